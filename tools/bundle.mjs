@@ -40,70 +40,6 @@ function sourceRevision() {
   }
 }
 
-// What is wide is measured by large tables. yargs measures its help, whose letters are of one width; answers are measured with the real one.
-const narrowHelp = {
-  name: 'narrow-help',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^string-width$/ }, ({ path, importer }) =>
-      /[\\/]node_modules[\\/]/.test(importer) ? { path, namespace: 'narrow' } : undefined,
-    );
-    onLoad({ filter: /.*/, namespace: 'narrow' }, () => ({
-      contents: 'export default (text) => text.length',
-    }));
-  },
-};
-
-const STRICT_EQUALITY = `
-const notStrictEqual = (one, other, message) => { if (one === other) throw new Error(message) };
-const strictEqual = (one, other, message) => { if (one !== other) throw new Error(message) };`;
-
-// yargs reads package.json of the working directory or a folder above it, and texts from a folder beside its own, to find what this program
-// tells it: others may write there.
-const yargsWithoutFiles = {
-  name: 'yargs-without-files',
-  setup({ onLoad }) {
-    const without = (filter, ...changes) =>
-      onLoad({ filter }, (args) => {
-        let contents = readFileSync(args.path, 'utf8');
-        for (const [text, other] of changes) {
-          if (!contents.includes(text)) throw new Error(`${args.path} has no "${text}" any more`);
-          contents = contents.replace(text, other);
-        }
-        return { contents, loader: 'js' };
-      });
-    without(
-      /yargs[\\/]lib[\\/]platform-shims[\\/]esm\.mjs$/,
-      ['findUp: escalade', 'findUp: () => undefined'],
-      ['mainFilename || process.cwd()', "'wins'"],
-      // Two comparisons, for which each help would load the whole of it.
-      ["import { notStrictEqual, strictEqual } from 'assert'", STRICT_EQUALITY],
-    );
-    // Without the function it has the texts that are in the code.
-    without(/y18n[\\/]build[\\/]lib[\\/]platform-shims[\\/]node\.js$/, [
-      'fs: {\n        readFileSync,',
-      'fs: {',
-    ]);
-  },
-};
-
-// Few commands print help, a table or YAML, and what does so is more text than all else that a command line needs: these are programs beside the
-// others.
-const BESIDE = {
-  './print-help.js': './wins-help.cjs',
-  './table.js': './wins-table.cjs',
-  './yaml.js': './wins-yaml.cjs',
-};
-const outputBeside = {
-  name: 'output-beside',
-  setup({ onResolve }) {
-    onResolve({ filter: /^\./ }, ({ path, kind }) =>
-      kind === 'dynamic-import' && path in BESIDE
-        ? { path: BESIDE[path], external: true }
-        : undefined,
-    );
-  },
-};
-
 // The reflection package reads a .proto file beside itself when it is loaded. A bundle has no such
 // file, so the parsed definition is put into it instead.
 const protoFilesInside = {
@@ -137,22 +73,7 @@ const protoFilesInside = {
   },
 };
 
-// grpc-js loads this only to serve its own diagnostics, which nobody turns on. A client, which should
-// start fast, does without the third of its bundle.
-const withoutProtoLoader = {
-  name: 'without-proto-loader',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^@grpc\/proto-loader$/ }, (args) => ({
-      path: args.path,
-      namespace: 'none',
-    }));
-    onLoad({ filter: /.*/, namespace: 'none' }, () => ({
-      contents: 'throw new Error("diagnostics of gRPC are not part of this program")',
-    }));
-  },
-};
-
-// The server's half of gRPC, which a client loads otherwise whether or not it is a server.
+// The server's half of gRPC, which grpc-js loads for a client as well: a fifth of its text. All three files go, or the build fails.
 const withoutServer = {
   name: 'without-server',
   setup({ onLoad, onEnd }) {
@@ -170,36 +91,6 @@ const withoutServer = {
   },
 };
 
-// Loading one of these takes Node up to 2.5 ms, and most commands come to an end without it: it is loaded when a name of it is first used. The
-// names are behind the prototype, since esbuild copies all that an imported module has itself.
-const nodeWhenNeeded = {
-  name: 'node-when-needed',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^node:(crypto|fs\/promises|timers\/promises)$/ }, ({ path, kind }) =>
-      kind === 'import-statement' ? { path, namespace: 'node-when-needed' } : undefined,
-    );
-    onLoad({ filter: /.*/, namespace: 'node-when-needed' }, ({ path }) => ({
-      contents: `
-const get = (_, name) => (name === '__esModule' ? undefined : require('${path}')[name]);
-module.exports = Object.create(new Proxy({}, { get }));`,
-    }));
-  },
-};
-
-// What is imported as a whole, esbuild copies name by name, for each file that does so: 100 KB of garbage for node:fs. It copies what a module has
-// itself, and these have all behind the prototype.
-const nodeUncopied = {
-  name: 'node-uncopied',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^node:(fs|path)$/ }, ({ path, kind }) =>
-      kind === 'import-statement' ? { path, namespace: 'node-uncopied' } : undefined,
-    );
-    onLoad({ filter: /.*/, namespace: 'node-uncopied' }, ({ path }) => ({
-      contents: `module.exports = Object.create(require('${path}'));`,
-    }));
-  },
-};
-
 // What OpenTelemetry brings to find the id of a machine runs programs by their names. Nobody asks for it.
 const withoutMachineId = {
   name: 'without-machine-id',
@@ -210,7 +101,11 @@ const withoutMachineId = {
   },
 };
 
-const usesYargs = manifest.dependencies.yargs !== undefined;
+const hasProtoLoader = manifest.dependencies['@grpc/proto-loader'] !== undefined;
+// yargs is an ES module that asks where it lies: as if it were installed beside the program. Else it would look for package.json and texts in the
+// working directory and above, where others may write.
+const YARGS_URL =
+  "const yargsUrl = `${require('url').pathToFileURL(__dirname)}/node_modules/yargs/lib/platform-shims/esm.mjs`;";
 mkdirSync(out, { recursive: true });
 const bundled = new Set();
 for (const [name, entry] of Object.entries(manifest.bundles)) {
@@ -226,10 +121,9 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
     format: 'cjs',
     // An executable has no import(): what is loaded later is required.
     supported: { 'dynamic-import': false },
-    inject: [path.join(import.meta.dirname, 'bundle/monotonic-clock.mjs')],
     conditions: ['@wins/source'],
-    // Programs require each other when they run.
-    external: ['./wins*.cjs'],
+    // Programs require each other when they run. grpc-js loads the other only to serve diagnostics that nobody turns on.
+    external: ['./wins*.cjs', ...(hasProtoLoader ? [] : ['@grpc/proto-loader'])],
     define: {
       BUILD_VERSION: JSON.stringify(`v${manifest.version}`),
       BUILD_COMMIT: JSON.stringify(sourceRevision()),
@@ -238,26 +132,17 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
       // others may be able to place one.
       'process.env.WS_NO_BUFFER_UTIL': '"1"',
       'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
-      // What a clock is asked for is how long something takes, and Node loads that of `performance` when it is first asked.
-      'performance.now': 'monotonicMs',
-      // yargs is an ES module, and asks where it lies. It extends no config file here.
-      ...(name === 'wins-help' && {
-        'import.meta.url': 'moduleUrl',
+      ...(name === 'wins-output' && {
+        'import.meta.url': 'yargsUrl',
+        // For config files that extend others; there are none here.
         'import.meta.resolve': 'undefined',
       }),
     },
-    ...(name === 'wins-help' && {
-      banner: { js: "const moduleUrl = require('node:url').pathToFileURL(__filename).href;" },
-    }),
+    ...(name === 'wins-output' && { banner: { js: YARGS_URL } }),
     plugins: [
       koffiBesideBundle,
-      nodeWhenNeeded,
-      nodeUncopied,
       withoutMachineId,
-      ...(usesYargs ? [narrowHelp, yargsWithoutFiles, outputBeside] : []),
-      ...(manifest.dependencies['@grpc/proto-loader']
-        ? [protoFilesInside]
-        : [withoutProtoLoader, withoutServer]),
+      hasProtoLoader ? protoFilesInside : withoutServer,
     ],
     minifySyntax: true,
     // The text of a program stays in the heap while it runs, in two bytes for each character once a single one (of a comment)

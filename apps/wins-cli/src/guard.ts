@@ -10,16 +10,15 @@ export interface Verbosity {
 }
 
 /**
- * Makes a command of a function that is loaded when it runs: what it throws becomes a line on standard error and an exit code. Only
- * a `UsageError` is left to whoever read the command line.
+ * Makes a command of a function: what it throws becomes a line on standard error and an exit code. Only a `UsageError` is left to
+ * the reader of the command line.
  */
 export function guard<Options>(
-  load: () => Promise<CommandHandler<Options>>,
+  command: CommandHandler<Options>,
 ): CommandHandler<Options & Verbosity> {
   return async (options, surroundings) => {
     const output = new OutputFailure(process.stdout);
     try {
-      const command = await load();
       const exitCode = await command(options, surroundings);
       const error = output.found;
       if (error === undefined) return exitCode;

@@ -1,7 +1,29 @@
 /**
- * `wins cli app info`, which programs ask often: a program of its own, that reads nothing that other commands need.
+ * The commands of the client that ask the daemon, and run programs of the host: all of `wins cli` but `proxy`.
  */
-import { showInfo as show } from './commands/app-info.js';
+import { showInfo as info } from './commands/app-info.js';
+import { deliver as deliverFile } from './commands/deliver.js';
+import { explain as explainVerdict } from './commands/explain.js';
+import * as host from './commands/host-calls.js';
+import { listProcesses as list } from './commands/process-ls.js';
+import { runProcess as run } from './commands/process-run.js';
+import { showStats as stats } from './commands/process-stats.js';
+import { stopProcess as stop } from './commands/process-stop.js';
+import { upgradeDaemon as upgrade } from './commands/upgrade.js';
 import { guard } from './guard.js';
 
-export const showInfo = guard(() => Promise.resolve(show));
+export const showInfo = guard(info);
+export const listProcesses = guard(list);
+export const showStats = guard(stats);
+export const stopProcess = guard(stop);
+export const explain = guard(explainVerdict);
+export const deliver = guard(deliverFile);
+export const showVersion = guard(host.showVersion);
+export const showAdapter = guard(host.showAdapter);
+export const showHnsNetwork = guard(host.showHnsNetwork);
+export const addRoutes = guard(host.addRoutes);
+export const listRoutes = guard(host.listRoutes);
+export const removeRoutes = guard(host.removeRoutes);
+export const runProcess = guard(run);
+export const upgradeDaemon = guard(upgrade);
+export { runNames } from './commands/run-names.js';

@@ -4,24 +4,19 @@
  */
 /* eslint-disable @typescript-eslint/no-require-imports */
 
-/** Loads the part of the client that asks which build the daemon is. */
-export function infoClient() {
+/** Loads what prints help, tables and YAML. */
+export function output() {
+  return require('./wins-output.cjs') as typeof import('./output.js');
+}
+
+/** Loads the client. */
+export function client() {
   return require('./wins-cli.cjs') as typeof import('@wins/wins-cli');
-}
-
-/** Loads the part of the client that asks the daemon for one answer. */
-export function callClient() {
-  return require('./wins-cli-calls.cjs') as typeof import('@wins/wins-cli/calls');
-}
-
-/** Loads the part of the client that runs programs of the host. */
-export function runClient() {
-  return require('./wins-cli-run.cjs') as typeof import('@wins/wins-cli/runs');
 }
 
 /** Loads the part of the client that carries connections to the host. */
 export function tunnelClient() {
-  return require('./wins-cli-proxy.cjs') as typeof import('@wins/wins-cli/tunnel');
+  return require('./wins-cli-proxy.cjs') as typeof import('@wins/wins-cli/proxy');
 }
 
 /** Loads the daemon and what belongs to it. */
@@ -29,12 +24,7 @@ export function server() {
   return require('./wins-server.cjs') as typeof import('@wins/wins-server');
 }
 
-/** Loads the upgrade helper. */
+/** Loads the upgrade helper, and what installs a node. */
 export function upgradeHelper() {
   return require('./wins-upgrade.cjs') as typeof import('@wins/wins-upgrade');
-}
-
-/** Loads what installs a node. */
-export function installer() {
-  return require('./wins-install.cjs') as typeof import('@wins/wins-upgrade/install');
 }

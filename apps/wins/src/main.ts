@@ -1,49 +1,34 @@
 /**
  * The program `wins`: finds the command that a command line means, and loads only the application that it belongs to.
  */
-import type { Group } from './command-line/command.js';
-import type { ShowAnswer } from './command-line/run-command-line.js';
-import type { ValueSources } from './command-line/completion/complete-words.js';
+import { completeWords, type ValueSources } from './command-line/completion/complete-words.js';
+import { runCommandLine, type CommandOutput } from './command-line/run-command-line.js';
 import { EXIT, RUN_MARKER_VARIABLE, VERSION } from '@wins/wins-program';
-import { rootOf } from './commands/root-of.js';
-import { callClient, upgradeHelper } from './load-applications.js';
+import { root, rootOf } from './commands/root.js';
+import { upIn } from './commands/up.js';
+import { client, output, upgradeHelper } from './load-applications.js';
+import { showAnswer } from './output/show-answer.js';
 
 /** Asked often, by programs; answered without reading anything else. */
 const VERSION_WORDS = new Set(['--version', '-version', '-v', 'version']);
 
-/** What the client begins with. */
+/** The first word of the client's commands. */
 const CLIENT_WORDS = new Set(['cli', 'client']);
-
-/** What follows where a program asks whether the daemon answers. */
-const APP_WORDS = new Set(['app', 'application']);
-
-/** Loads the tree of all commands: a bundle beside this one, like an application. */
-const allCommands = () =>
-  // eslint-disable-next-line @typescript-eslint/no-require-imports
-  require('./wins-commands.cjs') as typeof import('./all-commands.js');
-
-const runWords = async (root: Group, words: readonly string[]): Promise<number> =>
-  (await import('./run-words.js')).runCommandLine(root, words, showAnswer);
-
-const showAnswer: ShowAnswer = async (answer, form) =>
-  (await import('./output/show-answer.js')).showAnswer(answer, form);
 
 async function run(typed: readonly string[]): Promise<number> {
   // In a run this program is the upgrade helper, whatever the words say: a client of the pipe chose them, and the helper judges them. `up` is all that
   // it has there.
   if (process.env[RUN_MARKER_VARIABLE] !== undefined)
     return upgradeHelper().runInRun(typed, (words, inside) =>
-      runWords(rootOf([allCommands().upIn(inside)]), words),
+      runCommandLine(rootOf([upIn(inside)]), words, printed),
     );
   const [first = ''] = typed;
   if (typed.length === 1 && VERSION_WORDS.has(first)) {
     process.stdout.write(`rancher-wins version ${VERSION}\n`);
     return EXIT.client.ok;
   }
-  if (first.startsWith('--get-')) {
-    const { completeWords, root } = allCommands();
-    if (await completeWords(root, typed, sources)) return EXIT.client.ok;
-  }
+  if (first.startsWith('--get-') && (await completeWords(root, typed, sources)))
+    return EXIT.client.ok;
   if (!hasWorkingDirectory()) {
     process.stderr.write(
       'wins: the working directory does not exist any more; change to one that does\n',
@@ -51,19 +36,13 @@ async function run(typed: readonly string[]): Promise<number> {
     return EXIT.client.failed;
   }
   const argv = first === 'help' ? [...typed.slice(1), '--help'] : typed;
-  return runWords(await rootFor(argv), argv);
+  return runCommandLine(root, argv, printed);
 }
 
-/** The commands that words may mean which begin like this. To make all of them takes longer than to read the words of most. */
-async function rootFor([first = '', second = '']: readonly string[]): Promise<Group> {
-  if (!CLIENT_WORDS.has(first)) return allCommands().root;
-  if (!APP_WORDS.has(second)) return rootOf([(await import('./commands/cli.js')).cli]);
-  const { app, cliOf } = await import('./commands/cli-app.js');
-  return rootOf([cliOf([app])]);
-}
+const printed: CommandOutput = { showAnswer, printHelp: (path) => output().printHelp(path) };
 
 const sources: ValueSources = {
-  runs: (server, signal) => callClient().runNames(server, signal),
+  runs: (server, signal) => client().runNames(server, signal),
 };
 
 /** Without one, what reads most command lines fails. */

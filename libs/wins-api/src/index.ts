@@ -26,7 +26,6 @@ export type {
   WinsClient,
   WinsClientOptions,
 } from './wins-client.js';
-<<<<<<< HEAD
 export type {
   ConfigCallOptions,
   ConfigClient,
@@ -34,11 +33,6 @@ export type {
   ConfigSubject,
 } from './config-client.js';
 export type { HostCallOptions, HostClient, NetworkSelector } from './host-client.js';
-=======
-export type { ConfigClient, ConfigReloadOptions, ConfigSubject } from './config-client.js';
-export type { HostClient, NetworkSelector } from './host-client.js';
-export type { KeepAliveHandle } from './keep-alive-handle.js';
->>>>>>> 77de0932 (refactor(wins-api): one client, on grpc-js, for every call)
 export type { KeepAliveHandle } from './keep-alive-handle.js';
 export type { CallEvent } from './call-event.js';
 export type { ConnectDaemon } from './grpc-js/dialled-transport.js';

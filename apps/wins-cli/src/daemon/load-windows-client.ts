@@ -1,7 +1,7 @@
-// Beside this file once everything is bundled; an import would make it part of this one, and each start would read it.
+// Loaded when it is called: other systems have none of what it calls.
 /* eslint-disable @typescript-eslint/no-require-imports */
 
 /** Loads what the client needs of Windows. */
 export function loadWindowsClient() {
-  return require('./wins-cli-windows.cjs') as typeof import('./windows-client.js');
+  return require('./windows-client.js') as typeof import('./windows-client.js');
 }

@@ -1,5 +1,5 @@
 /**
- * What the client needs of Windows: a program of its own beside the others, which other systems never read.
+ * The parts of Windows that the client needs; other systems never load them.
  */
 export { hearConsole } from '../windows-console.js';
 export { windowsPipeCheck } from './windows-pipe-check.js';

@@ -1,10 +1,5 @@
-<<<<<<< HEAD
 import { metricsServiceDefinition } from '@wins/wins-api/contract';
 import { escapeText, EXIT, type CommandSurroundings } from '@wins/wins-program';
-=======
-import { metricsServiceDefinition } from '@wins/wins-api/contract';
-import { EXIT, type CommandSurroundings } from '@wins/wins-program';
->>>>>>> 77de0932 (refactor(wins-api): one client, on grpc-js, for every call)
 import { DaemonCallError } from '../daemon-call-error.js';
 import { askRunningDaemon, type RunningDaemonOptions } from './running-daemon.js';
 

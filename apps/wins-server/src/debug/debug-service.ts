@@ -1,11 +1,6 @@
 import { status, type ServerWritableStream } from '@grpc/grpc-js';
-<<<<<<< HEAD
 import type { Diagnostics } from '../features/diagnostics/create-diagnostics.js';
 import type { DebugPiece, DebugServiceServer } from '@wins/wins-api/contract';
-=======
-import type { Diagnostics } from '@wins/diagnostics';
-import type { DebugPiece, DebugServiceServer } from '@wins/wins-api/contract';
->>>>>>> 77de0932 (refactor(wins-api): one client, on grpc-js, for every call)
 import { messageOf, quoteText } from '@wins/wins-program';
 import { SET_LEVELS } from '../log/log-level.js';
 import type { Caller } from '../rpc/connections.js';

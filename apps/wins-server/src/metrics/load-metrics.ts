@@ -1,7 +1,7 @@
-// Beside this file once everything is bundled; an import would make it part of this one, and each daemon would hold it.
+// Loaded when it is called; an import would make each daemon hold what it is made of.
 /* eslint-disable @typescript-eslint/no-require-imports */
 
 /** Loads the metrics, which most daemons never need. */
 export function loadMetrics() {
-  return require('./wins-metrics.cjs') as typeof import('./start-metrics.js');
+  return require('./start-metrics.js') as typeof import('./start-metrics.js');
 }

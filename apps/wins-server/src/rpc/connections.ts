@@ -8,13 +8,8 @@ import {
   type ServedStream,
 } from '@wins/http2-connection';
 import type { ProcessOwner } from '@wins/process-manager';
-<<<<<<< HEAD
 import { parseTraceparent, type TraceContext } from '../features/tracing/trace-context.js';
 import { CLIENT_NAME_METADATA_KEY } from '@wins/wins-api/contract';
-=======
-import { parseTraceparent, type TraceContext } from '@wins/tracing';
-import { CLIENT_NAME_METADATA_KEY } from '@wins/wins-api/contract';
->>>>>>> 77de0932 (refactor(wins-api): one client, on grpc-js, for every call)
 import type { Socket } from 'node:net';
 import { ClientCalls, MOST_CALLS } from '../kernel/admission/client-calls.js';
 import {

@@ -1,13 +1,7 @@
 import { status } from '@grpc/grpc-js';
-<<<<<<< HEAD
 import type { EndReason, ServedStream } from '@wins/http2-connection';
 import { ERROR_METADATA_KEY } from '@wins/wins-api/contract';
 import type { TraceContext } from '../features/tracing/trace-context.js';
-=======
-import type { EndReason, Http2Stream } from '@wins/http2-connection';
-import { ERROR_METADATA_KEY } from '@wins/wins-api/contract';
-import type { TraceContext } from '@wins/tracing';
->>>>>>> 77de0932 (refactor(wins-api): one client, on grpc-js, for every call)
 import type { Socket } from 'node:net';
 import type { ClientIdentity } from '../kernel/admission/client-identity.js';
 import { clientLabel } from '../kernel/admission/client-label.js';

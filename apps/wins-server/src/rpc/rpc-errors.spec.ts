@@ -1,12 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
-<<<<<<< HEAD
 import { ERROR_METADATA_KEY } from '@wins/wins-api/contract';
 import type { HostSystemErrorCode } from '../kernel/host-system/host-system-error.js';
-=======
-import { ERROR_METADATA_KEY } from '@wins/wins-api/contract';
-import type { HostSystemErrorCode } from '@wins/host-system';
->>>>>>> 77de0932 (refactor(wins-api): one client, on grpc-js, for every call)
 import { toRpcError } from './rpc-errors.js';
 
 const rpcError = (code: ProcessErrorCode) => toRpcError(new ProcessError(code, 'what was found'));

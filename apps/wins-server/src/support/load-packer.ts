@@ -1,7 +1,7 @@
-// Beside this file once everything is bundled; an import would make it part of this one, and each daemon would hold it.
+// Loaded when it is called; an import would make each daemon hold what it is made of.
 /* eslint-disable @typescript-eslint/no-require-imports */
 
 /** Loads what packs a bundle for support, which no daemon needs. */
 export function loadPacker() {
-  return require('./wins-support.cjs') as typeof import('./start-packing.js');
+  return require('./start-packing.js') as typeof import('./start-packing.js');
 }

@@ -36,7 +36,8 @@ const stop = command({
   run: take,
 });
 const root: Group = { name: 'wins', summary: 'Do', page: 'a.md', commands: [serve, stop] };
-const run = (...argv: string[]) => runCommandLine(root, argv, () => Promise.resolve(true));
+const output = { showAnswer: () => Promise.resolve(true), printHelp: () => Promise.resolve() };
+const run = (...argv: string[]) => runCommandLine(root, argv, output);
 
 const EVERY = { debug: false, quiet: false, help: false, version: false };
 const UNSAID = { form: undefined, name: [], fast: false, folder: undefined };

@@ -16,23 +16,29 @@ import { WordsError } from './words-error.js';
  */
 export type ShowAnswer = (answer: Answer, form: unknown) => Promise<boolean>;
 
+/** How a command line is answered. */
+export interface CommandOutput {
+  readonly showAnswer: ShowAnswer;
+  /** Prints the help of the last node of a path: that of the door `help`, which a program may load when it is needed. */
+  readonly printHelp: (path: readonly [Group, ...(Group | Command)[]]) => Promise<void>;
+}
+
 /**
  * Runs a command line.
  *
  * @param argv - The words after `wins`, as they were typed.
- * @param showAnswer - Prints what a command answers.
  * @returns The exit code: that of the command, or one that says that the words make no sense, which a line on standard error explains.
  */
 export async function runCommandLine(
   root: Group,
   argv: readonly string[],
-  showAnswer: ShowAnswer,
+  output: CommandOutput,
 ): Promise<number> {
   let path: readonly (Group | Command)[] = [root];
   try {
     const read = readWords(root, argv);
     ({ path } = read);
-    return await runRead(read, showAnswer);
+    return await runRead(read, output);
   } catch (error) {
     if (!isUsageError(error)) throw error;
     if (error instanceof WordsError) ({ path } = error);
@@ -42,7 +48,7 @@ export async function runCommandLine(
   }
 }
 
-async function runRead(read: ReadWords, showAnswer: ShowAnswer): Promise<number> {
+async function runRead(read: ReadWords, { showAnswer, printHelp }: CommandOutput): Promise<number> {
   const { path, options, values, words, rest } = read;
   if (options.has('version')) {
     process.stdout.write(`rancher-wins version ${VERSION}\n`);
@@ -50,8 +56,6 @@ async function runRead(read: ReadWords, showAnswer: ShowAnswer): Promise<number>
   }
   const command = path.at(-1) ?? path[0];
   if (options.has('help') || isGroup(command)) {
-    // Loaded when it is needed: what it is made of takes longer to load than most commands take.
-    const { printHelp } = await import('./print-help.js');
     await printHelp(path);
     return EXIT.client.ok;
   }

@@ -1,5 +1,5 @@
 import { command, type Group } from '../command-line/command.js';
-import { infoClient } from '../load-applications.js';
+import { client } from '../load-applications.js';
 import { daemonOptions, outputOfOriginal, PIPE_ENVIRONMENT } from './daemon-options.js';
 
 const info = command({
@@ -15,7 +15,7 @@ const info = command({
       'wait for a daemon that is not ready, and print a table',
     ],
   ],
-  run: (values, _given, more) => infoClient().showInfo(values, more),
+  run: (values, _given, more) => client().showInfo(values, more),
 });
 
 /** `wins cli app` */
@@ -26,12 +26,3 @@ export const app: Group = {
   page: 'compatibility.md',
   commands: [info],
 };
-
-/** `wins cli` with these commands. */
-export const cliOf = (commands: Group['commands']): Group => ({
-  name: 'cli',
-  aliases: ['client'],
-  summary: 'Use the host through the daemon',
-  page: 'errors.md',
-  commands,
-});

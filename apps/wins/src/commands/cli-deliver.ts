@@ -1,12 +1,6 @@
 import { command } from '../command-line/command.js';
-import {
-  digestOption,
-  durationOption,
-  requiredOption,
-  switchOption,
-  textOption,
-} from '../command-line/option.js';
-import { callClient, server } from '../load-applications.js';
+import { digestOption, durationOption, requiredOption, switchOption, textOption } from '../command-line/option.js';
+import { client, server } from '../load-applications.js';
 import { allowDropOption } from './allow-drop.js';
 import { textOutput, waitTimeoutOption } from './daemon-options.js';
 
@@ -48,5 +42,5 @@ export const deliver = command({
     ['cli deliver --from wins.yaml --to c:/host/wins/config --settle 5s', 'install a config'],
     ['cli deliver --merge --from keys.yaml --to c:/host/wins/config', 'set the keys that it names'],
   ],
-  run: (values, _given, more) => callClient().deliver({ ...values, configs: server }, more),
+  run: (values, _given, more) => client().deliver({ ...values, configs: server }, more),
 });

@@ -1,6 +1,6 @@
 import { command } from '../command-line/command.js';
 import { digestOption, numberOption, textOption } from '../command-line/option.js';
-import { callClient } from '../load-applications.js';
+import { client } from '../load-applications.js';
 import { daemonOptions, PIPE_ENVIRONMENT, verdictOutput } from './daemon-options.js';
 
 /** `wins cli explain` */
@@ -21,5 +21,5 @@ export const explain = command({
     ['cli explain --path c:/etc/nginx/nginx.exe', 'may this container run the program?'],
     ['cli explain --port 9796 -o json', 'may it reach the port? answered as JSON'],
   ],
-  run: (values, _given, more) => callClient().explain(values, more),
+  run: (values, _given, more) => client().explain(values, more),
 });

@@ -1,7 +1,7 @@
 import { UsageError } from '@wins/wins-program';
 import { command, type Group } from '../command-line/command.js';
 import { type Completed, requiredOption, textOption } from '../command-line/option.js';
-import { callClient } from '../load-applications.js';
+import { client } from '../load-applications.js';
 import {
   daemonOptions,
   dataOutput,
@@ -35,7 +35,7 @@ const getVersion = command({
   ...{ page, environment },
   options: { output: outputOfOriginal, ...daemonOptions() },
   examples: [['cli hst get-version -o table', 'as a table']],
-  run: (values, _given, more) => callClient().showVersion(values, more),
+  run: (values, _given, more) => client().showVersion(values, more),
 });
 
 const getAdapter = command({
@@ -48,7 +48,7 @@ const getAdapter = command({
     ['cli net get --name Ethernet', 'the adapter with this name'],
   ],
   check: (values) => refuseBoth(values, 'name', 'address'),
-  run: (values, _given, more) => callClient().showAdapter(values, more),
+  run: (values, _given, more) => client().showAdapter(values, more),
 });
 
 const getNetwork = command({
@@ -63,7 +63,7 @@ const getNetwork = command({
     if (!values['name'] && !values['address'])
       throw new UsageError('which network? wanted --name or --address');
   },
-  run: (values, _given, more) => callClient().showHnsNetwork(values, more),
+  run: (values, _given, more) => client().showHnsNetwork(values, more),
 });
 
 const routes: Group = {
@@ -78,7 +78,7 @@ const routes: Group = {
       ...{ page, environment },
       options: { ...addresses, ...daemonOptions() },
       examples: [['cli route add --addresses "10.42.1.0/24"', 'add a network']],
-      run: (values, _given, more) => callClient().addRoutes(values, more),
+      run: (values, _given, more) => client().addRoutes(values, more),
     }),
     command({
       name: 'ls',
@@ -86,7 +86,7 @@ const routes: Group = {
       ...{ page, environment },
       options: { output: dataOutput, ...daemonOptions() },
       examples: [['cli route ls -o table', 'a table, also in a pipe']],
-      run: (values, _given, more) => callClient().listRoutes(values, more),
+      run: (values, _given, more) => client().listRoutes(values, more),
     }),
     command({
       name: 'rm',
@@ -94,7 +94,7 @@ const routes: Group = {
       ...{ page, environment },
       options: { ...addresses, ...daemonOptions() },
       examples: [['cli route rm --addresses "10.42.1.0/24"', 'remove a network']],
-      run: (values, _given, more) => callClient().removeRoutes(values, more),
+      run: (values, _given, more) => client().removeRoutes(values, more),
     }),
   ],
 };

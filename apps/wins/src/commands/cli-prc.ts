@@ -1,7 +1,7 @@
 import { EXIT } from '@wins/wins-program';
 import { command, type Group } from '../command-line/command.js';
 import { requiredOption, switchOption, textOption } from '../command-line/option.js';
-import { callClient, runClient } from '../load-applications.js';
+import { client } from '../load-applications.js';
 import { daemonOptions, dataOutput, PIPE_ENVIRONMENT } from './daemon-options.js';
 
 const run = command({
@@ -47,7 +47,7 @@ const run = command({
     ['cli prc run --path c:/tools/collect.exe -- --name "a b"', 'pass two arguments'],
     ['cli prc run --path c:/etc/nginx/nginx.exe --exposes TCP:80', 'open a port while it runs'],
   ],
-  run: (values, { rest }, more) => runClient().runProcess({ ...values, rest }, more),
+  run: (values, { rest }, more) => client().runProcess({ ...values, rest }, more),
 });
 
 const ls = command({
@@ -68,7 +68,7 @@ const ls = command({
     ['cli prc ls -o name', 'names only, for prc stop'],
     ['cli prc ls -w', 'follow what runs: drawn again at a terminal, JSON lines in a pipe'],
   ],
-  run: (values, _given, more) => callClient().listProcesses(values, more),
+  run: (values, _given, more) => client().listProcesses(values, more),
 });
 
 const stop = command({
@@ -79,7 +79,7 @@ const stop = command({
   positional: { name: 'name', describe: 'the name that prc ls prints', completes: 'runs' },
   options: { output: dataOutput, ...daemonOptions() },
   examples: [['cli prc stop rancher-wins-nginx', 'stop it, whichever client started it']],
-  run: (values, { word }, more) => callClient().stopProcess({ ...values, name: word }, more),
+  run: (values, { word }, more) => client().stopProcess({ ...values, name: word }, more),
 });
 
 const stats = command({
@@ -105,7 +105,7 @@ const stats = command({
     ['cli prc stats', 'a table at a terminal, JSON in a pipe'],
     ['cli prc stats rancher-wins-nginx -w', 'follow one run to its end'],
   ],
-  run: (values, { word }, more) => callClient().showStats({ ...values, name: word }, more),
+  run: (values, { word }, more) => client().showStats({ ...values, name: word }, more),
 });
 
 /** `wins cli prc` */

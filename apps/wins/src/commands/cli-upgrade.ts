@@ -1,7 +1,7 @@
 import { quoteText, UsageError } from '@wins/wins-program';
 import { command } from '../command-line/command.js';
 import { readOption, requiredOption, textOption } from '../command-line/option.js';
-import { runClient, server } from '../load-applications.js';
+import { client, server } from '../load-applications.js';
 import { allowDropOption } from './allow-drop.js';
 import { daemonOptions, PIPE_ENVIRONMENT, textOutput } from './daemon-options.js';
 
@@ -48,5 +48,5 @@ export const upgrade = command({
       'copy it there first',
     ],
   ],
-  run: (values, _given, more) => runClient().upgradeDaemon({ ...values, configs: server }, more),
+  run: (values, _given, more) => client().upgradeDaemon({ ...values, configs: server }, more),
 });

@@ -1,4 +1,5 @@
-import { app, cliOf } from './cli-app.js';
+import type { Group } from '../command-line/command.js';
+import { app } from './cli-app.js';
 import { deliver } from './cli-deliver.js';
 import { explain } from './cli-explain.js';
 import { hostGroups } from './cli-host.js';
@@ -7,4 +8,10 @@ import { proxy } from './cli-proxy.js';
 import { upgrade } from './cli-upgrade.js';
 
 /** `wins cli` */
-export const cli = cliOf([app, processes, proxy, explain, upgrade, deliver, ...hostGroups]);
+export const cli: Group = {
+  name: 'cli',
+  aliases: ['client'],
+  summary: 'Use the host through the daemon',
+  page: 'errors.md',
+  commands: [app, processes, proxy, explain, upgrade, deliver, ...hostGroups],
+};

@@ -1,7 +1,7 @@
 import { messageOf, parseDuration, UsageError } from '@wins/wins-program';
 import { command } from '../command-line/command.js';
 import { listOption, readOption, switchOption, textOption } from '../command-line/option.js';
-import { installer, server } from '../load-applications.js';
+import { upgradeHelper, server } from '../load-applications.js';
 import { textOutput } from './daemon-options.js';
 
 const EXIT_CODES =
@@ -64,7 +64,8 @@ export const installCommand = command({
     ['install --dry-run', 'print what would be done'],
     ['install --adopt', 'take over an installation of the Go release'],
   ],
-  run: (values, _given, more) => installer().runInstall(values, more),
+  run: async (values, _given, more) =>
+    (await upgradeHelper().nodeCommands()).runInstall(values, more),
 });
 
 /** `wins join`. */
@@ -116,7 +117,7 @@ export const joinCommand = command({
     ['join --server https://rancher.example.com --token-file token --worker', 'join'],
     ['join --dry-run', 'judge the server of the environment, and print what would be done'],
   ],
-  run: (values, _given, more) => installer().runJoin(values, more),
+  run: async (values, _given, more) => (await upgradeHelper().nodeCommands()).runJoin(values, more),
 });
 
 /** `wins leave`. */
@@ -127,7 +128,8 @@ export const leaveCommand = command({
   page: 'install.md',
   options: common,
   examples: [['leave', 'follow no server any more']],
-  run: (values, _given, more) => installer().runLeave(values, more),
+  run: async (values, _given, more) =>
+    (await upgradeHelper().nodeCommands()).runLeave(values, more),
 });
 
 /** `wins uninstall`. */
@@ -146,8 +148,8 @@ export const uninstallCommand = command({
     ['uninstall --dry-run', 'print what would be removed, and what stays'],
     ['uninstall', 'remove it'],
   ],
-  run: (values, _given, more) =>
-    installer().runUninstall(values, {
+  run: async (values, _given, more) =>
+    (await upgradeHelper().nodeCommands()).runUninstall(values, {
       ...more,
       removeCsiProxy: (config, isAdopted) => server().removeCsiProxy(config, isAdopted),
     }),
@@ -178,7 +180,7 @@ export const sucCommand = command({
     ...common,
   },
   examples: [['suc --dry-run', 'print what the job would do']],
-  run: (values, _given, more) => installer().runSuc(values, more),
+  run: async (values, _given, more) => (await upgradeHelper().nodeCommands()).runSuc(values, more),
 });
 
 /** The commands about a node. */

@@ -1,11 +1,10 @@
 import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
-import { command } from '../command-line/command.js';
+import { command, type Group } from '../command-line/command.js';
 import { cli } from './cli.js';
 import { completion } from './completion.js';
 import { textOutput } from './daemon-options.js';
 import { doctor } from './doctor.js';
 import { nodeCommands } from './node.js';
-import { rootOf } from './root-of.js';
 import { srv } from './srv/srv.js';
 import { stackdump } from './stackdump.js';
 import { supportBundle } from './support-bundle.js';
@@ -25,6 +24,20 @@ const version = command({
     });
     return EXIT.client.ok;
   },
+});
+
+/** The root of a tree that has these commands. */
+export const rootOf = (commands: Group['commands']): Group => ({
+  name: 'wins',
+  summary: 'Operates the Windows host from inside a Windows container.',
+  details: 'Options take one dash or two, and their value as --name value or --name=value.',
+  page: 'commands.md',
+  commands,
+  examples: [
+    ['cli prc run --path c:/etc/nginx/nginx.exe', 'run a program of the host'],
+    ['srv app run --config ./config', 'run the daemon'],
+    ['help cli prc run', 'the help of a command, as with --help or -h after it'],
+  ],
 });
 
 /** Every command of wins. */

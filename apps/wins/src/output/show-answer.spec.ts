@@ -1,4 +1,5 @@
-import { render } from './show-answer.js';
+import type { Answer } from '@wins/wins-program';
+import { render as renderWith, type AnswerTerminal } from './show-answer.js';
 import { goJson } from './go-json.js';
 import { tableOf } from './table.js';
 import { yamlOf } from './yaml.js';
@@ -13,6 +14,9 @@ const ANSWER = {
 const TERMINAL = { isTTY: true, rows: 24 };
 const PIPE = { isTTY: false, rows: 0 };
 
+const render = (answer: Answer, form: unknown, terminal: AnswerTerminal) =>
+  renderWith(answer, form, terminal, () => ({ tableOf, yamlOf }));
+
 describe('an answer', () => {
   it('as JSON is what Go writes', () => {
     expect(goJson({ Path: 'a<b>&c\u2028' })).toBe(
@@ -20,53 +24,51 @@ describe('an answer', () => {
     );
   });
 
-  it('is a table at a terminal, and JSON in a pipe', async () => {
-    expect(await render(ANSWER, undefined, TERMINAL)).toBe('NAME  PID\na     7\n');
-    expect(await render(ANSWER, undefined, PIPE)).toBe('[{"Name":"a","PID":7}]\n');
+  it('is a table at a terminal, and JSON in a pipe', () => {
+    expect(render(ANSWER, undefined, TERMINAL)).toBe('NAME  PID\na     7\n');
+    expect(render(ANSWER, undefined, PIPE)).toBe('[{"Name":"a","PID":7}]\n');
   });
 
-  it('is what is asked for, wherever it goes, with a line feed at its end', async () => {
-    expect(await render(ANSWER, 'table', PIPE)).toBe('NAME  PID\na     7\n');
-    expect(await render(ANSWER, 'name', PIPE)).toBe('a\n');
-    expect(await render(ANSWER, 'json', TERMINAL)).toBe(
+  it('is what is asked for, wherever it goes, with a line feed at its end', () => {
+    expect(render(ANSWER, 'table', PIPE)).toBe('NAME  PID\na     7\n');
+    expect(render(ANSWER, 'name', PIPE)).toBe('a\n');
+    expect(render(ANSWER, 'json', TERMINAL)).toBe(
       '[\n  {\n    "Name": "a",\n    "PID": 7\n  }\n]\n',
     );
   });
 
-  it('of the original has its very bytes in a pipe', async () => {
+  it('of the original has its very bytes in a pipe', () => {
     const answer = { ...ANSWER, isAsOriginal: true };
-    expect(await render(answer, 'json', PIPE)).toBe('[{"Name":"a","PID":7}]');
+    expect(render(answer, 'json', PIPE)).toBe('[{"Name":"a","PID":7}]');
   });
 
-  it('that is one of many takes one line of JSON, also at a terminal', async () => {
-    expect(await render({ value: { a: 1 }, isOneOfMany: true }, 'json', TERMINAL)).toBe(
-      '{"a":1}\n',
-    );
+  it('that is one of many takes one line of JSON, also at a terminal', () => {
+    expect(render({ value: { a: 1 }, isOneOfMany: true }, 'json', TERMINAL)).toBe('{"a":1}\n');
   });
 
-  it('without a table of its own is a table of its fields when a table is asked for', async () => {
+  it('without a table of its own is a table of its fields when a table is asked for', () => {
     const value = { file: '/etc/x', problems: [{ key: 'a', line: 7 }], none: null };
-    expect(await render({ value, text: 'for people' }, 'table', PIPE)).toBe(
+    expect(render({ value, text: 'for people' }, 'table', PIPE)).toBe(
       'FIELD             VALUE\nfile              /etc/x\nproblems[0].key   a\nproblems[0].line  7\nnone              null\n',
     );
   });
 
-  it('that is renewed is drawn over the one before at a terminal, and is one of many elsewhere', async () => {
+  it('that is renewed is drawn over the one before at a terminal, and is one of many elsewhere', () => {
     const renewed = { ...ANSWER, isRenewed: true };
-    expect(await render(renewed, undefined, TERMINAL)).toBe(
+    expect(render(renewed, undefined, TERMINAL)).toBe(
       '\u001b[HNAME  PID\u001b[K\na     7\u001b[K\n\u001b[J',
     );
-    expect(await render(renewed, 'json', TERMINAL)).toBe('[{"Name":"a","PID":7}]\n');
-    expect(await render(renewed, undefined, PIPE)).toBe('[{"Name":"a","PID":7}]\n');
-    expect(await render(renewed, 'name', PIPE)).toBe('a\n\n');
+    expect(render(renewed, 'json', TERMINAL)).toBe('[{"Name":"a","PID":7}]\n');
+    expect(render(renewed, undefined, PIPE)).toBe('[{"Name":"a","PID":7}]\n');
+    expect(render(renewed, 'name', PIPE)).toBe('a\n\n');
   });
 
-  it('that is renewed and longer than the terminal says how much is left out', async () => {
+  it('that is renewed and longer than the terminal says how much is left out', () => {
     const names = ['a', 'b', 'c', 'd'];
-    const drawn = (rows: number): Promise<string> =>
+    const drawn = (rows: number): string =>
       render({ value: names, names, isRenewed: true }, 'name', { isTTY: true, rows });
-    expect(await drawn(5)).toContain('d');
-    expect(await drawn(4)).toBe('\u001b[Ha\u001b[K\nb\u001b[K\n… and 2 more\u001b[K\n\u001b[J');
+    expect(drawn(5)).toContain('d');
+    expect(drawn(4)).toBe('\u001b[Ha\u001b[K\nb\u001b[K\n… and 2 more\u001b[K\n\u001b[J');
   });
 
   it('as a table lines up its columns, also below wide characters', () => {
@@ -81,9 +83,9 @@ describe('an answer', () => {
     ).toBe('NAME        PID\n日本語.exe  7\ne\u0301👍         8\n');
   });
 
-  it('cannot steer a terminal', async () => {
+  it('cannot steer a terminal', () => {
     const value = { Version: '\u009b2J\u007f\u202e' };
-    const json = await render({ value }, 'json', PIPE);
+    const json = render({ value }, 'json', PIPE);
     expect(json).toBe('{"Version":"\\u009b2J\\u007f\\u202e"}\n');
     expect(JSON.parse(json)).toEqual(value);
     expect(yamlOf({ ...value, 'a\u202e': 'x: y\n- z' })).toMatch(/^[\x20-\x7e\n]*$/);

@@ -1,6 +1,10 @@
 import { escapeJson, escapeText, type Answer } from '@wins/wins-program';
+import { output } from '../load-applications.js';
 import { goJson } from './go-json.js';
 import { redrawn } from './redrawn.js';
+
+/** What draws tables and writes YAML. */
+type Layouts = Pick<ReturnType<typeof output>, 'tableOf' | 'yamlOf'>;
 
 /** Where an answer goes. */
 export type AnswerTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'rows'>;
@@ -12,16 +16,21 @@ export type AnswerTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'rows'>;
  * JSON in a pipe.
  * @returns False when the reader has gone.
  */
-export async function showAnswer(answer: Answer, form: unknown): Promise<boolean> {
-  return write(await render(answer, form, process.stdout));
+export function showAnswer(answer: Answer, form: unknown): Promise<boolean> {
+  return write(render(answer, form, process.stdout));
 }
 
-/** The text of an answer, for a terminal or for a program. What draws a table or writes YAML is a program beside this one, and loaded for that. */
-export async function render(
+/**
+ * The text of an answer, for a terminal or for a program.
+ *
+ * @param layouts - Loads what is not needed for JSON. Default: the program beside this one.
+ */
+export function render(
   answer: Answer,
   form: unknown,
   { isTTY, rows }: AnswerTerminal,
-): Promise<string> {
+  layouts: () => Layouts = output,
+): string {
   const { value, names = [], isRenewed = false, isAsOriginal = false } = answer;
   const isOneOfMany = answer.isOneOfMany === true || isRenewed;
   const isIndented = answer.isForReaders ?? (isTTY && !isOneOfMany);
@@ -35,26 +44,30 @@ export async function render(
     case 'json':
       return forPrograms();
     case 'yaml': {
-      const { yamlOf } = await import('./yaml.js');
-      const document = yamlOf(value);
+      const document = layouts().yamlOf(value);
       return isOneOfMany ? `---\n${document}` : document;
     }
     case 'name':
       return forPeople(names.map((name) => `${escapeText(name)}\n`).join(''));
     case 'text':
-      return forPeople(answer.text ?? (await inColumns(answer)));
+      return forPeople(answer.text ?? inColumns(answer, layouts));
     case 'table':
-      return forPeople(await inColumns(answer));
+      return forPeople(inColumns(answer, layouts));
     default:
       if (!isTTY || (answer.table ?? answer.text) === undefined) return forPrograms();
-      return forPeople(answer.table === undefined ? (answer.text ?? '') : await inColumns(answer));
+      return forPeople(
+        answer.table === undefined ? (answer.text ?? '') : inColumns(answer, layouts),
+      );
   }
 }
 
 /** The table of an answer; its text if it has no table, or if it is a row of one; else the fields of its value. */
-async function inColumns({ table, text, value, isOneOfMany = false }: Answer): Promise<string> {
+function inColumns(
+  { table, text, value, isOneOfMany = false }: Answer,
+  layouts: () => Layouts,
+): string {
   if (table === undefined && isOneOfMany && text !== undefined) return text;
-  const { tableOf } = await import('./table.js');
+  const { tableOf } = layouts();
   return table === undefined
     ? tableOf(['FIELD', 'VALUE'], fieldsOf(value))
     : tableOf(table.headings, table.rows);

@@ -2,23 +2,15 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from '../workspace.js';
 
+/** The programs beside `wins.cjs`. */
 const PARTS = [
-  'wins-server.cjs',
   'wins-agent.cjs',
-  'wins-csi-proxy.cjs',
-  'wins-metrics.cjs',
-  'wins-support.cjs',
-  'wins-tracing.cjs',
   'wins-cli.cjs',
-  'wins-cli-calls.cjs',
   'wins-cli-proxy.cjs',
-  'wins-cli-run.cjs',
-  'wins-cli-windows.cjs',
-  'wins-commands.cjs',
-  'wins-help.cjs',
-  'wins-table.cjs',
+  'wins-output.cjs',
+  'wins-server.cjs',
+  'wins-tracing.cjs',
   'wins-upgrade.cjs',
-  'wins-yaml.cjs',
 ];
 
 /** The built program as one file that can be run by its path, as a release of this version. */

@@ -1,10 +1,5 @@
-<<<<<<< HEAD
 import type { HnsServiceServer } from '@wins/wins-api/contract';
 import { HostSystemError } from '../../kernel/host-system/host-system-error.js';
-=======
-import type { HnsServiceServer } from '@wins/wins-api/contract';
-import { HostSystemError } from '@wins/host-system';
->>>>>>> 77de0932 (refactor(wins-api): one client, on grpc-js, for every call)
 import { textsOfChoice, readChoice } from './read-choice.js';
 import type { HostCallGate } from './host-call-gate.js';
 

@@ -1,13 +1,8 @@
-<<<<<<< HEAD
 import type { RouteServiceServer } from '@wins/wins-api/contract';
 import { assertGranted } from '../../kernel/host-system/route-grants.js';
 import type { HostSystem } from '../../kernel/host-system/host-system.js';
 import { ownNetworks } from '../../kernel/host-system/own-networks.js';
 import { parseDestinations } from '../../kernel/host-system/route-destinations.js';
-=======
-import type { RouteServiceServer } from '@wins/wins-api/contract';
-import { assertGranted, type HostSystem, ownNetworks, parseDestinations } from '@wins/host-system';
->>>>>>> 77de0932 (refactor(wins-api): one client, on grpc-js, for every call)
 import type { HostCallGate } from './host-call-gate.js';
 
 /**

@@ -1,2 +1,0 @@
-// Loaded when a command line is read: what prints its version does without.
-export { runCommandLine } from './command-line/run-command-line.js';
