@@ -1,4 +1,4 @@
-import type { DaemonCalls } from './daemon-calls.js';
+import type { MethodDefinition } from '@grpc/grpc-js';
 import {
   ConfigServiceService,
   type ConfigDescribeResponse,
@@ -41,14 +41,21 @@ export interface ConfigClient {
   reload(options?: ConfigReloadOptions): Promise<ConfigReloadResponse>;
 }
 
+/** Makes a call that has one answer. */
+type Call = <Request, Answer>(
+  method: MethodDefinition<Request, Answer>,
+  request: Request,
+  options?: ConfigCallOptions,
+) => Promise<Answer>;
+
 /** The config calls of a client. */
-export function createConfigClient(calls: Pick<DaemonCalls, 'unary'>): ConfigClient {
+export function createConfigClient(call: Call): ConfigClient {
   const { explain, describe, reload } = ConfigServiceService;
   return {
-    explain: (subject, options) => calls.unary(explain, { Subject: subjectOf(subject) }, options),
-    describe: (options) => calls.unary(describe, {}, options),
+    explain: (subject, options) => call(explain, { Subject: subjectOf(subject) }, options),
+    describe: (options) => call(describe, {}, options),
     reload: ({ allowDrop = [], ...options } = {}) =>
-      calls.unary(reload, { AllowDrop: [...allowDrop] }, options),
+      call(reload, { AllowDrop: [...allowDrop] }, options),
   };
 }
 

@@ -37,7 +37,7 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
 
   const client: WinsClient = {
     host: createHostClient(ask),
-    config: createConfigClient(calls),
+    config: createConfigClient((...call) => calls.unary(...call)),
     runProcess: (runOptions) => runToEnd(client, runOptions),
     startProcess: async (request, { onWarning, ...callOptions } = {}) => {
       const whole = ProcessStartRequest.fromPartial(request);

@@ -1,7 +1,7 @@
-// Loaded when it is called: other systems have none of what it calls.
+// A program beside this one, which other systems never read.
 /* eslint-disable @typescript-eslint/no-require-imports */
 
 /** Loads what the client needs of Windows. */
 export function loadWindowsClient() {
-  return require('./windows-client.js') as typeof import('./windows-client.js');
+  return require('./wins-cli-windows.cjs') as typeof import('./windows-client.js');
 }

@@ -10,7 +10,7 @@ import type { Logger } from '../log/logger.js';
 import type { DaemonEvents } from '../observe/daemon-events.js';
 import { actDecision, logAgentEvent } from './agent-log.js';
 import { agentSettings, isOff, type AgentOff, type AgentSettings } from './agent-settings.js';
-import { loadAgent } from './load-agent.js';
+import { features } from '../load-features.js';
 import type { FileFailure, RunningAgent } from './running-agent.js';
 
 /** What the switch works with. */
@@ -121,11 +121,13 @@ export class AgentSwitch implements AsyncDisposable {
   #start(settings: AgentSettings): void {
     const { logger, audit, commands, planFiles, trust } = this.#options;
     try {
-      this.#agent = loadAgent().startAgent({
-        ...{ settings, commands, planFiles, trust },
-        onAct: async (act) => audit.decided(actDecision(act)),
-        onEvent: (event) => this.#told(event),
-      });
+      this.#agent = features()
+        .agent()
+        .startAgent({
+          ...{ settings, commands, planFiles, trust },
+          onAct: async (act) => audit.decided(actDecision(act)),
+          onEvent: (event) => this.#told(event),
+        });
       this.#backoff.reset();
       const { localPlanDirectory, connectionInfoFile } = settings;
       logger.info(

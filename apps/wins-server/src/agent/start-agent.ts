@@ -1,5 +1,5 @@
 /**
- * The agent of the daemon: where the parts of its library meet. A bundle of its own, loaded when the config turns the agent on.
+ * The agent of the daemon: where the parts of its library meet. Loaded when the config turns the agent on.
  */
 import {
   AgentError,

@@ -10,7 +10,7 @@ import { createLoggerTo } from '../log/logger.js';
 import type { CsiProxyHost } from './csi-proxy-host.js';
 import { csiProxyHost } from './csi-proxy-host.js';
 import { CsiProxySwitch } from './csi-proxy-switch.js';
-import type { loadCsiProxy } from './load-csi-proxy.js';
+import type { Features } from '../load-features.js';
 import { removeCsiProxy } from './remove-csi-proxy.js';
 import { startCsiProxy } from './start-csi-proxy.js';
 
@@ -46,7 +46,7 @@ class World implements AsyncDisposable {
   }
 
   /** The bundle, with a service that stands in for one of Windows. */
-  load(fails = false): typeof loadCsiProxy {
+  load(fails = false): Features['csiProxy'] {
     return () => {
       this.loads += 1;
       if (fails) throw new Error('the bundle is not there');

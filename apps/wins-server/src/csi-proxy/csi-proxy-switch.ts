@@ -10,7 +10,7 @@ import type { DaemonEvents } from '../observe/daemon-events.js';
 import { csiProxyHost, type CsiProxyHost } from './csi-proxy-host.js';
 import { csiProxyDecision, logCsiProxyEvent } from './csi-proxy-log.js';
 import { csiProxySettings, hasRecord, type CsiProxySettings } from './csi-proxy-settings.js';
-import { loadCsiProxy } from './load-csi-proxy.js';
+import { features, type Features } from '../load-features.js';
 
 /** How long a daemon that ends waits. */
 const CLOSE_MS = 5_000;
@@ -24,8 +24,8 @@ export interface CsiProxySwitchOptions {
   readonly events?: DaemonEvents;
   /** Default: as this system has it. */
   readonly host?: CsiProxyHost;
-  /** Default: the bundle beside this one. */
-  readonly load?: typeof loadCsiProxy;
+  /** Default: the program beside this one. */
+  readonly load?: Features['csiProxy'];
 }
 
 /**
@@ -124,7 +124,7 @@ export class CsiProxySwitch implements AsyncDisposable {
       this.#kept.want(wish);
       return;
     }
-    const { audit, trust, load = loadCsiProxy } = this.#options;
+    const { audit, trust, load = () => features().csiProxy() } = this.#options;
     const onAct = async (act: Parameters<typeof csiProxyDecision>[0]): Promise<void> =>
       audit.decided(csiProxyDecision(act));
     const onEvent = (event: CsiProxyEvent): void => this.#told(event);

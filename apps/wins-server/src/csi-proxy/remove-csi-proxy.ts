@@ -4,7 +4,7 @@ import { csiProxyHost, type CsiProxyHost } from './csi-proxy-host.js';
 import { hasRecord, stateFolderOf } from './csi-proxy-settings.js';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { loadCsiProxy } from './load-csi-proxy.js';
+import { features, type Features } from '../load-features.js';
 
 /** What csi-proxy itself writes, beside the config. */
 const LOG_FILE = 'csi-proxy.log';
@@ -15,8 +15,8 @@ export interface RemoveCsiProxyOptions {
   readonly trust?: FileTrust;
   /** Default: as this system has it. */
   readonly host?: CsiProxyHost;
-  /** Default: the bundle beside this one. */
-  readonly load?: typeof loadCsiProxy;
+  /** Default: the program beside this one. */
+  readonly load?: Features['csiProxy'];
 }
 
 /**
@@ -28,7 +28,7 @@ export interface RemoveCsiProxyOptions {
 export async function removeCsiProxy(
   configFile: string,
   isAdopted: boolean,
-  { trust, host = csiProxyHost(), load = loadCsiProxy }: RemoveCsiProxyOptions = {},
+  { trust, host = csiProxyHost(), load = () => features().csiProxy() }: RemoveCsiProxyOptions = {},
 ): Promise<string | undefined> {
   const stateFolder = stateFolderOf(configFile);
   const isKept = hasRecord(stateFolder);

@@ -1,5 +1,5 @@
 /**
- * What keeps csi-proxy: where the parts of its library meet. A bundle of its own, loaded when the config has such a section, or had one.
+ * What keeps csi-proxy: where the parts of its library meet. Loaded when the config has such a section, or had one.
  */
 import {
   createCsiProxy,

@@ -3,7 +3,7 @@ import { Backoff } from '@wins/time';
 import { messageOf } from '@wins/wins-program';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../log/logger.js';
-import { loadMetrics } from './load-metrics.js';
+import { features, type Features } from '../load-features.js';
 import type { MetricsSources, RunningMetrics } from './metrics-sources.js';
 
 /** What the switch works with. */
@@ -11,8 +11,8 @@ export interface MetricsSwitchOptions {
   readonly logger: Logger;
   /** Asked when metrics are turned on. */
   readonly sources: () => MetricsSources;
-  /** Default: the bundle beside this one. */
-  readonly load?: typeof loadMetrics;
+  /** Default: the program beside this one. */
+  readonly load?: Features['metrics'];
 }
 
 /**
@@ -66,7 +66,7 @@ export class MetricsSwitch implements AsyncDisposable {
   }
 
   #begin(): RunningMetrics | undefined {
-    const { load = loadMetrics, logger, sources } = this.#options;
+    const { load = () => features().metrics(), logger, sources } = this.#options;
     try {
       this.#running ??= load().startMetrics(sources());
       this.#failure = undefined;

@@ -1,5 +1,5 @@
 /**
- * The metrics of the daemon: where the parts of their library meet. A bundle of its own, loaded when the config turns metrics on.
+ * The metrics of the daemon: where the parts of their library meet. Loaded when the config turns metrics on.
  */
 import { MetricRegistry } from '../features/metrics/metric-registry.js';
 import { serveMetrics, type MetricsListener } from '../features/metrics/serve-metrics.js';

@@ -1,2 +1,2 @@
-/** What packs a bundle for support. A bundle of its own, which no daemon loads. */
+/** Packs a bundle for support; no daemon loads it. */
 export { packMembers } from '../features/support-bundle/pack-members.js';

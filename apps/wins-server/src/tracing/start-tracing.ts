@@ -1,5 +1,5 @@
 /**
- * Spans of the calls of one daemon. A bundle of its own, loaded when the config turns tracing on.
+ * Spans of the calls of one daemon. Loaded when the config turns tracing on.
  */
 import { SpanSender } from '../features/tracing/span-sender.js';
 import { VERSION } from '@wins/wins-program';

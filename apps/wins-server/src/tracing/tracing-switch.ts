@@ -2,7 +2,7 @@ import type { TracingSettings, WinsConfig } from '@wins/config';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../log/logger.js';
 import type { DaemonEvents } from '../observe/daemon-events.js';
-import { loadTracing } from './load-tracing.js';
+import { features } from '../load-features.js';
 import type { RunningTracing } from './start-tracing.js';
 
 /** What the switch works with. */
@@ -48,7 +48,7 @@ export class TracingSwitch implements AsyncDisposable {
       else logger.warn({ endpoint, err }, 'the collector takes no spans: they are dropped');
     };
     try {
-      this.#running = loadTracing().startTracing({ endpoint, events, onChange });
+      this.#running = features().tracing().startTracing({ endpoint, events, onChange });
       logger.info({ endpoint }, 'calls of clients that trace are sent as spans');
     } catch (err) {
       logger.error({ err }, 'cannot send spans');

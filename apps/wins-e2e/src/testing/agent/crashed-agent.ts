@@ -73,26 +73,28 @@ https.request = (...args) => {
   return outgoing;
 };
 
-const agent = require.resolve(${JSON.stringify(path.join(ROOT, 'dist', 'wins-agent.cjs'))});
-const { startAgent, ...others } = require(agent);
-require.cache[agent].exports = {
-  ...others,
-  startAgent: ({ commands, ...parts }) =>
-    startAgent({
-      ...parts,
-      commands: {
-        ...commands,
-        run: async (command, signal) => {
-          const act = begin('run ' + command.args[0]);
-          let hasBegun = false;
-          const { onOutput } = command;
-          const onBegun = (...output) => { act.during(); return onOutput(...output); };
-          const exit = await commands.run({ ...command, onOutput: onBegun }, signal);
-          act.end();
-          return exit;
-        },
+const features = require.resolve(${JSON.stringify(path.join(ROOT, 'dist', 'wins-features.cjs'))});
+const { agent, ...others } = require(features);
+const { startAgent, ...more } = agent();
+const startObserved = ({ commands, ...parts }) =>
+  startAgent({
+    ...parts,
+    commands: {
+      ...commands,
+      run: async (command, signal) => {
+        const act = begin('run ' + command.args[0]);
+        let hasBegun = false;
+        const { onOutput } = command;
+        const onBegun = (...output) => { act.during(); return onOutput(...output); };
+        const exit = await commands.run({ ...command, onOutput: onBegun }, signal);
+        act.end();
+        return exit;
       },
-    }),
+    },
+  });
+require.cache[features].exports = {
+  ...others,
+  agent: () => ({ ...more, startAgent: startObserved }),
 };
 require(${JSON.stringify(path.join(ROOT, 'dist', 'wins.cjs'))});
 `;

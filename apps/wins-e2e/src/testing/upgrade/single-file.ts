@@ -4,12 +4,12 @@ import { ROOT } from '../workspace.js';
 
 /** The programs beside `wins.cjs`. */
 const PARTS = [
-  'wins-agent.cjs',
   'wins-cli.cjs',
   'wins-cli-proxy.cjs',
+  'wins-cli-windows.cjs',
+  'wins-features.cjs',
   'wins-output.cjs',
   'wins-server.cjs',
-  'wins-tracing.cjs',
   'wins-upgrade.cjs',
 ];
 

@@ -1,0 +1,25 @@
+/**
+ * What a config or a command turns on: a program beside the daemon, so that a daemon without any of it holds none of it. Each part is loaded
+ * when it is asked for.
+ */
+/* eslint-disable @typescript-eslint/no-require-imports */
+
+/** Follows a plan. */
+export const agent = () =>
+  require('./agent/start-agent.js') as typeof import('./agent/start-agent.js');
+
+/** Keeps csi-proxy. */
+export const csiProxy = () =>
+  require('./csi-proxy/start-csi-proxy.js') as typeof import('./csi-proxy/start-csi-proxy.js');
+
+/** Keeps metrics, and serves them. */
+export const metrics = () =>
+  require('./metrics/start-metrics.js') as typeof import('./metrics/start-metrics.js');
+
+/** Packs a bundle for support. */
+export const packing = () =>
+  require('./support/start-packing.js') as typeof import('./support/start-packing.js');
+
+/** Sends spans. */
+export const tracing = () =>
+  require('./tracing/start-tracing.js') as typeof import('./tracing/start-tracing.js');
