@@ -14,7 +14,8 @@ const boundaries = {
     {
       sourceTag: 'type:ground',
       onlyDependOnLibsWithTags: ['type:ground'],
-      allowedExternalImports: [],
+      // The readers of foreign texts in net.
+      allowedExternalImports: ['yaml', 'zod'],
     },
     {
       sourceTag: 'type:lib',
@@ -48,7 +49,7 @@ const boundariesOfSpecs = {
     {
       sourceTag: 'type:ground',
       onlyDependOnLibsWithTags: ['type:ground'],
-      allowedExternalImports: ['fast-check'],
+      allowedExternalImports: ['fast-check', 'yaml', 'zod'],
     },
     {
       sourceTag: 'type:lib',

@@ -32,8 +32,8 @@ for (const wanted of [
 const trust = await establishTrust({ server, caChecksum: rancher.checksum });
 await checkHealth(trust);
 const node = { id: newNodeId(), isWorker: true, labels: 'cattle.io/os=windows' };
-const { namespace, secretName } = await registerNode(trust, { node, token });
-console.log(namespace, secretName);
+const { info } = await registerNode(trust, { node, token });
+console.log(info.namespace, info.secretName);
 
 // Rancher answers for a file that it does not have with a page and status 200.
 const download = createDownload({ trust });

@@ -1,7 +1,7 @@
 /**
  * How a wins program reaches servers: one client of HTTPS that states which step failed, whose certificates are believed, and which proxy leads there.
  *
- * It imports Node and ground alone, and writes no log.
+ * It imports Node, ground, and readers of YAML and shapes; it writes no log.
  *
  * @example
  * using client = new HttpClient({ environment: process.env });
@@ -18,6 +18,20 @@ export { securely, withinOrigin, type RedirectRule } from './http/judge-redirect
 export { retryAfterMs } from './http/retry-after.js';
 export type { HttpRequest } from './http/send-request.js';
 export { isNetError, NetError, type NetErrorCode, type NetErrorOptions } from './net-error.js';
+export {
+  judgeConnectionInfo,
+  keepConnectionInfo,
+  MAX_CONNECTION_INFO_BYTES,
+  type ConnectionInfo,
+  type KeptConnectionInfo,
+} from './kubeconfig/connection-info.js';
+export type { ClusterAccess } from './kubeconfig/judge-kubeconfig.js';
+export type { Refusal } from './kubeconfig/refusal.js';
+export {
+  readCertificates,
+  type Certificate,
+  type FoundCertificates,
+} from './pem/read-certificates.js';
 export { ProxyAddressError, proxyOf, type Environment } from './proxy/proxy-of.js';
 export { publicRoots, systemRoots } from './trust/system-roots.js';
 export type { TlsTrust } from './trust/tls-trust.js';

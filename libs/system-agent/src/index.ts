@@ -20,8 +20,7 @@ export { posixPlanFiles } from './apply/plan-files.js';
 export { createSystemAgent } from './create-system-agent.js';
 export { parsePlan, type ParsedPlan } from './plan/parse-plan.js';
 export { connectingStore, type ConnectingStoreOptions } from './kubernetes/connecting-store.js';
-export { readConnectionInfo, type ConnectionInfo } from './kubernetes/connection-info.js';
-export type { ClusterAccess } from './kubernetes/kubeconfig.js';
+export { readConnectionInfo } from './kubernetes/connection-info.js';
 export {
   secretStore,
   type ApiSecretStore,

@@ -49,7 +49,7 @@ describe('a node that joins a server', () => {
   beforeAll(async () => {
     // An authority whose own signer is at hand nowhere: the daemon takes for it what the command takes.
     const issuing = createCertificateAuthority('issuing', createCertificateAuthority('root'));
-    cluster = await startCluster(issuing);
+    cluster = await startCluster({ authority: issuing });
     world = new NodeWorld();
   });
   afterAll(async () => {

@@ -1,6 +1,6 @@
 import type { CsiProxyEvent, Download, DownloadTrust } from '@wins/csi-proxy';
-import { systemRoots } from '@wins/net';
-import { createDownload, readCertificates } from '@wins/rancher-server';
+import { readCertificates, systemRoots } from '@wins/net';
+import { createDownload } from '@wins/rancher-server';
 import { openTrustedFile, readWhole, type FileTrust } from '@wins/trusted-files';
 import { quoteText } from '@wins/wins-program';
 
@@ -19,20 +19,27 @@ export async function downloadFor(
   trust: FileTrust,
   onEvent: (event: CsiProxyEvent) => void,
 ): Promise<Download> {
-  const own = certFilePath === undefined ? [] : await readAuthorities(certFilePath, trust);
+  const onWarning = (message: string): void => onEvent({ kind: 'warning', message });
+  const own =
+    certFilePath === undefined ? [] : await readAuthorities(certFilePath, trust, onWarning);
   return createDownload({
     // Without a digest an address of http:// is refused all the same.
     ...{ allowHttp: true, anyCertificate: insecure, timeoutMs: TIMEOUT_MS },
     roots: [...systemRoots(), ...own],
-    onWarning: (message) => onEvent({ kind: 'warning', message }),
+    onWarning,
   });
 }
 
-async function readAuthorities(file: string, trust: FileTrust): Promise<string[]> {
+async function readAuthorities(
+  file: string,
+  trust: FileTrust,
+  onWarning: (message: string) => void,
+): Promise<string[]> {
   const opened = await openTrustedFile(file, trust, { followLinks: true });
   try {
     const text = await readWhole(opened, { maxBytes: MAX_AUTHORITIES_BYTES });
-    const { certificates } = readCertificates(text.toString('latin1'));
+    const { certificates, warnings } = readCertificates(text.toString('latin1'), quoteText(file));
+    warnings.forEach(onWarning);
     if (certificates.length > 0) return certificates.map(({ pem }) => pem);
   } finally {
     await opened.handle.close();

@@ -1,3 +1,4 @@
+import { readCertificates } from '@wins/net';
 import { messageOf } from '@wins/wins-program';
 import { existsSync } from 'node:fs';
 import { InstallError } from '../install-error.js';
@@ -7,8 +8,6 @@ import { readManifest } from '../manifest/manifest-file.js';
 import { ancestorsOf, folderOf } from '../plan/ancestors.js';
 import { readItem, type InstallContext } from '../run/install-context.js';
 import { itemsOfWish, type InstallWish } from '../wish/install-wish.js';
-import { createHash } from 'node:crypto';
-import { certificatesOf } from '../wish/certificates.js';
 import { isListAlone } from '../plan/refuse-install.js';
 import { distrustOf } from './distrust-of.js';
 import type { FolderFacts, NodeFacts } from './node-facts.js';
@@ -44,9 +43,9 @@ export async function readFacts(
     ...[...own, ...places.morePathElements]
       .flatMap((folder) => ancestorsOf(folder, host.platform))
       .map((path): Item => ({ kind: 'folder', path })),
-    ...certificatesOf(wish.authorities ?? '').map((der): Item => {
-      return { kind: 'certificate', sha256: createHash('sha256').update(der).digest('hex') };
-    }),
+    ...readCertificates(wish.authorities ?? '', 'the authorities').certificates.map(
+      ({ sha256 }): Item => ({ kind: 'certificate', sha256 }),
+    ),
     ...(manifest?.entries ?? []).map(({ item }) => item),
     ...ofGo.map((path): Item => ({ kind: 'file', path })),
   ];

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readCertificates } from '@wins/net';
 import { stateIn, type NodeFacts } from '../facts/node-facts.js';
 import { itemId, type Access, type Item, type StateOf } from '../item/item.js';
 import { isSameState } from '../item/same-state.js';
@@ -9,7 +10,6 @@ import {
   type ConfigChanges,
   type InstallWish,
 } from '../wish/install-wish.js';
-import { certificatesOf } from '../wish/certificates.js';
 import { dataFolders } from '../wish/install-places.js';
 import { ancestorsOf, folderOf } from './ancestors.js';
 import type { Content } from './plan.js';
@@ -92,7 +92,8 @@ export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: In
     wanted.want(wanted.quiet, { kind: 'pathElement', path }, 'present');
   }
   if (wish.trustMachineStore === true) {
-    for (const der of certificatesOf(wish.authorities ?? '')) {
+    for (const { der } of readCertificates(wish.authorities ?? '', 'the authorities')
+      .certificates) {
       const sha256 = wanted.put(der);
       wanted.want(wanted.quiet, { kind: 'certificate', sha256 }, 'present');
     }

@@ -8,6 +8,7 @@ import {
   mkdirSync,
 } from 'node:fs';
 import path from 'node:path';
+import { createCertificateAuthority } from '@wins/wins-program/testing';
 import * as fc from 'fast-check';
 import type { ServiceState } from '../item/item.js';
 import { editConfig, plainWish, TestNode, type Fault } from '../testing/node-harness.js';
@@ -21,7 +22,7 @@ const CANARY = 'canary-7d1f-token';
 const IS_LONG = process.env['WINS_TEST_TIER'] === 'long';
 const RUNS = IS_LONG ? 200 : 15;
 const STRIDE = IS_LONG ? 1 : 8;
-const CERTIFICATE = '-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n';
+const { cert: CERTIFICATE } = createCertificateAuthority('authority');
 
 /** What makes a node differ from an empty one, before anything is installed. */
 interface Before {

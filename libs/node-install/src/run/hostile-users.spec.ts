@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { createCertificateAuthority } from '@wins/wins-program/testing';
 import { describePlan } from '../plan/plan.js';
 import { planInstall } from '../plan/plan-install.js';
 import { editConfig, plainWish, TestNode } from '../testing/node-harness.js';
@@ -223,12 +224,9 @@ describe('taking an installation away beside other users', () => {
   });
 });
 
-/** Blocks that are told apart; none of them has to be good for anything. */
 function manyCertificates(count: number): string {
-  return Array.from({ length: count }, (_, index) => {
-    const body = Buffer.from(`certificate ${index}`).toString('base64');
-    return `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----\n`;
-  }).join('');
+  const authority = createCertificateAuthority('authority');
+  return Array.from({ length: count }, (_, index) => authority.issue(String(index)).cert).join('');
 }
 
 function mkdirAll(folder: string): string {

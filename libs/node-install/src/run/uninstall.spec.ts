@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { createCertificateAuthority } from '@wins/wins-program/testing';
 import { readFacts } from '../facts/read-facts.js';
 import { planAdopt } from '../plan/plan-adopt.js';
 import { plainWish, TestNode, type Fault } from '../testing/node-harness.js';
@@ -7,7 +8,7 @@ import type { InstallWish } from '../wish/install-wish.js';
 import { Secret } from '../wish/secret.js';
 import { adopt } from './adopt.js';
 
-const CERTIFICATE = '-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n';
+const { cert: CERTIFICATE } = createCertificateAuthority('authority');
 
 function fullWish(node: TestNode): InstallWish {
   return plainWish(node, {

@@ -1,6 +1,4 @@
 import { inspect } from 'node:util';
-import { parse } from 'yaml';
-import { z } from 'zod';
 import { LeapingClock } from '@wins/net/testing';
 import { createCertificateAuthority } from '@wins/wins-program/testing';
 import {
@@ -57,14 +55,13 @@ describe('a node that registers', () => {
       'x-cattle-internal-address': '10.0.0.1',
       'content-type': 'application/json',
     });
-    const { kubeConfig } = connectionInfo({ server: server.url, ca: server.ca });
-    expect(registration).toMatchObject({
-      kubeConfig,
+    expect(registration.info).toEqual({
+      access: { server: new URL(server.url), ca: server.ca, token: 'agent-token' },
       namespace: 'fleet-default',
       secretName: 'custom-0123456789ab-machine-plan',
-      hasCa: true,
+      warnings: [],
     });
-    expect(registration.server.href).toBe(`${server.url}/`);
+    expect(JSON.parse(registration.text)).toEqual(server.connectionInfo);
   });
 
   it('leaves out what is empty', async () => {
@@ -100,27 +97,29 @@ describe('a node that registers', () => {
   );
 });
 
-describe('the text of the connection info', () => {
-  it('has its keys in order, two spaces, and what Go escapes', async () => {
+describe('the kubeconfig of an answer', () => {
+  it('may have blocks that cannot be read beside its authorities, and the operator is told', async () => {
     const server = await rancher();
-    const ca = undefined;
-    const info = connectionInfo({ server: server.url, ca, token: 'a<b>&c' });
-    // In the order and with the keys of another server.
-    const { secretName, ...others } = info;
-    server.connectionInfo = { more: 1, secretName, ...others };
-    const { text, kubeConfig } = await register(server);
-    expect(text).toBe(
-      [
-        '{',
-        `  "kubeConfig": ${JSON.stringify(kubeConfig).replace('a<b>&c', 'a\\u003cb\\u003e\\u0026c')},`,
-        '  "namespace": "fleet-default",',
-        '  "secretName": "custom-0123456789ab-machine-plan"',
-        '}',
-        '',
-      ].join('\n'),
-    );
-    const read = z.object({ kubeConfig: z.string() }).parse(JSON.parse(text));
-    expect(parse(read.kubeConfig)).toMatchObject({ users: [{ user: { token: 'a<b>&c' } }] });
+    const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+    server.connectionInfo = connectionInfo({ server: server.url, ca: broken + server.ca });
+    const own = settings();
+    const { info, text } = await register(server, {}, own);
+    expect(info.access.ca).toBe(server.ca);
+    expect(own.warnings).toEqual([expect.stringMatching(/^cannot use block 1 of .*left out$/)]);
+    expect(JSON.parse(text)).toEqual(server.connectionInfo);
+  });
+
+  it('may name another machine without TLS where that is allowed, which is kept with it', async () => {
+    const server = await rancher();
+    server.connectionInfo = connectionInfo({ server: 'http://rancher.example', ca: undefined });
+    expect(await failureOf(register(server))).toMatchObject({
+      code: 'badShape',
+      message: expect.stringContaining('--allow-http') as unknown,
+    });
+    const own = settings({ allowHttp: true });
+    const { text } = await register(server, {}, own);
+    expect(JSON.parse(text)).toMatchObject({ allowHttp: true });
+    expect(own.warnings).toEqual([expect.stringContaining('in the clear')]);
   });
 });
 
@@ -139,12 +138,6 @@ describe('an answer that is not what was asked for', () => {
     ['a namespace that is a path', JSON.stringify({ ...info, namespace: '../other' })],
     ['a kubeconfig that is no YAML', withKubeconfig(() => '{ token: canary-in-yaml')],
     ['a kubeconfig that is text', withKubeconfig(() => 'canary')],
-    [
-      'an alias',
-      withKubeconfig((text) =>
-        text.replace('name: agent', 'name: &a agent').replace('cluster: agent', 'cluster: *a'),
-      ),
-    ],
     ['a bomb of aliases', withKubeconfig(() => 'a: &a [x]\nb: &b [*a,*a]\nc: [*b,*b]')],
     ['no token', withKubeconfig((text) => text.replace(/ {4}token: .*\n/, '    x: y\n'))],
     ['a program', withKubeconfig((text) => `${text}    exec: {command: canary}\n`)],
@@ -191,7 +184,7 @@ describe('an answer that is not what was asked for', () => {
     expect(await failureOf(register(server, { strictTls: true }))).toMatchObject({
       code: 'strictWithoutCa',
     });
-    expect(await register(server)).toMatchObject({ hasCa: false });
+    expect((await register(server)).info.access.ca).toBeUndefined();
   });
 
   it.each([

@@ -1,11 +1,11 @@
-import { NetError } from '@wins/net';
+import { NetError, type KeptConnectionInfo } from '@wins/net';
 import { isHtml } from '../http/judge-text.js';
 import { below } from '../http/parse-address.js';
 import { rancherClient, type RancherSettings } from '../http/rancher-client.js';
 import { RancherError } from '../rancher-error.js';
 import type { ServerTrust } from '../trust/server-trust.js';
 import { parseRegistration } from './parse-registration.js';
-import type { Registration, RegistrationWanted } from './registration.js';
+import type { RegistrationWanted } from './registration.js';
 import { checkToken, registrationHeaders } from './request-headers.js';
 
 const MAX_BYTES = 1_048_576;
@@ -27,7 +27,7 @@ export async function registerNode(
   trust: Pick<ServerTrust, 'server' | 'roots'>,
   wanted: RegistrationWanted,
   settings: RancherSettings = {},
-): Promise<Registration> {
+): Promise<KeptConnectionInfo> {
   const { node, token, strictTls = false, timeoutMs = TIMEOUT_MS } = wanted;
   checkToken(token);
   const headers = registrationHeaders(node);
@@ -44,7 +44,10 @@ export async function registerNode(
       const message = `cannot ${WHAT}: found an HTML page; wanted JSON: is this the address of Rancher?`;
       throw new RancherError('badShape', message);
     }
-    return parseRegistration(body.toString('utf8'), strictTls, settings.allowHttp ?? false);
+    const { allowHttp = false } = settings;
+    const registration = parseRegistration(body.toString('utf8'), strictTls, allowHttp);
+    for (const warning of registration.info.warnings) each.settings.onWarning(warning);
+    return registration;
   });
 }
 

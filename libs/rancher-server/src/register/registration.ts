@@ -23,16 +23,3 @@ export interface RegistrationWanted {
   /** For how long is asked again what may yet succeed. Default: 15 min. */
   readonly timeoutMs?: number;
 }
-
-/** What the server answered, and what the agent reads. Holds secrets: never for a log. */
-export interface Registration {
-  readonly kubeConfig: string;
-  readonly namespace: string;
-  readonly secretName: string;
-  /** Where the agent will find its plan. */
-  readonly server: URL;
-  /** Whether the kubeconfig names its authorities. */
-  readonly hasCa: boolean;
-  /** The text of `rancher2_connection_info.json`. */
-  readonly text: string;
-}

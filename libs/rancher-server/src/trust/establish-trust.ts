@@ -1,13 +1,19 @@
 import { createHash } from 'node:crypto';
-import { isNetError, type HttpClient, type NetError, type TlsTrust } from '@wins/net';
+import {
+  isNetError,
+  readCertificates,
+  type Certificate,
+  type HttpClient,
+  type NetError,
+  type TlsTrust,
+} from '@wins/net';
 import { below, parseServer } from '../http/parse-address.js';
 import { rancherClient, type RancherSettings } from '../http/rancher-client.js';
 import { RancherError } from '../rancher-error.js';
 import { checkToken } from '../register/request-headers.js';
 import { askForProof, type ProofQuestion } from './cattle-proof.js';
 import { judgeAuthority, type AuthorityFacts } from './judge-authority.js';
-import { readCertificates } from './read-certificates.js';
-import type { CaCertificate, ServerTrust, TrustWanted } from './server-trust.js';
+import type { ServerTrust, TrustWanted } from './server-trust.js';
 
 const MAX_BYTES = 1_048_576;
 const TIMEOUT_MS = 60_000;
@@ -17,7 +23,7 @@ const BY_CERTIFICATE = new Set(['unknownAuthority', 'certificateExpired', 'other
 interface CaCerts {
   readonly body: Buffer;
   readonly checksum: string;
-  readonly certificates: readonly CaCertificate[];
+  readonly certificates: readonly Certificate[];
   readonly caPem: string;
 }
 
@@ -159,7 +165,7 @@ class Asking {
   }
 
   #read(body: Buffer): CaCerts {
-    const { certificates, warnings } = readCertificates(body.toString('latin1'));
+    const { certificates, warnings } = readCertificates(body.toString('latin1'), '/cacerts');
     for (const warning of warnings) this.#client.settings.onWarning(warning);
     if (certificates.length === 0 && body.toString('latin1').trim() !== '') {
       const message = `cannot ${this.#what}: found no certificate in /cacerts; wanted PEM`;

@@ -1,3 +1,5 @@
+import type { Certificate } from '@wins/net';
+
 /**
  * Why a server is taken for the right one.
  *
@@ -8,17 +10,6 @@
  */
 export type Authority = 'checksum' | 'proof' | 'system' | 'plain';
 
-/** One certificate of `/cacerts`. */
-export interface CaCertificate {
-  /** With lines of 64 characters, LF, and nothing else around it. */
-  readonly pem: string;
-  /** One line. */
-  readonly subject: string;
-  /** 64 lower-case hex digits. */
-  readonly sha256: string;
-  readonly notAfter: Date;
-}
-
 /** A server that may be shown a token, and how it is known. */
 export interface ServerTrust {
   /** Without a slash at the end of its path. */
@@ -27,7 +18,7 @@ export interface ServerTrust {
   /** PEM of what its certificate may be from. */
   readonly roots: readonly string[];
   /** What `/cacerts` has, each once, in its order; empty where Rancher has a certificate of a public authority. */
-  readonly certificates: readonly CaCertificate[];
+  readonly certificates: readonly Certificate[];
   /** The certificates as the text of a file: nothing else that the body held, no private key above all. */
   readonly caPem: string;
   /** SHA-256 of the body of `/cacerts` as it was sent, in lower-case hex. */

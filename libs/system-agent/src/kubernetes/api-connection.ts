@@ -8,6 +8,7 @@ import {
   NetError,
   ProxyAddressError,
   proxyOf,
+  type ClusterAccess,
   type Environment,
   type HttpAnswer,
   type TlsTrust,
@@ -15,7 +16,6 @@ import {
 import { messageOf, VERSION } from '@wins/wins-program';
 import { AgentError } from '../agent-error.js';
 import { apiRefusal, type ApiRefusal } from './api-refusal.js';
-import type { ClusterAccess } from './kubeconfig.js';
 import { readJson } from './response-body.js';
 
 export interface ApiRequest {

@@ -2,7 +2,7 @@ import { AgentError, type AgentErrorCode } from '../agent-error.js';
 import type { Secret, SecretStore, WatchState } from '../ports.js';
 import { FakeClock } from '../testing/fake-clock.js';
 import { connectingStore } from './connecting-store.js';
-import type { ConnectionInfo } from './connection-info.js';
+import type { ConnectionInfo } from '@wins/net';
 
 const SECRET: Secret = { uid: 'u', resourceVersion: '7', data: {}, object: {} };
 /** The connection info is compared and handed on, and never looked into. */

@@ -1,8 +1,8 @@
+import type { ConnectionInfo } from '@wins/net';
 import { Backoff } from '@wins/time';
 import { isDeepStrictEqual } from 'node:util';
 import { SOURCE_BACKOFF } from '../source-backoff.js';
 import type { Clock, SecretStore } from '../ports.js';
-import type { ConnectionInfo } from './connection-info.js';
 
 /** What {@link connectingStore} works with. */
 export interface ConnectingStoreOptions {

@@ -1,7 +1,6 @@
-import { systemRoots } from '@wins/net';
+import { systemRoots, type ConnectionInfo } from '@wins/net';
 import type { Clock, Secret, SecretStore } from '../ports.js';
 import { ApiConnection, type ApiRequest } from './api-connection.js';
-import type { ConnectionInfo } from './connection-info.js';
 import { changedObject, readSecret } from './secret-object.js';
 import { SecretWatch } from './watch-secret.js';
 
@@ -51,10 +50,12 @@ export interface ApiSecretStore extends SecretStore {
  * @throws AgentError `invalidConnection`: strict, and the kubeconfig names no authority; a proxy that cannot be used.
  */
 export function secretStore(
-  { access, namespace, secretName }: ConnectionInfo,
+  { access, namespace, secretName, warnings }: ConnectionInfo,
   options: SecretStoreOptions,
 ): ApiSecretStore {
   const { clock, strictTls, random = Math.random, answerMs = 30_000 } = options;
+  const { onWarning = () => undefined } = options;
+  for (const warning of warnings) onWarning(warning);
   let lastContactAt: Date | undefined;
   const onContact = (): void => {
     lastContactAt = clock.now();
@@ -64,7 +65,7 @@ export function secretStore(
     strictTls,
     systemRoots: options.systemRoots ?? systemRoots,
     environment: options.environment ?? process.env,
-    onWarning: options.onWarning ?? (() => undefined),
+    onWarning,
     onContact,
     answerMs,
   });

@@ -1,6 +1,6 @@
-import { publicRoots, type TlsTrust } from '@wins/net';
+import { publicRoots, readCertificates, type TlsTrust } from '@wins/net';
 import { openRegularFile, readWhole } from '@wins/trusted-files';
-import { messageOf } from '@wins/wins-program';
+import { messageOf, quoteText } from '@wins/wins-program';
 import { createHash } from 'node:crypto';
 import tls from 'node:tls';
 import type { HttpGet } from '../plan/plan.js';
@@ -39,7 +39,9 @@ export class ProbeTls {
     const named = (file: string | undefined): string => (insecure ? '' : (file ?? ''));
     const ca =
       named(caCert) &&
-      (await attempt('caCert', () => readPem(named(caCert), (pem) => ({ ca: pem }))));
+      (await attempt('caCert', () =>
+        readAuthorities(named(caCert), (message) => faults.push(new Error(message))),
+      ));
     const pair =
       (named(clientCert) || named(clientKey)) &&
       (await attempt('clientCert and clientKey', () =>
@@ -49,7 +51,7 @@ export class ProbeTls {
     return { trust, faults };
   }
 
-  #trustOf(ca: Buffer | undefined, pair: Pair | undefined): TlsTrust {
+  #trustOf(ca: string | undefined, pair: Pair | undefined): TlsTrust {
     const parts = [ca ?? '', pair?.cert ?? '', pair?.key ?? ''];
     const hash = createHash('sha256');
     for (const part of parts) hash.update(`${part.length}:`).update(part);
@@ -79,13 +81,15 @@ async function readPair(cert: string, key: string): Promise<Pair> {
   return pair;
 }
 
-async function readPem(
+async function readAuthorities(
   file: string,
-  use: (pem: Buffer) => tls.SecureContextOptions,
-): Promise<Buffer> {
+  onWarning: (message: string) => void,
+): Promise<string> {
   const pem = await readFile(file);
-  tls.createSecureContext(use(pem));
-  return pem;
+  const { certificates, warnings } = readCertificates(pem.toString('latin1'), quoteText(file));
+  warnings.forEach(onWarning);
+  if (certificates.length === 0) throw new Error(`found no certificate in ${quoteText(file)}`);
+  return certificates.map((each) => each.pem).join('');
 }
 
 async function readFile(path: string): Promise<Buffer> {

@@ -318,6 +318,8 @@ describe('TLS', () => {
     writeFileSync(file('cert'), client.cert);
     writeFileSync(file('key'), client.key);
     writeFileSync(file('garbage'), 'garbage');
+    const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+    writeFileSync(file('broken-and-ca'), broken + authority.cert);
   });
 
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -349,6 +351,16 @@ describe('TLS', () => {
     expect(await isWell(url, { caCert: file('between') })).toBe(true);
     expect(await isWell(url, { caCert: file('leaf') })).toBe(true);
     expect(await isWell(url, { caCert: file('other-ca') })).toBe(false);
+  });
+
+  it('trusts what can be read of a file with a broken block, and that is told', async () => {
+    expect(await isWell(await serveTls(), { caCert: file('broken-and-ca') })).toBe(true);
+    const warnings = events.filter(({ kind }) => kind === 'warning');
+    expect(warnings).toEqual([
+      expect.objectContaining({
+        message: expect.stringMatching(/^cannot use block 1 of ".*broken-and-ca"/) as unknown,
+      }),
+    ]);
   });
 
   it('does not accept a certificate of another host', async () => {

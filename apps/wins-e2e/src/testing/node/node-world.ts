@@ -60,9 +60,12 @@ export interface Cluster extends AsyncDisposable {
   readonly variables: NodeJS.ProcessEnv;
 }
 
-/** Starts a server whose answer leads to an API server with an empty plan. */
-export async function startCluster(authority?: CertificateAuthority): Promise<Cluster> {
-  const common = authority && { authority };
+/** Starts a server whose answer leads to an API server with an empty plan; both without TLS if they are to be `plain`. */
+export async function startCluster({
+  plain = false,
+  authority,
+}: { readonly plain?: boolean; readonly authority?: CertificateAuthority } = {}): Promise<Cluster> {
+  const common = { plain, ...(authority && { authority }) };
   const api = await startApiServer(common);
   const rancher = await startRancher({ token: CANARY, names: ['rancher.invalid'], ...common });
   rancher.connectionInfo = JSON.parse(api.connectionInfo()) as unknown;

@@ -26,7 +26,7 @@ describe('the certificates of a text', () => {
     ['the old label', block('X509 CERTIFICATE', body), ['one']],
     ['nothing', '', []],
   ])('%s', (_title, text, names) => {
-    const { certificates } = readCertificates(text);
+    const { certificates } = readCertificates(text, '/cacerts');
     expect(certificates.map(({ subject }) => subject)).toEqual(names.map((name) => `"CN=${name}"`));
     for (const { pem } of certificates) expect([one.cert, two.cert]).toContain(pem);
   });
@@ -42,9 +42,10 @@ describe('the certificates of a text', () => {
     ['is a private key with a password', block('ENCRYPTED PRIVATE KEY', 'AAAA'), 'a private key'],
     ['is a CRL', block('X509 CRL', 'AAAA'), '"X509 CRL"'],
   ])('leave out a block that %s, and say why', (_title, text, why) => {
-    const { certificates, warnings } = readCertificates(text + two.cert);
+    const { certificates, warnings } = readCertificates(text + two.cert, '/cacerts');
     expect(certificates.map(({ pem }) => pem)).toEqual([two.cert]);
     expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toMatch(/^cannot use block 1 of \/cacerts: found .*; it is left out$/);
     expect(warnings[0]).toContain(why);
   });
 
@@ -53,7 +54,7 @@ describe('the certificates of a text', () => {
     const secret = one.key.split('\n')[1] ?? '';
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 12 }), (parts) => {
-        expect(JSON.stringify(readCertificates(parts.join('')))).not.toContain(secret);
+        expect(JSON.stringify(readCertificates(parts.join(''), '/cacerts'))).not.toContain(secret);
       }),
     );
   });
@@ -61,13 +62,16 @@ describe('the certificates of a text', () => {
   it('are found in any text without an error', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
-        expect(readCertificates(text + one.cert).certificates.length).toBeLessThanOrEqual(1);
+        expect(
+          readCertificates(text + one.cert, '/cacerts').certificates.length,
+        ).toBeLessThanOrEqual(1);
       }),
     );
   });
 
   it('are a line of a log each, ten at most, when they are left out', () => {
-    const { certificates, warnings } = readCertificates(block('X', 'AAAA').repeat(5000) + two.cert);
+    const text = block('X', 'AAAA').repeat(5000) + two.cert;
+    const { certificates, warnings } = readCertificates(text, '/cacerts');
     expect(certificates).toHaveLength(1);
     expect(warnings).toHaveLength(11);
     expect(warnings[10]).toBe('and 4990 more blocks of /cacerts are left out');

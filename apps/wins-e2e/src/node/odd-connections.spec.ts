@@ -1,0 +1,43 @@
+import { CANARY, NodeWorld, startCluster } from '../testing/node/node-world.js';
+
+const BROKEN = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+
+describe('a node whose server', () => {
+  it('has a broken block beside its authority joins, is told, and its agent reaches the server', async () => {
+    await using cluster = await startCluster();
+    await using world = new NodeWorld();
+    const { rancher, api } = cluster;
+    // Rancher sends one setting in both places.
+    rancher.caCerts = BROKEN + rancher.ca;
+    rancher.connectionInfo = JSON.parse(api.connectionInfo({ ca: BROKEN + api.ca })) as unknown;
+    const variables = { ...cluster.variables, STRICT_VERIFY: 'true' };
+    const dry = await world.say(['join', '--dry-run'], variables);
+    expect([dry.code, dry.outcome]).toEqual([0, 'planned']);
+    const said = await world.say(['join'], variables);
+    expect([said.code, said.outcome]).toEqual([0, 'installed']);
+    for (const place of ['/cacerts', 'certificate-authority-data" of the kubeconfig'])
+      expect(said.stderr).toMatch(new RegExp(`cannot use block 1 of .*${place}: .* is left out`));
+    expect(world.text(world.authorities)).toBe(rancher.ca);
+    expect(JSON.parse(world.text(world.connectionInfo))).toEqual(rancher.connectionInfo);
+    expect(api.requests.length).toBeGreaterThan(0);
+    expect((await world.say(['join'], variables)).outcome).toBe('nothing');
+  });
+
+  it('has no TLS joins with --allow-http alone, which its agent keeps to', async () => {
+    await using cluster = await startCluster({ plain: true });
+    await using world = new NodeWorld();
+    const { rancher, api } = cluster;
+    // Another machine, as far as anybody can tell by its address.
+    const server = api.url.replace('127.0.0.1', '0.0.0.0');
+    rancher.connectionInfo = JSON.parse(api.connectionInfo({ server })) as unknown;
+    const refused = await world.say(['join'], cluster.variables);
+    expect([refused.code, refused.outcome]).toEqual([65, 'refused']);
+    expect(rancher.requests).toEqual([]);
+    const said = await world.say(['join', '--allow-http'], cluster.variables);
+    expect([said.code, said.outcome]).toEqual([0, 'installed']);
+    expect(said.stderr).toContain('in the clear');
+    expect(said.stderr).not.toContain(CANARY);
+    expect(JSON.parse(world.text(world.connectionInfo))).toMatchObject({ allowHttp: true });
+    expect(api.requests.length).toBeGreaterThan(0);
+  });
+});

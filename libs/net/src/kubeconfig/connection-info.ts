@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { judgeKubeconfig, type ClusterAccess } from './judge-kubeconfig.js';
+import type { Refusal } from './refusal.js';
+
+/** Which Secret holds the plan of this node, and how to get at it. Holds secrets: never for a log. */
+export interface ConnectionInfo {
+  readonly access: ClusterAccess;
+  readonly namespace: string;
+  readonly secretName: string;
+  /** What of the kubeconfig is left out, or dangerous; one line each, without a value. */
+  readonly warnings: readonly string[];
+}
+
+/** A connection info in the form in which a node keeps it. Holds secrets: never for a log. */
+export interface KeptConnectionInfo {
+  /** The text of `rancher2_connection_info.json`. */
+  readonly text: string;
+  /** The result of {@link judgeConnectionInfo} for `text`. */
+  readonly info: ConnectionInfo;
+}
+
+/** As many as a Secret can have; the text has some kilobytes. */
+export const MAX_CONNECTION_INFO_BYTES = 1_048_576;
+
+/** In lower case: Go reads keys in any. */
+const FIELDS = z.object({
+  kubeconfig: someText('kubeConfig'),
+  namespace: objectName('namespace'),
+  secretname: objectName('secretName'),
+  allowhttp: z.boolean('no boolean for allowHttp').default(false),
+});
+/** What Go's encoder escapes in strings beside what JSON demands. */
+const ESCAPED = /[<>&\u2028\u2029]/g;
+
+/**
+ * Judges the text of `rancher2_connection_info.json`: JSON with `kubeConfig`, `namespace` and `secretName`, in any case, as Go reads it, and
+ * `allowHttp`, which `wins join --allow-http` keeps there: true accepts an `http://` address of another machine. No text of the result
+ * repeats a value. 1 MiB at most.
+ */
+export function judgeConnectionInfo(text: string): ConnectionInfo | Refusal {
+  if (Buffer.byteLength(text) > MAX_CONNECTION_INFO_BYTES)
+    return { found: `found more than ${MAX_CONNECTION_INFO_BYTES} bytes` };
+  const fields = readFields(text);
+  if ('found' in fields) return fields;
+  const { kubeconfig, namespace, secretname: secretName, allowhttp: allowHttp } = fields;
+  const read = judgeKubeconfig(kubeconfig, allowHttp);
+  return 'found' in read ? read : { ...read, namespace, secretName };
+}
+
+/**
+ * Makes what a node keeps of the answer of `/v3/connect/agent`, and judges that text as its reader will. The text is as Rancher writes it:
+ * keys in order, two spaces, `<`, `>` and `&` escaped, LF at its end.
+ *
+ * @param allowHttp - Is kept with the connection. An answer cannot grant it to itself.
+ */
+export function keepConnectionInfo(
+  answer: string,
+  allowHttp: boolean,
+): KeptConnectionInfo | Refusal {
+  const fields = readFields(answer);
+  if ('found' in fields) return fields;
+  const { kubeconfig: kubeConfig, namespace, secretname: secretName } = fields;
+  const kept = { kubeConfig, namespace, secretName, ...(allowHttp && { allowHttp }) };
+  const json = JSON.stringify(kept, undefined, 2).replace(
+    ESCAPED,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  const text = `${json}\n`;
+  const info = judgeConnectionInfo(text);
+  return 'found' in info ? info : { text, info };
+}
+
+function readFields(text: string): z.infer<typeof FIELDS> | Refusal {
+  let json: unknown;
+  try {
+    json = JSON.parse(text.replace(/^\ufeff/, ''));
+  } catch {
+    // The error of the parser repeats text, which may be the token.
+    return { found: 'found no JSON' };
+  }
+  const entries = typeof json === 'object' && json !== null ? Object.entries(json) : [];
+  const fields = entries.map(([key, value]): [string, unknown] => [key.toLowerCase(), value]);
+  const { data, error } = FIELDS.safeParse(Object.fromEntries(fields));
+  if (data !== undefined) return data;
+  const [{ message } = { message: 'no fields' }] = error.issues;
+  return { found: `found ${message}; wanted JSON with kubeConfig, namespace and secretName` };
+}
+
+function someText(key: string) {
+  const error = `no text for ${key}`;
+  return z.string(error).min(1, error);
+}
+
+/** The name of an object of Kubernetes: a DNS subdomain (RFC 1123). */
+function objectName(key: string) {
+  const error = `no name of a Kubernetes object for ${key}`;
+  return z.string(error).regex(/^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/, error);
+}

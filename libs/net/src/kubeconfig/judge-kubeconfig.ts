@@ -1,0 +1,197 @@
+import tls from 'node:tls';
+import { quoteText } from '@wins/wins-program';
+import { parseDocument } from 'yaml';
+import { z } from 'zod';
+import { readCertificates } from '../pem/read-certificates.js';
+import type { Refusal } from './refusal.js';
+
+/** An API server, the authorities that it is known by, and the credentials that it is shown. Holds secrets: never for a log. */
+export interface ClusterAccess {
+  /** `https:`, or `http:` where that is allowed; its path, which proxies of Rancher have, comes before those of the API. */
+  readonly server: URL;
+  /** The name that the certificate must have, where it is not that of `server`. */
+  readonly tlsServerName?: string;
+  /** PEM of the authorities that its certificate may be from; at least one certificate, and nothing else. */
+  readonly ca?: string;
+  readonly token?: string;
+  /** PEM; TLS accepts the pair. */
+  readonly clientCertificate?: { readonly cert: string; readonly key: string };
+}
+
+/** A kubeconfig that can be used. */
+export interface ReadKubeconfig {
+  readonly access: ClusterAccess;
+  /** What is left out, or dangerous; one line each, without a value. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Judges the current context of a kubeconfig. What it grants is a list: the address, the certificates and keys in the file itself, and a
+ * token. Everything else in the cluster or the user of the context is refused by its name, so that the text can neither run a program
+ * (`exec`, `auth-provider`) nor make the daemon read a file and send it somewhere (`tokenFile`, `certificate-authority`,
+ * `client-certificate`, `client-key`, which a kubeconfig for other programs may have) nor switch verification off. Other contexts are
+ * not looked at. No text of the result repeats a value.
+ *
+ * @param allowHttp - Accepts an `http://` address of another machine; one of this machine is always accepted.
+ */
+export function judgeKubeconfig(text: string, allowHttp: boolean): ReadKubeconfig | Refusal {
+  const yaml = readYaml(text);
+  if ('found' in yaml) return yaml;
+  const warnings: string[] = [];
+  const result = kubeconfig(allowHttp, warnings).safeParse(yaml.value);
+  if (!result.success) return { found: describe(result.error.issues[0]) };
+  const { cluster, user } = result.data;
+  const { 'certificate-authority-data': ca, 'tls-server-name': tlsServerName } = cluster;
+  const access = {
+    server: cluster.server,
+    ...(tlsServerName && { tlsServerName }),
+    ...(ca && { ca }),
+    ...user,
+  };
+  return { access, warnings };
+}
+
+const NAMED = { name: z.string() };
+const FILE = z.object({
+  'current-context': z.string(),
+  contexts: z.array(
+    z.object({ ...NAMED, context: z.object({ cluster: z.string(), user: z.string() }) }),
+  ),
+  clusters: z.array(z.object({ ...NAMED, cluster: z.unknown() })),
+  users: z.array(z.object({ ...NAMED, user: z.unknown() })),
+});
+const THIS_MACHINE = /^(127(\.\d+){3}|\[::1\]|localhost)$/;
+
+/** The cluster and the user of the current context, as `cluster` and `user`. */
+function kubeconfig(allowHttp: boolean, warnings: string[]) {
+  return FILE.transform(({ contexts, clusters, users, ...file }, issues) => {
+    const named = <Entry extends { readonly name: string }>(
+      entries: readonly Entry[],
+      name: string | undefined,
+      list: string,
+    ): Entry | undefined => {
+      const found = entries.find((entry) => entry.name === name);
+      if (found === undefined)
+        issues.addIssue({ code: 'custom', path: [list], message: 'no entry of the wanted name' });
+      return found;
+    };
+    const context = named(contexts, file['current-context'], 'contexts')?.context;
+    if (context === undefined) return z.NEVER;
+    const cluster = named(clusters, context.cluster, 'clusters')?.cluster;
+    const user = named(users, context.user, 'users')?.user;
+    return { cluster, user };
+  }).pipe(
+    z.object({
+      cluster: z.strictObject({
+        server: server(allowHttp, warnings),
+        'certificate-authority-data': certificates('cluster.certificate-authority-data', warnings),
+        'tls-server-name': z.string().optional(),
+        'insecure-skip-tls-verify': z.literal(false).optional(),
+        'disable-compression': z.boolean().optional(),
+        extensions: z.unknown().optional(),
+      }),
+      user: z
+        .strictObject({
+          // It becomes the value of a header.
+          token: z
+            .string()
+            .regex(/^[\x21-\x7e]*$/)
+            .optional(),
+          'client-certificate-data': certificates('user.client-certificate-data', warnings),
+          'client-key-data': z.string().optional(),
+          extensions: z.unknown().optional(),
+        })
+        .transform((user, issues) => {
+          const credentials = credentialsOf(user);
+          if (typeof credentials !== 'string') return credentials;
+          issues.addIssue(credentials);
+          return z.NEVER;
+        }),
+    }),
+  );
+}
+
+function server(allowHttp: boolean, warnings: string[]) {
+  return z.string().transform((text, issues) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
+      issues.addIssue('no https:// address');
+      return z.NEVER;
+    }
+    const isClear = url.protocol === 'http:' && !THIS_MACHINE.test(url.hostname);
+    if (isClear && allowHttp)
+      warnings.push('the API server has no TLS: the token is sent in the clear');
+    else if (isClear)
+      issues.addIssue(
+        'an http:// address of another machine, to which the token would be sent in the clear ("wins join --allow-http" accepts it),',
+      );
+    if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+      issues.addIssue('an address with a user, a query or a fragment');
+    return url;
+  });
+}
+
+/** PEM of certificates alone; undefined for an empty text. */
+function certificates(key: string, warnings: string[]) {
+  return z
+    .string()
+    .transform((base64, issues) => {
+      if (base64 === '') return undefined;
+      const text = Buffer.from(base64, 'base64').toString('latin1');
+      const found = readCertificates(text, `${quoteText(key)} of the kubeconfig`);
+      warnings.push(...found.warnings);
+      if (found.certificates.length > 0) return found.certificates.map(({ pem }) => pem).join('');
+      issues.addIssue('no certificate that can be read (base64 of PEM)');
+      return z.NEVER;
+    })
+    .optional();
+}
+
+function credentialsOf(user: {
+  readonly token?: string | undefined;
+  readonly 'client-certificate-data'?: string | undefined;
+  readonly 'client-key-data'?: string | undefined;
+}): Pick<ClusterAccess, 'token' | 'clientCertificate'> | string {
+  const { token, 'client-certificate-data': cert, 'client-key-data': keyData } = user;
+  const key = keyData ? Buffer.from(keyData, 'base64').toString('latin1') : undefined;
+  if (cert === undefined && key === undefined)
+    return token ? { token } : 'neither a token nor a client certificate';
+  if (cert === undefined || key === undefined)
+    return 'one of client-certificate-data and client-key-data without the other';
+  try {
+    tls.createSecureContext({ cert, key });
+  } catch {
+    return 'a client certificate and a key that cannot be read, or do not belong together';
+  }
+  return { ...(token && { token }), clientCertificate: { cert, key } };
+}
+
+function readYaml(text: string): { readonly value: unknown } | Refusal {
+  try {
+    // Without excerpts and warnings: the line at fault may hold the token.
+    const document = parseDocument(text, { prettyErrors: false, logLevel: 'error' });
+    const [error] = document.errors;
+    if (error === undefined) return { value: document.toJS() as unknown };
+    const line = text.slice(0, error.pos[0]).split('\n').length;
+    return { found: `found no YAML in the kubeconfig (line ${line})` };
+  } catch {
+    return {
+      found: 'found YAML in the kubeconfig that is nested too deeply, or has too many aliases',
+    };
+  }
+}
+
+function describe(issue: z.core.$ZodIssue | undefined): string {
+  const path = (issue?.path ?? []).map(String).join('.');
+  const where = path === '' ? 'the kubeconfig' : `${quoteText(path)} of the kubeconfig`;
+  return `found ${foundIn(issue)} in ${where}`;
+}
+
+function foundIn(issue: z.core.$ZodIssue | undefined): string {
+  if (issue?.code === 'custom') return issue.message;
+  if (issue?.code === 'invalid_type') return `no ${issue.expected}`;
+  if (issue?.code !== 'unrecognized_keys') return 'a value that cannot be used';
+  // The names are those of a stranger.
+  const keys = issue.keys.filter((key) => /^[\w.-]{1,64}$/.test(key)).map((key) => quoteText(key));
+  return keys.length === 0 ? 'an unsupported key' : `the unsupported key ${keys.join(', ')}`;
+}

@@ -1,0 +1,74 @@
+import { createHash, X509Certificate } from 'node:crypto';
+import { quoteText } from '@wins/wins-program';
+import { readPemBlocks, type PemBlock } from './pem-blocks.js';
+
+/** One certificate of a PEM text. */
+export interface Certificate {
+  /** With lines of 64 characters, LF, and nothing else around it. */
+  readonly pem: string;
+  readonly der: Buffer;
+  /** One line, in quotes. */
+  readonly subject: string;
+  /** Of `der`: 64 lower-case hex digits. */
+  readonly sha256: string;
+  readonly notAfter: Date;
+}
+
+/** The certificates of a PEM text, and what else it holds. */
+export interface FoundCertificates {
+  /** Each once, in their order. */
+  readonly certificates: readonly Certificate[];
+  /** One line for each block that is left out, with its number and why; 11 lines at most. No content is repeated. */
+  readonly warnings: readonly string[];
+}
+
+/** A text of any size has so many: each is a line of a log. */
+const MAX_WARNINGS = 10;
+const LABELS = new Set(['CERTIFICATE', 'X509 CERTIFICATE']);
+
+/**
+ * Reads the certificates of a text and leaves everything else out with a warning, as Go does silently. Nothing that a caller may show to a
+ * server or keep in a file comes from another block: no private key above all.
+ *
+ * @param from - The name of the text in warnings: `/cacerts`.
+ */
+export function readCertificates(text: string, from: string): FoundCertificates {
+  const certificates = new Map<string, Certificate>();
+  const warnings: string[] = [];
+  for (const [index, block] of readPemBlocks(text).entries()) {
+    const found = readBlock(block);
+    if (typeof found === 'string')
+      warnings.push(`cannot use block ${index + 1} of ${from}: found ${found}; it is left out`);
+    else certificates.set(found.sha256, certificates.get(found.sha256) ?? found);
+  }
+  const more = warnings.length - MAX_WARNINGS;
+  if (more > 0)
+    warnings.splice(MAX_WARNINGS, more, `and ${more} more blocks of ${from} are left out`);
+  return { certificates: [...certificates.values()], warnings };
+}
+
+function readBlock({ label, bytes }: PemBlock): Certificate | string {
+  if (label.endsWith('PRIVATE KEY'))
+    return 'a private key, which everybody who is given this text can read; make a new one';
+  if (!LABELS.has(label)) return quoteText(label);
+  if (bytes === undefined) return 'a certificate that is cut off or no base64';
+  let certificate: X509Certificate;
+  try {
+    certificate = new X509Certificate(bytes);
+  } catch {
+    return 'a certificate that cannot be read';
+  }
+  const { raw: der } = certificate;
+  return {
+    pem: pemOf(der),
+    der,
+    subject: quoteText(certificate.subject.replace(/\n/g, ', ')),
+    sha256: createHash('sha256').update(der).digest('hex'),
+    notAfter: new Date(certificate.validTo),
+  };
+}
+
+function pemOf(bytes: Buffer): string {
+  const lines = bytes.toString('base64').replace(/.{64}(?=.)/g, '$&\n');
+  return `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`;
+}
