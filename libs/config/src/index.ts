@@ -42,6 +42,7 @@ export {
 export { permitDrops, permittedDrops } from './guard/drop-permission.js';
 export { explainMigration } from './migrate/explain-migration.js';
 export { configKeys, findConfigKeys } from './explain/config-keys.js';
+export { maskedSettings } from './explain/masked-settings.js';
 export type { ConfigKey } from './explain/config-keys.js';
 export {
   forgetLastGood,

@@ -20,7 +20,7 @@ white_list:
     const loaded = { ...parseConfig(text, { platform: 'linux' }), path: '/c', found: true };
     const shown = JSON.stringify(maskedConfig(loaded));
     expect(shown).not.toContain('canary');
-    for (const told of ['TOKEN', 'https://host/csi-%s.tar.gz', '/opt/tool', '1 lists', 'NAME'])
+    for (const told of ['TOKEN', 'https://host/csi-%s.tar.gz', '/opt/tool', '1 entries', 'NAME'])
       expect(shown).toContain(told);
   });
 

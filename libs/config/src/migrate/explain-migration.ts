@@ -20,7 +20,7 @@ const ROUTES = `# "route add" and "route rm" reach only what lies in these netwo
 
 /** Says as YAML what an operator may have to add to a config of an earlier release. Pure; the text is itself a valid config. */
 export function explainMigration({ whiteList, processEnvironment, routes }: WinsConfig): string {
-  const entries = whiteList.processPaths.flatMap(entryLines);
+  const entries = whiteList.processPaths.map(entryLines);
   const variables = Object.entries(processEnvironment).map(
     ([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)}\n`,
   );
@@ -28,27 +28,21 @@ export function explainMigration({ whiteList, processEnvironment, routes }: Wins
     variables.length === 0
       ? 'processEnvironment: {}\n'
       : `processEnvironment:\n${variables.join('')}`;
+  const { processPaths: _entries, ...others } = whiteList;
   const list =
     entries.length === 0 ? '  processPaths: []\n' : `  processPaths:\n${entries.join('')}`;
-  const ports = `  proxyPorts: ${JSON.stringify(whiteList.proxyPorts)}\n`;
-  const granted = `routes:\n  allow: ${JSON.stringify(routes.allow)}\n`;
-  return `${HEAD}white_list:\n${list}${ports}${ENVIRONMENT}${environment}${ROUTES}${granted}`;
+  const granted = `routes:\n${linesOf(routes, '  ')}`;
+  return `${HEAD}white_list:\n${list}${linesOf(others, '  ')}${ENVIRONMENT}${environment}${ROUTES}${granted}`;
 }
 
 // JSON is YAML: foreign text can break out of neither.
-function entryLines(entry: AllowedPath) {
-  const { path, sha256, envs, args = 'any', directories, for: callers, ...rest } = entry;
-  const keys: Readonly<Record<string, unknown>> = {
-    ...(sha256.length > 0 && { sha256 }),
-    envs,
-    args,
-    directories,
-    ...(callers !== undefined && { for: callers }),
-    ...(rest.mayBreakAway !== undefined && { mayBreakAway: rest.mayBreakAway }),
-    ...(rest.argv0 !== undefined && { argv0: rest.argv0 }),
-  };
-  const lines = Object.entries(keys).map(
-    ([key, value]) => `      ${key}: ${JSON.stringify(value)}\n`,
-  );
-  return [`    - path: ${JSON.stringify(path)}\n`, ...lines];
+function linesOf(values: object, indent: string): string {
+  return Object.entries(values)
+    .map(([key, value]) => `${indent}${key}: ${JSON.stringify(value)}\n`)
+    .join('');
+}
+
+function entryLines({ path, sha256, envs, args = 'any', ...others }: AllowedPath): string {
+  const keys = { ...(sha256.length > 0 && { sha256 }), envs, args, ...others };
+  return `    - path: ${JSON.stringify(path)}\n${linesOf(keys, '      ')}`;
 }

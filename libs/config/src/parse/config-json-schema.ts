@@ -3,7 +3,9 @@ import { FILE_SCHEMA } from '../schema/file-schema.js';
 import { notationOf, notesOf } from '../schema/notation.js';
 
 /** Metadata that JSON Schema has no words for; unknown ones make strict validators complain. */
-const OUR_WORDS = ['shorthand', 'strictKeys', 'asWritten', 'isSecret', 'since', 'absent'] as const;
+const OUR_WORDS = [
+  ...['shorthand', 'strictKeys', 'asWritten', 'isSecret', 'masked', 'since', 'absent'],
+] as const;
 
 /**
  * The JSON Schema (draft 2020-12) of the file, for editors; always a new object.

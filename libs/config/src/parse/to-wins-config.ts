@@ -1,50 +1,74 @@
 import type { FileContent } from '../schema/file-schema.js';
 import { defaultWatchingPath } from '../default-config.js';
-import type { ArgumentRules, WinsConfig } from '../wins-config.js';
+import type { AllowedPath, ArgumentRules, WinsConfig } from '../wins-config.js';
 
-/** Names the checked content of a file as the program does, and completes it. */
-export function toWinsConfig(file: FileContent, platform: NodeJS.Platform): WinsConfig {
-  const { white_list: whiteList, upgrade, systemagent } = file;
-  const csiProxy = file['csi-proxy'];
-  const tlsConfig = file['tls-config'];
+/** Settings that have another name than their key in the file. */
+export const SETTING_NAMES = {
+  white_list: 'whiteList',
+  systemagent: 'systemAgent',
+  'csi-proxy': 'csiProxy',
+  'tls-config': 'tlsConfig',
+  agentStrictTLSMode: 'agentStrictTlsMode',
+} as const satisfies Partial<Record<keyof FileContent, keyof WinsConfig>>;
+
+/**
+ * Names the checked content of a file as the program does, and completes it. What is not changed here is handed on as it is: a key that the
+ * schema accepts cannot be lost, and does not compile until its setting has a type.
+ */
+export function toWinsConfig(
+  file: FileContent,
+  platform: NodeJS.Platform,
+): WinsConfig | NoKey<KeyWithoutSetting> {
+  const { whiteList, routes, audit, upgrade, systemAgent, csiProxy, tlsConfig, ...others } =
+    named(file);
   return {
-    debug: file.debug,
-    listen: file.listen,
-    proxy: file.proxy,
-    ...(file.pipeAccess !== undefined && { pipeAccess: file.pipeAccess }),
-    processEnvironment: file.processEnvironment,
+    ...withoutEmpty(others),
     whiteList: {
+      ...whiteList,
       processPaths: whiteList.processPaths.map(
-        ({ sha256 = [], envs = [], directories = [], ...entry }) => ({
-          path: entry.path,
+        ({ sha256 = [], envs = [], args, directories = [], ...entry }) => ({
+          ...withoutEmpty(entry),
           sha256,
           envs: envs[0] === 'any' ? 'any' : envs,
           // Words are texts by now, and each form is exactly one of the forms: the schema saw to it.
-          ...(entry.args !== undefined && { args: entry.args as ArgumentRules }),
+          ...(args !== undefined && { args: args as ArgumentRules }),
           directories,
-          ...(entry.for !== undefined && { for: entry.for }),
-          ...(entry.mayBreakAway !== undefined && { mayBreakAway: entry.mayBreakAway }),
-          ...(entry.argv0 !== undefined && { argv0: entry.argv0 }),
         }),
       ),
       proxyPorts: [...new Set(whiteList.proxyPorts)],
     },
-    tunnel: file.tunnel,
-    routes: { allow: [...new Set(file.routes.allow)] },
-    reflection: file.reflection,
-    debugPipe: file.debugPipe,
-    audit: withoutEmpty(file.audit),
-    ...(file.metrics && { metrics: file.metrics }),
-    ...(file.tracing && { tracing: file.tracing }),
+    routes: { ...routes, allow: [...new Set(routes.allow)] },
+    audit: withoutEmpty(audit),
     upgrade: {
+      ...upgrade,
       mode: upgrade.mode === 'watching' ? 'watching' : 'none',
       watchingPath: upgrade.watchingPath ?? defaultWatchingPath(platform),
     },
-    ...(systemagent && { systemAgent: withoutEmpty(systemagent) }),
+    ...(systemAgent && { systemAgent: withoutEmpty(systemAgent) }),
     ...(csiProxy && { csiProxy: withoutEmpty(csiProxy) }),
     ...(tlsConfig && { tlsConfig: withoutEmpty(tlsConfig) }),
-    agentStrictTlsMode: file.agentStrictTLSMode,
   };
+}
+
+type Renamed = typeof SETTING_NAMES;
+type Named = {
+  [Key in keyof FileContent as Key extends keyof Renamed ? Renamed[Key] : Key]: FileContent[Key];
+};
+type FileParts = Named & { whole: Named; entry: FileContent['white_list']['processPaths'][number] };
+type SettingParts = WinsConfig & { whole: WinsConfig; entry: AllowedPath };
+/** Keys of the file, of its sections and of an entry of the whitelist that no setting has. */
+type KeyWithoutSetting = {
+  [Part in keyof SettingParts]-?: Exclude<
+    keyof NonNullable<FileParts[Part]>,
+    keyof NonNullable<SettingParts[Part]>
+  >;
+}[keyof SettingParts];
+type NoKey<Key extends never> = Key;
+
+function named(file: FileContent): Named {
+  const names: Readonly<Record<string, string>> = SETTING_NAMES;
+  const entries = Object.entries(file).map(([key, value]) => [names[key] ?? key, value] as const);
+  return Object.fromEntries(entries) as Named;
 }
 
 /** Leaves out what is not set, which installers also write as an empty text. */

@@ -47,6 +47,7 @@ export const FILE_SCHEMA = section({
       about('Environment variables of every run, besides the minimal ones.', {
         asWritten: 'text',
         isSecret: true,
+        masked: 'names',
       }),
     )
     .default({}),

@@ -73,7 +73,10 @@ export function csiProxySection() {
   const required = { since, absent: 'required' };
   return section({
     url: someText('a download address').meta(
-      about('Download address of the archive; %s, %v or %[1]s is the version.', required),
+      about('Download address of the archive; %s, %v or %[1]s is the version.', {
+        ...required,
+        masked: 'address',
+      }),
     ),
     version: someText('a version').meta(about('The version to install, such as v1.1.3.', required)),
     kubeletPath: someText('a path').meta(
@@ -88,7 +91,12 @@ export function csiProxySection() {
       )
       .optional(),
     args: list(someText('an argument'), 'arguments')
-      .meta(about('More arguments of the service, each whole: -v=4.', { absent: 'none' }))
+      .meta(
+        about('More arguments of the service, each whole: -v=4.', {
+          absent: 'none',
+          masked: 'count',
+        }),
+      )
       .optional(),
     path: text()
       .meta(about('The folder of the releases; by default csi-proxy beside the config.'))

@@ -56,7 +56,7 @@ function allowedPath() {
       .meta(
         about(
           'Arguments that a client may pass: none, any, or a list of argument lists. By default any.',
-          { asWritten: 'typed', absent: 'any' },
+          { asWritten: 'typed', masked: 'count', absent: 'any' },
         ),
       )
       .optional(),

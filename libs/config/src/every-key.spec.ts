@@ -1,0 +1,188 @@
+import fc from 'fast-check';
+import type * as z from 'zod';
+import {
+  configKeys,
+  explainMigration,
+  findConfigKeys,
+  maskedSettings,
+  mergeConfig,
+  parseConfig,
+} from './index.js';
+import { foldKey } from './parse/key-spelling.js';
+import { FILE_SCHEMA } from './schema/file-schema.js';
+import { bareSchema, entryOf, fieldsOf, notationOf } from './schema/notation.js';
+
+/** Values of all kinds, in the form in which a config has them: a key takes those that its schema accepts. */
+const SAMPLES: readonly unknown[] = [
+  ...[true, false, 3, 77, 1000, 100_000],
+  ...['canary', 'c:/canary b', '/opt/canary', 'canary-v1.2.3', 'ab'.repeat(32), '0c'.repeat(32)],
+  ...['10.42.0.0/16', '169.254.169.254', '127.0.0.1:9797', '[::1]:80', 'http://127.0.0.1:4318'],
+  ...['administrators', 'user:7', 'container:*', 'NAME', 'KUBE_*'],
+  ...['none', 'watching', 'copy', 'listed', [['-v', { port: true }], ['canary']], [[]]],
+  ...[{ NAME: 'canary', EMPTY: '' }, { OTHER: 'a canary' }],
+];
+const ADDRESS = 'https://host/%s?token=canary';
+
+const keys = configKeys('linux').map(({ key }) => key);
+const leaves = keys.filter((key) => !keys.some((other) => /^(\[\])?\./.test(beyond(other, key))));
+
+/** The part of a key path behind another; empty if it is not below it. */
+function beyond(key: string, above: string): string {
+  return key.startsWith(above) ? key.slice(above.length) : '';
+}
+
+function schemaOf(key: string): z.core.$ZodType {
+  return key.split('.').reduce<z.core.$ZodType>((schema, word) => {
+    const inside = fieldsOf(schema)?.get(word.replace('[]', ''));
+    return (word.endsWith('[]') ? inside && entryOf(inside) : inside) ?? FILE_SCHEMA;
+  }, FILE_SCHEMA);
+}
+
+function accepts(schema: z.core.$ZodType, value: unknown): boolean {
+  return (schema as z.ZodType).safeParse(value).success;
+}
+
+/** Sections with every key that they may have. */
+function valueOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
+  const fields = fieldsOf(schema);
+  if (fields !== undefined)
+    return fc.record(Object.fromEntries([...fields].map(([key, field]) => [key, valueOf(field)])));
+  const entry = entryOf(schema);
+  if (entry !== undefined)
+    return fc.uniqueArray(valueOf(entry), {
+      ...{ minLength: 1, maxLength: 2, selector: (item) => JSON.stringify(item) },
+    });
+  if (notationOf(bareSchema(schema)).masked === 'address' && accepts(schema, ADDRESS))
+    return fc.constant(ADDRESS);
+  return fc.constantFrom(...SAMPLES.filter((sample) => accepts(schema, sample)));
+}
+
+const complete = valueOf(FILE_SCHEMA).filter((file) => {
+  const { listen, proxy } = file as { readonly listen: unknown; readonly proxy: unknown };
+  return listen !== proxy && accepts(FILE_SCHEMA, file);
+});
+
+/** The values of a key, one for each entry of the lists that it is in. Settings are found by the spelling of their key. */
+function valuesAt(root: unknown, key: string): readonly unknown[] {
+  return key.split('.').reduce<readonly unknown[]>(
+    (values, word) =>
+      values.flatMap((value) => {
+        const wanted = foldKey(word.replace('[]', ''));
+        const [, found] =
+          Object.entries(value as Readonly<Record<string, unknown>>).find(
+            ([name]) => foldKey(name) === wanted,
+          ) ?? [];
+        return word.endsWith('[]') ? found : [found];
+      }),
+    [root],
+  );
+}
+
+/** Of several keys at once: one comparison shows all that differ. */
+function allAt(root: unknown, of: readonly string[] = keys): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(of.map((key) => [key, valuesAt(root, key)]));
+}
+
+function read(text: string) {
+  return parseConfig(text, { strict: true, platform: 'linux' });
+}
+
+describe('a key of the config', () => {
+  it('is explained, and told with its place in a file that has every key there is', () => {
+    expect(keys.map((key) => findConfigKeys(key).keys[0]?.key)).toEqual(keys);
+    fc.assert(
+      fc.property(complete, (file) => {
+        const { origins } = read(JSON.stringify(file));
+        const set = origins
+          .filter(({ origin }) => origin !== 'default')
+          .map(({ key }) => key.replace(/\[\d+\]/g, '[]'));
+        const isTold = (key: string) =>
+          set.some((each) => each.startsWith(key) || key.startsWith(each));
+        expect(keys.filter((key) => !isTold(key))).toEqual([]);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('reaches the daemon with its value, also when two files are merged', () => {
+    fc.assert(
+      fc.property(complete, (file) => {
+        const text = JSON.stringify(file);
+        const { config } = read(text);
+        expect(allAt(config)).toEqual(allAt(file));
+        expect(read(mergeConfig('debug: false\n', text).text).config).toEqual(config);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('is kept with its value in the list for those who come from an earlier release', () => {
+    const granted = keys.filter((key) => /^(white_list|processEnvironment|routes)\b/.test(key));
+    expect(granted.length).toBeGreaterThan(10);
+    fc.assert(
+      fc.property(complete, (file) => {
+        const { config } = read(explainMigration(read(JSON.stringify(file)).config));
+        expect(allAt(config, granted)).toEqual(allAt(file, granted));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  const masked = leaves.filter((key) => {
+    const { isSecret, masked: how } = notationOf(bareSchema(schemaOf(key)));
+    return isSecret === true || how !== undefined;
+  });
+
+  const plain = leaves.filter((key) => !masked.includes(key));
+
+  it('is hidden from those who help if it is declared as a secret, and shown to them otherwise', () => {
+    const withoutSecrets = (address: string) => address.replace(/\?.*/, '');
+    fc.assert(
+      fc.property(complete, (file) => {
+        const { config } = read(JSON.stringify(file));
+        const shown = maskedSettings(config, withoutSecrets);
+        expect(JSON.stringify(allAt(shown, masked))).not.toContain('canary');
+        expect(allAt(shown, plain)).toEqual(allAt(file, plain));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  // Of a new key that takes any text it has to be said which of the two it is.
+  it('is one of these where it is hidden, and one of these where any text of it is shown', () => {
+    expect(masked).toEqual([
+      'processEnvironment',
+      'white_list.processPaths[].args',
+      'tracing.endpoint',
+      'csi-proxy.url',
+      'csi-proxy.args',
+    ]);
+    const takesAnyText = (key: string): boolean => {
+      const schema = schemaOf(key);
+      return accepts(schema, 'canary') || accepts(schema, ['canary']);
+    };
+    expect(plain.filter(takesAnyText)).toEqual([
+      'listen',
+      'proxy',
+      'pipeAccess',
+      'white_list.processPaths[].path',
+      'white_list.processPaths[].envs',
+      'white_list.processPaths[].directories',
+      'audit.directory',
+      'upgrade.watchingPath',
+      'systemagent.workDirectory',
+      'systemagent.localPlanDirectory',
+      'systemagent.appliedPlanDirectory',
+      'systemagent.connectionInfoFile',
+      'systemagent.imagesDirectory',
+      'systemagent.agentRegistriesFile',
+      'systemagent.imageCredentialProviderConfig',
+      'systemagent.imageCredentialProviderBinDirectory',
+      'systemagent.interlockDirectory',
+      'csi-proxy.version',
+      'csi-proxy.kubeletPath',
+      'csi-proxy.path',
+      'tls-config.certFilePath',
+    ]);
+  });
+});
