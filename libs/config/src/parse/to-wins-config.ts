@@ -1,4 +1,5 @@
-import type { FileContent } from '../schema/file-schema.js';
+import { FILE_SCHEMA, type FileContent } from '../schema/file-schema.js';
+import { fieldsOf } from '../schema/notation.js';
 import { defaultWatchingPath } from '../default-config.js';
 import type { AllowedPath, ArgumentRules, WinsConfig } from '../wins-config.js';
 
@@ -19,10 +20,9 @@ export function toWinsConfig(
   file: FileContent,
   platform: NodeJS.Platform,
 ): WinsConfig | NoKey<KeyWithoutSetting> {
-  const { whiteList, routes, audit, upgrade, systemAgent, csiProxy, tlsConfig, ...others } =
-    named(file);
+  const { whiteList, routes, upgrade, ...others } = named(file);
   return {
-    ...withoutEmpty(others),
+    ...others,
     whiteList: {
       ...whiteList,
       processPaths: whiteList.processPaths.map(
@@ -38,22 +38,20 @@ export function toWinsConfig(
       proxyPorts: [...new Set(whiteList.proxyPorts)],
     },
     routes: { ...routes, allow: [...new Set(routes.allow)] },
-    audit: withoutEmpty(audit),
     upgrade: {
       ...upgrade,
       mode: upgrade.mode === 'watching' ? 'watching' : 'none',
       watchingPath: upgrade.watchingPath ?? defaultWatchingPath(platform),
     },
-    ...(systemAgent && { systemAgent: withoutEmpty(systemAgent) }),
-    ...(csiProxy && { csiProxy: withoutEmpty(csiProxy) }),
-    ...(tlsConfig && { tlsConfig: withoutEmpty(tlsConfig) }),
   };
 }
 
 type Renamed = typeof SETTING_NAMES;
-type Named = {
-  [Key in keyof FileContent as Key extends keyof Renamed ? Renamed[Key] : Key]: FileContent[Key];
-};
+type Named = Settled<{
+  [Key in keyof FileContent as Key extends keyof Renamed ? Renamed[Key] : Key]: Settled<
+    FileContent[Key]
+  >;
+}>;
 type FileParts = Named & { whole: Named; entry: FileContent['white_list']['processPaths'][number] };
 type SettingParts = WinsConfig & { whole: WinsConfig; entry: AllowedPath };
 /** Keys of the file, of its sections and of an entry of the whitelist that no setting has. */
@@ -67,7 +65,10 @@ type NoKey<Key extends never> = Key;
 
 function named(file: FileContent): Named {
   const names: Readonly<Record<string, string>> = SETTING_NAMES;
-  const entries = Object.entries(file).map(([key, value]) => [names[key] ?? key, value] as const);
+  const entries = Object.entries(withoutEmpty(file)).map(([key, value]) => {
+    const isSection = fieldsOf(FILE_SCHEMA.shape[key as keyof FileContent]) !== undefined;
+    return [names[key] ?? key, isSection ? withoutEmpty(value as object) : value] as const;
+  });
   return Object.fromEntries(entries) as Named;
 }
 
