@@ -108,6 +108,17 @@ describe('a config that was delivered to a Go daemon, which reads it at its star
     expect(existsSync(replaced(world))).toBe(false);
   });
 
+  it('does so where a daemon that ends at its start is a start that failed, as on Windows', async () => {
+    await using world = await nodeWithGoDaemon('leaves');
+    const before = readFileSync(world.config, 'utf8');
+    await deliver(world, ours(world));
+    world.supervisor.servesAt = world.pipe;
+    const { code, stderr } = await world.up(['--path', world.release('v1.1.0', 'crashes')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('the release before serves again')]);
+    expect(readFileSync(world.config, 'utf8')).toBe(before);
+    expect(await world.rest()).toBe(GO_RELEASE);
+  });
+
   it('does so over several deliveries, a refused upgrade, and the death of the helper', async () => {
     await using world = await nodeWithGoDaemon('leaves');
     const before = readFileSync(world.config, 'utf8');

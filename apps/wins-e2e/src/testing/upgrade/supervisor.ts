@@ -1,7 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
+import { until } from '../process-table.js';
 
 /** How long a service that failed stays down before it is started again, unless a test says otherwise. */
 const DEFAULT_RESTART_MS = 30;
@@ -22,6 +23,8 @@ export class Supervisor implements AsyncDisposable {
   restartMs = DEFAULT_RESTART_MS;
   /** Makes starting fail, as a service manager may. */
   refuseStart = false;
+  /** A start fails, as on Windows, when its daemon ends before there is this socket. Default: it never does. */
+  servesAt: string | undefined;
   /** Command lines that were started, in order. */
   readonly started: string[] = [];
   readonly #server: Server;
@@ -137,7 +140,16 @@ export class Supervisor implements AsyncDisposable {
   async #answer({ do: what, graceMs = 0 }: Request): Promise<object> {
     if (what === 'start') {
       if (this.refuseStart) return { error: 'the service manager refuses to start it' };
+      const { servesAt } = this;
+      if (servesAt !== undefined && this.#child === undefined) rmSync(servesAt, { force: true });
       this.start();
+      const child = this.#child;
+      const hasEnded = (): boolean => child?.exitCode !== null || child.signalCode !== null;
+      if (servesAt !== undefined) await until(() => hasEnded() || existsSync(servesAt));
+      if (servesAt !== undefined && hasEnded()) {
+        await this.stop(0);
+        return { error: 'its program ended' };
+      }
     }
     if (what === 'stop') {
       this.pretend = undefined;
