@@ -1,5 +1,5 @@
 import { errnoOf } from '@wins/wins-program';
-import { copyPendingFile, hashFile, openRegularFile, syncFolder } from '@wins/trusted-files';
+import { copyPendingFile, hashFile, syncFolder } from '@wins/trusted-files';
 import { chmod, chown, lstat, mkdir, readdir, rm, rmdir, unlink } from 'node:fs/promises';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
@@ -67,14 +67,9 @@ export function posixFiles(around: Around): Room<'file'> {
       const accept = ({ sha256 }: { readonly sha256: string }): void => {
         if (sha256 !== state.sha256) throw new Error('found another digest than was planned');
       };
-      const pending = await around('write file', async () => {
-        const source = await openRegularFile(content ?? file);
-        try {
-          return await copyPendingFile(source, file, { ...options, accept });
-        } finally {
-          await source.handle.close();
-        }
-      });
+      const pending = await around('write file', () =>
+        copyPendingFile(content ?? file, file, { ...options, accept }),
+      );
       await around('name file', () => pending.place());
     },
     keep: ({ path: file }, to) => copy(file, to),
@@ -97,13 +92,8 @@ export async function posixStrangers(folder: string): Promise<readonly string[]>
 }
 
 async function copy(file: string, to: string): Promise<void> {
-  const source = await openRegularFile(file);
-  try {
-    const limits = { algorithms: ['sha256'], mode: 0o600, maxBytes: MAX_BYTES } as const;
-    await (await copyPendingFile(source, to, limits)).place();
-  } finally {
-    await source.handle.close();
-  }
+  const limits = { algorithms: ['sha256'], mode: 0o600, maxBytes: MAX_BYTES } as const;
+  await (await copyPendingFile(file, to, limits)).place();
 }
 
 async function look(place: string): Promise<Stats | undefined> {

@@ -2,7 +2,6 @@ import {
   copyPendingFile,
   hashFile,
   moveFile,
-  openRegularFile,
   syncFolder,
   writePendingFile,
 } from '@wins/trusted-files';
@@ -43,18 +42,13 @@ export class ContentStore {
         await writePendingFile(target, fill, (write) => write(content, 0), temporary);
         return;
       }
-      const source = await openRegularFile(content.file);
-      try {
-        await copyPendingFile(source, this.pathOf(sha256), {
-          ...{ algorithms: ['sha256'], mode: PRIVATE, maxBytes: MAX_BYTES, temporary },
-          signal: this.#context.signal,
-          accept: (digests) => {
-            if (digests.sha256 !== sha256) throw other(sha256);
-          },
-        });
-      } finally {
-        await source.handle.close();
-      }
+      await copyPendingFile(content.file, this.pathOf(sha256), {
+        ...{ algorithms: ['sha256'], mode: PRIVATE, maxBytes: MAX_BYTES, temporary },
+        signal: this.#context.signal,
+        accept: (digests) => {
+          if (digests.sha256 !== sha256) throw other(sha256);
+        },
+      });
     });
   }
 

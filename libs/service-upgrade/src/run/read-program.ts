@@ -1,7 +1,6 @@
 import {
   copyPendingFile,
   hashFile,
-  openRegularFile,
   TrustedFileError,
   type OnBlock,
   type TrustedFileErrorCode,
@@ -54,17 +53,13 @@ export async function copyProgram(
 ): Promise<ProgramContent> {
   try {
     return await effects.run(`copy ${what}`, async () => {
-      const source = await openRegularFile(file, { followLinks: true });
-      try {
-        const header = new Header();
-        const pending = await copyPendingFile(source, copy, {
-          ...{ algorithms: ALGORITHMS, maxBytes: MAX_BYTES, mode: MODE, onBlock: header.take },
-        });
-        await pending.place();
-        return { ...pending.digests, format: header.format };
-      } finally {
-        await source.handle.close();
-      }
+      const header = new Header();
+      const pending = await copyPendingFile(file, copy, {
+        ...{ algorithms: ALGORITHMS, maxBytes: MAX_BYTES, mode: MODE, onBlock: header.take },
+        followLinks: true,
+      });
+      await pending.place();
+      return { ...pending.digests, format: header.format };
     });
   } catch (error) {
     throw fileError('copy the program', file, error, REFUSALS);

@@ -1,4 +1,5 @@
 import type { ReadableFile } from '../read/open-file.js';
+import type { TrustOptions } from '../trust/file-trust.js';
 import {
   type DigestAlgorithm,
   type Digests,
@@ -13,7 +14,8 @@ import {
 } from './pending-file.js';
 
 /** How a file is copied. */
-export interface CopyOptions<A extends DigestAlgorithm> extends HashOptions, FileRights {
+export interface CopyOptions<A extends DigestAlgorithm>
+  extends HashOptions, FileRights, TrustOptions {
   readonly algorithms: readonly A[];
   /** A path beside the target. Default: a hidden name that cannot be guessed. */
   readonly temporary?: string | undefined;
@@ -28,14 +30,15 @@ export interface PendingCopy<A extends DigestAlgorithm> extends PendingFile {
 }
 
 /**
- * Copies an open file beside its final place, and tells the digests of the bytes that were written: the source may change
+ * Copies a file beside its final place, and tells the digests of the bytes that were written: the source may change
  * meanwhile without any effect on what they say. The caller places or discards the copy.
  *
- * @throws TrustedFileError `tooLarge`, and as `writePendingFile`; what `onBlock` and `accept` throw; the reason of the signal.
+ * @param source - An open file, which is not closed, or a path as `openRegularFile` takes it. `followLinks` is for a path.
+ * @throws TrustedFileError `tooLarge`, and as `writePendingFile`, for a path as `openRegularFile`; what `onBlock` and `accept` throw; the reason of the signal.
  *   Nothing is left then.
  */
 export async function copyPendingFile<A extends DigestAlgorithm>(
-  source: ReadableFile,
+  source: string | ReadableFile,
   target: string,
   { algorithms, temporary, accept, mode, owner, onBlock, ...limits }: CopyOptions<A>,
 ): Promise<PendingCopy<A>> {

@@ -116,6 +116,20 @@ describe('a file that is copied', () => {
     expect(readdirSync(folder).sort()).toEqual(['copy', 'file']);
   });
 
+  it('is of a path, of a link only where that is asked for', async () => {
+    const link = path.join(folder, 'link');
+    symlinkSync(file, link);
+    const target = path.join(folder, 'copy');
+    const options = { algorithms: ['sha256'], mode: 0o700 } as const;
+    await (await copyPendingFile(file, target, options)).place();
+    expect(readFileSync(target)).toEqual(readFileSync(file));
+    await expect(copyPendingFile(link, target, options)).rejects.toMatchObject({
+      ...{ code: 'notTrusted', path: link },
+    });
+    await (await copyPendingFile(link, target, { ...options, followLinks: true })).place();
+    expect(readdirSync(folder).sort()).toEqual(['copy', 'file', 'link']);
+  });
+
   it('is of the bytes that were written, though the source changes meanwhile', async () => {
     const onBlock = () => writeFileSync(file, Buffer.alloc(700_000, 'evil'));
     const pending = await copy({ onBlock });

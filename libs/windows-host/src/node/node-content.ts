@@ -1,4 +1,4 @@
-import { copyPendingFile, openRegularFile, readBytes, writePendingFile } from '@wins/trusted-files';
+import { copyPendingFile, readBytes, writePendingFile } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import { refused } from './node-access.js';
 
@@ -21,13 +21,8 @@ export async function keepBytes(file: string, bytes: Buffer): Promise<void> {
 
 /** Copies a file to a new one, durably. */
 export async function keepFile(from: string, to: string): Promise<void> {
-  const source = await openRegularFile(from);
-  try {
-    const limits = { algorithms: ['sha256'], mode: 0o600, maxBytes: MAX_FILE_BYTES } as const;
-    await (await copyPendingFile(source, to, limits)).place();
-  } finally {
-    await source.handle.close();
-  }
+  const limits = { algorithms: ['sha256'], mode: 0o600, maxBytes: MAX_FILE_BYTES } as const;
+  await (await copyPendingFile(from, to, limits)).place();
 }
 
 /** SHA-256 in lower-case hexadecimal. */
