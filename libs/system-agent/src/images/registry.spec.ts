@@ -237,6 +237,31 @@ describe('a registry that is busy for a moment', () => {
     expect(lab.warnings.length).toBeGreaterThan(0);
   });
 
+  it.each([
+    ['from there on', (from: number, all: Buffer) => [206, `bytes ${from}-`, from, all] as const],
+    ['as a whole', (_from: number, all: Buffer) => [200, '', 0, all] as const],
+  ])('and ends a layer in its middle is asked again, and sends it %s', async (_title, again) => {
+    const all = gzipSync(layer);
+    const ranges: unknown[] = [];
+    registry.answers.set(LAYER(), ({ headers: { range } }, response) => {
+      ranges.push(range);
+      const from = Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0);
+      const isLast = ranges.length === 3;
+      const [status, rest, begin] = again(from, all);
+      if (range === undefined) response.writeHead(200, { 'content-length': all.length });
+      else {
+        const contentRange = rest && { 'content-range': `${rest}${all.length - 1}/${all.length}` };
+        response.writeHead(status, { 'content-length': all.length - begin, ...contentRange });
+      }
+      const part = all.subarray(range === undefined ? 0 : begin, isLast ? undefined : from + 10);
+      if (isLast) response.end(part);
+      else response.write(part, () => response.destroy());
+    });
+    await unpack();
+    expectUnpacked();
+    expect(ranges).toEqual([undefined, 'bytes=10-', 'bytes=20-']);
+  });
+
   it('is not waited for after three tries', async () => {
     fault(MANIFEST, 3, (response) => response.writeHead(503).end('busy'));
     await expect(unpack()).rejects.toMatchObject(

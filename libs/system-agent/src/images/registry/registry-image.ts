@@ -32,18 +32,20 @@ export async function fetchImage(
 ): Promise<FoundImage> {
   const { limits } = wanted;
   const { config, layers } = await fetchManifest(session, wanted);
-  const answer = await session.get(`blobs/${config.digest}`);
+  const path = `blobs/${config.digest}`;
+  const answer = await session.get(path);
   const expected = {
     what: 'read the config of an image',
     maxBytes: limits.documentBytes,
     ...exactly(config),
   };
-  const diffIds = parseDiffIds(await readDocument(session.body(answer), expected));
+  const diffIds = parseDiffIds(await readDocument(session.body(answer, path), expected));
   return foundImage(diffIds, layers.length, async function* () {
     for (const layer of layers) {
       if (layer.size > limits.layerBytes)
         throw imageFailed('read a layer', `${layer.size} bytes`, `at most ${limits.layerBytes}`);
-      const bytes = session.body(await openLayer(session, connections, layer));
+      const { answer: found, path: own } = await openLayer(session, connections, layer);
+      const bytes = session.body(found, own);
       yield checkedBytes(bytes, {
         what: 'read a layer',
         maxBytes: limits.layerBytes,
@@ -60,7 +62,7 @@ async function fetchManifest(
   let name = reference.digest ?? reference.tag;
   let expected: { size?: number; digest?: string | undefined } = { digest: reference.digest };
   for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
-    const answer = await session.get(`manifests/${name}`, ACCEPT);
+    const answer = await session.get(`manifests/${name}`, { accept: ACCEPT });
     const text = await readDocument(session.body(answer), {
       what: 'read a manifest',
       maxBytes: limits.documentBytes,
@@ -87,9 +89,10 @@ async function openLayer(
   session: RegistrySession,
   connections: HostConnections,
   { digest, urls }: Descriptor,
-) {
+): Promise<{ readonly answer: HttpAnswer; readonly path?: string }> {
+  const path = `blobs/${digest}`;
   try {
-    return await session.get(`blobs/${digest}`);
+    return { answer: await session.get(path), path };
   } catch (error) {
     if (!(error instanceof AgentError) || error.code !== 'notFound') throw error;
     let failure: unknown = error;
@@ -98,7 +101,7 @@ async function openLayer(
       if (url?.protocol !== 'https:') continue;
       try {
         const answer = await connections.ask(url, {});
-        if (answer.status === 200) return answer;
+        if (answer.status === 200) return { answer };
         answer.close();
       } catch (unreached) {
         // Perhaps the next one answers.

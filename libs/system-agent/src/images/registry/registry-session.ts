@@ -1,4 +1,4 @@
-import type { HttpAnswer } from '@wins/net';
+import { isNetError, type HttpAnswer } from '@wins/net';
 import { z } from 'zod';
 import { AgentError } from '../../agent-error.js';
 import { readDocument } from '../checked-bytes.js';
@@ -10,6 +10,8 @@ import type { Endpoint } from './endpoints.js';
 import { asAgentError, type HostConnections } from './host-connections.js';
 import { parseUrl } from './parse-url.js';
 
+/** As often as a request is sent. */
+const MAX_TRIES = 3;
 const tokenAnswer = z.object({ token: z.string().optional(), access_token: z.string().optional() });
 
 export interface RegistrySessionOptions {
@@ -37,38 +39,59 @@ export class RegistrySession {
 
   /**
    * @param path - Behind the name of the repository: `manifests/v1`.
-   * @returns An answer with status 200.
+   * @returns An answer with status 200, or 206 where a range is asked for.
    * @throws AgentError `unreachable`, `unauthorized`, `notFound`, `imageFailed`.
    */
-  async get(path: string, accept?: string): Promise<HttpAnswer> {
+  async get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<HttpAnswer> {
     const { base, repository } = this.#options.endpoint;
     const url = new URL(base);
     url.pathname = `${base.pathname}/${repository}/${path}`;
-    const headers = accept === undefined ? {} : { accept };
     let answer = await this.#ask(url, headers);
     if (answer.status === 401) {
       answer.close();
       this.#authorization = await this.#authorize(answer.headers['www-authenticate']);
       answer = await this.#ask(url, headers);
     }
-    if (answer.status === 200) return answer;
+    const { status } = answer;
+    if (status === 200 || (status === 206 && headers['range'] !== undefined)) return answer;
     answer.close();
-    throw this.#refusal(answer.status, path);
+    throw this.#refusal(status, path);
   }
 
-  /** The body of an answer; a connection that fails is `unreachable`. */
-  async *body(answer: HttpAnswer): AsyncGenerator<Uint8Array> {
-    try {
-      // Their digest is known, and documents are bounded by who reads them.
-      yield* answer.body({ maxBytes: Infinity, mayBeEncoded: true });
-    } catch (error) {
-      throw asAgentError(this.#options.endpoint.base, error, this.#options.signal);
-    } finally {
-      answer.close();
+  /**
+   * The body of an answer, which is closed at its end. A connection that fails is `unreachable`.
+   *
+   * @param path - Of a blob: where its connection ends, it is asked for from there on, three times in all.
+   */
+  async *body(answer: HttpAnswer, path?: string): AsyncGenerator<Uint8Array> {
+    let current = answer;
+    let gotBytes = 0;
+    let skippedBytes = 0;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        // Their digest is known, and documents are bounded by who reads them.
+        for await (const part of current.body({ maxBytes: Infinity, mayBeEncoded: true })) {
+          const fresh = part.subarray(Math.min(skippedBytes, part.length));
+          skippedBytes -= part.length - fresh.length;
+          gotBytes += fresh.length;
+          yield fresh;
+        }
+        return;
+      } catch (error) {
+        const isCut = isNetError(error) && error.code === 'interrupted';
+        if (!isCut || path === undefined || tries === MAX_TRIES)
+          throw asAgentError(this.#options.endpoint.base, error, this.#options.signal);
+      } finally {
+        current.close();
+      }
+      current = await this.get(path, { range: `bytes=${gotBytes}-` });
+      const isRest = current.headers['content-range']?.startsWith(`bytes ${gotBytes}-`) === true;
+      // Whoever sends another part is found out by the digest.
+      skippedBytes = current.status === 206 && isRest ? 0 : gotBytes;
     }
   }
 
-  async #ask(url: URL, headers: Record<string, string>): Promise<HttpAnswer> {
+  async #ask(url: URL, headers: Readonly<Record<string, string>>): Promise<HttpAnswer> {
     const question = { headers, authorization: this.#authorization };
     return await this.#options.connections.ask(url, question);
   }
