@@ -9,12 +9,12 @@
  * const { body } = await client.askForBytes(request, { what: 'ask the registry', maxBytes: 65_536 });
  * @packageDocumentation
  */
-export { quoteForeign, shownUrl } from './http/foreign-text.js';
+export { quoteForeign, shownUrl, withoutSecrets } from './http/foreign-text.js';
 export { HttpAnswer, type BodyOptions } from './http/http-answer.js';
 export { HttpClient, type Asked, type RetryOptions } from './http/http-client.js';
-export type { HttpLimits, HttpSettings } from './http/http-settings.js';
+export type { CompleteSettings, HttpLimits, HttpSettings } from './http/http-settings.js';
 export { basicAuthorization } from './http/basic-authorization.js';
-export { securely, withinOrigin, type RedirectRule } from './http/judge-redirect.js';
+export { securely, type RedirectRule } from './http/judge-redirect.js';
 export { retryAfterMs } from './http/retry-after.js';
 export type { HttpRequest } from './http/send-request.js';
 export { isNetError, NetError, type NetErrorCode, type NetErrorOptions } from './net-error.js';

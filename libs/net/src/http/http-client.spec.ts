@@ -165,6 +165,15 @@ describe('a connection that is kept', () => {
     expect([server.requests.length, server.connections(), warnings]).toEqual([3, 2, []]);
   });
 
+  it('is used by one request at a time', async () => {
+    const server = await serve();
+    const { client } = clientOf({ keptConnections: 2 });
+    const ask = () => client.askForBytes({ url: server.url, trust: plain }, asked);
+    for (let round = 0; round < 3; round += 1) await Promise.all([ask(), ask(), ask()]);
+    expect(server.requests).toHaveLength(9);
+    expect(server.connections()).toBeLessThan(9);
+  });
+
   it('is none where an answer was not read to its end', async () => {
     const server = await serve([answer(200, 'x'.repeat(100_000)), ok]);
     const { client } = clientOf({ keptConnections: 1 });
@@ -284,6 +293,18 @@ describe('a request that is given up', () => {
     const asking = patient.askForBytes({ url: busy.url, trust: plain }, asked);
     expect(await failureOf(asking)).toMatchObject({ code: 'aborted' });
     patient.close();
+  });
+
+  it('is not sent over a connection that is kept', async () => {
+    const server = await serve();
+    const { client } = clientOf({ keptConnections: 1 });
+    const request = { url: server.url, trust: plain };
+    await client.askForBytes(request, asked);
+    expect(await failureOf(client.open(request, WHAT, AbortSignal.abort()))).toMatchObject({
+      code: 'aborted',
+    });
+    await client.askForBytes(request, asked);
+    expect(server.requests).toHaveLength(2);
   });
 
   it('ends while its body is read', async () => {

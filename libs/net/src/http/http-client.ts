@@ -42,9 +42,11 @@ export class HttpClient implements Disposable {
   readonly settings: CompleteSettings;
   readonly #pool: ConnectionPool;
 
-  constructor(settings: HttpSettings = {}, pool?: ConnectionPool) {
+  /** @param other - Shares its connections. */
+  constructor(settings: HttpSettings = {}, other?: HttpClient) {
     this.settings = completeSettings(settings);
-    this.#pool = pool ?? new ConnectionPool(this.settings.keptConnections);
+    const { keptConnections } = this.settings;
+    this.#pool = other === undefined ? new ConnectionPool(keptConnections) : other.#pool;
   }
 
   /**
@@ -158,7 +160,7 @@ export class HttpClient implements Disposable {
 
   #with(changes: Partial<CompleteSettings>): HttpClient {
     const { signal, ...settings } = { ...this.settings, ...changes };
-    return new HttpClient({ ...settings, ...(signal && { signal }) }, this.#pool);
+    return new HttpClient({ ...settings, ...(signal && { signal }) }, this);
   }
 
   async #openOnce(request: HttpRequest, what: string): Promise<HttpAnswer> {

@@ -1,7 +1,7 @@
 /*
  * Node's own HTTP/1.1 over connections that are opened step by step, so that each step can be told apart.
  */
-import { request, type IncomingMessage } from 'node:http';
+import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { errnoOf } from '@wins/wins-program';
 import { NetError } from '../net-error.js';
@@ -71,27 +71,33 @@ export async function sendRequest(
   const { trust: trustOrRule } = asked;
   const trust = typeof trustOrRule === 'function' ? await trustOrRule(url) : trustOrRule;
   const poolName = pool.nameOf(url, trust, proxy);
+  const isAskedItself = proxy !== undefined && url.protocol === 'http:';
   for (;;) {
-    const wasKept = pool.hasKept(poolName);
-    const opened = wasKept
+    const opened = pool.hasKept(poolName)
       ? undefined
       : await openConnection({ url, trust, proxy, secrets }, settings, lifetime);
+    const outgoing = requestBy(opened);
     try {
-      return await send(opened);
+      return await answerOf(outgoing);
     } catch (error) {
       // The server had closed a connection that was kept: it has not read the request, or it may be sent twice.
-      const isStale = wasKept && ['ECONNRESET', 'EPIPE'].includes(errnoOf(error) ?? '');
+      const isStale =
+        outgoing.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(errnoOf(error) ?? '');
       if (!isStale || lifetime.cause !== undefined || !isRepeatable(asked))
         throw lifetime.cause ?? networkFailure(error, 'answer', { what, peer, secrets });
       pool.endKept(poolName);
     }
   }
 
-  async function send(opened: Socket | undefined): Promise<IncomingMessage> {
+  function requestBy(opened: Socket | undefined): ClientRequest {
     const { method = 'GET', headers, authorization, body } = asked;
-    const isAskedItself = proxy !== undefined && url.protocol === 'http:';
     const shown = isAskedItself ? basicAuthorization(proxy) : undefined;
-    const pooled: PooledOptions = { poolName, opened: () => opened };
+    let unused = opened;
+    const take = (): Socket | undefined => {
+      unused = undefined;
+      return opened;
+    };
+    const pooled: PooledOptions = { poolName, opened: take };
     const outgoing = request({
       method,
       path: isAskedItself ? url.href : url.pathname + url.search,
@@ -109,7 +115,15 @@ export async function sendRequest(
       maxHeaderSize: MAX_HEAD_BYTES,
       ...pooled,
     });
+    // Errors are told to whoever waits for the answer; one that is given up before is nobody's.
+    outgoing.on('error', () => undefined);
     lifetime.handOver(outgoing);
+    // Another connection had become free meanwhile.
+    unused?.destroy();
+    return outgoing;
+  }
+
+  async function answerOf(outgoing: ClientRequest): Promise<IncomingMessage> {
     const { answerMs } = settings.limits;
     const response = await lifetime.within(
       answerMs,
@@ -118,7 +132,7 @@ export async function sendRequest(
         new Promise<IncomingMessage>((resolve, reject) => {
           // A server that changes the protocol makes Node close the connection without an error.
           const onClose = (): void => reject(new Error('it sent no answer'));
-          outgoing.on('response', resolve).on('error', reject).on('close', onClose).end(body);
+          outgoing.on('response', resolve).on('error', reject).on('close', onClose).end(asked.body);
         }),
     );
     response.on('error', () => undefined);

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { createCertificateAuthority } from '@wins/wins-program/testing';
 import { digestOf, ImageLab, ociImage, ociIndex, tarOf } from '../testing/image-harness.js';
@@ -124,6 +125,15 @@ describe('what a registry wants to know', () => {
     other.answers.set('/token', (_, response) => response.end('{"token":"abc"}'));
     await unpack(withPassword());
     expect(other.requests).toEqual([{ path: '/token', authorization: undefined }]);
+  });
+
+  it('is repeated by nobody, though the token server does', async () => {
+    wantToken(`${registry.url}/token`, registry);
+    const echo = 'agent:canary';
+    registry.answers.set('/token', (_, response) => response.writeHead(503).end(echo));
+    const error: unknown = await unpack(withPassword()).catch((reason: unknown) => reason);
+    expect(error).toMatchObject(failed('found status 503 with "agent:***"'));
+    expect(inspect([error, lab.warnings], { depth: 20 })).not.toContain('canary');
   });
 
   it.each([['no JSON'], ['{}'], ['{"token":"a\\r\\nb: c"}']])(

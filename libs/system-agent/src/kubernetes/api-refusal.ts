@@ -1,3 +1,4 @@
+import { retryAfterMs } from '@wins/net';
 import { escapeText } from '@wins/wins-program';
 import { AgentError, type AgentErrorCode } from '../agent-error.js';
 
@@ -18,7 +19,6 @@ const CODES: ReadonlyMap<number, AgentErrorCode> = new Map([
   [410, 'expired'],
   [413, 'tooLarge'],
 ]);
-const MAX_RETRY_AFTER_MS = 300_000;
 
 /**
  * What a status of HTTP with its body means. A 422 is `tooLarge` when a field of the object is too long, and `refused` otherwise.
@@ -37,11 +37,11 @@ export function apiRefusal(
   const code = status === 422 && isTooLong(causes) ? 'tooLarge' : (CODES.get(status) ?? 'refused');
   const shown = token === undefined ? message : message?.replaceAll(token, '[token]');
   const said = shown === undefined ? '' : `: ${escapeText(shown, { maxLength: 512 })}`;
-  const seconds = /^\d{1,9}$/.test(retryAfter ?? '') ? Number(retryAfter) : undefined;
+  const waitMs = retryAfterMs(retryAfter, Date.now());
   return {
     status,
     error: new AgentError(code, `cannot ${what}: the API server answered ${status}${said}`),
-    ...(seconds !== undefined && { retryAfterMs: Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) }),
+    ...(waitMs !== undefined && { retryAfterMs: waitMs }),
   };
 }
 

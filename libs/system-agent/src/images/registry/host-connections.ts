@@ -3,6 +3,7 @@ import {
   isNetError,
   publicRoots,
   securely,
+  withoutSecrets,
   type Environment,
   type HttpAnswer,
   type TlsTrust,
@@ -42,13 +43,15 @@ export class HostConnections {
   readonly #options: HostConnectionsOptions;
   readonly #client: HttpClient;
   readonly #trusts = new Map<string, Promise<TlsTrust>>();
+  readonly #hidden: string[] = [];
 
   constructor(options: HostConnectionsOptions) {
     this.#options = options;
-    const { environment, limits, clock, onWarning, signal } = options;
+    const { environment, limits, clock, signal } = options;
     const { idleMs, totalMs } = limits;
     this.#client = new HttpClient({
-      ...{ environment, clock, onWarning, signal, keptConnections: 1 },
+      ...{ environment, clock, signal, keptConnections: 1 },
+      onWarning: (message) => options.onWarning(this.#masked(message)),
       limits: { connectMs: idleMs, answerMs: idleMs, idleMs, totalMs },
     });
   }
@@ -73,12 +76,25 @@ export class HostConnections {
     try {
       return await this.#client.open(request, `ask ${url.origin}`);
     } catch (error) {
-      throw asAgentError(url, error, this.#options.signal);
+      const failure = asAgentError(url, error, this.#options.signal);
+      if (!(failure instanceof AgentError) || this.#masked(failure.message) === failure.message)
+        throw failure;
+      // Without its cause, whose text is the same.
+      throw new AgentError(failure.code, this.#masked(failure.message));
     }
+  }
+
+  /** No message repeats this text from now on: a server may say again what it was shown. */
+  hide(secret: string): void {
+    this.#hidden.push(secret);
   }
 
   close(): void {
     this.#client.close();
+  }
+
+  #masked(message: string): string {
+    return withoutSecrets(message, this.#hidden);
   }
 
   #trustOf({ host }: URL): Promise<TlsTrust> {

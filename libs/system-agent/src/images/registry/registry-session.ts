@@ -35,6 +35,9 @@ export class RegistrySession {
 
   constructor(options: RegistrySessionOptions) {
     this.#options = options;
+    const { connections, credentials } = options;
+    if (credentials !== undefined)
+      connections.hide(credentials.kind === 'password' ? credentials.password : credentials.token);
   }
 
   /**
