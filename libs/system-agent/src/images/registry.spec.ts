@@ -523,6 +523,22 @@ describe('registries.yaml', () => {
     await secure.close();
   });
 
+  it('may name as ca_file one with a broken block beside the authority, which is told, but none with nothing else', async () => {
+    const secure = await RegistryDouble.start({ tls: true });
+    secure.serve('some/img', 'v1', image);
+    const file = join(lab.root, 'ca.pem');
+    const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+    const configs = { [secure.host]: { tls: { ca_file: file } } };
+    const get = () => lab.unpack(`${secure.host}/some/img:v1`, registriesOf({ configs, secure }));
+    writeFileSync(file, broken + readFileSync(CA_FILE, 'utf8'));
+    await get();
+    expectUnpacked();
+    expect(lab.warnings).toContainEqual(expect.stringMatching(/^cannot use block 1 of ".*ca.pem"/));
+    writeFileSync(file, broken);
+    await expect(get()).rejects.toMatchObject(failed('no certificate that can be read'));
+    await secure.close();
+  });
+
   it.each(['root', 'between', 'leaf'] as const)(
     'may name as ca_file the %s of a registry, or the system may know it',
     async (which) => {

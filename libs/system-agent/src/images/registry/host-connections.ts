@@ -2,6 +2,7 @@ import {
   HttpClient,
   isNetError,
   publicRoots,
+  readCertificates,
   securely,
   withoutSecrets,
   type Environment,
@@ -105,16 +106,22 @@ export class HostConnections {
 
   async #readTrust(host: string): Promise<TlsTrust> {
     const tls = this.#options.registries.configs?.[host]?.tls ?? {};
-    const [ca, cert, key] = [
-      await this.#readPem(tls.ca_file),
-      await this.#readPem(tls.cert_file),
-      await this.#readPem(tls.key_file),
-    ];
-    const roots = [...publicRoots(this.#options.environment), ...(ca === undefined ? [] : [ca])];
+    const authorities = await this.#readAuthorities(tls.ca_file);
+    const [cert, key] = [await this.#readPem(tls.cert_file), await this.#readPem(tls.key_file)];
+    const roots = [...publicRoots(this.#options.environment), ...authorities];
     return {
       roots: tls.insecure_skip_verify === true ? 'anyCertificate' : roots,
       ...(cert !== undefined && key !== undefined && { clientCertificate: { cert, key } }),
     };
+  }
+
+  async #readAuthorities(path: string | null | undefined): Promise<readonly string[]> {
+    const text = await this.#readPem(path);
+    if (!path || text === undefined) return [];
+    const { certificates, warnings } = readCertificates(text, quoteText(path));
+    for (const warning of warnings) this.#options.onWarning(warning);
+    if (certificates.length > 0) return certificates.map(({ pem }) => pem);
+    throw imageFailed(`read ${path}`, 'no certificate that can be read', 'authorities');
   }
 
   async #readPem(path: string | null | undefined): Promise<string | undefined> {
