@@ -9,7 +9,7 @@ import {
   routeServiceDefinition,
 } from '@wins/wins-api/contract';
 
-export { decodeStartRequest } from '../../apps/wins-server/src/rpc/services/decode-start-request.js';
+export { decodeStartRequest } from '../../apps/wins-server/src/features/runs/decode-start-request.js';
 export { AuditError, openAuditLog, readAuditLog, verifyAuditLog } from '@wins/audit-log';
 export { ConfigError, parseConfig } from '@wins/config';
 export { OctetBudget, serveHttp2Connection } from '@wins/http2-connection';

@@ -14,25 +14,25 @@ import { hashFile } from '@wins/trusted-files';
 import { adminPipeOf } from '@wins/wins-program';
 import type { ClientIdentity } from './kernel/admission/client-identity.js';
 import { AdminPipe } from './admin/admin-pipe.js';
-import { AgentSwitch } from './agent/agent-switch.js';
-import { CsiProxySwitch } from './csi-proxy/csi-proxy-switch.js';
+import { AgentSwitch } from './features/agent/feature.js';
+import { CsiProxySwitch } from './features/csi-proxy/feature.js';
 import { auditDirectoryOf } from './audit/audit-directory.js';
 import { AuditTrail } from '@wins/audit-log';
 import { allowedBy, howToAllow } from './configuration/allowed-executables.js';
 import { startDaemon, type Daemon } from './daemon.js';
-import type { ConfigInForce } from './rpc/services/config-service.js';
+import type { ConfigInForce } from './features/config/config-service.js';
 import { hostSystem } from './host-system/select-host-system.js';
 import type { LogLevel } from './log/log-level.js';
 import type { Logger } from './log/logger.js';
 import { logProcessEvent } from './log/process-events.js';
-import { MetricsSwitch } from './metrics/metrics-switch.js';
-import { DaemonEvents } from './observe/daemon-events.js';
-import { EventJournal } from './observe/event-journal.js';
+import { MetricsSwitch } from './features/metrics/feature.js';
+import { DaemonEvents } from './kernel/daemon-events.js';
+import { EventJournal } from './features/events/event-journal.js';
 import { stateDirectoryOf } from './state-directory.js';
 import { thisSystem } from './this-system.js';
-import { TracingSwitch } from './tracing/tracing-switch.js';
-import { withDaemonVariables } from './upgrade/daemon-variables.js';
-import { sparingUpgrader } from './upgrade/sparing-upgrader.js';
+import { TracingSwitch } from './features/tracing/feature.js';
+import { withDaemonVariables } from './features/upgrade/daemon-variables.js';
+import { sparingUpgrader } from './features/upgrade/sparing-upgrader.js';
 
 /** A daemon and the way to give it another config while it serves. */
 export interface ComposedDaemon {

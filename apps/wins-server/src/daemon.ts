@@ -18,10 +18,10 @@ import { tallyLog } from './kernel/admission/tally.js';
 import type { AuditTrail } from '@wins/audit-log';
 import { addAdminServices } from './admin/admin-services.js';
 import { noteAdministrators } from './admin/note-administrators.js';
-import type { AgentSwitch } from './agent/agent-switch.js';
-import type { CsiProxySwitch } from './csi-proxy/csi-proxy-switch.js';
-import { DaemonEvents } from './observe/daemon-events.js';
-import type { EventJournal } from './observe/event-journal.js';
+import type { AgentSwitch } from './features/agent/feature.js';
+import type { CsiProxySwitch } from './features/csi-proxy/feature.js';
+import { DaemonEvents } from './kernel/daemon-events.js';
+import type { EventJournal } from './features/events/event-journal.js';
 import { adminPipeOf } from '@wins/wins-program';
 import { collectReads } from './kernel/service-runtime/memory/memory-return.js';
 import { slowTurnLog } from './admission/slow-turn-watch.js';
@@ -30,24 +30,24 @@ import { Connections, type OpenConnection } from './rpc/connections.js';
 import { Health } from './rpc/health.js';
 import type { HostSystem } from './kernel/host-system/host-system.js';
 import type { Logger } from './log/logger.js';
-import type { MetricsSwitch } from './metrics/metrics-switch.js';
-import { addReflection } from './rpc/reflection.js';
-import { createApplicationService } from './rpc/services/application-service.js';
-import type { ConfigInForce } from './rpc/services/config-service.js';
-import { HostCallGate } from './rpc/services/host-call-gate.js';
-import { createHnsService } from './rpc/services/hns-service.js';
-import { createHostService } from './rpc/services/host-service.js';
-import { createNetworkService } from './rpc/services/network-service.js';
-import { createProcessService, servedProcessDefinition } from './rpc/services/process-service.js';
-import { createRouteService } from './rpc/services/route-service.js';
-import { createRunStatsService } from './rpc/services/run-stats-service.js';
+import type { MetricsSwitch } from './features/metrics/feature.js';
+import { addReflection } from './features/reflection/reflection.js';
+import { createApplicationService } from './rpc/application-service.js';
+import type { ConfigInForce } from './features/config/config-service.js';
+import { HostCallGate } from './features/host/host-call-gate.js';
+import { createHnsService } from './features/host/hns-service.js';
+import { createHostService } from './features/host/host-service.js';
+import { createNetworkService } from './features/host/network-service.js';
+import { createProcessService, servedProcessDefinition } from './features/runs/process-service.js';
+import { createRouteService } from './features/routes/route-service.js';
+import { createRunStatsService } from './features/runs/run-stats-service.js';
 import type { DaemonSystem } from './operating-system.js';
 import {
   openTunnelEndpoint,
   type OpenSession,
   type TunnelEndpoint,
-} from './tunnel/tunnel-endpoint.js';
-import type { DaemonFigures } from './metrics/metrics-sources.js';
+} from './features/tunnel/tunnel-endpoint.js';
+import type { DaemonFigures } from './features/metrics/metrics-sources.js';
 
 /** How long answers may still be on their way once all processes have ended. */
 const DRAIN_MS = 2000;

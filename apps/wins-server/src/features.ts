@@ -6,15 +6,15 @@
 
 /** Follows a plan. */
 export const agent = () =>
-  require('./agent/start-agent.js') as typeof import('./agent/start-agent.js');
+  require('./features/agent/start-agent.js') as typeof import('./features/agent/start-agent.js');
 
 /** Keeps csi-proxy. */
 export const csiProxy = () =>
-  require('./csi-proxy/start-csi-proxy.js') as typeof import('./csi-proxy/start-csi-proxy.js');
+  require('./features/csi-proxy/start-csi-proxy.js') as typeof import('./features/csi-proxy/start-csi-proxy.js');
 
 /** Keeps metrics, and serves them. */
 export const metrics = () =>
-  require('./metrics/start-metrics.js') as typeof import('./metrics/start-metrics.js');
+  require('./features/metrics/start-metrics.js') as typeof import('./features/metrics/start-metrics.js');
 
 /** Packs a bundle for support. */
 export const packing = () =>
@@ -22,4 +22,4 @@ export const packing = () =>
 
 /** Sends spans. */
 export const tracing = () =>
-  require('./tracing/start-tracing.js') as typeof import('./tracing/start-tracing.js');
+  require('./features/tracing/start-tracing.js') as typeof import('./features/tracing/start-tracing.js');

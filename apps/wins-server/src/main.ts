@@ -77,7 +77,7 @@ export async function removeCsiProxy(
   configFile: string,
   isAdopted: boolean,
 ): Promise<string | undefined> {
-  const { removeCsiProxy: remove } = await import('./csi-proxy/remove-csi-proxy.js');
+  const { removeCsiProxy: remove } = await import('./features/csi-proxy/remove-csi-proxy.js');
   return await remove(configFile, isAdopted);
 }
 

@@ -3,7 +3,7 @@ import type { FileTrust } from '@wins/trusted-files';
 import type { PortOpener, ProcessHost } from '@wins/process-manager';
 import type { IdentifyClient } from './kernel/admission/client-identity.js';
 import type { PlanFiles } from '@wins/system-agent';
-import type { FileFailure } from './agent/running-agent.js';
+import type { FileFailure } from './features/agent/running-agent.js';
 import type { Logger } from './log/logger.js';
 
 /** What this program needs of its operating system; `posix.ts` and `windows.ts` implement it, `this-system.ts` selects. */

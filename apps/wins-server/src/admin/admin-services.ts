@@ -8,17 +8,17 @@ import {
   metricsServiceDefinition,
   planServiceDefinition,
 } from '@wins/wins-api/contract';
-import type { AgentSwitch } from '../agent/agent-switch.js';
-import type { CsiProxySwitch } from '../csi-proxy/csi-proxy-switch.js';
+import type { AgentSwitch } from '../features/agent/feature.js';
+import type { CsiProxySwitch } from '../features/csi-proxy/feature.js';
 import type { Logger } from '../log/logger.js';
-import type { MetricsSwitch } from '../metrics/metrics-switch.js';
-import type { EventJournal } from '../observe/event-journal.js';
-import { createConfigService, type ConfigInForce } from '../rpc/services/config-service.js';
-import { createCsiProxyService } from '../rpc/services/csi-proxy-service.js';
-import { createEventsService } from '../rpc/services/events-service.js';
-import { createMetricsService } from '../rpc/services/metrics-service.js';
-import { createPlanService } from '../rpc/services/plan-service.js';
-import type { Callers } from '../rpc/services/administrators-only.js';
+import type { MetricsSwitch } from '../features/metrics/feature.js';
+import type { EventJournal } from '../features/events/event-journal.js';
+import { createConfigService, type ConfigInForce } from '../features/config/config-service.js';
+import { createCsiProxyService } from '../features/csi-proxy/csi-proxy-service.js';
+import { createEventsService } from '../features/events/events-service.js';
+import { createMetricsService } from '../features/metrics/metrics-service.js';
+import { createPlanService } from '../features/agent/plan-service.js';
+import type { Callers } from '../rpc/administrators-only.js';
 
 /** What the services for administrators ask. */
 export interface AdminServicesParts {

@@ -1,6 +1,6 @@
 import type { Logger } from '../log/logger.js';
 import type { Connections } from '../rpc/connections.js';
-import type { Callers } from '../rpc/services/administrators-only.js';
+import type { Callers } from '../rpc/administrators-only.js';
 
 /** Administrators choose what their clients are called: these many names are told. */
 const MOST_CLIENTS = 32;

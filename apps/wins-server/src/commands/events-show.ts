@@ -6,8 +6,8 @@ import { eventsServiceDefinition, type EventRecord } from '@wins/wins-api/contra
 import { EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';
 import { sinceOption } from '../audit/parse-since.js';
 import { DaemonCallError } from '../daemon-call-error.js';
-import { eventsDirectoryOf } from '../observe/event-journal.js';
-import { EVENT_HEAD, eventRow } from '../observe/event-row.js';
+import { eventsDirectoryOf } from '../features/events/event-journal.js';
+import { EVENT_HEAD, eventRow } from '../features/events/event-row.js';
 import { askRunningDaemon, pipeOfConfig, type RunningDaemonOptions } from './running-daemon.js';
 
 /** The options of `wins srv events`. */

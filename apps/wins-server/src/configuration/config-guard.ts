@@ -15,7 +15,7 @@ import type { FileTrust } from '@wins/trusted-files';
 import { escapeText, quoteText } from '@wins/wins-program';
 import path from 'node:path';
 import type { Logger } from '../log/logger.js';
-import type { DaemonEvents } from '../observe/daemon-events.js';
+import type { DaemonEvents } from '../kernel/daemon-events.js';
 import { servedNote, type ServedNote } from './served-note.js';
 
 /** What the guard works with. */

@@ -3,9 +3,9 @@ import type { GuardedKey, LoadedConfig, WinsConfig } from '@wins/config';
 import type { RecoveredProcess } from '@wins/process-manager';
 import type { ApplicationInfo } from '@wins/wins-api';
 import type { CsiProxyStatusResponse, PlanStatusResponse } from '@wins/wins-api/contract';
-import type { AgentSettings } from '../agent/agent-settings.js';
+import type { AgentSettings } from '../features/agent/agent-settings.js';
 import type { ServedNote } from '../configuration/served-note.js';
-import type { LatestUpgrade } from '../upgrade/upgrader.js';
+import type { LatestUpgrade } from '../features/upgrade/upgrader.js';
 import type { Finding } from './finding.js';
 
 /** Whether someone else could have put a file where it is, or could change it. */

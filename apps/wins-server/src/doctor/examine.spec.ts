@@ -4,7 +4,7 @@ import { ConfigError, parseConfig, type LoadedConfig } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
 import { DaemonCallError } from '../daemon-call-error.js';
 import { judgeConfig } from '../configuration/judge-config.js';
-import type { LatestUpgrade } from '../upgrade/upgrader.js';
+import type { LatestUpgrade } from '../features/upgrade/upgrader.js';
 import type { AuditFolder, DoctorHost, FileJudgement } from './doctor-host.js';
 import { examine } from './examine.js';
 import type { Finding } from './finding.js';

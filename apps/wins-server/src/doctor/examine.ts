@@ -1,10 +1,10 @@
 import { ConfigError, lastGoodFile, parseConfig, type LoadedConfig } from '@wins/config';
 import { messageOf } from '@wins/wins-program';
-import { checkAgent } from './check-agent.js';
-import { checkCsiProxy } from './check-csi-proxy.js';
+import { checkAgent } from '../features/agent/check-agent.js';
+import { checkCsiProxy } from '../features/csi-proxy/check-csi-proxy.js';
 import { checkDaemon, checkOrphans, checkVersions } from './check-daemon.js';
 import { checkAudit, checkWatchedFile, checkWhiteList, isAboutEntry } from './check-files.js';
-import { checkServed } from './check-served.js';
+import { checkServed } from '../features/config/check-served.js';
 import type { Check, DoctorHost } from './doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
 

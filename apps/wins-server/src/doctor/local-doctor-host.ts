@@ -21,8 +21,8 @@ import { loadKeptConfig } from '../configuration/start-config.js';
 import { askDaemon } from '../daemon-client.js';
 import type { OperatingSystem } from '../operating-system.js';
 import { stateDirectoryOf } from '../state-directory.js';
-import { sparingUpgrader } from '../upgrade/sparing-upgrader.js';
-import { loadUpgrader } from '../upgrade/upgrader.js';
+import { sparingUpgrader } from '../features/upgrade/sparing-upgrader.js';
+import { loadUpgrader } from '../features/upgrade/upgrader.js';
 import type { AuditFolder, DoctorHost, FileJudgement, PipeAccess } from './doctor-host.js';
 
 /** A daemon that takes longer to say which build it is does not answer. */

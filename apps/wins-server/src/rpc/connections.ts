@@ -23,7 +23,7 @@ import type { Place } from '../kernel/admission/places.js';
 import { tallyLog } from '../kernel/admission/tally.js';
 import { ANSWER_HEADERS, type CallServer } from './call-server.js';
 import type { Logger } from '../log/logger.js';
-import { DaemonEvents, type DaemonPipe } from '../observe/daemon-events.js';
+import { DaemonEvents, type DaemonPipe } from '../kernel/daemon-events.js';
 import { RequestTrace } from './request-trace.js';
 
 const MIB = 1024 * 1024;

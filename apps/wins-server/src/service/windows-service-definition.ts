@@ -1,7 +1,7 @@
 import type { ServiceDefinition } from '@wins/windows-host';
 import { DAEMON_SERVICE, SERVICE_NAME } from '@wins/wins-program';
 import path from 'node:path';
-import type { ProfileOptions } from '../debug/run-profile.js';
+import type { ProfileOptions } from '../features/diagnostics/run-profile.js';
 import type { LogFileOptions, LogOptions } from '../log/logger.js';
 
 /** What is asked for with `--register`. */

@@ -1,6 +1,6 @@
 import { listenToEvent } from '@wins/windows-host';
-import { stackDumpEvent } from '../debug/stack-dump-names.js';
-import { writeStackDump } from '../debug/write-stack-dump.js';
+import { stackDumpEvent } from '../features/diagnostics/stack-dump-names.js';
+import { writeStackDump } from '../features/diagnostics/write-stack-dump.js';
 import type { Logger } from '../log/logger.js';
 
 /** Administrators and SYSTEM only; nothing is inherited. */

@@ -1,0 +1,58 @@
+import type { AgentAct, AgentEvent } from '@wins/system-agent';
+import type { Decision } from '@wins/audit-log';
+import type { Logger } from '../../log/logger.js';
+
+/** An act of the agent as it is recorded before it happens. */
+export function actDecision(act: AgentAct): Decision {
+  const { source, checksum } = act;
+  const plan = { verdict: 'allowed', requester: 'plan', source, checksum };
+  if (act.kind === 'file') {
+    return {
+      action: act.action === 'delete' ? 'planDelete' : 'planWrite',
+      ...plan,
+      path: act.path,
+    };
+  }
+  const { instruction: name, command: path, attempt, periodic } = act;
+  return { action: 'planInstruction', ...plan, name, path, attempt, periodic };
+}
+
+/** Writes an event of the agent to the log; its acts are there as the copies of their records. */
+export function logAgentEvent(logger: Logger, event: AgentEvent): void {
+  switch (event.kind) {
+    case 'file':
+    case 'instruction':
+      return;
+    case 'passEnded': {
+      const { kind: _kind, ...facts } = event;
+      if (event.succeeded) logger.info(facts, 'a plan was applied');
+      else logger.warn(facts, 'a plan has failed');
+      return;
+    }
+    case 'instructionEnded': {
+      const { kind: _kind, error: err, ...facts } = event;
+      const level = event.exitCode === 0 ? 'info' : 'warn';
+      // Under any other name an error loses its message.
+      logger[level]({ ...facts, ...(err && { err }) }, 'an instruction of a plan has ended');
+      return;
+    }
+    case 'probeChanged': {
+      const { kind: _kind, ...facts } = event;
+      const message = `a probe of a plan has become ${event.healthy ? 'healthy' : 'unhealthy'}`;
+      logger[event.healthy ? 'info' : 'warn'](facts, message);
+      return;
+    }
+    case 'stateChanged': {
+      const { source, state } = event;
+      const { kind, ...facts } = state;
+      const { error: err, ...others } = 'error' in facts ? facts : { ...facts, error: undefined };
+      const level = err === undefined && kind !== 'failed' ? 'debug' : 'warn';
+      logger[level]({ source, state: kind, ...others, ...(err && { err }) }, 'the state of a plan');
+      return;
+    }
+    case 'warning': {
+      const { source, message, error: err } = event;
+      logger.warn({ source, ...(err && { err }) }, message);
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import type { WinsConfig } from '@wins/config';
+import type { PlanStatusResponse } from '@wins/wins-api/contract';
+import { messageOf } from '@wins/wins-program';
+import { agentSettings, isOff, type AgentSettings } from './agent-settings.js';
+import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
+import { cannotTell, ok, problem, warning, type Finding } from '../../doctor/finding.js';
+
+const NAME = 'agent';
+/** A server that is well sends a bookmark each minute, and ends a watch after ten. */
+const SILENCE_MS = 15 * 60_000;
+
+/** Whether the agent could reach its Secret and work in its folders, and where its plans stand. */
+export const checkAgent: Check = {
+  name: NAME,
+  needsConfig: true,
+  look: async (host, { config }) => {
+    const settings = agentSettings(config);
+    // That it does nothing, the check of the config says.
+    if (isOff(settings)) return [];
+    return [
+      ...(await judgeFolders(settings, host)),
+      ...(await judgeConnection(settings, host)),
+      ...(await judgePlans(config, host)),
+    ];
+  },
+};
+
+async function judgeFolders(
+  { workDirectory, appliedPlanDirectory, localPlanDirectory }: AgentSettings,
+  host: DoctorHost,
+): Promise<readonly Finding[]> {
+  const folders = [workDirectory, appliedPlanDirectory, localPlanDirectory ?? ''];
+  const findings: Finding[] = [];
+  for (const folder of folders.filter((one) => one !== '')) {
+    const judgement = await host.judgeFolder(folder);
+    if (judgement.kind === 'untrusted') {
+      const advice =
+        'make it and the folders above it writable by administrators alone: who can write there commands the node';
+      findings.push(problem(NAME, judgement.message, advice));
+    } else {
+      const is = judgement.kind === 'missing' ? 'does not exist yet' : 'can be used';
+      findings.push(ok(NAME, `${folder} ${is}`));
+    }
+  }
+  return findings;
+}
+
+async function judgeConnection(
+  settings: AgentSettings,
+  host: DoctorHost,
+): Promise<readonly Finding[]> {
+  const { connectionInfoFile, isStrict } = settings;
+  if (connectionInfoFile === undefined) return [];
+  const trusted = isStrict
+    ? 'it must have a certificate of the authority in the connection info'
+    : 'authorities of the system are trusted too';
+  try {
+    const secret = await host.reachSecret(settings);
+    if (secret === 'missing') {
+      const advice = 'wait for the management cluster to make it, or join the node again';
+      return [warning(NAME, `the API server answered, and has no Secret for this node`, advice)];
+    }
+    return [
+      ok(NAME, `the API server answered, and the Secret can be read and written; ${trusted}`),
+    ];
+  } catch (error) {
+    const advice = `look at ${connectionInfoFile} and the way to the API server; ${trusted} (agentStrictTLSMode)`;
+    return [problem(NAME, messageOf(error), advice)];
+  }
+}
+
+/** States in which the daemon and the API server do not know of each other. */
+const APART = new Set(['starting', 'disconnected', 'unwritten']);
+
+function judgeSource({ Source, State, Problem }: PlanStatusResponse['Sources'][number]): Finding {
+  const isApart = Source === 'remote' && APART.has(State);
+  const wrong = Problem === '' && isApart ? 'the daemon has not read its Secret yet' : Problem;
+  if (wrong === '') return ok(NAME, `${Source}: ${State}`);
+  const advice = 'see wins srv plan status, and the log';
+  return (isApart ? problem : warning)(NAME, `${Source}: ${State}: ${wrong}`, advice);
+}
+
+async function judgePlans({ listen }: WinsConfig, host: DoctorHost): Promise<readonly Finding[]> {
+  let status: PlanStatusResponse;
+  try {
+    status = await host.planStatus(listen);
+  } catch (error) {
+    return [cannotTell(NAME, error, 'where the plans of the node stand')];
+  }
+  if (!status.On) {
+    const found = `the daemon follows no plan: ${status.Reason}`;
+    return [problem(NAME, found, 'have it read its config again: wins srv config reload')];
+  }
+  const findings = status.Sources.map(judgeSource);
+  if (status.LastContact === '') return findings;
+  const ageMs = host.now() - Date.parse(status.LastContact);
+  const contact = `last contact with the API server ${Math.round(ageMs / 1000)} s ago`;
+  const advice = 'look at the way to the API server, and at the log of the daemon';
+  return [...findings, ageMs > SILENCE_MS ? warning(NAME, contact, advice) : ok(NAME, contact)];
+}

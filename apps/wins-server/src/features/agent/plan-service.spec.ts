@@ -1,0 +1,132 @@
+import { AgentError } from '@wins/system-agent';
+import { createWinsClient, type WinsClient } from '@wins/wins-api';
+import { planServiceDefinition } from '@wins/wins-api/contract';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { ClientIdentity } from '../../kernel/admission/client-identity.js';
+import type { RunningAgent } from './running-agent.js';
+import type { Decision } from '@wins/audit-log';
+import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
+import { serveCalls } from '../../testing/serve-calls.js';
+import { createPlanService, type PlanServiceParts } from './plan-service.js';
+
+const { status, show, history, apply } = planServiceDefinition;
+const APPLIED = { Applied: true, Succeeded: true, Outputs: [], Probes: [] };
+
+describe('the service of plans', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'wins-plan-service-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const decisions: Decision[] = [];
+  let gone: AbortSignal | undefined;
+  const agent: RunningAgent = {
+    lastContactAt: new Date('2026-03-01T12:00:00Z'),
+    silentSince: undefined,
+    sources: () => [],
+    plans: () => [],
+    history: () => Promise.resolve([]),
+    apply: (text, isDryRun, signal) => {
+      gone = signal;
+      if (text.length === 0)
+        return Promise.reject(new AgentError('invalidPlan', 'cannot read the plan'));
+      if (text.toString() !== 'endless') return Promise.resolve({ ...APPLIED, Applied: !isDryRun });
+      return new Promise((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(new AgentError('closed', 'given up'))),
+      );
+    },
+    close: () => Promise.resolve(),
+  };
+
+  let lastSocket = 0;
+  async function as<T>(
+    client: ClientIdentity,
+    ask: (daemon: WinsClient) => Promise<T>,
+    agents: PlanServiceParts['agent'] = { agent, reason: '', isStrict: true },
+  ): Promise<T> {
+    lastSocket += 1;
+    const address = path.join(folder, `socket-${lastSocket}`);
+    const audit = {
+      decided: (decision: Decision) => {
+        decisions.push(decision);
+        return Promise.resolve();
+      },
+    };
+    await using _calls = await serveCalls(
+      address,
+      (server, callers) =>
+        server.addService(
+          planServiceDefinition,
+          createPlanService({ agent: agents, callers, audit }),
+        ),
+      undefined,
+      client,
+    );
+    await using daemon = createWinsClient({ address });
+    return await ask(daemon);
+  }
+  const request = (text: string, DryRun = false) => ({ Text: Buffer.from(text), DryRun });
+
+  it('answers administrators of the host alone', async () => {
+    await as(CONTAINER, async (daemon) => {
+      const refused = { code: 'refused', reason: 'notAdministrator' };
+      const calls = [
+        daemon.call(status, {}),
+        daemon.call(show, {}),
+        daemon.call(history, {}),
+        daemon.call(apply, request('{}')),
+      ];
+      for (const call of calls) await expect(call).rejects.toMatchObject(refused);
+    });
+    expect(decisions).toEqual([]);
+    const answer = await as(ADMINISTRATOR, (daemon) => daemon.call(status, {}));
+    expect(answer).toMatchObject({
+      On: true,
+      StrictTLS: true,
+      LastContact: '2026-03-01T12:00:00.000Z',
+    });
+  });
+
+  it('says why nothing is followed', async () => {
+    const agents = { agent: undefined, reason: 'nothing is turned on', isStrict: false };
+    await as(
+      ADMINISTRATOR,
+      async (daemon) => {
+        expect(await daemon.call(status, {})).toMatchObject({ On: false, Reason: agents.reason });
+        await expect(daemon.call(show, {})).rejects.toMatchObject({
+          code: 'failedPrecondition',
+          reason: 'agentOff',
+          details: expect.stringContaining(agents.reason) as unknown,
+        });
+      },
+      agents,
+    );
+  });
+
+  it('records that a plan is applied by hand, and not that it is looked at', async () => {
+    await as(ADMINISTRATOR, async (daemon) => {
+      expect(await daemon.call(apply, request('{}', true))).toMatchObject({ Applied: false });
+      expect(decisions).toEqual([]);
+      expect(await daemon.call(apply, request('{}'))).toMatchObject({ Applied: true });
+    });
+    expect(decisions).toMatchObject([{ action: 'planApply', client: { uid: 0 } }]);
+  });
+
+  it('says what is wrong with a plan', async () => {
+    await as(ADMINISTRATOR, async (daemon) => {
+      const invalid = { code: 'invalidRequest', reason: 'invalidPlan' };
+      await expect(daemon.call(apply, request(''))).rejects.toMatchObject(invalid);
+    });
+  });
+
+  it('gives a plan up when who applies it goes away', async () => {
+    await as(ADMINISTRATOR, async (daemon) => {
+      const cancel = new AbortController();
+      const applying = daemon.call(apply, request('endless'), { signal: cancel.signal });
+      while (gone?.aborted !== false) await daemon.call(status, {});
+      const ended = new Promise((resolve) => gone?.addEventListener('abort', resolve));
+      cancel.abort();
+      await expect(applying).rejects.toMatchObject({ code: 'cancelled' });
+      await ended;
+    });
+  });
+});

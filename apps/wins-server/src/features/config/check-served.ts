@@ -1,0 +1,32 @@
+import { describeLosses, droppedKeys } from '@wins/config';
+import { howToDrop } from '../../configuration/config-guard.js';
+import type { Check } from '../../doctor/doctor-host.js';
+import { problem, warning } from '../../doctor/finding.js';
+
+/** Whether the config lacks plans, csi-proxy or the whole whitelist that the daemon serves with, or served with before its last start. */
+export const checkServed: Check = {
+  name: 'config',
+  needsConfig: true,
+  look: async (host, loaded) => {
+    const { config, path } = loaded;
+    const note = await host.servedNote(config.listen);
+    if (note === undefined) return [];
+    const dropped = droppedKeys(note.served, config);
+    const permitted = dropped.length === 0 ? [] : await host.permittedDrops(loaded);
+    const refused = dropped.filter((key) => !permitted.includes(key));
+    const findings = [];
+    if (refused.length > 0) {
+      const found = `${path} drops what the daemon serves with, so a running daemon refuses it, and the next start takes it: ${describeLosses(refused)}`;
+      findings.push(problem('config', found, advice(path, refused)));
+    }
+    if (note.lost.length > 0) {
+      const found = `since the start of ${note.lostAt ?? 'the daemon'} the config lacks what was served before: ${describeLosses(note.lost)}`;
+      findings.push(warning('config', found, advice(path, note.lost)));
+    }
+    return findings;
+  },
+};
+
+function advice(file: string, keys: Parameters<typeof howToDrop>[1]): string {
+  return `put it back, or let it go: ${howToDrop(file, keys)}`;
+}

@@ -1,0 +1,155 @@
+import { changedKeys, type ConfigChange, ConfigError, type LoadedConfig } from '@wins/config';
+import { ProcessError, type ProcessManager } from '@wins/process-manager';
+import type { ConfigEntry, ConfigProblem, ConfigReloadResponse } from '@wins/wins-api';
+import type { ConfigExplainRequest, ConfigServiceServer } from '@wins/wins-api/contract';
+import { escapeText, messageOf } from '@wins/wins-program';
+import {
+  portVerdict,
+  programVerdict,
+  type DecidingEntry,
+} from '../../configuration/subject-verdict.js';
+import type { Logger } from '../../log/logger.js';
+import type { Caller } from '../../rpc/connections.js';
+import { toRpcError } from '../../rpc/rpc-errors.js';
+import { administratorsOnly, type Callers } from '../../rpc/administrators-only.js';
+
+/** Problems that an answer tells. */
+const MOST_PROBLEMS = 100;
+
+/** A config that was loaded again and is in force, and what that changed. */
+export interface ReloadedConfig {
+  readonly loaded: LoadedConfig;
+  readonly change: ConfigChange;
+}
+
+/** The config of a daemon that serves. */
+export interface ConfigInForce {
+  readonly inForce: () => LoadedConfig;
+  /**
+   * @param allowDrop - Guarded keys that the file may drop.
+   * @throws ConfigError, or Error for a file that has gone; what was in force stays.
+   */
+  readonly reload: (allowDrop: readonly string[]) => Promise<ReloadedConfig>;
+}
+
+/** What the service asks. */
+export interface ConfigServiceParts {
+  readonly config: ConfigInForce;
+  readonly manager: Pick<ProcessManager, 'judge'>;
+  readonly callers: Callers;
+  readonly logger: Logger;
+}
+
+/**
+ * Serves wins.ConfigService. A client may ask whether the daemon would allow it something, and learns no more than by trying it;
+ * where the config is and what it says is for administrators of the host.
+ */
+export function createConfigService(parts: ConfigServiceParts): ConfigServiceServer {
+  const { config, callers, logger } = parts;
+  const atStart = config.inForce();
+  const administered = administratorsOnly(callers, 'tell about the config');
+  return {
+    explain: (call, respond) => {
+      verdictOf(call.request, call, parts).then(
+        ({ allowed, code, reason, entry }) => {
+          const { isAdministrator } = callers.clientOf(call);
+          const answer = { Allowed: allowed, Code: code, Reason: reason };
+          respond(null, { ...answer, ...(isAdministrator && { Entry: entryMessage(entry) }) });
+        },
+        (error: unknown) => respond(toRpcError(error)),
+      );
+    },
+    describe: (call, respond) =>
+      administered(call, respond, () => {
+        const now = config.inForce();
+        const isWhole = changedKeys(now, now, atStart).needRestart.length === 0;
+        const { sha256 = '' } = isWhole ? now : atStart;
+        return { File: now.path, Found: now.found, SHA256: sha256 };
+      }),
+    reload: (call, respond) =>
+      administered(call, respond, () => {
+        const { description } = callers.clientOf(call);
+        const { AllowDrop: allowDrop } = call.request;
+        logger.info({ client: description, allowDrop }, 'asked to reload the config');
+        return reloadAnswer(config, allowDrop);
+      }),
+  };
+}
+
+async function verdictOf(
+  { Subject: subject }: ConfigExplainRequest,
+  call: Caller,
+  { config, manager, callers }: ConfigServiceParts,
+) {
+  const loaded = config.inForce();
+  switch (subject?.$case) {
+    case 'Program': {
+      const { Path: path, DigestSHA256: sha256 } = subject.value;
+      const { names: callerNames } = callers.clientOf(call);
+      const question = { path, sha256, callerNames };
+      const verdict = await manager.judge(question, callers.ownerOf(call));
+      const told = programVerdict(verdict, sha256 !== '', loaded);
+      // That an entry pins digests is learnt by trying with other bytes, not by asking.
+      const { isAdministrator } = callers.clientOf(call);
+      return told.allowed && !isAdministrator ? { ...told, reason: '' } : told;
+    }
+    case 'Port':
+      return portVerdict(subject.value, loaded);
+    case undefined:
+      throw new ProcessError(
+        'invalidArgument',
+        'cannot explain a request: found neither a program nor a port; wanted one of them',
+      );
+  }
+}
+
+async function reloadAnswer(
+  config: ConfigInForce,
+  allowDrop: readonly string[],
+): Promise<ConfigReloadResponse> {
+  try {
+    const { loaded, change } = await config.reload(allowDrop);
+    return {
+      File: loaded.path,
+      Rejected: false,
+      Changed: [...change.changed],
+      NeedRestart: [...change.needRestart],
+      Problems: problemMessages(loaded.warnings),
+    };
+  } catch (error) {
+    const problems = error instanceof ConfigError ? problemMessages(error.problems) : [];
+    return {
+      File: config.inForce().path,
+      Rejected: true,
+      Changed: [],
+      NeedRestart: [],
+      Problems: problems.length > 0 ? problems : [failureMessage(error)],
+    };
+  }
+}
+
+/** Those that matter most first, so that an answer has a size. */
+function problemMessages(problems: ConfigError['problems']): ConfigProblem[] {
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const others = problems.filter(({ severity }) => severity !== 'error');
+  return [...errors, ...others].slice(0, MOST_PROBLEMS).map(problemMessage);
+}
+
+function problemMessage(problem: ConfigError['problems'][number]): ConfigProblem {
+  const { severity, code, keyPath, line = 0, column = 0, message, nextStep } = problem;
+  return {
+    ...{ Severity: severity, Code: code, Key: keyPath, Line: line, Column: column },
+    ...{ Message: message, NextStep: nextStep },
+  };
+}
+
+function failureMessage(error: unknown): ConfigProblem {
+  return {
+    ...{ Severity: 'error', Code: 'notFound', Key: '', Line: 0, Column: 0 },
+    ...{ Message: escapeText(messageOf(error)), NextStep: 'write the file' },
+  };
+}
+
+function entryMessage({ key, file, line = 0, column = 0 }: DecidingEntry): ConfigEntry {
+  return { Key: key, File: file, Line: line, Column: column };
+}

@@ -1,0 +1,35 @@
+import type { CsiProxyStatusResponse } from '@wins/wins-api/contract';
+import { csiProxySettings } from './csi-proxy-settings.js';
+import type { Check } from '../../doctor/doctor-host.js';
+import { cannotTell, ok, problem, warning, type Finding } from '../../doctor/finding.js';
+
+const NAME = 'csi-proxy';
+
+/** Whether csi-proxy is as the config wants it. */
+export const checkCsiProxy: Check = {
+  name: NAME,
+  needsConfig: true,
+  look: async (host, { config, path }) => {
+    // What is wrong with the section, the check of the config says.
+    if (csiProxySettings(config, path).kind !== 'wanted') return [];
+    try {
+      return [judge(await host.csiProxyStatus(config.listen))];
+    } catch (error) {
+      return [cannotTell(NAME, error, 'the state of csi-proxy')];
+    }
+  },
+};
+
+function judge({ On, Reason, State, Detail, RetryAt }: CsiProxyStatusResponse): Finding {
+  if (!On) {
+    const advice = 'have the daemon read its config again: wins srv config reload';
+    return warning(NAME, `the daemon does not keep it: ${Reason}`, advice);
+  }
+  if (State === 'failed') {
+    const advice = `correct it; the next try is at ${RetryAt}, or now by wins srv csi-proxy apply`;
+    return problem(NAME, Detail, advice);
+  }
+  if (State === 'serving') return ok(NAME, Detail);
+  const advice = 'see wins srv csi-proxy status, and the log of the daemon';
+  return warning(NAME, `${State}: ${Detail}`, advice);
+}

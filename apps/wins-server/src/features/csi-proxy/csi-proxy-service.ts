@@ -1,0 +1,67 @@
+import { status } from '@grpc/grpc-js';
+import type { AuditTrail } from '@wins/audit-log';
+import type { CsiProxyServiceServer } from '@wins/wins-api/contract';
+import { messageOf } from '@wins/wins-program';
+import { offMessage, statusMessage, stepMessage } from './csi-proxy-status.js';
+import type { CsiProxySwitch } from './feature.js';
+import { rpcError, toRpcError } from '../../rpc/rpc-errors.js';
+import { administratorsOnly, type Callers } from '../../rpc/administrators-only.js';
+
+/** What the service asks. */
+export interface CsiProxyServiceParts {
+  readonly csiProxy: Pick<CsiProxySwitch, 'kept' | 'reason'>;
+  readonly callers: Pick<Callers, 'clientOf' | 'administered'>;
+  readonly audit: Pick<AuditTrail, 'decided'>;
+}
+
+/** Why a call cannot be answered: nothing keeps csi-proxy. */
+class CsiProxyOffError extends Error {
+  override readonly name = 'CsiProxyOffError';
+}
+
+/** Serves wins.CsiProxyService, for administrators of the host alone. */
+export function createCsiProxyService({
+  csiProxy,
+  callers,
+  audit,
+}: CsiProxyServiceParts): CsiProxyServiceServer {
+  const answer = administratorsOnly(callers, 'tell about csi-proxy or see to it', failure);
+  const kept = (): NonNullable<typeof csiProxy.kept> => {
+    if (csiProxy.kept !== undefined) return csiProxy.kept;
+    const message = `cannot see to csi-proxy: found that it is off: ${csiProxy.reason}; wanted it on; see "csi-proxy" in the config`;
+    throw new CsiProxyOffError(message);
+  };
+  return {
+    status: (call, respond) =>
+      answer(call, respond, () =>
+        csiProxy.kept === undefined
+          ? offMessage(csiProxy.reason)
+          : statusMessage(csiProxy.kept.status),
+      ),
+    apply: (call, respond) =>
+      answer(call, respond, async () => {
+        const component = kept();
+        if (call.request.DryRun) {
+          const steps = await component.plan();
+          const Steps = steps.map(stepMessage);
+          return { Steps, Applied: false, Status: statusMessage(component.status) };
+        }
+        const gone = new AbortController();
+        call.once('cancelled', () => gone.abort());
+        const { description, key } = callers.clientOf(call);
+        const who = { requester: call.getPeer(), client: description };
+        await audit.decided({ action: 'csiProxyApply', verdict: 'allowed', ...who }, key);
+        const Status = statusMessage(await component.apply(gone.signal));
+        return { Steps: [], Applied: true, Status };
+      }),
+  };
+}
+
+/** Errors of the component are known by their name: its code is not part of the daemon until it is on. */
+function failure(error: unknown): ReturnType<typeof toRpcError> {
+  if (error instanceof CsiProxyOffError)
+    return rpcError(status.FAILED_PRECONDITION, 'csiProxyOff', error.message);
+  if (!(error instanceof Error) || error.name !== 'CsiProxyError') return toRpcError(error);
+  const code = 'code' in error ? String(error.code) : 'unknown';
+  return rpcError(status.FAILED_PRECONDITION, code, messageOf(error));
+}

@@ -1,0 +1,243 @@
+import type { Decision } from '@wins/audit-log';
+import { parseConfig } from '@wins/config';
+import { createCsiProxy, LinuxService } from '@wins/csi-proxy';
+import { archiveOf, memoryDownload, quickClock, stubProgram } from '@wins/csi-proxy/testing';
+import { posixFileTrust } from '@wins/trusted-files';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createLoggerTo } from '../../log/logger.js';
+import type { CsiProxyHost } from './csi-proxy-host.js';
+import { csiProxyHost } from './csi-proxy-host.js';
+import { CsiProxySwitch } from './feature.js';
+import type { Features } from '../../load-features.js';
+import { removeCsiProxy } from './remove-csi-proxy.js';
+import { startCsiProxy } from './start-csi-proxy.js';
+
+const URL_OF = 'https://example.com/%s.tar.gz';
+const SECTION = `csi-proxy: {url: "${URL_OF}", version: v1.1.3, kubeletPath: /k}`;
+
+class World implements AsyncDisposable {
+  readonly folder = mkdtempSync(path.join(tmpdir(), 'csi-switch-'));
+  readonly service = new LinuxService(path.join(this.folder, 'service.json'));
+  readonly decisions: Decision[] = [];
+  readonly lines: string[] = [];
+  readonly files = new Map<string, Buffer>();
+  loads = 0;
+  readonly #open: CsiProxySwitch[] = [];
+
+  switch(host: CsiProxyHost = { kind: 'linux', file: '' }, fails = false): CsiProxySwitch {
+    const logger = createLoggerTo(
+      { debug: true, quiet: false },
+      { write: (line) => this.lines.push(line) },
+    );
+    const made = new CsiProxySwitch({
+      ...{ host, logger, trust: posixFileTrust() },
+      audit: {
+        decided: (decision) => {
+          this.decisions.push(decision);
+          return Promise.resolve();
+        },
+      },
+      load: this.load(fails),
+    });
+    this.#open.push(made);
+    return made;
+  }
+
+  /** The bundle, with a service that stands in for one of Windows. */
+  load(fails = false): Features['csiProxy'] {
+    return () => {
+      this.loads += 1;
+      if (fails) throw new Error('the bundle is not there');
+      return {
+        startCsiProxy: ({ stateFolder, trust, onAct, onEvent }, wish) =>
+          Promise.resolve(
+            createCsiProxy(
+              {
+                ...{ stateFolder, trust, onAct, onEvent, service: this.service, graceMs: 50 },
+                ...{ clock: quickClock(), programMagic: Buffer.from('#!') },
+                downloadFor: () => Promise.resolve(memoryDownload(this.files)),
+              },
+              wish,
+            ),
+          ),
+      };
+    };
+  }
+
+  async publish(version: string): Promise<void> {
+    const content = stubProgram({ mark: version });
+    const archive = await archiveOf([{ name: 'csi-proxy.exe', content }]);
+    this.files.set(URL_OF.replace('%s', version), archive);
+  }
+
+  config(text: string) {
+    return { config: parseConfig(text).config, path: path.join(this.folder, 'config') };
+  }
+
+  async [Symbol.asyncDispose]() {
+    for (const one of this.#open) await one[Symbol.asyncDispose]();
+    await this.service.stop(0);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Resolves once the switch is in a state. */
+function until(one: CsiProxySwitch, isSo: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      if (isSo()) resolve();
+    };
+    one.onChange = look;
+    look();
+  });
+}
+const stateOf = (one: CsiProxySwitch) => one.kept?.status.state.kind;
+
+describe('the switch of csi-proxy', () => {
+  let world: World;
+  beforeEach(() => (world = new World()));
+  afterEach(() => world[Symbol.asyncDispose]());
+
+  it('loads nothing while no config has ever wanted it', async () => {
+    const one = world.switch();
+    one.apply(world.config(''));
+    await until(one, () => one.reason !== 'the daemon is starting or stopping');
+    expect([one.isWell, one.reason]).toEqual([true, 'the config has no section csi-proxy']);
+    await one[Symbol.asyncDispose]();
+    expect(world.loads).toBe(0);
+  });
+
+  it('keeps it with the section, follows the config, and takes away what is ours without it', async () => {
+    await world.publish('v1.1.3');
+    await world.publish('v1.2.0');
+    const one = world.switch();
+    one.apply(world.config(SECTION));
+    await until(one, () => stateOf(one) === 'serving');
+    const first = world.service.pid;
+    one.apply(world.config(`${SECTION}\ndebug: true`));
+    one.apply(world.config(SECTION.replace('v1.1.3', 'v1.2.0')));
+    await until(one, () => /v1\.2\.0 serves/.test(JSON.stringify(one.kept?.status.state)));
+    await one.kept?.apply();
+    expect(world.service.pid).not.toBe(first);
+    expect(world.decisions.map(({ action }) => action)).toEqual([
+      ...['csiProxyFetch', 'csiProxySwitch', 'csiProxyFetch', 'csiProxySwitch', 'csiProxyTidy'],
+    ]);
+    one.apply(world.config(''));
+    await until(one, () => !existsSync(path.join(world.folder, 'csi-proxy')));
+    expect(await world.service.query()).toBeUndefined();
+    expect(world.loads).toBe(1);
+    // Nothing is looked at any more.
+    await one[Symbol.asyncDispose]();
+    expect(one.kept).toBeUndefined();
+  });
+
+  it('takes away what an earlier daemon has installed', async () => {
+    await world.publish('v1.1.3');
+    const first = world.switch();
+    first.apply(world.config(SECTION));
+    await until(first, () => stateOf(first) === 'serving');
+    await first[Symbol.asyncDispose]();
+    expect(await world.service.isServing()).toBe(true);
+    const next = world.switch();
+    next.apply(world.config(''));
+    await until(next, () => !existsSync(path.join(world.folder, 'csi-proxy')));
+    expect(await world.service.query()).toBeUndefined();
+  });
+
+  it('leaves all as it is when the section is wrong', async () => {
+    await world.publish('v1.1.3');
+    const one = world.switch();
+    one.apply(world.config(SECTION));
+    await until(one, () => stateOf(one) === 'serving');
+    const { pid } = world.service;
+    one.apply(world.config(SECTION.replace('%s', '%d')));
+    await until(one, () => !one.isWell && one.kept === undefined);
+    expect(one.reason).toMatch(/csi-proxy\.url: found "%d" at column/);
+    expect(world.service.pid).toBe(pid);
+  });
+
+  it('is not well when it fails, and is well again afterwards', async () => {
+    const one = world.switch();
+    one.apply(world.config(SECTION));
+    await until(one, () => !one.isWell);
+    expect(stateOf(one)).toBe('failed');
+    await world.publish('v1.1.3');
+    await one.kept?.apply();
+    expect([one.isWell, stateOf(one)]).toEqual([true, 'serving']);
+    expect(world.lines.join('')).toMatch(/"state":"failed".*downloadFailed/);
+  });
+
+  it('does not take the daemon with it when it cannot start', async () => {
+    const one = world.switch(undefined, true);
+    one.apply(world.config(SECTION));
+    await until(one, () => !one.isWell);
+    expect(one.reason).toBe('it cannot start: the bundle is not there');
+    await one[Symbol.asyncDispose]();
+  });
+
+  it('is off where there are no such services, with a reason, and is well', async () => {
+    const one = world.switch(csiProxyHost('linux', {}));
+    one.apply(world.config(SECTION));
+    await one[Symbol.asyncDispose]();
+    expect([one.reason, one.isWell, world.loads]).toEqual([
+      ...['csi-proxy is for nodes of Windows', true, 0],
+    ]);
+  });
+});
+
+describe('an uninstallation', () => {
+  let world: World;
+  beforeEach(() => (world = new World()));
+  afterEach(() => world[Symbol.asyncDispose]());
+
+  const parts = () => ({
+    ...{ trust: posixFileTrust(), load: world.load() },
+    host: { kind: 'linux', file: '' } as const,
+  });
+  const config = () => path.join(world.folder, 'config');
+
+  it('takes away the csi-proxy that a daemon has installed', async () => {
+    await world.publish('v1.1.3');
+    const one = world.switch();
+    one.apply(world.config(SECTION));
+    await until(one, () => stateOf(one) === 'serving');
+    await one[Symbol.asyncDispose]();
+    expect(await removeCsiProxy(config(), false, parts())).toBeUndefined();
+    expect(await world.service.query()).toBeUndefined();
+    expect(existsSync(path.join(world.folder, 'csi-proxy'))).toBe(false);
+  });
+
+  it('takes away what the original has installed when all of that goes', async () => {
+    const file = path.join(world.folder, 'service');
+    const service = new LinuxService(file);
+    const program = path.join(world.folder, 'System32', 'csi-proxy.exe');
+    mkdirSync(path.dirname(program));
+    writeFileSync(program, stubProgram({ mark: 'go' }), { mode: 0o700 });
+    await service.create({ program, args: [] });
+    await service.start();
+    const how = {
+      ...{ trust: posixFileTrust(), load: () => ({ startCsiProxy }) },
+      host: { kind: 'linux', file } as const,
+    };
+    expect(await removeCsiProxy(config(), false, how)).toBeUndefined();
+    expect((await service.query())?.isRunning).toBe(true);
+    expect(await removeCsiProxy(config(), true, how)).toBeUndefined();
+    expect([await service.query(), existsSync(program)]).toEqual([undefined, false]);
+    expect(existsSync(path.join(world.folder, 'csi-proxy'))).toBe(false);
+  });
+
+  it('loads nothing where no daemon has installed one', async () => {
+    expect(await removeCsiProxy(config(), false, parts())).toBeUndefined();
+    expect(world.loads).toBe(0);
+  });
+});
+
+describe('where csi-proxy runs', () => {
+  it('is Windows, or where a file stands for its service', () => {
+    expect(csiProxyHost('win32', { WINS_CSI_PROXY_SERVICE: '/x' })).toEqual({ kind: 'windows' });
+    expect(csiProxyHost('linux', { WINS_CSI_PROXY_SERVICE: '/x' })).toMatchObject({ file: '/x' });
+    expect(csiProxyHost('linux', { WINS_CSI_PROXY_SERVICE: 'x' })).toMatchObject({ kind: 'none' });
+  });
+});

@@ -1,0 +1,52 @@
+import type { FileTrust } from '@wins/trusted-files';
+import { thisSystem } from '../../this-system.js';
+import { csiProxyHost, type CsiProxyHost } from './csi-proxy-host.js';
+import { hasRecord, stateFolderOf } from './csi-proxy-settings.js';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { features, type Features } from '../../load-features.js';
+
+/** What csi-proxy itself writes, beside the config. */
+const LOG_FILE = 'csi-proxy.log';
+
+/** What it is taken away with. */
+export interface RemoveCsiProxyOptions {
+  /** Default: that of this system. */
+  readonly trust?: FileTrust;
+  /** Default: as this system has it. */
+  readonly host?: CsiProxyHost;
+  /** Default: the program beside this one. */
+  readonly load?: Features['csiProxy'];
+}
+
+/**
+ * Takes away the csi-proxy that daemons with a config have installed; for an uninstallation, which takes the config away next.
+ *
+ * @param isAdopted - Whether the installation was made by the original, whose csi-proxy goes then too.
+ * @returns Why it stays; undefined when it is gone, or was never there.
+ */
+export async function removeCsiProxy(
+  configFile: string,
+  isAdopted: boolean,
+  { trust, host = csiProxyHost(), load = () => features().csiProxy() }: RemoveCsiProxyOptions = {},
+): Promise<string | undefined> {
+  const stateFolder = stateFolderOf(configFile);
+  const isKept = hasRecord(stateFolder);
+  if (!isKept && !isAdopted) return undefined;
+  if (host.kind === 'none') return isKept ? host.reason : undefined;
+  await using kept = await load().startCsiProxy(
+    {
+      ...{ host, stateFolder, trust: trust ?? (await thisSystem()).fileTrust() },
+      onAct: () => Promise.resolve(),
+      onEvent: () => undefined,
+      removesGo: isAdopted,
+    },
+    undefined,
+  );
+  const { state } = await kept.apply();
+  if (state.kind === 'absent') {
+    await rm(path.join(path.dirname(configFile), LOG_FILE), { force: true });
+    return undefined;
+  }
+  return 'detail' in state ? state.detail : `it is ${state.kind}`;
+}

@@ -1,0 +1,163 @@
+import { status, type ServerWritableStream } from '@grpc/grpc-js';
+import type { Diagnostics } from './create-diagnostics.js';
+import type { DebugPiece, DebugServiceServer } from '@wins/wins-api/contract';
+import { messageOf, quoteText } from '@wins/wins-program';
+import { SET_LEVELS } from '../../log/log-level.js';
+import type { Caller } from '../../rpc/connections.js';
+import { rpcError, toRpcError } from '../../rpc/rpc-errors.js';
+import {
+  administratorsOnly,
+  refusalOf,
+  type AnswerAdministrators,
+  type Callers,
+} from '../../rpc/administrators-only.js';
+import { connectionMessage, levelMessage, runMessage, sessionMessage } from './debug-messages.js';
+import type { DebugSources } from './debug-sources.js';
+import { sendPieces } from './send-pieces.js';
+
+const WHAT = 'diagnose the daemon';
+const MOST_ROWS = 1024;
+/** How long a level may stay: a day. */
+const LONGEST_LEVEL_SECONDS = 86_400;
+const STATUS: Readonly<Record<string, status>> = {
+  busy: status.RESOURCE_EXHAUSTED,
+  tooLarge: status.FAILED_PRECONDITION,
+  invalidArgument: status.INVALID_ARGUMENT,
+  unavailable: status.FAILED_PRECONDITION,
+};
+
+type Call = ServerWritableStream<unknown, DebugPiece>;
+
+/**
+ * Serves wins.DebugService while the config wants it. The pipe is open to administrators alone; whom the system shows to be in a container,
+ * or to be someone else, is refused as well, should the pipe have been given to him. What diagnoses is loaded by the first question.
+ */
+export function createDebugService(
+  callers: Pick<Callers, 'clientOf'>,
+  { isWanted, audit, level, connections, sessions, runs }: DebugSources,
+): DebugServiceServer {
+  let loaded: Promise<Diagnostics> | undefined;
+  const diagnostics = (): Promise<Diagnostics> =>
+    (loaded ??= import('./create-diagnostics.js').then(({ createDiagnostics }) =>
+      createDiagnostics(),
+    ));
+
+  const requireWanted = (): void => {
+    if (!isWanted()) throw new DiagnosisOffError();
+  };
+  const administered = administratorsOnly(callers, WHAT, debugError);
+  const answer: AnswerAdministrators = (call, respond, make) =>
+    administered(call, respond, () => {
+      requireWanted();
+      return make();
+    });
+  const record = async (call: Caller, action: string, name?: string): Promise<void> => {
+    const { description, key } = callers.clientOf(call);
+    const who = { requester: call.getPeer(), client: description };
+    const about = name === undefined ? {} : { name };
+    await audit.decided({ action, verdict: 'allowed', ...who, ...about }, key);
+  };
+  const send = (
+    call: Call,
+    make: (diagnostics: Diagnostics, gone: AbortSignal) => AsyncIterable<Buffer>,
+    before: () => Promise<void> = () => Promise.resolve(),
+  ): void => {
+    const refusal = refusalOf(callers, call, WHAT);
+    if (refusal !== undefined) {
+      call.emit('error', refusal);
+      return;
+    }
+    Promise.resolve()
+      .then(requireWanted)
+      .then(before)
+      .then(async () => {
+        const parts = await diagnostics();
+        await sendPieces(call, (gone) => make(parts, gone));
+      })
+      .catch((error: unknown) => call.emit('error', debugError(error)));
+  };
+  return {
+    stacks: (call) =>
+      send(call, async function* (parts, signal) {
+        const { Seconds: seconds } = call.request;
+        yield Buffer.from(await parts.stacks({ seconds, signal }));
+      }),
+    report: (call) => send(call, (parts) => whole(() => parts.report())),
+    heap: (call) =>
+      send(
+        call,
+        (parts) => parts.heap(),
+        () => record(call, 'debugHeap'),
+      ),
+    cpu: (call) =>
+      send(call, (parts, signal) => parts.cpu({ seconds: call.request.Seconds, signal })),
+    trace: (call) =>
+      send(call, (parts, signal) => parts.trace({ seconds: call.request.Seconds, signal })),
+    handles: (call, respond) =>
+      answer(call, respond, async () => ({
+        Handles: (await diagnostics())
+          .handles()
+          .map(({ kind, count }) => ({ Kind: kind, Count: count })),
+      })),
+    logLevel: (call, respond) =>
+      answer(call, respond, async () => {
+        const { Level: wanted, Seconds: seconds } = call.request;
+        if (wanted !== '') {
+          requireLevel(wanted, seconds);
+          await record(call, 'debugLogLevel', wanted);
+        }
+        const named = SET_LEVELS.find((name) => name === wanted);
+        if (named !== undefined) level.set(named, seconds * 1000);
+        else if (wanted !== '') level.reset();
+        return levelMessage(level.now);
+      }),
+    connections: (call, respond) =>
+      answer(call, respond, () => ({
+        Connections: connections().slice(0, MOST_ROWS).map(connectionMessage),
+      })),
+    runs: (call, respond) =>
+      answer(call, respond, () => ({ Runs: runs().slice(0, MOST_ROWS).map(runMessage) })),
+    streams: (call, respond) =>
+      answer(call, respond, () => ({
+        Sessions: sessions().slice(0, MOST_ROWS).map(sessionMessage),
+      })),
+  };
+}
+
+async function* whole(make: () => string): AsyncGenerator<Buffer, void, void> {
+  yield await Promise.resolve(Buffer.from(make()));
+}
+
+/** Why a call cannot be answered: the config does not want diagnosis. */
+class DiagnosisOffError extends Error {
+  override readonly name = 'DiagnosisOffError';
+
+  constructor() {
+    super(`cannot ${WHAT}: its config says debugPipe: false; set debugPipe: true`);
+  }
+}
+
+class InvalidLevelError extends Error {
+  override readonly name = 'InvalidLevelError';
+}
+
+function requireLevel(wanted: string, seconds: number): void {
+  const names: readonly string[] = [...SET_LEVELS, 'default'];
+  const refused = (found: string, range: string): InvalidLevelError =>
+    new InvalidLevelError(`cannot change the log: found ${found}; wanted ${range}`);
+  if (!names.includes(wanted))
+    throw refused(`the level ${quoteText(wanted)}`, `one of ${names.join(', ')}`);
+  if (wanted !== 'default' && !(seconds > 0 && seconds <= LONGEST_LEVEL_SECONDS))
+    throw refused(`${seconds} s`, `more than 0 and at most ${LONGEST_LEVEL_SECONDS} s`);
+}
+
+/** Errors of the library are known by their name: it is not loaded until it is asked. */
+function debugError(error: unknown): ReturnType<typeof toRpcError> {
+  if (error instanceof InvalidLevelError)
+    return rpcError(status.INVALID_ARGUMENT, 'invalidArgument', error.message);
+  if (error instanceof DiagnosisOffError)
+    return rpcError(status.FAILED_PRECONDITION, 'debugOff', error.message);
+  if (!(error instanceof Error) || error.name !== 'DiagnosticsError') return toRpcError(error);
+  const code = 'code' in error ? String(error.code) : 'unknown';
+  return rpcError(STATUS[code] ?? status.INTERNAL, code, messageOf(error));
+}

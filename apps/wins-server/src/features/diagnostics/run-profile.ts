@@ -1,0 +1,66 @@
+import { replaceFile } from '@wins/trusted-files';
+import path from 'node:path';
+import type { Logger } from '../../log/logger.js';
+
+/** What `--profile` takes, as the original has it. */
+export type ProfileKind =
+  'none' | 'cpu' | 'heap' | 'goroutine' | 'threadcreate' | 'block' | 'mutex';
+
+/** How a profile of the whole run of a daemon is asked for. */
+export interface ProfileOptions {
+  /** Default: `none`. */
+  readonly profile?: ProfileKind | undefined;
+  /** Default: `wins.cpuprofile` or `wins.heapprofile`. */
+  readonly 'profile-output'?: string | undefined;
+}
+
+/**
+ * Records the profile that is asked for, until it is disposed of: then it is written, in place of the one of the run before. A kind that this
+ * runtime has not, and a profile that cannot be recorded or written, are lines of the log: the daemon serves without.
+ *
+ * @param folder - Where a relative name is; a service does not run in a folder of its own. Undefined when there is no place for one.
+ */
+export async function startRunProfile(
+  { profile: kind = 'none', 'profile-output': output }: ProfileOptions,
+  folder: string | undefined,
+  logger: Logger,
+): Promise<AsyncDisposable> {
+  if (kind === 'none') return NOTHING;
+  if (kind !== 'cpu' && kind !== 'heap') {
+    logger.warn(
+      { profile: kind },
+      'there is no profile of this kind in this runtime, and none is written; cpu and heap are there',
+    );
+    return NOTHING;
+  }
+  const name = output ?? `wins.${kind}profile`;
+  if (folder === undefined && !path.isAbsolute(name)) {
+    logger.error(
+      { profile: kind, name },
+      'cannot record the profile: found no folder for it that is safe; wanted an absolute name in --profile-output',
+    );
+    return NOTHING;
+  }
+  const file = folder === undefined ? name : path.resolve(folder, name);
+  try {
+    const { startLongProfile } = await import('./long-profile.js');
+    const recording = await startLongProfile(kind);
+    logger.info({ profile: kind, file }, 'a profile is recorded, and written when the daemon ends');
+    return {
+      [Symbol.asyncDispose]: async () => {
+        using profile = recording;
+        try {
+          await replaceFile(file, await profile.finish());
+          logger.info({ profile: kind, file }, 'the profile is written');
+        } catch (err) {
+          logger.error({ err, profile: kind, file }, 'cannot write the profile');
+        }
+      },
+    };
+  } catch (err) {
+    logger.error({ err, profile: kind }, 'cannot record the profile');
+    return NOTHING;
+  }
+}
+
+const NOTHING: AsyncDisposable = { [Symbol.asyncDispose]: () => Promise.resolve() };

@@ -1,0 +1,46 @@
+import type { Diagnostics } from './create-diagnostics.js';
+import { replaceFile } from '@wins/trusted-files';
+import { readdir, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { stackDumpFile } from './stack-dump-names.js';
+
+/** Files of stacks that are kept, that of this process included. */
+const MOST_FILES = 8;
+const LONGEST_PART = 1024 * 1024;
+const STACK_FILE = /^rancher-wins\.\d{1,10}\.stacks\.log$/;
+
+/**
+ * Writes where the thread is, what is waited for, and the report of the runtime, over the file of this process: 2 MiB at most.
+ * Of older processes seven files are kept.
+ *
+ * @param seconds - How long the thread is looked at. Default: 1.
+ * @returns The file.
+ * @throws TrustedFileError, DiagnosticsError.
+ */
+export async function writeStackDump(
+  diagnostics: Diagnostics,
+  folder: string,
+  seconds = 1,
+): Promise<string> {
+  const file = path.join(folder, stackDumpFile(process.pid));
+  const stacks = await diagnostics.stacks({ seconds });
+  const report = diagnostics.report();
+  const parts = [new Date().toISOString(), stacks, report].map((part) =>
+    part.slice(0, LONGEST_PART),
+  );
+  await replaceFile(file, `${parts.join('\n')}\n`);
+  await removeOldest(folder, path.basename(file));
+  return file;
+}
+
+async function removeOldest(folder: string, newest: string): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => STACK_FILE.test(name) && name !== newest);
+  const known = await Promise.all(
+    names.map(async (name) => {
+      const file = path.join(folder, name);
+      return { file, at: (await stat(file)).mtimeMs };
+    }),
+  );
+  const old = known.sort((one, other) => other.at - one.at).slice(MOST_FILES - 1);
+  for (const { file } of old) await rm(file, { force: true });
+}

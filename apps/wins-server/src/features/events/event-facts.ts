@@ -1,0 +1,131 @@
+import type { EventFacts } from '../../kernel/events/ring-event.js';
+import type { DaemonEvent } from '../../kernel/daemon-events.js';
+
+/** An event as the ring keeps it. */
+export interface KeptEvent {
+  readonly type: string;
+  readonly facts: EventFacts;
+  /** Given for what clients can cause at will. */
+  readonly share?: string;
+}
+
+/** Who asked, when it was a client. */
+const CLIENT = /^(?:pipe|tunnel):/;
+/** What each run brings besides its start and its end: allowed, it is only counted. */
+const ROUTINE: ReadonlySet<string> = new Set(['keepAlive', 'wait']);
+
+/**
+ * What of an event is kept; undefined for what is only counted. Every fact is named here: an argument, a variable, output or an address with a
+ * query cannot come in by a new field of an event.
+ */
+export function keptEvent(event: DaemonEvent): KeptEvent | undefined {
+  switch (event.type) {
+    case 'decided':
+      return decision(event);
+    case 'run':
+      return run(event);
+    case 'call':
+      return undefined;
+    case 'connection': {
+      if (event.phase !== 'refused') return undefined;
+      const { pipe, rule } = event;
+      return { type: 'connectionRefused', facts: { pipe, rule }, share: 'connections' };
+    }
+    case 'tunnel': {
+      const { session } = event;
+      const reason = event.phase === 'ended' ? event.reason : undefined;
+      const type = event.phase === 'ended' ? 'tunnelEnded' : 'tunnelOpened';
+      return { type, facts: { session, reason }, share: 'tunnels' };
+    }
+    case 'stream': {
+      if (event.phase === 'connected') return undefined;
+      const { port, code } = event;
+      const type = event.phase === 'failed' ? 'connectFailed' : 'streamCut';
+      return { type, facts: { port, code }, share: 'streams' };
+    }
+    case 'configReloaded': {
+      const { result, changed, dropped } = event;
+      const facts = { result, changed: changed.join(' '), dropped: dropped?.join(' ') };
+      return { type: 'configReloaded', facts };
+    }
+    case 'configLost':
+      return { type: 'configLost', facts: { keys: event.keys.join(' ') } };
+    case 'upgrade': {
+      const { outcome, reason } = event;
+      return { type: 'upgrade', facts: { outcome, reason } };
+    }
+    case 'plan': {
+      const { source, checksum, succeeded, durationMs } = event;
+      return { type: 'plan', facts: { source, checksum, succeeded, durationMs } };
+    }
+    case 'planState': {
+      const { source, state } = event;
+      return { type: 'planState', facts: { source, state } };
+    }
+    case 'probe': {
+      const { source, checksum, probe, healthy } = event;
+      return { type: 'probe', facts: { source, checksum, probe, healthy } };
+    }
+    case 'csiProxy':
+      return { type: 'csiProxy', facts: { state: event.state } };
+    case 'auditLost':
+      return { type: 'auditLost', facts: { count: event.count }, share: 'auditLost' };
+    case 'stall':
+      return { type: 'stall', facts: { lateMs: Math.round(event.lateMs) }, share: 'stalls' };
+  }
+}
+
+function decision({ decision }: Extract<DaemonEvent, { type: 'decided' }>): KeptEvent | undefined {
+  const { action, verdict, requester, mark, path, name, port, code, rule, outcome } = decision;
+  if (verdict === 'allowed' && ROUTINE.has(action)) return undefined;
+  const { source, checksum, attempt } = decision;
+  const about = { path, name, port, code, rule, outcome, source, checksum, attempt };
+  const facts = { action, verdict, requester, mark, client: clientText(decision.client), ...about };
+  return { type: 'decided', facts, ...(CLIENT.test(requester) && { share: verdict }) };
+}
+
+/** A client as the system knows it: user, process, container. */
+function clientText(client: object | undefined): string | undefined {
+  if (client === undefined) return undefined;
+  return Object.entries(client)
+    .filter(([, value]) => typeof value === 'string' || typeof value === 'number')
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ');
+}
+
+function run({ event }: Extract<DaemonEvent, { type: 'run' }>): KeptEvent {
+  const share = 'runs';
+  switch (event.type) {
+    case 'started': {
+      const { mark, name, path, pid } = event;
+      return { type: 'runStarted', facts: { mark, name, path, pid }, share };
+    }
+    case 'ended': {
+      const { mark, name, path } = event;
+      const { code, signal, reason } = event.exit;
+      return { type: 'runEnded', facts: { mark, name, path, reason, code, signal }, share };
+    }
+    case 'startFailed': {
+      const { mark, path } = event;
+      return { type: 'startFailed', facts: { mark, path }, share };
+    }
+    case 'treeNotGone':
+    case 'outputCutOff': {
+      const { mark, name } = event;
+      return { type: event.type, facts: { mark, name }, share };
+    }
+    case 'portsNotOpened': {
+      const { mark, path, why } = event;
+      return { type: event.type, facts: { mark, path, why }, share };
+    }
+    case 'portsNotClosed':
+      return { type: event.type, facts: { mark: event.mark }, share };
+    case 'leftoverEnded':
+    case 'leftoverNotGone': {
+      const { pid, mark, name, path, evidence } = event;
+      return { type: event.type, facts: { pid, mark, name, path, evidence } };
+    }
+    case 'recordIgnored':
+      return { type: event.type, facts: { file: event.file } };
+  }
+}

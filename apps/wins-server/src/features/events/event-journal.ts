@@ -1,0 +1,63 @@
+import { EventRing, type EventPage, type PageOptions } from '../../kernel/events/event-ring.js';
+import { keptDirectory } from '../../kept-directory.js';
+import type { Logger } from '../../log/logger.js';
+import type { DaemonEvents } from '../../kernel/daemon-events.js';
+import { keptEvent } from './event-facts.js';
+
+/** What the journal works with. */
+export interface EventJournalOptions {
+  /** The pipe of the daemon. */
+  readonly listen: string;
+  readonly prepareDirectory: (directory: string) => void;
+  readonly events: DaemonEvents;
+  readonly logger: Logger;
+}
+
+/** Where the daemon with this pipe keeps its events. */
+export function eventsDirectoryOf(listen: string): string {
+  return keptDirectory({ what: 'events', listen });
+}
+
+/**
+ * The daemon's memory of what happened: it listens to its events and keeps them in a ring on disk. No file is touched before the first event, which
+ * comes when the daemon has its pipe.
+ */
+export class EventJournal {
+  readonly #ring: EventRing;
+  readonly #subscription: Disposable;
+
+  constructor({ listen, prepareDirectory, events, logger }: EventJournalOptions) {
+    const directory = eventsDirectoryOf(listen);
+    this.#ring = new EventRing({
+      ...{ directory, prepareDirectory },
+      onChange: (isAvailable, err) => {
+        if (isAvailable) logger.debug({ directory }, 'events are kept');
+        else logger.warn({ directory, err }, 'events cannot be kept now; the daemon goes on');
+      },
+    });
+    this.#subscription = events.subscribe((event) => {
+      const kept = keptEvent(event);
+      if (kept !== undefined) this.#ring.tell(kept.type, kept.facts, kept.share);
+    });
+  }
+
+  /** Keeps that the daemon begins or ends, and resolves when that is written, or cannot be. Never rejects. */
+  async tell(
+    type: 'started' | 'stopping',
+    facts: Readonly<Record<string, string | number>>,
+  ): Promise<void> {
+    this.#ring.tell(type, facts);
+    await this.#ring.flush();
+  }
+
+  /** @throws EventRingError */
+  page(options: PageOptions): Promise<EventPage> {
+    return this.#ring.page(options);
+  }
+
+  /** Writes what was told; what waits for events is answered. Idempotent; never rejects. */
+  async close(): Promise<void> {
+    this.#subscription[Symbol.dispose]();
+    await this.#ring.close();
+  }
+}

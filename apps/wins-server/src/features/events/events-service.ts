@@ -1,0 +1,97 @@
+import { status } from '@grpc/grpc-js';
+import type { RingEvent } from '../../kernel/events/ring-event.js';
+import type {
+  EventsReadRequest,
+  EventsReadResponse,
+  EventsServiceServer,
+} from '@wins/wins-api/contract';
+import { messageOf } from '@wins/wins-program';
+import type { EventJournal } from './event-journal.js';
+import type { Caller } from '../../rpc/connections.js';
+import { rpcError } from '../../rpc/rpc-errors.js';
+import { administratorsOnly, type Callers } from '../../rpc/administrators-only.js';
+
+/** Calls that wait, in all; what is beyond is refused. */
+const MOST_WAITING = 8;
+const LONGEST_WAIT_MS = 30_000;
+const PAGE = 500;
+
+/** What the service asks. */
+export interface EventsServiceParts {
+  readonly journal: Pick<EventJournal, 'page'>;
+  readonly callers: Pick<Callers, 'clientOf' | 'administered'>;
+}
+
+/** Why a call cannot wait. */
+class TooManyFollowersError extends Error {
+  override readonly name = 'TooManyFollowersError';
+
+  constructor() {
+    super(
+      `cannot follow events: found ${MOST_WAITING} calls that wait; wanted fewer; try again later`,
+    );
+  }
+}
+
+/** What a call asks for is no time. */
+class InvalidSinceError extends Error {
+  override readonly name = 'InvalidSinceError';
+
+  constructor() {
+    super('cannot tell about events: found a "Since" that is no time; wanted one as RFC 3339');
+  }
+}
+
+type ReadCall = Caller & {
+  readonly request: EventsReadRequest;
+  once(event: 'cancelled', listener: () => void): unknown;
+};
+
+/** Serves wins.EventsService, for administrators of the host alone: it tells what all clients did. */
+export function createEventsService({ journal, callers }: EventsServiceParts): EventsServiceServer {
+  const answer = administratorsOnly(callers, 'tell about events', failure);
+  let waiting = 0;
+  const read = async (call: ReadCall): Promise<EventsReadResponse> => {
+    const { After: after, Since: since, Wait: wait } = call.request;
+    const time = since === '' ? undefined : Date.parse(since);
+    if (Number.isNaN(time)) throw new InvalidSinceError();
+    const range = {
+      after: Number(after),
+      ...(time !== undefined && { since: new Date(time) }),
+      limit: PAGE,
+    };
+    if (!wait) return message(await journal.page(range));
+    if (waiting >= MOST_WAITING) throw new TooManyFollowersError();
+    const gone = new AbortController();
+    call.once('cancelled', () => gone.abort());
+    const late = setTimeout(() => gone.abort(), LONGEST_WAIT_MS);
+    waiting += 1;
+    try {
+      return message(await journal.page({ ...range, waitUntil: gone.signal }));
+    } finally {
+      waiting -= 1;
+      clearTimeout(late);
+    }
+  };
+  return { read: (call, respond) => answer(call, respond, () => read(call)) };
+}
+
+function message({
+  events,
+  next,
+  isPart,
+}: Awaited<ReturnType<EventJournal['page']>>): EventsReadResponse {
+  return { Events: events.map(record), Next: BigInt(next), More: isPart };
+}
+
+function record({ seq, time, type, ...facts }: RingEvent) {
+  return { Seq: BigInt(seq), Time: time, Type: type, Facts: JSON.stringify(facts) };
+}
+
+function failure(error: unknown): ReturnType<typeof rpcError> {
+  if (error instanceof TooManyFollowersError)
+    return rpcError(status.RESOURCE_EXHAUSTED, 'tooManyFollowers', error.message);
+  if (error instanceof InvalidSinceError)
+    return rpcError(status.INVALID_ARGUMENT, 'invalidSince', error.message);
+  return rpcError(status.FAILED_PRECONDITION, 'eventsUnreadable', messageOf(error));
+}

@@ -1,0 +1,156 @@
+import { AuditError } from '@wins/audit-log';
+import { status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
+import type { Connections } from '../../rpc/connections.js';
+import type { HostSystem } from '../../kernel/host-system/host-system.js';
+import {
+  hostSystemErrorCode,
+  type HostSystemErrorCode,
+} from '../../kernel/host-system/host-system-error.js';
+import { rpcError, toRpcError } from '../../rpc/rpc-errors.js';
+
+/** Calls about the host that are under way at the same time. Each may cost a walk through tables, or processes. */
+const MAX_CALLS = 32;
+
+const MAX_AUDITED_SUBJECTS = 64;
+const MAX_AUDITED_SUBJECT = 64;
+
+/** One decision about a host call, for the audit log; texts of the client are cut at 64 characters. */
+export interface HostCallRecord {
+  readonly action: HostAction;
+  /** `failed`: it was allowed, and the system could not do it. */
+  readonly verdict: 'allowed' | 'refused' | 'failed';
+  /** The connection that asked. */
+  readonly requester: string;
+  /** What the client calls itself: its own words, proof of nothing. */
+  readonly clientSays?: string;
+  /** Who that is, as the system knows it. */
+  readonly client: Readonly<Record<string, string | number>>;
+  /** What it is about: the first 64 addresses, or a name. */
+  readonly subject: readonly string[];
+  readonly subjectCount: number;
+  readonly code?: HostSystemErrorCode | 'auditUnavailable';
+}
+
+/** What can be asked of the host. */
+export type HostAction =
+  'getVersion' | 'getAdapter' | 'getHnsNetwork' | 'listRoutes' | 'addRoutes' | 'removeRoutes';
+
+/** Asks the system, once the call is allowed. */
+type Ask<Answer> = (host: HostSystem) => Promise<Answer>;
+
+/** A call as one of the services describes it. */
+export interface HostCall<Answer> {
+  readonly action: HostAction;
+  /** What the call is about, as the client wrote it. */
+  readonly subject: readonly string[];
+  /** Whether it changes the host: one at a time does, in the order of their coming. Default: it does not. */
+  readonly changes?: boolean;
+  /** Checks the request and says what to ask of the system. @throws HostSystemError `invalidArgument`, `notGranted` */
+  readonly plan: (host: HostSystem) => Ask<Answer> | Promise<Ask<Answer>>;
+}
+
+/** Records a decision. A throw or a rejection refuses the call. */
+type RecordHostCall = (
+  record: HostCallRecord,
+  client: string | undefined,
+) => Promise<void> | undefined;
+
+/** Answers calls about the host: bounded, audited before they are made, and never with more than an error. */
+export class HostCallGate {
+  #open = 0;
+  #lastChange: Promise<unknown> = Promise.resolve();
+  readonly #host: HostSystem;
+  readonly #connections: Connections;
+  readonly #audit: RecordHostCall;
+
+  constructor(host: HostSystem, connections: Connections, audit: RecordHostCall) {
+    this.#host = host;
+    this.#connections = connections;
+    this.#audit = audit;
+  }
+
+  answer<Request, Answer>(
+    call: ServerUnaryCall<Request, Answer>,
+    respond: sendUnaryData<Answer>,
+    hostCall: HostCall<Answer>,
+  ): void {
+    if (this.#open >= MAX_CALLS) {
+      const details = `cannot ask the host: found ${MAX_CALLS} calls about it under way; wanted fewer`;
+      respond(rpcError(status.RESOURCE_EXHAUSTED, 'tooManyHostCalls', details));
+      return;
+    }
+    this.#open += 1;
+    this.#make(call, hostCall)
+      .finally(() => (this.#open -= 1))
+      .then(
+        (answer) => respond(null, answer),
+        (error: unknown) => respond(toRpcError(error)),
+      );
+  }
+
+  #make<Request, Answer>(
+    call: ServerUnaryCall<Request, Answer>,
+    hostCall: HostCall<Answer>,
+  ): Promise<Answer> {
+    if (hostCall.changes !== true) return this.#judgeAndAsk(call, hostCall);
+    const turn = this.#lastChange.then(() => {
+      // The client may have left while others were served.
+      if (!call.cancelled) return this.#judgeAndAsk(call, hostCall);
+      const error = new Error('the client has cancelled the call');
+      void this.#record(call, hostCall, 'failed', error);
+      throw error;
+    });
+    this.#lastChange = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #judgeAndAsk<Request, Answer>(
+    call: ServerUnaryCall<Request, Answer>,
+    hostCall: HostCall<Answer>,
+  ): Promise<Answer> {
+    let ask: Ask<Answer>;
+    try {
+      ask = await hostCall.plan(this.#host);
+    } catch (error) {
+      await this.#record(call, hostCall, 'refused', error);
+      throw error;
+    }
+    try {
+      await this.#record(call, hostCall, 'allowed');
+      return await ask(this.#host);
+    } catch (error) {
+      const verdict = error instanceof AuditError ? 'refused' : 'failed';
+      await this.#record(call, hostCall, verdict, error);
+      throw error;
+    }
+  }
+
+  #record<Request, Answer>(
+    call: ServerUnaryCall<Request, Answer>,
+    { action, subject }: HostCall<Answer>,
+    verdict: HostCallRecord['verdict'],
+    error?: unknown,
+  ): Promise<void> | undefined {
+    const { id, label, client } = this.#connections.ownerOf(call);
+    const code = verdict === 'allowed' ? undefined : codeOf(error);
+    const record: HostCallRecord = {
+      action,
+      verdict,
+      requester: id,
+      ...(label !== undefined && { clientSays: label }),
+      client: client?.description ?? {},
+      subject: subject
+        .slice(0, MAX_AUDITED_SUBJECTS)
+        .map((text) => text.slice(0, MAX_AUDITED_SUBJECT)),
+      subjectCount: subject.length,
+      ...(code !== undefined && { code }),
+    };
+    return this.#audit(record, client?.key);
+  }
+}
+
+function codeOf(error: unknown): HostCallRecord['code'] {
+  return error instanceof AuditError
+    ? 'auditUnavailable'
+    : (hostSystemErrorCode(error) ?? 'unknown');
+}

@@ -1,0 +1,238 @@
+import { MetricRegistry } from './metric-registry.js';
+import { createProcessManager } from '@wins/process-manager';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DaemonEvents, type DaemonEvent } from '../../kernel/daemon-events.js';
+import { posixProcessHost } from '../../posix.js';
+import { keepMetrics } from './daemon-metrics.js';
+import type { MetricsSources } from './metrics-sources.js';
+
+/** A daemon in which nothing goes on but what a test says. */
+class QuietDaemon implements Disposable {
+  readonly events = new DaemonEvents((error) => {
+    throw error;
+  });
+  readonly metrics = new MetricRegistry();
+  readonly #kept: Disposable;
+
+  constructor(more: Partial<MetricsSources> = {}) {
+    const traffic = { receivedBytes: 0, sentBytes: 0, pauses: 0 };
+    const tunnel = { connections: 0, sessions: 0, streams: 0, traffic };
+    this.#kept = keepMetrics(this.metrics, {
+      events: this.events,
+      figures: { connections: 0, tunnel },
+      runs: () => [],
+      measure: () => Promise.resolve({ takenAtMs: 0, runs: [] }),
+      auditCounts: () => ({ written: 0, lost: 0, refused: 0 }),
+      configReadAtMs: () => Date.now(),
+      silentSince: () => undefined,
+      probes: () => [],
+      csiProxyState: () => undefined,
+      ...more,
+    });
+  }
+
+  async samples(): Promise<ReadonlyMap<string, number>> {
+    const lines = (await this.metrics.text()).split('\n');
+    return new Map(
+      lines
+        .filter((line) => line !== '' && !line.startsWith('#'))
+        .map((line) => {
+          const end = line.lastIndexOf(' ');
+          return [line.slice(0, end), Number(line.slice(end + 1))];
+        }),
+    );
+  }
+
+  [Symbol.dispose](): void {
+    this.#kept[Symbol.dispose]();
+  }
+}
+
+const usage = { cpuMs: 1500, memoryBytes: 0, processes: 0 };
+const output = { stdoutBytes: 10, stderrBytes: 2, pauses: 3 };
+const ended = (entry: string, exit: object): DaemonEvent =>
+  ({
+    type: 'run',
+    event: {
+      type: 'ended',
+      mark: 'm',
+      name: 'n',
+      path: `/opt/${entry}`,
+      entry,
+      exit,
+      figures: { usage, output },
+    },
+  }) as DaemonEvent;
+const decided = (decision: object): DaemonEvent =>
+  ({ type: 'decided', decision: { requester: 'pipe:1', ...decision } }) as DaemonEvent;
+
+describe('the metrics of the daemon', () => {
+  it.each<[string, DaemonEvent, Readonly<Record<string, number>>]>([
+    [
+      'a call',
+      { type: 'call', method: 'wins.HostService/GetVersion', code: 0, ms: 3 },
+      {
+        'wins_calls_total{method="wins.HostService/GetVersion",code="OK"}': 1,
+        'wins_call_duration_seconds_bucket{le="0.005",method="wins.HostService/GetVersion"}': 1,
+      },
+    ],
+    [
+      'a call that is broken off',
+      { type: 'call', method: 'unknown', code: undefined, ms: 3 },
+      { 'wins_calls_total{method="unknown",code="brokenOff"}': 1 },
+    ],
+    [
+      'a connection that makes room',
+      { type: 'connection', pipe: 'tunnel', phase: 'refused', rule: 'full' },
+      { 'wins_connections_total{pipe="tunnel",outcome="refused"}': 1 },
+    ],
+    [
+      'a start that is refused, of a listed program',
+      decided({ action: 'start', verdict: 'refused', rule: 'A40 no', entry: 'exporter.exe' }),
+      {
+        'wins_refusals_total{action="start",rule="no"}': 1,
+        'wins_run_starts_total{entry="exporter.exe",result="refused"}': 1,
+      },
+    ],
+    [
+      'a refusal without a rule',
+      decided({ action: 'wait', verdict: 'refused', code: 'notFound' }),
+      { 'wins_refusals_total{action="wait",rule="notFound"}': 1 },
+    ],
+    [
+      'the end of a run',
+      ended('collect', { code: 0, reason: 'exited' }),
+      {
+        'wins_run_ends_total{entry="collect",reason="exited"}': 1,
+        'wins_run_exit_codes_total{entry="collect",class="zero"}': 1,
+        'wins_run_cpu_seconds_total{entry="collect"}': 1.5,
+        'wins_run_output_bytes_total{entry="collect",stream="stderr"}': 2,
+        'wins_run_output_pauses_total{entry="collect"}': 3,
+      },
+    ],
+    [
+      'the end of a tunnel',
+      { type: 'tunnel', phase: 'ended', session: 'tunnel:1', reason: 'failed' },
+      { 'wins_tunnel_sessions_total{reason="failed"}': 1 },
+    ],
+    [
+      'an upgrade',
+      { type: 'upgrade', outcome: 'rolledBack', reason: 'x' },
+      { 'wins_upgrades_total{outcome="rolledBack"}': 1 },
+    ],
+    [
+      'an upgrade whose record was changed',
+      { type: 'upgrade', outcome: 'whatever\n1', reason: 'x' },
+      { 'wins_upgrades_total{outcome="other"}': 1 },
+    ],
+    [
+      'a pass that fails',
+      { type: 'plan', source: 'remote', checksum: 'c', succeeded: false, durationMs: 1 },
+      { 'wins_plan_applies_total{result="failed"}': 1 },
+    ],
+    ['a stall', { type: 'stall', lateMs: 1500 }, { wins_event_loop_stalls_total: 1 }],
+  ])('count %s', async (_what, event, expected) => {
+    using daemon = new QuietDaemon();
+    const before = await daemon.samples();
+    for (const series of Object.keys(expected)) expect(before.get(series) ?? 0).toBe(0);
+    daemon.events.publish(event);
+    const after = await daemon.samples();
+    for (const [series, value] of Object.entries(expected))
+      expect([series, after.get(series)]).toEqual([series, value]);
+    daemon[Symbol.dispose]();
+    daemon.events.publish(event);
+    const last = await daemon.samples();
+    for (const series of Object.keys(expected)) expect(last.get(series)).toBe(after.get(series));
+  });
+
+  it('tell states as they are at each scrape', async () => {
+    let state: 'fetching' | undefined = 'fetching';
+    let contact: Date | undefined = new Date(Date.now() - 5000);
+    using daemon = new QuietDaemon({
+      csiProxyState: () => state,
+      silentSince: () => contact,
+      auditCounts: () => ({ written: 7, lost: 2, refused: 3 }),
+      probes: () => [
+        { name: 'kubelet', healthy: true },
+        { name: 'etcd', healthy: false },
+        { name: 'etcd', healthy: true },
+      ],
+    });
+    const told = await daemon.samples();
+    expect(told.get('wins_csi_proxy_state{state="fetching"}')).toBe(1);
+    expect(told.get('wins_csi_proxy_state{state="serving"}')).toBe(0);
+    expect(told.get('wins_plan_last_contact_seconds')).toBeGreaterThanOrEqual(5);
+    expect(told.get('wins_audit_records_total')).toBe(7);
+    expect(told.get('wins_audit_records_lost_total')).toBe(5);
+    expect(told.get('wins_plan_probe_healthy{probe="kubelet"}')).toBe(1);
+    expect(told.get('wins_plan_probe_healthy{probe="etcd"}')).toBe(0);
+    [state, contact] = [undefined, undefined];
+    const later = await daemon.samples();
+    expect(later.get('wins_csi_proxy_state{state="fetching"}')).toBe(0);
+    expect(later.has('wins_plan_last_contact_seconds')).toBe(false);
+  });
+
+  it('stay below 500 series after 10,000 clients, paths and refusals (A92)', async () => {
+    using daemon = new QuietDaemon();
+    for (let index = 0; index < 10_000; index += 1) {
+      const path = `/tmp/${index}/tool-${index}"} 1\nwins_forged{a="`;
+      const who = { requester: `pipe:${index}`, client: { container: `c${index}` } };
+      const refusal = { action: 'start', verdict: 'refused', rule: 'A15 not listed', path };
+      daemon.events.publish(decided({ ...refusal, ...who }));
+      const address = `host-${index}:${index}`;
+      const port = { action: 'connect', verdict: 'refused', rule: 'host-loopback', address };
+      daemon.events.publish(decided({ ...port, ...who }));
+      daemon.events.publish({ type: 'call', method: 'unknown', code: index % 20, ms: index });
+    }
+    const told = await daemon.samples();
+    expect(told.size).toBeLessThan(500);
+    expect(told.get('wins_refusals_total{action="start",rule="not listed"}')).toBe(10_000);
+    expect(told.get('wins_run_starts_total{entry="other",result="refused"}')).toBe(10_000);
+    expect([...told.keys()].filter((series) => series.includes('forged'))).toEqual([]);
+  });
+
+  it('name the entry however the config and the client spell its path', async () => {
+    using daemon = new QuietDaemon();
+    const folder = mkdtempSync(path.join(tmpdir(), 'wins-metrics-'));
+    try {
+      await using manager = createProcessManager({
+        allowed: [{ path: 'c:/Tools/Exporter.exe', args: [[]] }],
+        stateDirectory: path.join(folder, 'state'),
+        host: {
+          ...posixProcessHost(),
+          dialect: 'windows',
+          ensurePrivateDirectory: () => undefined,
+        },
+        onDecision: (decision) => daemon.events.publish({ type: 'decided', decision }),
+      });
+      const owner = { id: 'pipe:1', disconnected: new AbortController().signal };
+      const start = { path: 'C:\\tools\\EXPORTER.EXE', args: ['no'], envs: [], owner };
+      await expect(manager.start(start)).rejects.toMatchObject({ code: 'argumentsNotAllowed' });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+    const told = await daemon.samples();
+    expect(told.get('wins_run_starts_total{entry="Exporter.exe",result="refused"}')).toBe(1);
+  });
+
+  it('of a run go on when it has ended, and are not told twice', async () => {
+    const state = { kind: 'running' } as { kind: 'running' | 'ended' };
+    const run = { entry: 'exporter.exe', state } as never;
+    const figures = { usage: { ...usage, memoryBytes: 4096 }, output };
+    using daemon = new QuietDaemon({
+      measure: () => Promise.resolve({ takenAtMs: 0, runs: [{ run, figures }] }),
+    });
+    const cpu = 'wins_run_cpu_seconds_total{entry="exporter.exe"}';
+    const memory = 'wins_run_memory_bytes{entry="exporter.exe"}';
+    const first = await daemon.samples();
+    expect([first.get(cpu), first.get(memory)]).toEqual([1.5, 4096]);
+    // Between its end and the event it must not go down, or Prometheus would count all of it again.
+    state.kind = 'ended';
+    expect((await daemon.samples()).get(cpu)).toBe(1.5);
+    daemon.events.publish(ended('exporter.exe', { code: 0, reason: 'exited' }));
+    const last = await daemon.samples();
+    expect([last.get(cpu), last.get(memory)]).toEqual([1.5, undefined]);
+  });
+});

@@ -1,0 +1,74 @@
+import type { RouteServiceServer } from '@wins/wins-api/contract';
+import { assertGranted } from '../../kernel/host-system/route-grants.js';
+import type { HostSystem } from '../../kernel/host-system/host-system.js';
+import { ownNetworks } from '../../kernel/host-system/own-networks.js';
+import { parseDestinations } from '../../kernel/host-system/route-destinations.js';
+import type { HostCallGate } from '../host/host-call-gate.js';
+
+/**
+ * Serves wins.RouteService.
+ *
+ * @param granted - The networks into which routes may be changed, as the config has them at the time of a call.
+ * @param findOwnNetworks - Default: what the adapters of this host are in.
+ */
+export function createRouteService(
+  calls: HostCallGate,
+  granted: () => readonly string[],
+  findOwnNetworks = ownNetworks,
+): RouteServiceServer {
+  const destinationsIn = async (
+    addresses: readonly string[],
+    host: HostSystem,
+  ): Promise<readonly string[]> => {
+    const destinations = parseDestinations(addresses);
+    assertGranted(destinations, granted(), findOwnNetworks(await host.routes()));
+    return destinations.map(({ text }) => text);
+  };
+  return {
+    add: (call, respond) => {
+      const { Addresses } = call.request;
+      calls.answer(call, respond, {
+        action: 'addRoutes',
+        subject: Addresses,
+        changes: true,
+        plan: async (system) => {
+          const addresses = await destinationsIn(Addresses, system);
+          return async (host) => {
+            await host.addRoutes(addresses);
+            return {};
+          };
+        },
+      });
+    },
+
+    remove: (call, respond) => {
+      const { Addresses } = call.request;
+      calls.answer(call, respond, {
+        action: 'removeRoutes',
+        subject: Addresses,
+        changes: true,
+        plan: async (system) => {
+          const addresses = await destinationsIn(Addresses, system);
+          return async (host) => {
+            await host.removeRoutes(addresses);
+            return {};
+          };
+        },
+      });
+    },
+
+    list: (call, respond) =>
+      calls.answer(call, respond, {
+        action: 'listRoutes',
+        subject: [],
+        plan: () => async (host) => ({
+          Data: (await host.routes()).map((route) => ({
+            DestinationCIDR: route.destinationCidr,
+            Gateway: route.gateway,
+            InterfaceIndex: route.interfaceIndex,
+            Metric: route.metric,
+          })),
+        }),
+      }),
+  };
+}

@@ -1,0 +1,232 @@
+import { status, type ServerWritableStream } from '@grpc/grpc-js';
+import type {
+  ManagedProcess,
+  OutputChunk,
+  ProcessExit,
+  ProcessManager,
+} from '@wins/process-manager';
+import {
+  RunExposeProtocol,
+  type ProcessExit as ExitMessage,
+  type ProcessName,
+  type ProcessSummary,
+} from '@wins/wins-api';
+import {
+  processServiceDefinition,
+  type ProcessKeepAliveRequest,
+  type ProcessServiceServer,
+  type ProcessWaitRequest,
+  type ProcessWaitResponse,
+} from '@wins/wins-api/contract';
+import type { Connections } from '../../rpc/connections.js';
+import { rpcError, toRpcError } from '../../rpc/rpc-errors.js';
+import { decodeStartRequest } from './decode-start-request.js';
+
+/**
+ * Wait calls that are open at the same time, all processes together. One that is never read costs the
+ * messages that are handed to its connection, up to 1 MiB.
+ */
+const MAX_LISTENERS = 512;
+
+/** The service as it is served: a request decodes only as far as it can be granted. */
+export const servedProcessDefinition: typeof processServiceDefinition = {
+  ...processServiceDefinition,
+  start: { ...processServiceDefinition.start, requestDeserialize: decodeStartRequest },
+};
+
+/** Serves wins.ProcessService: decodes, calls the process manager, encodes. */
+export function createProcessService(
+  manager: ProcessManager,
+  connections: Connections,
+): ProcessServiceServer {
+  const find = (name: ProcessName | undefined): ManagedProcess =>
+    manager.find({
+      value: name?.Value ?? '',
+      ...(name !== undefined && name.RunID !== '' && { runId: name.RunID }),
+    });
+
+  let listeners = 0;
+
+  return {
+    start: (call, respond) => {
+      const { Path, Args, Envs, Dir, Exposes, Checksum, ChecksumSHA256 } = call.request;
+      const wanted = new AbortController();
+      // grpc-js emits it at the end of every call; after the answer it has no effect.
+      call.once('cancelled', () => wanted.abort());
+      const { signal } = wanted;
+      manager
+        .start(
+          {
+            path: Path,
+            args: Args,
+            envs: Envs,
+            exposes: Exposes.map(({ Port, Protocol }) => ({
+              port: Port,
+              protocol: Protocol === RunExposeProtocol.UDP ? 'udp' : 'tcp',
+            })),
+            ...(Dir !== '' && { directory: Dir }),
+            ...(Checksum !== '' && { sha1: Checksum }),
+            ...(ChecksumSHA256 !== '' && { sha256: ChecksumSHA256 }),
+            owner: connections.ownerOf(call),
+          },
+          { signal },
+        )
+        .then(
+          (process) => respond(null, { Data: nameOf(process), Warnings: warningsOf(process) }),
+          (error: unknown) => respond(toRpcError(error)),
+        );
+    },
+
+    wait: (call) => {
+      if (listeners >= MAX_LISTENERS) {
+        const details = `cannot follow another run: found ${MAX_LISTENERS} calls that do; wanted fewer`;
+        call.emit('error', rpcError(status.RESOURCE_EXHAUSTED, 'tooManyListeners', details));
+        return;
+      }
+      try {
+        sendOutput(find(call.request.Data), connections.ownerOf(call).id, call);
+        listeners += 1;
+        // grpc-js emits it at the end of every call, once.
+        call.once('cancelled', () => (listeners -= 1));
+      } catch (error) {
+        call.emit('error', toRpcError(error));
+      }
+    },
+
+    keepAlive: (call, respond) => {
+      // The first message names the process, later ones are heartbeats. gRPC emits `end`
+      // when the client releases the lease, `cancelled` when the call or the connection breaks.
+      let release: (() => Promise<ProcessExit>) | undefined;
+      let failed = false;
+      const over = (): void => {
+        if (failed) return;
+        if (release === undefined) {
+          respond(
+            toRpcError(
+              new Error(
+                'cannot hold a lease: found the end of the call; wanted the name of a run first',
+              ),
+            ),
+          );
+          return;
+        }
+        release().then(
+          () => respond(null, {}),
+          (error: unknown) => respond(toRpcError(error)),
+        );
+      };
+      call.on('data', ({ Data }: ProcessKeepAliveRequest) => {
+        if (release !== undefined || failed) return;
+        try {
+          const lease = find(Data).holdLease(connections.ownerOf(call).id);
+          release = () => lease.release();
+        } catch (error) {
+          failed = true;
+          respond(toRpcError(error));
+        }
+      });
+      call.once('end', over);
+      call.once('cancelled', () => void release?.().catch(() => undefined));
+      call.once('error', () => void release?.().catch(() => undefined));
+    },
+
+    list: (call, respond) => {
+      const { id } = connections.ownerOf(call);
+      const living = manager.list().filter(({ state }) => state.kind !== 'ended');
+      respond(null, { Data: living.map((process) => summaryOf(process, id)) });
+    },
+
+    stop: (call, respond) => {
+      Promise.resolve()
+        .then(() => {
+          const { Data, Force: force } = call.request;
+          const process = find(Data);
+          // For operators: every client that may open the pipe may stop every run; only its own may deny it an end in good order.
+          const runId = force ? (Data?.RunID ?? '') : process.runId;
+          return process.stop(connections.ownerOf(call).id, { runId, force });
+        })
+        .then(
+          (exit) => respond(null, { Data: exitMessage(exit) }),
+          (error: unknown) => respond(toRpcError(error)),
+        );
+    },
+  };
+}
+
+/**
+ * Streams output as fast as the client takes it, then the exit. While the connection is busy the log
+ * gathers small chunks into large ones.
+ */
+function sendOutput(
+  process: ManagedProcess,
+  ownerId: string,
+  call: ServerWritableStream<ProcessWaitRequest, ProcessWaitResponse>,
+): void {
+  let blocked = false;
+  let finished = false;
+  const pump = (): void => {
+    while (!blocked && !finished) {
+      const chunk = reader.next();
+      if (chunk === undefined) break;
+      blocked = !call.write({ Options: outputMessage(chunk) });
+    }
+    if (finished || !reader.ended) return;
+    finished = true;
+    void process.ended.then((exit) => {
+      call.write({ Options: { $case: 'Exit', value: exitMessage(exit) } });
+      call.end();
+    });
+  };
+  call.on('drain', () => {
+    blocked = false;
+    pump();
+  });
+  const runId = call.request.Data?.RunID ?? '';
+  const reader = process.read(ownerId, { onReadable: pump, runId });
+  // grpc-js emits `cancelled` at the end of every call, also of a finished one.
+  call.once('cancelled', () => {
+    finished = true;
+    reader.close();
+  });
+  pump();
+}
+
+function outputMessage(chunk: OutputChunk): ProcessWaitResponse['Options'] {
+  switch (chunk.stream) {
+    case 'stdout':
+      return { $case: 'StdOut', value: chunk.bytes };
+    case 'stderr':
+      return { $case: 'StdErr', value: chunk.bytes };
+    case 'skipped':
+      return { $case: 'Skipped', value: { Bytes: BigInt(chunk.bytes) } };
+  }
+}
+
+function exitMessage({ code, signal, reason }: ProcessExit): ExitMessage {
+  return { Code: code, Signal: signal ?? '', Reason: reason };
+}
+
+function nameOf(process: ManagedProcess): ProcessName {
+  return { Value: process.name, RunID: process.runId };
+}
+
+/** The id of a run lets its holder follow the run, so only the owner gets it. */
+function summaryOf(process: ManagedProcess, askedBy: string): ProcessSummary {
+  const isOwner = process.owner.id === askedBy;
+  return {
+    Name: isOwner ? nameOf(process) : { Value: process.name, RunID: '' },
+    Path: process.path,
+    State: process.state.kind,
+    PID: process.pid,
+    StartedAtMs: BigInt(process.startedAtMs),
+    Exposes: process.exposes.map(({ port, protocol }) => ({
+      Port: port,
+      Protocol: protocol === 'udp' ? RunExposeProtocol.UDP : RunExposeProtocol.TCP,
+    })),
+    DigestSHA256: process.sha256,
+  };
+}
+
+function warningsOf({ ports }: ManagedProcess): string[] {
+  return ports?.kind === 'notNeeded' ? [`no port was opened, because ${ports.why}`] : [];
+}

@@ -1,0 +1,79 @@
+import {
+  ProcessError,
+  type MeasuredRun,
+  type ProcessManager,
+  type ProcessOwner,
+  type TreeUsage,
+} from '@wins/process-manager';
+import { quoteText } from '@wins/wins-program';
+import type { RunFigures, RunStatsServer, RunUsage } from '@wins/wins-api/contract';
+import type { Caller, Connections } from '../../rpc/connections.js';
+import { toRpcError } from '../../rpc/rpc-errors.js';
+
+/** What the service asks. */
+export interface RunStatsParts {
+  readonly manager: Pick<ProcessManager, 'find' | 'measure'>;
+  readonly connections: Pick<Connections, 'clientOf' | 'ownerOf'>;
+}
+
+/**
+ * Serves wins.RunStats. A client sees what its own runs use, an administrator of the host all: how much another one computes and
+ * writes, and when, is no business of a container. Those that the system cannot identify are one client.
+ */
+export function createRunStatsService({ manager, connections }: RunStatsParts): RunStatsServer {
+  const isSeenBy = (caller: Caller): ((measured: MeasuredRun) => boolean) => {
+    const { isAdministrator, isEverybody } = connections.clientOf(caller);
+    if (isAdministrator) return () => true;
+    if (isEverybody) return ({ run }) => isUnknown(run.owner);
+    const { id, client } = connections.ownerOf(caller);
+    return ({ run: { owner } }) => (owner.client?.key ?? owner.id) === (client?.key ?? id);
+  };
+  const answer = async (name: string, isSeen: ReturnType<typeof isSeenBy>) => {
+    const named = name === '' ? undefined : manager.find({ value: name });
+    const { takenAtMs, runs } = await manager.measure();
+    const wanted = runs.filter(
+      (measured) => isSeen(measured) && (named === undefined || measured.run === named),
+    );
+    if (named !== undefined && wanted.length === 0) {
+      const message = `cannot measure ${quoteText(name)}: found no run of that name that lives; wanted one of this client`;
+      throw new ProcessError('notFound', message);
+    }
+    const TakenAtUs = BigInt(Math.round(takenAtMs * 1000));
+    return { TakenAtUs, Runs: wanted.map(figuresMessage) };
+  };
+  return {
+    stats: (call, respond) => {
+      const { Name: name } = call.request;
+      answer(name, isSeenBy(call)).then(
+        (message) => respond(null, message),
+        (error: unknown) => respond(toRpcError(error)),
+      );
+    },
+  };
+}
+
+/** Of a client that the system identifies it says at least the account. */
+function isUnknown({ client }: ProcessOwner): boolean {
+  return Object.keys(client?.description ?? {}).length === 0;
+}
+
+function figuresMessage({ run, figures: { usage, output } }: MeasuredRun): RunFigures {
+  return {
+    Name: run.name,
+    Entry: run.entry,
+    State: run.state.kind,
+    StartedAtMs: BigInt(run.startedAtMs),
+    ...(usage && { Usage: usageMessage(usage) }),
+    StdOutBytes: BigInt(output.stdoutBytes),
+    StdErrBytes: BigInt(output.stderrBytes),
+    OutputPauses: BigInt(output.pauses),
+  };
+}
+
+function usageMessage({ cpuMs, memoryBytes, processes }: TreeUsage): RunUsage {
+  return {
+    CpuMs: BigInt(Math.round(cpuMs)),
+    MemoryBytes: BigInt(memoryBytes),
+    Processes: processes,
+  };
+}

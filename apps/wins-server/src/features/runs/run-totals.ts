@@ -1,0 +1,71 @@
+import type { Samples } from '../metrics/metric-registry.js';
+import type { ManagerEvent, Measurement, RunFigures } from '@wins/process-manager';
+
+/** What runs have used in all, by a name; the parts of {@link RunFigures} that only grow. */
+interface Totals {
+  cpuMs: number;
+  stdoutBytes: number;
+  stderrBytes: number;
+  pauses: number;
+}
+
+type Part = keyof Totals;
+
+/** Sums what runs cost by the names of their entries: of those that have ended by their events, of the others as they were measured. */
+export class RunTotals {
+  readonly #ended = new Map<string, Totals>();
+  /** What was told last: a counter that goes down for a moment is taken for one that began anew. */
+  readonly #told = new Map<string, Totals>();
+  #memoryBytes = new Map<string, number>();
+
+  ended({ entry, figures }: Extract<ManagerEvent, { readonly type: 'ended' }>): void {
+    add(totalsIn(this.#ended, entry), figures);
+  }
+
+  measured({ runs }: Measurement): void {
+    const now = new Map([...this.#ended].map(([entry, totals]) => [entry, { ...totals }]));
+    this.#memoryBytes = new Map();
+    for (const { run, figures } of runs) {
+      // It is counted, or will be within this turn.
+      if (run.state.kind === 'ended') continue;
+      const { entry } = run;
+      add(totalsIn(now, entry), figures);
+      const memoryBytes = this.#memoryBytes.get(entry) ?? 0;
+      this.#memoryBytes.set(entry, memoryBytes + (figures.usage?.memoryBytes ?? 0));
+    }
+    for (const [entry, totals] of now) raise(totalsIn(this.#told, entry), totals);
+  }
+
+  /** @param scale - How many of the unit one of the metric's is. */
+  *samples(part: Part, scale = 1): Samples {
+    for (const [entry, totals] of this.#told) yield [{ entry }, totals[part] / scale];
+  }
+
+  *output(): Samples {
+    for (const [entry, { stdoutBytes, stderrBytes }] of this.#told) {
+      yield [{ entry, stream: 'stdout' }, stdoutBytes];
+      yield [{ entry, stream: 'stderr' }, stderrBytes];
+    }
+  }
+
+  *memory(): Samples {
+    for (const [entry, bytes] of this.#memoryBytes) yield [{ entry }, bytes];
+  }
+}
+
+function totalsIn(map: Map<string, Totals>, entry: string): Totals {
+  const known = map.get(entry) ?? { cpuMs: 0, stdoutBytes: 0, stderrBytes: 0, pauses: 0 };
+  map.set(entry, known);
+  return known;
+}
+
+function add(totals: Totals, { usage, output }: RunFigures): void {
+  totals.cpuMs += usage?.cpuMs ?? 0;
+  totals.stdoutBytes += output.stdoutBytes;
+  totals.stderrBytes += output.stderrBytes;
+  totals.pauses += output.pauses;
+}
+
+function raise(told: Totals, now: Totals): void {
+  for (const part of Object.keys(told) as Part[]) told[part] = Math.max(told[part], now[part]);
+}

@@ -1,0 +1,208 @@
+import type { TunnelLimits } from '@wins/config';
+import { listenPipe, type PipeSecurity } from '@wins/pipe-transport';
+import {
+  createConnectLimits,
+  serveTunnel,
+  TunnelError,
+  type ServerTunnel,
+  type TunnelTraffic,
+} from '@wins/tcp-tunnel';
+import type { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
+import type { ClientDescription, IdentifyClient } from '../../kernel/admission/client-identity.js';
+import type { ClientTurns } from '../../kernel/admission/client-turns.js';
+import { Places } from '../../kernel/admission/places.js';
+import { tallyLog } from '../../kernel/admission/tally.js';
+import { AUDIT, type AuditTrail } from '@wins/audit-log';
+import type { Logger } from '../../log/logger.js';
+import type { DaemonEvents } from '../../kernel/daemon-events.js';
+import { traceStream } from './trace-stream.js';
+import { TunnelFigures } from './tunnel-figures.js';
+import { WebSocketHandshakes, type Guest } from './web-socket-handshakes.js';
+
+/** How long streams may go on once the daemon ends. */
+const DRAIN_MS = 2000;
+/** Connections whose handshake is not complete. */
+const GREETINGS = 64;
+
+/** What a tunnel pipe is opened with. */
+export interface TunnelEndpointOptions {
+  /** Name of the pipe. */
+  readonly pipe: string;
+  /** Ports of the host's loopback that clients may reach; an empty list allows none. */
+  readonly allowedPorts: readonly number[];
+  readonly limits: TunnelLimits;
+  readonly security: PipeSecurity | undefined;
+  readonly identify: IdentifyClient;
+  /** Measures what each open tunnel costs. */
+  readonly turns: ClientTurns;
+  readonly audit: Pick<AuditTrail, 'counted' | 'decided'>;
+  readonly logger: Logger;
+  readonly events: DaemonEvents;
+}
+
+/** A session that is open, for an administrator to look at. */
+export interface OpenSession {
+  readonly name: string;
+  readonly client: ClientDescription;
+  readonly openedAt: Date;
+  readonly streams: number;
+  readonly traffic: Readonly<TunnelTraffic>;
+}
+
+/** A tunnel pipe that is served; its opener closes it. */
+export interface TunnelEndpoint {
+  readonly address: string;
+  readonly figures: TunnelFigures;
+  /** The sessions that are open, the oldest first. */
+  list(): readonly OpenSession[];
+  /** Replaces the allowed ports for streams to come; those that are open stay. */
+  allowPorts(ports: readonly number[]): void;
+  /** Takes no new clients and streams, lets streams end for 2 s, and closes. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the tunnel pipe: a WebSocket handshake on any path, then many TCP streams to allowed ports.
+ *
+ * @throws PipeError when the pipe cannot be served.
+ */
+export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promise<TunnelEndpoint> {
+  const { limits, logger, audit, events } = options;
+  const turnedAway = tallyLog(logger, 'warn', 'connections were turned away');
+  const places = new Places({
+    places: limits.maxSessions,
+    placesPerClient: Math.max(1, Math.floor(limits.maxSessions / 2)),
+    greetings: GREETINGS,
+    turnedAway: ({ key, description: client }, why) => {
+      turnedAway.add(`${why} ${key}`, { pipe: 'tunnel', why, client });
+      events.publish({ type: 'connection', pipe: 'tunnel', phase: 'refused', rule: why });
+    },
+  });
+  const connects = createConnectLimits();
+  const overRate = tallyLog(logger, 'warn', 'refused to connect: too many in a short time');
+  const handshakes = new WebSocketHandshakes(
+    limits.handshakeTimeoutMs,
+    (webSocket, socket, guest, label) => {
+      const mayResume = (): boolean => !webSocket.isPaused;
+      serve(webSocket, socket, guest, label);
+      options.turns.watch(socket, { client: guest.client, what: 'tunnel', mayResume });
+    },
+  );
+  const sessions = new Map<ServerTunnel, Pick<OpenSession, 'name' | 'client' | 'openedAt'>>();
+  const figures = new TunnelFigures(sessions, places);
+  let { allowedPorts } = options;
+  let lastId = 0;
+
+  const serve = (
+    webSocket: WebSocket,
+    localConnection: Duplex,
+    { client, place }: Guest,
+    clientSays: string,
+  ): void => {
+    lastId += 1;
+    const requester = `tunnel:${lastId}`;
+    const who = { requester, clientSays, client: client.description };
+    // An open tunnel never makes room: its client waits for connections on it.
+    place.begin();
+    const session = serveTunnel(webSocket, {
+      localConnection,
+      allowedPorts,
+      maxStreams: limits.maxStreams,
+      limits: connects.of(client.key),
+      onPeerNeverPauses: () =>
+        logger.info(who, 'this client cannot pause one stream: a slow program holds up its others'),
+      onStream: (stream, port) => {
+        traceStream(logger, stream, { requester, port });
+        stream.once('error', (error) => {
+          const code = error instanceof TunnelError ? error.code : undefined;
+          if (code === 'readerStopped' || code === 'streamIdle')
+            events.publish({ type: 'stream', phase: 'cut', port, code });
+        });
+      },
+      onDialed: (port, failure) => {
+        if (failure !== undefined)
+          events.publish({ type: 'stream', phase: 'failed', port, code: failure.code });
+        else if (events.isCounted) events.publish({ type: 'stream', phase: 'connected', port });
+      },
+      onConnect: ({ allowed, rule, port, address }, isTold) => {
+        const action = 'connect';
+        const verdict = allowed ? 'allowed' : 'refused';
+        try {
+          if (isTold) {
+            const decision = { action, verdict, rule, ...who, address, port };
+            void audit.decided(decision, client.key);
+          } else {
+            // A flood is recorded as its client and the number.
+            const flood = { action, verdict, rule: 'connect-rate', ...who };
+            audit.counted(flood, client.key);
+            overRate.add(client.key, { log: AUDIT, ...flood });
+          }
+          return true;
+        } catch {
+          return false;
+        }
+      },
+    });
+    sessions.set(session, { name: requester, client: client.description, openedAt: new Date() });
+    logger.info(who, 'tunnel opened');
+    events.publish({ type: 'tunnel', phase: 'opened', session: requester });
+    void session.closed.then(async ({ reason, ...detail }) => {
+      const err = 'error' in detail ? detail.error : undefined;
+      logger.info({ requester, reason, ...(err !== undefined && { err }) }, 'tunnel ended');
+      events.publish({ type: 'tunnel', phase: 'ended', session: requester, reason });
+      // Complete messages are still being delivered.
+      await session.drain();
+      figures.ended(session.traffic);
+      sessions.delete(session);
+    });
+  };
+
+  const listener = await listenPipe(options.pipe, {
+    security: options.security,
+    maxConnections: limits.maxSessions + GREETINGS,
+    handshakeTimeoutMs: limits.handshakeTimeoutMs,
+    onConnection: (socket) => {
+      const client = options.identify(socket);
+      if (logger.isLevelEnabled('debug'))
+        logger.debug({ pipe: 'tunnel', client: client.description }, 'connection accepted');
+      if (events.isCounted) events.publish({ type: 'connection', pipe: 'tunnel', phase: 'opened' });
+      socket.once('close', () => {
+        if (events.isCounted)
+          events.publish({ type: 'connection', pipe: 'tunnel', phase: 'closed' });
+      });
+      handshakes.begin(socket, { client, place: places.enter(socket, client) });
+    },
+    onError: (error) => logger.debug({ err: error, code: error.code }, 'tunnel pipe'),
+  });
+
+  const drain = async (): Promise<void> => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, DRAIN_MS)));
+    await Promise.race([late, Promise.all([...sessions.keys()].map((session) => session.drain()))]);
+    clearTimeout(timer);
+    await Promise.all([...sessions.keys()].map((session) => session.close()));
+  };
+  const close = async (): Promise<void> => {
+    handshakes.refuse();
+    await Promise.all([listener.close({ graceMs: DRAIN_MS }), drain()]);
+    turnedAway[Symbol.dispose]();
+    overRate[Symbol.dispose]();
+  };
+  let closing: Promise<void> | undefined;
+  return {
+    address: listener.path.address,
+    figures,
+    list: () =>
+      [...sessions].map(([{ streamCount: streams, traffic }, about]) => ({
+        ...about,
+        streams,
+        traffic,
+      })),
+    allowPorts: (ports) => {
+      allowedPorts = ports;
+      for (const session of sessions.keys()) session.allowPorts(ports);
+    },
+    close: () => (closing ??= close()),
+  };
+}

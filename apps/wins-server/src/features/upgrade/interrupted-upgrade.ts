@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import type { Logger } from '../../log/logger.js';
+import type { ShutdownRequest } from '../../service/shutdown-signal.js';
+import { isOnTrial, upgradeFolder } from '@wins/service-upgrade';
+import { loadUpgrader } from './upgrader.js';
+
+/** An upgrade without an end, as the daemon that starts after it sees it. */
+export interface InterruptedUpgrade {
+  /** Resolves when this daemon is the wrong one and must end with an error, so that the right one is started; else never. */
+  readonly restart: Promise<ShutdownRequest>;
+  /** This daemon serves. */
+  readonly serves: () => void;
+  /** This daemon will not serve. Resolves when what can be put back is put back. */
+  readonly fails: (error: unknown) => Promise<void>;
+}
+
+/**
+ * Begins to finish or undo an interrupted upgrade of this service, while the daemon starts. The code for that is loaded only when
+ * there is such an upgrade: its journal lies beside the program, or the program is on trial.
+ *
+ * @param service - The service that this daemon is; undefined when it is not one; then nothing is looked for.
+ * @param runningFile - The program that this daemon is.
+ */
+export function recoverInterruptedUpgrade(
+  service: string | undefined,
+  runningFile: string,
+  logger: Logger,
+): InterruptedUpgrade {
+  const never = new Promise<never>(() => undefined);
+  if (service === undefined || !mayBeInterrupted(runningFile)) {
+    return { restart: never, serves: () => undefined, fails: () => Promise.resolve() };
+  }
+  let serves: () => void = () => undefined;
+  let reject: (reason: unknown) => void = () => undefined;
+  const serving = new Promise<void>((...settle) => {
+    [serves, reject] = settle;
+  });
+  const log = (line: string): void =>
+    logger.info(
+      { upgrade: JSON.parse(line) as unknown },
+      'an interrupted upgrade is finished or undone',
+    );
+  const recovered = loadUpgrader()
+    .recoverUpgrade({ runningFile, serving, service, log })
+    .then(
+      ({ restart, ...found }) => {
+        logger.info(found, 'checked for an interrupted upgrade');
+        return restart ? found.reason : undefined;
+      },
+      (err: unknown) => {
+        logger.error({ err }, 'cannot finish or undo an interrupted upgrade');
+        return undefined;
+      },
+    );
+  return {
+    restart: recovered.then((reason) =>
+      reason === undefined ? never : { error: new Error(`another release must run: ${reason}`) },
+    ),
+    serves,
+    fails: async (error) => {
+      reject(error);
+      await recovered;
+    },
+  };
+}
+
+function mayBeInterrupted(runningFile: string): boolean {
+  const journal = path.join(upgradeFolder(runningFile), 'journal.json');
+  return isOnTrial(runningFile) || existsSync(journal);
+}

@@ -1,0 +1,60 @@
+import { status, type sendUnaryData } from '@grpc/grpc-js';
+import type { Caller, Connections } from './connections.js';
+import { rpcError, toRpcError } from './rpc-errors.js';
+
+/** Who calls, as the system knows them. */
+export interface Callers extends Pick<Connections, 'clientOf' | 'ownerOf'> {
+  /** Learns of each call that is answered because an administrator made it. */
+  readonly administered?: (caller: Caller) => void;
+}
+
+/** Answers a call of an administrator of the host, and refuses all others. */
+export type AnswerAdministrators = <Answer>(
+  call: Caller,
+  respond: sendUnaryData<Answer>,
+  answer: () => Answer | Promise<Answer>,
+) => void;
+
+/**
+ * Why a caller is refused; undefined for an administrator of the host. Where the system does not tell clients apart, nobody is one.
+ *
+ * @param what - What cannot be done for others: `tell about the config`.
+ */
+export function refusalOf(
+  callers: Pick<Callers, 'clientOf' | 'administered'>,
+  call: Caller,
+  what: string,
+): ReturnType<typeof rpcError> | undefined {
+  if (callers.clientOf(call).isAdministrator) {
+    callers.administered?.(call);
+    return undefined;
+  }
+  const details = `cannot ${what}: found a caller that is no administrator of the host; wanted one`;
+  return rpcError(status.PERMISSION_DENIED, 'notAdministrator', details);
+}
+
+/**
+ * Makes what answers the calls that are for administrators alone.
+ *
+ * @param what - As {@link refusalOf} takes it.
+ * @param failure - The error of the wire for what an answer throws.
+ */
+export function administratorsOnly(
+  callers: Pick<Callers, 'clientOf' | 'administered'>,
+  what: string,
+  failure = toRpcError,
+): AnswerAdministrators {
+  return (call, respond, answer) => {
+    const refusal = refusalOf(callers, call, what);
+    if (refusal !== undefined) {
+      respond(refusal);
+      return;
+    }
+    Promise.resolve()
+      .then(answer)
+      .then(
+        (message) => respond(null, message),
+        (error: unknown) => respond(failure(error)),
+      );
+  };
+}
