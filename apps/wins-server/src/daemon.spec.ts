@@ -1,16 +1,15 @@
-import { loadConfig } from '@wins/config';
-import { createProcessManager, type PortOpener } from '@wins/process-manager';
-import { RunExposeProtocol, createWinsClient } from '@wins/wins-api';
+import { configFingerprint, loadConfig } from '@wins/config';
+import type { PortOpener } from '@wins/process-manager';
+import { createWinsClient, RunExposeProtocol } from '@wins/wins-api';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { AuditTrail } from '@wins/audit-log';
 import { startDaemon } from './daemon.js';
-import { hostSystem } from './host-system/select-host-system.js';
+import { LogLevel } from './log/log-level.js';
 import { createLoggerTo } from './log/logger.js';
-import { posixProcessHost } from './posix.js';
+import { posix } from './posix.js';
 
 describe('a daemon whose firewall hangs', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-daemon-'));
@@ -28,25 +27,24 @@ describe('a daemon whose firewall hangs', () => {
 
   const hanging = () => new Promise<never>(() => undefined);
   async function start(open: PortOpener['open'], more: Partial<PortOpener> = {}) {
-    const loaded = await loadConfig(path.join(folder, 'no-config'));
-    const events: string[] = [];
-    const manager = createProcessManager({
-      allowed: [{ path: program }],
-      stateDirectory: path.join(folder, 'state'),
-      host: posixProcessHost(),
-      portOpener: { open, close: () => Promise.resolve(), ...more },
-      onEvent: ({ type }) => events.push(type),
-    });
+    const file = path.join(folder, 'config');
+    writeFileSync(file, `white_list: {processPaths: [${program}]}`, { mode: 0o600 });
+    const portOpener = { open, close: () => Promise.resolve(), sweep: hanging, ...more };
     const logger = createLoggerTo({ debug: false, quiet: true }, { write: () => undefined });
     const daemon = await startDaemon({
-      loaded,
-      manager,
-      clients: new Map(),
-      system: { portOpener: { open, close: hanging, sweep: hanging } },
-      hostSystem: hostSystem(process.platform),
-      audit: new AuditTrail({ directory: path.join(folder, 'audit') }, logger),
-      logger,
-      checksum: Promise.resolve(''),
+      config: {
+        ...{ named: file, refused: undefined, fingerprint: configFingerprint(file) },
+        loaded: await loadConfig(file),
+      },
+      system: {
+        ...posix,
+        daemonParts: (...given) => ({ ...posix.daemonParts(...given), portOpener }),
+      },
+      ...{ logger, level: new LogLevel(logger) },
+    });
+    const events: string[] = [];
+    daemon.kernel.events.subscribe((event) => {
+      if (event.type === 'run') events.push(event.event.type);
     });
     return { daemon, events };
   }

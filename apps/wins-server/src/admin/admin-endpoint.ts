@@ -6,14 +6,13 @@ import {
 import { ClientTurns } from '../kernel/admission/client-turns.js';
 import { Places } from '../kernel/admission/places.js';
 import { tallyLog } from '../kernel/admission/tally.js';
+import type { Server } from '@grpc/grpc-js';
 import { listenPipe, type PipeSecurity } from '@wins/pipe-transport';
-import { debugServiceDefinition } from '@wins/wins-api/contract';
-import { createDebugService } from '../features/diagnostics/debug-service.js';
-import type { DebugSources } from '../features/diagnostics/debug-sources.js';
 import type { DaemonEvents } from '../kernel/daemon-events.js';
+import type { Logger } from '../log/logger.js';
 import { createCallServer } from '../rpc/call-server.js';
 import { Connections } from '../rpc/connections.js';
-import { addAdminServices, type AdminServicesParts } from './admin-services.js';
+import type { Callers } from '../rpc/administrators-only.js';
 
 const MIB = 1024 * 1024;
 /** An administrator has work for one or two. */
@@ -22,14 +21,17 @@ const ROOM = { places: 8, placesPerClient: 8, greetings: 8 };
 const CONNECTIONS = { name: 'admin', inboundOctets: MIB, outboundOctets: 40 * MIB } as const;
 
 /** What the pipe of administrators is opened with. */
-export interface AdminEndpointOptions extends AdminServicesParts, DebugSources {
+export interface AdminEndpointOptions {
   /** Its own name. */
   readonly pipe: string;
   /** For administrators of the host and the system alone. Default: a Unix socket of mode 0600. */
   readonly security: PipeSecurity | undefined;
   /** Default: clients cannot be told apart, and none is an administrator. */
   readonly identify: IdentifyClient | undefined;
+  readonly logger: Logger;
   readonly events: DaemonEvents;
+  /** Adds what is served on it. */
+  readonly addServices: (server: Server, callers: Callers) => void;
 }
 
 /**
@@ -56,8 +58,7 @@ export async function openAdminEndpoint(options: AdminEndpointOptions): Promise<
       ...([calls, Promise.resolve(), logger, new Map<string, ClientIdentity>()] as const),
       ...([turns, () => undefined, events, CONNECTIONS] as const),
     );
-    addAdminServices(calls.server, connections, options);
-    calls.server.addService(debugServiceDefinition, createDebugService(connections, options));
+    options.addServices(calls.server, connections);
     return connections;
   };
   const listener = await listenPipe(options.pipe, {

@@ -1,36 +1,25 @@
-import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
-import { existsSync } from 'node:fs';
-import path from 'node:path';
-import {
-  type ConfigChange,
-  configFingerprint,
-  type ConfigWatch,
-  lastGoodFile,
-  watchConfig,
-} from '@wins/config';
-import { ConfigGuard, droppedIn } from '../configuration/config-guard.js';
-import { ConfigKeeper } from '../configuration/config-keeper.js';
-import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
-import { loadStartConfig } from '../configuration/start-config.js';
-import { composeDaemon } from '../compose-daemon.js';
-import { startRunProfile } from '../features/diagnostics/run-profile.js';
+import { configFingerprint, type LoadedConfig } from '@wins/config';
 import { boundHeap } from '../kernel/service-runtime/memory/bound-heap.js';
-import { returnMemory } from '../kernel/service-runtime/memory/memory-return.js';
-import { watchStalls } from '../kernel/service-runtime/event-loop/stall-watch.js';
-import { recoverInterruptedUpgrade } from '../features/upgrade/interrupted-upgrade.js';
+import { upgradeFolder } from '@wins/service-upgrade';
+import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
+import path from 'node:path';
+import { configFileOf } from '../configuration/load-daemon-config.js';
+import { loadStartConfig } from '../configuration/start-config.js';
+import { startDaemon } from '../daemon.js';
 import { exitCodeForError } from '../exit-code-for-error.js';
+import { config } from '../features/config/feature.js';
+import { startRunProfile } from '../features/diagnostics/run-profile.js';
+import { tunnel } from '../features/tunnel/feature.js';
+import { recoverInterruptedUpgrade } from '../features/upgrade/interrupted-upgrade.js';
 import { parseLogFileCount, parseLogFileSize } from '../log/log-file-options.js';
 import { LogLevel } from '../log/log-level.js';
 import { createLogger, logLevel } from '../log/logger.js';
 import { logStartFailure } from '../log/start-failure.js';
-import { isOnTrial, recordUpgrades, upgradeFolder } from '@wins/service-upgrade';
 import { listenForReload } from '../service/reload-signal.js';
 import { listenForShutdown } from '../service/shutdown-signal.js';
-import { watchSlowTurns } from '../admission/slow-turn-watch.js';
-import { thisSystem } from '../this-system.js';
-import { UpgradeSwitch } from '../features/upgrade/feature.js';
 import type { RegisterOptions } from '../service/windows-service-definition.js';
 import type { Surroundings } from '../service/windows-service.js';
+import { thisSystem } from '../this-system.js';
 
 /** The options, as they were typed. */
 export interface RunOptions extends Omit<RegisterOptions, 'log-file-size' | 'log-files'> {
@@ -55,7 +44,8 @@ export async function runApp(typed: RunOptions): Promise<number> {
     const exitCode = await runAsWindowsService(options, (surroundings) =>
       runDaemon(options, surroundings),
     );
-    // A stopped service that hangs must not keep its process: the next one would find its pipes taken.
+    // A stopped service that hangs must not keep its process: the next one would find its pipes
+    // taken.
     if (exitCode !== undefined) process.exit(exitCode);
   }
   return runAtTerminal(options);
@@ -75,7 +65,10 @@ async function runAtTerminal(options: RegisterOptions): Promise<number> {
   return await runDaemon(options, { service, folder: '.', logger, shutdown, ready });
 }
 
-/** Serves, and first finishes or undoes an interrupted upgrade. What keeps it from serving is logged. */
+/**
+ * Serves, and first finishes or undoes an interrupted upgrade. What keeps it from serving is
+ * logged.
+ */
 async function runDaemon(options: RegisterOptions, surroundings: Surroundings): Promise<number> {
   const { service, logger, shutdown } = surroundings;
   const file = process.argv[1] ?? process.execPath;
@@ -102,164 +95,59 @@ async function runDaemon(options: RegisterOptions, surroundings: Surroundings): 
 /**
  * Serves until it is asked to end.
  *
- * @param recordsFolder - Where helpers leave their records of upgrades of this service.
+ * @param upgradeRecords - Where helpers leave their records of upgrades of this service.
  * @returns The exit code.
  * @throws ConfigError and PipeError when it cannot serve.
  */
 async function serve(
   options: RegisterOptions,
   { service, folder, logger, shutdown, ready }: Surroundings,
-  recordsFolder: string | undefined,
+  upgradeRecords: string | undefined,
 ): Promise<number> {
   boundHeap();
   const named = options.config === undefined ? undefined : path.resolve(options.config);
   const file = configFileOf(named);
-  const known = configFingerprint(file);
+  const fingerprint = configFingerprint(file);
   const { loaded, refused } = await loadStartConfig(named);
   using level = new LogLevel(logger);
-  const applyLevel = (debug: boolean): void =>
+  const onConfig = ({ config: { debug } }: LoadedConfig): void =>
     level.become(logLevel({ debug: options.debug || debug, quiet: options.quiet }));
-  applyLevel(loaded.config.debug);
+  onConfig(loaded);
   logger.info({ version: VERSION, commit: COMMIT, config: file, found: loaded.found }, 'starting');
 
   await using _profile = await startRunProfile(options, folder, logger);
-  let watch: ConfigWatch<ConfigChange> | undefined;
-  let guard: ConfigGuard | undefined;
-  const load = async (allowDrop: readonly string[]) => {
-    const next = await loadDaemonConfig(named);
-    return (await guard?.admit(next, allowDrop)) ?? next;
-  };
-  const reload = async (allowDrop: readonly string[] = []) => {
-    if (watch === undefined) throw new Error('the daemon is starting');
-    const reloaded = await watch.reload(() => load(allowDrop));
-    guard?.accept(allowDrop);
-    return reloaded;
-  };
-  // Calls are answered with an error until it is watched; the system would end the daemon at a hangup.
+  let reload = (): Promise<unknown> => Promise.resolve();
+  // The system would end a daemon that does not listen at a hangup.
   using _hangup = listenForReload(() => {
     logger.info('asked to reload the config');
     // What went wrong was logged.
     reload().catch(() => undefined);
   });
-  const composed = await composeDaemon(loaded, logger, level, service, reload);
-  const { daemon, applyConfig, checksum, audit, events, journal, trimMemory } = composed;
+  const system = await thisSystem();
+  const start = { named, loaded, refused, fingerprint };
+  const daemon = await startDaemon({
+    ...{ config: start, system, logger, level, service, upgradeRecords, onConfig },
+  });
+  reload = () => daemon.kernel.of(config).require().reload();
+  const { address, kernel } = daemon;
   let exitCode: number = EXIT.server.ok;
-  await using metrics = composed.metrics;
-  metrics.apply(loaded.config);
-  await using tracing = composed.tracing;
-  tracing.apply(loaded.config);
-  const records =
-    recordsFolder === undefined
-      ? undefined
-      : recordUpgrades(
-          recordsFolder,
-          (decision) => {
-            const { outcome, reason } = decision;
-            events.publish({ type: 'upgrade', outcome, reason });
-            return audit.decided(decision);
-          },
-          logger,
-        );
   try {
-    using _stalls = watchStalls({
-      stalled: (lateMs) => {
-        logger.warn({ lateMs }, 'the event loop was blocked');
-        events.publish({ type: 'stall', lateMs });
-      },
-    });
-    using _slowTurns = watchSlowTurns({
-      isWanted: () => logger.isLevelEnabled('debug'),
-      tell: (seen) => logger.debug(seen, 'some turns of the event loop were slow'),
-    });
-    using _memory = returnMemory({ trim: trimMemory });
-    await using agent = composed.agent;
-    await using csiProxy = composed.csiProxy;
-    await using adminPipe = composed.adminPipe;
-    await using upgrades = new UpgradeSwitch({
-      ...{ service, logger, audit, runningSha1: checksum },
-      runningFile: process.argv[1] ?? process.execPath,
-    });
-    await adminPipe.open();
-    const trust = (await thisSystem()).fileTrust();
-    const program = process.argv[1] ?? process.execPath;
-    await using keeper = new ConfigKeeper({
-      ...{ trust, logger },
-      // The program of a daemon on trial gets another path when it is proven.
-      isProven: () => !isOnTrial(program) || !existsSync(program),
-    });
-    await using sections = await ConfigGuard.begin(loaded, { logger, events, audit, trust });
-    guard = sections;
-    using watched = watchConfig(
-      file,
-      known,
-      {
-        changed: (next) => {
-          applyLevel(next.config.debug);
-          metrics.apply(next.config);
-          tracing.apply(next.config);
-          const change = applyConfig(next);
-          sections.served(next);
-          upgrades.apply(next.config.upgrade);
-          agent.apply(next.config);
-          csiProxy.apply(next);
-          void adminPipe.open();
-          daemon.setConfigIsGood(true);
-          keeper.keep(next);
-          return change;
-        },
-        rejected: (err) => {
-          logger.error({ err }, 'config rejected; the last valid one stays in force');
-          daemon.setConfigIsGood(false);
-          const dropped = droppedIn(err);
-          events.publish({
-            ...{ type: 'configReloaded', result: 'rejected', changed: [] },
-            ...(dropped.length > 0 && { dropped }),
-          });
-          if (dropped.length > 0) audit.note('configRefused', { dropped });
-        },
-      },
-      () => load([]),
-      refused,
-    );
-    watch = watched;
-    // From here on the config may be another one: nothing waits before this one is in force.
-    audit.note('started', { version: VERSION, commit: COMMIT, config: file, pid: process.pid });
-    void journal.tell('started', { version: VERSION, commit: COMMIT, pid: process.pid });
-    if (refused === undefined) keeper.keep(loaded);
-    else {
-      const fields = {
-        err: refused,
-        config: file,
-        inForce: lastGoodFile(file),
-        sha256: loaded.sha256,
-      };
-      logger.error(
-        fields,
-        'config rejected; the daemon starts with the one that was in force before',
-      );
-      events.publish({ type: 'configReloaded', result: 'lastGood', changed: [] });
-      audit.note('lastGoodConfig', { config: file, sha256: loaded.sha256 });
-      daemon.setConfigIsGood(false);
-    }
-    logger.info(
-      { address: daemon.address, tunnelAddress: daemon.tunnelAddress, pid: process.pid },
-      'ready',
-    );
+    const tunnelAddress = kernel.of(tunnel).running?.address;
+    logger.info({ address, tunnelAddress, pid: process.pid }, 'ready');
     ready();
-    upgrades.apply(loaded.config.upgrade);
-    agent.apply(loaded.config);
-    csiProxy.apply(loaded);
+    await daemon.work();
     const request = await shutdown;
-    audit.note('stopping', 'error' in request ? { failed: true } : { ...request });
-    void journal.tell('stopping', { reason: 'error' in request ? 'failed' : 'asked' });
-    if ('error' in request) {
+    const hasFailed = 'error' in request;
+    kernel.audit.note('stopping', hasFailed ? { failed: true } : { ...request });
+    const facts = { reason: hasFailed ? 'failed' : 'asked' };
+    kernel.events.publish({ type: 'kept', event: 'stopping', facts, isUrgent: true });
+    if (hasFailed) {
       exitCode = EXIT.server.internal;
       logger.fatal({ err: request.error }, 'stopping: the daemon failed');
     } else {
       logger.info(request, 'stopping');
     }
   } finally {
-    records?.close();
     await daemon.close();
   }
   logger.info('stopped');

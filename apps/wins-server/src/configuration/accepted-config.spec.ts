@@ -1,11 +1,12 @@
-import { configKeys, ConfigError } from '@wins/config';
+import { ConfigError, configFingerprint, configKeys } from '@wins/config';
 import fc from 'fast-check';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { composeDaemon } from '../compose-daemon.js';
+import { startDaemon } from '../daemon.js';
 import { LogLevel } from '../log/log-level.js';
 import { createLoggerTo } from '../log/logger.js';
+import { thisSystem } from '../this-system.js';
 import { loadDaemonConfig } from './load-daemon-config.js';
 
 const RUNS = 150;
@@ -252,9 +253,12 @@ function sectionOf(key: string): string {
 async function startAndStop(loaded: Awaited<ReturnType<typeof loadDaemonConfig>>): Promise<void> {
   const logger = createLoggerTo({ debug: false, quiet: true }, { write: () => undefined });
   using level = new LogLevel(logger);
-  const reload = () => Promise.reject(new Error('not here'));
-  const { daemon, audit } = await composeDaemon(loaded, logger, level, undefined, reload);
-  const canRecord = audit.isAvailable;
+  const config = { named: file, loaded, refused: undefined };
+  const daemon = await startDaemon({
+    ...{ logger, level, system: await thisSystem() },
+    config: { ...config, fingerprint: configFingerprint(file) },
+  });
+  const canRecord = daemon.kernel.audit.isAvailable;
   await daemon.close();
   // What cannot be recorded is refused: a daemon that serves and can record nothing is of no use.
   if (!canRecord) throw new Error('the audit log cannot be written');

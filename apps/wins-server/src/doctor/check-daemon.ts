@@ -37,20 +37,6 @@ export const checkDaemon: Check = {
   },
 };
 
-/** Processes that a daemon started which is dead by now. */
-export const checkOrphans: Check = {
-  name: 'orphans',
-  look: async (host, { config }) => {
-    const orphans = await host.orphans(config);
-    if (orphans.length === 0) return [ok('orphans', 'no process of a dead daemon runs')];
-    return orphans.map(({ pid, name, path, evidence }) => {
-      const what = path ?? name ?? 'a program';
-      const found = `process ${pid} runs ${what} without a daemon (known by its ${evidence})`;
-      return problem('orphans', found, 'start the daemon, which ends it, or end it yourself');
-    });
-  },
-};
-
 /** What to do about a pipe that cannot be reached, by the reason. */
 const PIPE_ADVICE: Readonly<Record<PipeErrorCode, string>> = {
   accessDenied: "run this as an administrator or as the daemon's user",

@@ -1,29 +1,33 @@
 import { ConfigError, lastGoodFile, parseConfig, type LoadedConfig } from '@wins/config';
 import { messageOf } from '@wins/wins-program';
-import { checkAgent } from '../features/agent/check-agent.js';
-import { checkCsiProxy } from '../features/csi-proxy/check-csi-proxy.js';
-import { checkDaemon, checkOrphans, checkVersions } from './check-daemon.js';
-import { checkAudit, checkWatchedFile, checkWhiteList, isAboutEntry } from './check-files.js';
-import { checkServed } from '../features/config/check-served.js';
+import { checkDaemon, checkVersions } from './check-daemon.js';
+import { checkAudit } from './check-audit.js';
+import { FEATURES } from '../features/features.js';
+import { isAboutEntry } from '../features/runs/check-white-list.js';
+import type { Feature } from '../kernel/feature.js';
 import type { Check, DoctorHost } from './doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
 
-const CHECKS: readonly Check[] = [
-  checkServed,
-  checkDaemon,
-  checkWhiteList,
-  checkOrphans,
-  checkAudit,
-  checkWatchedFile,
-  checkAgent,
-  checkCsiProxy,
-];
+/** What is looked at whatever the daemon does. */
+const CHECKS: readonly Check[] = [checkDaemon, checkAudit];
 
-/** Examines a host, one check after another; a check that fails does not stop the others. */
-export async function examine(host: DoctorHost): Promise<readonly Finding[]> {
+/**
+ * Examines a host, one check after another; a check that fails does not stop the others.
+ *
+ * @param features - Whose checks are asked. Default: all of this program.
+ */
+export async function examine(
+  host: DoctorHost,
+  features: readonly Pick<Feature, 'doctor'>[] = FEATURES,
+): Promise<readonly Finding[]> {
   const { loaded, isUsable, findings } = await checkConfig(host);
   const all: Finding[] = [...(await run(checkVersions, host, loaded)), ...findings];
-  for (const check of [...CHECKS, ...host.systemChecks]) {
+  const checks = [
+    ...CHECKS,
+    ...features.flatMap(({ doctor = [] }) => doctor),
+    ...host.systemChecks,
+  ];
+  for (const check of checks) {
     if (isUsable || check.needsConfig !== true) all.push(...(await run(check, host, loaded)));
   }
   return all;

@@ -1,9 +1,8 @@
 import type { TurnedAway } from './admission/places.js';
 import type { Decision } from '@wins/audit-log';
 import type { GuardedKey } from '@wins/config';
-import type { CsiProxyState } from '@wins/csi-proxy';
+import type { EventFacts } from './events/ring-event.js';
 import type { ManagerEvent } from '@wins/process-manager';
-import type { SourceState } from '@wins/system-agent';
 import type { TunnelEnd, TunnelErrorCode } from '@wins/tcp-tunnel';
 import type { TraceContext } from '../features/tracing/trace-context.js';
 
@@ -11,8 +10,9 @@ import type { TraceContext } from '../features/tracing/trace-context.js';
 export type DaemonPipe = 'main' | 'tunnel' | 'admin';
 
 /**
- * What happens in the daemon, for those who count or keep it. No event holds an argument, a variable, output or the id of a run; paths,
- * addresses and what clients call themselves are in decisions and events of runs, as in the audit log.
+ * What happens in the daemon, for those who count or keep it. No event holds an argument, a
+ * variable, output or the id of a run; paths, addresses and what clients call themselves are in
+ * decisions and events of runs, as in the audit log.
  */
 export type DaemonEvent =
   /** A decision was recorded, or counted as one of many by the audit log. */
@@ -58,7 +58,10 @@ export type DaemonEvent =
       readonly port: number;
       readonly code: TunnelErrorCode;
     }
-  /** A stream was reset because nothing moved in it: its program reads nothing, or its client may be gone. */
+  /**
+   * A stream was reset because nothing moved in it: its program reads nothing, or its client may be
+   * gone.
+   */
   | {
       readonly type: 'stream';
       readonly phase: 'cut';
@@ -76,25 +79,17 @@ export type DaemonEvent =
     }
   /** The daemon started without guarded keys that the one before it served with. */
   | { readonly type: 'configLost'; readonly keys: readonly GuardedKey[] }
-  /** The record of an upgrade of this service was found, which may be of the time before this daemon. */
-  | { readonly type: 'upgrade'; readonly outcome: string; readonly reason: string }
-  /** A pass of a plan is over. */
+  /**
+   * What is kept under its own name, with facts that its source has named one by one: what features
+   * tell of themselves, the start and the end.
+   */
   | {
-      readonly type: 'plan';
-      readonly source: string;
-      readonly checksum: string;
-      readonly succeeded: boolean;
-      readonly durationMs: number;
+      readonly type: 'kept';
+      readonly event: string;
+      readonly facts: EventFacts;
+      /** Whether it is written at once. Default: with the next ones. */
+      readonly isUrgent?: boolean;
     }
-  | { readonly type: 'planState'; readonly source: string; readonly state: SourceState['kind'] }
-  | {
-      readonly type: 'probe';
-      readonly source: string;
-      readonly checksum: string;
-      readonly probe: string;
-      readonly healthy: boolean;
-    }
-  | { readonly type: 'csiProxy'; readonly state: CsiProxyState['kind'] }
   /** Records of the audit log were lost, or refused with what they were about. */
   | { readonly type: 'auditLost'; readonly count: number }
   /** The event loop was blocked. */
@@ -103,9 +98,10 @@ export type DaemonEvent =
 type Listener = (event: DaemonEvent) => void;
 
 /**
- * Tells what happens in one daemon to whoever listens. A source asks {@link isCounted} before it makes an event that comes with each call,
- * connection or stream, so that a daemon without metrics makes none of them. Listeners are called at once and in the order in which they
- * came; one that throws disturbs neither the source nor the others.
+ * Tells what happens in one daemon to whoever listens. A source asks {@link isCounted} before it
+ * makes an event that comes with each call, connection or stream, so that a daemon without metrics
+ * makes none of them. Listeners are called at once and in the order in which they came; one that
+ * throws disturbs neither the source nor the others.
  */
 export class DaemonEvents {
   readonly #failed: (error: unknown) => void;
@@ -128,9 +124,11 @@ export class DaemonEvents {
   }
 
   /**
-   * Calls the listener with each event from now on, until what is returned is disposed of. Disposing is idempotent.
+   * Calls the listener with each event from now on, until what is returned is disposed of.
+   * Disposing is idempotent.
    *
-   * @param options - `routine`: also with what comes with each call, connection and stream. Default: no.
+   * @param options - `routine`: also with what comes with each call, connection and stream.
+   * Default: no.
    */
   subscribe(listener: Listener, { routine = false }: { routine?: boolean } = {}): Disposable {
     let hasFailed = false;

@@ -28,7 +28,7 @@ describe('health', () => {
 
   beforeEach(async () => {
     folder = mkdtempSync(path.join(tmpdir(), 'wins-health-'));
-    health = new Health();
+    health = new Health(['', 'wins.CsiProxyService', 'wins.PlanService', 'wins.ProcessService']);
     clients = [];
     served = await serveCalls(path.join(folder, 's'), (server) => health.addTo(server));
   });
@@ -87,22 +87,22 @@ describe('health', () => {
     health.set(true);
     const plans = follow(client, 'wins.PlanService');
     expect(await next(plans)).toBe(HealthStatus.SERVING);
-    health.setFollowsPlans(false);
+    health.setWell('wins.PlanService', false);
     expect(await next(plans)).toBe(HealthStatus.NOT_SERVING);
     expect(await ask(client, '')).toEqual({ status: HealthStatus.SERVING });
-    health.setFollowsPlans(true);
+    health.setWell('wins.PlanService', true);
     expect(await next(plans)).toBe(HealthStatus.SERVING);
   });
 
   it('says of csi-proxy alone that it is not as it should be', async () => {
     const client = connect();
     health.set(true);
-    health.setKeepsCsiProxy(false);
+    health.setWell('wins.CsiProxyService', false);
     const { NOT_SERVING, SERVING } = HealthStatus;
     expect(await ask(client, 'wins.CsiProxyService')).toEqual({ status: NOT_SERVING });
     for (const other of ['', 'wins.PlanService'])
       expect(await ask(client, other)).toEqual({ status: SERVING });
-    health.setKeepsCsiProxy(true);
+    health.setWell('wins.CsiProxyService', true);
     expect(await ask(client, 'wins.CsiProxyService')).toEqual({ status: SERVING });
   });
 
@@ -116,7 +116,7 @@ describe('health', () => {
       code: status.NOT_FOUND,
     });
     for (const isConnected of [false, true, false, undefined]) {
-      health.setServerOfPlans(isConnected);
+      health.setWell('wins.PlanService.Server', isConnected);
       const wanted =
         isConnected === undefined ? SERVICE_UNKNOWN : isConnected ? SERVING : NOT_SERVING;
       expect(await next(server)).toBe(wanted);
@@ -149,8 +149,8 @@ describe('health', () => {
         },
       );
     });
-    expect(Object.keys(answer.statuses)).toHaveLength(13);
-    expect(answer.statuses['wins.RouteService']).toEqual({ status: HealthStatus.NOT_SERVING });
+    expect(Object.keys(answer.statuses)).toHaveLength(4);
+    expect(answer.statuses['wins.ProcessService']).toEqual({ status: HealthStatus.NOT_SERVING });
   });
 
   it('tells those who watch of each change, once', async () => {

@@ -2,32 +2,10 @@ import { status, type Server } from '@grpc/grpc-js';
 import { HealthStatus, healthServiceDefinition, type HealthServer } from '@wins/wins-api/contract';
 import { rpcError } from './rpc-errors.js';
 
-/** Whether the node follows its plans; SERVING as well while it is to follow none. */
-const PLANS = 'wins.PlanService';
-/** Whether the server of the plans is connected; a daemon that is to follow no server does not know the name. */
-const SERVER_OF_PLANS = 'wins.PlanService.Server';
-/** Whether csi-proxy is as the config wants it; SERVING as well while none is wanted. */
-const CSI_PROXY = 'wins.CsiProxyService';
-/** Whether the config file is what the daemon serves with; not so while it cannot be used and the config before it is in force. */
-const CONFIG = 'wins.ConfigService';
-/** The services that health answers for; the empty name is the whole daemon. */
-const SERVICES: readonly string[] = [
-  '',
-  'wins.ApplicationService',
-  CONFIG,
-  CSI_PROXY,
-  'wins.EventsService',
-  'wins.HnsService',
-  'wins.HostService',
-  'wins.MetricsService',
-  'wins.NetworkService',
-  PLANS,
-  'wins.ProcessService',
-  'wins.RouteService',
-  'wins.RunStats',
-];
-
-/** Calls of Watch at a time, in all and of one connection. What each holds does not depend on what its client sent. */
+/**
+ * Calls of Watch at a time, in all and of one connection. What each holds does not depend on what
+ * its client sent.
+ */
 const MAX_WATCHERS = 64;
 const MAX_WATCHERS_OF_CONNECTION = 4;
 
@@ -42,10 +20,15 @@ interface Watcher {
 /** The standard health service, grpc.health.v1.Health. */
 export class Health {
   #serving = false;
-  /** Services with something of their own that is not well. */
-  readonly #unwell = new Set<string>();
-  #hasServer = false;
+  readonly #services: readonly string[];
+  /** Of services with something of their own that may be unwell. */
+  readonly #wellness = new Map<string, boolean>();
   readonly #watchers = new Set<Watcher>();
+
+  /** @param services - The names that it always answers for; the empty one is the whole daemon. */
+  constructor(services: readonly string[]) {
+    this.#services = services;
+  }
 
   addTo(server: Server): void {
     const service: HealthServer = {
@@ -84,44 +67,26 @@ export class Health {
     this.#change(() => (this.#serving = serving));
   }
 
-  /** Sets whether plans are followed as they should be, and sends that to the watchers of `wins.PlanService`. */
-  setFollowsPlans(follows: boolean): void {
-    this.#setWell(PLANS, follows);
-  }
-
-  /** Sets whether the server of the plans is connected; undefined while there is none. Sends that to who watches it. */
-  setServerOfPlans(isConnected: boolean | undefined): void {
+  /**
+   * Sets whether a service is well besides, and sends that to its watchers; one that is not among
+   * the names of this health is known from then on.
+   *
+   * @param isWell - Undefined: health does not know the name any more, unless it is one of its own.
+   */
+  setWell(service: string, isWell: boolean | undefined): void {
     this.#change(() => {
-      this.#hasServer = isConnected !== undefined;
-      if (isConnected === false) this.#unwell.add(SERVER_OF_PLANS);
-      else this.#unwell.delete(SERVER_OF_PLANS);
-    });
-  }
-
-  /** Sets whether the config file can be used, and sends that to the watchers of `wins.ConfigService`. */
-  setConfigIsGood(isGood: boolean): void {
-    this.#setWell(CONFIG, isGood);
-  }
-
-  /** Sets whether csi-proxy is as it should be, and sends that to the watchers of `wins.CsiProxyService`. */
-  setKeepsCsiProxy(keeps: boolean): void {
-    this.#setWell(CSI_PROXY, keeps);
-  }
-
-  #setWell(service: string, isWell: boolean): void {
-    this.#change(() => {
-      if (isWell) this.#unwell.delete(service);
-      else this.#unwell.add(service);
+      if (isWell === undefined) this.#wellness.delete(service);
+      else this.#wellness.set(service, isWell);
     });
   }
 
   get #names(): readonly string[] {
-    return this.#hasServer ? [...SERVICES, SERVER_OF_PLANS] : SERVICES;
+    return [...new Set([...this.#services, ...this.#wellness.keys()])];
   }
 
   #statusOf(service: string): HealthStatus {
     if (!this.#names.includes(service)) return HealthStatus.SERVICE_UNKNOWN;
-    const isServing = this.#serving && !this.#unwell.has(service);
+    const isServing = this.#serving && this.#wellness.get(service) !== false;
     return isServing ? HealthStatus.SERVING : HealthStatus.NOT_SERVING;
   }
 

@@ -3,6 +3,7 @@ import { AuditError } from '@wins/audit-log';
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
 import { ERROR_METADATA_KEY } from '@wins/wins-api/contract';
 import { messageOf } from '@wins/wins-program';
+import { FeatureOffError } from '../kernel/feature-off-error.js';
 import {
   hostSystemErrorCode,
   type HostSystemErrorCode,
@@ -68,6 +69,14 @@ export function toRpcError(error: unknown): Partial<ServiceError> {
     return rpcError(STATUS[error.code], error.code, prefix + error.message);
   }
   const details = messageOf(error);
+  if (error instanceof FeatureOffError) {
+    const isEnding = error.code === 'shuttingDown';
+    return rpcError(
+      isEnding ? status.UNAVAILABLE : status.FAILED_PRECONDITION,
+      error.code,
+      details,
+    );
+  }
   if (error instanceof AuditError) return rpcError(status.UNAVAILABLE, 'auditUnavailable', details);
   const hostCode = hostSystemErrorCode(error);
   if (hostCode === undefined) return { code: status.INTERNAL, details };

@@ -1,6 +1,11 @@
 import type { AgentAct, AgentEvent } from '@wins/system-agent';
 import type { Decision } from '@wins/audit-log';
+import type { EventFacts } from '../../kernel/events/ring-event.js';
+import type { DaemonEvents } from '../../kernel/daemon-events.js';
 import type { Logger } from '../../log/logger.js';
+
+/** The event of a pass that is over. */
+export const PASS_EVENT = 'plan';
 
 /** An act of the agent as it is recorded before it happens. */
 export function actDecision(act: AgentAct): Decision {
@@ -55,4 +60,18 @@ export function logAgentEvent(logger: Logger, event: AgentEvent): void {
       logger.warn({ source, ...(err && { err }) }, message);
     }
   }
+}
+
+/** Tells an event of the agent to the daemon, fact by fact. */
+export function publishAgentEvent(events: DaemonEvents, event: AgentEvent): void {
+  const publish = (name: string, facts: EventFacts): void =>
+    events.publish({ type: 'kept', event: name, facts });
+  if (event.kind === 'passEnded') {
+    const { source, checksum, succeeded, durationMs } = event;
+    publish(PASS_EVENT, { source, checksum, succeeded, durationMs });
+  } else if (event.kind === 'probeChanged') {
+    const { source, checksum, probe, healthy } = event;
+    publish('probe', { source, checksum, probe, healthy });
+  } else if (event.kind === 'stateChanged')
+    publish('planState', { source: event.source, state: event.state.kind });
 }

@@ -9,6 +9,7 @@ import type {
 } from '@wins/system-agent';
 import type {
   PlanApplied,
+  PlanApplyResponse,
   PlanContent,
   PlanFileEntry,
   PlanInstructionEntry,
@@ -16,6 +17,7 @@ import type {
   PlanSource,
 } from '@wins/wins-api/contract';
 import { quoteText } from '@wins/wins-program';
+import type { PlanOutcome } from './running-agent.js';
 
 /** What a plan wants, without what may be a secret: contents, arguments, values. */
 export function contentMessage(source: string, checksum: string, plan: Plan): PlanContent {
@@ -52,7 +54,7 @@ export function sourceMessage({ source, state, ...known }: PlanStatus): PlanSour
 }
 
 /** What is known of probes. */
-export function probeMessages(probes: Readonly<Record<string, ProbeStatus>>): PlanProbeState[] {
+function probeMessages(probes: Readonly<Record<string, ProbeStatus>>): PlanProbeState[] {
   return Object.entries(probes).map(([name, { healthy, successCount, failureCount }]) => ({
     ...{ Name: name, Healthy: healthy },
     ...{ SuccessCount: successCount, FailureCount: failureCount },
@@ -67,6 +69,27 @@ export function appliedMessage({ file, checksum, plan }: AppliedPlan): PlanAppli
     PeriodicInstructions: plan.periodicInstructions.length,
     Probes: Object.keys(plan.probes).length,
   };
+}
+
+/** What came of a plan that was applied once, or would come of it. */
+export function outcomeMessage({
+  plan,
+  checksum,
+  effects,
+  result,
+}: PlanOutcome): PlanApplyResponse {
+  const wanted = contentMessage('once', checksum, plan);
+  if (result === undefined) {
+    const Files = wanted.Files.map((file, index) => ({ ...file, Effect: effects?.[index] ?? '' }));
+    const nothing = { Applied: false, Succeeded: false, Outputs: [], Probes: [] };
+    return { Plan: { ...wanted, Files }, ...nothing };
+  }
+  const { succeeded, outputs, probes } = result;
+  const Outputs = Object.entries(outputs).map(([name, bytes]) => ({
+    ...{ Name: name, SizeBytes: bytes?.length ?? 0 },
+  }));
+  const Probes = probeMessages(probes);
+  return { Plan: wanted, Applied: true, Succeeded: succeeded, Outputs, Probes };
 }
 
 function fileMessage(file: PlanFile): PlanFileEntry {
@@ -97,7 +120,8 @@ function addressOf(url = ''): string {
   return `${protocol}//${host}${pathname}`;
 }
 
-function problemOf(state: SourceState): string {
+/** What is wrong with a plan in this state; empty when nothing is. */
+export function problemOf(state: SourceState): string {
   if ('error' in state) return state.error.message;
   if (state.kind === 'waiting' && !STARTS.has(state.planState))
     return `plan-state is ${quoteText(state.planState ?? '')}; only pending starts the plan`;

@@ -1,18 +1,22 @@
-import { AgentError } from '@wins/system-agent';
+import { AgentError, parsePlan } from '@wins/system-agent';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { planServiceDefinition } from '@wins/wins-api/contract';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ClientIdentity } from '../../kernel/admission/client-identity.js';
-import type { RunningAgent } from './running-agent.js';
+import { FeatureSwitch } from '../../kernel/feature-switch.js';
+import { kernelOf } from '../../testing/kernel-of.js';
+import { agent as declaration } from './feature.js';
+import type { PlanOutcome, RunningAgent } from './running-agent.js';
 import type { Decision } from '@wins/audit-log';
 import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
 import { serveCalls } from '../../testing/serve-calls.js';
 import { createPlanService, type PlanServiceParts } from './plan-service.js';
 
 const { status, show, history, apply } = planServiceDefinition;
-const APPLIED = { Applied: true, Succeeded: true, Outputs: [], Probes: [] };
+const { plan, checksum } = parsePlan(Buffer.from('{}'));
+const RESULT: PlanOutcome['result'] = { succeeded: true, outputs: {}, probes: {}, periodic: {} };
 
 describe('the service of plans', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-plan-service-'));
@@ -20,16 +24,14 @@ describe('the service of plans', () => {
   const decisions: Decision[] = [];
   let gone: AbortSignal | undefined;
   const agent: RunningAgent = {
-    lastContactAt: new Date('2026-03-01T12:00:00Z'),
-    silentSince: undefined,
-    sources: () => [],
-    plans: () => [],
+    status: () => ({ plans: [], lastContactAt: new Date('2026-03-01T12:00:00Z') }),
     history: () => Promise.resolve([]),
     apply: (text, isDryRun, signal) => {
       gone = signal;
       if (text.length === 0)
         return Promise.reject(new AgentError('invalidPlan', 'cannot read the plan'));
-      if (text.toString() !== 'endless') return Promise.resolve({ ...APPLIED, Applied: !isDryRun });
+      if (text.toString() !== 'endless')
+        return Promise.resolve({ plan, checksum, ...(!isDryRun && { result: RESULT }) });
       return new Promise((_resolve, reject) =>
         signal.addEventListener('abort', () => reject(new AgentError('closed', 'given up'))),
       );
@@ -37,11 +39,13 @@ describe('the service of plans', () => {
     close: () => Promise.resolve(),
   };
 
+  const ON = { running: agent, require: () => agent, reason: '', settings: { isStrict: true } };
+
   let lastSocket = 0;
   async function as<T>(
     client: ClientIdentity,
     ask: (daemon: WinsClient) => Promise<T>,
-    agents: PlanServiceParts['agent'] = { agent, reason: '', isStrict: true },
+    view: PlanServiceParts['agent'] = ON,
   ): Promise<T> {
     lastSocket += 1;
     const address = path.join(folder, `socket-${lastSocket}`);
@@ -56,7 +60,7 @@ describe('the service of plans', () => {
       (server, callers) =>
         server.addService(
           planServiceDefinition,
-          createPlanService({ agent: agents, callers, audit }),
+          createPlanService({ agent: view, callers, audit }),
         ),
       undefined,
       client,
@@ -87,18 +91,20 @@ describe('the service of plans', () => {
   });
 
   it('says why nothing is followed', async () => {
-    const agents = { agent: undefined, reason: 'nothing is turned on', isStrict: false };
+    const reason = 'nothing is turned on';
+    const off = new FeatureSwitch(declaration, kernelOf());
+    off.apply({ reason });
     await as(
       ADMINISTRATOR,
       async (daemon) => {
-        expect(await daemon.call(status, {})).toMatchObject({ On: false, Reason: agents.reason });
+        expect(await daemon.call(status, {})).toMatchObject({ On: false, Reason: reason });
         await expect(daemon.call(show, {})).rejects.toMatchObject({
           code: 'failedPrecondition',
           reason: 'agentOff',
-          details: expect.stringContaining(agents.reason) as unknown,
+          details: expect.stringContaining(reason) as unknown,
         });
       },
-      agents,
+      off,
     );
   });
 

@@ -1,13 +1,16 @@
 import type { CommandRunner } from '@wins/process-manager';
-import type { AgentAct, AgentEvent, PlanFiles } from '@wins/system-agent';
-import type { FileTrust } from '@wins/trusted-files';
 import type {
-  PlanApplied,
-  PlanApplyResponse,
-  PlanContent,
-  PlanSource,
-} from '@wins/wins-api/contract';
+  AgentAct,
+  AgentEvent,
+  AgentStatus,
+  AppliedPlan,
+  PassResult,
+  Plan,
+  PlanFiles,
+} from '@wins/system-agent';
+import type { FileTrust } from '@wins/trusted-files';
 import type { AgentSettings } from './agent-settings.js';
+import type { FileEffect } from './dry-run.js';
 
 /** Makes the error that the agent knows for a file that cannot be made. */
 export type FileFailure = (message: string, options: ErrorOptions) => Error;
@@ -24,17 +27,25 @@ export interface AgentParts {
   readonly onEvent: (event: AgentEvent) => void;
 }
 
-/** An agent that follows its plans until it is closed. What it tells holds no secret. */
+/** What came of a plan that was applied once, or would come of it. */
+export interface PlanOutcome {
+  readonly plan: Plan;
+  readonly checksum: string;
+  /** What each of its files would become, in their order; absent when it was applied. */
+  readonly effects?: readonly FileEffect[];
+  /** Absent when it was not applied. */
+  readonly result?: PassResult;
+}
+
+/** An agent that follows its plans until it is closed. */
 export interface RunningAgent {
-  /** When the API server last answered; absent without a remote plan, or when it never did. */
-  readonly lastContactAt: Date | undefined;
-  /** The same, or when the agent began if it never did; absent without a remote plan. */
-  readonly silentSince: Date | undefined;
-  sources(): PlanSource[];
-  plans(): PlanContent[];
-  history(): Promise<PlanApplied[]>;
-  /** Applies a plan once, or says what it would do. @throws AgentError `invalidPlan`, `fileFailed`, `closed`. */
-  apply(text: Buffer, isDryRun: boolean, signal: AbortSignal): Promise<PlanApplyResponse>;
+  status(): AgentStatus;
+  history(): Promise<readonly AppliedPlan[]>;
+  /**
+   * Applies a plan once, or looks at what that would do. @throws AgentError `invalidPlan`,
+   * `fileFailed`, `closed`.
+   */
+  apply(text: Buffer, isDryRun: boolean, signal: AbortSignal): Promise<PlanOutcome>;
   /** Ends what it runs. Idempotent. */
   close(): Promise<void>;
 }

@@ -14,11 +14,9 @@ import {
 } from '@wins/system-agent';
 import { systemClock } from '@wins/time';
 import type { FileTrust } from '@wins/trusted-files';
-import type { PlanApplyResponse } from '@wins/wins-api/contract';
 import path from 'node:path';
 import type { AgentSettings } from './agent-settings.js';
 import { fileEffects } from './dry-run.js';
-import { appliedMessage, contentMessage, probeMessages, sourceMessage } from './plan-messages.js';
 import { programRunner } from './program-runner.js';
 import type { AgentParts, RunningAgent } from './running-agent.js';
 
@@ -71,39 +69,13 @@ export function startAgent(parts: AgentParts): RunningAgent {
     }),
   });
   return {
-    get lastContactAt() {
-      return agent.status().lastContactAt;
-    },
-    get silentSince() {
-      return agent.status().silentSince;
-    },
-    sources: () => agent.status().plans.map(sourceMessage),
-    plans: () =>
-      agent
-        .status()
-        .plans.flatMap(({ source, checksum = '', plan }) =>
-          plan === undefined ? [] : [contentMessage(source, checksum, plan)],
-        ),
-    history: async () => (await agent.history()).map(appliedMessage),
-    apply: async (text, isDryRun, signal): Promise<PlanApplyResponse> => {
+    status: () => agent.status(),
+    history: () => agent.history(),
+    apply: async (text, isDryRun, signal) => {
       const parsed = parsePlan(text);
       const { plan, checksum } = parsed;
-      const wanted = contentMessage('once', checksum, plan);
-      if (isDryRun) {
-        const effects = await fileEffects(plan);
-        const Files = wanted.Files.map((file, index) => ({
-          ...file,
-          Effect: effects[index] ?? '',
-        }));
-        const nothing = { Applied: false, Succeeded: false, Outputs: [], Probes: [] };
-        return { Plan: { ...wanted, Files }, ...nothing };
-      }
-      const { succeeded, outputs, probes } = await agent.applyOnce(parsed, signal);
-      const Outputs = Object.entries(outputs).map(([name, bytes]) => ({
-        ...{ Name: name, SizeBytes: bytes?.length ?? 0 },
-      }));
-      const Probes = probeMessages(probes);
-      return { Plan: wanted, Applied: true, Succeeded: succeeded, Outputs, Probes };
+      if (isDryRun) return { plan, checksum, effects: await fileEffects(plan) };
+      return { plan, checksum, result: await agent.applyOnce(parsed, signal) };
     },
     close: () => agent.close(),
   };

@@ -12,7 +12,7 @@ import { createLoggerTo } from '../../log/logger.js';
 import { posixProcessHost } from '../../posix.js';
 import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
 import { serveCalls } from '../../testing/serve-calls.js';
-import { createConfigService, type ConfigInForce } from './config-service.js';
+import { createConfigService, type ConfigServiceParts } from './config-service.js';
 
 describe('the service of the config', () => {
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-config-service-')));
@@ -37,16 +37,18 @@ describe('the service of the config', () => {
   const atStart = loadedFrom(text);
   let inForce = atStart;
   let onDisk = text;
-  const config: ConfigInForce = {
-    inForce: () => inForce,
-    reload: () =>
-      Promise.resolve().then(() => {
-        const loaded = loadedFrom(onDisk);
-        const change = changedKeys(loaded, inForce, atStart);
-        inForce = loaded;
-        return { loaded, change };
-      }),
+  const needRestart = (next: typeof atStart) => changedKeys(next, next, atStart).needRestart;
+  const config: ConfigServiceParts['config'] = {
+    start: { named: file, loaded: atStart, refused: undefined, fingerprint: 'none' },
+    ...{ needRestart, inForce: () => inForce },
   };
+  const reload: ConfigServiceParts['reload'] = () =>
+    Promise.resolve().then(() => {
+      const loaded = loadedFrom(onDisk);
+      const change = changedKeys(loaded, inForce, atStart);
+      inForce = loaded;
+      return { loaded, change };
+    });
   const logger = createLoggerTo({ debug: false, quiet: true }, { write: () => undefined });
   const decisions: unknown[] = [];
   const manager = createProcessManager({
@@ -80,7 +82,7 @@ describe('the service of the config', () => {
       (server, callers) =>
         server.addService(
           configServiceDefinition,
-          createConfigService({ config, manager, callers, logger }),
+          createConfigService({ config, reload, manager: () => manager, callers, logger }),
         ),
       undefined,
       client,

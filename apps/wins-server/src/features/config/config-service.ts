@@ -1,4 +1,4 @@
-import { changedKeys, type ConfigChange, ConfigError, type LoadedConfig } from '@wins/config';
+import { type ConfigChange, ConfigError, type LoadedConfig } from '@wins/config';
 import { ProcessError, type ProcessManager } from '@wins/process-manager';
 import type { ConfigEntry, ConfigProblem, ConfigReloadResponse } from '@wins/wins-api';
 import type { ConfigExplainRequest, ConfigServiceServer } from '@wins/wins-api/contract';
@@ -8,6 +8,7 @@ import {
   programVerdict,
   type DecidingEntry,
 } from '../../configuration/subject-verdict.js';
+import type { DaemonConfig } from '../../kernel/feature.js';
 import type { Logger } from '../../log/logger.js';
 import type { Caller } from '../../rpc/connections.js';
 import { toRpcError } from '../../rpc/rpc-errors.js';
@@ -22,20 +23,17 @@ export interface ReloadedConfig {
   readonly change: ConfigChange;
 }
 
-/** The config of a daemon that serves. */
-export interface ConfigInForce {
-  readonly inForce: () => LoadedConfig;
+/** What the service asks. */
+export interface ConfigServiceParts {
+  readonly config: Pick<DaemonConfig, 'start' | 'inForce' | 'needRestart'>;
   /**
+   * Loads the file again.
+   *
    * @param allowDrop - Guarded keys that the file may drop.
    * @throws ConfigError, or Error for a file that has gone; what was in force stays.
    */
   readonly reload: (allowDrop: readonly string[]) => Promise<ReloadedConfig>;
-}
-
-/** What the service asks. */
-export interface ConfigServiceParts {
-  readonly config: ConfigInForce;
-  readonly manager: Pick<ProcessManager, 'judge'>;
+  readonly manager: () => Pick<ProcessManager, 'judge'>;
   readonly callers: Callers;
   readonly logger: Logger;
 }
@@ -46,7 +44,6 @@ export interface ConfigServiceParts {
  */
 export function createConfigService(parts: ConfigServiceParts): ConfigServiceServer {
   const { config, callers, logger } = parts;
-  const atStart = config.inForce();
   const administered = administratorsOnly(callers, 'tell about the config');
   return {
     explain: (call, respond) => {
@@ -62,8 +59,8 @@ export function createConfigService(parts: ConfigServiceParts): ConfigServiceSer
     describe: (call, respond) =>
       administered(call, respond, () => {
         const now = config.inForce();
-        const isWhole = changedKeys(now, now, atStart).needRestart.length === 0;
-        const { sha256 = '' } = isWhole ? now : atStart;
+        const isWhole = config.needRestart(now).length === 0;
+        const { sha256 = '' } = isWhole ? now : config.start.loaded;
         return { File: now.path, Found: now.found, SHA256: sha256 };
       }),
     reload: (call, respond) =>
@@ -71,7 +68,7 @@ export function createConfigService(parts: ConfigServiceParts): ConfigServiceSer
         const { description } = callers.clientOf(call);
         const { AllowDrop: allowDrop } = call.request;
         logger.info({ client: description, allowDrop }, 'asked to reload the config');
-        return reloadAnswer(config, allowDrop);
+        return reloadAnswer(parts, allowDrop);
       }),
   };
 }
@@ -87,7 +84,7 @@ async function verdictOf(
       const { Path: path, DigestSHA256: sha256 } = subject.value;
       const { names: callerNames } = callers.clientOf(call);
       const question = { path, sha256, callerNames };
-      const verdict = await manager.judge(question, callers.ownerOf(call));
+      const verdict = await manager().judge(question, callers.ownerOf(call));
       const told = programVerdict(verdict, sha256 !== '', loaded);
       // That an entry pins digests is learnt by trying with other bytes, not by asking.
       const { isAdministrator } = callers.clientOf(call);
@@ -104,11 +101,11 @@ async function verdictOf(
 }
 
 async function reloadAnswer(
-  config: ConfigInForce,
+  { config, reload }: ConfigServiceParts,
   allowDrop: readonly string[],
 ): Promise<ConfigReloadResponse> {
   try {
-    const { loaded, change } = await config.reload(allowDrop);
+    const { loaded, change } = await reload(allowDrop);
     return {
       File: loaded.path,
       Rejected: false,

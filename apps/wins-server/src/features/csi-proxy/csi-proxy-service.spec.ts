@@ -7,7 +7,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { serveCalls } from '../../testing/serve-calls.js';
-import { createCsiProxyService, type CsiProxyServiceParts } from './csi-proxy-service.js';
+import { FeatureSwitch } from '../../kernel/feature-switch.js';
+import { kernelOf } from '../../testing/kernel-of.js';
+import { csiProxy as declaration } from './feature.js';
+import {
+  createCsiProxyService,
+  type CsiProxyServiceParts,
+  type KeptCsiProxy,
+} from './csi-proxy-service.js';
 
 const ADMINISTRATOR: ClientIdentity = {
   ...{ key: 'uid:0', isAdministrator: true, isEverybody: false },
@@ -32,12 +39,16 @@ const FAILED: CsiProxyStatus = {
   },
 };
 
+const on = (kept: KeptCsiProxy['kept']): CsiProxyServiceParts['csiProxy'] => ({
+  ...{ running: { kept }, reason: '', require: () => ({ kept }) },
+});
+
 describe('the service of csi-proxy', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-csi-service-'));
   afterAll(() => rmSync(folder, { recursive: true }));
   const decisions: Decision[] = [];
   let isGone = false;
-  const kept: CsiProxyServiceParts['csiProxy']['kept'] = {
+  const kept: KeptCsiProxy['kept'] = {
     status: SERVING,
     plan: () =>
       Promise.resolve([
@@ -51,7 +62,7 @@ describe('the service of csi-proxy', () => {
   async function as<T>(
     client: ClientIdentity,
     ask: (daemon: WinsClient) => Promise<T>,
-    csiProxy: CsiProxyServiceParts['csiProxy'] = { kept, reason: '' },
+    csiProxy: CsiProxyServiceParts['csiProxy'] = on(kept),
   ): Promise<T> {
     lastSocket += 1;
     const address = path.join(folder, `socket-${lastSocket}`);
@@ -116,7 +127,8 @@ describe('the service of csi-proxy', () => {
   });
 
   it('says why nothing keeps it', async () => {
-    const off = { kept: undefined, reason: 'the config has no section csi-proxy' };
+    const off = new FeatureSwitch(declaration, kernelOf());
+    off.apply({ reason: 'the config has no section csi-proxy' });
     await as(
       ADMINISTRATOR,
       async (daemon) => {
@@ -157,7 +169,7 @@ describe('the service of csi-proxy', () => {
         await ended;
         while (!isGone) await daemon.call(status, {});
       },
-      { kept: failing, reason: '' },
+      on(failing),
     );
     expect(isGone).toBe(true);
   });

@@ -1,22 +1,23 @@
 import { status } from '@grpc/grpc-js';
 import type { AuditTrail } from '@wins/audit-log';
+import type { CsiProxy } from '@wins/csi-proxy';
 import type { CsiProxyServiceServer } from '@wins/wins-api/contract';
 import { messageOf } from '@wins/wins-program';
 import { offMessage, statusMessage, stepMessage } from './csi-proxy-status.js';
-import type { CsiProxySwitch } from './feature.js';
+import type { FeatureView } from '../../kernel/feature.js';
 import { rpcError, toRpcError } from '../../rpc/rpc-errors.js';
 import { administratorsOnly, type Callers } from '../../rpc/administrators-only.js';
 
-/** What the service asks. */
-export interface CsiProxyServiceParts {
-  readonly csiProxy: Pick<CsiProxySwitch, 'kept' | 'reason'>;
-  readonly callers: Pick<Callers, 'clientOf' | 'administered'>;
-  readonly audit: Pick<AuditTrail, 'decided'>;
+/** What keeps csi-proxy. */
+export interface KeptCsiProxy {
+  readonly kept: Pick<CsiProxy, 'status' | 'plan' | 'apply'>;
 }
 
-/** Why a call cannot be answered: nothing keeps csi-proxy. */
-class CsiProxyOffError extends Error {
-  override readonly name = 'CsiProxyOffError';
+/** What the service asks. */
+export interface CsiProxyServiceParts {
+  readonly csiProxy: Pick<FeatureView<object, KeptCsiProxy>, 'running' | 'reason' | 'require'>;
+  readonly callers: Pick<Callers, 'clientOf' | 'administered'>;
+  readonly audit: Pick<AuditTrail, 'decided'>;
 }
 
 /** Serves wins.CsiProxyService, for administrators of the host alone. */
@@ -26,21 +27,16 @@ export function createCsiProxyService({
   audit,
 }: CsiProxyServiceParts): CsiProxyServiceServer {
   const answer = administratorsOnly(callers, 'tell about csi-proxy or see to it', failure);
-  const kept = (): NonNullable<typeof csiProxy.kept> => {
-    if (csiProxy.kept !== undefined) return csiProxy.kept;
-    const message = `cannot see to csi-proxy: found that it is off: ${csiProxy.reason}; wanted it on; see "csi-proxy" in the config`;
-    throw new CsiProxyOffError(message);
-  };
   return {
     status: (call, respond) =>
       answer(call, respond, () =>
-        csiProxy.kept === undefined
+        csiProxy.running === undefined
           ? offMessage(csiProxy.reason)
-          : statusMessage(csiProxy.kept.status),
+          : statusMessage(csiProxy.running.kept.status),
       ),
     apply: (call, respond) =>
       answer(call, respond, async () => {
-        const component = kept();
+        const component = csiProxy.require().kept;
         if (call.request.DryRun) {
           const steps = await component.plan();
           const Steps = steps.map(stepMessage);
@@ -59,8 +55,6 @@ export function createCsiProxyService({
 
 /** Errors of the component are known by their name: its code is not part of the daemon until it is on. */
 function failure(error: unknown): ReturnType<typeof toRpcError> {
-  if (error instanceof CsiProxyOffError)
-    return rpcError(status.FAILED_PRECONDITION, 'csiProxyOff', error.message);
   if (!(error instanceof Error) || error.name !== 'CsiProxyError') return toRpcError(error);
   const code = 'code' in error ? String(error.code) : 'unknown';
   return rpcError(status.FAILED_PRECONDITION, code, messageOf(error));

@@ -1,21 +1,25 @@
 import type { Decision } from '@wins/audit-log';
-import { parseConfig } from '@wins/config';
+import { parseConfig, type LoadedConfig } from '@wins/config';
 import { createCsiProxy, LinuxService } from '@wins/csi-proxy';
 import { archiveOf, memoryDownload, quickClock, stubProgram } from '@wins/csi-proxy/testing';
 import { posixFileTrust } from '@wins/trusted-files';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createLoggerTo } from '../../log/logger.js';
-import type { CsiProxyHost } from './csi-proxy-host.js';
-import { csiProxyHost } from './csi-proxy-host.js';
-import { CsiProxySwitch } from './feature.js';
+import { FeatureSwitch } from '../../kernel/feature-switch.js';
+import type { RunningFeature } from '../../kernel/feature.js';
 import type { Features } from '../../load-features.js';
+import { kernelOf } from '../../testing/kernel-of.js';
+import { csiProxyHost, type CsiProxyHost } from './csi-proxy-host.js';
+import type { KeptCsiProxy } from './csi-proxy-service.js';
+import { csiProxyFeature, type KeptSettings } from './feature.js';
 import { removeCsiProxy } from './remove-csi-proxy.js';
 import { startCsiProxy } from './start-csi-proxy.js';
 
 const URL_OF = 'https://example.com/%s.tar.gz';
 const SECTION = `csi-proxy: {url: "${URL_OF}", version: v1.1.3, kubeletPath: /k}`;
+
+type Switch = FeatureSwitch<KeptSettings, RunningFeature<KeptSettings> & KeptCsiProxy>;
 
 class World implements AsyncDisposable {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'csi-switch-'));
@@ -24,25 +28,26 @@ class World implements AsyncDisposable {
   readonly lines: string[] = [];
   readonly files = new Map<string, Buffer>();
   loads = 0;
-  readonly #open: CsiProxySwitch[] = [];
+  readonly #open: Switch[] = [];
 
-  switch(host: CsiProxyHost = { kind: 'linux', file: '' }, fails = false): CsiProxySwitch {
-    const logger = createLoggerTo(
-      { debug: true, quiet: false },
-      { write: (line) => this.lines.push(line) },
-    );
-    const made = new CsiProxySwitch({
-      ...{ host, logger, trust: posixFileTrust() },
-      audit: {
-        decided: (decision) => {
-          this.decisions.push(decision);
-          return Promise.resolve();
-        },
+  switch(host: CsiProxyHost = { kind: 'linux', file: '' }, fails = false): Switch {
+    const audit = {
+      decided: (decision: Decision) => {
+        this.decisions.push(decision);
+        return Promise.resolve();
       },
-      load: this.load(fails),
-    });
+    };
+    const kernel = kernelOf({ audit, trust: posixFileTrust() }, this.lines);
+    const made = new FeatureSwitch(
+      csiProxyFeature(this.load(fails), () => host),
+      kernel,
+    );
     this.#open.push(made);
     return made;
+  }
+
+  apply(one: Switch, text: string): void {
+    one.apply(one.feature.settings(this.config(text)));
   }
 
   /** The bundle, with a service that stands in for one of Windows. */
@@ -72,19 +77,19 @@ class World implements AsyncDisposable {
     this.files.set(URL_OF.replace('%s', version), archive);
   }
 
-  config(text: string) {
-    return { config: parseConfig(text).config, path: path.join(this.folder, 'config') };
+  config(text: string): LoadedConfig {
+    return { ...parseConfig(text), path: path.join(this.folder, 'config'), found: true };
   }
 
   async [Symbol.asyncDispose]() {
-    for (const one of this.#open) await one[Symbol.asyncDispose]();
+    for (const one of this.#open) await one.close();
     await this.service.stop(0);
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
 
 /** Resolves once the switch is in a state. */
-function until(one: CsiProxySwitch, isSo: () => boolean): Promise<void> {
+function until(one: Switch, isSo: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     const look = (): void => {
       if (isSo()) resolve();
@@ -93,19 +98,20 @@ function until(one: CsiProxySwitch, isSo: () => boolean): Promise<void> {
     look();
   });
 }
-const stateOf = (one: CsiProxySwitch) => one.kept?.status.state.kind;
+const stateOf = (one: Switch) => one.running?.kept.status.state.kind;
+const isWell = (one: Switch) => one.feature.health?.(one)['wins.CsiProxyService'];
 
-describe('the switch of csi-proxy', () => {
+describe('the feature csi-proxy', () => {
   let world: World;
   beforeEach(() => (world = new World()));
   afterEach(() => world[Symbol.asyncDispose]());
 
   it('loads nothing while no config has ever wanted it', async () => {
     const one = world.switch();
-    one.apply(world.config(''));
-    await until(one, () => one.reason !== 'the daemon is starting or stopping');
-    expect([one.isWell, one.reason]).toEqual([true, 'the config has no section csi-proxy']);
-    await one[Symbol.asyncDispose]();
+    world.apply(one, '');
+    await until(one, () => one.state.kind === 'off');
+    expect([isWell(one), one.reason]).toEqual([true, 'the config has no section csi-proxy']);
+    await one.close();
     expect(world.loads).toBe(0);
   });
 
@@ -113,35 +119,35 @@ describe('the switch of csi-proxy', () => {
     await world.publish('v1.1.3');
     await world.publish('v1.2.0');
     const one = world.switch();
-    one.apply(world.config(SECTION));
+    world.apply(one, SECTION);
     await until(one, () => stateOf(one) === 'serving');
     const first = world.service.pid;
-    one.apply(world.config(`${SECTION}\ndebug: true`));
-    one.apply(world.config(SECTION.replace('v1.1.3', 'v1.2.0')));
-    await until(one, () => /v1\.2\.0 serves/.test(JSON.stringify(one.kept?.status.state)));
-    await one.kept?.apply();
+    world.apply(one, `${SECTION}\ndebug: true`);
+    world.apply(one, SECTION.replace('v1.1.3', 'v1.2.0'));
+    await until(one, () => /v1\.2\.0 serves/.test(JSON.stringify(one.running?.kept.status.state)));
+    await one.running?.kept.apply();
     expect(world.service.pid).not.toBe(first);
     expect(world.decisions.map(({ action }) => action)).toEqual([
       ...['csiProxyFetch', 'csiProxySwitch', 'csiProxyFetch', 'csiProxySwitch', 'csiProxyTidy'],
     ]);
-    one.apply(world.config(''));
+    world.apply(one, '');
     await until(one, () => !existsSync(path.join(world.folder, 'csi-proxy')));
     expect(await world.service.query()).toBeUndefined();
     expect(world.loads).toBe(1);
     // Nothing is looked at any more.
-    await one[Symbol.asyncDispose]();
-    expect(one.kept).toBeUndefined();
+    await one.close();
+    expect(one.running).toBeUndefined();
   });
 
   it('takes away what an earlier daemon has installed', async () => {
     await world.publish('v1.1.3');
     const first = world.switch();
-    first.apply(world.config(SECTION));
+    world.apply(first, SECTION);
     await until(first, () => stateOf(first) === 'serving');
-    await first[Symbol.asyncDispose]();
+    await first.close();
     expect(await world.service.isServing()).toBe(true);
     const next = world.switch();
-    next.apply(world.config(''));
+    world.apply(next, '');
     await until(next, () => !existsSync(path.join(world.folder, 'csi-proxy')));
     expect(await world.service.query()).toBeUndefined();
   });
@@ -149,41 +155,41 @@ describe('the switch of csi-proxy', () => {
   it('leaves all as it is when the section is wrong', async () => {
     await world.publish('v1.1.3');
     const one = world.switch();
-    one.apply(world.config(SECTION));
+    world.apply(one, SECTION);
     await until(one, () => stateOf(one) === 'serving');
     const { pid } = world.service;
-    one.apply(world.config(SECTION.replace('%s', '%d')));
-    await until(one, () => !one.isWell && one.kept === undefined);
+    world.apply(one, SECTION.replace('%s', '%d'));
+    await until(one, () => !isWell(one) && one.running === undefined);
     expect(one.reason).toMatch(/csi-proxy\.url: found "%d" at column/);
     expect(world.service.pid).toBe(pid);
   });
 
   it('is not well when it fails, and is well again afterwards', async () => {
     const one = world.switch();
-    one.apply(world.config(SECTION));
-    await until(one, () => !one.isWell);
+    world.apply(one, SECTION);
+    await until(one, () => !isWell(one));
     expect(stateOf(one)).toBe('failed');
     await world.publish('v1.1.3');
-    await one.kept?.apply();
-    expect([one.isWell, stateOf(one)]).toEqual([true, 'serving']);
+    await one.running?.kept.apply();
+    expect([isWell(one), stateOf(one)]).toEqual([true, 'serving']);
     expect(world.lines.join('')).toMatch(/"state":"failed".*downloadFailed/);
   });
 
   it('does not take the daemon with it when it cannot start', async () => {
     const one = world.switch(undefined, true);
-    one.apply(world.config(SECTION));
-    await until(one, () => !one.isWell);
+    world.apply(one, SECTION);
+    await until(one, () => !isWell(one));
     expect(one.reason).toBe('it cannot start: the bundle is not there');
-    await one[Symbol.asyncDispose]();
+    await one.close();
   });
 
   it('is off where there are no such services, with a reason, and is well', async () => {
     const one = world.switch(csiProxyHost('linux', {}));
-    one.apply(world.config(SECTION));
-    await one[Symbol.asyncDispose]();
-    expect([one.reason, one.isWell, world.loads]).toEqual([
+    world.apply(one, SECTION);
+    expect([one.reason, isWell(one), world.loads]).toEqual([
       ...['csi-proxy is for nodes of Windows', true, 0],
     ]);
+    await one.close();
   });
 });
 
@@ -201,9 +207,9 @@ describe('an uninstallation', () => {
   it('takes away the csi-proxy that a daemon has installed', async () => {
     await world.publish('v1.1.3');
     const one = world.switch();
-    one.apply(world.config(SECTION));
+    world.apply(one, SECTION);
     await until(one, () => stateOf(one) === 'serving');
-    await one[Symbol.asyncDispose]();
+    await one.close();
     expect(await removeCsiProxy(config(), false, parts())).toBeUndefined();
     expect(await world.service.query()).toBeUndefined();
     expect(existsSync(path.join(world.folder, 'csi-proxy'))).toBe(false);

@@ -49,7 +49,7 @@ describe('what of an event is kept', () => {
     [{ type: 'tunnel', phase: 'opened', session: 'tunnel:1' }, 'tunnelOpened', 'tunnels'],
     [{ type: 'stream', phase: 'cut', port: 80, code: 'readerStopped' }, 'streamCut', 'streams'],
     [{ type: 'configReloaded', result: 'rejected', changed: [] }, 'configReloaded', undefined],
-    [{ type: 'csiProxy', state: 'serving' }, 'csiProxy', undefined],
+    [{ type: 'kept', event: 'csiProxy', facts: { state: 'serving' } }, 'csiProxy', undefined],
     [{ type: 'auditLost', count: 4096 }, 'auditLost', 'auditLost'],
     [{ type: 'stall', lateMs: 700.4 }, 'stall', 'stalls'],
   ])('%j is %s, of the share %s', (event, type, share) => {

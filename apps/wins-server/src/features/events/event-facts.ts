@@ -15,8 +15,9 @@ const CLIENT = /^(?:pipe|tunnel):/;
 const ROUTINE: ReadonlySet<string> = new Set(['keepAlive', 'wait']);
 
 /**
- * What of an event is kept; undefined for what is only counted. Every fact is named here: an argument, a variable, output or an address with a
- * query cannot come in by a new field of an event.
+ * What of an event is kept; undefined for what is only counted. Every fact is named here, or by the
+ * source of what is kept as it is: an argument, a variable, output or an address with a query
+ * cannot come in by a new field of an event.
  */
 export function keptEvent(event: DaemonEvent): KeptEvent | undefined {
   switch (event.type) {
@@ -50,24 +51,8 @@ export function keptEvent(event: DaemonEvent): KeptEvent | undefined {
     }
     case 'configLost':
       return { type: 'configLost', facts: { keys: event.keys.join(' ') } };
-    case 'upgrade': {
-      const { outcome, reason } = event;
-      return { type: 'upgrade', facts: { outcome, reason } };
-    }
-    case 'plan': {
-      const { source, checksum, succeeded, durationMs } = event;
-      return { type: 'plan', facts: { source, checksum, succeeded, durationMs } };
-    }
-    case 'planState': {
-      const { source, state } = event;
-      return { type: 'planState', facts: { source, state } };
-    }
-    case 'probe': {
-      const { source, checksum, probe, healthy } = event;
-      return { type: 'probe', facts: { source, checksum, probe, healthy } };
-    }
-    case 'csiProxy':
-      return { type: 'csiProxy', facts: { state: event.state } };
+    case 'kept':
+      return { type: event.event, facts: event.facts };
     case 'auditLost':
       return { type: 'auditLost', facts: { count: event.count }, share: 'auditLost' };
     case 'stall':

@@ -37,17 +37,10 @@ export class EventJournal {
     });
     this.#subscription = events.subscribe((event) => {
       const kept = keptEvent(event);
-      if (kept !== undefined) this.#ring.tell(kept.type, kept.facts, kept.share);
+      if (kept === undefined) return;
+      this.#ring.tell(kept.type, kept.facts, kept.share);
+      if (event.type === 'kept' && event.isUrgent === true) void this.#ring.flush();
     });
-  }
-
-  /** Keeps that the daemon begins or ends, and resolves when that is written, or cannot be. Never rejects. */
-  async tell(
-    type: 'started' | 'stopping',
-    facts: Readonly<Record<string, string | number>>,
-  ): Promise<void> {
-    this.#ring.tell(type, facts);
-    await this.#ring.flush();
   }
 
   /** @throws EventRingError */

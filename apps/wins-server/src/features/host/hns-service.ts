@@ -4,7 +4,7 @@ import { textsOfChoice, readChoice } from './read-choice.js';
 import type { HostCallGate } from './host-call-gate.js';
 
 /** Serves wins.HnsService. */
-export function createHnsService(calls: HostCallGate): HnsServiceServer {
+export function createHnsService(calls: Pick<HostCallGate, 'answer'>): HnsServiceServer {
   return {
     getNetwork: (call, respond) =>
       calls.answer(call, respond, {

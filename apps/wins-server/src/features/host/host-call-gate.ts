@@ -60,10 +60,10 @@ export class HostCallGate {
   #open = 0;
   #lastChange: Promise<unknown> = Promise.resolve();
   readonly #host: HostSystem;
-  readonly #connections: Connections;
+  readonly #connections: Pick<Connections, 'ownerOf'>;
   readonly #audit: RecordHostCall;
 
-  constructor(host: HostSystem, connections: Connections, audit: RecordHostCall) {
+  constructor(host: HostSystem, connections: Pick<Connections, 'ownerOf'>, audit: RecordHostCall) {
     this.#host = host;
     this.#connections = connections;
     this.#audit = audit;

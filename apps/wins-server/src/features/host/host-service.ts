@@ -2,7 +2,7 @@ import type { HostServiceServer } from '@wins/wins-api/contract';
 import type { HostCallGate } from './host-call-gate.js';
 
 /** Serves wins.HostService. */
-export function createHostService(calls: HostCallGate): HostServiceServer {
+export function createHostService(calls: Pick<HostCallGate, 'answer'>): HostServiceServer {
   return {
     getVersion: (call, respond) =>
       calls.answer(call, respond, {

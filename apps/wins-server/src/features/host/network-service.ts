@@ -3,7 +3,7 @@ import { textsOfChoice, readChoice } from './read-choice.js';
 import type { HostCallGate } from './host-call-gate.js';
 
 /** Serves wins.NetworkService. */
-export function createNetworkService(calls: HostCallGate): NetworkServiceServer {
+export function createNetworkService(calls: Pick<HostCallGate, 'answer'>): NetworkServiceServer {
   return {
     get: (call, respond) =>
       calls.answer(call, respond, {

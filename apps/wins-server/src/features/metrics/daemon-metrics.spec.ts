@@ -4,9 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DaemonEvents, type DaemonEvent } from '../../kernel/daemon-events.js';
+import type { FeatureOfDaemon } from '../../kernel/feature.js';
 import { posixProcessHost } from '../../posix.js';
+import { kernelOf } from '../../testing/kernel-of.js';
+import { FEATURES } from '../features.js';
 import { keepMetrics } from './daemon-metrics.js';
-import type { MetricsSources } from './metrics-sources.js';
 
 /** A daemon in which nothing goes on but what a test says. */
 class QuietDaemon implements Disposable {
@@ -16,21 +18,33 @@ class QuietDaemon implements Disposable {
   readonly metrics = new MetricRegistry();
   readonly #kept: Disposable;
 
-  constructor(more: Partial<MetricsSources> = {}) {
+  /** @param running - Of features, by their names. */
+  constructor(running: Readonly<Record<string, object>> = {}) {
     const traffic = { receivedBytes: 0, sentBytes: 0, pauses: 0 };
-    const tunnel = { connections: 0, sessions: 0, streams: 0, traffic };
-    this.#kept = keepMetrics(this.metrics, {
-      events: this.events,
-      figures: { connections: 0, tunnel },
-      runs: () => [],
+    const figures = { connections: 0, sessions: 0, streams: 0, traffic };
+    const manager = {
+      list: () => [],
       measure: () => Promise.resolve({ takenAtMs: 0, runs: [] }),
-      auditCounts: () => ({ written: 0, lost: 0, refused: 0 }),
-      configReadAtMs: () => Date.now(),
-      silentSince: () => undefined,
-      probes: () => [],
-      csiProxyState: () => undefined,
-      ...more,
-    });
+    };
+    const all: Readonly<Record<string, object>> = {
+      runs: { manager },
+      tunnel: { figures },
+      ...running,
+    };
+    this.#kept = keepMetrics(
+      this.metrics,
+      kernelOf({
+        ...{ events: this.events, pipe: { connections: { size: 0 } } },
+        audit: { counts: { written: 7, lost: 2, refused: 3 } },
+        config: { readAtMs: () => Date.now() },
+        features: () =>
+          FEATURES.map((feature) => {
+            const found = all[feature.name];
+            const view = { running: found, require: () => found };
+            return { feature, view } as FeatureOfDaemon;
+          }),
+      }),
+    );
   }
 
   async samples(): Promise<ReadonlyMap<string, number>> {
@@ -119,17 +133,17 @@ describe('the metrics of the daemon', () => {
     ],
     [
       'an upgrade',
-      { type: 'upgrade', outcome: 'rolledBack', reason: 'x' },
+      { type: 'kept', event: 'upgrade', facts: { outcome: 'rolledBack', reason: 'x' } },
       { 'wins_upgrades_total{outcome="rolledBack"}': 1 },
     ],
     [
       'an upgrade whose record was changed',
-      { type: 'upgrade', outcome: 'whatever\n1', reason: 'x' },
+      { type: 'kept', event: 'upgrade', facts: { outcome: 'whatever\n1', reason: 'x' } },
       { 'wins_upgrades_total{outcome="other"}': 1 },
     ],
     [
       'a pass that fails',
-      { type: 'plan', source: 'remote', checksum: 'c', succeeded: false, durationMs: 1 },
+      { type: 'kept', event: 'plan', facts: { succeeded: false } },
       { 'wins_plan_applies_total{result="failed"}': 1 },
     ],
     ['a stall', { type: 'stall', lateMs: 1500 }, { wins_event_loop_stalls_total: 1 }],
@@ -148,17 +162,20 @@ describe('the metrics of the daemon', () => {
   });
 
   it('tell states as they are at each scrape', async () => {
-    let state: 'fetching' | undefined = 'fetching';
-    let contact: Date | undefined = new Date(Date.now() - 5000);
+    let kind: 'fetching' | undefined = 'fetching';
+    let silentSince: Date | undefined = new Date(Date.now() - 5000);
+    const probe = (healthy: boolean) => ({ healthy, successCount: 0, failureCount: 0 });
+    const plans = [
+      { probes: { kubelet: probe(true), etcd: probe(false) } },
+      { probes: { etcd: probe(true) } },
+    ];
     using daemon = new QuietDaemon({
-      csiProxyState: () => state,
-      silentSince: () => contact,
-      auditCounts: () => ({ written: 7, lost: 2, refused: 3 }),
-      probes: () => [
-        { name: 'kubelet', healthy: true },
-        { name: 'etcd', healthy: false },
-        { name: 'etcd', healthy: true },
-      ],
+      'csi-proxy': {
+        get kept() {
+          return { status: { state: { kind } } };
+        },
+      },
+      agent: { status: () => ({ silentSince, plans }) },
     });
     const told = await daemon.samples();
     expect(told.get('wins_csi_proxy_state{state="fetching"}')).toBe(1);
@@ -168,7 +185,7 @@ describe('the metrics of the daemon', () => {
     expect(told.get('wins_audit_records_lost_total')).toBe(5);
     expect(told.get('wins_plan_probe_healthy{probe="kubelet"}')).toBe(1);
     expect(told.get('wins_plan_probe_healthy{probe="etcd"}')).toBe(0);
-    [state, contact] = [undefined, undefined];
+    [kind, silentSince] = [undefined, undefined];
     const later = await daemon.samples();
     expect(later.get('wins_csi_proxy_state{state="fetching"}')).toBe(0);
     expect(later.has('wins_plan_last_contact_seconds')).toBe(false);
@@ -221,9 +238,11 @@ describe('the metrics of the daemon', () => {
     const state = { kind: 'running' } as { kind: 'running' | 'ended' };
     const run = { entry: 'exporter.exe', state } as never;
     const figures = { usage: { ...usage, memoryBytes: 4096 }, output };
-    using daemon = new QuietDaemon({
+    const manager = {
+      list: () => [],
       measure: () => Promise.resolve({ takenAtMs: 0, runs: [{ run, figures }] }),
-    });
+    };
+    using daemon = new QuietDaemon({ runs: { manager } });
     const cpu = 'wins_run_cpu_seconds_total{entry="exporter.exe"}';
     const memory = 'wins_run_memory_bytes{entry="exporter.exe"}';
     const first = await daemon.samples();

@@ -1,26 +1,21 @@
-import type { Logger } from '../../log/logger.js';
-import type { RunningMetrics } from './metrics-sources.js';
-import { MetricsSwitch } from './feature.js';
+import { parseConfig } from '@wins/config';
+import { FeatureSwitch } from '../../kernel/feature-switch.js';
+import { kernelOf } from '../../testing/kernel-of.js';
+import { StillClock } from '../../testing/still-clock.js';
+import { metricsFeature } from './feature.js';
+import type { RunningMetrics } from './start-metrics.js';
 
-/** What was logged, and a promise of the next line. */
-function memoryLog() {
-  const lines: string[] = [];
-  const log = (_facts: unknown, line?: string) => lines.push(line ?? String(_facts));
-  return { lines, logger: { info: log, error: log } as unknown as Logger };
-}
+const at = (listen: string) => ({ listen, allowRemote: false });
+const OFF = { reason: 'there is no section' };
 
-/** Until it is disposed of, timers end when the test says so. */
-function fakeTimers(): Disposable {
-  jest.useFakeTimers();
-  return { [Symbol.dispose]: () => void jest.useRealTimers() };
-}
-
-const at = (listen: string) => ({ metrics: { listen, allowRemote: false } });
-
-describe('the switch of the metrics', () => {
+describe('the feature metrics', () => {
   let told: string[];
-  const load = (listen: RunningMetrics['listen']) => () => ({
-    startMetrics: (): RunningMetrics => {
+  let lines: string[];
+  let clock: StillClock;
+  const settled = () => new Promise(setImmediate);
+  const make = (
+    listen: RunningMetrics['listen'],
+    startMetrics = (): RunningMetrics => {
       told.push('begin');
       return {
         scrape: () => Promise.resolve('text'),
@@ -31,82 +26,83 @@ describe('the switch of the metrics', () => {
         },
       };
     },
-  });
-  const make = (listen: RunningMetrics['listen']) => {
-    const { logger, lines } = memoryLog();
-    const metrics = new MetricsSwitch({ logger, sources: () => never, load: load(listen) });
-    return { metrics, lines };
-  };
-  const never = undefined as never;
+  ) =>
+    new FeatureSwitch(
+      metricsFeature(() => ({ startMetrics })),
+      kernelOf({}, lines),
+      clock,
+    );
   const listens = ({ listen }: { readonly listen: string }) => {
     told.push(listen);
     return Promise.resolve(listen);
   };
-  beforeEach(() => (told = []));
+  const messages = () => lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+  beforeEach(() => ([told, lines, clock] = [[], [], new StillClock()]));
 
-  it('loads nothing while the config has no section', async () => {
-    await using metrics = make(listens).metrics;
-    metrics.apply({});
-    expect([metrics.running, metrics.reason]).toEqual([
-      undefined,
-      'the config has no section metrics',
-    ]);
-    expect(told).toEqual([]);
+  it('is off while the config has no section', () => {
+    const feature = metricsFeature(() => ({ startMetrics: () => never }));
+    const loaded = { ...parseConfig(''), path: 'config', found: true };
+    expect(feature.settings(loaded)).toEqual({ reason: 'the config has no section metrics' });
   });
+  const never = undefined as never;
 
   it('counts from the call on, moves the listener alone, and does nothing for the same again', async () => {
-    const { metrics } = make(listens);
+    const metrics = make(listens);
     metrics.apply(at('127.0.0.1:1'));
     expect(told).toEqual(['begin']);
-    expect(await metrics.running?.scrape()).toBe('text');
     metrics.apply(at('127.0.0.1:1'));
+    await settled();
     metrics.apply(at('127.0.0.1:2'));
-    await metrics[Symbol.asyncDispose]();
-    await metrics[Symbol.asyncDispose]();
+    expect(await metrics.running?.scrape()).toBe('text');
+    await metrics.close();
     expect(told).toEqual(['begin', '127.0.0.1:1', '127.0.0.1:2', 'end']);
     expect(metrics.running).toBeUndefined();
   });
 
-  it('begins anew when it was off in between, however fast that was', async () => {
-    const { metrics } = make(listens);
+  it('ends, and begins anew, when the section goes and comes', async () => {
+    const metrics = make(listens);
     metrics.apply(at('127.0.0.1:1'));
-    metrics.apply({});
+    await settled();
+    metrics.apply(OFF);
+    await settled();
     metrics.apply(at('127.0.0.1:1'));
-    await metrics[Symbol.asyncDispose]();
+    await metrics.close();
     expect(told).toEqual(['begin', '127.0.0.1:1', 'end', 'begin', '127.0.0.1:1', 'end']);
+    expect(messages()).toEqual([
+      ...['metrics are served', 'no metrics are kept any more'],
+      ...['metrics are served', 'no metrics are kept any more'],
+    ]);
   });
 
   it('says why when the metrics cannot be loaded, and the daemon goes on', async () => {
-    const { logger, lines } = memoryLog();
-    const broken = () => {
+    const metrics = make(listens, () => {
       throw new Error('no such file');
-    };
-    await using metrics = new MetricsSwitch({ logger, sources: () => never, load: broken });
+    });
     metrics.apply(at('127.0.0.1:1'));
-    expect([metrics.running, metrics.reason]).toEqual([
-      undefined,
-      'they cannot be kept: no such file',
-    ]);
-    expect(lines).toContain('cannot keep metrics');
+    await settled();
+    expect(() => metrics.require()).toThrow(
+      'cannot tell the metrics: found that they are off: it cannot start: no such file; wanted them on; see "metrics" in the config',
+    );
+    await metrics.close();
   });
 
   it('tries again when the address is taken, ever more slowly, and answers the pipe meanwhile', async () => {
-    using _clock = fakeTimers();
     let attempts = 0;
-    const { metrics, lines } = make(({ listen }) => {
+    const metrics = make(({ listen }) => {
       attempts += 1;
       return attempts < 3 ? Promise.reject(new Error('it is taken')) : Promise.resolve(listen);
     });
     metrics.apply(at('127.0.0.1:1'));
-    expect(await metrics.running?.scrape()).toBe('text');
-    await jest.advanceTimersByTimeAsync(999);
-    expect(attempts).toBe(1);
-    await jest.advanceTimersByTimeAsync(1);
-    expect(attempts).toBe(2);
-    await jest.advanceTimersByTimeAsync(1999);
-    expect(attempts).toBe(2);
-    await jest.advanceTimersByTimeAsync(1);
-    expect(lines).toEqual(['cannot serve metrics', 'cannot serve metrics', 'metrics are served']);
-    await metrics[Symbol.asyncDispose]();
+    for (const tries of [1, 2]) {
+      await settled();
+      expect([attempts, await metrics.running?.scrape()]).toEqual([tries, 'text']);
+      clock.end();
+    }
+    await settled();
+    expect(clock.waits).toEqual([1_000, 2_000]);
+    expect(messages()).toEqual([
+      ...['cannot serve metrics', 'cannot serve metrics', 'metrics are served'],
+    ]);
+    await metrics.close();
   });
 });

@@ -5,7 +5,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { serveCalls } from '../../testing/serve-calls.js';
+import { FeatureOffError } from '../../kernel/feature-off-error.js';
+import { metrics as declaration } from './feature.js';
 import { createMetricsService } from './metrics-service.js';
+
+const { whenOff } = declaration;
 
 describe('the metrics over the pipe', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-metrics-service-'));
@@ -16,9 +20,12 @@ describe('the metrics over the pipe', () => {
   async function ask(isAdministrator: boolean, text?: string): Promise<string> {
     lastSocket += 1;
     const address = path.join(folder, `socket-${lastSocket}`);
+    const off = whenOff?.message('there is no section') ?? '';
     const metrics = {
-      running: text === undefined ? undefined : { scrape: () => Promise.resolve(text) },
-      reason: 'the config has no section metrics',
+      scrape: () =>
+        text === undefined
+          ? Promise.reject(new FeatureOffError('metricsOff', off))
+          : Promise.resolve(text),
     };
     const client = { ...EVERYBODY, isAdministrator };
     await using _server = await serveCalls(

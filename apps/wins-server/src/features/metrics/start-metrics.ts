@@ -1,10 +1,20 @@
 /**
- * The metrics of the daemon: where the parts of their library meet. Loaded when the config turns metrics on.
+ * The metrics of the daemon: where the parts of their library meet. A bundle of its own, loaded
+ * when the config turns metrics on.
  */
+import type { MetricsSettings } from '@wins/config';
 import { MetricRegistry } from './metric-registry.js';
 import { serveMetrics, type MetricsListener } from './serve-metrics.js';
-import { keepMetrics } from './daemon-metrics.js';
-import type { MetricsSources, RunningMetrics } from './metrics-sources.js';
+import type { Scrape } from './metrics-service.js';
+import { keepMetrics, type MetricsSources } from './daemon-metrics.js';
+
+/** Metrics that are kept until they are closed. */
+export interface RunningMetrics extends Scrape {
+  /** Ends the listener that there is, and begins another. @throws MetricsError */
+  listen(settings: MetricsSettings): Promise<string>;
+  /** Ends the listener and the counting. Idempotent. */
+  close(): Promise<void>;
+}
 
 /** Begins to count; nothing listens yet. */
 export function startMetrics(sources: MetricsSources): RunningMetrics {

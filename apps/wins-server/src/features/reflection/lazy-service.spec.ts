@@ -2,7 +2,7 @@ import { Client, credentials, Server, ServerCredentials } from '@grpc/grpc-js';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { addLazyService } from './lazy-service.js';
+import { lazyService } from './lazy-service.js';
 
 const METHOD = { path: '/test.Echo/Say', requestStream: false, responseStream: false };
 const identity = (bytes: Buffer): Buffer => bytes;
@@ -13,7 +13,7 @@ describe('a service that is loaded lazily', () => {
     const address = `unix:${path.join(folder, 'socket')}`;
     const server = new Server();
     let loads = 0;
-    addLazyService(server, [METHOD], (sink) => {
+    const { definition: served, implementation } = lazyService([METHOD], (sink) => {
       loads += 1;
       const definition = {
         ...METHOD,
@@ -27,6 +27,7 @@ describe('a service that is loaded lazily', () => {
           respond(null, `${call.request}!`),
       });
     });
+    server.addService(served, implementation);
     await new Promise<void>((resolve, reject) => {
       server.bindAsync(address, ServerCredentials.createInsecure(), (error) => {
         if (error === null) resolve();

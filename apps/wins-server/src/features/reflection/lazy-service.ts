@@ -1,6 +1,7 @@
 import type {
   MethodDefinition,
   Server,
+  ServiceDefinition,
   UntypedHandleCall,
   UntypedServiceImplementation,
 } from '@grpc/grpc-js';
@@ -16,6 +17,12 @@ export interface LazyMethod {
 /** What a library adds its services to. */
 export type ServiceSink = Pick<Server, 'addService'>;
 
+/** A service as a server takes it. */
+export interface LazyService {
+  readonly definition: ServiceDefinition;
+  readonly implementation: UntypedServiceImplementation;
+}
+
 interface LoadedMethod {
   readonly definition: MethodDefinition<unknown, unknown>;
   readonly handler: UntypedHandleCall;
@@ -29,11 +36,10 @@ type AnyHandler = (...parameters: readonly unknown[]) => unknown;
  *
  * @param load - Adds the services of the library to the sink it is given; called once.
  */
-export function addLazyService(
-  server: Server,
+export function lazyService(
   methods: readonly LazyMethod[],
   load: (sink: ServiceSink) => void,
-): void {
+): LazyService {
   let loaded: Map<string, LoadedMethod> | undefined;
   const loadedMethod = (path: string): LoadedMethod => {
     loaded ??= collect(load);
@@ -56,7 +62,7 @@ export function addLazyService(
       (loadedMethod(path).handler as AnyHandler)(...parameters);
     implementation[path] = handler as UntypedHandleCall;
   }
-  server.addService(definition, implementation);
+  return { definition, implementation };
 }
 
 function collect(load: (sink: ServiceSink) => void): Map<string, LoadedMethod> {

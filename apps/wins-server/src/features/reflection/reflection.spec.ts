@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { addReflection } from './reflection.js';
+import { createReflection } from './reflection.js';
 import { serveCalls } from '../../testing/serve-calls.js';
 
 const METHOD = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
@@ -25,7 +25,10 @@ describe('reflection', () => {
   let served: AsyncDisposable;
 
   beforeAll(async () => {
-    served = await serveCalls(address, addReflection);
+    served = await serveCalls(address, (server) => {
+      const { definition, implementation } = createReflection();
+      server.addService(definition, implementation);
+    });
   });
   afterAll(async () => {
     for (const client of clients) client.close();

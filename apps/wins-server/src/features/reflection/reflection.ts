@@ -1,13 +1,12 @@
 import {
   status,
   type MethodDefinition,
-  type Server,
   type ServerDuplexStream,
   type UntypedHandleCall,
 } from '@grpc/grpc-js';
 import { FILE_DESCRIPTOR_SET } from '@wins/wins-api/contract';
 import { EventEmitter } from 'node:events';
-import { addLazyService, type LazyMethod } from './lazy-service.js';
+import { lazyService, type LazyMethod, type LazyService } from './lazy-service.js';
 import { rpcError, toRpcError } from '../../rpc/rpc-errors.js';
 
 type Exchange = ServerDuplexStream<unknown, unknown>;
@@ -32,7 +31,7 @@ const MAX_REQUEST_BYTES = 1024;
  * The library answers each request at once, even when the client does not read. Here a stream has one answer under way: the next
  * request is read when the client has taken the answer before.
  */
-export function addReflection(server: Server): void {
+export function createReflection(): LazyService {
   const open = new Set<string>();
   const boundedHandler = (handler: UntypedHandleCall): UntypedHandleCall => {
     const answerTo = answererOf(handler);
@@ -58,7 +57,7 @@ export function addReflection(server: Server): void {
     return serve as UntypedHandleCall;
   };
 
-  addLazyService(server, METHODS, (sink) => {
+  return lazyService(METHODS, (sink) => {
     /* eslint-disable @typescript-eslint/no-require-imports -- loaded by the first call */
     const loader = require('@grpc/proto-loader') as typeof import('@grpc/proto-loader');
     const library = require('@grpc/reflection') as typeof import('@grpc/reflection');

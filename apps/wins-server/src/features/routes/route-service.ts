@@ -12,7 +12,7 @@ import type { HostCallGate } from '../host/host-call-gate.js';
  * @param findOwnNetworks - Default: what the adapters of this host are in.
  */
 export function createRouteService(
-  calls: HostCallGate,
+  calls: Pick<HostCallGate, 'answer'>,
   granted: () => readonly string[],
   findOwnNetworks = ownNetworks,
 ): RouteServiceServer {

@@ -36,11 +36,11 @@ export const servedProcessDefinition: typeof processServiceDefinition = {
 
 /** Serves wins.ProcessService: decodes, calls the process manager, encodes. */
 export function createProcessService(
-  manager: ProcessManager,
-  connections: Connections,
+  manager: () => Pick<ProcessManager, 'find' | 'list' | 'start'>,
+  connections: Pick<Connections, 'ownerOf'>,
 ): ProcessServiceServer {
   const find = (name: ProcessName | undefined): ManagedProcess =>
-    manager.find({
+    manager().find({
       value: name?.Value ?? '',
       ...(name !== undefined && name.RunID !== '' && { runId: name.RunID }),
     });
@@ -54,7 +54,7 @@ export function createProcessService(
       // grpc-js emits it at the end of every call; after the answer it has no effect.
       call.once('cancelled', () => wanted.abort());
       const { signal } = wanted;
-      manager
+      manager()
         .start(
           {
             path: Path,
@@ -132,7 +132,9 @@ export function createProcessService(
 
     list: (call, respond) => {
       const { id } = connections.ownerOf(call);
-      const living = manager.list().filter(({ state }) => state.kind !== 'ended');
+      const living = manager()
+        .list()
+        .filter(({ state }) => state.kind !== 'ended');
       respond(null, { Data: living.map((process) => summaryOf(process, id)) });
     },
 

@@ -55,7 +55,10 @@ describe('the service of figures', () => {
     await using _calls = await serveCalls(
       address,
       (server, connections) =>
-        server.addService(runStatsDefinition, createRunStatsService({ manager, connections })),
+        server.addService(
+          runStatsDefinition,
+          createRunStatsService({ manager: () => manager, connections }),
+        ),
       undefined,
       client,
     );

@@ -12,7 +12,7 @@ import { toRpcError } from '../../rpc/rpc-errors.js';
 
 /** What the service asks. */
 export interface RunStatsParts {
-  readonly manager: Pick<ProcessManager, 'find' | 'measure'>;
+  readonly manager: () => Pick<ProcessManager, 'find' | 'measure'>;
   readonly connections: Pick<Connections, 'clientOf' | 'ownerOf'>;
 }
 
@@ -29,8 +29,8 @@ export function createRunStatsService({ manager, connections }: RunStatsParts): 
     return ({ run: { owner } }) => (owner.client?.key ?? owner.id) === (client?.key ?? id);
   };
   const answer = async (name: string, isSeen: ReturnType<typeof isSeenBy>) => {
-    const named = name === '' ? undefined : manager.find({ value: name });
-    const { takenAtMs, runs } = await manager.measure();
+    const named = name === '' ? undefined : manager().find({ value: name });
+    const { takenAtMs, runs } = await manager().measure();
     const wanted = runs.filter(
       (measured) => isSeen(measured) && (named === undefined || measured.run === named),
     );

@@ -1,63 +1,87 @@
-import type { UpgradeSettings } from '@wins/config';
-import { ProgramWatch, watchedPath, type WatchOptions } from '@wins/service-upgrade';
-import type { Logger } from '../../log/logger.js';
+import {
+  ProgramWatch,
+  recordUpgrades,
+  watchedPath,
+  type UpgradeRecords,
+} from '@wins/service-upgrade';
+import type { Feature, Kernel, RunningFeature } from '../../kernel/feature.js';
 import { thisSystem } from '../../this-system.js';
+import { checkWatchedFile } from './check-watched-file.js';
 import { loadUpgrader } from './upgrader.js';
 
-interface SwitchOptions extends Pick<WatchOptions, 'runningFile' | 'runningSha1' | 'audit'> {
-  readonly service: string | undefined;
-  readonly logger: Logger;
+/** What is done about upgrades. */
+export interface UpgradeSettings {
+  /** A file that becomes the program of the daemon; undefined: none is watched. */
+  readonly watched: string | undefined;
 }
 
-/** Turns the watch on and off, as the config says. When it is off there is no timer, and no file is touched. */
-export class UpgradeSwitch implements AsyncDisposable {
-  #watch: ProgramWatch | undefined;
-  /** The file that the config wants watched. */
-  #wanted: string | undefined;
-  // One change at a time, the newest last.
-  #changes = Promise.resolve();
+const EVENT = 'upgrade';
 
-  readonly #options: SwitchOptions;
+/** Upgrades the daemon to a file that is watched, and records how upgrades ended. */
+export const upgrade: Feature<UpgradeSettings, RunningFeature<UpgradeSettings>> = {
+  name: 'upgrade',
+  stage: 'works',
+  purpose: 'watch for an upgrade',
+  settings: ({ config: { upgrade: settings } }) => ({
+    watched: settings.mode === 'watching' ? settings.watchingPath : undefined,
+  }),
+  start: (_settings, kernel) => {
+    const records = followRecords(kernel);
+    let watch: ProgramWatch | undefined;
+    const end = async (): Promise<void> => {
+      if (watch === undefined) return;
+      await watch.close();
+      watch = undefined;
+      kernel.logger.info('no file is watched for an upgrade any more');
+    };
+    return {
+      configure: async ({ watched }) => {
+        await end();
+        if (watched !== undefined) watch = await watchFile(watched, kernel);
+      },
+      close: async () => {
+        records?.close();
+        await end();
+      },
+    };
+  },
+  doctor: [checkWatchedFile],
+  metrics: (metrics) => (event) => {
+    if (event.type === 'kept' && event.event === EVENT)
+      metrics.count('wins_upgrades_total', { outcome: String(event.facts['outcome']) });
+  },
+};
 
-  /** @param options - `service` is undefined for a daemon that is not a service: nothing would start its successor. */
-  constructor(options: SwitchOptions) {
-    this.#options = options;
+async function watchFile(written: string, kernel: Kernel): Promise<ProgramWatch | undefined> {
+  const { logger, service, audit, program: runningFile, checksum: runningSha1 } = kernel;
+  const fields = { key: 'upgrade.watchingPath', file: written };
+  if (service === undefined) {
+    logger.warn(fields, 'no file is watched for an upgrade: this daemon is not a service');
+    return undefined;
   }
+  // A config with a path that is not absolute was refused.
+  const file = watchedPath(written, process.platform) ?? written;
+  const guard = (await thisSystem()).processHost();
+  const parts = { file, guard, logger, service, audit, runningFile, runningSha1 };
+  const watch = new ProgramWatch({ ...parts, upgrader: loadUpgrader });
+  logger.info(fields, 'a file is watched for an upgrade');
+  return watch;
+}
 
-  /** Applies these settings. The same settings again change nothing. */
-  apply({ mode, watchingPath }: UpgradeSettings): void {
-    const wanted = mode === 'watching' ? watchingPath : undefined;
-    if (wanted === this.#wanted) return;
-    this.#wanted = wanted;
-    this.#changes = this.#changes
-      .then(() => this.#change(wanted))
-      .catch((err: unknown) => this.#options.logger.error({ err }, 'cannot watch for an upgrade'));
-  }
-
-  /** Turns it off for good. Idempotent. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#wanted = undefined;
-    await (this.#changes = this.#changes.then(() => this.#change(undefined)));
-  }
-
-  async #change(wanted: string | undefined): Promise<void> {
-    const { logger, service, ...options } = this.#options;
-    if (this.#watch !== undefined) {
-      await this.#watch.close();
-      this.#watch = undefined;
-      logger.info('no file is watched for an upgrade any more');
-    }
-    if (wanted === undefined) return;
-    const fields = { key: 'upgrade.watchingPath', file: wanted };
-    if (service === undefined) {
-      logger.warn(fields, 'no file is watched for an upgrade: this daemon is not a service');
-    } else {
-      // A config with a path that is not absolute was refused.
-      const file = watchedPath(wanted, process.platform) ?? wanted;
-      const guard = (await thisSystem()).processHost();
-      const rest = { ...options, guard, logger, service, upgrader: loadUpgrader };
-      this.#watch = new ProgramWatch({ ...rest, file });
-      logger.info(fields, 'a file is watched for an upgrade');
-    }
-  }
+function followRecords({
+  upgradeRecords,
+  logger,
+  events,
+  audit,
+}: Kernel): UpgradeRecords | undefined {
+  if (upgradeRecords === undefined) return undefined;
+  return recordUpgrades(
+    upgradeRecords,
+    (decision) => {
+      const { outcome, reason } = decision;
+      events.publish({ type: 'kept', event: EVENT, facts: { outcome, reason } });
+      return audit.decided(decision);
+    },
+    logger,
+  );
 }

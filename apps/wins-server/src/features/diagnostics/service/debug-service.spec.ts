@@ -1,14 +1,18 @@
-import { EVERYBODY, type ClientIdentity } from '../../kernel/admission/client-identity.js';
+import { EVERYBODY, type ClientIdentity } from '../../../kernel/admission/client-identity.js';
 import type { Decision } from '@wins/audit-log';
+import { parseConfig } from '@wins/config';
 import { createWinsClient, WinsClientError, type WinsClient } from '@wins/wins-api';
 import { debugServiceDefinition, type DebugPiece } from '@wins/wins-api/contract';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { LogLevel } from '../../log/log-level.js';
-import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
-import { serveCalls } from '../../testing/serve-calls.js';
+import { FeatureSwitch } from '../../../kernel/feature-switch.js';
+import { LogLevel } from '../../../log/log-level.js';
+import { ADMINISTRATOR, CONTAINER } from '../../../testing/client-identities.js';
+import { serveCalls } from '../../../testing/serve-calls.js';
+import { kernelOf } from '../../../testing/kernel-of.js';
 import { createDebugService } from './debug-service.js';
+import { diagnostics } from '../feature.js';
 
 const USER: ClientIdentity = {
   ...{ key: 'uid:1000', isAdministrator: false, isEverybody: false },
@@ -31,6 +35,8 @@ describe('the service of diagnosis', () => {
   let isRecording: boolean;
   let isWanted: boolean;
   let level: LogLevel;
+  const off = new FeatureSwitch(diagnostics, kernelOf());
+  off.apply(diagnostics.settings({ ...parseConfig('debugPipe: false'), path: '', found: true }));
   beforeEach(() => {
     decisions = [];
     isRecording = true;
@@ -61,7 +67,10 @@ describe('the service of diagnosis', () => {
         server.addService(
           debugServiceDefinition,
           createDebugService(open, {
-            ...{ audit, level, isWanted: () => isWanted },
+            ...{ audit, level },
+            requireOn: () => {
+              if (!isWanted) off.require();
+            },
             connections: () => [
               { name: 'pipe:1', client: { pid: 42, uid: 0 }, openedAt, calls: 3, ...counts },
             ],

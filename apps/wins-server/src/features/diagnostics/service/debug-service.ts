@@ -1,21 +1,22 @@
 import { status, type ServerWritableStream } from '@grpc/grpc-js';
-import type { Diagnostics } from './create-diagnostics.js';
+import type { Diagnostics } from '../create-diagnostics.js';
 import type { DebugPiece, DebugServiceServer } from '@wins/wins-api/contract';
 import { messageOf, quoteText } from '@wins/wins-program';
-import { SET_LEVELS } from '../../log/log-level.js';
-import type { Caller } from '../../rpc/connections.js';
-import { rpcError, toRpcError } from '../../rpc/rpc-errors.js';
+import { SET_LEVELS } from '../../../log/log-level.js';
+import type { Caller } from '../../../rpc/connections.js';
+import { rpcError, toRpcError } from '../../../rpc/rpc-errors.js';
 import {
   administratorsOnly,
   refusalOf,
   type AnswerAdministrators,
   type Callers,
-} from '../../rpc/administrators-only.js';
+} from '../../../rpc/administrators-only.js';
 import { connectionMessage, levelMessage, runMessage, sessionMessage } from './debug-messages.js';
 import type { DebugSources } from './debug-sources.js';
 import { sendPieces } from './send-pieces.js';
 
-const WHAT = 'diagnose the daemon';
+/** Completes "cannot …" in refusals. */
+export const WHAT = 'diagnose the daemon';
 const MOST_ROWS = 1024;
 /** How long a level may stay: a day. */
 const LONGEST_LEVEL_SECONDS = 86_400;
@@ -34,21 +35,18 @@ type Call = ServerWritableStream<unknown, DebugPiece>;
  */
 export function createDebugService(
   callers: Pick<Callers, 'clientOf'>,
-  { isWanted, audit, level, connections, sessions, runs }: DebugSources,
+  { requireOn, audit, level, connections, sessions, runs }: DebugSources,
 ): DebugServiceServer {
   let loaded: Promise<Diagnostics> | undefined;
   const diagnostics = (): Promise<Diagnostics> =>
-    (loaded ??= import('./create-diagnostics.js').then(({ createDiagnostics }) =>
+    (loaded ??= import('../create-diagnostics.js').then(({ createDiagnostics }) =>
       createDiagnostics(),
     ));
 
-  const requireWanted = (): void => {
-    if (!isWanted()) throw new DiagnosisOffError();
-  };
   const administered = administratorsOnly(callers, WHAT, debugError);
   const answer: AnswerAdministrators = (call, respond, make) =>
     administered(call, respond, () => {
-      requireWanted();
+      requireOn();
       return make();
     });
   const record = async (call: Caller, action: string, name?: string): Promise<void> => {
@@ -68,7 +66,7 @@ export function createDebugService(
       return;
     }
     Promise.resolve()
-      .then(requireWanted)
+      .then(requireOn)
       .then(before)
       .then(async () => {
         const parts = await diagnostics();
@@ -128,15 +126,6 @@ async function* whole(make: () => string): AsyncGenerator<Buffer, void, void> {
   yield await Promise.resolve(Buffer.from(make()));
 }
 
-/** Why a call cannot be answered: the config does not want diagnosis. */
-class DiagnosisOffError extends Error {
-  override readonly name = 'DiagnosisOffError';
-
-  constructor() {
-    super(`cannot ${WHAT}: its config says debugPipe: false; set debugPipe: true`);
-  }
-}
-
 class InvalidLevelError extends Error {
   override readonly name = 'InvalidLevelError';
 }
@@ -155,8 +144,6 @@ function requireLevel(wanted: string, seconds: number): void {
 function debugError(error: unknown): ReturnType<typeof toRpcError> {
   if (error instanceof InvalidLevelError)
     return rpcError(status.INVALID_ARGUMENT, 'invalidArgument', error.message);
-  if (error instanceof DiagnosisOffError)
-    return rpcError(status.FAILED_PRECONDITION, 'debugOff', error.message);
   if (!(error instanceof Error) || error.name !== 'DiagnosticsError') return toRpcError(error);
   const code = 'code' in error ? String(error.code) : 'unknown';
   return rpcError(STATUS[code] ?? status.INTERNAL, code, messageOf(error));

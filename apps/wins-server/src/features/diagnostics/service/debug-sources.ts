@@ -1,13 +1,13 @@
 import type { AuditTrail } from '@wins/audit-log';
 import type { ManagedProcess } from '@wins/process-manager';
-import type { LogLevel } from '../../log/log-level.js';
-import type { OpenConnection } from '../../rpc/connections.js';
-import type { OpenSession } from '../tunnel/tunnel-endpoint.js';
+import type { LogLevel } from '../../../log/log-level.js';
+import type { OpenConnection } from '../../../rpc/connections.js';
+import type { OpenSession } from '../../tunnel/tunnel-endpoint.js';
 
 /** What the service of diagnosis asks of the daemon. */
 export interface DebugSources {
-  /** Whether the config wants diagnosis, which may change at any time. */
-  readonly isWanted: () => boolean;
+  /** @throws FeatureOffError while the config does not want diagnosis, which may change at any time. */
+  readonly requireOn: () => void;
   readonly audit: Pick<AuditTrail, 'decided'>;
   readonly level: Pick<LogLevel, 'now' | 'set' | 'reset'>;
   readonly connections: () => readonly OpenConnection[];

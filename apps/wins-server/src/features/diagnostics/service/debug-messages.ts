@@ -1,4 +1,4 @@
-import type { ClientDescription } from '../../kernel/admission/client-identity.js';
+import type { ClientDescription } from '../../../kernel/admission/client-identity.js';
 import type { ManagedProcess } from '@wins/process-manager';
 import type {
   DebugClient,
@@ -7,9 +7,9 @@ import type {
   DebugRun,
   DebugSession,
 } from '@wins/wins-api/contract';
-import type { LevelNow } from '../../log/log-level.js';
-import type { OpenConnection } from '../../rpc/connections.js';
-import type { OpenSession } from '../tunnel/tunnel-endpoint.js';
+import type { LevelNow } from '../../../log/log-level.js';
+import type { OpenConnection } from '../../../rpc/connections.js';
+import type { OpenSession } from '../../tunnel/tunnel-endpoint.js';
 
 /** A connection as it is told. Pure, as all here. */
 export function connectionMessage(connection: OpenConnection): DebugConnection {

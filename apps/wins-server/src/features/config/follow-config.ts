@@ -1,0 +1,87 @@
+import { watchConfig } from '@wins/config';
+import { isOnTrial } from '@wins/service-upgrade';
+import { existsSync } from 'node:fs';
+import { ConfigGuard, droppedIn } from '../../configuration/config-guard.js';
+import { ConfigKeeper } from '../../configuration/config-keeper.js';
+import { configFileOf, loadDaemonConfig } from '../../configuration/load-daemon-config.js';
+import type { Kernel } from '../../kernel/feature.js';
+import type { ReloadedConfig } from './config-service.js';
+
+/** A config file that is followed until it is closed. */
+export interface FollowedConfig {
+  /** Whether the file can be used, so that what it says is in force. */
+  readonly isGood: boolean;
+  /**
+   * Loads it now.
+   *
+   * @param allowDrop - Guarded keys that it may drop. Default: none.
+   * @throws ConfigError, or Error for a file that has gone; what was in force stays.
+   */
+  reload(allowDrop?: readonly string[]): Promise<ReloadedConfig>;
+  close(): Promise<void>;
+}
+
+/**
+ * Follows the config file of the daemon: what can be used comes into force, is noted as served, and
+ * is kept for a start that cannot use the file.
+ *
+ * @param changed - Called when `isGood` may have changed.
+ */
+export async function followConfig(kernel: Kernel, changed: () => void): Promise<FollowedConfig> {
+  const { config, logger, events, audit, trust, program } = kernel;
+  const { named, loaded, refused, fingerprint } = config.start;
+  let isGood = refused === undefined;
+  const judged = (isUsed: boolean): void => {
+    isGood = isUsed;
+    changed();
+  };
+  const keeper = new ConfigKeeper({
+    ...{ trust, logger },
+    // The program of a daemon on trial gets another path when it is proven.
+    isProven: () => !isOnTrial(program) || !existsSync(program),
+  });
+  const guard = await ConfigGuard.begin(loaded, { logger, events, audit, trust });
+  const load = async (allowDrop: readonly string[]) =>
+    guard.admit(await loadDaemonConfig(named), allowDrop);
+  const watch = watchConfig(
+    configFileOf(named),
+    fingerprint,
+    {
+      changed: (next) => {
+        const change = config.become(next);
+        guard.served(next);
+        judged(true);
+        keeper.keep(next);
+        return change;
+      },
+      rejected: (err) => {
+        logger.error({ err }, 'config rejected; the last valid one stays in force');
+        judged(false);
+        const dropped = droppedIn(err);
+        events.publish({
+          ...{ type: 'configReloaded', result: 'rejected', changed: [] },
+          ...(dropped.length > 0 && { dropped }),
+        });
+        if (dropped.length > 0) audit.note('configRefused', { dropped });
+      },
+    },
+    () => load([]),
+    refused,
+  );
+  if (refused === undefined) keeper.keep(loaded);
+  return {
+    get isGood() {
+      return isGood;
+    },
+    reload: async (allowDrop = []) => {
+      const reloaded = await watch.reload(() => load(allowDrop));
+      guard.accept(allowDrop);
+      return reloaded;
+    },
+    close: async () => {
+      watch[Symbol.dispose]();
+      await guard[Symbol.asyncDispose]();
+      await keeper[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { debugServiceDefinition } from '@wins/wins-api/contract';
+import type { Feature } from '../../kernel/feature.js';
+import { runs } from '../runs/feature.js';
+import { tunnel } from '../tunnel/feature.js';
+import { createDebugService, WHAT } from './service/debug-service.js';
+
+/**
+ * Diagnoses the daemon for administrators, on their pipe alone. What diagnoses is loaded by the
+ * first question.
+ */
+export const diagnostics: Feature = {
+  name: 'diagnostics',
+  stage: 'serves',
+  purpose: WHAT,
+  settings: ({ config }) =>
+    config.debugPipe ? {} : { reason: 'its config says debugPipe: false; set debugPipe: true' },
+  whenOff: { code: 'debugOff', message: (reason) => `cannot ${WHAT}: ${reason}` },
+  services: (view, { audit, level, pipe, ...kernel }) => [
+    {
+      definition: debugServiceDefinition,
+      pipe: 'admin',
+      implement: (callers) =>
+        createDebugService(callers, {
+          ...{ audit, level, requireOn: () => void view.require() },
+          connections: () => pipe.connections.list(),
+          sessions: () => kernel.of(tunnel).running?.list() ?? [],
+          runs: () => kernel.of(runs).running?.manager.list() ?? [],
+        }),
+    },
+  ],
+};

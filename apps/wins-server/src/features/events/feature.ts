@@ -1,0 +1,28 @@
+import { eventsServiceDefinition } from '@wins/wins-api/contract';
+import type { Feature } from '../../kernel/feature.js';
+import { EventJournal } from './event-journal.js';
+import { createEventsService } from './events-service.js';
+
+/** Keeps what happened lately on the disk, for `wins srv events`. */
+export const events: Feature<object, EventJournal> = {
+  name: 'events',
+  stage: 'observes',
+  purpose: 'keep events',
+  settings: () => ({}),
+  start: (_settings, { config, events, trust, logger }) =>
+    new EventJournal({
+      ...{ listen: config.start.loaded.config.listen, events, logger },
+      prepareDirectory: (folder) => trust.ensurePrivateFolder(folder),
+    }),
+  services: (view) => [
+    {
+      definition: eventsServiceDefinition,
+      pipe: 'both',
+      implement: (callers) =>
+        createEventsService({
+          journal: { page: (options) => view.require().page(options) },
+          callers,
+        }),
+    },
+  ],
+};

@@ -1,0 +1,24 @@
+import type { Feature } from '../kernel/feature.js';
+import { agent } from './agent/feature.js';
+import { config } from './config/feature.js';
+import { csiProxy } from './csi-proxy/feature.js';
+import { diagnostics } from './diagnostics/feature.js';
+import { events } from './events/feature.js';
+import { host } from './host/feature.js';
+import { metrics } from './metrics/feature.js';
+import { reflection } from './reflection/feature.js';
+import { routes } from './routes/feature.js';
+import { runs } from './runs/feature.js';
+import { tracing } from './tracing/feature.js';
+import { tunnel } from './tunnel/feature.js';
+import { upgrade } from './upgrade/feature.js';
+
+/**
+ * All features of the daemon, in the order in which those of a stage start. The config is the last
+ * that serves: from its start on there may be another one.
+ */
+export const FEATURES: readonly Feature[] = [
+  ...[metrics, tracing, events],
+  ...[runs, tunnel, host, routes, reflection, diagnostics, config],
+  ...[upgrade, agent, csiProxy],
+];

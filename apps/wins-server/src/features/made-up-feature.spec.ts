@@ -1,0 +1,225 @@
+import type { handleUnaryCall } from '@grpc/grpc-js';
+import { configFingerprint } from '@wins/config';
+import { createWinsClient, type WinsClient } from '@wins/wins-api';
+import {
+  configServiceDefinition,
+  eventsServiceDefinition,
+  healthServiceDefinition,
+  HealthStatus,
+  metricsServiceDefinition,
+} from '@wins/wins-api/contract';
+import { EventEmitter, once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
+import { startDaemon, type Daemon } from '../daemon.js';
+import { examine } from '../doctor/examine.js';
+import { ok } from '../doctor/finding.js';
+import { localDoctorHost } from '../doctor/local-doctor-host.js';
+import type { Feature, RunningFeature } from '../kernel/feature.js';
+import { LogLevel } from '../log/log-level.js';
+import { createLoggerTo } from '../log/logger.js';
+import { posix } from '../posix.js';
+import { administratorsOnly } from '../rpc/administrators-only.js';
+import { FEATURES } from './features.js';
+import { metrics, metricsFeature } from './metrics/feature.js';
+import { startMetrics } from './metrics/start-metrics.js';
+
+interface Echo extends RunningFeature<EchoSettings> {
+  readonly word: string;
+}
+
+interface EchoSettings {
+  readonly word: string;
+}
+
+const bytes = {
+  requestSerialize: (text: string) => Buffer.from(text),
+  requestDeserialize: (octets: Buffer) => octets.toString(),
+  responseSerialize: (text: string) => Buffer.from(text),
+  responseDeserialize: (octets: Buffer) => octets.toString(),
+};
+const say = {
+  ...{ path: '/wins.Echo/Say', requestStream: false, responseStream: false },
+  ...bytes,
+} as const;
+
+/**
+ * A feature of which no other file of the daemon knows: the word that it says is its section of the
+ * config.
+ */
+function echoFeature(acts: string[], changes: EventEmitter): Feature<EchoSettings, Echo> {
+  let failures = 1;
+  return {
+    name: 'echo',
+    stage: 'works',
+    purpose: 'echo anything',
+    readAtStart: ['debug'],
+    settings: ({ config: { processEnvironment } }) => {
+      const { ECHO: word } = processEnvironment;
+      return word === undefined ? { reason: 'there is no word' } : { word };
+    },
+    start: ({ word }, { events }) => {
+      acts.push(`start ${word}`);
+      changes.emit('start');
+      if (word === 'hard' && failures > 0) {
+        failures -= 1;
+        throw new Error('too hard at first');
+      }
+      events.publish({ type: 'kept', event: 'echoStarted', facts: { word } });
+      return { word, close: () => void acts.push(`close ${word}`) };
+    },
+    whenOff: { code: 'echoOff', message: (reason) => `cannot echo: ${reason}` },
+    services: (view, { audit }) => [
+      {
+        definition: { say },
+        pipe: 'both',
+        implement: (callers) => {
+          const answer = administratorsOnly(callers, 'echo');
+          const handler: handleUnaryCall<string, string> = (call, respond) =>
+            answer(call, respond, async () => {
+              const requester = call.getPeer();
+              await audit.decided({ action: 'echo', verdict: 'allowed', requester });
+              return `${view.require().word} ${call.request}`;
+            });
+          return { say: handler };
+        },
+      },
+    ],
+    health: ({ state }) => ({ 'wins.Echo': state.kind !== 'failed' }),
+    doctor: [{ name: 'echo', look: () => Promise.resolve([ok('echo', 'it can be heard')]) }],
+    metrics: (registry) => (event) => {
+      if (event.type === 'kept' && event.event === 'echoStarted')
+        registry.count('wins_refusals_total', { action: 'silence', rule: 'echo-started' });
+    },
+  };
+}
+
+describe('a feature that is added to the array, and to nothing else', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'wins-echo-'));
+  const file = path.join(folder, 'config');
+  const { WINS_RUNTIME_DIR: before } = process.env;
+  const acts: string[] = [];
+  const lines: string[] = [];
+  const changes = new EventEmitter();
+  const echo = echoFeature(acts, changes);
+  const features = [
+    // The bundle of the metrics is made from these sources.
+    ...FEATURES.map((one) => (one === metrics ? metricsFeature(() => ({ startMetrics })) : one)),
+    echo,
+  ];
+  let daemon: Daemon;
+  let client: WinsClient;
+
+  const write = (word: string | undefined, more = '') => {
+    const section = word === undefined ? '' : `processEnvironment: {ECHO: ${word}}\n`;
+    const metricsSection = 'metrics: {listen: "127.0.0.1:1"}\n';
+    writeFileSync(
+      file,
+      `listen: ${folder}/run/main\nproxy: ${folder}/run/tunnel\n${metricsSection}${section}${more}`,
+      {
+        mode: 0o600,
+      },
+    );
+  };
+  const reload = async (word: string | undefined, more = '') => {
+    write(word, more);
+    return client.call(configServiceDefinition.reload, { AllowDrop: [] });
+  };
+  const health = async () =>
+    (await client.call(healthServiceDefinition.check, { service: 'wins.Echo' })).status;
+
+  beforeAll(async () => {
+    process.env['WINS_RUNTIME_DIR'] = path.join(folder, 'run');
+    mkdirSync(path.join(folder, 'run'), { mode: 0o700 });
+    write('loud');
+    const logger = createLoggerTo(
+      { debug: false, quiet: false },
+      { write: (line) => lines.push(line) },
+    );
+    const fingerprint = configFingerprint(file);
+    const loaded = await loadDaemonConfig(file);
+    daemon = await startDaemon({
+      config: { named: file, loaded, refused: undefined, fingerprint },
+      ...{ system: posix, logger, level: new LogLevel(logger), features },
+    });
+    client = createWinsClient({ address: daemon.address });
+  });
+  afterAll(async () => {
+    await client.close();
+    await daemon.close();
+    if (before === undefined) delete process.env['WINS_RUNTIME_DIR'];
+    else process.env['WINS_RUNTIME_DIR'] = before;
+    rmSync(folder, { recursive: true });
+  });
+
+  it('is off until the daemon is ready', async () => {
+    await expect(client.call(say, 'one')).rejects.toMatchObject({
+      ...{ reason: 'echoOff', details: 'cannot echo: the daemon is starting' },
+    });
+    await daemon.work();
+    expect(await client.call(say, 'one')).toBe('loud one');
+  });
+
+  it('has its settings from the config, and nothing is done for equal ones', async () => {
+    const { NeedRestart } = await reload('loud', 'debug: true\n');
+    expect(NeedRestart).toEqual(['debug']);
+    expect(acts).toEqual(['start loud']);
+    await reload('soft');
+    expect(await client.call(say, 'two')).toBe('soft two');
+    expect(acts).toEqual(['start loud', 'close loud', 'start soft']);
+  });
+
+  it('is tried again when it fails, which is logged and told by its health', async () => {
+    expect(await health()).toBe(HealthStatus.SERVING);
+    await reload('hard');
+    expect(await health()).toBe(HealthStatus.NOT_SERVING);
+    await expect(client.call(say, 'three')).rejects.toMatchObject({
+      details: 'cannot echo: it cannot start: too hard at first',
+    });
+    expect(lines.join('')).toMatch(
+      /"level":"error".*too hard at first.*"retryMs":1000.*cannot echo anything/,
+    );
+    await once(changes, 'start');
+    expect(await client.call(say, 'three')).toBe('hard three');
+    expect(await health()).toBe(HealthStatus.SERVING);
+  });
+
+  it('has its events kept, and its metrics, its calls and its decisions counted', async () => {
+    const { Events } = await client.call(eventsServiceDefinition.read, {
+      ...{ After: 0n, Since: '', Wait: false },
+    });
+    const own = Events.filter(({ Type }) => Type === 'echoStarted');
+    expect(own.map(({ Facts }) => JSON.parse(Facts) as unknown)).toEqual([
+      ...[{ word: 'loud' }, { word: 'soft' }, { word: 'hard' }],
+    ]);
+    const decided = Events.filter(({ Facts }) => Facts.includes('"action":"echo"'));
+    expect(decided).toHaveLength(5);
+    const { Text } = await client.call(metricsServiceDefinition.scrape, {});
+    expect(Text).toContain('wins_refusals_total{action="silence",rule="echo-started"} 3');
+    expect(Text).toContain('wins_calls_total{method="wins.Echo/Say",code="OK"} 3');
+  });
+
+  it('has its check among those of the doctor', async () => {
+    const host = localDoctorHost({ config: file, executable: __filename, system: posix });
+    const findings = await examine(host, features);
+    expect(findings).toContainEqual({ check: 'echo', level: 'ok', found: 'it can be heard' });
+  });
+
+  it('is off with a reason when the config says so, and on again', async () => {
+    await reload(undefined);
+    await expect(client.call(say, 'four')).rejects.toMatchObject({
+      details: 'cannot echo: there is no word',
+    });
+    await reload('late');
+    expect(await client.call(say, 'four')).toBe('late four');
+  });
+
+  it('ends with the daemon, and does not start again', async () => {
+    await daemon.close();
+    expect(acts.slice(-4)).toEqual(['start hard', 'close hard', 'start late', 'close late']);
+    await reload('never').catch(() => undefined);
+    expect(acts.at(-1)).toBe('close late');
+  });
+});

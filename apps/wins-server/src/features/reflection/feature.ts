@@ -1,0 +1,20 @@
+import type { Feature } from '../../kernel/feature.js';
+import { createReflection } from './reflection.js';
+
+/**
+ * Lets generic clients discover the services of the main pipe. What it needs is loaded by the first
+ * call.
+ */
+export const reflection: Feature = {
+  name: 'reflection',
+  stage: 'serves',
+  purpose: 'tell which services there are',
+  readAtStart: ['reflection'],
+  settings: ({ config }) =>
+    config.reflection ? {} : { reason: 'the config says reflection: false' },
+  services: (_view, { config }) => {
+    if (!config.start.loaded.config.reflection) return [];
+    const { definition, implementation } = createReflection();
+    return [{ definition, pipe: 'main', hasHealth: false, implement: () => implementation }];
+  },
+};

@@ -1,0 +1,23 @@
+import { routeServiceDefinition } from '@wins/wins-api/contract';
+import type { Feature } from '../../kernel/feature.js';
+import { createRouteService } from './route-service.js';
+
+/** The networks into which clients may change routes. */
+interface RouteSettings {
+  readonly granted: readonly string[];
+}
+
+/** Changes routes of the host for clients, into the networks that the config grants. */
+export const routes: Feature<RouteSettings> = {
+  name: 'routes',
+  stage: 'serves',
+  purpose: 'change routes',
+  settings: ({ config }) => ({ granted: config.routes.allow }),
+  services: (view, { hostCalls }) => [
+    {
+      definition: routeServiceDefinition,
+      pipe: 'main',
+      implement: () => createRouteService(hostCalls, () => view.settings?.granted ?? []),
+    },
+  ],
+};

@@ -1,0 +1,16 @@
+import type { Check } from '../../doctor/doctor-host.js';
+import { ok, problem } from '../../doctor/finding.js';
+
+/** Processes that a daemon started which is dead by now. */
+export const checkOrphans: Check = {
+  name: 'orphans',
+  look: async (host, { config }) => {
+    const orphans = await host.orphans(config);
+    if (orphans.length === 0) return [ok('orphans', 'no process of a dead daemon runs')];
+    return orphans.map(({ pid, name, path, evidence }) => {
+      const what = path ?? name ?? 'a program';
+      const found = `process ${pid} runs ${what} without a daemon (known by its ${evidence})`;
+      return problem('orphans', found, 'start the daemon, which ends it, or end it yourself');
+    });
+  },
+};

@@ -1,0 +1,54 @@
+import type { ConfigProblem } from '@wins/config';
+import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
+import { ok, problem, warning, type Finding } from '../../doctor/finding.js';
+
+const ENTRY = 'white_list.processPaths[';
+/** The reasons of both systems for a link in a path. */
+const LINKS: ReadonlySet<string> = new Set(['symbolic link', 'link or junction', 'another path']);
+
+/** Whether every listed program can run, and whether someone else could have put it there. */
+export const checkWhiteList: Check = {
+  name: 'whitelist',
+  needsConfig: true,
+  look: async (host, { config, warnings }) => {
+    const name = 'whitelist';
+    const { processPaths, proxyPorts } = config.whiteList;
+    const findings: Finding[] = [];
+    if (processPaths.length === 0) {
+      findings.push(warning(name, 'no program may run', 'list some in white_list.processPaths'));
+    }
+    const isFault = ({ code }: ConfigProblem): boolean => code === 'wrongValue';
+    for (const [index, { path }] of processPaths.entries()) {
+      const told = warnings.filter(({ keyPath }) => keyPath === `${ENTRY}${index}]`);
+      if (!told.some(isFault)) findings.push(await judgeProgram(path, host));
+      for (const one of told) {
+        findings.push((isFault(one) ? problem : warning)(name, one.message, one.nextStep));
+      }
+    }
+    const ports = proxyPorts.length === 0 ? 'none' : proxyPorts.join(', ');
+    return [...findings, ok(name, `ports that containers may reach: ${ports}`)];
+  },
+};
+
+/** Whether a warning of the config is about a program, so that the check of the whitelist tells it. */
+export function isAboutEntry({ keyPath }: ConfigProblem): boolean {
+  return keyPath.startsWith(ENTRY);
+}
+
+async function judgeProgram(path: string, host: DoctorHost): Promise<Finding> {
+  const judgement = await host.judgeFile(path);
+  if (judgement.kind === 'trusted') return ok('whitelist', `${path} may run`);
+  if (judgement.kind === 'missing') {
+    return warning('whitelist', `${path} does not exist`, 'install it, or take it off the list');
+  }
+  const { fault, message } = judgement;
+  if (LINKS.has(fault)) {
+    return problem('whitelist', message, 'list the path that the link leads to: links are refused');
+  }
+  if (fault === 'not a regular file') {
+    return problem('whitelist', message, 'list the path of a program');
+  }
+  const advice =
+    'make it and the folders above it writable by administrators alone: the daemon refuses it';
+  return problem('whitelist', message, advice);
+}

@@ -1,0 +1,112 @@
+import {
+  createCommandRunner,
+  createProcessManager,
+  type AllowedExecutable,
+  type CommandRunner,
+  type ProcessManager,
+} from '@wins/process-manager';
+import { runStatsDefinition } from '@wins/wins-api/contract';
+import { allowedBy, howToAllow } from '../../configuration/allowed-executables.js';
+import type { Feature, Kernel, RunningFeature } from '../../kernel/feature.js';
+import { logProcessEvent } from '../../log/process-events.js';
+import { checkOrphans } from './check-orphans.js';
+import { checkWhiteList } from './check-white-list.js';
+import { createProcessService, servedProcessDefinition } from './process-service.js';
+import { runMetrics } from './run-metrics.js';
+import { createRunStatsService } from './run-stats-service.js';
+
+/** What runs are allowed and given. */
+export interface RunsSettings {
+  readonly allowed: readonly AllowedExecutable[];
+  readonly processEnvironment: Readonly<Record<string, string>>;
+}
+
+/** Runs of this daemon. */
+export interface Runs extends RunningFeature<RunsSettings> {
+  readonly manager: ProcessManager;
+  /** For commands of the node's own administrator: those that plans have. */
+  readonly commands: CommandRunner;
+}
+
+/** Runs listed programs for clients. */
+export const runs: Feature<RunsSettings, Runs> = {
+  name: 'runs',
+  stage: 'serves',
+  purpose: 'run programs',
+  settings: ({ config }) => ({
+    allowed: allowedBy(config),
+    processEnvironment: config.processEnvironment,
+  }),
+  start: async (settings, kernel) => {
+    const { logger, processHost: host, stateDirectory } = kernel;
+    const manager = createManager(settings, kernel);
+    const recovered = await manager.recover();
+    logger.debug({ ended: recovered.length }, 'checked for processes of earlier daemons');
+    // Not awaited: a firewall that hangs must not delay the daemon.
+    void sweepPorts(kernel);
+    const commands = createCommandRunner({ host, stateDirectory });
+    return {
+      ...{ manager, commands },
+      configure: ({ allowed, processEnvironment }) => {
+        manager.setAllowed(allowed);
+        manager.setProcessEnvironment(processEnvironment);
+      },
+      close: async () => {
+        await commands.close();
+        await manager.close();
+      },
+    };
+  },
+  services: (view) => [
+    {
+      definition: servedProcessDefinition,
+      pipe: 'main',
+      implement: (callers) => createProcessService(() => view.require().manager, callers),
+    },
+    {
+      definition: runStatsDefinition,
+      pipe: 'main',
+      implement: (callers) =>
+        createRunStatsService({ manager: () => view.require().manager, connections: callers }),
+    },
+  ],
+  doctor: [checkWhiteList, checkOrphans],
+  metrics: (registry, view) => runMetrics(registry, () => view.require().manager),
+};
+
+function createManager(
+  { allowed, processEnvironment }: RunsSettings,
+  { audit, pipe, config, events, logger, ...kernel }: Kernel,
+): ProcessManager {
+  const { portOpener } = kernel.system;
+  return createProcessManager({
+    ...{ allowed, processEnvironment, howToAllow: howToAllow(config.start.loaded.path) },
+    ...{ host: kernel.processHost, stateDirectory: kernel.stateDirectory },
+    ...(portOpener && { portOpener }),
+    onDecision: (record) => {
+      const client = pipe.clients.get(record.requester);
+      return audit.decided(
+        { ...record, client: record.client ?? client?.description },
+        client?.key,
+      );
+    },
+    onEvent: (event) => {
+      logProcessEvent(logger, event);
+      events.publish({ type: 'run', event });
+    },
+  });
+}
+
+/**
+ * Closes the ports of runs that are gone. A failure is logged: the node needs its daemon in any
+ * case. Never rejects.
+ */
+async function sweepPorts({ system, logger }: Kernel): Promise<void> {
+  try {
+    const marks = (await system.portOpener?.sweep([])) ?? [];
+    if (marks.length > 0)
+      logger.warn({ marks }, 'closed the firewall ports of runs that have ended');
+  } catch (err) {
+    logger.error({ err }, 'cannot close the firewall ports of runs that have ended');
+  }
+}

@@ -1,0 +1,57 @@
+import type { Decision } from '@wins/audit-log';
+import type { MetricRegistry } from '../metrics/metric-registry.js';
+import type { ManagerEvent, ProcessExit, ProcessManager } from '@wins/process-manager';
+import type { DaemonEvent } from '../../kernel/daemon-events.js';
+import { RunTotals } from './run-totals.js';
+
+const STATES = ['running', 'stopping', 'killing', 'draining', 'ended'] as const;
+/** Of a program that no entry names. */
+const OTHER = 'other';
+
+/** Has the metrics of runs read. @returns Counts an event. */
+export function runMetrics(
+  metrics: MetricRegistry,
+  manager: () => Pick<ProcessManager, 'list' | 'measure'>,
+): (event: DaemonEvent) => void {
+  const totals = new RunTotals();
+  metrics.refresh(async () => totals.measured(await manager().measure()));
+  metrics.read('wins_runs', () => {
+    const counts = new Map<string, number>(STATES.map((state) => [state, 0]));
+    for (const { state } of manager().list())
+      counts.set(state.kind, (counts.get(state.kind) ?? 0) + 1);
+    return [...counts].map(([state, count]) => [{ state }, count]);
+  });
+  metrics.read('wins_run_output_bytes_total', () => totals.output());
+  metrics.read('wins_run_output_pauses_total', () => totals.samples('pauses'));
+  metrics.read('wins_run_cpu_seconds_total', () => totals.samples('cpuMs', 1000));
+  metrics.read('wins_run_memory_bytes', () => totals.memory());
+  return (event) => {
+    if (event.type === 'decided') countRefusal(metrics, event.decision);
+    else if (event.type === 'run') {
+      countRun(metrics, event.event);
+      if (event.event.type === 'ended') totals.ended(event.event);
+    }
+  };
+}
+
+function countRefusal(metrics: MetricRegistry, { action, verdict, entry = OTHER }: Decision): void {
+  if (action === 'start' && verdict === 'refused')
+    metrics.count('wins_run_starts_total', { entry, result: 'refused' });
+}
+
+function countRun(metrics: MetricRegistry, event: ManagerEvent): void {
+  if (event.type === 'started' || event.type === 'startFailed') {
+    const result = event.type === 'started' ? 'started' : 'failed';
+    metrics.count('wins_run_starts_total', { entry: event.entry, result });
+  } else if (event.type === 'ended') {
+    const { entry, exit } = event;
+    metrics.count('wins_run_ends_total', { entry, reason: exit.reason });
+    metrics.count('wins_run_exit_codes_total', { entry, class: classOf(exit) });
+  }
+}
+
+function classOf({ code, signal }: ProcessExit): string {
+  if (signal !== undefined) return 'signal';
+  if (!Number.isInteger(code)) return 'unknown';
+  return code === 0 ? 'zero' : 'nonzero';
+}

@@ -1,0 +1,70 @@
+import type { TunnelLimits } from '@wins/config';
+import type { MetricRegistry, Samples } from '../metrics/metric-registry.js';
+import type { DaemonEvent } from '../../kernel/daemon-events.js';
+import type { Feature, FeatureView, Kernel, RunningFeature } from '../../kernel/feature.js';
+import { openTunnelEndpoint, type TunnelEndpoint } from './tunnel-endpoint.js';
+
+/** What the tunnel may reach, and how it is served. */
+export interface TunnelSettings {
+  readonly pipe: string;
+  readonly limits: TunnelLimits;
+  readonly allowedPorts: readonly number[];
+}
+
+type Tunnel = TunnelEndpoint & RunningFeature<TunnelSettings>;
+
+/** Connects clients to ports of the host. */
+export const tunnel: Feature<TunnelSettings, Tunnel> = {
+  name: 'tunnel',
+  stage: 'serves',
+  purpose: 'serve the tunnel',
+  readAtStart: ['proxy', 'tunnel'],
+  settings: ({ config: { proxy: pipe, tunnel: limits, whiteList } }) => ({
+    ...{ pipe, limits, allowedPorts: whiteList.proxyPorts },
+  }),
+  start: async (settings, { system, pipe, audit, logger, events }) => {
+    const { pipeSecurity: security } = system;
+    const { identify, turns } = pipe;
+    const endpoint = await openTunnelEndpoint({
+      ...settings,
+      ...{ security, identify, turns, audit, logger, events },
+    });
+    return { ...endpoint, configure: ({ allowedPorts }) => endpoint.allowPorts(allowedPorts) };
+  },
+  metrics: tunnelMetrics,
+};
+
+function tunnelMetrics(
+  metrics: MetricRegistry,
+  view: FeatureView<TunnelSettings, Tunnel>,
+  { pipe }: Kernel,
+): (event: DaemonEvent) => void {
+  const figures = (): TunnelEndpoint['figures'] => view.require().figures;
+  const one = (value: number): Samples => [[{}, value]];
+  // One metric of both pipes has one reader.
+  metrics.read('wins_connections', () => [
+    [{ pipe: 'main' }, pipe.connections.size],
+    [{ pipe: 'tunnel' }, figures().connections],
+  ]);
+  metrics.read('wins_tunnel_sessions', () => one(figures().sessions));
+  metrics.read('wins_tunnel_streams', () => one(figures().streams));
+  metrics.read('wins_tunnel_bytes_total', () => {
+    const { receivedBytes, sentBytes } = figures().traffic;
+    return [
+      [{ direction: 'in' }, receivedBytes],
+      [{ direction: 'out' }, sentBytes],
+    ];
+  });
+  metrics.read('wins_tunnel_pauses_total', () => one(figures().traffic.pauses));
+  return (event) => {
+    if (event.type === 'tunnel' && event.phase === 'ended')
+      metrics.count('wins_tunnel_sessions_total', { reason: event.reason });
+    else if (event.type === 'stream' && event.phase !== 'cut')
+      metrics.count('wins_tunnel_connects_total', { result: event.phase });
+    else if (event.type === 'decided') {
+      const { action, verdict } = event.decision;
+      if (action === 'connect' && verdict === 'refused')
+        metrics.count('wins_tunnel_connects_total', { result: 'refused' });
+    }
+  };
+}

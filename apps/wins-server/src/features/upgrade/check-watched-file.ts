@@ -1,0 +1,44 @@
+import { watchedPath } from '@wins/service-upgrade';
+import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
+import { ok, problem, warning, type Finding } from '../../doctor/finding.js';
+
+/** Whether an upgrade to the watched file would begin, and how the latest upgrade ended. */
+export const checkWatchedFile: Check = {
+  name: 'upgrade',
+  needsConfig: true,
+  look: async (host, { config: { upgrade } }) => {
+    if (upgrade.mode !== 'watching') return [];
+    return [
+      await judgeWatched(upgrade.watchingPath, host),
+      ...reportUpgrade(await host.latestUpgrade()),
+    ];
+  },
+};
+
+async function judgeWatched(written: string, host: DoctorHost): Promise<Finding> {
+  // A config with a path that is not absolute was refused.
+  const path = watchedPath(written, process.platform) ?? written;
+  const judgement = await host.judgeWatchedFile(path);
+  if (judgement.kind === 'trusted') {
+    return ok('upgrade', `${path} is watched: the daemon is upgraded to what is there`);
+  }
+  if (judgement.kind === 'missing') return ok('upgrade', `${path} is watched, and does not exist`);
+  const advice =
+    'make it, its folder and those above writable by administrators alone: the daemon does not take it';
+  return problem('upgrade', judgement.message, advice);
+}
+
+function reportUpgrade(
+  latest: Awaited<ReturnType<DoctorHost['latestUpgrade']>>,
+): readonly Finding[] {
+  if (latest === undefined) return [];
+  const { outcome, reason, to } = latest;
+  const target = to?.version === undefined ? '' : ` to ${to.version}`;
+  const found = `the latest upgrade${target}: ${outcome}: ${reason}`;
+  if (outcome === 'upgraded' || outcome === 'nothing') return [ok('upgrade', found)];
+  const advice =
+    outcome === 'failed'
+      ? 'run wins up again: it first finishes or undoes the failed upgrade'
+      : 'put another program there; only wins up --path tries the same one again';
+  return [(outcome === 'failed' ? problem : warning)('upgrade', found, advice)];
+}

@@ -1,0 +1,131 @@
+import type { AuditTrail } from '@wins/audit-log';
+import {
+  changedKeys,
+  lastGoodFile,
+  type ConfigChange,
+  type ConfigProblemCode,
+  type LoadedConfig,
+  type WinsConfig,
+} from '@wins/config';
+import { COMMIT, VERSION } from '@wins/wins-program';
+import { isDeepStrictEqual } from 'node:util';
+import type { Logger } from '../log/logger.js';
+import type { DaemonEvents } from './daemon-events.js';
+import type { FeatureSet } from './feature-set.js';
+import type { DaemonConfig, StartedConfig } from './feature.js';
+
+/** Keys that the kernel itself reads at the start alone. */
+const READ_AT_START = ['listen', 'pipeAccess', 'audit'] as const;
+
+/** What the config in force is told to. */
+export interface ConfigParts {
+  readonly start: StartedConfig;
+  readonly logger: Logger;
+  readonly events: DaemonEvents;
+  readonly audit: Pick<AuditTrail, 'note'>;
+  readonly features: () => FeatureSet;
+  /** Called with each config before the features take it. */
+  readonly onConfig: (next: LoadedConfig) => void;
+}
+
+/** The config of a daemon: the one of its start, and each that comes into force after it. */
+export class ConfigInForce implements DaemonConfig {
+  readonly start: StartedConfig;
+  readonly #parts: ConfigParts;
+  #inForce: LoadedConfig;
+  #readAtMs = Date.now();
+
+  constructor(parts: ConfigParts) {
+    this.#parts = parts;
+    this.start = parts.start;
+    this.#inForce = this.start.loaded;
+    reportWarnings(this.start.loaded, parts.logger);
+  }
+
+  inForce(): LoadedConfig {
+    return this.#inForce;
+  }
+
+  readAtMs(): number {
+    return this.#readAtMs;
+  }
+
+  /** Records that the daemon has started, and with which config. */
+  recordStart(): void {
+    const { logger, events, audit } = this.#parts;
+    const { refused, loaded } = this.start;
+    const { path: file, sha256 } = loaded;
+    const build = { version: VERSION, commit: COMMIT };
+    audit.note('started', { ...build, config: file, pid: process.pid });
+    const facts = { ...build, pid: process.pid };
+    events.publish({ type: 'kept', event: 'started', facts, isUrgent: true });
+    if (refused === undefined) return;
+    const fields = { err: refused, config: file, inForce: lastGoodFile(file), sha256 };
+    logger.error(
+      fields,
+      'config rejected; the daemon starts with the one that was in force before',
+    );
+    events.publish({ type: 'configReloaded', result: 'lastGood', changed: [] });
+    audit.note('lastGoodConfig', { config: file, sha256 });
+  }
+
+  become(next: LoadedConfig): ConfigChange {
+    const { logger, events, audit, onConfig } = this.#parts;
+    const features = this.#parts.features();
+    onConfig(next);
+    features.apply(next, 'observes');
+    reportWarnings(next, logger);
+    features.apply(next, 'serves');
+    const { changed } = changedKeys(next, this.#inForce, this.start.loaded);
+    const needRestart = this.needRestart(next);
+    this.#inForce = next;
+    this.#readAtMs = Date.now();
+    const result = changed.length === 0 ? 'unchanged' : 'applied';
+    events.publish({ type: 'configReloaded', result, changed });
+    if (changed.length === 0) {
+      logger.info({ needRestart }, 'config read again: nothing changed');
+    } else {
+      logger.info({ changed, needRestart }, 'config changed');
+      audit.note('configChanged', { changed, needRestart, ...granted(next.config) });
+    }
+    features.apply(next, 'works');
+    return { changed, needRestart };
+  }
+
+  needRestart(next: LoadedConfig): readonly string[] {
+    const keys = new Set([...READ_AT_START, ...this.#parts.features().readAtStart]);
+    return [...keys].filter(
+      (key) => !isDeepStrictEqual(next.config[key], this.start.loaded.config[key]),
+    );
+  }
+}
+
+/** What a config lets clients do, for the audit log. */
+function granted({ whiteList, routes }: WinsConfig) {
+  return {
+    processPaths: whiteList.processPaths.map(({ path }) => path),
+    proxyPorts: whiteList.proxyPorts,
+    routes: routes.allow,
+  };
+}
+
+/** What a warning of the config is called in the log; the rest is `config`. */
+const HEADLINES: Readonly<Partial<Record<ConfigProblemCode, string>>> = {
+  doubtful: 'this entry is doubtful',
+  noEffect: 'this of the config has no effect',
+  wrongValue: 'this entry can never match',
+};
+
+function reportWarnings({ config, warnings }: LoadedConfig, logger: Logger): void {
+  for (const { code, message, file, line, keyPath, nextStep } of warnings) {
+    if (code === 'noWhiteList') continue;
+    const facts = { problem: message, code, file, line, key: keyPath, nextStep };
+    logger.warn(facts, HEADLINES[code] ?? 'config');
+  }
+  if (config.whiteList.processPaths.length === 0) {
+    logger.warn({ key: 'white_list.processPaths' }, 'no program may run: the whitelist is empty');
+  }
+  if (config.whiteList.proxyPorts.length === 0) {
+    logger.info({ key: 'white_list.proxyPorts' }, 'no port may be reached: the whitelist is empty');
+  }
+}

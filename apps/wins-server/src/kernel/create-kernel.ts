@@ -1,0 +1,104 @@
+/**
+ * The parts of a daemon that are there whatever its config says: where the libraries meet.
+ */
+import { AuditTrail } from '@wins/audit-log';
+import type { LoadedConfig } from '@wins/config';
+import { PipeError, runtimeDirectory } from '@wins/pipe-transport';
+import { hashFile } from '@wins/trusted-files';
+import { auditDirectoryOf } from '../audit/audit-directory.js';
+import { HostCallGate } from '../features/host/host-call-gate.js';
+import { withDaemonVariables } from '../features/upgrade/daemon-variables.js';
+import { sparingUpgrader } from '../features/upgrade/sparing-upgrader.js';
+import { hostSystem } from '../host-system/select-host-system.js';
+import type { LogLevel } from '../log/log-level.js';
+import type { Logger } from '../log/logger.js';
+import type { OperatingSystem } from '../operating-system.js';
+import { stateDirectoryOf } from '../state-directory.js';
+import { ConfigInForce } from './config-in-force.js';
+import { DaemonEvents } from './daemon-events.js';
+import { FeatureSet } from './feature-set.js';
+import type { Feature, Kernel, StartedConfig } from './feature.js';
+import { MainPipe } from './main-pipe.js';
+
+/** What a daemon is made of. */
+export interface KernelParts {
+  readonly config: StartedConfig;
+  readonly system: Pick<OperatingSystem, 'daemonParts' | 'fileTrust'>;
+  readonly logger: Logger;
+  readonly level: LogLevel;
+  /** Default: this daemon is no service. */
+  readonly service?: string | undefined;
+  /** Default: none are looked for. */
+  readonly upgradeRecords?: string | undefined;
+  readonly features: readonly Feature[];
+  /** Called with each config that comes into force after the start, before it does. */
+  readonly onConfig: (next: LoadedConfig) => void;
+}
+
+/** A kernel, and those parts of it that its features do not see. */
+export interface ComposedKernel {
+  readonly kernel: Kernel;
+  readonly features: FeatureSet;
+  readonly pipe: MainPipe;
+  readonly config: ConfigInForce;
+}
+
+/** Makes the parts and joins them; nothing is open yet. */
+export function createKernel(parts: KernelParts): ComposedKernel {
+  const { logger, level, service, upgradeRecords, onConfig } = parts;
+  const { config: loaded } = parts.config.loaded;
+  const { listen } = loaded;
+  const system = parts.system.daemonParts(logger, loaded.pipeAccess);
+  const trust = parts.system.fileTrust();
+  const events = new DaemonEvents((err) =>
+    logger.error({ err }, 'an event of the daemon could not be counted or kept'),
+  );
+  const { maxFileBytes, maxFiles } = loaded.audit;
+  const audit = new AuditTrail(
+    {
+      ...{ directory: auditDirectoryOf(loaded), maxFileBytes, maxFiles },
+      prepareDirectory: (folder) => trust.ensurePrivateFolder(folder),
+      onDecision: (decision) => events.publish({ type: 'decided', decision }),
+      onLost: (count) => events.publish({ type: 'auditLost', count }),
+    },
+    logger,
+  );
+  const config = new ConfigInForce({
+    ...{ start: parts.config, logger, events, audit, onConfig },
+    features: () => features,
+  });
+  const pipe = new MainPipe({ listen, system, logger, events });
+  const program = process.argv[1] ?? process.execPath;
+  const kernel: Kernel = {
+    ...{ logger, level, events, audit, trust, system, config, service, upgradeRecords, program },
+    pipe,
+    hostCalls: new HostCallGate(hostSystem(process.platform), pipe.connections, (record, client) =>
+      audit.decided(record, client),
+    ),
+    processHost: withDaemonVariables(sparingUpgrader(system.processHost, program, trust), {
+      service,
+      runtimeDirectory: ownRuntimeDirectory(),
+    }),
+    stateDirectory: stateDirectoryOf(listen),
+    // At the start: an upgrade replaces the file while the old daemon still runs.
+    checksum: hashFile(program, ['sha1'], { followLinks: true }).then(
+      ({ sha1 }) => sha1,
+      () => '',
+    ),
+    of: (feature) => features.of(feature),
+    features: () => features.list(),
+  };
+  const features = new FeatureSet(parts.features, kernel);
+  return { kernel, features, pipe, config };
+}
+
+/** Where bare names of pipes are; a daemon whose pipes are paths may have no such folder. */
+function ownRuntimeDirectory(): string | undefined {
+  if (process.platform === 'win32') return undefined;
+  try {
+    return runtimeDirectory();
+  } catch (error) {
+    if (error instanceof PipeError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,186 @@
+import { Backoff, systemClock, type Clock } from '@wins/time';
+import { messageOf } from '@wins/wins-program';
+import { isDeepStrictEqual } from 'node:util';
+import { FeatureOffError } from './feature-off-error.js';
+import {
+  isOff,
+  type Feature,
+  type FeatureOff,
+  type FeatureState,
+  type FeatureView,
+  type Kernel,
+  type RunningFeature,
+} from './feature.js';
+
+const STARTING: FeatureOff = { reason: 'the daemon is starting' };
+const STOPPING: FeatureOff = { reason: 'the daemon is stopping' };
+const NOTHING: RunningFeature<object> = { close: () => undefined };
+const RETRY = { initialMs: 1_000, maxMs: 60_000, jitter: 0 };
+
+/**
+ * Turns one feature on and off: one change at a time, and the newest settings win. Whatever becomes
+ * of the feature, the daemon serves: what fails is tried again after 1 s, 2 s, and so on up to a
+ * minute.
+ */
+export class FeatureSwitch<
+  Settings extends object = object,
+  Running extends RunningFeature<Settings> = RunningFeature<Settings>,
+> implements FeatureView<Settings, Running> {
+  readonly feature: Feature<Settings, Running>;
+  /** Called when the health of the feature may have changed. */
+  onChange: () => void = () => undefined;
+  readonly #kernel: Kernel;
+  readonly #clock: Clock;
+  readonly #backoff = new Backoff(RETRY);
+  #state: FeatureState = { kind: 'off', ...STARTING };
+  #wanted: Settings | FeatureOff = STARTING;
+  /** Set when nothing is left to do with what is wanted. */
+  #finished: FeatureOff | undefined;
+  #running: Running | undefined;
+  /** Counts changes that were asked for: the one under way sees whether it is still the newest. */
+  #asked = 0;
+  #isChanging = false;
+  #change: Promise<void> = Promise.resolve();
+  #retry = new AbortController();
+  #isClosed = false;
+
+  /** @param clock - Times the retries. */
+  constructor(feature: Feature<Settings, Running>, kernel: Kernel, clock: Clock = systemClock) {
+    this.feature = feature;
+    this.#kernel = kernel;
+    this.#clock = clock;
+  }
+
+  get state(): FeatureState {
+    return this.#state;
+  }
+
+  get settings(): Settings | undefined {
+    return isOff(this.#wanted) ? undefined : this.#wanted;
+  }
+
+  get running(): Running | undefined {
+    return this.#running;
+  }
+
+  get reason(): string {
+    return 'reason' in this.#state ? this.#state.reason : `it is ${this.#state.kind}`;
+  }
+
+  require(): Running {
+    if (this.#running !== undefined) return this.#running;
+    const { name, whenOff } = this.feature;
+    const code = whenOff?.code ?? 'shuttingDown';
+    const message = whenOff?.message(this.reason) ?? `cannot use ${name}: ${this.reason}`;
+    throw new FeatureOffError(code, message);
+  }
+
+  /**
+   * Wants these settings: what needs no waiting is done at once. The same settings again change
+   * nothing, and none do after {@link close}.
+   */
+  apply(wanted: Settings | FeatureOff): void {
+    if (this.#isClosed || isDeepStrictEqual(wanted, this.#wanted)) return;
+    this.#want(wanted);
+  }
+
+  /** Starts the feature. @throws Whatever the start throws; it is not tried again. */
+  async begin(wanted: Settings | FeatureOff): Promise<void> {
+    this.#wanted = wanted;
+    await this.#become(wanted);
+    this.onChange();
+  }
+
+  /**
+   * Turns it off for good, and waits for that as long as the feature wants. Idempotent; never
+   * rejects.
+   */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#want(STOPPING);
+    const { closeWithinMs } = this.feature;
+    const late = new AbortController();
+    const waits = [this.#change];
+    if (closeWithinMs !== undefined)
+      waits.push(this.#clock.wait(closeWithinMs, late.signal).catch(() => undefined));
+    await Promise.race(waits);
+    late.abort();
+  }
+
+  #want(wanted: Settings | FeatureOff): void {
+    this.#wanted = wanted;
+    this.#finished = undefined;
+    this.#backoff.reset();
+    this.#ask();
+  }
+
+  #ask(): void {
+    this.#retry.abort();
+    this.#asked += 1;
+    if (this.#isChanging) return;
+    this.#isChanging = true;
+    this.#change = this.#settle();
+  }
+
+  async #settle(): Promise<void> {
+    for (let asked = -1; asked !== this.#asked;) {
+      asked = this.#asked;
+      try {
+        await this.#become(this.#finished ?? this.#wanted);
+        this.#backoff.reset();
+      } catch (err) {
+        this.#fail(err, asked);
+      }
+      this.onChange();
+    }
+    this.#isChanging = false;
+  }
+
+  async #become(wanted: Settings | FeatureOff): Promise<void> {
+    this.#state = isOff(wanted) ? { kind: 'off', ...wanted } : { kind: 'starting' };
+    if (this.#running !== undefined && (isOff(wanted) || this.#running.configure === undefined))
+      await this.#end();
+    if (isOff(wanted)) return;
+    if (this.#running === undefined) {
+      const report = {
+        changed: () => this.onChange(),
+        finished: (settings: Settings, off: FeatureOff) => this.#finish(settings, off),
+      };
+      const begun =
+        (await this.feature.start?.(wanted, this.#kernel, report)) ?? (NOTHING as Running);
+      if (isOff(begun)) {
+        this.#state = { kind: 'off', ...begun };
+        return;
+      }
+      this.#running = begun;
+    }
+    await this.#running.configure?.(wanted);
+    this.#state = { kind: 'on' };
+  }
+
+  async #end(): Promise<void> {
+    const ending = this.#running;
+    // Calls that are under way when the daemon ends are answered by what has served them.
+    if (!this.#isClosed || this.feature.stage !== 'serves') this.#running = undefined;
+    await ending?.close();
+  }
+
+  #finish(settings: Settings, off: FeatureOff): void {
+    // Others are wanted by now.
+    if (settings !== this.#wanted) return;
+    this.#finished = off;
+    this.#ask();
+  }
+
+  #fail(err: unknown, asked: number): void {
+    this.#state = { kind: 'failed', reason: `it cannot start: ${messageOf(err)}` };
+    const retryMs = this.#backoff.nextMs();
+    this.#kernel.logger.error({ err, retryMs }, `cannot ${this.feature.purpose}`);
+    if (asked !== this.#asked || this.#isClosed) return;
+    this.#retry = new AbortController();
+    this.#clock.wait(retryMs, this.#retry.signal).then(
+      () => this.#ask(),
+      () => undefined,
+    );
+  }
+}

@@ -1,0 +1,211 @@
+/**
+ * The declaration of a feature: all that the kernel needs to know of a part of the daemon, in one
+ * object. The array in `features/features.ts` is the only list of them.
+ */
+import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
+import type { AuditTrail } from '@wins/audit-log';
+import type { ConfigChange, configFingerprint, LoadedConfig, WinsConfig } from '@wins/config';
+import type { MetricRegistry } from '../features/metrics/metric-registry.js';
+import type { ProcessHost } from '@wins/process-manager';
+import type { FileTrust } from '@wins/trusted-files';
+import type { Check } from '../doctor/doctor-host.js';
+import type { Logger } from '../log/logger.js';
+import type { LogLevel } from '../log/log-level.js';
+import type { DaemonSystem } from '../operating-system.js';
+import type { Callers } from '../rpc/administrators-only.js';
+import type { HostCallGate } from '../features/host/host-call-gate.js';
+import type { DaemonEvent, DaemonEvents } from './daemon-events.js';
+import type { MainPipe } from './main-pipe.js';
+
+/** Why a feature does nothing. */
+export interface FeatureOff {
+  /** A clause, for people. */
+  readonly reason: string;
+  /**
+   * Whether the config is at fault, so that the feature is not well. Default: it is off as it
+   * should be.
+   */
+  readonly isFault?: boolean;
+}
+
+/** Whether settings say that a feature is off. Settings of one that is on have no key `reason`. */
+export function isOff(settings: object): settings is FeatureOff {
+  return 'reason' in settings;
+}
+
+/** A feature that has started. Its switch closes it. */
+export interface RunningFeature<Settings> {
+  /**
+   * Puts settings in force: called with those of the start, then with each change. When it fails,
+   * the feature runs on, and it is called again later. Absent: for each change the feature is
+   * closed and started.
+   */
+  configure?(settings: Settings): Promise<void> | void;
+  /** Idempotent. */
+  close(): Promise<void> | void;
+}
+
+/**
+ * When a feature starts and ends. Those that observe start when the daemon has its pipe, and end
+ * last. Those that serve start after them, before a client is served, and the daemon does not start
+ * without them. Those that work start when the daemon is ready, and end first.
+ */
+export type FeatureStage = 'observes' | 'serves' | 'works';
+
+/** A service of gRPC. */
+export interface FeatureService {
+  readonly definition: ServiceDefinition;
+  /** The pipe of containers, that of administrators, or both. */
+  readonly pipe: 'main' | 'admin' | 'both';
+  /** Whether health answers for it. Default: yes, if it is on the main pipe. */
+  readonly hasHealth?: boolean;
+  /** Called once for each pipe, before a client is served. */
+  implement(callers: Callers): UntypedServiceImplementation;
+}
+
+/** The refusal of a call that needs a feature which is off. */
+export interface FeatureRefusal {
+  /** The code of our own in the answer: `agentOff`. */
+  readonly code: string;
+  /** @param reason - Why the feature is off. */
+  message(reason: string): string;
+}
+
+/** How a feature that runs reports to its switch. */
+export interface FeatureReport<Settings> {
+  /** Its health may have changed. */
+  readonly changed: () => void;
+  /**
+   * Nothing is left to do with these settings: the feature can be closed, and is off until there
+   * are others.
+   */
+  readonly finished: (settings: Settings, off: FeatureOff) => void;
+}
+
+/** A part of the daemon that the config turns on and off. */
+export interface Feature<
+  Settings extends object = object,
+  Running extends RunningFeature<Settings> = RunningFeature<Settings>,
+> {
+  readonly name: string;
+  readonly stage: FeatureStage;
+  /** Completes the line of the log for a start that fails: `cannot …`. */
+  readonly purpose: string;
+  /** Keys of the config that are read when the daemon starts alone. Default: none. */
+  readonly readAtStart?: readonly (keyof WinsConfig)[];
+  /** Takes its settings from a config, or says why it is off. Equal settings are no change. */
+  settings(loaded: LoadedConfig): Settings | FeatureOff;
+  /**
+   * Starts it. An error is logged and the start tried again; that of a feature that serves ends the
+   * daemon. Absent: there is nothing to start.
+   */
+  start?(
+    settings: Settings,
+    kernel: Kernel,
+    report: FeatureReport<Settings>,
+  ): Running | FeatureOff | Promise<Running | FeatureOff>;
+  /**
+   * How long the end of the daemon waits for its end, in milliseconds. Default: as long as it
+   * takes.
+   */
+  readonly closeWithinMs?: number;
+  /** Default: it is refused as by a daemon that is stopping. */
+  readonly whenOff?: FeatureRefusal;
+  services?(view: FeatureView<Settings, Running>, kernel: Kernel): readonly FeatureService[];
+  /**
+   * The names of its health, and whether each is well; undefined for a name that health does not
+   * know at the moment.
+   */
+  health?(view: FeatureView<Settings, Running>): Readonly<Record<string, boolean | undefined>>;
+  /** Checks of `wins doctor`. */
+  readonly doctor?: readonly Check[];
+  /** Has its states read at each scrape. @returns Counts an event. */
+  metrics?(
+    registry: MetricRegistry,
+    view: FeatureView<Settings, Running>,
+    kernel: Kernel,
+  ): (event: DaemonEvent) => void;
+}
+
+/** Where a feature stands. One that has failed may run on, with settings of before. */
+export type FeatureState =
+  | ({ readonly kind: 'off' } & FeatureOff)
+  | { readonly kind: 'starting' | 'on' }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** A feature as others see it. */
+export interface FeatureView<Settings, Running> {
+  readonly state: FeatureState;
+  /** What the config wants; undefined when that is to be off. */
+  readonly settings: Settings | undefined;
+  /** Undefined while it does not run. */
+  readonly running: Running | undefined;
+  /** Why it is not on. */
+  readonly reason: string;
+  /** The feature that runs. @throws FeatureOffError */
+  require(): Running;
+}
+
+/** The config that a daemon starts with. */
+export interface StartedConfig {
+  /** The file as it was named; undefined: that of the system. */
+  readonly named: string | undefined;
+  readonly loaded: LoadedConfig;
+  /** Why it is the one that was in force before, if it is. */
+  readonly refused: Error | undefined;
+  /** The state of the file before it was read. */
+  readonly fingerprint: ReturnType<typeof configFingerprint>;
+}
+
+/** The config of a daemon. */
+export interface DaemonConfig {
+  readonly start: StartedConfig;
+  inForce(): LoadedConfig;
+  /** When that was read, in milliseconds since 1970. */
+  readAtMs(): number;
+  /** Puts another one in force, as far as that is possible without a restart. */
+  become(next: LoadedConfig): ConfigChange;
+  /** The settings of this config that take effect at the next start of the daemon. */
+  needRestart(next: LoadedConfig): readonly string[];
+}
+
+/** What features are given: the parts of a daemon that are there whatever its config says. */
+export interface Kernel {
+  readonly logger: Logger;
+  readonly level: LogLevel;
+  readonly events: DaemonEvents;
+  readonly audit: AuditTrail;
+  readonly trust: FileTrust;
+  readonly system: DaemonSystem;
+  /** Makes calls about the host for clients, those that change it one at a time. */
+  readonly hostCalls: Pick<HostCallGate, 'answer'>;
+  /** Starts processes, which learn of this daemon. */
+  readonly processHost: ProcessHost;
+  /** What must be known of processes after a crash is kept in it. */
+  readonly stateDirectory: string;
+  /** The service that this daemon is, if it is one. */
+  readonly service: string | undefined;
+  /** The file of this program. */
+  readonly program: string;
+  /**
+   * Where helpers leave their records of upgrades of this service; undefined for a daemon that is
+   * none.
+   */
+  readonly upgradeRecords: string | undefined;
+  /** The SHA-1 of the program as it was at the start; empty when it could not be read. */
+  readonly checksum: Promise<string>;
+  readonly config: DaemonConfig;
+  readonly pipe: Pick<MainPipe, 'clients' | 'connections' | 'identify' | 'turns'>;
+  /** Another feature of this daemon, which is off where its array does not have it. */
+  of<Settings extends object, Running extends RunningFeature<Settings>>(
+    feature: Feature<Settings, Running>,
+  ): FeatureView<Settings, Running>;
+  /** All of them, in the order of the array. */
+  features(): readonly FeatureOfDaemon[];
+}
+
+/** A feature of a daemon. */
+export interface FeatureOfDaemon {
+  readonly feature: Feature;
+  readonly view: FeatureView<object, RunningFeature<object>>;
+}

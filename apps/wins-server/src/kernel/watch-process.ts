@@ -1,0 +1,28 @@
+import { returnMemory } from './service-runtime/memory/memory-return.js';
+import { watchStalls } from './service-runtime/event-loop/stall-watch.js';
+import { watchSlowTurns } from '../admission/slow-turn-watch.js';
+import type { Kernel } from './feature.js';
+
+/** Watches the event loop and the memory of this process until it is disposed. */
+export function watchProcess({
+  logger,
+  events,
+  system,
+}: Pick<Kernel, 'logger' | 'events' | 'system'>): Disposable {
+  const stalls = watchStalls({
+    stalled: (lateMs) => {
+      logger.warn({ lateMs }, 'the event loop was blocked');
+      events.publish({ type: 'stall', lateMs });
+    },
+  });
+  const slowTurns = watchSlowTurns({
+    isWanted: () => logger.isLevelEnabled('debug'),
+    tell: (seen) => logger.debug(seen, 'some turns of the event loop were slow'),
+  });
+  const memory = returnMemory({ trim: system.trimMemory });
+  return {
+    [Symbol.dispose]: () => {
+      for (const watch of [memory, slowTurns, stalls]) watch[Symbol.dispose]();
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import { DaemonEvents } from '../kernel/daemon-events.js';
+import type { Kernel } from '../kernel/feature.js';
+import { createLoggerTo } from '../log/logger.js';
+
+/** For specs: a kernel with these parts alone, besides events and a log whose lines are kept. */
+export function kernelOf(
+  parts: { readonly [Part in keyof Kernel]?: unknown } = {},
+  lines: string[] = [],
+): Kernel {
+  const logger = createLoggerTo(
+    { debug: true, quiet: false },
+    { write: (line) => lines.push(line) },
+  );
+  const kernel = { logger, events: new DaemonEvents(), features: () => [], ...parts };
+  return kernel as unknown as Kernel;
+}

@@ -1,0 +1,24 @@
+import type { Clock } from '@wins/time';
+
+/** For specs: a clock on which the latest wait ends when the spec says so. */
+export class StillClock implements Clock {
+  /** The waits that were asked for, in milliseconds. */
+  readonly waits: number[] = [];
+  #end: () => void = () => undefined;
+
+  now(): Date {
+    return new Date(0);
+  }
+
+  wait(ms: number, signal?: AbortSignal): Promise<void> {
+    this.waits.push(ms);
+    return new Promise((resolve, reject) => {
+      this.#end = resolve;
+      signal?.addEventListener('abort', () => reject(new Error('ended')));
+    });
+  }
+
+  end(): void {
+    this.#end();
+  }
+}
