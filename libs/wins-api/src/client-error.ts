@@ -1,4 +1,4 @@
-import { status, type ServiceError } from '@grpc/grpc-js';
+import type { ServiceError, status } from '@grpc/grpc-js';
 
 /**
  * The key of the trailing metadata in which the daemon names the reason of an error, in the words of the library that
@@ -69,21 +69,26 @@ export class WinsClientError extends Error {
   }
 }
 
+/** The statuses of gRPC by number: their names would bring all of grpc-js along with this class. */
+const INVALID_ARGUMENT = 3;
+const INTERNAL = 13;
+const UNAVAILABLE = 14;
+
 // https://grpc.io/docs/guides/status-codes/
-const CODES: Readonly<Partial<Record<status, WinsClientErrorCode>>> = {
-  [status.CANCELLED]: 'cancelled',
-  [status.INVALID_ARGUMENT]: 'invalidRequest',
-  [status.DEADLINE_EXCEEDED]: 'deadlineExceeded',
-  [status.NOT_FOUND]: 'notFound',
-  [status.ALREADY_EXISTS]: 'alreadyExists',
-  [status.PERMISSION_DENIED]: 'refused',
-  [status.FAILED_PRECONDITION]: 'failedPrecondition',
-  [status.OUT_OF_RANGE]: 'invalidRequest',
-  [status.UNIMPLEMENTED]: 'unimplemented',
-  [status.INTERNAL]: 'internal',
-  [status.UNAVAILABLE]: 'unavailable',
-  [status.DATA_LOSS]: 'internal',
-  [status.UNAUTHENTICATED]: 'refused',
+const CODES: Readonly<Partial<Record<number, WinsClientErrorCode>>> = {
+  1: 'cancelled',
+  [INVALID_ARGUMENT]: 'invalidRequest',
+  4: 'deadlineExceeded',
+  5: 'notFound',
+  6: 'alreadyExists',
+  7: 'refused', // permission denied
+  9: 'failedPrecondition',
+  11: 'invalidRequest', // out of range
+  12: 'unimplemented',
+  [INTERNAL]: 'internal',
+  [UNAVAILABLE]: 'unavailable',
+  15: 'internal', // data loss
+  16: 'refused', // unauthenticated
 };
 
 // How daemons word the refusal of a program: as the original does, for its clients know no other sign.
@@ -122,15 +127,15 @@ function firstValue(error: ServiceError): string | undefined {
 }
 
 /** What a status means; the words say it more exactly at times. */
-function codeOfStatus(code: status, details: string): WinsClientErrorCode {
-  if (code === status.INVALID_ARGUMENT && REFUSAL.test(details)) return 'refused';
-  if (code === status.INTERNAL && NOT_ENCODED.test(details)) return 'invalidRequest';
+function codeOfStatus(code: number, details: string): WinsClientErrorCode {
+  if (code === INVALID_ARGUMENT && REFUSAL.test(details)) return 'refused';
+  if (code === INTERNAL && NOT_ENCODED.test(details)) return 'invalidRequest';
   return CODES[code] ?? 'unknown';
 }
 
 /** Whether a status without a reason of a daemon tells of a connection that broke under its call. */
-function isLostConnection(code: status, details: string): boolean {
-  const brokenOff = code === status.UNAVAILABLE || code === status.INTERNAL;
+function isLostConnection(code: number, details: string): boolean {
+  const brokenOff = code === UNAVAILABLE || code === INTERNAL;
   return brokenOff && !NEVER_CONNECTED.test(details) && LOST_CONNECTION.test(details);
 }
 

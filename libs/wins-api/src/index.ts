@@ -42,7 +42,14 @@ export type { WinsClientErrorCode, WinsClientErrorDetails } from './client-error
 
 export type { ApplicationInfo } from './gen/application.js';
 export { RunExposeProtocol } from './gen/process.js';
-export type { ProcessExit, ProcessExpose, ProcessName, ProcessSummary } from './gen/process.js';
+export type {
+  ProcessExit,
+  ProcessExpose,
+  ProcessName,
+  ProcessStartRequest,
+  ProcessSummary,
+  ProcessWaitResponse,
+} from './gen/process.js';
 export type {
   ConfigDescribeResponse,
   ConfigEntry,
