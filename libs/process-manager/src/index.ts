@@ -36,6 +36,7 @@ export {
 export { createProcessManager } from './create-process-manager.js';
 export type { DecisionRecord } from './supervision/decision-record.js';
 export type { ArgumentForm, ArgumentPattern, ArgumentRules } from './policy/argument-rules.js';
+export type { PathRule } from './policy/path-rule.js';
 export type { AllowedVariables } from './policy/child-environment.js';
 export {
   checkAllowedExecutables,

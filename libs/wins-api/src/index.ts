@@ -46,6 +46,7 @@ export type {
   ProcessExit,
   ProcessExpose,
   ProcessName,
+  ProcessSkipped,
   ProcessStartRequest,
   ProcessSummary,
   ProcessWaitResponse,

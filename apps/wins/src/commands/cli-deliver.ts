@@ -1,5 +1,11 @@
 import { command } from '../command-line/command.js';
-import { digestOption, durationOption, requiredOption, switchOption, textOption } from '../command-line/option.js';
+import {
+  digestOption,
+  durationOption,
+  requiredOption,
+  switchOption,
+  textOption,
+} from '../command-line/option.js';
 import { client, server } from '../load-applications.js';
 import { allowDropOption } from './allow-drop.js';
 import { textOutput, waitTimeoutOption } from './daemon-options.js';

@@ -13,6 +13,27 @@ export interface BodyOptions {
   readonly mayBeEncoded?: boolean;
 }
 
+/** An answer, of which the head has come. Whoever gets it closes it. */
+export interface HttpAnswer extends Disposable {
+  readonly url: URL;
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** How many bytes it says that its body has; undefined when it says nothing. */
+  readonly declaredBytes: number | undefined;
+  /**
+   * Reads the body part by part, as it is on the wire.
+   *
+   * @throws NetError `badShape`, `tooLarge`, `interrupted`, `timedOut`, `aborted`.
+   */
+  body(options: BodyOptions): AsyncGenerator<Buffer, void>;
+  /** Reads a body that is small enough to be held. @throws as {@link body}. */
+  bytes(options: BodyOptions): Promise<Buffer>;
+  /** Ends it before its time: whoever reads its body gets this error. */
+  end(cause: NetError): void;
+  /** Ends it. A connection whose answer was read to its end stays open where some are kept. */
+  close(): void;
+}
+
 /** What an answer is made of. */
 export interface AnswerParts {
   readonly url: URL;
@@ -22,8 +43,8 @@ export interface AnswerParts {
   readonly secrets: readonly string[];
 }
 
-/** An answer, of which the head has come. Whoever gets it closes it. */
-export class HttpAnswer implements Disposable {
+/** An answer of a server to a request of ours. */
+export class ReceivedAnswer implements HttpAnswer {
   readonly url: URL;
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -36,17 +57,11 @@ export class HttpAnswer implements Disposable {
     this.headers = parts.response.headers;
   }
 
-  /** How many bytes it says that its body has; undefined when it says nothing. */
   get declaredBytes(): number | undefined {
     const text = this.headers['content-length'];
     return text === undefined ? undefined : Number(text);
   }
 
-  /**
-   * Reads the body part by part, as it is on the wire.
-   *
-   * @throws NetError `badShape`, `tooLarge`, `interrupted`, `timedOut`, `aborted`.
-   */
   async *body({ maxBytes, mayBeEncoded = false }: BodyOptions): AsyncGenerator<Buffer, void> {
     const { response, lifetime, idleMs, secrets } = this.#parts;
     const { what } = lifetime;
@@ -77,19 +92,16 @@ export class HttpAnswer implements Disposable {
     }
   }
 
-  /** Reads a body that is small enough to be held. @throws as {@link body}. */
   async bytes(options: BodyOptions): Promise<Buffer> {
     const all: Buffer[] = [];
     for await (const part of this.body(options)) all.push(part);
     return Buffer.concat(all);
   }
 
-  /** Ends it before its time: whoever reads its body gets this error. */
   end(cause: NetError): void {
     this.#parts.lifetime.end(cause);
   }
 
-  /** Ends it. A connection whose answer was read to its end stays open where some are kept. */
   close(): void {
     this.#parts.lifetime.close();
   }

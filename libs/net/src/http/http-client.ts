@@ -2,7 +2,7 @@ import { formatDuration } from '@wins/wins-program';
 import { isNetError, NetError } from '../net-error.js';
 import { ConnectionPool } from './connection-pool.js';
 import { quoteForeign, withoutSecrets } from './foreign-text.js';
-import { HttpAnswer, type BodyOptions } from './http-answer.js';
+import { ReceivedAnswer, type BodyOptions, type HttpAnswer } from './http-answer.js';
 import { completeSettings, type CompleteSettings, type HttpSettings } from './http-settings.js';
 import { judgeRedirect, securely, withinOrigin } from './judge-redirect.js';
 import { isTransientStatus, judgeRetry } from './judge-retry.js';
@@ -194,7 +194,7 @@ export class HttpClient implements Disposable {
               ...{ count, maxRedirects, rule, secrets },
             });
       if (verdict === undefined)
-        return new HttpAnswer({ url, response, lifetime, idleMs, secrets });
+        return new ReceivedAnswer({ url, response, lifetime, idleMs, secrets });
       response.destroy();
       if ('to' in verdict) url = verdict.to;
       else {

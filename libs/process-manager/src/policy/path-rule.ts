@@ -1,5 +1,23 @@
+/** A rule that refuses the spelling of a path, as docs/threat-model.md numbers it: for audit records, never for a message. */
+export type PathRule =
+  | 'A3 short (8.3) name'
+  | 'A4 device namespace'
+  | 'A5 trailing dot or space'
+  | 'A6 alternate data stream'
+  | 'A9 device name'
+  | 'A10 network path'
+  | 'A11 empty or over-long path'
+  | 'A11 names a directory'
+  | 'A11 not absolute'
+  | 'A11 relative segment'
+  | 'A13 character not possible in a file name'
+  | 'A13 control or invisible character'
+  | 'A14 environment expansion'
+  | 'A20 batch file'
+  | 'name reserved for verified copies';
+
 /** What a person reads where a rule refused the spelling of a path: the end of a sentence. */
-const WORDS = {
+const WORDS: Readonly<Record<PathRule, string>> = {
   'A3 short (8.3) name': 'a name in it is a short (8.3) one; wanted the long one',
   'A4 device namespace': 'it names a device namespace; wanted a path on a drive',
   'A5 trailing dot or space': 'a name in it ends with a dot or a space; wanted none that does',
@@ -18,10 +36,7 @@ const WORDS = {
   'A20 batch file': 'it is a batch file, which needs a shell; wanted a program',
   'name reserved for verified copies':
     'its name begins with "rancher-wins-", as verified copies do; wanted another name',
-} as const;
-
-/** A rule that refuses the spelling of a path, as docs/threat-model.md numbers it: for audit records, never for a message. */
-export type PathRule = keyof typeof WORDS;
+};
 
 /** What was found and what was wanted, for a message: "cannot run X: FOUND; wanted Y". */
 export function describePathRule(rule: PathRule): string {
