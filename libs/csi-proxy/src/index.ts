@@ -25,7 +25,7 @@ export type {
 } from './csi-proxy.js';
 export { CsiProxyError, type CsiProxyErrorCode } from './csi-proxy-error.js';
 export { LinuxService } from './linux-service.js';
-export type { CsiProxyState, CsiProxyStateKind } from './decide/component-state.js';
+export type { CsiProxyState } from './decide/component-state.js';
 export type { Decision } from './decide/decide.js';
 export type { ServiceCommand } from './decide/install-record.js';
 export type { CsiProxyService, Download, ServiceFacts } from './ports.js';

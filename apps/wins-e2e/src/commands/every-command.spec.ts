@@ -4,7 +4,7 @@ import path from 'node:path';
 import { startProgram, type Outcome } from '../testing/built-program.js';
 import { EVERY_COMMAND } from '../testing/every-command.js';
 import { namedCommands, type NamedCommand } from '../testing/named-commands.js';
-import { packageFolder } from '../testing/package-folder.js';
+import { packageFolder } from '../testing/packages/package-folder.js';
 import { unknownCommands } from '../testing/pages/page-commands.js';
 import { Workspace } from '../testing/workspace.js';
 import { PackagedHost } from './packaged-host.js';

@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { startProgram, type RunningProgram } from '../testing/built-program.js';
 import type { CommandHost } from '../testing/every-command.js';
-import { packageFolder } from '../testing/package-folder.js';
+import { packageFolder } from '../testing/packages/package-folder.js';
 import { HostProgram } from '../testing/tunnel/tunnel.js';
 import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 

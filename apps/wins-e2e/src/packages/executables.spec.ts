@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { startProgram } from '../testing/built-program.js';
-import { packageFolder } from '../testing/package-folder.js';
+import { packageFolder } from '../testing/packages/package-folder.js';
 import { ROOT, Workspace } from '../testing/workspace.js';
 
 interface Component {

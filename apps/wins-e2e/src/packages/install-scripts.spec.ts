@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { packageFolder } from '../testing/package-folder.js';
+import { packageFolder } from '../testing/packages/package-folder.js';
 
 /** No PowerShell runs here: what can be said of the text is said, and the acceptance script of docs/windows.md runs it on a node. */
 describe('the scripts that install and uninstall', () => {

@@ -8,7 +8,7 @@ import {
   REPOSITORY,
   type Library,
   type Resolution,
-} from '../testing/package-user.js';
+} from '../testing/packages/package-user.js';
 import { Workspace } from '../testing/workspace.js';
 
 describe('the packages of the libraries, installed together', () => {

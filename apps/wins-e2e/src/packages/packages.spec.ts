@@ -1,6 +1,6 @@
 // What is read; packages.long-spec.ts packs the libraries, installs them and runs their examples.
 import { readFileSync } from 'node:fs';
-import { exampleOf, LIBRARIES, readmeOf } from '../testing/package-user.js';
+import { exampleOf, LIBRARIES, readmeOf } from '../testing/packages/package-user.js';
 
 describe('the READMEs of the packages', () => {
   it.each(LIBRARIES)('$name: it says how to install it, and what it does not do', (library) => {

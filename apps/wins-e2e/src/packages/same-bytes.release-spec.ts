@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { copyCheckout, runAsAnotherUser } from '../testing/checkout-copy.js';
-import { packageFolder } from '../testing/package-folder.js';
+import { copyCheckout, runAsAnotherUser } from '../testing/packages/checkout-copy.js';
+import { packageFolder } from '../testing/packages/package-folder.js';
 import { ROOT, Workspace } from '../testing/workspace.js';
 
 it('has the same bytes in its bundles when the same commit is built elsewhere, by another user', () => {

@@ -3,7 +3,7 @@
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { runWins } from '../testing/built-program.js';
-import { packageFolder } from '../testing/package-folder.js';
+import { packageFolder } from '../testing/packages/package-folder.js';
 import { processesWith, until } from '../testing/process-table.js';
 import { nodeWithGoDaemon } from '../testing/upgrade/node-with-go-daemon.js';
 import { sha256 } from '../testing/upgrade/upgrade-world.js';

@@ -13,7 +13,7 @@ import { startRancher, type RancherDouble } from '@wins/rancher-server/testing';
 import { startApiServer, type ApiServer } from '@wins/system-agent/testing';
 import type { CertificateAuthority } from '@wins/wins-program/testing';
 import { startProgram, type Outcome, type RunningProgram } from '../built-program.js';
-import { packageFolder } from '../package-folder.js';
+import { packageFolder } from '../packages/package-folder.js';
 import { nodeRelease } from './node-release.js';
 import { Workspace } from '../workspace.js';
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
-import { ROOT } from './workspace.js';
+import { ROOT } from '../workspace.js';
 
 /**
  * Where the package is, which is made once before the end-to-end tests.

@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { ROOT } from './workspace.js';
+import { ROOT } from '../workspace.js';
 
 const PINNED = path.join('node_modules', '.cache', 'wins-windows');
 
