@@ -3,6 +3,7 @@ import { adminPipeOf } from '@wins/wins-program';
 import { AdminPipe } from './admin/admin-pipe.js';
 import { noteAdministrators } from './admin/note-administrators.js';
 import { FEATURES } from './features/features.js';
+import { ensurePipeFolder } from './kernel/ensure-pipe-folder.js';
 import { createKernel, type KernelParts } from './kernel/create-kernel.js';
 import type { Feature, Kernel } from './kernel/feature.js';
 import { watchProcess } from './kernel/watch-process.js';
@@ -65,6 +66,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     ...system.adminPipe,
     addServices: (server, callers) => features.addServices(server, 'admin', callers),
   });
+  ensurePipeFolder(config.start.loaded.config.listen, kernel.trust);
   const listener = await pipe.listen();
   // Healthy means that it takes new work, and that its acts can be recorded.
   let isOpen = false;

@@ -44,7 +44,7 @@ const FLAWS = {
   /** Its daemon says to the service manager that it starts, and never serves. */
   idles: [
     'wins-server.cjs',
-    replace('await composeDaemon(', 'await new Promise(() => undefined) ?? composeDaemon('),
+    replace('await startDaemon(', 'await new Promise(() => undefined) ?? startDaemon('),
   ],
   /** Its daemon says that it is yet another release. */
   lies: ['wins-server.cjs', replace(`"${version}"`, '"v9.9.9"')],

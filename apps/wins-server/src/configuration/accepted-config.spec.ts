@@ -289,7 +289,10 @@ describe('a config that is accepted', () => {
         accepted += 1;
         await startAndStop(loaded);
       }),
-      { numRuns: RUNS },
+      {
+        numRuns: RUNS,
+        examples: [[{ listen: within('new/pipe') }], [{ proxy: within('new/pipe') }]],
+      },
     );
     expect(accepted).toBeGreaterThan(RUNS / 5);
   }, 120_000);

@@ -10,6 +10,8 @@ import { lastGoodFile } from './last-good.js';
 
 /** More deliveries than this between two starts of a daemon lose the oldest. */
 const MOST_KEPT = 4;
+/** The start of a process and the change of a file are told by different clocks, some hundredths of a second apart. */
+const CLOCKS_DIFFER_MS = 1_000;
 /** From when to when a content was in place, in milliseconds since 1970. */
 const NAME = /^(\d{1,15})-(\d{1,15})$/;
 
@@ -78,7 +80,7 @@ export async function readReplaced(
   } catch (error) {
     throw translateFileError(error, folder, 'a readable folder');
   }
-  const inPlace = kept.find(({ since, until }) => since <= atMs && atMs < until);
+  const inPlace = kept.find(({ since, until }) => since - CLOCKS_DIFFER_MS <= atMs && atMs < until);
   if (inPlace === undefined) return undefined;
   return (await readConfigFile(path.join(folder, inPlace.name), trust))?.bytes;
 }

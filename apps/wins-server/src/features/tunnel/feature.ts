@@ -1,6 +1,7 @@
 import type { TunnelLimits } from '@wins/config';
 import type { MetricRegistry, Samples } from '../metrics/metric-registry.js';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
+import { ensurePipeFolder } from '../../kernel/ensure-pipe-folder.js';
 import type { Feature, FeatureView, Kernel, RunningFeature } from '../../kernel/feature.js';
 import { openTunnelEndpoint, type TunnelEndpoint } from './tunnel-endpoint.js';
 
@@ -22,7 +23,8 @@ export const tunnel: Feature<TunnelSettings, Tunnel> = {
   settings: ({ config: { proxy: pipe, tunnel: limits, whiteList } }) => ({
     ...{ pipe, limits, allowedPorts: whiteList.proxyPorts },
   }),
-  start: async (settings, { system, pipe, audit, logger, events }) => {
+  start: async (settings, { system, trust, pipe, audit, logger, events }) => {
+    ensurePipeFolder(settings.pipe, trust);
     const { pipeSecurity: security } = system;
     const { identify, turns } = pipe;
     const endpoint = await openTunnelEndpoint({
