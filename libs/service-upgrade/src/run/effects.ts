@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from '@wins/time';
 import { isHeld, TrustedFileError } from '@wins/trusted-files';
 
 /** Sees every act that changes something outside this process, by name, and does it, or not. */
 export type Around = <T>(effect: string, act: () => Promise<T>) => Promise<T>;
 
-const FIRST_DELAY_MS = 10;
-const LONGEST_DELAY_MS = 500;
+/** Nobody else waits for the same file. */
+const BACKOFF = { initialMs: 10, maxMs: 500, jitter: 0 };
 
 /** How long to wait for others. */
 export interface Patience {
@@ -40,13 +41,13 @@ export class Effects {
   /** Does it, again and again while someone else holds the file, up to the limit; then the last error is thrown. */
   readonly run: Around = async (effect, act) => {
     const end = performance.now() + this.#heldFileMs;
-    for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS)) {
+    for (let failures = 1; ; failures += 1) {
       try {
         return await this.#around(effect, act);
       } catch (error) {
         if (!this.#isHeld(error) || performance.now() >= end) throw error;
       }
-      await this.sleep(delayMs);
+      await this.sleep(backoffMs(BACKOFF, failures));
     }
   };
 

@@ -1,3 +1,5 @@
+import { backoffMs } from '@wins/time';
+
 /**
  * What is known of a watched file. Only what has a `file` is about one; that text tells one state of the file from another.
  *
@@ -44,8 +46,7 @@ export type FileWatchEvent =
 
 /** How long after a judgement the same file is judged again, in milliseconds: who may write it can change without it. */
 const JUDGE_AGAIN_MS = 10_000;
-const FIRST_DELAY_MS = 2000;
-const LONGEST_DELAY_MS = 600_000;
+const BACKOFF = { initialMs: 2_000, maxMs: 600_000, jitter: 0 };
 /** A helper waits for a minute at each of three moments at most. */
 const LONGEST_UPGRADE_MS = 600_000;
 
@@ -78,7 +79,7 @@ export function advance(watch: FileWatch, event: FileWatchEvent, nowMs: number):
     case 'unfit':
       return { kind: 'deferred', file, failures, untilMs: nowMs + JUDGE_AGAIN_MS };
     case 'failed': {
-      const delayMs = Math.min(FIRST_DELAY_MS * 2 ** failures, LONGEST_DELAY_MS);
+      const delayMs = backoffMs(BACKOFF, failures + 1);
       return { kind: 'deferred', file, failures: failures + 1, untilMs: nowMs + delayMs };
     }
     case 'handedOver':
