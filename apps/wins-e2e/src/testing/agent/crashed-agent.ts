@@ -62,9 +62,9 @@ for (const name of ['mkdir', 'rm', 'rmdir', 'rename', 'unlink']) {
 }
 for (const name of ['open', 'rename', 'unlink']) around(require('node:fs'), name);
 
-const https = require('node:https');
-const { request } = https;
-https.request = (...args) => {
+const http = require('node:http');
+const { request } = http;
+http.request = (...args) => {
   const { method } = args.find((arg) => arg?.method) ?? {};
   const act = begin(method);
   const outgoing = request(...args);
