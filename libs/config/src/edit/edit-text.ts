@@ -29,9 +29,6 @@ export type EditItem =
 type Section = YAMLMap<Node, Node | null>;
 type List = YAMLSeq<Node | null>;
 
-/** A text that is written in a way that cannot be changed entry by entry. */
-class NotEditable extends Error {}
-
 /**
  * Sets the key at a path (`key` or `section.key`) in a text, or removes it (null); other lines stay as they are.
  *
@@ -52,7 +49,7 @@ export function changeText(
     } else {
       const section = editor.pairs(top, first).at(-1)?.value ?? null;
       if (isMap(section)) editor.set(section as Section, second, value, current);
-      else if (!isNothing(section)) throw new NotEditable();
+      else if (!isNothing(section)) throw editor.refusal();
       else if (value !== null) editor.put(top, first, { [second]: value });
     }
   });
@@ -75,13 +72,7 @@ function edited(
   edit: (editor: TextEditor, top: Section | null) => void,
 ): string {
   const { mark, text, root } = readYaml(source, file);
-  const editor = new TextEditor(text);
-  try {
-    if (!isNothing(root) && !isMap(root)) throw new NotEditable();
-    edit(editor, isNothing(root) ? null : (root as Section));
-    return mark + editor.finish();
-  } catch (error) {
-    if (!(error instanceof NotEditable)) throw error;
+  const editor = new TextEditor(text, () => {
     const problem = describeProblem({
       severity: 'error',
       code: 'unsupported',
@@ -90,8 +81,11 @@ function edited(
       found: 'a notation that cannot be changed in place',
       expected: 'plain "key: value" lines, or JSON',
     });
-    throw new ConfigError('invalid', [problem]);
-  }
+    return new ConfigError('invalid', [problem]);
+  });
+  if (!isNothing(root) && !isMap(root)) throw editor.refusal();
+  edit(editor, isNothing(root) ? null : (root as Section));
+  return mark + editor.finish();
 }
 
 /** Collects the cuts and insertions that make one change. */
@@ -102,7 +96,11 @@ class TextEditor {
   readonly #splices: { readonly start: number; readonly end: number; readonly insert: string }[] =
     [];
 
-  constructor(text: string) {
+  constructor(
+    text: string,
+    /** The error for a text that is written in a way that cannot be changed entry by entry. */
+    readonly refusal: () => ConfigError,
+  ) {
     this.#text = text;
     this.#lineEnd = firstLineEnd(text) ?? '\n';
     this.#lineStarts = lineStarts(text);
@@ -158,7 +156,7 @@ class TextEditor {
     }
     const { colonEnd } = this.#extent(map, map.items.indexOf(pair));
     const [start, end] = pair.value?.range ?? [];
-    if (colonEnd === undefined || start === undefined || end === undefined) throw new NotEditable();
+    if (colonEnd === undefined || start === undefined || end === undefined) throw this.refusal();
     const [, ...lines] = blockPair(key, content);
     if (!isNothing(pair.value) || start !== end) {
       const tail = this.#isLineStart(end) ? this.#lineEnd : '';
@@ -207,7 +205,7 @@ class TextEditor {
     if (wanted.length > 0) return;
     const place = map.items.findLastIndex((pair) => pair.value === list);
     const { colonEnd } = this.#extent(map, place);
-    if (colonEnd === undefined) throw new NotEditable();
+    if (colonEnd === undefined) throw this.refusal();
     this.#splice(colonEnd, colonEnd, ' []');
   }
 
@@ -250,8 +248,7 @@ class TextEditor {
 
   #replaceFlow(collection: Section | List, text: string): void {
     const [start, end] = collection.range ?? [];
-    if (collection.flow !== true || start === undefined || end === undefined)
-      throw new NotEditable();
+    if (collection.flow !== true || start === undefined || end === undefined) throw this.refusal();
     this.#splice(start, end, text);
   }
 
@@ -267,13 +264,13 @@ class TextEditor {
 
   #extents(collection: Section | List): readonly EntryExtent[] {
     const extents = entryExtents(collection);
-    if (extents === undefined) throw new NotEditable();
+    if (extents === undefined) throw this.refusal();
     return extents;
   }
 
   #extent(collection: Section | List, index: number): EntryExtent {
     const extent = this.#extents(collection)[index];
-    if (extent === undefined) throw new NotEditable();
+    if (extent === undefined) throw this.refusal();
     return extent;
   }
 
@@ -285,7 +282,7 @@ class TextEditor {
   /** The start of the line of an entry, which must stand alone on it. */
   #ownLine(offset: number): number {
     const start = this.#lineStart(offset);
-    if (this.#text.slice(start, offset).trim() !== '') throw new NotEditable();
+    if (this.#text.slice(start, offset).trim() !== '') throw this.refusal();
     return start;
   }
 
