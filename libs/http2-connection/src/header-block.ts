@@ -1,7 +1,5 @@
 import { ConnectionFault } from './end-reason.js';
 import { FLAG, FRAME, type Frame } from './frame.js';
-import { HpackError, type HpackDecoder } from './hpack/hpack-decoder.js';
-import type { HeaderField } from './hpack/static-table.js';
 
 /** A header block that is whole. */
 export interface HeaderBlock {
@@ -77,15 +75,5 @@ export class HeaderBlockReader {
     }
     // A part of a chunk would keep the whole chunk.
     this.#parts.push(Buffer.from(part));
-  }
-}
-
-/** The headers of a block that is whole. @throws ConnectionFault `headersTooLarge`, `badHeaderBlock` */
-export function decodeBlock(decoder: HpackDecoder, octets: Buffer): HeaderField[] {
-  try {
-    return decoder.decode(octets);
-  } catch (error) {
-    if (!(error instanceof HpackError)) throw error;
-    throw new ConnectionFault(error.fault === 'tooLarge' ? 'headersTooLarge' : 'badHeaderBlock');
   }
 }

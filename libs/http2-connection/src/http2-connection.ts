@@ -11,7 +11,7 @@ import * as wire from './frame.js';
 import { FLAG, FRAME, SETTING, type Frame } from './frame.js';
 import { FrameReader } from './frame-reader.js';
 import { isSettingsAck, readSettings, readWindowStep, requireFrame } from './judge-frame.js';
-import { decodeBlock, HeaderBlockReader, type HeaderBlock } from './header-block.js';
+import { HeaderBlockReader, type HeaderBlock } from './header-block.js';
 import { fieldSize } from './hpack/dynamic-table.js';
 import { HpackDecoder } from './hpack/hpack-decoder.js';
 import { HpackEncoder } from './hpack/hpack-encoder.js';
@@ -374,7 +374,7 @@ export class Connection {
 
   #takeHeaders({ streamId, endStream, octets }: HeaderBlock): void {
     if (!this.#headerOctets.take(octets.length)) throw new ConnectionFault('tooManyHeaderOctets');
-    const fields = decodeBlock(this.#decoder, octets);
+    const fields = this.#decoder.decode(octets);
     const isNew = this.#stateOf(streamId) === 'idle';
     const stream = this.#judge({ type: FRAME.headers, streamId });
     if (stream !== undefined) {

@@ -1,3 +1,4 @@
+import { ConnectionFault } from '../end-reason.js';
 import { DynamicTable, fieldSize } from './dynamic-table.js';
 import { decodeHuffman } from './huffman.js';
 import type { HeaderField } from './static-table.js';
@@ -7,17 +8,6 @@ export interface HeaderLimits {
   /** Octets of names and values, and 32 for each header, as RFC 9113 counts a header list. */
   readonly listSize: number;
   readonly fields: number;
-}
-
-/** Why a block was not decoded. After either the tables of both sides differ: the connection cannot go on. */
-export type HpackFault = 'malformed' | 'tooLarge';
-
-/** Thrown by {@link HpackDecoder.decode}. */
-export class HpackError extends Error {
-  override readonly name = 'HpackError';
-  constructor(readonly fault: HpackFault) {
-    super(`a header block is ${fault}`);
-  }
 }
 
 /** Longest integer: five octets hold more than any index or length that a block of this size can have. */
@@ -37,7 +27,7 @@ export class HpackDecoder {
     this.#limits = limits;
   }
 
-  /** @throws HpackError */
+  /** @throws ConnectionFault `headersTooLarge`, `badHeaderBlock`: after either the tables of both sides differ. */
   decode(block: Buffer): HeaderField[] {
     this.#block = block;
     this.#at = 0;
@@ -55,7 +45,7 @@ export class HpackDecoder {
       list.push(field);
       size += fieldSize(field);
       if (size > this.#limits.listSize || list.length > this.#limits.fields) {
-        throw new HpackError('tooLarge');
+        throw new ConnectionFault('headersTooLarge');
       }
     }
     this.#block = Buffer.alloc(0);
@@ -64,7 +54,7 @@ export class HpackDecoder {
 
   #resize(allowed: boolean): void {
     const size = this.#integer(5);
-    if (!allowed || size > DynamicTable.LARGEST) throw new HpackError('malformed');
+    if (!allowed || size > DynamicTable.LARGEST) throw new ConnectionFault('badHeaderBlock');
     this.#table.resize(size);
   }
 
@@ -79,13 +69,13 @@ export class HpackDecoder {
 
   #field(index: number): HeaderField {
     const field = this.#table.at(index);
-    if (field === undefined) throw new HpackError('malformed');
+    if (field === undefined) throw new ConnectionFault('badHeaderBlock');
     return field;
   }
 
   #octet(): number {
     const octet = this.#block[this.#at];
-    if (octet === undefined) throw new HpackError('malformed');
+    if (octet === undefined) throw new ConnectionFault('badHeaderBlock');
     this.#at += 1;
     return octet;
   }
@@ -100,18 +90,18 @@ export class HpackDecoder {
       value += (octet & 0x7f) * 2 ** (7 * count);
       if (octet < 0x80) return value;
     }
-    throw new HpackError('malformed');
+    throw new ConnectionFault('badHeaderBlock');
   }
 
   #text(): string {
     const isHuffman = ((this.#block[this.#at] ?? 0) & 0x80) !== 0;
     const length = this.#integer(7);
     const end = this.#at + length;
-    if (end > this.#block.length) throw new HpackError('malformed');
+    if (end > this.#block.length) throw new ConnectionFault('badHeaderBlock');
     const coded = this.#block.subarray(this.#at, end);
     this.#at = end;
     const octets = isHuffman ? decodeHuffman(coded) : coded;
-    if (octets === undefined) throw new HpackError('malformed');
+    if (octets === undefined) throw new ConnectionFault('badHeaderBlock');
     return octets.toString('latin1');
   }
 }
