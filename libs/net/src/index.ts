@@ -32,6 +32,6 @@ export {
   type Certificate,
   type FoundCertificates,
 } from './pem/read-certificates.js';
-export { ProxyAddressError, proxyOf, type Environment } from './proxy/proxy-of.js';
+export { proxyOf, type Environment } from './proxy/proxy-of.js';
 export { publicRoots, systemRoots } from './trust/system-roots.js';
 export type { TlsTrust } from './trust/tls-trust.js';

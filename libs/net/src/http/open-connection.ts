@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 import tls from 'node:tls';
-import { NetError } from '../net-error.js';
-import { ProxyAddressError, proxyOf } from '../proxy/proxy-of.js';
+import { isNetError } from '../net-error.js';
+import { proxyOf } from '../proxy/proxy-of.js';
 import { tlsOptions, type TlsTrust } from '../trust/tls-trust.js';
 import { basicAuthorization } from './basic-authorization.js';
 import type { CompleteSettings } from './http-settings.js';
@@ -100,8 +100,7 @@ export function proxyTo(
     const proxy = proxyOf(url, environment);
     return proxy === undefined ? undefined : new URL(proxy);
   } catch (error) {
-    if (!(error instanceof ProxyAddressError)) throw error;
-    throw new NetError('invalidRequest', `cannot ${what}: ${error.message}`);
+    throw isNetError(error) ? error.reworded(`cannot ${what}: ${error.message}`) : error;
   }
 }
 

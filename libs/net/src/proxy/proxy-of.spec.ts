@@ -1,4 +1,5 @@
-import { ProxyAddressError, proxyOf } from './proxy-of.js';
+import { NetError } from '../net-error.js';
+import { proxyOf } from './proxy-of.js';
 
 const PROXY = 'http://proxy:3128';
 
@@ -69,7 +70,7 @@ describe('the proxy that leads to a server', () => {
 
   it('is refused by the name of the variable as it is spelled', () => {
     const act = () => proxyOf(new URL('https://rancher.example'), { https_proxy: 'socks5://x' });
-    expect(act).toThrow(ProxyAddressError);
+    expect(act).toThrow(NetError);
     expect(act).toThrow(/^cannot use https_proxy: /);
   });
 

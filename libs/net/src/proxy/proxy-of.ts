@@ -1,27 +1,15 @@
 import { overlap, parseNetwork, type IpNetwork } from '@wins/wins-program';
+import { NetError } from '../net-error.js';
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** A variable names no proxy that can be used. The message names the variable and repeats nothing of its value. */
-export class ProxyAddressError extends Error {
-  override readonly name = 'ProxyAddressError';
-
-  constructor(
-    /** The variable as it is spelled in the environment. */
-    readonly variable: string,
-  ) {
-    // Its text may hold a password.
-    super(`cannot use ${variable}: found no address that begins with http:// or https://`);
-  }
-}
 
 /**
  * Which proxy leads to a server, as Go decides: that of `HTTPS_PROXY` for `https:`, of `HTTP_PROXY` for `http:`, unless the server is on
  * this machine or `NO_PROXY` names it by address, network, name or domain, each with a port if it wants; all in capital or small
  * letters. Undefined for none. Its user and password are in the address, if there are any.
  *
- * @throws ProxyAddressError The proxy has another scheme than `http` and `https`.
+ * @throws NetError `invalidRequest`: the proxy has another scheme than `http` and `https`. The message names the variable alone.
  */
 export function proxyOf(server: URL, environment: Environment): string | undefined {
   const name = PROXY_VARIABLES.get(server.protocol);
@@ -41,7 +29,9 @@ export function proxyOf(server: URL, environment: Environment): string | undefin
 
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`;
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
-  throw new ProxyAddressError(variable);
+  // Its text may hold a password.
+  const message = `cannot use ${variable}: found no address that begins with http:// or https://`;
+  throw new NetError('invalidRequest', message);
 }
 
 const PROXY_VARIABLES = new Map([

@@ -6,7 +6,6 @@ import {
   HttpClient,
   isNetError,
   NetError,
-  ProxyAddressError,
   proxyOf,
   type ClusterAccess,
   type Environment,
@@ -198,7 +197,7 @@ function checkProxy(server: URL, environment: Environment): void {
   try {
     proxyOf(server, environment);
   } catch (error) {
-    if (!(error instanceof ProxyAddressError)) throw error;
+    if (!(error instanceof NetError)) throw error;
     throw new AgentError('invalidConnection', error.message);
   }
 }
