@@ -1,13 +1,13 @@
-import { DurationError, parseDuration } from './index.js';
+import { parseDuration } from './index.js';
 
 const HOUR_MS = 3_600_000;
 const DAY = { minMs: 0, maxMs: 24 * HOUR_MS };
 
-function refusalOf(text: string, minMs: number, maxMs: number): DurationError {
+function refusalOf(text: string, minMs: number, maxMs: number): string {
   try {
     parseDuration(text, { minMs, maxMs });
   } catch (error) {
-    if (error instanceof DurationError) return error;
+    if (error instanceof RangeError) return error.message;
   }
   throw new Error(`${text} was not refused`);
 }
@@ -41,7 +41,7 @@ describe('a duration', () => {
     '0x10',
     '1s'.repeat(17),
   ])('is not %j', (text) => {
-    expect(refusalOf(text, 0, HOUR_MS).code).toBe('malformed');
+    expect(refusalOf(text, 0, HOUR_MS)).toMatch(/^found .*; wanted a duration from 0s to 1h, /);
   });
 
   it('may be as short and as long as its limits', () => {
@@ -53,14 +53,14 @@ describe('a duration', () => {
   it.each(['0', '0.4ms', '1h1ms', '900h', '9'.repeat(32)])(
     'beyond its limits is refused, not moved to them: %s',
     (text) => {
-      expect(refusalOf(text, 1, HOUR_MS).code).toBe('outOfRange');
+      expect(refusalOf(text, 1, HOUR_MS)).toMatch(/^found .*; wanted a duration from 1ms to 1h, /);
     },
   );
 
   it('that is refused is named, beside what was wanted', () => {
-    expect(refusalOf('900h', 0, 90_500).message).toBe(
+    expect(refusalOf('900h', 0, 90_500)).toBe(
       'found "900h"; wanted a duration from 0s to 1m30s500ms, such as 500ms, 90s or 1m30s',
     );
-    expect(refusalOf('\u202e'.repeat(1000), 0, 1000).message.length).toBeLessThan(150);
+    expect(refusalOf('\u202e'.repeat(1000), 0, 1000).length).toBeLessThan(150);
   });
 });

@@ -6,18 +6,6 @@ export interface DurationLimits {
   readonly maxMs: number;
 }
 
-/** A text that is no duration (`malformed`), or a duration beyond a limit (`outOfRange`). */
-export class DurationError extends Error {
-  override readonly name = 'DurationError';
-
-  constructor(
-    readonly code: 'malformed' | 'outOfRange',
-    message: string,
-  ) {
-    super(message);
-  }
-}
-
 const UNITS = [
   ['d', 86_400_000],
   ['h', 3_600_000],
@@ -32,13 +20,12 @@ const MAX_TEXT_LENGTH = 32;
  * Reads a duration as Go writes it: `500ms`, `90s`, `1m30s`, `1.5h`; also days, `7d`, and seconds without a unit, `30`.
  *
  * @returns Whole milliseconds. A value beyond a limit is refused, never moved to the limit.
- * @throws DurationError Its message says what was found and what was wanted; the caller puts the name of the option before it.
+ * @throws RangeError for a text that is no duration, or one beyond a limit. Its message says what was found and what was wanted; the caller puts the name of the option before it.
  */
 export function parseDuration(text: string, { minMs, maxMs }: DurationLimits): number {
   const durationMs = text.length > MAX_TEXT_LENGTH ? undefined : millisecondsOf(text);
   if (durationMs !== undefined && durationMs >= minMs && durationMs <= maxMs) return durationMs;
-  throw new DurationError(
-    durationMs === undefined ? 'malformed' : 'outOfRange',
+  throw new RangeError(
     `found ${quoteText(text, { maxLength: MAX_TEXT_LENGTH })}; wanted a duration from ${formatDuration(minMs)} to ${formatDuration(maxMs)}, such as 500ms, 90s or 1m30s`,
   );
 }

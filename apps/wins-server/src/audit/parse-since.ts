@@ -1,4 +1,4 @@
-import { DurationError, parseDuration, quoteText, UsageError } from '@wins/wins-program';
+import { parseDuration, quoteText, UsageError } from '@wins/wins-program';
 
 const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 const LIMITS = { minMs: 0, maxMs: 36_500 * 24 * 3_600_000 };
@@ -14,7 +14,7 @@ export function parseSince(text: string, nowMs: number): Date | undefined {
   try {
     return dateOf(nowMs - parseDuration(text, LIMITS));
   } catch (error) {
-    if (error instanceof DurationError) return undefined;
+    if (error instanceof RangeError) return undefined;
     throw error;
   }
 }
