@@ -15,7 +15,7 @@ import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
 import { exitStatusOf } from '../exit-status-of.js';
 import { parseExposes } from '../options/expose-list.js';
 import { leaveAtOnce, listenForInterruptions } from '../interruptions.js';
-import { ListValueError, splitListValue } from '../options/list-value.js';
+import { splitListValue } from '../options/list-value.js';
 import { OutputFailure } from '../output-failure.js';
 import { outputError } from '../output-error.js';
 import { writeAll } from '../write-all.js';
@@ -43,9 +43,8 @@ const REMARKS: Readonly<Record<string, string | undefined>> = {
 function readList<T>(option: string, text: string | undefined, read: (entries: string[]) => T): T {
   try {
     return read(text === undefined ? [] : splitListValue(text));
-  } catch (error) {
-    if (!(error instanceof ListValueError)) throw error;
-    throw new UsageError(`--${option}: ${error.message}`, { cause: error });
+  } catch (cause) {
+    throw new UsageError(`--${option}: ${messageOf(cause)}`, { cause });
   }
 }
 

@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import { ClientLog, type LogFormat } from '../client-log.js';
 import { CommandError } from '../command-error.js';
 import { listenForInterruptions } from '../interruptions.js';
-import { ListValueError, splitListValue } from '../options/list-value.js';
+import { splitListValue } from '../options/list-value.js';
 import { pipeFailure } from '../daemon/pipe-failure.js';
 import { CONNECT_TIMEOUT_MS } from '../daemon/daemon-address.js';
 import { showProgress } from '../progress.js';
@@ -168,9 +168,8 @@ async function openTracedTunnel({ pipe, timeoutMs, signal, log, judge }: TunnelA
 function readPublished(text: string): PublishedPort[] {
   try {
     return parsePublished(splitListValue(text));
-  } catch (error) {
-    if (!(error instanceof ListValueError)) throw error;
-    throw new UsageError(`--publish: ${error.message}`, { cause: error });
+  } catch (cause) {
+    throw new UsageError(`--publish: ${messageOf(cause)}`, { cause });
   }
 }
 

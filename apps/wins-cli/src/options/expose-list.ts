@@ -1,12 +1,12 @@
 import { type ProcessExpose, RunExposeProtocol } from '@wins/wins-api';
-import { ListValueError } from './list-value.js';
+import { UsageError } from '@wins/wins-program';
 import { parsePort } from '../tunnel/parse-port.js';
 
 /**
  * Reads the entries of `--exposes`: `TCP:80`, `UDP:4789-4790`. The protocol is `TCP` or `UDP` in
  * any case; a range counts both its ends.
  *
- * @throws ListValueError that names the entry and what is wrong with it.
+ * @throws UsageError that names the entry and what is wrong with it.
  */
 export function parseExposes(entries: readonly string[]): ProcessExpose[] {
   const exposes = new Map<string, ProcessExpose>();
@@ -16,7 +16,7 @@ export function parseExposes(entries: readonly string[]): ProcessExpose[] {
       protocolName.toUpperCase()
     ];
     if (protocol === undefined || range === '' || rest.length > 0) {
-      throw new ListValueError(
+      throw new UsageError(
         `"${entry}" is not a port to expose; wanted TCP:port, UDP:port or a range such as TCP:80-81`,
       );
     }
@@ -24,7 +24,7 @@ export function parseExposes(entries: readonly string[]): ProcessExpose[] {
     const low = parsePort(lowText, entry);
     const high = highText === undefined ? low : parsePort(highText, entry);
     if (more.length > 0 || high < low) {
-      throw new ListValueError(`"${entry}": the range must rise from its first port to its last`);
+      throw new UsageError(`"${entry}": the range must rise from its first port to its last`);
     }
     for (let port = low; port <= high; port += 1) {
       exposes.set(`${protocol}:${port}`, { Port: port, Protocol: protocol });

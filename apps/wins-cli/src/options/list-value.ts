@@ -1,16 +1,11 @@
-import { quoteText } from '@wins/wins-program';
-
-/** A list option that cannot be split. */
-export class ListValueError extends Error {
-  override readonly name = 'ListValueError';
-}
+import { quoteText, UsageError } from '@wins/wins-program';
 
 /**
  * Splits the value of a list option (`--args`, `--envs`, `--exposes`) at blanks outside quotes.
  * Quotes group and stay part of the entry: `a "b c"` gives `a` and `"b c"`. Blanks in a row count
  * as one. To pass words exactly as they are, use `--` instead.
  *
- * @throws ListValueError when a quote is not closed.
+ * @throws UsageError when a quote is not closed.
  */
 export function splitListValue(value: string): string[] {
   const entries: string[] = [];
@@ -27,7 +22,7 @@ export function splitListValue(value: string): string[] {
     entry += character;
   }
   if (quote !== '') {
-    throw new ListValueError(`the quote ${quote} in ${quoteText(value)} is not closed`);
+    throw new UsageError(`the quote ${quote} in ${quoteText(value)} is not closed`);
   }
   if (entry !== '') entries.push(entry);
   return entries;

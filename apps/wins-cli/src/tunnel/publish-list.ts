@@ -1,4 +1,4 @@
-import { ListValueError } from '../options/list-value.js';
+import { UsageError } from '@wins/wins-program';
 import { parsePort } from './parse-port.js';
 
 /** A port that is listened on here and the port of the host that it leads to. */
@@ -14,7 +14,7 @@ function parseRange(text: string, entry: string): { first: number; last: number 
   const first = parsePort(firstText, entry);
   const last = lastText === undefined ? first : parsePort(lastText, entry);
   if (more.length > 0 || last < first) {
-    throw new ListValueError(`"${entry}": the range must rise from its first port to its last`);
+    throw new UsageError(`"${entry}": the range must rise from its first port to its last`);
   }
   return { first, last };
 }
@@ -22,15 +22,15 @@ function parseRange(text: string, entry: string): { first: number; last: number 
 function parseEntry(entry: string): PublishedPort[] {
   const [protocol = '', containerText = '', hostText = containerText, ...more] = entry.split(':');
   if (protocol.toUpperCase() === 'UDP') {
-    throw new ListValueError(`"${entry}": the tunnel carries TCP only, not UDP; ${WANTED}`);
+    throw new UsageError(`"${entry}": the tunnel carries TCP only, not UDP; ${WANTED}`);
   }
   if (protocol.toUpperCase() !== 'TCP' || containerText === '' || more.length > 0) {
-    throw new ListValueError(`"${entry}" is not a port to publish; ${WANTED}`);
+    throw new UsageError(`"${entry}" is not a port to publish; ${WANTED}`);
   }
   const container = parseRange(containerText, entry);
   const host = parseRange(hostText, entry);
   if (host.last - host.first !== container.last - container.first) {
-    throw new ListValueError(`"${entry}": both ranges must have the same number of ports`);
+    throw new UsageError(`"${entry}": both ranges must have the same number of ports`);
   }
   return Array.from({ length: container.last - container.first + 1 }, (_, index) => ({
     containerPort: container.first + index,
@@ -43,7 +43,7 @@ function parseEntry(entry: string): PublishedPort[] {
  * port), also of ranges. The protocol is `TCP` in any case; a range counts both its ends.
  *
  * @returns At least one port, each container port once, in the order of the entries.
- * @throws ListValueError that names the entry and what is wrong with it.
+ * @throws UsageError that names the entry and what is wrong with it.
  */
 export function parsePublished(entries: readonly string[]): PublishedPort[] {
   const published = new Map<number, PublishedPort>();
@@ -51,7 +51,7 @@ export function parsePublished(entries: readonly string[]): PublishedPort[] {
     for (const port of parseEntry(entry)) {
       const earlier = published.get(port.containerPort);
       if (earlier !== undefined && earlier.hostPort !== port.hostPort) {
-        throw new ListValueError(
+        throw new UsageError(
           `"${entry}": port ${port.containerPort} leads to host port ${earlier.hostPort} already; ` +
             'wanted one host port for each',
         );
@@ -59,6 +59,6 @@ export function parsePublished(entries: readonly string[]): PublishedPort[] {
       published.set(port.containerPort, port);
     }
   }
-  if (published.size === 0) throw new ListValueError(`no port is named; ${WANTED}`);
+  if (published.size === 0) throw new UsageError(`no port is named; ${WANTED}`);
   return [...published.values()];
 }
