@@ -1,14 +1,15 @@
-import { messageOf, quoteText } from '@wins/wins-program';
+import { quoteText, UsageError } from '@wins/wins-program';
 import { isGroup, type Command, type Group } from './command.js';
 import { GLOBAL_OPTIONS } from './global-options.js';
 import type { Option, Options } from './option.js';
 import { suggest } from './suggest.js';
-import { WordsError } from './words-error.js';
+
+/** From the root to the command that is meant. */
+export type WordPath = [Group, ...(Group | Command)[]];
 
 /** A command line, as the tree of commands understands it. */
 export interface ReadWords {
-  /** From the root to the command that is meant. */
-  readonly path: readonly [Group, ...(Group | Command)[]];
+  readonly path: Readonly<WordPath>;
   /** By the names of options; a switch that is on has `true`. The last one counts, but of a list. */
   readonly options: ReadonlyMap<string, readonly string[]>;
   readonly words: readonly string[];
@@ -25,10 +26,11 @@ const NO = /^(?:0|f|false)$/i;
  * Reads the words after `wins`. As with the programs of Go, one dash is as good as two, and an option takes the next word whatever that
  * looks like: `--args -v` passes `-v`. Nothing is accepted that is not in the tree.
  *
- * @throws WordsError with what was meant perhaps.
+ * @param path - The root; gets each group and the command that the words name, also when the others make no sense.
+ * @throws UsageError with what was meant perhaps.
  */
-export function readWords(root: Group, argv: readonly string[]): ReadWords {
-  return new WordReader(root, argv).read();
+export function readWords(path: WordPath, argv: readonly string[]): ReadWords {
+  return new WordReader(path, argv).read();
 }
 
 /** The options that may stand behind the words of a path. */
@@ -38,16 +40,16 @@ export function optionsAt(path: readonly (Group | Command)[]): Options {
 
 class WordReader {
   readonly #argv: readonly string[];
-  readonly #path: [Group, ...(Group | Command)[]];
+  readonly #path: WordPath;
   readonly #options = new Map<string, readonly string[]>();
   readonly #words: string[] = [];
   #known: Options;
   #rest: readonly string[] | undefined;
   #next = 0;
 
-  constructor(root: Group, argv: readonly string[]) {
+  constructor(path: WordPath, argv: readonly string[]) {
     this.#argv = argv;
-    this.#path = [root];
+    this.#path = path;
     this.#known = optionsAt(this.#path);
   }
 
@@ -88,13 +90,13 @@ class WordReader {
         const known = at.commands.flatMap(({ name, aliases = [], isHidden }) =>
           isHidden === true ? [] : [name, ...aliases],
         );
-        throw this.#error(`unknown command ${quoteText(word)}${suggest(word, known)}`);
+        throw new UsageError(`unknown command ${quoteText(word)}${suggest(word, known)}`);
       }
       this.#path.push(found);
       this.#known = optionsAt(this.#path);
     } else {
       if (at.positional === undefined || this.#words.length > 0)
-        throw this.#error(`found the word ${quoteText(word)}; wanted options alone`);
+        throw new UsageError(`found the word ${quoteText(word)}; wanted options alone`);
       this.#words.push(word);
     }
   }
@@ -123,7 +125,7 @@ class WordReader {
     const known = Object.entries(this.#known).flatMap(([known, { isHidden }]) =>
       isHidden === true ? [] : [`--${known}`],
     );
-    throw this.#error(`unknown option ${quoteText(word)}${suggest(`--${name}`, known)}`);
+    throw new UsageError(`unknown option ${quoteText(word)}${suggest(`--${name}`, known)}`);
   }
 
   #find(name: string): Option | undefined {
@@ -133,7 +135,7 @@ class WordReader {
   #give(name: string, option: Option, value = option.kind === 'switch' ? 'true' : this.#take()) {
     if (value === undefined) {
       const { placeholder = 'TEXT' } = option;
-      throw this.#error(`option --${name} has no value; wanted --${name} ${placeholder}`);
+      throw new UsageError(`option --${name} has no value; wanted --${name} ${placeholder}`);
     }
     if (option.kind === 'list')
       this.#options.set(name, [...(this.#options.get(name) ?? []), value]);
@@ -150,7 +152,7 @@ class WordReader {
   #isOn(name: string, value: string): boolean {
     if (YES.test(value)) return true;
     if (NO.test(value)) return false;
-    throw this.#error(`--${name}: found ${quoteText(value)}; wanted true or false`);
+    throw new UsageError(`--${name}: found ${quoteText(value)}; wanted true or false`);
   }
 
   #requireWhole(): Record<string, unknown> {
@@ -160,7 +162,7 @@ class WordReader {
       const names = at.commands.flatMap(({ name, isHidden }) => (isHidden === true ? [] : [name]));
       const [last = ''] = names.slice(-1);
       const wanted = names.length > 1 ? `${names.slice(0, -1).join(', ')} or ${last}` : last;
-      throw this.#error(`a command is missing: ${wanted}`);
+      throw new UsageError(`a command is missing: ${wanted}`);
     }
     const values = Object.entries(this.#known).map(([name, option]) => [
       name,
@@ -168,7 +170,7 @@ class WordReader {
     ]);
     const { positional } = at;
     if (positional !== undefined && positional.isOptional !== true && this.#words.length === 0)
-      throw this.#error(
+      throw new UsageError(
         `${positional.name.toUpperCase()} is missing; wanted ${positional.describe}`,
       );
     return Object.fromEntries(values) as Record<string, unknown>;
@@ -178,17 +180,9 @@ class WordReader {
     const given = this.#options.get(name);
     if (kind === 'switch') return given !== undefined;
     if (given === undefined && wanted !== undefined)
-      throw this.#error(`option --${name} is missing; wanted ${wanted}`);
+      throw new UsageError(`option --${name} is missing; wanted ${wanted}`);
     const texts = given ?? (byDefault === undefined ? [] : [byDefault]);
-    try {
-      const values = read === undefined ? texts : texts.map((text) => read(text));
-      return kind === 'list' ? values : values[0];
-    } catch (error) {
-      throw this.#error(messageOf(error));
-    }
-  }
-
-  #error(message: string): WordsError {
-    return new WordsError(message, this.#path);
+    const values = read === undefined ? texts : texts.map((text) => read(text));
+    return kind === 'list' ? values : values[0];
   }
 }

@@ -8,8 +8,7 @@ import {
 } from '@wins/wins-program';
 import { isGroup, type Command, type Group } from './command.js';
 import { helpWords } from './help-text.js';
-import { readWords, type ReadWords } from './read-words.js';
-import { WordsError } from './words-error.js';
+import { readWords, type ReadWords, type WordPath } from './read-words.js';
 
 /**
  * Prints an answer in the form that `--output` names, or in the usual one; false when the reader has gone.
@@ -34,14 +33,11 @@ export async function runCommandLine(
   argv: readonly string[],
   output: CommandOutput,
 ): Promise<number> {
-  let path: readonly (Group | Command)[] = [root];
+  const path: WordPath = [root];
   try {
-    const read = readWords(root, argv);
-    ({ path } = read);
-    return await runRead(read, output);
+    return await runRead(readWords(path, argv), output);
   } catch (error) {
     if (!isUsageError(error)) throw error;
-    if (error instanceof WordsError) ({ path } = error);
     complain(error.message, path);
     const at = path.at(-1) ?? root;
     return isGroup(at) ? EXIT.client.usage : (at.usageExitCode ?? EXIT.client.usage);

@@ -2,7 +2,7 @@ import { root } from './root.js';
 import { readWords } from '../command-line/read-words.js';
 
 function read(...argv: string[]) {
-  const { path, options, words, rest } = readWords(root, argv);
+  const { path, options, words, rest } = readWords([root], argv);
   const command = path.map(({ name }) => name).join(' ');
   return { command, options: Object.fromEntries(options), words, rest };
 }
