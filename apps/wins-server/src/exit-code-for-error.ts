@@ -1,5 +1,5 @@
 import { ConfigError } from '@wins/config';
-import { EventRingError } from './kernel/events/event-ring-error.js';
+import { FeatureError } from './kernel/feature-error.js';
 import { PipeError } from '@wins/pipe-transport';
 import { ProcessError } from '@wins/process-manager';
 import { TrustedFileError } from '@wins/trusted-files';
@@ -30,7 +30,7 @@ export function exitCodeForError(error: unknown): number {
       ? EXIT.server.usage
       : EXIT.server.internal;
   }
-  if (error instanceof EventRingError) {
+  if (error instanceof FeatureError && error.code === 'eventsUnreadable') {
     const isDenied = DENIED.has(errnoOf(error.cause) ?? '');
     return isDenied ? EXIT.server.noPermission : EXIT.server.unavailable;
   }

@@ -1,4 +1,4 @@
-import { EventRingError } from '../kernel/events/event-ring-error.js';
+import { FeatureError } from '../kernel/feature-error.js';
 import { readEvents } from '../kernel/events/read-events.js';
 import type { EventFacts, RingEvent } from '../kernel/events/ring-event.js';
 import { WinsClientError, type WinsClient } from '@wins/wins-api';
@@ -72,7 +72,7 @@ export async function* eventsOf(
     }
   } catch (error) {
     // What the daemon refused matters more than that its files are for others, too.
-    throw error instanceof EventRingError && isRefused(failure) ? failure : error;
+    throw error instanceof FeatureError && isRefused(failure) ? failure : error;
   }
   if (count > 0) return;
   if (isRefused(failure)) throw failure;

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { hostname, release } from 'node:os';
-import { HostSystemError, hostSystemErrorCode } from '../kernel/host-system/host-system-error.js';
+import { FeatureError } from '../kernel/feature-error.js';
+import { hostSystemErrorCode } from '../kernel/host-system/host-system-error.js';
 import { hostSystem } from './select-host-system.js';
 
 /** These read the system that runs the tests; what there is to read differs, what it means does not. */
@@ -67,7 +68,7 @@ describe('the host system of a platform that nobody wrote one for', () => {
 
 describe('the code of an error', () => {
   it.each([
-    [new HostSystemError('notFound', ''), 'notFound'],
+    [new FeatureError('notFound', ''), 'notFound'],
     [Object.assign(new Error('of another library'), { code: 'accessDenied' }), 'accessDenied'],
     [Object.assign(new Error(), { code: 'ENOENT' }), undefined],
     [Object.assign(new Error(), { code: 'toString' }), undefined],

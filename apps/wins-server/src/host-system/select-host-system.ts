@@ -1,5 +1,5 @@
 import type { HostSystem } from '../kernel/host-system/host-system.js';
-import { HostSystemError } from '../kernel/host-system/host-system-error.js';
+import { FeatureError } from '../kernel/feature-error.js';
 
 /** The system that the daemon runs on. What speaks to it is loaded by the first call. */
 export function hostSystem(platform: NodeJS.Platform): HostSystem {
@@ -25,8 +25,8 @@ async function load(platform: NodeJS.Platform): Promise<HostSystem> {
   throw notSupported(platform);
 }
 
-function notSupported(platform: NodeJS.Platform): HostSystemError {
-  return new HostSystemError(
+function notSupported(platform: NodeJS.Platform): FeatureError {
+  return new FeatureError(
     'unavailable',
     `this daemon cannot ask the system of its host: ${platform}`,
   );

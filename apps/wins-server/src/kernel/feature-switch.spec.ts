@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { kernelOf } from '../testing/kernel-of.js';
 import { StillClock } from '../testing/still-clock.js';
-import { FeatureOffError } from './feature-off-error.js';
+import { FeatureError } from './feature-error.js';
 import { FeatureSwitch } from './feature-switch.js';
 import type { Feature, FeatureOff, FeatureReport, RunningFeature } from './feature.js';
 
@@ -195,9 +195,12 @@ describe('the switch of a feature', () => {
   });
 
   it('says how a call is refused while it is off', () => {
-    const whenOff = { code: 'madeUpOff', message: (reason: string) => `made-up: ${reason}` };
+    const whenOff = {
+      code: 'madeUpOff' as const,
+      message: (reason: string) => `made-up: ${reason}`,
+    };
     expect(() => recorded.switch({ whenOff }).require()).toThrow(
-      new FeatureOffError('madeUpOff', 'made-up: the daemon is starting'),
+      new FeatureError('madeUpOff', 'made-up: the daemon is starting'),
     );
     expect(() => recorded.switch().require()).toThrow(/cannot use made-up: the daemon is starting/);
   });

@@ -1,7 +1,7 @@
 import { Backoff, systemClock, type Clock } from '@wins/time';
 import { messageOf } from '@wins/wins-program';
 import { isDeepStrictEqual } from 'node:util';
-import { FeatureOffError } from './feature-off-error.js';
+import { FeatureError } from './feature-error.js';
 import {
   isOff,
   type Feature,
@@ -72,7 +72,7 @@ export class FeatureSwitch<
     const { name, whenOff } = this.feature;
     const code = whenOff?.code ?? 'shuttingDown';
     const message = whenOff?.message(this.reason) ?? `cannot use ${name}: ${this.reason}`;
-    throw new FeatureOffError(code, message);
+    throw new FeatureError(code, message);
   }
 
   /**

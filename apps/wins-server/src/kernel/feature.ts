@@ -66,7 +66,7 @@ export interface FeatureService {
 /** The refusal of a call that needs a feature which is off. */
 export interface FeatureRefusal {
   /** The code of our own in the answer: `agentOff`. */
-  readonly code: string;
+  readonly code: `${string}Off`;
   /** @param reason - Why the feature is off. */
   message(reason: string): string;
 }
@@ -142,7 +142,7 @@ export interface FeatureView<Settings, Running> {
   readonly running: Running | undefined;
   /** Why it is not on. */
   readonly reason: string;
-  /** The feature that runs. @throws FeatureOffError */
+  /** The feature that runs. @throws FeatureError */
   require(): Running;
 }
 

@@ -3,7 +3,7 @@ import { AuditError } from '@wins/audit-log';
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
 import { ERROR_METADATA_KEY } from '@wins/wins-api/contract';
 import { messageOf } from '@wins/wins-program';
-import { FeatureOffError } from '../kernel/feature-off-error.js';
+import { FeatureError, type FeatureErrorCode } from '../kernel/feature-error.js';
 import {
   hostSystemErrorCode,
   type HostSystemErrorCode,
@@ -53,6 +53,14 @@ const HOST_STATUS: Readonly<Record<HostSystemErrorCode, readonly [status, string
   unknown: [status.UNKNOWN, 'unknown'],
 };
 
+/** The errors of features that are no FAILED_PRECONDITION. */
+const FEATURE_STATUS: Readonly<Partial<Record<FeatureErrorCode, status>>> = {
+  busy: status.RESOURCE_EXHAUSTED,
+  invalidSince: status.INVALID_ARGUMENT,
+  shuttingDown: status.UNAVAILABLE,
+  tooManyFollowers: status.RESOURCE_EXHAUSTED,
+};
+
 const INVALID_PATH: ReadonlySet<ProcessErrorCode> = new Set(['invalidPath', 'pathNotAllowed']);
 
 /** An error with a code of our own in its trailing metadata. */
@@ -69,17 +77,9 @@ export function toRpcError(error: unknown): Partial<ServiceError> {
     return rpcError(STATUS[error.code], error.code, prefix + error.message);
   }
   const details = messageOf(error);
-  if (error instanceof FeatureOffError) {
-    const isEnding = error.code === 'shuttingDown';
-    return rpcError(
-      isEnding ? status.UNAVAILABLE : status.FAILED_PRECONDITION,
-      error.code,
-      details,
-    );
-  }
   if (error instanceof AuditError) return rpcError(status.UNAVAILABLE, 'auditUnavailable', details);
   const hostCode = hostSystemErrorCode(error);
-  if (hostCode === undefined) return { code: status.INTERNAL, details };
-  const [code, reason] = HOST_STATUS[hostCode];
-  return rpcError(code, reason, details);
+  if (hostCode !== undefined) return rpcError(...HOST_STATUS[hostCode], details);
+  if (!(error instanceof FeatureError)) return { code: status.INTERNAL, details };
+  return rpcError(FEATURE_STATUS[error.code] ?? status.FAILED_PRECONDITION, error.code, details);
 }

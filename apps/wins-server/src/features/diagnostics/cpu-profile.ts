@@ -1,4 +1,4 @@
-import { DiagnosticsError } from './diagnostics-error.js';
+import { FeatureError } from '../../kernel/feature-error.js';
 import { InspectorSession } from './inspector-session.js';
 import { DIAGNOSTIC_LIMITS } from './limits.js';
 import { requireSeconds, waitFor, type RecordOptions } from './wait-for.js';
@@ -30,7 +30,7 @@ const INTERVAL_US = 1000;
  * Looks where the thread of JavaScript is, each millisecond, which takes a few percent of it. Starting and ending stop the event loop for
  * some tens of milliseconds, the end of a long and busy recording for some hundreds.
  *
- * @throws DiagnosticsError `invalidArgument`, `unavailable`; the reason of the signal.
+ * @throws FeatureError `invalidArgument`, `unavailable`; the reason of the signal.
  */
 export async function recordCpuProfile(options: RecordOptions): Promise<CpuProfile> {
   const tried = 'record the processor';
@@ -44,11 +44,11 @@ export async function recordCpuProfile(options: RecordOptions): Promise<CpuProfi
   return (await session.ask<{ readonly profile: CpuProfile }>('Profiler.stop')).profile;
 }
 
-/** As the text of a `.cpuprofile` file. @throws DiagnosticsError `tooLarge`. */
+/** As the text of a `.cpuprofile` file. @throws FeatureError `tooLarge`. */
 export function cpuProfileText(profile: CpuProfile): Buffer {
   const text = Buffer.from(JSON.stringify(profile));
   const { largestRecordingBytes: largest } = DIAGNOSTIC_LIMITS;
   if (text.length <= largest) return text;
   const message = `cannot record the processor: found ${text.length} bytes; wanted at most ${largest}; record for a shorter time`;
-  throw new DiagnosticsError('tooLarge', message);
+  throw new FeatureError('tooLarge', message);
 }

@@ -20,10 +20,10 @@ export interface Diagnostics {
    * Where the thread of JavaScript is, looked at each millisecond, and what it waits for by kind: text of 1 MiB at most. What waits
    * has no stack.
    *
-   * @throws DiagnosticsError `busy`, `invalidArgument`, `unavailable`.
+   * @throws FeatureError `busy`, `invalidArgument`, `unavailable`.
    */
   stacks(options: RecordOptions): Promise<string>;
-  /** Node's report without the environment, the command line and names, as JSON. @throws DiagnosticsError `unavailable`. */
+  /** Node's report without the environment, the command line and names, as JSON. @throws FeatureError `unavailable`. */
   report(): string;
   /** What keeps the process alive, by kind. */
   handles(): readonly ActiveHandles[];
@@ -31,12 +31,12 @@ export interface Diagnostics {
    * A `.heapsnapshot` file: everything in the heap, secrets included. It stops the event loop, for about 10 s for each 100 MB of small
    * objects; of a heap above 64 MiB none is taken.
    *
-   * @throws DiagnosticsError `busy`, `tooLarge`.
+   * @throws FeatureError `busy`, `tooLarge`.
    */
   heap(): Pieces;
-  /** A `.cpuprofile` file. @throws DiagnosticsError `busy`, `invalidArgument`, `tooLarge`, `unavailable`. */
+  /** A `.cpuprofile` file. @throws FeatureError `busy`, `invalidArgument`, `tooLarge`, `unavailable`. */
   cpu(options: RecordOptions): Pieces;
-  /** A file of trace events. @throws DiagnosticsError `busy`, `invalidArgument`, `unavailable`. */
+  /** A file of trace events. @throws FeatureError `busy`, `invalidArgument`, `unavailable`. */
   trace(options: RecordOptions): Pieces;
 }
 

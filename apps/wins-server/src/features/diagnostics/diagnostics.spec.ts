@@ -1,5 +1,5 @@
 import { createDiagnostics, type Pieces } from './create-diagnostics.js';
-import { DiagnosticsError } from './diagnostics-error.js';
+import { FeatureError } from '../../kernel/feature-error.js';
 import { requireHeapRoom } from './heap-snapshot.js';
 import { withoutSecrets } from './process-report.js';
 
@@ -93,7 +93,7 @@ describe('what a process tells about itself', () => {
 });
 
 describe('a question', () => {
-  const code = (error: unknown): string => (error instanceof DiagnosticsError ? error.code : '');
+  const code = (error: unknown): string => (error instanceof FeatureError ? error.code : '');
 
   it('finds one of its kind under way, and is refused; when that was given up, it is answered', async () => {
     const diagnostics = createDiagnostics();
@@ -106,11 +106,11 @@ describe('a question', () => {
       const first = ask(given.signal).catch(code);
       const never = new AbortController().signal;
       expect(await ask(never).catch(code)).toBe('busy');
-      given.abort(new DiagnosticsError('unknown', 'given up'));
+      given.abort(new FeatureError('unknown', 'given up'));
       expect(await first).toBe('unknown');
       const again = new AbortController();
       const next = ask(again.signal).catch(code);
-      again.abort(new DiagnosticsError('unknown', 'given up'));
+      again.abort(new FeatureError('unknown', 'given up'));
       expect(await next).toBe('unknown');
     }
   });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { getHeapSnapshot, getHeapStatistics } from 'node:v8';
-import { DiagnosticsError } from './diagnostics-error.js';
+import { FeatureError } from '../../kernel/feature-error.js';
 import { DIAGNOSTIC_LIMITS, PIECE_BYTES } from './limits.js';
 
 /** What is there to take a snapshot with, in bytes. */
@@ -15,18 +15,18 @@ export interface HeapRoom {
 /**
  * Whether a snapshot can be taken without harm. Pure.
  *
- * @throws DiagnosticsError `tooLarge`.
+ * @throws FeatureError `tooLarge`.
  */
 export function requireHeapRoom({ usedBytes, availableBytes }: HeapRoom): void {
   const { largestHeapBytes, heapCost } = DIAGNOSTIC_LIMITS;
   const tried = 'cannot take a heap snapshot';
   if (usedBytes > largestHeapBytes) {
     const message = `${tried}: found ${usedBytes} bytes in use; wanted at most ${largestHeapBytes}: the event loop would stop for too long`;
-    throw new DiagnosticsError('tooLarge', message);
+    throw new FeatureError('tooLarge', message);
   }
   if (availableBytes < usedBytes * heapCost) {
     const message = `${tried}: found ${availableBytes} bytes of memory that are free; wanted ${usedBytes * heapCost}`;
-    throw new DiagnosticsError('tooLarge', message);
+    throw new FeatureError('tooLarge', message);
   }
 }
 
@@ -34,7 +34,7 @@ export function requireHeapRoom({ usedBytes, availableBytes }: HeapRoom): void {
  * Everything that is in the heap, secrets included, as a `.heapsnapshot` file. The event loop stops while it is taken and while its text
  * is made: see {@link DIAGNOSTIC_LIMITS}. The text is in memory as a whole, and given out in pieces of 64 KiB.
  *
- * @throws DiagnosticsError `tooLarge`.
+ * @throws FeatureError `tooLarge`.
  */
 export async function* heapSnapshot(): AsyncGenerator<Buffer, void, void> {
   requireHeapRoom(roomNow());

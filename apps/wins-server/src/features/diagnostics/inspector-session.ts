@@ -1,6 +1,6 @@
 import { messageOf } from '@wins/wins-program';
 import { Session } from 'node:inspector';
-import { DiagnosticsError } from './diagnostics-error.js';
+import { FeatureError } from '../../kernel/feature-error.js';
 
 /**
  * A session with the inspector of this process: no port is opened, and nobody else can join it. Disposing ends it, and with it whatever
@@ -17,7 +17,7 @@ export class InspectorSession implements Disposable {
     this.#session.connect();
   }
 
-  /** @throws DiagnosticsError `unavailable` for what this Node does not know or refuses. */
+  /** @throws FeatureError `unavailable` for what this Node does not know or refuses. */
   ask<Answer = unknown>(method: string, parameters: object = {}): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#session.post(method, parameters, (error: unknown, answer?: object) => {
@@ -38,13 +38,13 @@ export class InspectorSession implements Disposable {
     this.#session.removeAllListeners();
   }
 
-  #failure(method: string, cause: unknown): DiagnosticsError {
+  #failure(method: string, cause: unknown): FeatureError {
     // The inspector answers with an object that is no error.
     const said =
       cause instanceof Error || typeof cause !== 'object' || cause === null || !('message' in cause)
         ? messageOf(cause)
         : String(cause.message);
     const message = `cannot ${this.#tried}: found that ${method} failed: ${said}; wanted a Node that can`;
-    return new DiagnosticsError('unavailable', message, { cause });
+    return new FeatureError('unavailable', message, { cause });
   }
 }

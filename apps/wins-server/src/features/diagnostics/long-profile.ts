@@ -21,7 +21,7 @@ const STARTS: Readonly<Record<LongProfileKind, readonly (readonly [string, objec
 
 /** A profile that is being recorded. */
 export interface LongProfile extends Disposable {
-  /** Ends it and gives its text, a `.cpuprofile` or `.heapprofile`. Once. @throws DiagnosticsError `unavailable`. */
+  /** Ends it and gives its text, a `.cpuprofile` or `.heapprofile`. Once. @throws FeatureError `unavailable`. */
   finish(): Promise<string>;
 }
 
@@ -29,7 +29,7 @@ export interface LongProfile extends Disposable {
  * Records a profile until it is finished. `cpu` looks each 10 ms, for an hour at most; `heap` samples what is made, one object for about
  * 128 KiB. Both name functions and files alone. Disposing gives it up.
  *
- * @throws DiagnosticsError `unavailable`.
+ * @throws FeatureError `unavailable`.
  */
 export async function startLongProfile(kind: LongProfileKind): Promise<LongProfile> {
   const session = new InspectorSession(`record the profile ${kind}`);

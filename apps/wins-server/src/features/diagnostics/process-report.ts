@@ -1,4 +1,4 @@
-import { DiagnosticsError } from './diagnostics-error.js';
+import { FeatureError } from '../../kernel/feature-error.js';
 
 /**
  * What of Node's report is told, by list: the environment, the command line, the network and the modules of the host are not.
@@ -49,12 +49,12 @@ type Section = Readonly<Record<string, unknown>>;
  * Node's report about this process, without what may hold a secret. It stops the event loop for some milliseconds, on Windows for some
  * tens: names of the network are not looked up.
  *
- * @throws DiagnosticsError `unavailable`.
+ * @throws FeatureError `unavailable`.
  */
 export function processReport(): Section {
   const { report } = process as { readonly report?: NodeJS.ProcessReport };
   if (report === undefined) {
-    throw new DiagnosticsError(
+    throw new FeatureError(
       'unavailable',
       'cannot take a report: found none in this Node; wanted one',
     );

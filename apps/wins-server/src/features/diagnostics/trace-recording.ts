@@ -19,7 +19,7 @@ const CATEGORIES = [
  * Records the events of Node and V8 as a file of trace events (JSON, for Perfetto or chrome://tracing). It costs some microseconds an
  * event; when there are 32 MiB of them it ends before its time, and its metadata say so.
  *
- * @throws DiagnosticsError `invalidArgument`, `unavailable`, as while another trace is recorded; the reason of the signal.
+ * @throws FeatureError `invalidArgument`, `unavailable`, as while another trace is recorded; the reason of the signal.
  */
 export async function recordTrace(options: RecordOptions): Promise<Buffer[]> {
   const tried = 'record a trace';

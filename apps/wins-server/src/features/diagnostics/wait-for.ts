@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DiagnosticsError } from './diagnostics-error.js';
+import { FeatureError } from '../../kernel/feature-error.js';
 import { DIAGNOSTIC_LIMITS } from './limits.js';
 
 /** For how long something is recorded. */
@@ -10,12 +10,12 @@ export interface RecordOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @throws DiagnosticsError `invalidArgument` for a time that is not within the limits. */
+/** @throws FeatureError `invalidArgument` for a time that is not within the limits. */
 export function requireSeconds(tried: string, seconds: number): void {
   const { longestSeconds } = DIAGNOSTIC_LIMITS;
   if (seconds > 0 && seconds <= longestSeconds) return;
   const message = `cannot ${tried}: found ${seconds} s; wanted more than 0 and at most ${longestSeconds}`;
-  throw new DiagnosticsError('invalidArgument', message);
+  throw new FeatureError('invalidArgument', message);
 }
 
 /** Resolves when the time is over, or `enough` says so. @throws the reason of the signal. */

@@ -15,7 +15,7 @@ const STACK_FILE = /^rancher-wins\.\d{1,10}\.stacks\.log$/;
  *
  * @param seconds - How long the thread is looked at. Default: 1.
  * @returns The file.
- * @throws TrustedFileError, DiagnosticsError.
+ * @throws TrustedFileError, FeatureError.
  */
 export async function writeStackDump(
   diagnostics: Diagnostics,

@@ -43,7 +43,7 @@ export class EventJournal {
     });
   }
 
-  /** @throws EventRingError */
+  /** @throws FeatureError */
   page(options: PageOptions): Promise<EventPage> {
     return this.#ring.page(options);
   }

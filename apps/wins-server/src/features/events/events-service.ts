@@ -6,9 +6,10 @@ import type {
   EventsServiceServer,
 } from '@wins/wins-api/contract';
 import { messageOf } from '@wins/wins-program';
+import { FeatureError } from '../../kernel/feature-error.js';
 import type { EventJournal } from './event-journal.js';
 import type { Caller } from '../../rpc/connections.js';
-import { rpcError } from '../../rpc/rpc-errors.js';
+import { rpcError, toRpcError } from '../../rpc/rpc-errors.js';
 import { administratorsOnly, type Callers } from '../../rpc/administrators-only.js';
 
 /** Calls that wait, in all; what is beyond is refused. */
@@ -20,26 +21,6 @@ const PAGE = 500;
 export interface EventsServiceParts {
   readonly journal: Pick<EventJournal, 'page'>;
   readonly callers: Pick<Callers, 'clientOf' | 'administered'>;
-}
-
-/** Why a call cannot wait. */
-class TooManyFollowersError extends Error {
-  override readonly name = 'TooManyFollowersError';
-
-  constructor() {
-    super(
-      `cannot follow events: found ${MOST_WAITING} calls that wait; wanted fewer; try again later`,
-    );
-  }
-}
-
-/** What a call asks for is no time. */
-class InvalidSinceError extends Error {
-  override readonly name = 'InvalidSinceError';
-
-  constructor() {
-    super('cannot tell about events: found a "Since" that is no time; wanted one as RFC 3339');
-  }
 }
 
 type ReadCall = Caller & {
@@ -54,14 +35,21 @@ export function createEventsService({ journal, callers }: EventsServiceParts): E
   const read = async (call: ReadCall): Promise<EventsReadResponse> => {
     const { After: after, Since: since, Wait: wait } = call.request;
     const time = since === '' ? undefined : Date.parse(since);
-    if (Number.isNaN(time)) throw new InvalidSinceError();
+    if (Number.isNaN(time)) {
+      const message =
+        'cannot tell about events: found a "Since" that is no time; wanted one as RFC 3339';
+      throw new FeatureError('invalidSince', message);
+    }
     const range = {
       after: Number(after),
       ...(time !== undefined && { since: new Date(time) }),
       limit: PAGE,
     };
     if (!wait) return message(await journal.page(range));
-    if (waiting >= MOST_WAITING) throw new TooManyFollowersError();
+    if (waiting >= MOST_WAITING) {
+      const message = `cannot follow events: found ${MOST_WAITING} calls that wait; wanted fewer; try again later`;
+      throw new FeatureError('tooManyFollowers', message);
+    }
     const gone = new AbortController();
     call.once('cancelled', () => gone.abort());
     const late = setTimeout(() => gone.abort(), LONGEST_WAIT_MS);
@@ -88,10 +76,7 @@ function record({ seq, time, type, ...facts }: RingEvent) {
   return { Seq: BigInt(seq), Time: time, Type: type, Facts: JSON.stringify(facts) };
 }
 
-function failure(error: unknown): ReturnType<typeof rpcError> {
-  if (error instanceof TooManyFollowersError)
-    return rpcError(status.RESOURCE_EXHAUSTED, 'tooManyFollowers', error.message);
-  if (error instanceof InvalidSinceError)
-    return rpcError(status.INVALID_ARGUMENT, 'invalidSince', error.message);
+function failure(error: unknown): ReturnType<typeof toRpcError> {
+  if (error instanceof FeatureError) return toRpcError(error);
   return rpcError(status.FAILED_PRECONDITION, 'eventsUnreadable', messageOf(error));
 }

@@ -1,5 +1,5 @@
 import type { HnsServiceServer } from '@wins/wins-api/contract';
-import { HostSystemError } from '../../kernel/host-system/host-system-error.js';
+import { FeatureError } from '../../kernel/feature-error.js';
 import { textsOfChoice, readChoice } from './read-choice.js';
 import type { HostCallGate } from './host-call-gate.js';
 
@@ -15,7 +15,7 @@ export function createHnsService(calls: Pick<HostCallGate, 'answer'>): HnsServic
           if (which === undefined) {
             const message =
               'cannot choose a network: found an empty request; wanted a name or an address';
-            throw new HostSystemError('invalidArgument', message);
+            throw new FeatureError('invalidArgument', message);
           }
           return async (host) => {
             const network = await host.hnsNetwork(which);

@@ -45,7 +45,7 @@ export interface HostCall<Answer> {
   readonly subject: readonly string[];
   /** Whether it changes the host: one at a time does, in the order of their coming. Default: it does not. */
   readonly changes?: boolean;
-  /** Checks the request and says what to ask of the system. @throws HostSystemError `invalidArgument`, `notGranted` */
+  /** Checks the request and says what to ask of the system. @throws FeatureError `invalidArgument`, `notGranted` */
   readonly plan: (host: HostSystem) => Ask<Answer> | Promise<Ask<Answer>>;
 }
 

@@ -18,7 +18,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { HostSystem, NetworkSelector } from '../../kernel/host-system/host-system.js';
-import { HostSystemError } from '../../kernel/host-system/host-system-error.js';
+import { FeatureError } from '../../kernel/feature-error.js';
 import { serveCalls } from '../../testing/serve-calls.js';
 import { createHnsService } from './hns-service.js';
 import { HostCallGate, type HostCallRecord } from './host-call-gate.js';
@@ -67,7 +67,7 @@ class RecordedHost implements HostSystem {
   hnsNetwork(which: NetworkSelector) {
     this.asked.push(which);
     return 'name' in which
-      ? Promise.reject(new HostSystemError('unavailable', 'there is no HNS here'))
+      ? Promise.reject(new FeatureError('unavailable', 'there is no HNS here'))
       : Promise.resolve({ id: 'x', type: 'l2bridge', managementIp: '', subnets: [] });
   }
 

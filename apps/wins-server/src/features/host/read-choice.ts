@@ -1,5 +1,5 @@
 import { formatAddress, parseNetwork } from '@wins/wins-program';
-import { HostSystemError } from '../../kernel/host-system/host-system-error.js';
+import { FeatureError } from '../../kernel/feature-error.js';
 import type { NetworkSelector } from '../../kernel/host-system/host-system.js';
 
 /** Longest name of an adapter or network in a request. */
@@ -17,7 +17,7 @@ export function textsOfChoice(choice: ChoiceMessage): readonly string[] {
  * Reads the choice of a client: a name, or an address in its canonical form, with its prefix where one is given. Go
  * clients send an empty text for no choice.
  *
- * @throws HostSystemError `invalidArgument` for a name of more than 256 characters or with control characters, and for a
+ * @throws FeatureError `invalidArgument` for a name of more than 256 characters or with control characters, and for a
  *   text that is not an address.
  */
 export function readChoice(choice: ChoiceMessage): NetworkSelector | undefined {
@@ -36,6 +36,6 @@ export function readChoice(choice: ChoiceMessage): NetworkSelector | undefined {
   return { address: value.includes('/') ? `${address}/${network.prefix}` : address };
 }
 
-function invalid(message: string): HostSystemError {
-  return new HostSystemError('invalidArgument', message);
+function invalid(message: string): FeatureError {
+  return new FeatureError('invalidArgument', message);
 }

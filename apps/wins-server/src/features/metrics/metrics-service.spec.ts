@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { serveCalls } from '../../testing/serve-calls.js';
-import { FeatureOffError } from '../../kernel/feature-off-error.js';
+import { FeatureError } from '../../kernel/feature-error.js';
 import { metrics as declaration } from './feature.js';
 import { createMetricsService } from './metrics-service.js';
 
@@ -24,7 +24,7 @@ describe('the metrics over the pipe', () => {
     const metrics = {
       scrape: () =>
         text === undefined
-          ? Promise.reject(new FeatureOffError('metricsOff', off))
+          ? Promise.reject(new FeatureError('metricsOff', off))
           : Promise.resolve(text),
     };
     const client = { ...EVERYBODY, isAdministrator };

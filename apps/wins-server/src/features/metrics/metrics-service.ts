@@ -9,7 +9,7 @@ export interface Scrape {
 
 /** What the service asks. */
 export interface MetricsServiceParts {
-  /** @throws FeatureOffError */
+  /** @throws FeatureError */
   readonly metrics: Scrape;
   readonly callers: Pick<Callers, 'clientOf' | 'administered'>;
 }

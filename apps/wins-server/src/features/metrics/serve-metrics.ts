@@ -2,7 +2,7 @@ import { messageOf } from '@wins/wins-program';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { requireListenAddress } from './listen-address.js';
-import { MetricsError } from './metrics-error.js';
+import { FeatureError } from '../../kernel/feature-error.js';
 
 /** Connections at a time; one more takes the place of the oldest that waits for nothing, or is cut. */
 const MOST_CONNECTIONS = 16;
@@ -39,7 +39,7 @@ export interface MetricsListener extends AsyncDisposable {
  * it is the loopback unless that is allowed. 16 connections at a time; headers within 5 s and 8 KiB; an answer that is not taken within 10 s
  * is cut, and so is a connection without a request for 90 s.
  *
- * @throws MetricsError `invalidAddress`, `remoteAddress`, `listenFailed`.
+ * @throws FeatureError `invalidAddress`, `remoteAddress`, `listenFailed`.
  */
 export async function serveMetrics(options: ServeMetricsOptions): Promise<MetricsListener> {
   const { host, port } = requireListenAddress(options.listen, options.allowRemote ?? false);
@@ -64,7 +64,7 @@ export async function serveMetrics(options: ServeMetricsOptions): Promise<Metric
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
       const message = `cannot listen for metrics on ${options.listen}: ${messageOf(cause)}`;
-      reject(new MetricsError('listenFailed', message, cause));
+      reject(new FeatureError('listenFailed', message, { cause }));
     });
     server.listen({ host, port, exclusive: true }, resolve);
   });

@@ -10,7 +10,7 @@ import { keepMetrics, type MetricsSources } from './daemon-metrics.js';
 
 /** Metrics that are kept until they are closed. */
 export interface RunningMetrics extends Scrape {
-  /** Ends the listener that there is, and begins another. @throws MetricsError */
+  /** Ends the listener that there is, and begins another. @throws FeatureError */
   listen(settings: MetricsSettings): Promise<string>;
   /** Ends the listener and the counting. Idempotent. */
   close(): Promise<void>;

@@ -1,5 +1,5 @@
 import { isPlainAddress } from '@wins/wins-program';
-import { TracingError } from './tracing-error.js';
+import { FeatureError } from '../../kernel/feature-error.js';
 
 /** Where collectors take spans (OTLP specification, "OTLP/HTTP Request"). */
 const PATH = '/v1/traces';
@@ -7,14 +7,14 @@ const PATH = '/v1/traces';
 /**
  * The address to which spans are posted: an endpoint without a path gets that of the standard.
  *
- * @throws TracingError `invalidEndpoint`: neither http nor https, or with a user, password, query or fragment, which would be
+ * @throws FeatureError `invalidEndpoint`: neither http nor https, or with a user, password, query or fragment, which would be
  *   logged.
  */
 export function otlpAddress(endpoint: string): string {
   if (!isPlainAddress(endpoint)) {
     const message =
       'cannot send spans: found another address; wanted one with http or https and no user, password, query or fragment';
-    throw new TracingError('invalidEndpoint', message);
+    throw new FeatureError('invalidEndpoint', message);
   }
   const url = new URL(endpoint);
   if (url.pathname === '/') url.pathname = PATH;

@@ -44,7 +44,7 @@ export class SpanSender implements AsyncDisposable {
   #isTaken = true;
   #closing: Promise<void> | undefined;
 
-  /** @throws TracingError `invalidEndpoint`. */
+  /** @throws FeatureError `invalidEndpoint`. */
   constructor({ endpoint, service, onChange, gatherMs = GATHER_MS }: SpanSenderOptions) {
     const address = otlpAddress(endpoint);
     const exporter = spanPoster({

@@ -20,7 +20,7 @@ export interface TracingParts {
   readonly onChange: (isTaken: boolean, reason?: Error) => void;
 }
 
-/** Sends a span for each call whose client records a trace. @throws TracingError `invalidEndpoint`. */
+/** Sends a span for each call whose client records a trace. @throws FeatureError `invalidEndpoint`. */
 export function startTracing({ endpoint, events, onChange }: TracingParts): RunningTracing {
   const service = { name: 'wins', version: VERSION, host: hostname() };
   const sender = new SpanSender({ endpoint, service, onChange });

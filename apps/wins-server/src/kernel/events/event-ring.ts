@@ -1,5 +1,4 @@
 import { preparePrivateFolder } from '@wins/trusted-files';
-import { EventRingError } from './event-ring-error.js';
 import { EventShares } from './event-share.js';
 import { isIn, readEvents, type EventRange } from './read-events.js';
 import {
@@ -70,7 +69,7 @@ export class EventRing implements AsyncDisposable {
   #writing: Promise<void> | undefined;
   #isClosed = false;
 
-  /** @throws EventRingError `invalidOption`. */
+  /** @throws RangeError */
   constructor(options: EventRingOptions) {
     const { directory, onChange = () => undefined } = options;
     this.#directory = directory;
@@ -106,7 +105,7 @@ export class EventRing implements AsyncDisposable {
   /**
    * Reads a page of events, those that were just told among them.
    *
-   * @throws EventRingError `invalidOption`, `unreadable`.
+   * @throws FeatureError `eventsUnreadable`; RangeError.
    */
   async page({ limit = 500, waitUntil, ...range }: PageOptions = {}): Promise<EventPage> {
     const most = inRange('limit', limit, 1, 1_000);
@@ -255,5 +254,5 @@ function stamp(type: string): { readonly time: string; readonly type: string } {
 function inRange(name: string, value: number, least: number, most: number): number {
   if (Number.isInteger(value) && value >= least && value <= most) return value;
   const message = `cannot use ${name} of a ring of events: found ${value}; wanted ${least} to ${most}`;
-  throw new EventRingError('invalidOption', message);
+  throw new RangeError(message);
 }

@@ -1,5 +1,5 @@
 import { errnoOf, messageOf, quoteText } from '@wins/wins-program';
-import { EventRingError } from './event-ring-error.js';
+import { FeatureError } from '../feature-error.js';
 import type { RingEvent } from './ring-event.js';
 import { eventsOf, ringFiles } from './ring-files.js';
 
@@ -20,7 +20,7 @@ export function isIn({ after = 0, since }: EventRange): (event: RingEvent) => bo
 /**
  * The events of a ring, the oldest first; the ring may be written to meanwhile. A folder that is not there has none.
  *
- * @throws EventRingError `unreadable`.
+ * @throws FeatureError `eventsUnreadable`.
  */
 export async function* readEvents(
   directory: string,
@@ -39,6 +39,6 @@ export async function* readEvents(
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return;
     const message = `cannot read the events in ${quoteText(directory)}: found ${messageOf(error)}; wanted a folder that can be read`;
-    throw new EventRingError('unreadable', message, error);
+    throw new FeatureError('eventsUnreadable', message, { cause: error });
   }
 }

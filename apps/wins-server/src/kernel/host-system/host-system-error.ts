@@ -8,19 +8,6 @@ export type HostSystemErrorCode =
   | 'notVerified'
   | 'unknown';
 
-/** The error of a host system of this program: branch on `code`, show `message`, log `cause`. */
-export class HostSystemError extends Error {
-  override readonly name = 'HostSystemError';
-
-  constructor(
-    readonly code: HostSystemErrorCode,
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(message, options);
-  }
-}
-
 const CODES = {
   notFound: true,
   invalidArgument: true,
@@ -31,9 +18,8 @@ const CODES = {
   unknown: true,
 } as const satisfies Readonly<Record<HostSystemErrorCode, true>>;
 
-/** The code of an error of a host system, also of one with a class of its own; undefined for any other value. */
+/** The code of an error of a host system, whatever its class; undefined for any other value. */
 export function hostSystemErrorCode(error: unknown): HostSystemErrorCode | undefined {
-  if (error instanceof HostSystemError) return error.code;
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   const { code } = error;
   return typeof code === 'string' && Object.hasOwn(CODES, code)

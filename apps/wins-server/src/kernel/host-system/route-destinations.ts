@@ -6,7 +6,7 @@ import {
   readRouteDestinations,
   type IpNetwork,
 } from '@wins/wins-program';
-import { HostSystemError } from './host-system-error.js';
+import { FeatureError } from '../feature-error.js';
 
 /** Where a route leads to. */
 export interface Destination {
@@ -20,12 +20,12 @@ export interface Destination {
 /**
  * Reads destinations of routes and gives each once, bits below the prefix left out. At most 256.
  *
- * @throws HostSystemError `invalidArgument` for what `readRouteDestinations` of `@wins/wins-program` refuses: none, too many, a text
+ * @throws FeatureError `invalidArgument` for what `readRouteDestinations` of `@wins/wins-program` refuses: none, too many, a text
  *   that is not an address, the default route, loopback, multicast, networks of link-local addresses.
  */
 export function parseDestinations(texts: readonly string[]): readonly Destination[] {
   const read = readRouteDestinations(texts.map(withoutHostBits));
-  if ('refused' in read) throw new HostSystemError('invalidArgument', read.refused);
+  if ('refused' in read) throw new FeatureError('invalidArgument', read.refused);
   return read.networks.map((network) => {
     const cidr = formatNetwork(network);
     const isHost = network.prefix === network.bytes.length * 8;

@@ -5,7 +5,7 @@ import {
   overlap,
   parseNetwork,
 } from '@wins/wins-program';
-import { HostSystemError } from './host-system-error.js';
+import { FeatureError } from '../feature-error.js';
 
 import type { OwnNetworks } from './own-networks.js';
 import type { Destination } from './route-destinations.js';
@@ -16,7 +16,7 @@ import type { Destination } from './route-destinations.js';
  * cloud, needs a grant of exactly itself.
  *
  * @param granted - `routes.allow` of the config.
- * @throws HostSystemError `notGranted` for the first that may not.
+ * @throws FeatureError `notGranted` for the first that may not.
  */
 export function assertGranted(
   destinations: readonly Destination[],
@@ -26,7 +26,7 @@ export function assertGranted(
   for (const destination of destinations) {
     const reason = refusal(destination, granted, own);
     if (reason !== undefined) {
-      throw new HostSystemError('notGranted', `${destination.cidr} cannot be routed: ${reason}`);
+      throw new FeatureError('notGranted', `${destination.cidr} cannot be routed: ${reason}`);
     }
   }
 }

@@ -1,7 +1,8 @@
 import { status, type ServerWritableStream } from '@grpc/grpc-js';
 import type { Diagnostics } from '../create-diagnostics.js';
 import type { DebugPiece, DebugServiceServer } from '@wins/wins-api/contract';
-import { messageOf, quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/wins-program';
+import { FeatureError } from '../../../kernel/feature-error.js';
 import { SET_LEVELS } from '../../../log/log-level.js';
 import type { Caller } from '../../../rpc/connections.js';
 import { rpcError, toRpcError } from '../../../rpc/rpc-errors.js';
@@ -20,12 +21,6 @@ export const WHAT = 'diagnose the daemon';
 const MOST_ROWS = 1024;
 /** How long a level may stay: a day. */
 const LONGEST_LEVEL_SECONDS = 86_400;
-const STATUS: Readonly<Record<string, status>> = {
-  busy: status.RESOURCE_EXHAUSTED,
-  tooLarge: status.FAILED_PRECONDITION,
-  invalidArgument: status.INVALID_ARGUMENT,
-  unavailable: status.FAILED_PRECONDITION,
-};
 
 type Call = ServerWritableStream<unknown, DebugPiece>;
 
@@ -126,25 +121,19 @@ async function* whole(make: () => string): AsyncGenerator<Buffer, void, void> {
   yield await Promise.resolve(Buffer.from(make()));
 }
 
-class InvalidLevelError extends Error {
-  override readonly name = 'InvalidLevelError';
-}
-
 function requireLevel(wanted: string, seconds: number): void {
   const names: readonly string[] = [...SET_LEVELS, 'default'];
-  const refused = (found: string, range: string): InvalidLevelError =>
-    new InvalidLevelError(`cannot change the log: found ${found}; wanted ${range}`);
+  const refused = (found: string, range: string): FeatureError =>
+    new FeatureError('invalidArgument', `cannot change the log: found ${found}; wanted ${range}`);
   if (!names.includes(wanted))
     throw refused(`the level ${quoteText(wanted)}`, `one of ${names.join(', ')}`);
   if (wanted !== 'default' && !(seconds > 0 && seconds <= LONGEST_LEVEL_SECONDS))
     throw refused(`${seconds} s`, `more than 0 and at most ${LONGEST_LEVEL_SECONDS} s`);
 }
 
-/** Errors of the library are known by their name: it is not loaded until it is asked. */
+/** What this Node does not have is no matter of the host's system. */
 function debugError(error: unknown): ReturnType<typeof toRpcError> {
-  if (error instanceof InvalidLevelError)
-    return rpcError(status.INVALID_ARGUMENT, 'invalidArgument', error.message);
-  if (!(error instanceof Error) || error.name !== 'DiagnosticsError') return toRpcError(error);
-  const code = 'code' in error ? String(error.code) : 'unknown';
-  return rpcError(STATUS[code] ?? status.INTERNAL, code, messageOf(error));
+  return error instanceof FeatureError && error.code === 'unavailable'
+    ? rpcError(status.FAILED_PRECONDITION, error.code, error.message)
+    : toRpcError(error);
 }

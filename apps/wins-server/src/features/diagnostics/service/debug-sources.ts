@@ -6,7 +6,7 @@ import type { OpenSession } from '../../tunnel/tunnel-endpoint.js';
 
 /** What the service of diagnosis asks of the daemon. */
 export interface DebugSources {
-  /** @throws FeatureOffError while the config does not want diagnosis, which may change at any time. */
+  /** @throws FeatureError while the config does not want diagnosis, which may change at any time. */
   readonly requireOn: () => void;
   readonly audit: Pick<AuditTrail, 'decided'>;
   readonly level: Pick<LogLevel, 'now' | 'set' | 'reset'>;
