@@ -10,6 +10,9 @@ import { watchProcess } from './kernel/watch-process.js';
 import { createApplicationService } from './rpc/application-service.js';
 import { Health } from './rpc/health.js';
 
+/** How long answers may still be on their way once all processes have ended. */
+const DRAIN_MS = 2000;
+
 /** What a daemon starts with. */
 export interface DaemonParts extends Omit<KernelParts, 'features' | 'onConfig'> {
   /** Default: all of them. */
@@ -67,7 +70,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     addServices: (server, callers) => features.addServices(server, 'admin', callers),
   });
   ensurePipeFolder(config.start.loaded.config.listen, kernel.trust);
-  const listener = await pipe.listen();
+  const address = await pipe.listen();
   // Healthy means that it takes new work, and that its acts can be recorded.
   let isOpen = false;
   const updateHealth = (): void => health.set(isOpen && audit.isAvailable);
@@ -75,7 +78,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     await audit.close();
     await features.closeObserving();
     // The next daemon that has the pipe writes to the same folders.
-    await listener.close();
+    await pipe.close();
   };
   try {
     await features.start('observes');
@@ -100,12 +103,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     watches[Symbol.dispose]();
     isOpen = false;
     updateHealth();
-    await features.closeServing(() => pipe.drain());
+    await features.closeServing(() => pipe.drain(DRAIN_MS));
     await closeLast();
-    pipe[Symbol.dispose]();
   };
   return {
-    address: listener.path.address,
+    address,
     kernel,
     work: () => features.start('works'),
     close: () => (closing ??= close()),

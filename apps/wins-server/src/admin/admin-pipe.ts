@@ -1,40 +1,53 @@
-import { openAdminEndpoint, type AdminEndpointOptions } from './admin-endpoint.js';
+import { ServedPipe, type PipeParts } from '../kernel/served-pipe.js';
+
+const MIB = 1024 * 1024;
+/** An administrator has work for one or two. */
+const PLACES = { places: 8, placesPerClient: 8, greetings: 8 };
+/** What waits for a client that does not read: a connection may hold 36 MiB. */
+const ROOM = { name: 'admin', inboundOctets: MIB, outboundOctets: 40 * MIB } as const;
 
 /** The pipe of administrators. The daemon serves without it: one that cannot be opened is an error in the log. */
 export class AdminPipe implements AsyncDisposable {
-  readonly #options: AdminEndpointOptions;
+  readonly #parts: PipeParts;
+  readonly #served: ServedPipe;
   #isClosing = false;
-  #endpoint: Promise<AsyncDisposable | undefined> | undefined;
+  #opening: Promise<boolean> | undefined;
 
-  constructor(options: AdminEndpointOptions) {
-    this.#options = options;
+  constructor(parts: PipeParts) {
+    this.#parts = parts;
+    this.#served = new ServedPipe({
+      ...{ what: 'pipe of administrators', places: PLACES, room: ROOM },
+      ...parts,
+    });
+    this.#served.open();
   }
 
   /** Opens it, if it is not open; resolves when that was tried, and never rejects. Called again it tries again what failed. */
   async open(): Promise<void> {
     if (this.#isClosing) return;
-    const opening = (this.#endpoint ??= this.#tryToOpen());
-    if ((await opening) === undefined && this.#endpoint === opening) this.#endpoint = undefined;
+    const opening = (this.#opening ??= this.#tryToOpen());
+    if (!(await opening) && this.#opening === opening) this.#opening = undefined;
   }
 
-  /** Closes it for good. Idempotent. */
+  /** Breaks off what is under way, and closes it for good. Idempotent. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosing = true;
-    await (await this.#endpoint)?.[Symbol.asyncDispose]();
+    await this.#opening;
+    await this.#served.drain(0);
+    await this.#served.close();
   }
 
-  async #tryToOpen(): Promise<AsyncDisposable | undefined> {
-    const { pipe, logger } = this.#options;
+  async #tryToOpen(): Promise<boolean> {
+    const { pipe, logger } = this.#parts;
     try {
-      const endpoint = await openAdminEndpoint(this.#options);
-      logger.debug({ pipe }, 'the pipe of administrators is open');
-      return endpoint;
+      await this.#served.listen();
+      return true;
     } catch (err) {
       logger.error(
         { err, pipe },
         'cannot serve the pipe of administrators; reading the config again tries again',
       );
-      return undefined;
+      return false;
     }
   }
 }

@@ -18,7 +18,8 @@ import { ConfigInForce } from './config-in-force.js';
 import { DaemonEvents } from './daemon-events.js';
 import { FeatureSet } from './feature-set.js';
 import type { Feature, Kernel, StartedConfig } from './feature.js';
-import { MainPipe } from './main-pipe.js';
+import { mainPipe } from './main-pipe.js';
+import type { ServedPipe } from './served-pipe.js';
 
 /** What a daemon is made of. */
 export interface KernelParts {
@@ -39,7 +40,7 @@ export interface KernelParts {
 export interface ComposedKernel {
   readonly kernel: Kernel;
   readonly features: FeatureSet;
-  readonly pipe: MainPipe;
+  readonly pipe: ServedPipe;
   readonly config: ConfigInForce;
 }
 
@@ -67,7 +68,10 @@ export function createKernel(parts: KernelParts): ComposedKernel {
     ...{ start: parts.config, logger, events, audit, onConfig },
     features: () => features,
   });
-  const pipe = new MainPipe({ listen, system, logger, events });
+  const pipe = mainPipe({
+    ...{ pipe: listen, security: system.pipeSecurity, identify: system.identify },
+    ...{ logger, events },
+  });
   const program = process.argv[1] ?? process.execPath;
   const kernel: Kernel = {
     ...{ logger, level, events, audit, trust, system, config, service, upgradeRecords, program },

@@ -15,7 +15,7 @@ import type { DaemonSystem } from '../operating-system.js';
 import type { Callers } from '../rpc/administrators-only.js';
 import type { HostCallGate } from '../features/host/host-call-gate.js';
 import type { DaemonEvent, DaemonEvents } from './daemon-events.js';
-import type { MainPipe } from './main-pipe.js';
+import type { ServedPipe } from './served-pipe.js';
 
 /** Why a feature does nothing. */
 export interface FeatureOff {
@@ -195,7 +195,7 @@ export interface Kernel {
   /** The SHA-1 of the program as it was at the start; empty when it could not be read. */
   readonly checksum: Promise<string>;
   readonly config: DaemonConfig;
-  readonly pipe: Pick<MainPipe, 'clients' | 'connections' | 'identify' | 'turns'>;
+  readonly pipe: Pick<ServedPipe, 'connections' | 'identify' | 'turns'>;
   /** Another feature of this daemon, which is off where its array does not have it. */
   of<Settings extends object, Running extends RunningFeature<Settings>>(
     feature: Feature<Settings, Running>,

@@ -18,35 +18,41 @@ import {
   EVERYBODY,
 } from '../kernel/admission/client-identity.js';
 import { clientLabel } from '../kernel/admission/client-label.js';
-import { ClientTurns } from '../kernel/admission/client-turns.js';
+import type { ClientTurns } from '../kernel/admission/client-turns.js';
 import type { Place } from '../kernel/admission/places.js';
 import { tallyLog } from '../kernel/admission/tally.js';
 import { ANSWER_HEADERS, type CallServer } from './call-server.js';
 import type { Logger } from '../log/logger.js';
-import { DaemonEvents, type DaemonPipe } from '../kernel/daemon-events.js';
+import type { DaemonEvents } from '../kernel/daemon-events.js';
 import { RequestTrace } from './request-trace.js';
-
-const MIB = 1024 * 1024;
 
 /** Which pipe the connections are of, and what they may take together. */
 export interface ConnectionsRoom {
-  /** A connection is `NAME:N`; those of the gRPC pipe are `pipe:N`. */
-  readonly name: 'pipe' | 'admin';
+  readonly name: 'main' | 'admin';
   /** What unfinished requests of all clients may take in memory. */
   readonly inboundOctets: number;
   /** What may wait in all for clients that do not read. */
   readonly outboundOctets: number;
 }
 
-const MAIN_ROOM: ConnectionsRoom = {
-  ...{ name: 'pipe', inboundOctets: 64 * MIB, outboundOctets: 128 * MIB },
-};
+/** What {@link Connections} are made with. */
+export interface ConnectionsOptions {
+  /** Answers the calls; asked for when one comes. */
+  readonly calls: () => CallServer;
+  /** Calls that come before it resolves wait for it. */
+  readonly opened: Promise<void>;
+  readonly logger: Logger;
+  /** Told of connections and of calls that are over. */
+  readonly events: DaemonEvents;
+  /** Measures what each connection costs. The owner disposes of it. */
+  readonly turns: ClientTurns;
+  readonly room: ConnectionsRoom;
+  /** Called with the octets of each read, before they are processed. Default: nothing is. */
+  readonly read?: ((octets: number) => void) | undefined;
+}
 
-/** What events call the pipes. */
-const PIPES: Readonly<Record<ConnectionsRoom['name'], DaemonPipe>> = {
-  pipe: 'main',
-  admin: 'admin',
-};
+/** A connection is `NAME:N`. */
+const NAMES: Readonly<Record<ConnectionsRoom['name'], string>> = { main: 'pipe', admin: 'admin' };
 
 /** Ends of connections that say nothing about the client. */
 const ORDINARY_ENDS: ReadonlySet<EndReason> = new Set(['clientGone', 'closed', 'idle']);
@@ -78,13 +84,12 @@ interface Admitted {
 }
 
 /**
- * The connections of the gRPC pipe. Each has an identity, `pipe:N`, to which processes belong: a
- * name can be guessed, a connection cannot.
+ * The connections of a pipe for gRPC. Each has an identity, as `pipe:N`, to which processes belong:
+ * a name can be guessed, a connection cannot.
  */
 export class Connections {
   readonly #admitted = new Map<string, Admitted>();
   readonly #served = new Set<Http2Connection>();
-  readonly #room: ConnectionsRoom;
   readonly #inbound: OctetBudget;
   readonly #outbound: OctetBudget;
   readonly #segments = new SegmentPool();
@@ -93,43 +98,13 @@ export class Connections {
   readonly #trace: RequestTrace;
   #lastId = 0;
   #isClosing = false;
+  readonly #options: ConnectionsOptions;
 
-  readonly #calls: CallServer;
-  readonly #opened: Promise<void>;
-  readonly #logger: Logger;
-  readonly #clients: Map<string, ClientIdentity>;
-  readonly #turns: ClientTurns;
-  readonly #read: (octets: number) => void;
-  readonly #events: DaemonEvents;
-
-  /**
-   * @param opened - Calls that come before it resolves wait for it.
-   * @param clients - Whose each connection is, by its name; it is in there as long as it is open.
-   * @param turns - Measures what each connection costs. The owner disposes of it.
-   * @param read - Called with the octets of each read, before they are processed.
-   * @param events - Told of connections and of calls that are over.
-   * @param room - Default: that of the gRPC pipe.
-   */
-  constructor(
-    calls: CallServer,
-    opened: Promise<void>,
-    logger: Logger,
-    clients = new Map<string, ClientIdentity>(),
-    turns = new ClientTurns(),
-    read: (octets: number) => void = () => undefined,
-    events = new DaemonEvents(),
-    room = MAIN_ROOM,
-  ) {
-    this.#room = room;
+  constructor(options: ConnectionsOptions) {
+    const { logger, room } = options;
+    this.#options = options;
     this.#inbound = new OctetBudget(room.inboundOctets);
     this.#outbound = new OctetBudget(room.outboundOctets);
-    this.#calls = calls;
-    this.#opened = opened;
-    this.#logger = logger;
-    this.#clients = clients;
-    this.#turns = turns;
-    this.#read = read;
-    this.#events = events;
     this.#faults = tallyLog(logger, 'info', 'connection ended');
     this.#trace = new RequestTrace(logger);
   }
@@ -142,36 +117,37 @@ export class Connections {
     }
     this.#lastId += 1;
     const remotePort = this.#lastId;
-    const peer = `${this.#room.name}:${remotePort}`;
+    const { calls, opened, logger, events, turns, read, room } = this.#options;
+    const remoteAddress = NAMES[room.name];
+    const peer = `${remoteAddress}:${remotePort}`;
     const disconnected = new AbortController();
     const admitted = { client, openedAtMs: Date.now(), socket, disconnected, calls: 0 };
     this.#admitted.set(peer, admitted);
-    this.#clients.set(peer, client);
     const acceptedAt = performance.now();
     this.#trace.accepted(peer, client);
     this.#tellConnection('opened');
     const failed = (err: unknown): void =>
-      this.#logger.error({ err, peer }, 'a call failed unexpectedly; its connection is closed');
+      logger.error({ err, peer }, 'a call failed unexpectedly; its connection is closed');
     const connection = serveHttp2Connection(socket, {
-      peer: { remoteAddress: this.#room.name, remotePort },
+      peer: { remoteAddress, remotePort },
       inbound: this.#inbound,
       outbound: this.#outbound,
       segments: this.#segments,
       answerHeaders: ANSWER_HEADERS,
-      hasOneRequest: (path) => this.#calls.hasOneRequest(path),
+      hasOneRequest: (path) => calls().hasOneRequest(path),
       onGreeted: () => {
         this.#trace.greeted(peer, acceptedAt);
         place?.settle();
       },
       onStream: (stream, headers) => {
         const path = headers[':path'] ?? '';
-        this.#turns.name(clientLabel(path));
+        turns.name(clientLabel(path));
         const trace = parseTraceparent(headers['traceparent']);
         this.#trace.called(peer, stream, path, trace);
         const sinceMs = performance.now();
         const isTaken = this.#clientCalls.begin(client);
         stream.once('close', () => {
-          if (this.#events.isCounted) this.#tellCall(stream, path, sinceMs, trace);
+          if (events.isCounted) this.#tellCall(stream, path, sinceMs, trace);
           if (!isTaken) return;
           this.#clientCalls.ended(client);
           admitted.calls -= 1;
@@ -184,11 +160,11 @@ export class Connections {
         }
         place?.begin();
         admitted.calls += 1;
-        void this.#opened.then(() => {
+        void opened.then(() => {
           // The stream may have ended while it waited.
           if (stream.destroyed) return;
           try {
-            this.#calls.serve(stream, headers);
+            calls().serve(stream, headers);
           } catch (error) {
             failed(error);
             void connection.close();
@@ -198,7 +174,6 @@ export class Connections {
       onFailure: failed,
       onEnd: (reason) => {
         this.#admitted.delete(peer);
-        this.#clients.delete(peer);
         disconnected.abort();
         this.#trace.ended(peer, socket, acceptedAt, reason);
         this.#tellConnection('closed');
@@ -206,8 +181,8 @@ export class Connections {
         this.#faults.add(`${reason} ${client.key}`, { peer, client: client.description, reason });
       },
     });
-    socket.prependListener('data', (octets: Buffer) => this.#read(octets.length));
-    this.#turns.watch(socket, { client, what: 'gRPC' });
+    if (read) socket.prependListener('data', (octets: Buffer) => read(octets.length));
+    turns.watch(socket, { client, what: 'gRPC' });
     this.#served.add(connection);
     void connection.closed.then(() => this.#served.delete(connection));
   }
@@ -234,7 +209,12 @@ export class Connections {
 
   /** The client that made a call, as the system knows it. */
   clientOf(caller: Caller): ClientIdentity {
-    return this.#clients.get(caller.getPeer()) ?? EVERYBODY;
+    return this.clientNamed(caller.getPeer()) ?? EVERYBODY;
+  }
+
+  /** The client of the connection of that name; undefined when it is not open. */
+  clientNamed(name: string): ClientIdentity | undefined {
+    return this.#admitted.get(name)?.client;
   }
 
   /** Who made a call. What is started for a connection that has gone ends at once. */
@@ -254,9 +234,8 @@ export class Connections {
   }
 
   #tellConnection(phase: 'opened' | 'closed'): void {
-    const events = this.#events;
-    if (events.isCounted)
-      events.publish({ type: 'connection', pipe: PIPES[this.#room.name], phase });
+    const { events, room } = this.#options;
+    if (events.isCounted) events.publish({ type: 'connection', pipe: room.name, phase });
   }
 
   #tellCall(
@@ -267,7 +246,7 @@ export class Connections {
   ): void {
     const answered = stream.lastHeaders?.['grpc-status'];
     const code = answered === undefined ? undefined : Number(answered);
-    const [method, ms] = [this.#calls.methodOf(path), performance.now() - sinceMs];
-    this.#events.publish({ type: 'call', method, code, ms, trace });
+    const [method, ms] = [this.#options.calls().methodOf(path), performance.now() - sinceMs];
+    this.#options.events.publish({ type: 'call', method, code, ms, trace });
   }
 }

@@ -2,6 +2,8 @@ import type { Server } from '@grpc/grpc-js';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { ClientIdentity } from '../kernel/admission/client-identity.js';
+import { ClientTurns } from '../kernel/admission/client-turns.js';
+import { DaemonEvents } from '../kernel/daemon-events.js';
 import { createCallServer } from '../rpc/call-server.js';
 import { Connections } from '../rpc/connections.js';
 import { createLoggerTo } from '../log/logger.js';
@@ -15,7 +17,11 @@ export async function serveCalls(
   calls = createCallServer(),
 ): Promise<AsyncDisposable> {
   const logger = createLoggerTo({ debug: false, quiet: false }, { write: log });
-  const connections = new Connections(calls, Promise.resolve(), logger);
+  const connections = new Connections({
+    ...{ calls: () => calls, opened: Promise.resolve(), logger },
+    ...{ events: new DaemonEvents(), turns: new ClientTurns() },
+    room: { name: 'main', inboundOctets: 2 ** 26, outboundOctets: 2 ** 27 },
+  });
   addServices(calls.server, connections);
   const listener = createServer((socket) => connections.admit(socket, client));
   listener.listen(address);

@@ -84,7 +84,7 @@ function createManager(
     ...{ host: kernel.processHost, stateDirectory: kernel.stateDirectory },
     ...(portOpener && { portOpener }),
     onDecision: (record) => {
-      const client = pipe.clients.get(record.requester);
+      const client = pipe.connections.clientNamed(record.requester);
       return audit.decided(
         { ...record, client: record.client ?? client?.description },
         client?.key,

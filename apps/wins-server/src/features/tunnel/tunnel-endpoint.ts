@@ -16,6 +16,7 @@ import { tallyLog } from '../../kernel/admission/tally.js';
 import { AUDIT, type AuditTrail } from '@wins/audit-log';
 import type { Logger } from '../../log/logger.js';
 import type { DaemonEvents } from '../../kernel/daemon-events.js';
+import { turnedAwayLog } from '../../kernel/turned-away-log.js';
 import { traceStream } from './trace-stream.js';
 import { TunnelFigures } from './tunnel-figures.js';
 import { WebSocketHandshakes, type Guest } from './web-socket-handshakes.js';
@@ -69,15 +70,12 @@ export interface TunnelEndpoint {
  */
 export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promise<TunnelEndpoint> {
   const { limits, logger, audit, events } = options;
-  const turnedAway = tallyLog(logger, 'warn', 'connections were turned away');
+  const turnedAway = turnedAwayLog('tunnel', logger, events);
   const places = new Places({
     places: limits.maxSessions,
     placesPerClient: Math.max(1, Math.floor(limits.maxSessions / 2)),
     greetings: GREETINGS,
-    turnedAway: ({ key, description: client }, why) => {
-      turnedAway.add(`${why} ${key}`, { pipe: 'tunnel', why, client });
-      events.publish({ type: 'connection', pipe: 'tunnel', phase: 'refused', rule: why });
-    },
+    turnedAway: turnedAway.turnedAway,
   });
   const connects = createConnectLimits();
   const overRate = tallyLog(logger, 'warn', 'refused to connect: too many in a short time');

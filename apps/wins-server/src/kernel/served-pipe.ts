@@ -1,0 +1,115 @@
+import type { Server } from '@grpc/grpc-js';
+import { listenPipe, type PipeListener, type PipeSecurity } from '@wins/pipe-transport';
+import type { Logger } from '../log/logger.js';
+import type { Callers } from '../rpc/administrators-only.js';
+import { createCallServer, type CallServer } from '../rpc/call-server.js';
+import { Connections, type ConnectionsOptions } from '../rpc/connections.js';
+import { EVERYBODY, type IdentifyClient } from './admission/client-identity.js';
+import { ClientTurns, type ClientTurnsOptions } from './admission/client-turns.js';
+import type { Room } from './admission/judge-entry.js';
+import { Places } from './admission/places.js';
+import { tallyLog } from './admission/tally.js';
+import type { DaemonEvents } from './daemon-events.js';
+import { turnedAwayLog } from './turned-away-log.js';
+
+/** What the pipe is served with that is not the same for each daemon. */
+export interface PipeParts {
+  /** Its name. */
+  readonly pipe: string;
+  /** Who may open it. Default: a Unix socket of mode 0600. */
+  readonly security: PipeSecurity | undefined;
+  /** Default: clients cannot be told apart, and none is an administrator. */
+  readonly identify: IdentifyClient | undefined;
+  readonly logger: Logger;
+  readonly events: DaemonEvents;
+  /** Adds what is served, when the first call comes. Default: who made the pipe has added it. */
+  readonly addServices?: (server: Server, callers: Callers) => void;
+}
+
+/** What tells the pipes of a daemon apart. */
+export interface ServedPipeOptions extends PipeParts, Pick<ConnectionsOptions, 'room' | 'read'> {
+  /** What the log calls it. */
+  readonly what: string;
+  readonly places: Room;
+  /** Called after each turn. Default: nobody is told. */
+  readonly turnEnded?: ClientTurnsOptions['ended'];
+}
+
+/** A pipe on which gRPC is served. Calls wait until it is opened for them. */
+export class ServedPipe {
+  readonly connections: Connections;
+  readonly identify: IdentifyClient;
+  readonly turns: ClientTurns;
+  readonly #options: ServedPipeOptions;
+  readonly #paused: ReturnType<typeof tallyLog>;
+  readonly #turnedAway: ReturnType<typeof turnedAwayLog>;
+  #calls: CallServer | undefined;
+  #listener: PipeListener | undefined;
+  /** Lets in the calls that wait. */
+  open: () => void = () => undefined;
+
+  constructor(options: ServedPipeOptions) {
+    const { logger, events, room, read, turnEnded: ended } = options;
+    this.#options = options;
+    this.identify = options.identify ?? (() => EVERYBODY);
+    const paused = 'a client was paused: it used its share of the processor';
+    this.#paused = tallyLog(logger, 'warn', paused);
+    this.#turnedAway = turnedAwayLog(room.name, logger, events);
+    this.turns = new ClientTurns({
+      ...(ended && { ended }),
+      paused: ({ key, description: client }) => this.#paused.add(key, { client }),
+    });
+    const opened = new Promise<void>((resolve) => (this.open = resolve));
+    const calls = (): CallServer => (this.#calls ??= this.#serve());
+    const { turns } = this;
+    this.connections = new Connections({ calls, opened, logger, events, turns, room, read });
+  }
+
+  /** Where services are added; made when it is asked for, so that a pipe without clients has none. */
+  get server(): Server {
+    return (this.#calls ??= this.#serve()).server;
+  }
+
+  /**
+   * Takes connections. It may be called again when it failed.
+   *
+   * @returns where they come.
+   * @throws PipeError
+   */
+  async listen(): Promise<string> {
+    const { pipe, places: room, security, logger, what } = this.#options;
+    const places = new Places({ ...room, turnedAway: this.#turnedAway.turnedAway });
+    this.#listener = await listenPipe(pipe, {
+      onConnection: (socket) => {
+        const client = this.identify(socket);
+        this.connections.admit(socket, client, places.enter(socket, client));
+      },
+      maxConnections: room.places + room.greetings,
+      onError: (error) => logger.debug({ err: error, code: error.code }, what),
+      security,
+    });
+    const { address } = this.#listener.path;
+    logger.debug({ address }, `the ${what} is open`);
+    return address;
+  }
+
+  /** Lets answers out for so long, and ends all connections. */
+  async drain(graceMs: number): Promise<void> {
+    // What was sent before the end is read.
+    this.turns[Symbol.dispose]();
+    await this.connections.close(graceMs);
+  }
+
+  /** Gives the pipe to who comes next, and logs what was counted and not told yet. */
+  async close(): Promise<void> {
+    await this.#listener?.close();
+    this.#turnedAway[Symbol.dispose]();
+    this.#paused[Symbol.dispose]();
+  }
+
+  #serve(): CallServer {
+    const calls = createCallServer();
+    this.#options.addServices?.(calls.server, this.connections);
+    return calls;
+  }
+}
