@@ -24,7 +24,7 @@ export { editConfig } from './edit/edit-config.js';
 export type { ConfigChanges, EditOptions } from './edit/edit-config.js';
 export { mergeConfig, type MergedConfig, type MergeOptions } from './edit/merge-config.js';
 export type { EditItem, EditValue } from './edit/edit-text.js';
-export { changedKeys, type ConfigChange } from './follow/changed-keys.js';
+export { changedKeys } from './follow/changed-keys.js';
 export {
   configFingerprint,
   watchConfig,

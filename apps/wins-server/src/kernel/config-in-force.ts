@@ -2,7 +2,6 @@ import type { AuditTrail } from '@wins/audit-log';
 import {
   changedKeys,
   lastGoodFile,
-  type ConfigChange,
   type ConfigProblemCode,
   type LoadedConfig,
   type WinsConfig,
@@ -12,7 +11,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../log/logger.js';
 import type { DaemonEvents } from './daemon-events.js';
 import type { FeatureSet } from './feature-set.js';
-import type { DaemonConfig, StartedConfig } from './feature.js';
+import type { ConfigChange, DaemonConfig, StartedConfig } from './feature.js';
 
 /** Keys that the kernel itself reads at the start alone. */
 const READ_AT_START = ['listen', 'pipeAccess', 'audit'] as const;
@@ -76,7 +75,7 @@ export class ConfigInForce implements DaemonConfig {
     features.apply(next, 'observes');
     reportWarnings(next, logger);
     features.apply(next, 'serves');
-    const { changed } = changedKeys(next, this.#inForce, this.start.loaded);
+    const changed = changedKeys(next, this.#inForce);
     const needRestart = this.needRestart(next);
     this.#inForce = next;
     this.#readAtMs = Date.now();

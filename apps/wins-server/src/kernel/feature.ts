@@ -4,7 +4,7 @@
  */
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import type { AuditTrail } from '@wins/audit-log';
-import type { ConfigChange, configFingerprint, LoadedConfig, WinsConfig } from '@wins/config';
+import type { configFingerprint, LoadedConfig, WinsConfig } from '@wins/config';
 import type { MetricRegistry } from '../features/metrics/metric-registry.js';
 import type { ProcessHost } from '@wins/process-manager';
 import type { FileTrust } from '@wins/trusted-files';
@@ -155,6 +155,14 @@ export interface StartedConfig {
   readonly refused: Error | undefined;
   /** The state of the file before it was read. */
   readonly fingerprint: ReturnType<typeof configFingerprint>;
+}
+
+/** What a config that came into force changed: key paths alone, never values. */
+export interface ConfigChange {
+  /** Lists as a whole. */
+  readonly changed: readonly string[];
+  /** Settings that have other values in the file than those in force since the start. */
+  readonly needRestart: readonly string[];
 }
 
 /** The config of a daemon. */

@@ -1,41 +1,15 @@
 import type { LoadedConfig } from '../load/load-config.js';
-import type { WinsConfig } from '../wins-config.js';
 import { isDeepStrictEqual } from 'node:util';
 
-/** Settings that are read once, when the pipes are opened; their keys in the file have the same names. */
-const READ_AT_START = [
-  'listen',
-  'proxy',
-  'pipeAccess',
-  'tunnel',
-  'audit',
-  'reflection',
-] as const satisfies readonly (keyof WinsConfig)[];
-
-/** What a config that came into force changed: key paths alone, never values. */
-export interface ConfigChange {
-  /** Lists as a whole. */
-  readonly changed: readonly string[];
-  /** Settings that have other values in the file than those in force since the start. */
-  readonly needRestart: readonly string[];
-}
-
 /**
- * Compares a config with the one before it, and with the one of the start. Pure.
+ * Compares a config with the one before it. Pure.
+ *
+ * @returns the key paths that have other values, lists as a whole; never values.
  */
-export function changedKeys(
-  next: LoadedConfig,
-  before: LoadedConfig,
-  atStart: LoadedConfig,
-): ConfigChange {
+export function changedKeys(next: LoadedConfig, before: LoadedConfig): readonly string[] {
   const [old, now] = [valuesOf(before), valuesOf(next)];
   const keys = new Set([...now.keys(), ...old.keys()]);
-  return {
-    changed: [...keys].filter((key) => !isDeepStrictEqual(old.get(key), now.get(key))),
-    needRestart: READ_AT_START.filter(
-      (key) => !isDeepStrictEqual(next.config[key], atStart.config[key]),
-    ),
-  };
+  return [...keys].filter((key) => !isDeepStrictEqual(old.get(key), now.get(key)));
 }
 
 /** A list has an origin for each entry. */

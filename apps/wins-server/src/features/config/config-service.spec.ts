@@ -1,4 +1,4 @@
-import { changedKeys, parseConfig } from '@wins/config';
+import { parseConfig } from '@wins/config';
 import { createProcessManager } from '@wins/process-manager';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { configServiceDefinition } from '@wins/wins-api/contract';
@@ -8,9 +8,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ClientIdentity } from '../../kernel/admission/client-identity.js';
 import { allowedBy } from '../../configuration/allowed-executables.js';
+import { ConfigInForce } from '../../kernel/config-in-force.js';
+import { DaemonEvents } from '../../kernel/daemon-events.js';
+import { FeatureSet } from '../../kernel/feature-set.js';
 import { createLoggerTo } from '../../log/logger.js';
 import { posixProcessHost } from '../../posix.js';
 import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
+import { kernelOf } from '../../testing/kernel-of.js';
 import { serveCalls } from '../../testing/serve-calls.js';
 import { createConfigService, type ConfigServiceParts } from './config-service.js';
 
@@ -35,21 +39,20 @@ describe('the service of the config', () => {
     ...{ path: file, found: true, sha256: digestOf(source) },
   });
   const atStart = loadedFrom(text);
-  let inForce = atStart;
   let onDisk = text;
-  const needRestart = (next: typeof atStart) => changedKeys(next, next, atStart).needRestart;
-  const config: ConfigServiceParts['config'] = {
-    start: { named: file, loaded: atStart, refused: undefined, fingerprint: 'none' },
-    ...{ needRestart, inForce: () => inForce },
-  };
+  const logger = createLoggerTo({ debug: false, quiet: true }, { write: () => undefined });
+  const configOf = () =>
+    new ConfigInForce({
+      start: { named: file, loaded: atStart, refused: undefined, fingerprint: 'none' },
+      ...{ logger, events: new DaemonEvents(), audit: { note: () => undefined } },
+      ...{ features: () => new FeatureSet([], kernelOf()), onConfig: () => undefined },
+    });
+  let config = configOf();
   const reload: ConfigServiceParts['reload'] = () =>
     Promise.resolve().then(() => {
       const loaded = loadedFrom(onDisk);
-      const change = changedKeys(loaded, inForce, atStart);
-      inForce = loaded;
-      return { loaded, change };
+      return { loaded, change: config.become(loaded) };
     });
-  const logger = createLoggerTo({ debug: false, quiet: true }, { write: () => undefined });
   const decisions: unknown[] = [];
   const manager = createProcessManager({
     allowed: allowedBy(atStart.config),
@@ -62,7 +65,7 @@ describe('the service of the config', () => {
     for (const program of [tool, pinned]) writeFileSync(program, 'tool', { mode: 0o755 });
   });
   beforeEach(() => {
-    inForce = atStart;
+    config = configOf();
     onDisk = text;
   });
   afterAll(async () => {
@@ -182,6 +185,6 @@ describe('the service of the config', () => {
       { Severity: 'error', Key: 'processEnvironment.TOKEN', Line: 10 },
     ]);
     expect(JSON.stringify(answer)).not.toContain('s3cret');
-    expect(inForce).toBe(atStart);
+    expect(config.inForce()).toBe(atStart);
   });
 });

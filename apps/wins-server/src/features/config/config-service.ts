@@ -1,4 +1,4 @@
-import { type ConfigChange, ConfigError, type LoadedConfig } from '@wins/config';
+import { ConfigError, type LoadedConfig } from '@wins/config';
 import { ProcessError, type ProcessManager } from '@wins/process-manager';
 import type { ConfigEntry, ConfigProblem, ConfigReloadResponse } from '@wins/wins-api';
 import type { ConfigExplainRequest, ConfigServiceServer } from '@wins/wins-api/contract';
@@ -8,7 +8,7 @@ import {
   programVerdict,
   type DecidingEntry,
 } from '../../configuration/subject-verdict.js';
-import type { DaemonConfig } from '../../kernel/feature.js';
+import type { ConfigChange, DaemonConfig } from '../../kernel/feature.js';
 import type { Logger } from '../../log/logger.js';
 import type { Caller } from '../../rpc/connections.js';
 import { toRpcError } from '../../rpc/rpc-errors.js';
