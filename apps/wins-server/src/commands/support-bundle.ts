@@ -5,7 +5,7 @@ import { EXIT, quoteText, type CommandSurroundings } from '@wins/wins-program';
 import path from 'node:path';
 import { localDoctorHost } from '../doctor/local-doctor-host.js';
 import { knownSecrets } from '../support/known-secrets.js';
-import { features } from '../load-features.js';
+import { heavyParts } from '../load-heavy-parts.js';
 import { supportMembers } from '../support/members.js';
 import { supportSource } from '../support/support-source.js';
 import { thisSystem } from '../this-system.js';
@@ -37,7 +37,7 @@ export async function makeSupportBundle(
   }));
   const file = path.resolve(options.file);
   const list = { name: 'members.json', content: Buffer.from(`${JSON.stringify(members)}\n`) };
-  const archive = await features()
+  const archive = await heavyParts()
     .packing()
     .packMembers('wins-support', [list, ...made]);
   await writeNewPrivateFile(file, (write) => write(archive, 0), {

@@ -9,7 +9,7 @@ import { COMMIT, messageOf, quoteText, VERSION } from '@wins/wins-program';
 import { access, constants, lstat, stat, statfs } from 'node:fs/promises';
 import { release, type } from 'node:os';
 import path from 'node:path';
-import { features } from '../load-features.js';
+import { heavyParts } from '../load-heavy-parts.js';
 import { auditDirectoryOf } from '../audit/audit-directory.js';
 import { askCsiProxyStatus } from '../commands/csi-proxy.js';
 import { askPlanStatus } from '../commands/plan/ask-about-plans.js';
@@ -98,7 +98,7 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     },
     reachSecret: (settings) => {
       const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
-      return features().agent().reachSecret(settings, system.fileTrust(), signal);
+      return heavyParts().agent().reachSecret(settings, system.fileTrust(), signal);
     },
     planStatus: (server) => askPlanStatus({ server }, QUESTION),
     csiProxyStatus: (server) => askCsiProxyStatus({ server }, QUESTION),

@@ -3,7 +3,7 @@ import type { AgentStatus } from '@wins/system-agent';
 import { planServiceDefinition } from '@wins/wins-api/contract';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import type { Feature, FeatureView } from '../../kernel/feature.js';
-import { features } from '../../load-features.js';
+import { heavyParts } from '../../load-heavy-parts.js';
 import { runs } from '../runs/feature.js';
 import { actDecision, logAgentEvent, PASS_EVENT, publishAgentEvent } from './agent-log.js';
 import { agentSettings, type AgentSettings } from './agent-settings.js';
@@ -22,7 +22,7 @@ export const agent: Feature<AgentSettings, RunningAgent> = {
   settings: ({ config }) => agentSettings(config),
   start: (settings, kernel, { changed }) => {
     const { logger, audit, events, system, trust } = kernel;
-    const following = features()
+    const following = heavyParts()
       .agent()
       .startAgent({
         ...{ settings, trust, planFiles: system.planFiles },

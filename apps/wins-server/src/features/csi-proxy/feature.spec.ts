@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { FeatureSwitch } from '../../kernel/feature-switch.js';
 import type { RunningFeature } from '../../kernel/feature.js';
-import type { Features } from '../../load-features.js';
+import type { HeavyParts } from '../../load-heavy-parts.js';
 import { kernelOf } from '../../testing/kernel-of.js';
 import { csiProxyHost, type CsiProxyHost } from './csi-proxy-host.js';
 import type { KeptCsiProxy } from './csi-proxy-service.js';
@@ -51,7 +51,7 @@ class World implements AsyncDisposable {
   }
 
   /** The bundle, with a service that stands in for one of Windows. */
-  load(fails = false): Features['csiProxy'] {
+  load(fails = false): HeavyParts['csiProxy'] {
     return () => {
       this.loads += 1;
       if (fails) throw new Error('the bundle is not there');

@@ -1,7 +1,7 @@
 import type { CsiProxyEvent, CsiProxyWish } from '@wins/csi-proxy';
 import { csiProxyServiceDefinition } from '@wins/wins-api/contract';
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
-import { features, type Features } from '../../load-features.js';
+import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 import { checkCsiProxy } from './check-csi-proxy.js';
 import { csiProxyHost, type CsiProxyHost } from './csi-proxy-host.js';
 import { csiProxyDecision, logCsiProxyEvent } from './csi-proxy-log.js';
@@ -22,7 +22,7 @@ export type KeptSettings = Exclude<CsiProxySettings, { readonly kind: 'invalid' 
  * @param hostOf - Where it runs.
  */
 export function csiProxyFeature(
-  load: Features['csiProxy'],
+  load: HeavyParts['csiProxy'],
   hostOf: () => CsiProxyHost,
 ): Feature<KeptSettings, RunningFeature<KeptSettings> & KeptCsiProxy> {
   return {
@@ -107,7 +107,7 @@ export function csiProxyFeature(
 }
 
 /** Keeps csi-proxy on this node as the config wants it. */
-export const csiProxy = csiProxyFeature(() => features().csiProxy(), csiProxyHost);
+export const csiProxy = csiProxyFeature(() => heavyParts().csiProxy(), csiProxyHost);
 
 function wishOf(settings: KeptSettings): CsiProxyWish | undefined {
   return settings.kind === 'wanted' ? settings.wish : undefined;

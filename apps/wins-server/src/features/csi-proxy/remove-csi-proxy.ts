@@ -4,7 +4,7 @@ import { csiProxyHost, type CsiProxyHost } from './csi-proxy-host.js';
 import { hasRecord, stateFolderOf } from './csi-proxy-settings.js';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { features, type Features } from '../../load-features.js';
+import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 
 /** What csi-proxy itself writes, beside the config. */
 const LOG_FILE = 'csi-proxy.log';
@@ -16,7 +16,7 @@ export interface RemoveCsiProxyOptions {
   /** Default: as this system has it. */
   readonly host?: CsiProxyHost;
   /** Default: the program beside this one. */
-  readonly load?: Features['csiProxy'];
+  readonly load?: HeavyParts['csiProxy'];
 }
 
 /**
@@ -28,7 +28,11 @@ export interface RemoveCsiProxyOptions {
 export async function removeCsiProxy(
   configFile: string,
   isAdopted: boolean,
-  { trust, host = csiProxyHost(), load = () => features().csiProxy() }: RemoveCsiProxyOptions = {},
+  {
+    trust,
+    host = csiProxyHost(),
+    load = () => heavyParts().csiProxy(),
+  }: RemoveCsiProxyOptions = {},
 ): Promise<string | undefined> {
   const stateFolder = stateFolderOf(configFile);
   const isKept = hasRecord(stateFolder);

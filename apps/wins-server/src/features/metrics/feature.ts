@@ -1,12 +1,12 @@
 import type { MetricsSettings } from '@wins/config';
 import { metricsServiceDefinition } from '@wins/wins-api/contract';
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
-import { features, type Features } from '../../load-features.js';
+import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 import { createMetricsService, type Scrape } from './metrics-service.js';
 
 /** @param load - Loads what counts. */
 export function metricsFeature(
-  load: Features['metrics'],
+  load: HeavyParts['metrics'],
 ): Feature<MetricsSettings, RunningFeature<MetricsSettings> & Scrape> {
   return {
     name: 'metrics',
@@ -47,4 +47,4 @@ export function metricsFeature(
 }
 
 /** Counts what happens in the daemon, and serves it for Prometheus. */
-export const metrics = metricsFeature(() => features().metrics());
+export const metrics = metricsFeature(() => heavyParts().metrics());

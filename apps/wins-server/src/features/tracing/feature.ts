@@ -1,6 +1,6 @@
 import type { TracingSettings } from '@wins/config';
 import type { Feature } from '../../kernel/feature.js';
-import { features } from '../../load-features.js';
+import { heavyParts } from '../../load-heavy-parts.js';
 import type { RunningTracing } from './start-tracing.js';
 
 /** Sends a span for each call whose client records a trace. Nothing waits for the collector. */
@@ -10,7 +10,7 @@ export const tracing: Feature<TracingSettings, RunningTracing> = {
   purpose: 'send spans',
   settings: ({ config }) => config.tracing ?? { reason: 'the config has no section tracing' },
   start: ({ endpoint }, { logger, events }) => {
-    const sending = features()
+    const sending = heavyParts()
       .tracing()
       .startTracing({
         ...{ endpoint, events },

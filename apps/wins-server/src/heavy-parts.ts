@@ -1,6 +1,6 @@
 /**
- * What a config or a command turns on: a program beside the daemon, so that a daemon without any of it holds none of it. Each part is loaded
- * when it is asked for.
+ * Heavy parts, which a config or a command turns on: a program beside the daemon, so that a daemon
+ * without any of it holds none of it. Each part is loaded when it is asked for.
  */
 /* eslint-disable @typescript-eslint/no-require-imports */
 
