@@ -1,14 +1,14 @@
 import { applicationServiceDefinition } from '@wins/wins-api/contract';
 import { adminPipeOf } from '@wins/wins-program';
-import { AdminPipe } from './admin/admin-pipe.js';
-import { noteAdministrators } from './admin/note-administrators.js';
+import { AdminPipe } from './kernel/admin/admin-pipe.js';
+import { noteAdministrators } from './kernel/admin/note-administrators.js';
 import { FEATURES } from './features/features.js';
 import { ensurePipeFolder } from './kernel/ensure-pipe-folder.js';
 import { createKernel, type KernelParts } from './kernel/create-kernel.js';
 import type { Feature, Kernel } from './kernel/feature.js';
 import { watchProcess } from './kernel/watch-process.js';
-import { createApplicationService } from './rpc/application-service.js';
-import { Health } from './rpc/health.js';
+import { createApplicationService } from './kernel/rpc/application-service.js';
+import { Health } from './kernel/rpc/health.js';
 
 /** How long answers may still be on their way once all processes have ended. */
 const DRAIN_MS = 2000;

@@ -4,7 +4,7 @@ import type { PortOpener, ProcessHost } from '@wins/process-manager';
 import type { IdentifyClient } from './kernel/admission/client-identity.js';
 import type { PlanFiles } from '@wins/system-agent';
 import type { FileFailure } from './features/agent/running-agent.js';
-import type { Logger } from './log/logger.js';
+import type { Logger } from './kernel/log/logger.js';
 
 /** What this program needs of its operating system; `posix.ts` and `windows.ts` implement it, `this-system.ts` selects. */
 export interface OperatingSystem {

@@ -17,7 +17,7 @@ import { RUN_MARKER_VARIABLE, SERVICE_NAME } from '@wins/wins-program';
 import { distrusted, TrustedFileError } from '@wins/trusted-files';
 import type { Socket } from 'node:net';
 import path from 'node:path';
-import { windowsClients } from './admission/windows-clients.js';
+import { windowsClients } from './kernel/admission/windows-clients.js';
 import type { DaemonSystem, OperatingSystem } from './operating-system.js';
 
 /** Windows. */

@@ -1,7 +1,7 @@
 import { fileSystemError } from '@wins/trusted-files';
 import { escapeText, messageOf, UsageError } from '@wins/wins-program';
 import { stat } from 'node:fs/promises';
-import { auditDirectoryOf } from '../audit/audit-directory.js';
+import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 
 /** Which audit log a command is about. */

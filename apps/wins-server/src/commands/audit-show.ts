@@ -1,6 +1,6 @@
 import { readAuditLog, RECORD_HEAD, recordRow } from '@wins/audit-log';
 import { EXIT, type CommandSurroundings } from '@wins/wins-program';
-import { sinceOption } from '../audit/parse-since.js';
+import { sinceOption } from '../kernel/audit/parse-since.js';
 import { auditPlace, type AuditPlaceOptions } from './audit-place.js';
 
 export interface ShowOptions extends AuditPlaceOptions {

@@ -4,7 +4,7 @@ import type { EventFacts, RingEvent } from '../kernel/events/ring-event.js';
 import { WinsClientError, type WinsClient } from '@wins/wins-api';
 import { eventsServiceDefinition, type EventRecord } from '@wins/wins-api/contract';
 import { EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';
-import { sinceOption } from '../audit/parse-since.js';
+import { sinceOption } from '../kernel/audit/parse-since.js';
 import { DaemonCallError } from '../daemon-call-error.js';
 import { eventsDirectoryOf } from '../features/events/event-journal.js';
 import { EVENT_HEAD, eventRow } from '../features/events/event-row.js';

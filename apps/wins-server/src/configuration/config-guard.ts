@@ -14,7 +14,7 @@ import type { StateFile } from '@wins/files';
 import type { FileTrust } from '@wins/trusted-files';
 import { escapeText, quoteText } from '@wins/wins-program';
 import path from 'node:path';
-import type { Logger } from '../log/logger.js';
+import type { Logger } from '../kernel/log/logger.js';
 import type { DaemonEvents } from '../kernel/daemon-events.js';
 import { servedNote, type ServedNote } from './served-note.js';
 

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createLoggerTo } from '../log/logger.js';
+import { createLoggerTo } from '../kernel/log/logger.js';
 import { ConfigKeeper } from './config-keeper.js';
 
 describe('a config that takes effect', () => {

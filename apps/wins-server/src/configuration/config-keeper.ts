@@ -1,5 +1,5 @@
 import { forgetReplaced, keepLastGood, type KeepTrust, type LoadedConfig } from '@wins/config';
-import type { Logger } from '../log/logger.js';
+import type { Logger } from '../kernel/log/logger.js';
 
 const LOOK_EVERY_MS = 1000;
 

@@ -1,6 +1,6 @@
 import type { WinsConfig } from '@wins/config';
 import { PipeError, runtimeDirectory } from '@wins/pipe-transport';
-import { auditDirectoryOf } from '../audit/audit-directory.js';
+import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';
 import { keptDirectory } from '../kept-directory.js';
 import { stateDirectoryOf } from '../state-directory.js';
 import type { JudgingOptions } from './judging-options.js';

@@ -2,7 +2,7 @@ import type { JudgedValue, WinsConfig } from '@wins/config';
 import { watchedPath as absolutePath } from '@wins/service-upgrade';
 import { TrustedFileError, type Distrust } from '@wins/trusted-files';
 import { quoteText } from '@wins/wins-program';
-import { auditDirectoryOf } from '../audit/audit-directory.js';
+import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';
 import { daemonPlaces, type DaemonPlace } from './daemon-places.js';
 import type { JudgingOptions } from './judging-options.js';
 import { listedFolders } from './listed-folders.js';

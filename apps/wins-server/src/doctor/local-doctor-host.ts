@@ -10,7 +10,7 @@ import { access, constants, lstat, stat, statfs } from 'node:fs/promises';
 import { release, type } from 'node:os';
 import path from 'node:path';
 import { heavyParts } from '../load-heavy-parts.js';
-import { auditDirectoryOf } from '../audit/audit-directory.js';
+import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';
 import { askCsiProxyStatus } from '../commands/csi-proxy.js';
 import { askPlanStatus } from '../commands/plan/ask-about-plans.js';
 import { askRunningDaemon } from '../commands/running-daemon.js';

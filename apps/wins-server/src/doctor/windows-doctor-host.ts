@@ -11,7 +11,7 @@ import { resolvePipePath } from '@wins/pipe-transport';
 import { SERVICE_NAME } from '@wins/wins-program';
 import type { Check, DoctorHost, PipeAccess } from './doctor-host.js';
 import { ok, problem, warning, type Finding } from './finding.js';
-import { serviceLogFolder } from '../log/windows-service-log.js';
+import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
 import { serviceFinding } from './service-finding.js';
 import { localDoctorHost, type LocalDoctorHostOptions } from './local-doctor-host.js';
 

@@ -8,7 +8,7 @@ import {
 } from '@wins/config';
 import { COMMIT, VERSION } from '@wins/wins-program';
 import { isDeepStrictEqual } from 'node:util';
-import type { Logger } from '../log/logger.js';
+import type { Logger } from './log/logger.js';
 import type { DaemonEvents } from './daemon-events.js';
 import type { FeatureSet } from './feature-set.js';
 import type { ConfigChange, DaemonConfig, StartedConfig } from './feature.js';

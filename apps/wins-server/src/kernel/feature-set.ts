@@ -1,7 +1,7 @@
 import type { Server, ServiceDefinition } from '@grpc/grpc-js';
 import type { LoadedConfig, WinsConfig } from '@wins/config';
-import type { Callers } from '../rpc/administrators-only.js';
-import type { Health } from '../rpc/health.js';
+import type { Callers } from './rpc/administrators-only.js';
+import type { Health } from './rpc/health.js';
 import { FeatureSwitch } from './feature-switch.js';
 import type {
   Feature,

@@ -1,5 +1,5 @@
 import { routeGrpcLog } from '@wins/wins-api';
-import { slowTurnLog } from '../admission/slow-turn-watch.js';
+import { slowTurnLog } from './admission/slow-turn-watch.js';
 import { ServedPipe, type PipeParts } from './served-pipe.js';
 import { collectReads } from './service-runtime/memory/memory-return.js';
 

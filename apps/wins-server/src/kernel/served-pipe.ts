@@ -1,9 +1,9 @@
 import type { Server } from '@grpc/grpc-js';
 import { listenPipe, type PipeListener, type PipeSecurity } from '@wins/pipe-transport';
-import type { Logger } from '../log/logger.js';
-import type { Callers } from '../rpc/administrators-only.js';
-import { createCallServer, type CallServer } from '../rpc/call-server.js';
-import { Connections, type ConnectionsOptions } from '../rpc/connections.js';
+import type { Logger } from './log/logger.js';
+import type { Callers } from './rpc/administrators-only.js';
+import { createCallServer, type CallServer } from './rpc/call-server.js';
+import { Connections, type ConnectionsOptions } from './rpc/connections.js';
 import { EVERYBODY, type IdentifyClient } from './admission/client-identity.js';
 import { ClientTurns, type ClientTurnsOptions } from './admission/client-turns.js';
 import type { Room } from './admission/judge-entry.js';

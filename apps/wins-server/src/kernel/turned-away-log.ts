@@ -1,4 +1,4 @@
-import type { Logger } from '../log/logger.js';
+import type { Logger } from './log/logger.js';
 import type { PlacesOptions } from './admission/places.js';
 import { tallyLog } from './admission/tally.js';
 import type { DaemonEvents, DaemonPipe } from './daemon-events.js';

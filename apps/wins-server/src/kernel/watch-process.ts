@@ -1,6 +1,6 @@
 import { returnMemory } from './service-runtime/memory/memory-return.js';
 import { watchStalls } from './service-runtime/event-loop/stall-watch.js';
-import { watchSlowTurns } from '../admission/slow-turn-watch.js';
+import { watchSlowTurns } from './admission/slow-turn-watch.js';
 import type { Kernel } from './feature.js';
 
 /** Watches the event loop and the memory of this process until it is disposed. */

@@ -2,7 +2,7 @@ import type { ServiceDefinition } from '@wins/windows-host';
 import { DAEMON_SERVICE, SERVICE_NAME } from '@wins/wins-program';
 import path from 'node:path';
 import type { ProfileOptions } from '../features/diagnostics/run-profile.js';
-import type { LogFileOptions, LogOptions } from '../log/logger.js';
+import type { LogFileOptions, LogOptions } from '../kernel/log/logger.js';
 
 /** What is asked for with `--register`. */
 export interface RegisterOptions extends LogOptions, LogFileOptions, ProfileOptions {

@@ -1,10 +1,14 @@
 import { runAsService, windowsFileTrust, type RunningService } from '@wins/windows-host';
 import { SERVICE_NAME } from '@wins/wins-program';
 import { exitCodeForError } from '../exit-code-for-error.js';
-import type { LogFileOptions, LogOptions, Logger } from '../log/logger.js';
+import type { LogFileOptions, LogOptions, Logger } from '../kernel/log/logger.js';
 import { listenForStackDump } from './windows-stack-dump.js';
 import { listenForShutdown, type ShutdownRequest } from './shutdown-signal.js';
-import { openServiceLog, type SecureFolder, type ServiceLog } from '../log/windows-service-log.js';
+import {
+  openServiceLog,
+  type SecureFolder,
+  type ServiceLog,
+} from '../kernel/log/windows-service-log.js';
 
 /** What a daemon runs under: a terminal, or the service control manager. */
 export interface Surroundings {

@@ -18,7 +18,7 @@ import path from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { stackDumpEvent } from '../features/diagnostics/stack-dump-names.js';
 import { registerService, unregisterService } from '../commands/app-register.js';
-import { serviceLogFolder } from '../log/windows-service-log.js';
+import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
 import { runAsWindowsService } from './windows-service.js';
 
 /** The service is this file, started as `srv app run`: it reads the config that it was registered with, and serves nothing. */

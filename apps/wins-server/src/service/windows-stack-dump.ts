@@ -1,7 +1,7 @@
 import { listenToEvent } from '@wins/windows-host';
 import { stackDumpEvent } from '../features/diagnostics/stack-dump-names.js';
 import { writeStackDump } from '../features/diagnostics/write-stack-dump.js';
-import type { Logger } from '../log/logger.js';
+import type { Logger } from '../kernel/log/logger.js';
 
 /** Administrators and SYSTEM only; nothing is inherited. */
 const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)';

@@ -11,7 +11,7 @@ import { DaemonCallError } from '../daemon-call-error.js';
 import { examine } from '../doctor/examine.js';
 import { reportValue } from '../doctor/report.js';
 import { hostSystem } from '../host-system/select-host-system.js';
-import { serviceLogFolder } from '../log/windows-service-log.js';
+import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
 import { maskedConfig } from './masked-config.js';
 import { serviceFacts } from './service-facts.js';
 import type { SupportSource } from './support-source.js';

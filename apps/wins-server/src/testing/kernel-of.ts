@@ -1,6 +1,6 @@
 import { DaemonEvents } from '../kernel/daemon-events.js';
 import type { Kernel } from '../kernel/feature.js';
-import { createLoggerTo } from '../log/logger.js';
+import { createLoggerTo } from '../kernel/log/logger.js';
 
 /** For specs: a kernel with these parts alone, besides events and a log whose lines are kept. */
 export function kernelOf(

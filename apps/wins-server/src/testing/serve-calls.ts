@@ -4,9 +4,9 @@ import { createServer } from 'node:net';
 import type { ClientIdentity } from '../kernel/admission/client-identity.js';
 import { ClientTurns } from '../kernel/admission/client-turns.js';
 import { DaemonEvents } from '../kernel/daemon-events.js';
-import { createCallServer } from '../rpc/call-server.js';
-import { Connections } from '../rpc/connections.js';
-import { createLoggerTo } from '../log/logger.js';
+import { createCallServer } from '../kernel/rpc/call-server.js';
+import { Connections } from '../kernel/rpc/connections.js';
+import { createLoggerTo } from '../kernel/log/logger.js';
 
 /** For specs: serves calls on a socket path as the daemon does, until it is disposed. */
 export async function serveCalls(

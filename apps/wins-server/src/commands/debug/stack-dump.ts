@@ -2,7 +2,7 @@ import { serviceControlManager, signalEvent, WindowsError } from '@wins/windows-
 import { EXIT, quoteText, SERVICE_NAME, type CommandSurroundings } from '@wins/wins-program';
 import path from 'node:path';
 import { stackDumpEvent, stackDumpFile } from '../../features/diagnostics/stack-dump-names.js';
-import { serviceLogFolder } from '../../log/windows-service-log.js';
+import { serviceLogFolder } from '../../kernel/log/windows-service-log.js';
 
 /** The options of `wins stackdump`. */
 export interface StackDumpOptions {

@@ -1,4 +1,4 @@
-import { createLoggerTo } from '../../log/logger.js';
+import { createLoggerTo } from '../../kernel/log/logger.js';
 import { logAgentEvent } from './agent-log.js';
 
 it('says why an instruction could not be started', () => {

@@ -2,7 +2,7 @@ import type { AgentAct, AgentEvent } from '@wins/system-agent';
 import type { Decision } from '@wins/audit-log';
 import type { EventFacts } from '../../kernel/events/ring-event.js';
 import type { DaemonEvents } from '../../kernel/daemon-events.js';
-import type { Logger } from '../../log/logger.js';
+import type { Logger } from '../../kernel/log/logger.js';
 
 /** The event of a pass that is over. */
 export const PASS_EVENT = 'plan';

@@ -11,7 +11,7 @@ import { allowedBy } from '../../configuration/allowed-executables.js';
 import { ConfigInForce } from '../../kernel/config-in-force.js';
 import { DaemonEvents } from '../../kernel/daemon-events.js';
 import { FeatureSet } from '../../kernel/feature-set.js';
-import { createLoggerTo } from '../../log/logger.js';
+import { createLoggerTo } from '../../kernel/log/logger.js';
 import { posixProcessHost } from '../../posix.js';
 import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
 import { kernelOf } from '../../testing/kernel-of.js';

@@ -9,10 +9,10 @@ import {
   type DecidingEntry,
 } from '../../configuration/subject-verdict.js';
 import type { ConfigChange, DaemonConfig } from '../../kernel/feature.js';
-import type { Logger } from '../../log/logger.js';
-import type { Caller } from '../../rpc/connections.js';
-import { toRpcError } from '../../rpc/rpc-errors.js';
-import { administratorsOnly, type Callers } from '../../rpc/administrators-only.js';
+import type { Logger } from '../../kernel/log/logger.js';
+import type { Caller } from '../../kernel/rpc/connections.js';
+import { toRpcError } from '../../kernel/rpc/rpc-errors.js';
+import { administratorsOnly, type Callers } from '../../kernel/rpc/administrators-only.js';
 
 /** Problems that an answer tells. */
 const MOST_PROBLEMS = 100;

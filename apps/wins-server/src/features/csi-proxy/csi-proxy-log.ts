@@ -1,6 +1,6 @@
 import type { Decision } from '@wins/audit-log';
 import type { CsiProxyAct, CsiProxyEvent } from '@wins/csi-proxy';
-import type { Logger } from '../../log/logger.js';
+import type { Logger } from '../../kernel/log/logger.js';
 
 const ACTIONS = {
   fetch: 'csiProxyFetch',

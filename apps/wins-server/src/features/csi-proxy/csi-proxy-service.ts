@@ -5,8 +5,8 @@ import type { CsiProxyServiceServer } from '@wins/wins-api/contract';
 import { messageOf } from '@wins/wins-program';
 import { offMessage, statusMessage, stepMessage } from './csi-proxy-status.js';
 import type { FeatureView } from '../../kernel/feature.js';
-import { rpcError, toRpcError } from '../../rpc/rpc-errors.js';
-import { administratorsOnly, type Callers } from '../../rpc/administrators-only.js';
+import { rpcError, toRpcError } from '../../kernel/rpc/rpc-errors.js';
+import { administratorsOnly, type Callers } from '../../kernel/rpc/administrators-only.js';
 
 /** What keeps csi-proxy. */
 export interface KeptCsiProxy {

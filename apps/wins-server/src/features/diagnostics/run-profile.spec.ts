@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createLoggerTo } from '../../log/logger.js';
+import { createLoggerTo } from '../../kernel/log/logger.js';
 import { startRunProfile, type ProfileOptions } from './run-profile.js';
 
 describe('the profile of a whole run', () => {

@@ -1,6 +1,6 @@
 import { replaceFile } from '@wins/trusted-files';
 import path from 'node:path';
-import type { Logger } from '../../log/logger.js';
+import type { Logger } from '../../kernel/log/logger.js';
 
 /** What `--profile` takes, as the original has it. */
 export type ProfileKind =

@@ -1,6 +1,6 @@
 import { EventRing, type EventPage, type PageOptions } from '../../kernel/events/event-ring.js';
 import { keptDirectory } from '../../kept-directory.js';
-import type { Logger } from '../../log/logger.js';
+import type { Logger } from '../../kernel/log/logger.js';
 import type { DaemonEvents } from '../../kernel/daemon-events.js';
 import { keptEvent } from './event-facts.js';
 

@@ -8,9 +8,9 @@ import type {
 import { messageOf } from '@wins/wins-program';
 import { FeatureError } from '../../kernel/feature-error.js';
 import type { EventJournal } from './event-journal.js';
-import type { Caller } from '../../rpc/connections.js';
-import { rpcError, toRpcError } from '../../rpc/rpc-errors.js';
-import { administratorsOnly, type Callers } from '../../rpc/administrators-only.js';
+import type { Caller } from '../../kernel/rpc/connections.js';
+import { rpcError, toRpcError } from '../../kernel/rpc/rpc-errors.js';
+import { administratorsOnly, type Callers } from '../../kernel/rpc/administrators-only.js';
 
 /** Calls that wait, in all; what is beyond is refused. */
 const MOST_WAITING = 8;

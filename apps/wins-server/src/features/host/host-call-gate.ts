@@ -1,12 +1,12 @@
 import { AuditError } from '@wins/audit-log';
 import { status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
-import type { Connections } from '../../rpc/connections.js';
+import type { Connections } from '../../kernel/rpc/connections.js';
 import type { HostSystem } from '../../kernel/host-system/host-system.js';
 import {
   hostSystemErrorCode,
   type HostSystemErrorCode,
 } from '../../kernel/host-system/host-system-error.js';
-import { rpcError, toRpcError } from '../../rpc/rpc-errors.js';
+import { rpcError, toRpcError } from '../../kernel/rpc/rpc-errors.js';
 
 /** Calls about the host that are under way at the same time. Each may cost a walk through tables, or processes. */
 const MAX_CALLS = 32;

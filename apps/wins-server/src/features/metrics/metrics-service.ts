@@ -1,5 +1,5 @@
 import type { MetricsServiceServer } from '@wins/wins-api/contract';
-import { administratorsOnly, type Callers } from '../../rpc/administrators-only.js';
+import { administratorsOnly, type Callers } from '../../kernel/rpc/administrators-only.js';
 
 /** Metrics that are kept. */
 export interface Scrape {

@@ -7,7 +7,7 @@ import {
 import { FILE_DESCRIPTOR_SET } from '@wins/wins-api/contract';
 import { EventEmitter } from 'node:events';
 import { lazyService, type LazyMethod, type LazyService } from './lazy-service.js';
-import { rpcError, toRpcError } from '../../rpc/rpc-errors.js';
+import { rpcError, toRpcError } from '../../kernel/rpc/rpc-errors.js';
 
 type Exchange = ServerDuplexStream<unknown, unknown>;
 type Definition = MethodDefinition<unknown, unknown>;

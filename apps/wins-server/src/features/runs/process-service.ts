@@ -18,8 +18,8 @@ import {
   type ProcessWaitRequest,
   type ProcessWaitResponse,
 } from '@wins/wins-api/contract';
-import type { Connections } from '../../rpc/connections.js';
-import { rpcError, toRpcError } from '../../rpc/rpc-errors.js';
+import type { Connections } from '../../kernel/rpc/connections.js';
+import { rpcError, toRpcError } from '../../kernel/rpc/rpc-errors.js';
 import { decodeStartRequest } from './decode-start-request.js';
 
 /**

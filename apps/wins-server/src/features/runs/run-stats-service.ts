@@ -7,8 +7,8 @@ import {
 } from '@wins/process-manager';
 import { quoteText } from '@wins/wins-program';
 import type { RunFigures, RunStatsServer, RunUsage } from '@wins/wins-api/contract';
-import type { Caller, Connections } from '../../rpc/connections.js';
-import { toRpcError } from '../../rpc/rpc-errors.js';
+import type { Caller, Connections } from '../../kernel/rpc/connections.js';
+import { toRpcError } from '../../kernel/rpc/rpc-errors.js';
 
 /** What the service asks. */
 export interface RunStatsParts {

@@ -1,5 +1,5 @@
 import { TunnelError, type TunnelStream } from '@wins/tcp-tunnel';
-import type { Logger } from '../../log/logger.js';
+import type { Logger } from '../../kernel/log/logger.js';
 
 /** Follows one stream of a tunnel in the log at debug level: its beginning and its end, never its bytes. */
 export function traceStream(

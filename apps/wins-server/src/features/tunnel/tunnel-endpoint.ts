@@ -14,7 +14,7 @@ import type { ClientTurns } from '../../kernel/admission/client-turns.js';
 import { Places } from '../../kernel/admission/places.js';
 import { tallyLog } from '../../kernel/admission/tally.js';
 import { AUDIT, type AuditTrail } from '@wins/audit-log';
-import type { Logger } from '../../log/logger.js';
+import type { Logger } from '../../kernel/log/logger.js';
 import type { DaemonEvents } from '../../kernel/daemon-events.js';
 import { turnedAwayLog } from '../../kernel/turned-away-log.js';
 import { traceStream } from './trace-stream.js';

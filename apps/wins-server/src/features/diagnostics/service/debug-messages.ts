@@ -7,8 +7,8 @@ import type {
   DebugRun,
   DebugSession,
 } from '@wins/wins-api/contract';
-import type { LevelNow } from '../../../log/log-level.js';
-import type { OpenConnection } from '../../../rpc/connections.js';
+import type { LevelNow } from '../../../kernel/log/log-level.js';
+import type { OpenConnection } from '../../../kernel/rpc/connections.js';
 import type { OpenSession } from '../../tunnel/tunnel-endpoint.js';
 
 /** A connection as it is told. Pure, as all here. */

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { FeatureSwitch } from '../../../kernel/feature-switch.js';
-import { LogLevel } from '../../../log/log-level.js';
+import { LogLevel } from '../../../kernel/log/log-level.js';
 import { ADMINISTRATOR, CONTAINER } from '../../../testing/client-identities.js';
 import { serveCalls } from '../../../testing/serve-calls.js';
 import { kernelOf } from '../../../testing/kernel-of.js';

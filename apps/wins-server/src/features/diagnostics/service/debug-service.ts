@@ -3,15 +3,15 @@ import type { Diagnostics } from '../create-diagnostics.js';
 import type { DebugPiece, DebugServiceServer } from '@wins/wins-api/contract';
 import { quoteText } from '@wins/wins-program';
 import { FeatureError } from '../../../kernel/feature-error.js';
-import { SET_LEVELS } from '../../../log/log-level.js';
-import type { Caller } from '../../../rpc/connections.js';
-import { rpcError, toRpcError } from '../../../rpc/rpc-errors.js';
+import { SET_LEVELS } from '../../../kernel/log/log-level.js';
+import type { Caller } from '../../../kernel/rpc/connections.js';
+import { rpcError, toRpcError } from '../../../kernel/rpc/rpc-errors.js';
 import {
   administratorsOnly,
   refusalOf,
   type AnswerAdministrators,
   type Callers,
-} from '../../../rpc/administrators-only.js';
+} from '../../../kernel/rpc/administrators-only.js';
 import { connectionMessage, levelMessage, runMessage, sessionMessage } from './debug-messages.js';
 import type { DebugSources } from './debug-sources.js';
 import { sendPieces } from './send-pieces.js';

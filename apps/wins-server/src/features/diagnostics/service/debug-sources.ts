@@ -1,7 +1,7 @@
 import type { AuditTrail } from '@wins/audit-log';
 import type { ManagedProcess } from '@wins/process-manager';
-import type { LogLevel } from '../../../log/log-level.js';
-import type { OpenConnection } from '../../../rpc/connections.js';
+import type { LogLevel } from '../../../kernel/log/log-level.js';
+import type { OpenConnection } from '../../../kernel/rpc/connections.js';
 import type { OpenSession } from '../../tunnel/tunnel-endpoint.js';
 
 /** What the service of diagnosis asks of the daemon. */

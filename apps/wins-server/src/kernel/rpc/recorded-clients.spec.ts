@@ -31,7 +31,7 @@ import {
   type Answer,
   type RecordedCommand,
 } from '@wins/wins-api/testing';
-import { serveCalls } from '../testing/serve-calls.js';
+import { serveCalls } from '../../testing/serve-calls.js';
 
 const NAME = { Value: 'rancher-wins-ngin', RunID: '' };
 

@@ -3,11 +3,8 @@ import { AuditError } from '@wins/audit-log';
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
 import { ERROR_METADATA_KEY } from '@wins/wins-api/contract';
 import { messageOf } from '@wins/wins-program';
-import { FeatureError, type FeatureErrorCode } from '../kernel/feature-error.js';
-import {
-  hostSystemErrorCode,
-  type HostSystemErrorCode,
-} from '../kernel/host-system/host-system-error.js';
+import { FeatureError, type FeatureErrorCode } from '../feature-error.js';
+import { hostSystemErrorCode, type HostSystemErrorCode } from '../host-system/host-system-error.js';
 
 /**
  * Every error of a library and the status that a client sees. The Go client knows INVALID_ARGUMENT

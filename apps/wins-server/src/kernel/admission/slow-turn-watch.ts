@@ -1,4 +1,4 @@
-import type { Turn } from '../kernel/admission/client-turns.js';
+import type { Turn } from './client-turns.js';
 import type { Logger } from '../log/logger.js';
 
 /** A turn that takes longer than this is one that others notice, in milliseconds. */

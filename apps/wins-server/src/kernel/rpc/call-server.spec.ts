@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { createCallServer } from './call-server.js';
-import { serveCalls } from '../testing/serve-calls.js';
+import { serveCalls } from '../../testing/serve-calls.js';
 
 const [HEADERS, RST_STREAM, SETTINGS, PING] = [1, 3, 4, 6];
 const [END_STREAM, END_HEADERS] = [1, 4];

@@ -6,11 +6,7 @@ import {
   type UnixPeer,
 } from '@wins/linux-host';
 import type { Socket } from 'node:net';
-import {
-  EVERYBODY,
-  type ClientIdentity,
-  type IdentifyClient,
-} from '../kernel/admission/client-identity.js';
+import { EVERYBODY, type ClientIdentity, type IdentifyClient } from './client-identity.js';
 
 /**
  * Tells clients apart by the credentials of their sockets, and by the container of the process.

@@ -1,4 +1,4 @@
-import { keptDirectory } from '../kept-directory.js';
+import { keptDirectory } from '../../kept-directory.js';
 
 /** What of a config says where the audit log is. */
 export interface AuditPlace {

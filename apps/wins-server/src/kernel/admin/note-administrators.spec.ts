@@ -1,6 +1,6 @@
 import { createLoggerTo } from '../log/logger.js';
 import type { Caller } from '../rpc/connections.js';
-import { ADMINISTRATOR } from '../testing/client-identities.js';
+import { ADMINISTRATOR } from '../../testing/client-identities.js';
 import { noteAdministrators } from './note-administrators.js';
 
 describe('administrators who ask on the main pipe', () => {

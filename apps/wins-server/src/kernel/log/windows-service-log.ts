@@ -3,10 +3,7 @@ import { messageOf, SERVICE_NAME } from '@wins/wins-program';
 import path from 'node:path';
 import { LOG_FILES } from './log-file-options.js';
 import { createLoggerTo, type LogFileOptions, type LogOptions, type Logger } from './logger.js';
-import {
-  openRotatingLog,
-  type RotatingLog,
-} from '../kernel/service-runtime/log-files/rotating-log.js';
+import { openRotatingLog, type RotatingLog } from '../service-runtime/log-files/rotating-log.js';
 import { createEventDestination } from './windows-service-events.js';
 
 /**

@@ -74,7 +74,7 @@ describe('the destination of events', () => {
 });
 
 it('are the events of the table in docs/windows.md', () => {
-  const page = readFileSync(path.join(__dirname, '../../../../docs/windows.md'), 'utf8');
+  const page = readFileSync(path.join(__dirname, '../../../../../docs/windows.md'), 'utf8');
   const rows = [...page.matchAll(/^\| (\d+) +\| (\d+) +\| (\w+) +\| `(\w+)` +\| .* \|$/gm)].map(
     ([, bare, detailed, type, level]) => ({ bare, detailed, type, level }),
   );

@@ -1,10 +1,10 @@
 import { status } from '@grpc/grpc-js';
 import type { EndReason, ServedStream } from '@wins/http2-connection';
 import { ERROR_METADATA_KEY } from '@wins/wins-api/contract';
-import type { TraceContext } from '../features/tracing/trace-context.js';
+import type { TraceContext } from '../../features/tracing/trace-context.js';
 import type { Socket } from 'node:net';
-import type { ClientIdentity } from '../kernel/admission/client-identity.js';
-import { clientLabel } from '../kernel/admission/client-label.js';
+import type { ClientIdentity } from '../admission/client-identity.js';
+import { clientLabel } from '../admission/client-label.js';
 import type { Logger } from '../log/logger.js';
 
 /**

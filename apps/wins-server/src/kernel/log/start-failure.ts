@@ -1,7 +1,7 @@
 import { ConfigError } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
 import { EXIT, messageOf } from '@wins/wins-program';
-import { exitCodeForError } from '../exit-code-for-error.js';
+import { exitCodeForError } from '../../exit-code-for-error.js';
 import type { Logger } from './logger.js';
 
 const PIPE_STEPS: Readonly<Partial<Record<PipeError['code'], string>>> = {

@@ -1,10 +1,6 @@
 import type { PipeClient } from '@wins/windows-host';
 import type { Socket } from 'node:net';
-import {
-  EVERYBODY,
-  type ClientIdentity,
-  type IdentifyClient,
-} from '../kernel/admission/client-identity.js';
+import { EVERYBODY, type ClientIdentity, type IdentifyClient } from './client-identity.js';
 
 /** The session of the host's services. A process of a container is in one of the container's own. */
 const SERVICES = 0;

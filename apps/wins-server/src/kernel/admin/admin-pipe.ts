@@ -1,4 +1,4 @@
-import { ServedPipe, type PipeParts } from '../kernel/served-pipe.js';
+import { ServedPipe, type PipeParts } from '../served-pipe.js';
 
 const MIB = 1024 * 1024;
 /** An administrator has work for one or two. */

@@ -8,22 +8,22 @@ import {
   type ServedStream,
 } from '@wins/http2-connection';
 import type { ProcessOwner } from '@wins/process-manager';
-import { parseTraceparent, type TraceContext } from '../features/tracing/trace-context.js';
+import { parseTraceparent, type TraceContext } from '../../features/tracing/trace-context.js';
 import { CLIENT_NAME_METADATA_KEY } from '@wins/wins-api/contract';
 import type { Socket } from 'node:net';
-import { ClientCalls, MOST_CALLS } from '../kernel/admission/client-calls.js';
+import { ClientCalls, MOST_CALLS } from '../admission/client-calls.js';
 import {
   type ClientDescription,
   type ClientIdentity,
   EVERYBODY,
-} from '../kernel/admission/client-identity.js';
-import { clientLabel } from '../kernel/admission/client-label.js';
-import type { ClientTurns } from '../kernel/admission/client-turns.js';
-import type { Place } from '../kernel/admission/places.js';
-import { tallyLog } from '../kernel/admission/tally.js';
+} from '../admission/client-identity.js';
+import { clientLabel } from '../admission/client-label.js';
+import type { ClientTurns } from '../admission/client-turns.js';
+import type { Place } from '../admission/places.js';
+import { tallyLog } from '../admission/tally.js';
 import { ANSWER_HEADERS, type CallServer } from './call-server.js';
 import type { Logger } from '../log/logger.js';
-import type { DaemonEvents } from '../kernel/daemon-events.js';
+import type { DaemonEvents } from '../daemon-events.js';
 import { RequestTrace } from './request-trace.js';
 
 /** Which pipe the connections are of, and what they may take together. */

@@ -2,10 +2,10 @@ import { FLAG, FRAME, FrameClient } from '@wins/http2-connection/testing';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { EVERYBODY, type ClientIdentity } from '../kernel/admission/client-identity.js';
+import { EVERYBODY, type ClientIdentity } from '../admission/client-identity.js';
 import { createCallServer } from './call-server.js';
-import { CONTAINER } from '../testing/client-identities.js';
-import { serveCalls } from '../testing/serve-calls.js';
+import { CONTAINER } from '../../testing/client-identities.js';
+import { serveCalls } from '../../testing/serve-calls.js';
 
 const HANG = '/x.Y/Hang';
 

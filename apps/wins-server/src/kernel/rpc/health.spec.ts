@@ -16,7 +16,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Health } from './health.js';
-import { serveCalls } from '../testing/serve-calls.js';
+import { serveCalls } from '../../testing/serve-calls.js';
 
 const { check, list, watch } = healthServiceDefinition;
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLoggerTo } from './logger.js';
-import { posixProcessHost } from '../posix.js';
+import { posixProcessHost } from '../../posix.js';
 import { logProcessEvent } from './process-events.js';
 
 describe('what happens to processes', () => {
