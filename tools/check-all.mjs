@@ -1,16 +1,27 @@
-// npm run check
+// npm run check [-- --changed]
 // What is judged without running it: format, lint and types; that what is generated or described is what the sources say; and what is made
-// for npm, Helm and Prometheus. In two lanes, since a check uses one processor.
+// for npm, Helm and Prometheus. In two lanes, since a check uses one processor. With --changed, only what the files touch that differ from the
+// upstream of the branch, or from HEAD where it has none.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { missing as missingForChart } from './chart/engine.mjs';
 import { missing as missingForMonitoring } from './monitoring/prometheus-programs.mjs';
+import { changedFiles } from './suite/changed-files.mjs';
 import { binOf, build, check, checks, nx, tsc } from './suite/checks.mjs';
 import { printReport } from './suite/report.mjs';
+import { root } from './suite/run-shown.mjs';
 import { runSuite } from './suite/run-suite.mjs';
 
+const { values } = parseArgs({ options: { changed: { type: 'boolean', default: false } } });
+const changed = values.changed ? changedFiles() : undefined;
 // CI asks for it by this variable: there nothing may be skipped.
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
 /** What makes large trees out of many files collects its garbage a quarter of its time otherwise. */
 const YOUNG = '--max-semi-space-size=128';
+const ANY = /^/;
+const SOURCES = /^(?:libs|apps)\//;
+const LINTED = /^(?:libs|apps|tools)\/.*(?:\.[cm]?[jt]s|package\.json)$/;
 
 await build();
 const results = [checks];
@@ -18,37 +29,53 @@ await Promise.all([checkSources(), checkWhatIsBuilt()]);
 process.exitCode = printReport(results) ? 0 : 1;
 
 async function checkSources() {
-  await beside('lock file', 'tools/check-lock.mjs');
-  await beside('exports have users', 'tools/unused-exports.mjs');
-  await beside('quoted tests', 'tools/check-quoted-tests.mjs');
-  await beside('map of CONTRIBUTING.md', 'tools/check-map.mjs');
-  await beside('scripts of PowerShell', 'tools/check-powershell.mjs');
-  await beside('figures: circles, sizes of folders', 'tools/figures.mjs', '--check');
-  await beside('circles, their check', '--test', 'tools/import-circles.test.mjs');
-  await beside('generated code', 'tools/gen-proto.mjs', 'libs/wins-api', '--check');
-  await beside('benchmark, its figures', '--test', 'tools/bench/bench.test.mjs');
-  await beside('project references', nx, 'sync:check');
-  const prettier = binOf('prettier', 'bin/prettier.cjs');
-  await beside('format', YOUNG, prettier, '--check', '--log-level=warn', '.');
+  await when(/package(?:-lock)?\.json$/, 'lock file', 'tools/check-lock.mjs');
+  await when(/^(?:libs|apps|tools|examples)\//, 'exports have users', 'tools/unused-exports.mjs');
+  await when(/spec\.ts$|^docs\//, 'quoted tests', 'tools/check-quoted-tests.mjs');
+  await when(ANY, 'map of CONTRIBUTING.md', 'tools/check-map.mjs');
+  await when(/\.ps1$|\.md$/, 'scripts of PowerShell', 'tools/check-powershell.mjs');
+  await when(SOURCES, 'figures: circles, sizes of folders', 'tools/figures.mjs', '--check');
+  await when(/^tools\//, 'circles, their check', '--test', 'tools/import-circles.test.mjs');
+  await when(
+    /^libs\/wins-api\//,
+    'generated code',
+    'tools/gen-proto.mjs',
+    'libs/wins-api',
+    '--check',
+  );
+  await when(/^tools\/bench\//, 'benchmark, its figures', '--test', 'tools/bench/bench.test.mjs');
+  await when(SOURCES, 'project references', nx, 'sync:check');
+  const there = changed?.filter((file) => existsSync(path.join(root, file)));
+  const format = [binOf('prettier', 'bin/prettier.cjs'), '--check', '--log-level=warn'];
+  await over(there ?? ['.'], 'format', YOUNG, ...format, '--ignore-unknown');
   // By one process, for the reason that libraries are built by one. A rule asks Nx for the projects.
-  await beside('lint', YOUNG, binOf('eslint', 'bin/eslint.js'), 'libs', 'apps', 'tools');
+  const linted = there?.filter((file) => LINTED.test(file)) ?? ['libs', 'apps', 'tools'];
+  await over(linted, 'lint', YOUNG, binOf('eslint', 'bin/eslint.js'), '--no-warn-ignored');
 }
 
 async function checkWhatIsBuilt() {
-  await beside('types', tsc, '--build', 'tsconfig.json', '--emitDeclarationOnly');
-  await beside('public faces', 'tools/api-reports.mjs', '--check');
-  await beside('config reference', 'tools/config-reference.mjs', '--check');
-  await beside('metrics reference', 'tools/metrics-reference.mjs', '--check');
-  await beside('command reference', 'tools/command-reference.mjs', '--check');
-  await beside('packages', 'tools/libraries/check-packages.mjs');
-  await beside('what imports cost', 'tools/libraries/size-table.mjs', '--check');
-  await beside('manifests of examples/', 'tools/check-examples.mjs');
-  await beside('names of metrics, their check', '--test', 'tools/monitoring/known-names.test.mjs');
-  await beside('alerts and dashboard', 'tools/monitoring/check.mjs');
+  await when(ANY, 'types', tsc, '--build', 'tsconfig.json', '--emitDeclarationOnly');
+  await when(/^(?:libs|etc)\//, 'public faces', 'tools/api-reports.mjs', '--check');
+  await when(
+    /^libs\/config\/|^docs\//,
+    'config reference',
+    'tools/config-reference.mjs',
+    '--check',
+  );
+  await when(/metric|^docs\//, 'metrics reference', 'tools/metrics-reference.mjs', '--check');
+  await when(/^apps\/|^docs\//, 'command reference', 'tools/command-reference.mjs', '--check');
+  await when(/^libs\//, 'packages', 'tools/libraries/check-packages.mjs');
+  await when(/^libs\/|^docs\//, 'what imports cost', 'tools/libraries/size-table.mjs', '--check');
+  await when(/^examples\//, 'manifests of examples/', 'tools/check-examples.mjs');
+  const known = 'tools/monitoring/known-names.test.mjs';
+  await when(/^tools\/monitoring\//, 'names of metrics, their check', '--test', known);
+  const monitoring = /metric|^deploy\/monitoring\/|^tools\/monitoring\//;
+  await when(monitoring, 'alerts and dashboard', 'tools/monitoring/check.mjs');
   if (missingForMonitoring !== undefined && !isRequired)
     checks.notes.push(
       `THE ALERTS AND THE DASHBOARD WERE NOT EVALUATED: it needs ${missingForMonitoring}`,
     );
+  if (!isTouched(/^charts\/|^tools\/chart\/|^apps\/wins/)) return;
   if (missingForChart === undefined || isRequired)
     results.push(
       await runSuite('chart', ['tools/chart/run-checks.mjs'], 'wins-chart', { isBeside: true }),
@@ -56,6 +83,16 @@ async function checkWhatIsBuilt() {
   else checks.notes.push(`THE CHART WAS NOT CHECKED: it needs ${missingForChart}`);
 }
 
-function beside(title, ...args) {
-  return check(title, args, { isBeside: true });
+function isTouched(paths) {
+  return changed === undefined || changed.some((file) => paths.test(file));
+}
+
+/** Runs a check beside others, unless no changed file matches. */
+async function when(paths, title, ...args) {
+  if (isTouched(paths)) await check(title, args, { isBeside: true });
+}
+
+/** Runs a check of files beside others, unless there are none. */
+async function over(files, title, ...args) {
+  if (files.length > 0) await check(title, [...args, ...files], { isBeside: true });
 }
