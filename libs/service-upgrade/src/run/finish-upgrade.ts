@@ -37,20 +37,24 @@ export async function finishUpgrade(
   await writeResult(context.effects, places, result);
   await journal.end();
   context.log.write('finished', { outcome, reason });
-  await removeLeftovers(run);
+  // Whoever looks at the journal may hold it for a moment: on Windows it is seen until then.
+  await sweepFolder(run);
   return result;
 }
 
-/** Removes what is left of earlier upgrades, unless one is still to be undone. A failure costs disk space only. */
-export async function removeLeftovers({
-  context,
-  places,
-}: {
+/** What an upgrade works with, without the upgrade. */
+interface Surroundings {
   readonly context: UpgradeContext;
   readonly places: UpgradePlaces;
-}): Promise<void> {
+}
+
+/** Removes what is left of earlier upgrades, unless one is still to be undone. A failure costs disk space only. */
+export async function removeLeftovers(surroundings: Surroundings): Promise<void> {
+  if (!existsSync(surroundings.places.journal)) await sweepFolder(surroundings);
+}
+
+async function sweepFolder({ context, places }: Surroundings): Promise<void> {
   try {
-    if (existsSync(places.journal)) return;
     const named = (await context.service.query())?.command.imagePath ?? places.target;
     const { folder, result, log, lock } = places;
     const kept = [result, log, lock, upgraderIn(folder), context.ownFile, named];
