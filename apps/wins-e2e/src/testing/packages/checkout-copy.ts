@@ -36,8 +36,10 @@ export function copyCheckout(folder: string): void {
   for (const workspace of ['.', ...workspaces]) {
     const [from, to] = [ROOT, folder].map((root) => path.join(root, workspace, 'node_modules'));
     if (from === undefined || to === undefined || !existsSync(from)) continue;
-    mkdirSync(to);
     const packages = readdirSync(from).filter((name) => name !== '.cache');
+    // What another npm left may be empty.
+    if (packages.length === 0) continue;
+    mkdirSync(to);
     execFileSync('cp', ['-a', ...packages, to], { cwd: from });
   }
   // What is fetched once for each checkout, and pinned by digest.
