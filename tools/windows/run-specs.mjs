@@ -35,6 +35,9 @@ const ALL_LIMIT_MS = 5 * LIMIT_MS;
 /** Most specs wait more than they work, and prefixes of Wine share nothing. A real Windows is one machine. */
 const LANES = process.platform === 'win32' ? 1 : 2;
 
+/** Chooses what a long spec tries. */
+const { WINS_TEST_SEED } = process.env;
+
 const { values, positionals: parts } = parseArgs({
   options: {
     long: { type: 'boolean', default: false },
@@ -219,6 +222,7 @@ async function run(spec, machine) {
         ...machine.env,
         WINS_ROOT: machine.see(root),
         ...(values.all && { WINS_TEST_ALL: '1' }),
+        ...(WINS_TEST_SEED !== undefined && { WINS_TEST_SEED }),
       },
       stdio: ['ignore', log, log],
     },
