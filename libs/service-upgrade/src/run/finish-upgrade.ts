@@ -38,22 +38,22 @@ export async function finishUpgrade(
   await journal.end();
   context.log.write('finished', { outcome, reason });
   // Whoever looks at the journal may hold it for a moment: on Windows it is seen until then.
-  await sweepFolder(run);
+  await sweepFolder(context, places);
   return result;
 }
 
-/** What an upgrade works with, without the upgrade. */
-interface Surroundings {
+/** Removes what is left of earlier upgrades, unless one is still to be undone. A failure costs disk space only. */
+export async function removeLeftovers({
+  context,
+  places,
+}: {
   readonly context: UpgradeContext;
   readonly places: UpgradePlaces;
+}): Promise<void> {
+  if (!existsSync(places.journal)) await sweepFolder(context, places);
 }
 
-/** Removes what is left of earlier upgrades, unless one is still to be undone. A failure costs disk space only. */
-export async function removeLeftovers(surroundings: Surroundings): Promise<void> {
-  if (!existsSync(surroundings.places.journal)) await sweepFolder(surroundings);
-}
-
-async function sweepFolder({ context, places }: Surroundings): Promise<void> {
+async function sweepFolder(context: UpgradeContext, places: UpgradePlaces): Promise<void> {
   try {
     const named = (await context.service.query())?.command.imagePath ?? places.target;
     const { folder, result, log, lock } = places;
