@@ -38,8 +38,6 @@ export class Output {
   #window = DEFAULT_WINDOW_OCTETS;
   #frameOctets = DEFAULT_FRAME_OCTETS;
   readonly #waiting = new Set<OutputStream>();
-  /** What goes out as one at the end of the tick. */
-  #held: Buffer[] | undefined;
   #isScheduled = false;
   #isFlushing = false;
 
@@ -67,25 +65,10 @@ export class Output {
     this.#schedule();
   }
 
-  /** What is sent from now on goes out in one write: after this tick and the promises that it keeps, or when it is released before. */
-  hold(): void {
-    this.#held = [];
-    process.nextTick(() => this.release());
-  }
-
-  /** Sends what is held. */
-  release(): void {
-    if (this.#held === undefined) return;
-    this.#flush();
-    const octets = Buffer.concat(this.#held);
-    this.#held = undefined;
-    this.send(octets);
-  }
-
   /** Sends a frame as it is, before all that waits. */
   send(frame: Buffer): void {
     if (!this.#socket.writable) return;
-    this.#write(frame);
+    this.#socket.write(frame);
     this.#events.changed();
   }
 
@@ -114,8 +97,7 @@ export class Output {
     const socket = this.#socket;
     if (this.#isFlushing || !this.#maySend()) return;
     this.#isFlushing = true;
-    const isHeld = this.#held !== undefined;
-    if (!isHeld) socket.cork();
+    socket.cork();
     try {
       let room = ROUND_OCTETS;
       let frames = 0;
@@ -134,7 +116,7 @@ export class Output {
       }
       if (frames > 0) this.#events.sent(frames);
     } finally {
-      if (!isHeld) socket.uncork();
+      socket.uncork();
       this.#isFlushing = false;
     }
     this.#events.changed();
@@ -156,15 +138,10 @@ export class Output {
       const part = data.subarray(index * this.#frameOctets, (index + 1) * this.#frameOctets);
       const at = index * FRAME_HEADER_OCTETS;
       writeFrameHeader(headers, at, part.length, FRAME.data, 0, stream.id);
-      this.#write(headers.subarray(at, at + FRAME_HEADER_OCTETS));
-      this.#write(part);
+      this.#socket.write(headers.subarray(at, at + FRAME_HEADER_OCTETS));
+      this.#socket.write(part);
     }
     return frames;
-  }
-
-  #write(octets: Buffer): void {
-    if (this.#held === undefined) this.#socket.write(octets);
-    else this.#held.push(octets);
   }
 }
 

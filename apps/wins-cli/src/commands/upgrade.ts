@@ -1,3 +1,4 @@
+// Longer than most files because it is one conversation: asking for the upgrade, and waiting for what came of it while the daemon goes and comes back.
 import { WinsClientError, type WinsClient } from '@wins/wins-api';
 import {
   escapeText,

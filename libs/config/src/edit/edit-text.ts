@@ -1,3 +1,4 @@
+// Longer than most files because it is one thing: the places in a text at which a key can be set, each by the way in which it is written there.
 import { isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
 import { ConfigError } from '../config-error.js';
 import { describeProblem } from '../problems/describe-problem.js';
