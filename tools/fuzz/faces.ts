@@ -10,7 +10,10 @@ import {
 } from '@wins/wins-api/contract';
 
 export { decodeStartRequest } from '../../apps/wins-server/src/features/runs/decode-start-request.js';
-export { AuditError, openAuditLog, readAuditLog, verifyAuditLog } from '@wins/audit-log';
+export { AuditError } from '../../apps/wins-server/src/kernel/audit/audit-error.js';
+export { openAuditLog } from '../../apps/wins-server/src/kernel/audit/audit-log.js';
+export { readAuditLog } from '../../apps/wins-server/src/kernel/audit/read-audit-log.js';
+export { verifyAuditLog } from '../../apps/wins-server/src/kernel/audit/verify-audit-log.js';
 export { ConfigError, parseConfig } from '@wins/config';
 export { OctetBudget, serveHttp2Connection } from '@wins/http2-connection';
 export { START_LIMITS } from '@wins/process-manager';

@@ -10,7 +10,6 @@ import { libraries, root, stageLibrary } from './stage-library.mjs';
 /** What is small has this limit: an error class, and a rule that is data alone. */
 const SMALL_KB = 20;
 const SMALL = {
-  'audit-log': ['AuditError'],
   config: ['ConfigError', 'defaultConfigPath'],
   'csi-proxy': ['CsiProxyError', 'judgeSettings'],
   files: ['NumberedFiles', 'StateFile'],
@@ -31,7 +30,6 @@ const SMALL = {
 };
 /** What the rest costs is told, and may not grow unseen. */
 const LARGE = {
-  'audit-log': ['openAuditLog'],
   config: ['parseConfig'],
   'csi-proxy': ['createCsiProxy'],
   files: ['RollingFile'],

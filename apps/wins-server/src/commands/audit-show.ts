@@ -1,4 +1,5 @@
-import { readAuditLog, RECORD_HEAD, recordRow } from '@wins/audit-log';
+import { readAuditLog } from '../kernel/audit/read-audit-log.js';
+import { RECORD_HEAD, recordRow } from '../kernel/audit/record-row.js';
 import { EXIT, type CommandSurroundings } from '@wins/wins-program';
 import { sinceOption } from '../kernel/audit/parse-since.js';
 import { auditPlace, type AuditPlaceOptions } from './audit-place.js';

@@ -1,4 +1,4 @@
-import { verifyAuditLog, type AuditVerdict } from '@wins/audit-log';
+import { verifyAuditLog, type AuditVerdict } from '../kernel/audit/verify-audit-log.js';
 import { escapeText, EXIT, type CommandSurroundings } from '@wins/wins-program';
 import { auditPlace, type AuditPlaceOptions } from './audit-place.js';
 

@@ -1,4 +1,4 @@
-import type { AuditTrail } from '@wins/audit-log';
+import type { AuditTrail } from '../kernel/audit/audit-trail.js';
 import {
   ConfigError,
   defaultConfigPath,

@@ -1,4 +1,4 @@
-import type { AuditVerdict } from '@wins/audit-log';
+import type { AuditVerdict } from '../kernel/audit/verify-audit-log.js';
 import type { GuardedKey, LoadedConfig, WinsConfig } from '@wins/config';
 import type { RecoveredProcess } from '@wins/process-manager';
 import type { ApplicationInfo } from '@wins/wins-api';

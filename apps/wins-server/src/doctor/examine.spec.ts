@@ -1,4 +1,4 @@
-import type { AuditVerdict } from '@wins/audit-log';
+import type { AuditVerdict } from '../kernel/audit/verify-audit-log.js';
 import { posixFileTrust } from '@wins/trusted-files';
 import { ConfigError, parseConfig, type LoadedConfig } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';

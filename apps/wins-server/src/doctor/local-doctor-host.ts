@@ -1,4 +1,4 @@
-import { verifyAuditLog } from '@wins/audit-log';
+import { verifyAuditLog } from '../kernel/audit/verify-audit-log.js';
 
 import { permittedDrops } from '@wins/config';
 import { connectPipe, resolvePipePath } from '@wins/pipe-transport';

@@ -1,7 +1,7 @@
 /**
  * The parts of a daemon that are there whatever its config says: where the libraries meet.
  */
-import { AuditTrail } from '@wins/audit-log';
+import { AuditTrail } from './audit/audit-trail.js';
 import type { LoadedConfig } from '@wins/config';
 import { PipeError, runtimeDirectory } from '@wins/pipe-transport';
 import { hashFile } from '@wins/trusted-files';

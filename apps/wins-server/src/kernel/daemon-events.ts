@@ -1,5 +1,5 @@
 import type { TurnedAway } from './admission/places.js';
-import type { Decision } from '@wins/audit-log';
+import type { Decision } from './audit/record-policy.js';
 import type { GuardedKey } from '@wins/config';
 import type { EventFacts } from './events/ring-event.js';
 import type { ManagerEvent } from '@wins/process-manager';

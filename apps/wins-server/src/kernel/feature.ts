@@ -3,7 +3,7 @@
  * object. The array in `features/features.ts` is the only list of them.
  */
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
-import type { AuditTrail } from '@wins/audit-log';
+import type { AuditTrail } from './audit/audit-trail.js';
 import type { configFingerprint, LoadedConfig, WinsConfig } from '@wins/config';
 import type { MetricRegistry } from '../features/metrics/metric-registry.js';
 import type { ProcessHost } from '@wins/process-manager';

@@ -20,7 +20,6 @@ export interface Library {
 }
 
 const FIRST: Readonly<Record<string, string>> = {
-  '@wins/audit-log': 'openAuditLog',
   '@wins/config': 'parseConfig',
   '@wins/csi-proxy': 'createCsiProxy',
   '@wins/files': 'RollingFile',

@@ -1,5 +1,5 @@
 import type { AgentAct, AgentEvent } from '@wins/system-agent';
-import type { Decision } from '@wins/audit-log';
+import type { Decision } from '../../kernel/audit/record-policy.js';
 import type { EventFacts } from '../../kernel/events/ring-event.js';
 import type { DaemonEvents } from '../../kernel/daemon-events.js';
 import type { Logger } from '../../kernel/log/logger.js';

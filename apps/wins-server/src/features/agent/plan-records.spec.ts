@@ -1,4 +1,5 @@
-import { AuditTrail, readAuditLog } from '@wins/audit-log';
+import { AuditTrail } from '../../kernel/audit/audit-trail.js';
+import { readAuditLog } from '../../kernel/audit/read-audit-log.js';
 import { createApplier, parsePlan, posixPlanFiles } from '@wins/system-agent';
 import { FakeClock, groupRunner } from '@wins/system-agent/testing';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';

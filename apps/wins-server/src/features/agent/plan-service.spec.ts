@@ -9,7 +9,7 @@ import { FeatureSwitch } from '../../kernel/feature-switch.js';
 import { kernelOf } from '../../testing/kernel-of.js';
 import { agent as declaration } from './feature.js';
 import type { PlanOutcome, RunningAgent } from './running-agent.js';
-import type { Decision } from '@wins/audit-log';
+import type { Decision } from '../../kernel/audit/record-policy.js';
 import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
 import { serveCalls } from '../../testing/serve-calls.js';
 import { createPlanService, type PlanServiceParts } from './plan-service.js';

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import type { AuditTrail } from '@wins/audit-log';
+import type { AuditTrail } from '../../kernel/audit/audit-trail.js';
 import type { PlanServiceServer } from '@wins/wins-api/contract';
 import { messageOf } from '@wins/wins-program';
 import type { FeatureView } from '../../kernel/feature.js';

@@ -1,4 +1,4 @@
-import type { Decision } from '@wins/audit-log';
+import type { Decision } from '../../kernel/audit/record-policy.js';
 import type { CsiProxyAct, CsiProxyEvent } from '@wins/csi-proxy';
 import type { Logger } from '../../kernel/log/logger.js';
 

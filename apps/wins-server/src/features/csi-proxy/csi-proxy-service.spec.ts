@@ -1,5 +1,5 @@
 import type { ClientIdentity } from '../../kernel/admission/client-identity.js';
-import type { Decision } from '@wins/audit-log';
+import type { Decision } from '../../kernel/audit/record-policy.js';
 import { CsiProxyError, type CsiProxyStatus } from '@wins/csi-proxy';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { csiProxyServiceDefinition } from '@wins/wins-api/contract';

@@ -1,4 +1,4 @@
-import type { Decision } from '@wins/audit-log';
+import type { Decision } from '../../kernel/audit/record-policy.js';
 import { parseConfig, type LoadedConfig } from '@wins/config';
 import { createCsiProxy, LinuxService } from '@wins/csi-proxy';
 import { archiveOf, memoryDownload, quickClock, stubProgram } from '@wins/csi-proxy/testing';

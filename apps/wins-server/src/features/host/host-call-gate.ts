@@ -1,4 +1,4 @@
-import { AuditError } from '@wins/audit-log';
+import { AuditError } from '../../kernel/audit/audit-error.js';
 import { status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
 import type { Connections } from '../../kernel/rpc/connections.js';
 import type { HostSystem } from '../../kernel/host-system/host-system.js';

@@ -1,4 +1,4 @@
-import { AuditError } from '@wins/audit-log';
+import { AuditError } from '../../kernel/audit/audit-error.js';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import {
   hnsServiceDefinition,

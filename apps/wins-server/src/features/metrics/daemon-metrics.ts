@@ -1,4 +1,4 @@
-import type { Decision } from '@wins/audit-log';
+import type { Decision } from '../../kernel/audit/record-policy.js';
 import { METRICS } from './metric-table.js';
 import { OTHER } from './bounded-labels.js';
 import type { MetricRegistry, Samples } from './metric-registry.js';

@@ -1,4 +1,4 @@
-import type { Decision } from '@wins/audit-log';
+import type { Decision } from '../../kernel/audit/record-policy.js';
 import type { MetricRegistry } from '../metrics/metric-registry.js';
 import type { ManagerEvent, ProcessExit, ProcessManager } from '@wins/process-manager';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';

@@ -13,7 +13,7 @@ import type { ClientDescription, IdentifyClient } from '../../kernel/admission/c
 import type { ClientTurns } from '../../kernel/admission/client-turns.js';
 import { Places } from '../../kernel/admission/places.js';
 import { tallyLog } from '../../kernel/admission/tally.js';
-import { AUDIT, type AuditTrail } from '@wins/audit-log';
+import { AUDIT, type AuditTrail } from '../../kernel/audit/audit-trail.js';
 import type { Logger } from '../../kernel/log/logger.js';
 import type { DaemonEvents } from '../../kernel/daemon-events.js';
 import { turnedAwayLog } from '../../kernel/turned-away-log.js';

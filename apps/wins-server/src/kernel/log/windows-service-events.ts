@@ -1,5 +1,5 @@
 import type { EventLog, LogEvent } from '@wins/windows-host';
-import { AUDIT } from '@wins/audit-log';
+import { AUDIT } from '../audit/audit-trail.js';
 
 /** What one minute may bring into the event log of events of our own, of refusals, and of what clients were allowed to do. */
 const EVENTS_PER_MINUTE = 60;

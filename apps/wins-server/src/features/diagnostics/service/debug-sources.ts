@@ -1,4 +1,4 @@
-import type { AuditTrail } from '@wins/audit-log';
+import type { AuditTrail } from '../../../kernel/audit/audit-trail.js';
 import type { ManagedProcess } from '@wins/process-manager';
 import type { LogLevel } from '../../../kernel/log/log-level.js';
 import type { OpenConnection } from '../../../kernel/rpc/connections.js';

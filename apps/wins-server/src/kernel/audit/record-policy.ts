@@ -1,4 +1,4 @@
-import type { Flood } from '../flood-gate.js';
+import type { Flood } from './flood-gate.js';
 
 /** A decision as the parts of the daemon report it. */
 export interface Decision {

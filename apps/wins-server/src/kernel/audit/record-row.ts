@@ -1,4 +1,4 @@
-import type { AuditRecord } from '../audit-record.js';
+import type { AuditRecord } from './audit-record.js';
 import { escapeText } from '@wins/wins-program';
 
 const WIDTHS = [24, 8, 14, 8, 12] as const;

@@ -1,11 +1,11 @@
-import { AuditError } from '../audit-error.js';
+import { AuditError } from './audit-error.js';
 import {
   openAuditLog,
   type AuditCounts,
   type AuditLog,
   type AuditLogOptions,
-} from '../audit-log.js';
-import type { AuditFacts } from '../audit-record.js';
+} from './audit-log.js';
+import type { AuditFacts } from './audit-record.js';
 import { decisionMessage } from './decision-message.js';
 import { recordRule, type Decision } from './record-policy.js';
 

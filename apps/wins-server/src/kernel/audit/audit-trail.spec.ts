@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readAuditLog } from '../read-audit-log.js';
+import { readAuditLog } from './read-audit-log.js';
 import { AuditTrail, type TrailLog } from './audit-trail.js';
 import type { Decision } from './record-policy.js';
 

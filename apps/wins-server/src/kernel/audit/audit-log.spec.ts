@@ -14,14 +14,10 @@ import { EventEmitter, once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import {
-  openAuditLog,
-  readAuditLog,
-  verifyAuditLog,
-  type AuditLog,
-  type AuditLogOptions,
-  type AuditRecord,
-} from './index.js';
+import { openAuditLog, type AuditLog, type AuditLogOptions } from './audit-log.js';
+import type { AuditRecord } from './audit-record.js';
+import { readAuditLog } from './read-audit-log.js';
+import { verifyAuditLog } from './verify-audit-log.js';
 
 const onPosix = process.platform === 'win32' ? it.skip : it;
 
@@ -29,7 +25,7 @@ const onPosix = process.platform === 'win32' ? it.skip : it;
 const FULL_DISK = `
   import { readFileSync } from 'node:fs';
   import path from 'node:path';
-  import { openAuditLog } from './index.ts';
+  import { openAuditLog } from './audit-log.ts';
   const tried = async (directory) => {
     const log = await openAuditLog({ directory });
     const long = { kind: 'long', text: 'x'.repeat(10_000) };
