@@ -11,7 +11,6 @@ import { libraries, root, stageLibrary } from './stage-library.mjs';
 const SMALL_KB = 20;
 const SMALL = {
   config: ['ConfigError', 'defaultConfigPath'],
-  'csi-proxy': ['CsiProxyError', 'judgeSettings'],
   files: ['NumberedFiles', 'StateFile'],
   'linux-host': ['LinuxError'],
   net: ['NetError', 'proxyOf', 'systemRoots'],
@@ -31,7 +30,6 @@ const SMALL = {
 /** What the rest costs is told, and may not grow unseen. */
 const LARGE = {
   config: ['parseConfig'],
-  'csi-proxy': ['createCsiProxy'],
   files: ['RollingFile'],
   'http2-connection': ['serveHttp2Connection'],
   'linux-host': ['linuxHostSystem'],

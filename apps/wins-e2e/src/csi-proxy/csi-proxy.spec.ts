@@ -20,7 +20,7 @@ describe('a node whose config wants csi-proxy', () => {
   it('has it from a server that tls-config makes known, as a service that serves', async () => {
     expect(await node.status()).toMatchObject({ On: true, State: 'serving', Version: 'v1.1.3' });
     expect(await node.service.isServing()).toBe(true);
-    const { command } = (await node.service.query()) ?? {};
+    const { command } = node.service;
     expect(command?.program).toMatch(/csi-proxy\/v1\.1\.3-[0-9a-f]{12}\/csi-proxy\.exe$/);
     expect(command?.args).toEqual([
       ...['-windows-service', `-log_file=${node.workspace.path('csi-proxy.log')}`],
@@ -52,7 +52,7 @@ describe('a node whose config wants csi-proxy', () => {
     await node.reached('serving', /v1\.2\.0/);
     const { code } = await node.wins('srv', 'csi-proxy', 'apply');
     expect(code).toBe(0);
-    expect((await node.service.query())?.command?.args.at(-1)).toBe('-v=4');
+    expect(node.service.command?.args.at(-1)).toBe('-v=4');
     const dry = await node.wins('srv', 'csi-proxy', 'apply', '--dry-run');
     expect(String(dry.stdout)).toBe('rest: v1.2.0 serves\nnothing was done\n');
     expect(readdirSync(node.home).filter((name) => name.startsWith('v'))).toHaveLength(1);
@@ -93,7 +93,7 @@ describe('a node whose config wants csi-proxy', () => {
     expect(await node.status()).toMatchObject({ On: true });
     await node.wins('srv', 'config', 'reload', '--allow-drop', 'csi-proxy');
     await until(() => !readdirSync(node.workspace.folder).includes('csi-proxy'));
-    expect(await node.service.query()).toBeUndefined();
+    expect(node.service.command).toBeUndefined();
     const { code, stderr } = await node.wins('srv', 'csi-proxy', 'apply');
     expect([code, stderr]).toEqual([69, expect.stringMatching(/no section csi-proxy/)]);
     expect(await node.status()).toMatchObject({ On: false });
@@ -124,7 +124,7 @@ describe('what vouches for csi-proxy', () => {
     while ((await node.status()).On) await delay(20);
     const { stderr } = await node.wins('srv', 'csi-proxy', 'apply');
     expect(stderr).toMatch(/tls-config\.insecure/);
-    expect(await node.service.query()).toBeUndefined();
+    expect(node.service.command).toBeUndefined();
   });
 
   it('is the digest of the config, whatever the certificate is', async () => {

@@ -19,7 +19,7 @@ describe('an installation that the script of the original made', () => {
     });
   });
   afterEach(async () => {
-    await go.csiProxy.stop(0);
+    await go.csiProxy.stop();
     await world[Symbol.asyncDispose]();
   });
   afterAll(() => cluster[Symbol.asyncDispose]());
@@ -89,7 +89,7 @@ describe('an installation that the script of the original made', () => {
     expect(leftovers()).toEqual([]);
     expect(world.system).toMatchObject({ services: {}, eventSources: [], path: '/usr/bin' });
     expect(world.pid).toBeUndefined();
-    expect([await go.csiProxy.query(), existsSync(go.csiProxyProgram)]).toEqual([undefined, false]);
+    expect([go.csiProxy.command, existsSync(go.csiProxyProgram)]).toEqual([undefined, false]);
     const again = await world.say(['uninstall', '--adopt'], go.variables);
     expect([again.code, again.outcome]).toEqual([0, 'nothing']);
   });

@@ -1,12 +1,13 @@
-import { LinuxService } from '@wins/csi-proxy';
-import { archiveOf, stubProgram } from '@wins/csi-proxy/testing';
 import { startRancher, type RancherDouble } from '@wins/rancher-server/testing';
+import { tarOf } from '@wins/system-agent/testing';
 import type { HealthStatus } from '@wins/wins-api/contract';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { runWins, startWins, type Outcome } from '../built-program.js';
 import { Daemon } from '../daemon.js';
 import { healthOf } from '../health-of.js';
 import { Workspace } from '../workspace.js';
+import { csiProgram, CsiService } from './csi-service.js';
 
 /** A secret in the address of csi-proxy. */
 export const CANARY = 'canary-of-a-signature';
@@ -23,7 +24,7 @@ interface Status {
 /** A node whose daemon keeps csi-proxy, and a server that has it. */
 export class CsiNode implements AsyncDisposable {
   readonly workspace = new Workspace();
-  readonly service = new LinuxService(this.workspace.path('csi-service.json'));
+  readonly service = new CsiService(this.workspace.path('csi-service.json'));
   readonly home = this.workspace.path('csi-proxy');
   #daemon: Daemon | undefined;
 
@@ -42,8 +43,8 @@ export class CsiNode implements AsyncDisposable {
   ): Promise<CsiNode> {
     const assets: Record<string, Buffer> = {};
     for (const [version, mark] of Object.entries(versions)) {
-      const program = { name: 'bin/csi-proxy.exe', content: stubProgram({ mark }) };
-      assets[`csi-proxy-${version}.tar.gz`] = await archiveOf([program]);
+      const program = { name: 'bin/csi-proxy.exe', content: csiProgram(mark) };
+      assets[`csi-proxy-${version}.tar.gz`] = gzipSync(await tarOf([program]));
     }
     return new CsiNode(await startRancher({ token: 'unused', assets }), keys);
   }
@@ -54,8 +55,7 @@ export class CsiNode implements AsyncDisposable {
   }
 
   get environment(): NodeJS.ProcessEnv {
-    const file = this.workspace.path('csi-service.json');
-    return { ...this.workspace.environment, WINS_CSI_PROXY_SERVICE: file };
+    return { ...this.workspace.environment, WINS_CSI_PROXY_SERVICE: this.service.file };
   }
 
   /** The config; `tls` by default trusts the server. */
@@ -104,7 +104,7 @@ export class CsiNode implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#daemon?.[Symbol.asyncDispose]();
-    await this.service.stop(0);
+    await this.service.stop();
     await this.server.close();
     this.workspace[Symbol.dispose]();
   }

@@ -1,7 +1,6 @@
-import { LinuxService } from '@wins/csi-proxy';
-import { stubProgram } from '@wins/csi-proxy/testing';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { csiProgram, CsiService } from '../csi-proxy/csi-service.js';
 import type { NodeWorld } from './node-world.js';
 import { startServiceOf } from './service-of-node.js';
 
@@ -11,7 +10,7 @@ export const GO_NODE_ID = 'ab'.repeat(31);
 /** A node as the original's script leaves it: nothing of it is recorded anywhere. */
 export interface GoLayout {
   /** What stands for the service csiproxy; commands find it by the variable `WINS_CSI_PROXY_SERVICE`. */
-  readonly csiProxy: LinuxService;
+  readonly csiProxy: CsiService;
   readonly csiProxyProgram: string;
   readonly variables: NodeJS.ProcessEnv;
 }
@@ -70,11 +69,10 @@ export async function layOutAsGoScript(
   await startServiceOf(world, 'rancher-wins', { program, args, environment });
   await world.version();
 
-  const csiProxy = new LinuxService(world.workspace.path('csiproxy.json'));
+  const csiProxy = new CsiService(world.workspace.path('csiproxy.json'));
   const csiProxyProgram = world.workspace.path('System32', 'csi-proxy.exe');
-  put(csiProxyProgram, stubProgram({ mark: 'go', stops: true }), 0o755);
-  await csiProxy.create({ program: csiProxyProgram, args: ['-windows-service'] });
-  await csiProxy.start();
-  const variables = { WINS_CSI_PROXY_SERVICE: world.workspace.path('csiproxy.json') };
+  put(csiProxyProgram, csiProgram('go', true), 0o755);
+  await csiProxy.start({ program: csiProxyProgram, args: ['-windows-service'] });
+  const variables = { WINS_CSI_PROXY_SERVICE: csiProxy.file };
   return { csiProxy, csiProxyProgram, variables };
 }

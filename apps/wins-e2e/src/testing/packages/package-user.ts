@@ -21,7 +21,6 @@ export interface Library {
 
 const FIRST: Readonly<Record<string, string>> = {
   '@wins/config': 'parseConfig',
-  '@wins/csi-proxy': 'createCsiProxy',
   '@wins/files': 'RollingFile',
   '@wins/http2-connection': 'serveHttp2Connection',
   '@wins/linux-host': 'unixSocketPeers',

@@ -1,5 +1,5 @@
 import type { Decision } from '../../kernel/audit/record-policy.js';
-import type { CsiProxyAct, CsiProxyEvent } from '@wins/csi-proxy';
+import type { CsiProxyAct, CsiProxyEvent } from './csi-proxy.js';
 import type { Logger } from '../../kernel/log/logger.js';
 
 const ACTIONS = {

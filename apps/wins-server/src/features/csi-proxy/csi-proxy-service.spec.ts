@@ -1,6 +1,7 @@
 import type { ClientIdentity } from '../../kernel/admission/client-identity.js';
 import type { Decision } from '../../kernel/audit/record-policy.js';
-import { CsiProxyError, type CsiProxyStatus } from '@wins/csi-proxy';
+import { CsiProxyError } from './csi-proxy-error.js';
+import type { CsiProxyStatus } from './csi-proxy.js';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { csiProxyServiceDefinition } from '@wins/wins-api/contract';
 import { mkdtempSync, rmSync } from 'node:fs';

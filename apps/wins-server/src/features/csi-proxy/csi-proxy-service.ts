@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import type { AuditTrail } from '../../kernel/audit/audit-trail.js';
-import type { CsiProxy } from '@wins/csi-proxy';
+import type { CsiProxy } from './csi-proxy.js';
 import type { CsiProxyServiceServer } from '@wins/wins-api/contract';
 import { messageOf } from '@wins/wins-program';
 import { offMessage, statusMessage, stepMessage } from './csi-proxy-status.js';

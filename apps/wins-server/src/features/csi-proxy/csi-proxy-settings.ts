@@ -1,5 +1,5 @@
 import type { WinsConfig } from '@wins/config';
-import { judgeSettings, type CsiProxyWish, type SettingFault } from '@wins/csi-proxy';
+import { judgeSettings, type CsiProxyWish, type SettingFault } from './settings/judge-settings.js';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 

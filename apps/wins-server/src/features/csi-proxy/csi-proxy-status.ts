@@ -1,4 +1,5 @@
-import type { CsiProxyStatus, Decision } from '@wins/csi-proxy';
+import type { CsiProxyStatus } from './csi-proxy.js';
+import type { Decision } from './decide/decide.js';
 import { CsiProxyStatusResponse, type CsiProxyStep } from '@wins/wins-api/contract';
 
 /** What is told of a component that is on. */

@@ -1,4 +1,6 @@
-import type { CsiProxyEvent, Download, DownloadTrust } from '@wins/csi-proxy';
+import type { CsiProxyEvent } from './csi-proxy.js';
+import type { Download } from './ports.js';
+import type { DownloadTrust } from './settings/judge-settings.js';
 import { readCertificates, systemRoots } from '@wins/net';
 import { createDownload } from '@wins/rancher-server';
 import { openTrustedFile, readWhole, type FileTrust } from '@wins/trusted-files';

@@ -1,7 +1,11 @@
 import type { Decision } from '../../kernel/audit/record-policy.js';
 import { parseConfig, type LoadedConfig } from '@wins/config';
-import { createCsiProxy, LinuxService } from '@wins/csi-proxy';
-import { archiveOf, memoryDownload, quickClock, stubProgram } from '@wins/csi-proxy/testing';
+import { createCsiProxy } from './create-csi-proxy.js';
+import { LinuxService } from './linux-service.js';
+import { archiveOf } from './testing/archive-of.js';
+import { memoryDownload } from './testing/memory-download.js';
+import { quickClock } from './testing/quick-clock.js';
+import { stubProgram } from './testing/stub-program.js';
 import { posixFileTrust } from '@wins/trusted-files';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

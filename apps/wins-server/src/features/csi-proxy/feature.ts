@@ -1,4 +1,5 @@
-import type { CsiProxyEvent, CsiProxyWish } from '@wins/csi-proxy';
+import type { CsiProxyEvent } from './csi-proxy.js';
+import type { CsiProxyWish } from './settings/judge-settings.js';
 import { csiProxyServiceDefinition } from '@wins/wins-api/contract';
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
 import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';

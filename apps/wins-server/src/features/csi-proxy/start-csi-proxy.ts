@@ -1,15 +1,10 @@
 /**
  * What keeps csi-proxy: where the parts of its library meet. Loaded when the config has such a section, or had one.
  */
-import {
-  createCsiProxy,
-  LinuxService,
-  type CsiProxy,
-  type CsiProxyAct,
-  type CsiProxyEvent,
-  type CsiProxyOptions,
-  type CsiProxyWish,
-} from '@wins/csi-proxy';
+import { createCsiProxy } from './create-csi-proxy.js';
+import { LinuxService } from './linux-service.js';
+import type { CsiProxy, CsiProxyAct, CsiProxyEvent, CsiProxyOptions } from './csi-proxy.js';
+import type { CsiProxyWish } from './settings/judge-settings.js';
 import { systemClock } from '@wins/time';
 import type { FileTrust } from '@wins/trusted-files';
 import path from 'node:path';

@@ -1,4 +1,5 @@
-import type { CsiProxyService, ServiceCommand, ServiceFacts } from '@wins/csi-proxy';
+import type { CsiProxyService, ServiceFacts } from './ports.js';
+import type { ServiceCommand } from './decide/install-record.js';
 import { parseServiceCommand } from '@wins/service-upgrade';
 import {
   endProcess,

@@ -1,6 +1,10 @@
 // Longer than most files because this file is also the csi-proxy that its tests install.
-import { createCsiProxy, type CsiProxy, type CsiProxyWish } from '@wins/csi-proxy';
-import { archiveOf, memoryDownload, quickClock } from '@wins/csi-proxy/testing';
+import { createCsiProxy } from './create-csi-proxy.js';
+import type { CsiProxy } from './csi-proxy.js';
+import type { CsiProxyWish } from './settings/judge-settings.js';
+import { archiveOf } from './testing/archive-of.js';
+import { memoryDownload } from './testing/memory-download.js';
+import { quickClock } from './testing/quick-clock.js';
 import {
   isRunning,
   processIdentity,

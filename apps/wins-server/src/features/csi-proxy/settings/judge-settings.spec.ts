@@ -1,4 +1,4 @@
-import { judgeSettings, type CsiProxySection, type DownloadTrust } from '../index.js';
+import { judgeSettings, type CsiProxySection, type DownloadTrust } from './judge-settings.js';
 
 const DIGEST = 'A'.repeat(64);
 const SECTION: CsiProxySection = {

@@ -17,23 +17,15 @@ import {
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import {
-  createCsiProxy,
-  type CsiProxy,
-  type CsiProxyAct,
-  type CsiProxyEvent,
-  type CsiProxyOptions,
-  type CsiProxyService,
-  type CsiProxyWish,
-  LinuxService,
-} from './index.js';
-import {
-  archiveOf,
-  memoryDownload,
-  quickClock,
-  stubProgram,
-  type StubBehaviour,
-} from './testing/index.js';
+import { createCsiProxy } from './create-csi-proxy.js';
+import type { CsiProxy, CsiProxyAct, CsiProxyEvent, CsiProxyOptions } from './csi-proxy.js';
+import { LinuxService } from './linux-service.js';
+import type { CsiProxyService } from './ports.js';
+import type { CsiProxyWish } from './settings/judge-settings.js';
+import { archiveOf } from './testing/archive-of.js';
+import { memoryDownload } from './testing/memory-download.js';
+import { quickClock } from './testing/quick-clock.js';
+import { stubProgram, type StubBehaviour } from './testing/stub-program.js';
 
 const SCRIPT = Buffer.from('#!');
 const sha256 = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { archiveOf, type ArchiveEntry } from '../testing/index.js';
+import type { TarMember } from '@wins/system-agent/testing';
+import { archiveOf } from '../testing/archive-of.js';
 import { DEFAULT_ARCHIVE_LIMITS, type ArchiveLimits } from './archive-limits.js';
 import { readProgram } from './read-program.js';
 
@@ -23,7 +24,7 @@ async function read(archive: Buffer, limits: Partial<ArchiveLimits> = {}): Promi
   });
   return text.length < 100 ? text : hash.digest('hex');
 }
-const entries = async (...list: ArchiveEntry[]) => read(await archiveOf(list));
+const entries = async (...list: TarMember[]) => read(await archiveOf(list));
 
 describe('an archive with one program', () => {
   it('gives its bytes, whatever else is in it', async () => {
@@ -52,7 +53,7 @@ describe('an archive with one program', () => {
 });
 
 describe('an archive that is refused', () => {
-  it.each<[string, ArchiveEntry[], RegExp]>([
+  it.each<[string, TarMember[], RegExp]>([
     [
       'a step out, as Windows writes it',
       [{ name: '..\\csi-proxy.exe', content: 'MZ' }],

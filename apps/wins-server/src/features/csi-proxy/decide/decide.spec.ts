@@ -4,7 +4,7 @@ import { afterStep, planSteps, programPath } from './after-step.js';
 import { MOVES, nextState, type CsiProxyState } from './component-state.js';
 import type { InstallRecord, ServiceCommand, StoredRelease } from './install-record.js';
 import { retryDelayMs } from './retry-delay.js';
-import type { CsiProxyWish } from '../index.js';
+import type { CsiProxyWish } from '../settings/judge-settings.js';
 
 const FOLDER = 'C:\\csi';
 const GO = 'C:\\Windows\\System32\\csi-proxy.exe';

@@ -1,0 +1,71 @@
+import { DetachedProcess } from '@wins/wins-program';
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+
+/** What the service runs. */
+interface Command {
+  readonly program: string;
+  readonly args: readonly string[];
+}
+
+/** The service csiproxy of a node, as `WINS_CSI_PROXY_SERVICE` tells the programs of it: a file, a record of its process, a socket. */
+export class CsiService {
+  readonly #process: DetachedProcess;
+  readonly #pipe: string;
+
+  constructor(readonly file: string) {
+    this.#process = new DetachedProcess(`${file}.pid`);
+    this.#pipe = `${file}.pipe`;
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  /** What it runs; undefined when there is no such service. */
+  get command(): Command | undefined {
+    if (!existsSync(this.file)) return undefined;
+    return (JSON.parse(readFileSync(this.file, 'utf8')) as { readonly command: Command }).command;
+  }
+
+  /** Makes it and starts it, as someone else than wins does. */
+  async start(command: Command): Promise<void> {
+    writeFileSync(this.file, JSON.stringify({ command, isDisabled: false }));
+    const { program: file, args } = command;
+    const environment = { PATH: process.env['PATH'], CSI_PROXY_PIPE: this.#pipe };
+    await this.#process.start({ file, args, environment }, 0);
+  }
+
+  async isServing(): Promise<boolean> {
+    const socket = connect(this.#pipe);
+    return once(socket, 'connect')
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => socket.destroy());
+  }
+
+  /** Ends its process, if there is one. */
+  stop(): Promise<void> {
+    return this.#process.stop(0);
+  }
+}
+
+/**
+ * A script in the place of csi-proxy: it serves the pipe of the service.
+ *
+ * @param mark - Makes two of them different programs.
+ * @param stops - Whether it ends when it is asked to, as the real one does not.
+ */
+export function csiProgram(mark: string, stops = false): string {
+  return `#!${process.execPath}
+// ${mark}
+const pipe = process.env.CSI_PROXY_PIPE;
+${stops ? '' : "process.on('SIGTERM', () => undefined);"}
+// What one that was killed has left.
+require('node:fs').rmSync(pipe, { force: true });
+require('node:net').createServer((socket) => socket.on('error', () => undefined).end()).listen(pipe);
+`;
+}
