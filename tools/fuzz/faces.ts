@@ -10,8 +10,9 @@ import {
 } from '@wins/wins-api/contract';
 
 export { decodeStartRequest } from '../../apps/wins-server/src/features/runs/decode-start-request.js';
-export { AuditError } from '../../apps/wins-server/src/kernel/audit/audit-error.js';
-export { openAuditLog } from '../../apps/wins-server/src/kernel/audit/audit-log.js';
+export { FeatureError } from '../../apps/wins-server/src/kernel/feature-error.js';
+export { auditPlace } from '../../apps/wins-server/src/testing/private-folder.js';
+export { AuditLog } from '../../apps/wins-server/src/kernel/audit/audit-log.js';
 export { readAuditLog } from '../../apps/wins-server/src/kernel/audit/read-audit-log.js';
 export { verifyAuditLog } from '../../apps/wins-server/src/kernel/audit/verify-audit-log.js';
 export { ConfigError, parseConfig } from '@wins/config';

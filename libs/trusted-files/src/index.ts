@@ -44,7 +44,6 @@ export { readText } from './read/read-text.js';
 export { readWhole, type ReadLimits } from './read/read-blocks.js';
 export type { Distrust, FileTrust, TrustOptions, TrustRule } from './trust/file-trust.js';
 export { posixFileTrust } from './trust/posix-file-trust.js';
-export { preparePrivateFolder } from './trust/prepare-private-folder.js';
 export {
   distrusted,
   TrustedFileError,

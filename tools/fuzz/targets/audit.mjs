@@ -7,10 +7,16 @@ const RECORDS = 24;
 const FACT_OCTETS = 6000;
 
 /** A log in which anything but the last line was changed never verifies, and a damaged one is read and goes on nevertheless. */
-export async function openAudit({ openAuditLog, readAuditLog, verifyAuditLog, AuditError }) {
+export async function openAudit({
+  AuditLog,
+  auditPlace,
+  readAuditLog,
+  verifyAuditLog,
+  FeatureError,
+}) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-fuzz-audit-'));
   chmodSync(folder, 0o700);
-  const whole = await openAuditLog({ directory: folder, maxFileBytes: 65_536 });
+  const whole = await AuditLog.open({ ...auditPlace(folder), maxFileBytes: 65_536 });
   for (let count = 0; count < RECORDS; count += 1)
     await whole.append({ kind: 'start', path: `/bin/${count}`, text: 'x'.repeat(FACT_OCTETS) });
   await whole.close();
@@ -56,12 +62,12 @@ export async function openAudit({ openAuditLog, readAuditLog, verifyAuditLog, Au
   }
 
   async function goOn(wasWhole) {
-    const log = await openAuditLog({ directory: folder, maxFileBytes: 65_536 });
+    const log = await AuditLog.open({ ...auditPlace(folder), maxFileBytes: 65_536 });
     let isWritten = true;
     try {
       await log.append({ kind: 'start', path: '/bin/more' });
     } catch (error) {
-      if (!(error instanceof AuditError)) throw error;
+      if (!(error instanceof FeatureError)) throw error;
       isWritten = false;
     } finally {
       await log.close();

@@ -7,6 +7,8 @@ export type FeatureErrorCode =
   /** The feature is off: `agentOff`. */
   | `${string}Off`
   | 'shuttingDown'
+  /** The audit log cannot take a record now, so what it is about must not happen. */
+  | 'auditUnavailable'
   /** Diagnosis: the same is being taken already; it would be, or has become, larger than its limit. */
   | 'busy'
   | 'tooLarge'

@@ -6,6 +6,8 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createLoggerTo } from '../../kernel/log/logger.js';
+import { auditPlace } from '../../testing/private-folder.js';
 import { actDecision } from './agent-log.js';
 
 const FILES = 500;
@@ -23,10 +25,9 @@ describe('the audit log of a plan with many files', () => {
   });
 
   it('has a record of each, and is flushed once for a hundred of them', async () => {
-    const quiet = () => undefined;
-    const log = { isLevelEnabled: () => false, info: quiet, warn: quiet, error: quiet };
-    const audit = new AuditTrail({ directory: below('audit') }, log);
-    await audit.open(quiet);
+    const log = createLoggerTo({ debug: false, quiet: true }, { write: () => undefined });
+    const audit = new AuditTrail(auditPlace(below('audit')), log);
+    await audit.open(() => undefined);
     const clock = new FakeClock();
     const applier = createApplier({
       ...{ workDirectory: below('work'), preserveWorkDirectory: false },
@@ -34,7 +35,7 @@ describe('the audit log of a plan with many files', () => {
       ...{ clock, files: posixPlanFiles(), programs: groupRunner() },
       images: { unpack: () => Promise.reject(new Error('there are no images')) },
       onAct: async (act) => audit.decided(actDecision(act)),
-      onEvent: quiet,
+      onEvent: () => undefined,
     });
     const files = Array.from({ length: FILES }, (_, index) => ({
       ...{ path: below(`files/${index}`), content: 'eA==', uid: -1, gid: -1 },

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ClientIdentity } from '../../kernel/admission/client-identity.js';
 import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
+import { privateFolder } from '../../testing/private-folder.js';
 import { serveCalls } from '../../testing/serve-calls.js';
 import { createEventsService } from './events-service.js';
 
@@ -16,7 +17,7 @@ describe('the service of events', () => {
   let ring: EventRing;
   beforeEach(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'wins-events-'));
-    ring = new EventRing({ directory: path.join(folder, 'events') });
+    ring = new EventRing(privateFolder(path.join(folder, 'events')));
   });
   afterEach(async () => {
     await ring.close();

@@ -1,5 +1,5 @@
-import { AuditError } from '../../kernel/audit/audit-error.js';
 import { status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
+import { FeatureError } from '../../kernel/feature-error.js';
 import type { Connections } from '../../kernel/rpc/connections.js';
 import type { HostSystem } from '../../kernel/host-system/host-system.js';
 import {
@@ -119,7 +119,7 @@ export class HostCallGate {
       await this.#record(call, hostCall, 'allowed');
       return await ask(this.#host);
     } catch (error) {
-      const verdict = error instanceof AuditError ? 'refused' : 'failed';
+      const verdict = isNotRecorded(error) ? 'refused' : 'failed';
       await this.#record(call, hostCall, verdict, error);
       throw error;
     }
@@ -150,7 +150,10 @@ export class HostCallGate {
 }
 
 function codeOf(error: unknown): HostCallRecord['code'] {
-  return error instanceof AuditError
-    ? 'auditUnavailable'
-    : (hostSystemErrorCode(error) ?? 'unknown');
+  if (isNotRecorded(error)) return 'auditUnavailable';
+  return hostSystemErrorCode(error) ?? 'unknown';
+}
+
+function isNotRecorded(error: unknown): boolean {
+  return error instanceof FeatureError && error.code === 'auditUnavailable';
 }

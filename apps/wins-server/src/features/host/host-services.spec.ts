@@ -1,4 +1,3 @@
-import { AuditError } from '../../kernel/audit/audit-error.js';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import {
   hnsServiceDefinition,
@@ -274,7 +273,7 @@ describe('the services of the host', () => {
       });
     let begun = nextRecording();
     const refused = client.host.addRoutes(['8.8.8.8']).catch((error: unknown) => error);
-    (await begun).failed(new AuditError('unavailable', 'the disk is full'));
+    (await begun).failed(new FeatureError('auditUnavailable', 'the disk is full'));
     expect(await refused).toMatchObject({ code: 'unavailable', reason: 'auditUnavailable' });
     expect(host.asked).toEqual([]);
     expect(records.at(-1)).toMatchObject({ verdict: 'refused', code: 'auditUnavailable' });

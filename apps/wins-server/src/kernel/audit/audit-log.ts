@@ -1,9 +1,8 @@
-import { preparePrivateFolder } from '@wins/trusted-files';
-import { quoteText } from '@wins/wins-program';
-import { AuditError } from './audit-error.js';
+import { TrustedFileError } from '@wins/trusted-files';
+import { messageOf, quoteText } from '@wins/wins-program';
+import { FeatureError } from '../feature-error.js';
 import { encodeFacts, type AuditFacts } from './audit-record.js';
-import { ChainWriter } from './chain-writer.js';
-import { foundBy } from './found-by.js';
+import { ChainWriter, type ChainWriterOptions } from './chain-writer.js';
 import { FloodGate, type Flood } from './flood-gate.js';
 
 const MAX_WAITING = 4096;
@@ -11,21 +10,13 @@ const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 const MAX_BATCH_BYTES = 256 * 1024;
 const RETRY_MS = 1000;
 
-/** How a log is opened; only the folder must be given. */
-export interface AuditLogOptions {
-  /** Absolute path of a folder that is this log's alone; made when absent. One log at a time may be open there. */
-  readonly directory: string;
-  /** A file that would become larger is followed by the next: 64 KiB to 1 GiB. Default 8 MiB. */
-  readonly maxFileBytes?: number;
-  /** Beyond so many files the oldest is removed, and a record says so: 2 to 1,024. Default 16. */
-  readonly maxFiles?: number;
-  /** Makes the folder, or refuses it. Default, not on Windows: mode 0700, owned by this user. */
-  readonly prepareDirectory?: (directory: string) => void | Promise<void>;
-  /** Told whenever records can no longer be written, with why, and when they can be again. It must not throw. */
-  readonly onChange?: (isAvailable: boolean, reason?: AuditError) => void;
-  /** Told of records that were lost, and of acts that were refused since their record could not be written. It must not throw. */
+/** Where a log is kept, and who is told of it. What is called must not throw. */
+export interface AuditLogOptions extends ChainWriterOptions {
+  /** Called when records can no longer be written, with the reason, and when they can be again. */
+  readonly onChange?: (isAvailable: boolean, reason?: FeatureError) => void;
+  /** Called with the number of records that were lost, and of acts that were refused because of that. */
   readonly onLost?: (count: number) => void;
-  /** Told of each record that stands for many: at most one a second, and one at the end. It must not throw. */
+  /** Called with each record that stands for many: at most one a second, and one at the end. */
   readonly onCounted?: (record: AuditFacts) => void;
 }
 
@@ -39,57 +30,19 @@ export interface AuditCounts {
   readonly refused: number;
 }
 
-/** A log that is open. Whoever opened it closes it. */
-export interface AuditLog extends AsyncDisposable {
-  /** Whether the latest write went well. While it is false it is tried again once a second, and by each `append`. */
-  readonly isAvailable: boolean;
-  readonly counts: AuditCounts;
-  /**
-   * Writes a record; what it is about may happen when this resolves, which is when it is flushed to the disk.
-   *
-   * @param flood - Given for what one can cause at will: beyond ten a second it is counted.
-   * @throws AuditError `unavailable` when the record cannot be written, or 4,096 records or 4 MiB wait; `invalidRecord`;
-   * `closed`.
-   */
-  append(record: AuditFacts, flood?: Flood): Promise<void>;
-  /**
-   * Writes a record that no one waits for. One that is lost is counted, and the number becomes a record. Never throws.
-   *
-   * @returns False for one of a flood, of which only the number is written.
-   */
-  note(record: AuditFacts, flood?: Flood): boolean;
-  /** Writes what was taken, and closes. Idempotent. */
-  close(): Promise<void>;
-}
-
-/**
- * Opens a log behind what is there already. A log that cannot be written is opened as well, and is not available.
- *
- * @throws AuditError `invalidOption`.
- */
-export async function openAuditLog(options: AuditLogOptions): Promise<AuditLog> {
-  const log = new FileAuditLog({
-    directory: options.directory,
-    maxFileBytes: inRange('maxFileBytes', options.maxFileBytes ?? 2 ** 23, 2 ** 16, 2 ** 30),
-    maxFiles: inRange('maxFiles', options.maxFiles ?? 16, 2, 1024),
-    prepareDirectory: options.prepareDirectory ?? preparePrivateFolder,
-    onChange: options.onChange ?? (() => undefined),
-    onLost: options.onLost ?? (() => undefined),
-    onCounted: options.onCounted ?? (() => undefined),
-  });
-  await log.begin();
-  return log;
-}
-
 interface Waiting {
   /** As `encodeFacts` gave it. */
   readonly text: string;
   readonly sizeBytes: number;
   /** Absent for a note. */
-  readonly settle?: (error?: AuditError) => void;
+  readonly settle?: (error?: FeatureError) => void;
 }
 
-class FileAuditLog implements AuditLog {
+/**
+ * A log of decisions: records are numbered and chained, and flushed before what they are about may happen. The caller closes it.
+ */
+export class AuditLog {
+  readonly #options: AuditLogOptions;
   readonly #writer: ChainWriter;
   readonly #gate = new FloodGate();
   /** Undefined before the first write. */
@@ -105,13 +58,20 @@ class FileAuditLog implements AuditLog {
   #turn: NodeJS.Timeout | undefined;
   #closing: Promise<void> | undefined;
 
-  readonly #options: Required<AuditLogOptions>;
-
-  constructor(options: Required<AuditLogOptions>) {
+  private constructor(options: AuditLogOptions) {
     this.#options = options;
     this.#writer = new ChainWriter(options);
   }
 
+  /** Opens a log behind what is there already, by a first record. One that cannot be written is opened as well, and is not available. */
+  static async open(options: AuditLogOptions): Promise<AuditLog> {
+    const log = new AuditLog(options);
+    log.note({ kind: 'opened' });
+    await log.#writing;
+    return log;
+  }
+
+  /** Whether the latest write went well. While it is false it is tried again once a second, and by each `append`. */
   get isAvailable(): boolean {
     return this.#state === true;
   }
@@ -120,15 +80,15 @@ class FileAuditLog implements AuditLog {
     return { ...this.#counts };
   }
 
-  /** Opens the file by the first record of this opening. */
-  async begin(): Promise<void> {
-    this.note({ kind: 'opened' });
-    await this.#writing;
-  }
-
+  /**
+   * Writes a record; what it is about may happen when this resolves, which is when it is flushed to the disk.
+   *
+   * @param flood - Given for what one can cause at will: beyond ten a second it is counted.
+   * @throws FeatureError `auditUnavailable` when the record cannot be written, 4,096 records or 4 MiB wait, or the log is closed.
+   */
   append(record: AuditFacts, flood?: Flood): Promise<void> {
     return new Promise((resolve, reject) => {
-      const settle = (error?: AuditError): void =>
+      const settle = (error?: FeatureError): void =>
         error === undefined ? resolve() : reject(error);
       const encode = this.#encoder(record);
       if (this.#isCounted(record.kind, encode, flood)) {
@@ -143,6 +103,11 @@ class FileAuditLog implements AuditLog {
     });
   }
 
+  /**
+   * Writes a record that no one waits for. One that is lost is counted, and the number becomes a record. Never throws.
+   *
+   * @returns False for one of a flood, of which only the number is written.
+   */
   note(record: AuditFacts, flood?: Flood): boolean {
     try {
       const encode = this.#encoder(record);
@@ -156,12 +121,9 @@ class FileAuditLog implements AuditLog {
     return true;
   }
 
+  /** Writes what was taken, and closes. Idempotent. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
   }
 
   async #close(): Promise<void> {
@@ -176,7 +138,8 @@ class FileAuditLog implements AuditLog {
   /** The text of a record, made when it is first wanted: of most in a flood it never is. */
   #encoder(record: AuditFacts): () => string {
     if (this.#closing !== undefined) {
-      throw new AuditError('closed', `cannot record ${record.kind}: the audit log is closed`);
+      const message = `cannot record ${record.kind}: the audit log is closed`;
+      throw new FeatureError('auditUnavailable', message);
     }
     const time = new Date();
     let text: string | undefined;
@@ -204,7 +167,7 @@ class FileAuditLog implements AuditLog {
     clearTimeout(this.#turn);
     this.#turn = undefined;
     if (!this.#take(encodeFacts(counted, new Date()), 1)) this.#lose({ lost: 1 });
-    this.#options.onCounted(counted);
+    this.#options.onCounted?.(counted);
   }
 
   /** @param share - How much of the room there is for such a record. */
@@ -291,26 +254,23 @@ class FileAuditLog implements AuditLog {
     this.#refused += refused;
     this.#counts.lost += lost;
     this.#counts.refused += refused;
-    this.#options.onLost(lost + refused);
+    this.#options.onLost?.(lost + refused);
   }
 
-  #become(isAvailable: boolean, reason?: AuditError): void {
+  #become(isAvailable: boolean, reason?: FeatureError): void {
     if (this.#state === isAvailable) return;
     this.#state = isAvailable;
-    this.#options.onChange(isAvailable, reason);
+    this.#options.onChange?.(isAvailable, reason);
   }
 
-  #unavailable(found: string, cause?: unknown): AuditError {
+  #unavailable(found: string, cause?: unknown): FeatureError {
     const message = `cannot write the audit log in ${quoteText(this.#options.directory)}: ${found}`;
-    return new AuditError('unavailable', message, cause);
+    return new FeatureError('auditUnavailable', message, { cause });
   }
 }
 
-function inRange(name: string, value: number, least: number, most: number): number {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
-  const wanted = `a whole number from ${least} to ${most}`;
-  throw new AuditError(
-    'invalidOption',
-    `cannot open an audit log: ${name} is ${value}; wanted ${wanted}`,
-  );
+/** What a failure to write says was found. Of a folder that is not trusted, the step of its path and the reason. */
+function foundBy(error: unknown): string {
+  if (!(error instanceof TrustedFileError)) return messageOf(error);
+  return error.at === error.path ? error.found : `${quoteText(error.at)}: ${error.found}`;
 }

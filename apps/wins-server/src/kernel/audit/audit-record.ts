@@ -1,6 +1,6 @@
 import { escapeJson } from '@wins/wins-program';
 import { hash } from 'node:crypto';
-import { AuditError } from './audit-error.js';
+import { FeatureError } from '../feature-error.js';
 
 /** The longest line of a log, in bytes, its end not counted. */
 export const MAX_LINE_BYTES = 64 * 1024;
@@ -41,12 +41,15 @@ export interface ChainEnd {
  * The time and the facts as text, which {@link encodeLine} completes. Facts that are too long for a line are cut: texts at
  * 256 characters, lists at 16 entries, and `cut` says so.
  *
- * @throws AuditError `invalidRecord` for a reserved name, and for facts that stay too long.
+ * @throws FeatureError `auditUnavailable` for a reserved name, and for facts that stay too long.
  */
 export function encodeFacts(facts: AuditFacts, time: Date): string {
   const taken = RESERVED.find((name) => name in facts);
   if (taken !== undefined) {
-    throw new AuditError('invalidRecord', `cannot record a fact named ${taken}: it is the log's`);
+    throw new FeatureError(
+      'auditUnavailable',
+      `cannot record a fact named ${taken}: it is the log's`,
+    );
   }
   const { kind, ...rest } = facts;
   const encode = (fields: object): string =>
@@ -57,8 +60,8 @@ export function encodeFacts(facts: AuditFacts, time: Date): string {
   const short = encode({ ...(shorten(rest, 0) as object), cut: true });
   if (fits(short)) return short;
   const found = `${Buffer.byteLength(short)} bytes of facts`;
-  throw new AuditError(
-    'invalidRecord',
+  throw new FeatureError(
+    'auditUnavailable',
     `cannot record ${found}; wanted ${MAX_LINE_BYTES - LINK_BYTES} at most`,
   );
 }

@@ -1,25 +1,12 @@
-import { AuditError } from './audit-error.js';
-import {
-  openAuditLog,
-  type AuditCounts,
-  type AuditLog,
-  type AuditLogOptions,
-} from './audit-log.js';
+import { FeatureError } from '../feature-error.js';
+import { AuditLog, type AuditCounts, type AuditLogOptions } from './audit-log.js';
+import type { Logger } from '../log/logger.js';
 import type { AuditFacts } from './audit-record.js';
 import { decisionMessage } from './decision-message.js';
 import { recordRule, type Decision } from './record-policy.js';
 
 /** The field `log` of a line of the daemon's log that is a copy of an audit record. */
 export const AUDIT = 'audit';
-
-/** The log to which decisions are copied; a logger of pino is one. */
-export interface TrailLog {
-  /** Whether lines of this level are written at all. */
-  isLevelEnabled(level: 'info' | 'warn' | 'error'): boolean;
-  info(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-  error(facts: object, message: string): void;
-}
 
 /** Where and how the trail is kept, and who is told of it. */
 export interface AuditTrailOptions extends Omit<AuditLogOptions, 'onChange' | 'onCounted'> {
@@ -38,9 +25,9 @@ export class AuditTrail {
   #notCopied = 0;
 
   readonly #options: AuditTrailOptions;
-  readonly #logger: TrailLog;
+  readonly #logger: Logger;
 
-  constructor(options: AuditTrailOptions, logger: TrailLog) {
+  constructor(options: AuditTrailOptions, logger: Logger) {
     this.#options = options;
     this.#logger = logger;
   }
@@ -53,7 +40,7 @@ export class AuditTrail {
    */
   async open(onChange: (isAvailable: boolean) => void): Promise<void> {
     const { directory } = this.#options;
-    this.#log = await openAuditLog({
+    this.#log = await AuditLog.open({
       ...this.#options,
       onChange: (isAvailable, err) => {
         if (isAvailable) this.#logger.info({ directory }, 'the audit log can be written');
@@ -73,7 +60,7 @@ export class AuditTrail {
    *
    * @param client - By whom floods are counted: a client, not its connections. Default: the connection.
    * @returns A promise when its act has to wait for the record.
-   * @throws AuditError when its act must not happen: at once, or as the promise.
+   * @throws FeatureError `auditUnavailable` when its act must not happen: at once, or as the promise.
    */
   decided(decision: Decision, client?: string): Promise<void> | undefined {
     const { when, flood } = recordRule(decision, client);
@@ -84,7 +71,7 @@ export class AuditTrail {
         .then(() => this.#copy(decision));
     }
     if (when === 'with' && !this.isAvailable) {
-      throw new AuditError('unavailable', 'the audit log cannot be written now');
+      throw new FeatureError('auditUnavailable', 'the audit log cannot be written now');
     }
     const isCounted = this.#log?.note(record, flood) === false;
     if (isCounted && decision.verdict === 'allowed') {
@@ -122,7 +109,7 @@ export class AuditTrail {
 
   #opened(): AuditLog {
     if (this.#log !== undefined) return this.#log;
-    throw new AuditError('unavailable', 'the audit log is not open yet');
+    throw new FeatureError('auditUnavailable', 'the audit log is not open yet');
   }
 
   #copy(decision: Decision): void {

@@ -26,9 +26,13 @@ interface ChainTail {
 
 /** Where a chain is written. */
 export interface ChainWriterOptions {
+  /** Absolute path of a folder that is this log's alone. One log at a time may be open there. */
   readonly directory: string;
+  /** A file that would become larger is followed by the next. */
   readonly maxFileBytes: number;
+  /** Beyond so many files the oldest is removed, and a record says so. */
   readonly maxFiles: number;
+  /** Makes the folder, or refuses it. */
   readonly prepareDirectory: (directory: string) => void | Promise<void>;
 }
 

@@ -12,6 +12,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { privateFolder } from '../../testing/private-folder.js';
 import { EventRing, type EventRingOptions } from './event-ring.js';
 import { readEvents } from './read-events.js';
 import type { RingEvent } from './ring-event.js';
@@ -29,7 +30,7 @@ describe('a ring of events', () => {
   afterEach(() => rm(root, { recursive: true, force: true }));
 
   const ringWith = (options: Partial<EventRingOptions> = {}) =>
-    new EventRing({ directory, ...options });
+    new EventRing({ ...privateFolder(directory), ...options });
   async function kept(range: Parameters<typeof readEvents>[1] = {}): Promise<RingEvent[]> {
     const events: RingEvent[] = [];
     for await (const event of readEvents(directory, range)) events.push(event);

@@ -1,4 +1,3 @@
-import { preparePrivateFolder } from '@wins/trusted-files';
 import { EventShares } from './event-share.js';
 import { isIn, readEvents, type EventRange } from './read-events.js';
 import {
@@ -15,16 +14,16 @@ const GATHER_MS = 100;
 const RECENT = 128;
 const RETRY_MS = 1_000;
 
-/** How a ring is opened; only the folder must be given. */
+/** How a ring is opened. */
 export interface EventRingOptions {
-  /** Absolute path of a folder that is this ring's alone; made when absent. One ring at a time may be open there. */
+  /** Absolute path of a folder that is this ring's alone. One ring at a time may be open there. */
   readonly directory: string;
   /** At least so many events are kept, unless they are longer than `maxBytes`: 100 to 1,000,000. Default 10,000. */
   readonly maxEvents?: number;
   /** What all files together may have: 1 MiB to 64 MiB. Default 8 MiB. */
   readonly maxBytes?: number;
-  /** Makes the folder, or refuses it. Default, not on Windows: mode 0700, owned by this user. */
-  readonly prepareDirectory?: (directory: string) => void | Promise<void>;
+  /** Makes the folder, or refuses it. */
+  readonly prepareDirectory: (directory: string) => void | Promise<void>;
   /** Told when events can no longer be written, with why, and when they can be again. It must not throw. */
   readonly onChange?: (isAvailable: boolean, reason?: unknown) => void;
   /** A clock in milliseconds that does not jump. Default: that of Node. */
@@ -79,7 +78,7 @@ export class EventRing implements AsyncDisposable {
       directory,
       maxEvents: inRange('maxEvents', options.maxEvents ?? 10_000, 100, 1_000_000),
       maxBytes: inRange('maxBytes', options.maxBytes ?? 2 ** 23, 2 ** 20, 2 ** 26),
-      prepareDirectory: options.prepareDirectory ?? preparePrivateFolder,
+      prepareDirectory: options.prepareDirectory,
     });
   }
 

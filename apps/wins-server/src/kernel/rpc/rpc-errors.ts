@@ -1,5 +1,4 @@
 import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
-import { AuditError } from '../audit/audit-error.js';
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
 import { ERROR_METADATA_KEY } from '@wins/wins-api/contract';
 import { messageOf } from '@wins/wins-program';
@@ -52,6 +51,7 @@ const HOST_STATUS: Readonly<Record<HostSystemErrorCode, readonly [status, string
 
 /** The errors of features that are no FAILED_PRECONDITION. */
 const FEATURE_STATUS: Readonly<Partial<Record<FeatureErrorCode, status>>> = {
+  auditUnavailable: status.UNAVAILABLE,
   busy: status.RESOURCE_EXHAUSTED,
   invalidSince: status.INVALID_ARGUMENT,
   shuttingDown: status.UNAVAILABLE,
@@ -74,7 +74,6 @@ export function toRpcError(error: unknown): Partial<ServiceError> {
     return rpcError(STATUS[error.code], error.code, prefix + error.message);
   }
   const details = messageOf(error);
-  if (error instanceof AuditError) return rpcError(status.UNAVAILABLE, 'auditUnavailable', details);
   const hostCode = hostSystemErrorCode(error);
   if (hostCode !== undefined) return rpcError(...HOST_STATUS[hostCode], details);
   if (!(error instanceof FeatureError)) return { code: status.INTERNAL, details };
