@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type * as z from 'zod';
+import * as z from 'zod';
 import {
   configKeys,
   explainMigration,
@@ -8,9 +8,11 @@ import {
   mergeConfig,
   parseConfig,
 } from './index.js';
+import { maskedValue } from './explain/masked-settings.js';
 import { foldKey } from './parse/key-spelling.js';
 import { FILE_SCHEMA } from './schema/file-schema.js';
 import { bareSchema, entryOf, fieldsOf, notationOf } from './schema/notation.js';
+import { count, flag, list, section, someText } from './schema/value-schemas.js';
 
 /** Values of all kinds, in the form in which a config has them: a key takes those that its schema accepts. */
 const SAMPLES: readonly unknown[] = [
@@ -52,7 +54,7 @@ function valueOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
     return fc.uniqueArray(valueOf(entry), {
       ...{ minLength: 1, maxLength: 2, selector: (item) => JSON.stringify(item) },
     });
-  if (notationOf(bareSchema(schema)).masked === 'address' && accepts(schema, ADDRESS))
+  if (notationOf(bareSchema(schema)).shown === 'address' && accepts(schema, ADDRESS))
     return fc.constant(ADDRESS);
   return fc.constantFrom(...SAMPLES.filter((sample) => accepts(schema, sample)));
 }
@@ -128,15 +130,17 @@ describe('a key of the config', () => {
     );
   });
 
-  const masked = leaves.filter((key) => {
-    const { isSecret, masked: how } = notationOf(bareSchema(schemaOf(key)));
-    return isSecret === true || how !== undefined;
+  const shownOf = (key: string) => notationOf(bareSchema(schemaOf(key))).shown;
+  const texts = leaves.filter((key) => {
+    const inside = bareSchema(schemaOf(key));
+    const one = entryOf(inside) ?? inside;
+    return ![z.ZodBoolean, z.ZodNumber, z.ZodEnum].some((type) => one instanceof type);
   });
-
+  const masked = texts.filter((key) => shownOf(key) !== 'all');
   const plain = leaves.filter((key) => !masked.includes(key));
+  const withoutSecrets = (address: string) => address.replace(/\?.*/, '');
 
-  it('is hidden from those who help if it is declared as a secret, and shown to them otherwise', () => {
-    const withoutSecrets = (address: string) => address.replace(/\?.*/, '');
+  it('is shown to those who help as far as it is declared', () => {
     fc.assert(
       fc.property(complete, (file) => {
         const { config } = read(JSON.stringify(file));
@@ -148,41 +152,30 @@ describe('a key of the config', () => {
     );
   });
 
-  // Of a new key that takes any text it has to be said which of the two it is.
-  it('is one of these where it is hidden, and one of these where any text of it is shown', () => {
-    expect(masked).toEqual([
-      'processEnvironment',
-      'white_list.processPaths[].args',
-      'tracing.endpoint',
-      'csi-proxy.url',
-      'csi-proxy.args',
-    ]);
-    const takesAnyText = (key: string): boolean => {
-      const schema = schemaOf(key);
-      return accepts(schema, 'canary') || accepts(schema, ['canary']);
+  it('is hidden from them if it is a text that declares nothing, wherever it is', () => {
+    const schema = section({
+      added: someText('a text').optional(),
+      words: list(someText('a word'), 'words'),
+      named: z.record(z.string(), z.string()),
+      either: z.union([z.literal('none'), z.string()]),
+      inner: list(section({ added: someText('a text'), size: count('bytes', 9) }), 'parts'),
+      mode: z.enum(['none', 'watching']),
+      isOn: flag(),
+    });
+    const value = {
+      ...{ added: 'canary', words: ['canary'], named: { canary: 'canary' }, either: 'canary' },
+      ...{ inner: [{ added: 'canary', size: 3 }], mode: 'watching', isOn: true },
     };
-    expect(plain.filter(takesAnyText)).toEqual([
-      'listen',
-      'proxy',
-      'pipeAccess',
-      'white_list.processPaths[].path',
-      'white_list.processPaths[].envs',
-      'white_list.processPaths[].directories',
-      'audit.directory',
-      'upgrade.watchingPath',
-      'systemagent.workDirectory',
-      'systemagent.localPlanDirectory',
-      'systemagent.appliedPlanDirectory',
-      'systemagent.connectionInfoFile',
-      'systemagent.imagesDirectory',
-      'systemagent.agentRegistriesFile',
-      'systemagent.imageCredentialProviderConfig',
-      'systemagent.imageCredentialProviderBinDirectory',
-      'systemagent.interlockDirectory',
-      'csi-proxy.version',
-      'csi-proxy.kubeletPath',
-      'csi-proxy.path',
-      'tls-config.certFilePath',
-    ]);
+    expect(schema.parse(value)).toEqual(value);
+    const shown = JSON.stringify(maskedValue(schema, value, withoutSecrets));
+    expect(JSON.parse(shown)).toEqual({
+      ...{ words: [null], inner: [{ size: 3 }], mode: 'watching', isOn: true },
+    });
+  });
+
+  it('is never shown whole if it is a secret', () => {
+    const secrets = leaves.filter((key) => notationOf(bareSchema(schemaOf(key))).isSecret === true);
+    expect(secrets).toContain('processEnvironment');
+    expect(secrets.filter((key) => !masked.includes(key))).toEqual([]);
   });
 });

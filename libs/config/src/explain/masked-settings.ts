@@ -1,43 +1,52 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import { SETTING_NAMES } from '../parse/to-wins-config.js';
 import { FILE_SCHEMA } from '../schema/file-schema.js';
-import { bareSchema, entryOf, fieldsOf, notationOf, type Notation } from '../schema/notation.js';
+import { bareSchema, entryOf, fieldsOf, notationOf } from '../schema/notation.js';
 import type { WinsConfig } from '../wins-config.js';
 
-/** The settings of a config, by the keys of the file, as they may be shown to those who help: each as its key declares. Pure. */
+/**
+ * The settings of a config, by the keys of the file, as they may be shown to those who help: a text only as far as its key declares. Pure.
+ */
 export function maskedSettings(
   config: WinsConfig,
   addressWithoutSecrets: (address: string) => string,
 ): Readonly<Record<string, unknown>> {
-  const names: Readonly<Record<string, string>> = SETTING_NAMES;
-  const shown = (schema: z.core.$ZodType, value: unknown): unknown => {
-    if (value === undefined) return undefined;
-    const { isSecret, masked } = notationOf(bareSchema(schema));
-    if (masked !== undefined) return maskedValue(masked, value, addressWithoutSecrets);
-    if (isSecret === true) return undefined;
-    const fields = fieldsOf(schema);
-    if (fields !== undefined) return section(fields, value as object);
-    const entry = entryOf(schema);
-    return entry !== undefined && Array.isArray(value)
-      ? value.map((item) => shown(entry, item))
-      : value;
-  };
-  const section = (fields: ReadonlyMap<string, z.core.$ZodType>, values: object) => {
-    const settings = new Map(Object.entries(values));
-    return Object.fromEntries(
-      [...fields].map(([key, field]) => [key, shown(field, settings.get(names[key] ?? key))]),
-    );
-  };
-  return section(fieldsOf(FILE_SCHEMA) ?? new Map(), config);
+  return maskedValue(FILE_SCHEMA, config, addressWithoutSecrets) as Record<string, unknown>;
 }
 
-function maskedValue(
-  masked: NonNullable<Notation['masked']>,
+/** The part of a value that may be shown: undefined for a text whose schema does not say so. */
+export function maskedValue(
+  schema: z.core.$ZodType,
   value: unknown,
   addressWithoutSecrets: (address: string) => string,
 ): unknown {
-  if (masked === 'address') return addressWithoutSecrets(String(value));
-  if (masked === 'names') return Object.keys(value as object);
-  // A word that stands for a list: none, any.
-  return Array.isArray(value) ? `${value.length} entries` : value;
+  if (value === undefined) return undefined;
+  const bare = bareSchema(schema);
+  switch (notationOf(bare).shown) {
+    case 'all':
+      return value;
+    case 'address':
+      return addressWithoutSecrets(value as string);
+    case 'names':
+      return Object.keys(value as object);
+    case 'count':
+      // A word that stands for a list: none, any.
+      return Array.isArray(value) ? `${value.length} entries` : value;
+    case undefined:
+  }
+  const masked = (inner: z.core.$ZodType, of: unknown) =>
+    maskedValue(inner, of, addressWithoutSecrets);
+  const fields = fieldsOf(bare);
+  if (fields !== undefined) {
+    const names: Readonly<Record<string, string>> = SETTING_NAMES;
+    const settings = new Map(Object.entries(value as object));
+    return Object.fromEntries(
+      [...fields].map(([key, field]) => [key, masked(field, settings.get(names[key] ?? key))]),
+    );
+  }
+  const entry = entryOf(bare);
+  if (entry !== undefined)
+    return Array.isArray(value) ? value.map((item) => masked(entry, item)) : undefined;
+  const isHarmless = [z.ZodBoolean, z.ZodNumber, z.ZodEnum].some((type) => bare instanceof type);
+  return isHarmless ? value : undefined;
 }

@@ -4,7 +4,7 @@ import { notationOf, notesOf } from '../schema/notation.js';
 
 /** Metadata that JSON Schema has no words for; unknown ones make strict validators complain. */
 const OUR_WORDS = [
-  ...['shorthand', 'strictKeys', 'asWritten', 'isSecret', 'masked', 'since', 'absent'],
+  ...['shorthand', 'strictKeys', 'asWritten', 'isSecret', 'shown', 'since', 'absent'],
 ] as const;
 
 /**

@@ -9,7 +9,16 @@ import {
 } from './rancher-sections.js';
 import { metricsSection } from './metrics-section.js';
 import { tracingSection } from './tracing-section.js';
-import { count, flag, list, matching, routeNetwork, section, someText } from './value-schemas.js';
+import {
+  count,
+  flag,
+  list,
+  matching,
+  routeNetwork,
+  section,
+  shown,
+  someText,
+} from './value-schemas.js';
 import { whiteListSection } from './white-list-schema.js';
 
 const VARIABLE_NAME = /^(?=.*\S)[^=*\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+$/u;
@@ -24,13 +33,13 @@ export const FILE_SCHEMA = section({
   debug: flag()
     .meta(about('Log at debug level.', { since: '0.1.3' }))
     .default(false),
-  listen: someText('a pipe name')
+  listen: shown(someText('a pipe name'))
     .meta(about('Name of the gRPC pipe.', { since: '0.0.1' }))
     .default(DEFAULT_PIPE_NAME),
-  proxy: someText('a pipe name')
+  proxy: shown(someText('a pipe name'))
     .meta(about('Name of the tunnel pipe.', { since: '0.1.0' }))
     .default(DEFAULT_PROXY_PIPE_NAME),
-  pipeAccess: someText('a security descriptor in SDDL')
+  pipeAccess: shown(someText('a security descriptor in SDDL'))
     .meta(
       about('Who may open the pipes on Windows, as SDDL. By default administrators and SYSTEM.', {
         absent: 'administrators and SYSTEM',
@@ -47,7 +56,7 @@ export const FILE_SCHEMA = section({
       about('Environment variables of every run, besides the minimal ones.', {
         asWritten: 'text',
         isSecret: true,
-        masked: 'names',
+        shown: 'names',
       }),
     )
     .default({}),
@@ -66,7 +75,7 @@ export const FILE_SCHEMA = section({
     .meta(about('What clients of the tunnel pipe may use of the daemon.'))
     .prefault({}),
   routes: section({
-    allow: list(routeNetwork(), 'networks')
+    allow: shown(list(routeNetwork(), 'networks'))
       .meta(
         about(
           'Networks to which containers may add routes on the host. Empty: none. Metadata of a cloud, such as 169.254.169.254, needs an entry of its own.',
@@ -87,7 +96,7 @@ export const FILE_SCHEMA = section({
     )
     .default(true),
   audit: section({
-    directory: someText('a folder')
+    directory: shown(someText('a folder'))
       .meta(
         about('Where daemons keep their audit logs, each in a folder named after its pipe.', {
           absent: 'a place of the system',
@@ -112,7 +121,7 @@ export const FILE_SCHEMA = section({
       .overwrite((mode) => (mode === '' ? 'none' : mode))
       .meta(about('Whether the daemon is upgraded to the watched file.', { since: '0.0.1' }))
       .default('none'),
-    watchingPath: someText('a path')
+    watchingPath: shown(someText('a path'))
       .meta(
         about('The watched file; by default wins.exe (wins) beside the configuration.', {
           since: '0.0.1',

@@ -1,6 +1,6 @@
 import { parseListenAddress } from '@wins/wins-program';
 import { about } from './notation.js';
-import { flag, section, someText } from './value-schemas.js';
+import { flag, section, shown, someText } from './value-schemas.js';
 
 const ADDRESS = 'an IP address and a port, such as 127.0.0.1:9797';
 const LOOPBACK = 'an address of the loopback, or allowRemote: true';
@@ -8,7 +8,7 @@ const LOOPBACK = 'an address of the loopback, or allowRemote: true';
 /** `metrics`. */
 export function metricsSection() {
   return section({
-    listen: someText(ADDRESS)
+    listen: shown(someText(ADDRESS))
       .refine((text) => parseListenAddress(text) !== undefined, { error: ADDRESS })
       .meta(
         about('Where metrics are served over HTTP: 127.0.0.1:9797.', {

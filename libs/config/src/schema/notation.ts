@@ -6,15 +6,15 @@ import * as z from 'zod';
  * `shorthand` on an object: a lone scalar stands for the object with only that key. On a list: `true`,
  * a lone scalar stands for a list of one. `strictKeys`: an unknown or empty key is always an error,
  * because leaving it out would widen what is allowed. `asWritten`: names are of the operator's choice; every scalar is text, or what
- * it looks like. `isSecret`: problems do not repeat the values. `masked`: only so much is shown to those who help, the names of a section, an
- * address without its secrets, or the number of entries; of a secret without it nothing.
+ * it looks like. `isSecret`: problems do not repeat the values. `shown`: how much of a text those who help may see: all, the names of a section,
+ * an address without its secrets, or the number of entries; without it nothing. Numbers, booleans and words of a list are always shown.
  */
 export interface Notation {
   readonly shorthand?: string | true;
   readonly strictKeys?: boolean;
   readonly asWritten?: 'text' | 'typed';
   readonly isSecret?: boolean;
-  readonly masked?: 'names' | 'address' | 'count';
+  readonly shown?: 'all' | 'names' | 'address' | 'count';
 }
 
 /** What the metadata of a key says to people. */

@@ -2,7 +2,7 @@
  * The sections by which Rancher configures a node. This program reads them, so that a config of an earlier release stays valid.
  */
 import { about } from './notation.js';
-import { flag, list, matching, section, someText, text } from './value-schemas.js';
+import { flag, list, matching, section, shown, someText, text } from './value-schemas.js';
 
 const since = '0.1.2';
 const DIGEST = /^[0-9a-f]{64}$/i;
@@ -17,7 +17,7 @@ export function systemAgentSection() {
     preserveWorkDirectory: flag()
       .meta(about('Keep the working folder of a plan after it was applied.', { since }))
       .default(false),
-    workDirectory: text()
+    workDirectory: shown(text())
       .meta(
         about(
           'Where executions have their folders; by default /var/lib/rancher/agent/work, on drive C: on Windows.',
@@ -25,15 +25,15 @@ export function systemAgentSection() {
         ),
       )
       .optional(),
-    localPlanDirectory: text()
+    localPlanDirectory: shown(text())
       .meta(about('Where local plans lie; by default plans beside work.', { since }))
       .optional(),
-    appliedPlanDirectory: text()
+    appliedPlanDirectory: shown(text())
       .meta(
         about('Where plans that were applied are kept; by default applied beside work.', { since }),
       )
       .optional(),
-    connectionInfoFile: text()
+    connectionInfoFile: shown(text())
       .meta(
         about(
           'The file that says how to reach Rancher; by default rancher2_connection_info.json beside work.',
@@ -41,12 +41,12 @@ export function systemAgentSection() {
         ),
       )
       .optional(),
-    imagesDirectory: text()
+    imagesDirectory: shown(text())
       .meta(
         about('Where images lie that need no download; by default images beside work.', { since }),
       )
       .optional(),
-    agentRegistriesFile: text()
+    agentRegistriesFile: shown(text())
       .meta(
         about(
           'The file that configures registries; by default those of Rancher, RKE2 and K3s are tried.',
@@ -54,13 +54,13 @@ export function systemAgentSection() {
         ),
       )
       .optional(),
-    imageCredentialProviderConfig: text()
+    imageCredentialProviderConfig: shown(text())
       .meta(about('Not used, as in the original.', { since }))
       .optional(),
-    imageCredentialProviderBinDirectory: text()
+    imageCredentialProviderBinDirectory: shown(text())
       .meta(about('Not used, as in the original.', { since }))
       .optional(),
-    interlockDirectory: text()
+    interlockDirectory: shown(text())
       .meta(about('Not used, as in the original daemon.', { since }))
       .optional(),
   })
@@ -75,14 +75,16 @@ export function csiProxySection() {
     url: someText('a download address').meta(
       about('Download address of the archive; %s, %v or %[1]s is the version.', {
         ...required,
-        masked: 'address',
+        shown: 'address',
       }),
     ),
-    version: someText('a version').meta(about('The version to install, such as v1.1.3.', required)),
-    kubeletPath: someText('a path').meta(
+    version: shown(someText('a version')).meta(
+      about('The version to install, such as v1.1.3.', required),
+    ),
+    kubeletPath: shown(someText('a path')).meta(
       about('The folder of the kubelet; the path of kubelet.exe says nothing.', required),
     ),
-    sha256: matching(DIGEST, 'a SHA-256 digest of 64 hexadecimal digits')
+    sha256: shown(matching(DIGEST, 'a SHA-256 digest of 64 hexadecimal digits'))
       .toLowerCase()
       .meta(
         about('SHA-256 digest of the archive. Absent: that of the first download over TLS.', {
@@ -94,11 +96,11 @@ export function csiProxySection() {
       .meta(
         about('More arguments of the service, each whole: -v=4.', {
           absent: 'none',
-          masked: 'count',
+          shown: 'count',
         }),
       )
       .optional(),
-    path: text()
+    path: shown(text())
       .meta(about('The folder of the releases; by default csi-proxy beside the config.'))
       .optional(),
   })
@@ -118,7 +120,7 @@ export function tlsSection() {
     insecure: flag()
       .meta(about('Accept any certificate; csi-proxy.sha256 is required then.', inFirst))
       .optional(),
-    certFilePath: text()
+    certFilePath: shown(text())
       .meta(about('A PEM file of authorities besides those of the system.', inFirst))
       .optional(),
   })

@@ -14,7 +14,7 @@ export function tracingSection() {
         about('Collector that takes spans by OTLP over HTTP: http://127.0.0.1:4318.', {
           absent: 'required',
           isSecret: true,
-          masked: 'address',
+          shown: 'address',
         }),
       ),
   })

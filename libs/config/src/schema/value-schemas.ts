@@ -2,6 +2,7 @@
  * What single values of the file may be, with the words for what was expected.
  */
 import * as z from 'zod';
+import type { Notation } from './notation.js';
 import { isLinkLocalNetwork, isRouteNetwork } from './route-network.js';
 
 // Control characters (C0, DEL, C1), line separators and lone surrogates: no name or path has them.
@@ -21,6 +22,10 @@ export const text = () => matching(PRINTABLE, 'text without control characters')
 /** A printable text that says something. */
 export const someText = (what: string) =>
   matching(PRINTABLE_NOT_BLANK, `${what}, not blank and without control characters`);
+
+/** Texts, or a list of them, that those who help may see. */
+export const shown = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.meta({ shown: 'all' } satisfies Notation);
 
 /** A TCP port. */
 export function port() {

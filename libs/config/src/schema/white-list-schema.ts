@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { argumentRules } from './argument-rules-schema.js';
 import { about } from './notation.js';
-import { flag, list, matching, port, section, someText } from './value-schemas.js';
+import { flag, list, matching, port, section, shown, someText } from './value-schemas.js';
 
 /** What the system knows of who connects; a beginning of a container's id is long enough to mean one. */
 const CALLER =
@@ -26,10 +26,10 @@ export function whiteListSection() {
 function allowedPath() {
   const digest = matching(DIGEST, 'a SHA-256 digest of 64 hexadecimal digits').toLowerCase();
   return section({
-    path: someText('a path').meta(
+    path: shown(someText('a path')).meta(
       about('The program, by its path on the host.', { absent: 'required' }),
     ),
-    sha256: list(digest, 'SHA-256 digests')
+    sha256: shown(list(digest, 'SHA-256 digests'))
       .min(1, { error: 'at least one SHA-256 digest' })
       .meta(
         about('Digests, one of which the content must have. Without this key it is not pinned.', {
@@ -38,9 +38,11 @@ function allowedPath() {
         }),
       )
       .optional(),
-    envs: list(
-      matching(VARIABLE_PATTERN, 'the name of an environment variable, or a beginning and "*"'),
-      'names',
+    envs: shown(
+      list(
+        matching(VARIABLE_PATTERN, 'the name of an environment variable, or a beginning and "*"'),
+        'names',
+      ),
     )
       .refine((names) => names.length === 1 || !names.includes('any'), {
         error: 'names, or "any" alone',
@@ -56,11 +58,11 @@ function allowedPath() {
       .meta(
         about(
           'Arguments that a client may pass: none, any, or a list of argument lists. By default any.',
-          { asWritten: 'typed', masked: 'count', absent: 'any' },
+          { asWritten: 'typed', shown: 'count', absent: 'any' },
         ),
       )
       .optional(),
-    directories: list(someText('a path'), 'paths')
+    directories: shown(list(someText('a path'), 'paths'))
       .meta(
         about("Folders in which a client may have the program run, besides the program's own.", {
           shorthand: true,
@@ -68,12 +70,14 @@ function allowedPath() {
         }),
       )
       .optional(),
-    for: list(
-      matching(
-        CALLER,
-        'administrators, user:UID, account:SID, container:ID (or 12 digits of it and "*") or container:*',
+    for: shown(
+      list(
+        matching(
+          CALLER,
+          'administrators, user:UID, account:SID, container:ID (or 12 digits of it and "*") or container:*',
+        ),
+        'callers',
       ),
-      'callers',
     )
       .min(1, { error: 'at least one caller' })
       .meta(
