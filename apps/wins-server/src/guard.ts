@@ -1,18 +1,44 @@
-import { escapeText, isUsageError, messageOf, type CommandHandler } from '@wins/wins-program';
+import { escapeText, isUsageError, messageOf, type CommandSurroundings } from '@wins/wins-program';
 import { exitCodeForError } from './exit-code-for-error.js';
+
+type Asynchronous<Loaded> = Loaded extends (...given: infer Given) => Promise<infer Result>
+  ? (...given: Given) => Promise<Result>
+  : never;
+
+/** A command as the reader of the command line calls it. */
+type Guarded<Loaded> = Loaded extends (options: infer Options, ...more: never) => unknown
+  ? (
+      options: Options & { readonly debug: boolean },
+      surroundings: CommandSurroundings,
+    ) => Promise<number>
+  : never;
+
+/**
+ * Makes a function of one that is loaded when it is called.
+ *
+ * @param name - Of the function, in what is loaded.
+ */
+export function later<Loaded, Name extends keyof Loaded>(
+  load: () => Promise<Loaded>,
+  name: Name,
+): Asynchronous<Loaded[Name]> {
+  const call = async (...given: readonly unknown[]): Promise<unknown> =>
+    ((await load())[name] as typeof call)(...given);
+  return call as Asynchronous<Loaded[Name]>;
+}
 
 /**
  * Makes a command of a function that is loaded when it runs: what it throws becomes lines on standard error and an exit code. Only
  * a `UsageError` is left to whoever read the command line.
  */
-export function guard<Options>(
-  load: () => Promise<CommandHandler<Options>>,
-): CommandHandler<Options & { readonly debug: boolean }> {
-  return async (options, surroundings) => {
+export function guard<Loaded, Name extends keyof Loaded>(
+  load: () => Promise<Loaded>,
+  name: Name,
+): Guarded<Loaded[Name]> {
+  const command = later(load, name) as typeof run;
+  const run = async (options: { readonly debug: boolean }, surroundings: CommandSurroundings) => {
     try {
-      return await (
-        await load()
-      )(options, surroundings);
+      return await command(options, surroundings);
     } catch (error) {
       if (isUsageError(error)) throw error;
       writeLines(messageOf(error));
@@ -20,6 +46,7 @@ export function guard<Options>(
       return exitCodeForError(error);
     }
   };
+  return run as Guarded<Loaded[Name]>;
 }
 
 /** Only the line feeds are ours: each line may repeat foreign text. */

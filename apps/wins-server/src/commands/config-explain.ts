@@ -2,7 +2,6 @@ import { findConfigKeys, configKeys, type ConfigKey } from '@wins/config';
 import { judgeStart, MAX_EXECUTABLE_BYTES } from '@wins/process-manager';
 import type { WinsClient } from '@wins/wins-api';
 import {
-  escapeText,
   EXIT,
   quoteText,
   UsageError,
@@ -18,6 +17,7 @@ import {
 } from '../configuration/subject-verdict.js';
 import { thisSystem } from '../this-system.js';
 import { askRunningDaemon } from './running-daemon.js';
+import { safeLines } from './safe-lines.js';
 
 /** The options of `wins srv config explain`. */
 export interface ExplainOptions {
@@ -80,7 +80,7 @@ async function verdictOf(options: ExplainOptions): Promise<SubjectVerdict> {
     const ask = (client: WinsClient, signal: AbortSignal) =>
       client.config.explain(subject, { signal });
     // On the pipe of its clients: the verdict depends on who asks.
-    const answer = await askRunningDaemon(options, ask, { pipesOf: (main) => [main] });
+    const answer = await askRunningDaemon(options, ask, { pipe: 'main' });
     const { Allowed: allowed, Code: code, Reason: reason, Entry } = answer;
     const { Key: key = '', File: file = '', Line: line = 0, Column: column = 0 } = Entry ?? {};
     const entry = { key, file, ...(line > 0 && { line, column }) };
@@ -115,7 +115,7 @@ async function showVerdict(
   ];
   await show({
     value: { subject: what, allowed, code, reason, ...(nextStep && { nextStep }), entry },
-    text: lines.map((text) => `${escapeText(text)}\n`).join(''),
+    text: safeLines(lines),
     names: entry.key === '' ? [] : [entry.key],
   });
   return allowed ? EXIT.server.ok : EXIT.server.notAllowed;

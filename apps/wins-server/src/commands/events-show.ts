@@ -1,14 +1,14 @@
 import { FeatureError } from '../kernel/feature-error.js';
 import { readEvents } from '../kernel/events/read-events.js';
 import type { EventFacts, RingEvent } from '../kernel/events/ring-event.js';
-import { WinsClientError, type WinsClient } from '@wins/wins-api';
+import { WinsClientError } from '@wins/wins-api';
 import { eventsServiceDefinition, type EventRecord } from '@wins/wins-api/contract';
 import { EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';
 import { sinceOption } from '../kernel/audit/parse-since.js';
 import { DaemonCallError } from '../daemon-call-error.js';
 import { eventsDirectoryOf } from '../features/events/event-journal.js';
 import { EVENT_HEAD, eventRow } from '../features/events/event-row.js';
-import { askRunningDaemon, pipeOfConfig, type RunningDaemonOptions } from './running-daemon.js';
+import { callRunningDaemon, pipeOfConfig, type RunningDaemonOptions } from './running-daemon.js';
 
 /** The options of `wins srv events`. */
 export interface EventsOptions extends RunningDaemonOptions {
@@ -81,21 +81,17 @@ export async function* eventsOf(
 
 function askPage(options: RunningDaemonOptions, { since, follow }: Range, After: bigint) {
   const request = { After, Since: since?.toISOString() ?? '', Wait: follow };
-  const ask = (client: WinsClient, signal: AbortSignal) =>
-    client.call(eventsServiceDefinition.read, request, { signal });
-  const question = { asker: 'wins srv events', answered };
-  return askRunningDaemon(options, ask, { ...question, ...(follow && { timeoutMs: Infinity }) });
+  return callRunningDaemon(options, eventsServiceDefinition.read, request, {
+    asker: 'wins srv events',
+    // What the daemon itself says: that it cannot read its events, or that too many follow them.
+    exitCode: (code) => (code === 'refused' ? undefined : EXIT.server.unavailable),
+    ...(follow && { timeoutMs: Infinity }),
+  });
 }
 
 function eventOf({ Seq, Time: time, Type: type, Facts }: EventRecord): RingEvent {
   const facts = JSON.parse(Facts === '' ? '{}' : Facts) as EventFacts;
   return { seq: Number(Seq), time, type, ...facts };
-}
-
-/** What the daemon itself says: that it cannot read its events, or that too many follow them. */
-function answered(error: WinsClientError): DaemonCallError | undefined {
-  if (error.reason === undefined || error.code === 'refused') return undefined;
-  return new DaemonCallError(error.details, EXIT.server.unavailable, { cause: error });
 }
 
 /** Whether the files are all that is left: no daemon could tell, or it does not tell who asks. */

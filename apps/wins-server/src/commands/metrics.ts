@@ -1,7 +1,6 @@
 import { metricsServiceDefinition } from '@wins/wins-api/contract';
 import { escapeText, EXIT, type CommandSurroundings } from '@wins/wins-program';
-import { DaemonCallError } from '../daemon-call-error.js';
-import { askRunningDaemon, type RunningDaemonOptions } from './running-daemon.js';
+import { callRunningDaemon, type RunningDaemonOptions } from './running-daemon.js';
 
 /**
  * `wins srv metrics`: all metrics of the running daemon, in the text format of Prometheus.
@@ -12,17 +11,9 @@ export async function showMetrics(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const { Text: text } = await askRunningDaemon(
-    options,
-    (client, signal) => client.call(metricsServiceDefinition.scrape, {}, { signal }),
-    {
-      asker: 'wins srv metrics',
-      answered: (error) =>
-        error.reason === 'metricsOff'
-          ? new DaemonCallError(error.details, EXIT.server.unavailable, { cause: error })
-          : undefined,
-    },
-  );
+  const question = { asker: 'wins srv metrics' };
+  const { scrape } = metricsServiceDefinition;
+  const { Text: text } = await callRunningDaemon(options, scrape, {}, question);
   // Another program may serve the pipe, and a terminal obeys what it prints.
   const shown = text.split('\n').map((line) => escapeText(line));
   await show({ value: { text }, text: shown.join('\n') });

@@ -1,5 +1,6 @@
 import { ConfigError } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
+import type { MethodDefinition } from '@grpc/grpc-js';
 import { WinsClientError, type WinsClient } from '@wins/wins-api';
 import { adminPipeOf, DEFAULT_PIPE_NAME, EXIT, quoteText } from '@wins/wins-program';
 import { DaemonCallError } from '../daemon-call-error.js';
@@ -24,16 +25,19 @@ export interface Question {
   /** How long the answer may take, in milliseconds; Infinity where it comes when something has been done. Default: 15,000. */
   readonly timeoutMs?: number;
   /**
-   * The pipes to ask on, from the main one: the next is asked where there is none of that name. Default: that of administrators,
-   * then the main one, on which a daemon of an earlier release answers.
+   * The only pipe to ask on. Default: that of administrators; where there is none of that name the main one, on which a daemon of an
+   * earlier release answers.
    */
-  readonly pipesOf?: (main: string) => readonly string[];
+  readonly pipe?: 'main' | 'admin';
   /** What to do when no daemon answers there. */
   readonly nextStep?: string;
   /** Ends it before it is over. Default: nothing does but the time. */
   readonly signal?: AbortSignal;
-  /** What an answer of the daemon itself comes to, which needs no words about the pipe; undefined for one that does. */
-  readonly answered?: (error: WinsClientError) => DaemonCallError | undefined;
+  /**
+   * The exit code for a failure that the daemon itself has answered, which needs no words about the pipe; undefined for one that does.
+   * That something is off is 69 in any case.
+   */
+  readonly exitCode?: (code: WinsClientError['code']) => number | undefined;
 }
 
 /** What was asked, for the words of a failure. */
@@ -56,31 +60,50 @@ export async function askRunningDaemon<Answer>(
   ask: (client: WinsClient, signal: AbortSignal) => Promise<Answer>,
   question: Question = {},
 ): Promise<Answer> {
-  const { asker = 'wins srv config', timeoutMs = ANSWER_TIMEOUT_MS, answered } = question;
+  const { asker = 'wins srv config', timeoutMs = ANSWER_TIMEOUT_MS } = question;
   const main = options.server ?? (await pipeOfConfig(options.config));
-  const pipes = question.pipesOf?.(main) ?? [adminPipeOf(main), main];
+  const all = { main, admin: adminPipeOf(main) };
+  const pipes = question.pipe === undefined ? [all.admin, main] : [all[question.pipe]];
   const { pipeServerCheck, adminServerCheck } = await thisSystem();
   const never = question.signal ?? new AbortController().signal;
   const signal = timeoutMs === Infinity ? never : AbortSignal.timeout(timeoutMs);
   for (const [index, pipe] of pipes.entries()) {
-    const isOfAdministrators = pipe === adminPipeOf(main);
+    const isOfAdministrators = pipe === all.admin;
     const check = isOfAdministrators ? adminServerCheck() : pipeServerCheck?.();
     try {
       return await askDaemon(pipe, asker, check, (client) => ask(client, signal));
     } catch (error) {
       if (!(error instanceof WinsClientError)) throw error;
       if (isNotThere(error) && index + 1 < pipes.length) continue;
-      const own = error.reason === undefined ? undefined : answered?.(error);
+      const exitCode = exitCodeOf(error, question);
+      if (exitCode !== undefined)
+        throw new DaemonCallError(error.details, exitCode, { cause: error });
       const lateMs = signal.aborted ? timeoutMs : undefined;
       const attempt = { pipe, absent: pipes.slice(0, index), isOfAdministrators, lateMs };
-      throw own ?? failure(error, attempt, question.nextStep);
+      throw failure(error, attempt, question.nextStep);
     }
   }
   throw new Error('cannot ask the daemon: found no pipe to ask on; wanted one');
 }
 
+/** Makes a call with one answer to the running daemon, as {@link askRunningDaemon} does. */
+export function callRunningDaemon<Request, Answer>(
+  options: RunningDaemonOptions,
+  method: MethodDefinition<Request, Answer>,
+  request: NoInfer<Request>,
+  question?: Question,
+): Promise<Answer> {
+  const ask = (client: WinsClient, signal: AbortSignal) => client.call(method, request, { signal });
+  return askRunningDaemon(options, ask, question);
+}
+
+function exitCodeOf({ code, reason }: WinsClientError, question: Question): number | undefined {
+  if (reason === undefined) return undefined;
+  return reason.endsWith('Off') ? EXIT.server.unavailable : question.exitCode?.(code);
+}
+
 /** Whether nothing serves a pipe of that name, so that nothing was asked. */
-export function isNotThere({ cause }: Error): boolean {
+function isNotThere({ cause }: Error): boolean {
   return cause instanceof PipeError && cause.code === 'notFound';
 }
 

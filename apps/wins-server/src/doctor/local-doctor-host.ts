@@ -1,5 +1,3 @@
-import { verifyAuditLog } from '../kernel/audit/verify-audit-log.js';
-
 import { permittedDrops } from '@wins/config';
 import { connectPipe, resolvePipePath } from '@wins/pipe-transport';
 import { findOrphans, ProcessError, type ProcessHost } from '@wins/process-manager';
@@ -11,8 +9,9 @@ import { release, type } from 'node:os';
 import path from 'node:path';
 import { heavyParts } from '../load-heavy-parts.js';
 import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';
+import { verifyAuditLog } from '../kernel/audit/verify-audit-log.js';
 import { askCsiProxyStatus } from '../commands/csi-proxy.js';
-import { askPlanStatus } from '../commands/plan/ask-about-plans.js';
+import { askPlanStatus } from '../commands/plan/show.js';
 import { askRunningDaemon } from '../commands/running-daemon.js';
 import { allowedBy } from '../configuration/allowed-executables.js';
 import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';

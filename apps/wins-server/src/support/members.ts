@@ -1,13 +1,11 @@
 import { resolvePipePath } from '@wins/pipe-transport';
 import { logTail } from '../features/support-bundle/log-tail.js';
 import type { SupportMember } from '../features/support-bundle/make-member.js';
-import type { WinsClientError } from '@wins/wins-api';
 import { metricsServiceDefinition } from '@wins/wins-api/contract';
-import { adminPipeOf, COMMIT, EXIT, SERVICE_NAME, VERSION } from '@wins/wins-program';
+import { adminPipeOf, COMMIT, SERVICE_NAME, VERSION } from '@wins/wins-program';
 import os from 'node:os';
 import { eventsOf } from '../commands/events-show.js';
-import { askRunningDaemon } from '../commands/running-daemon.js';
-import { DaemonCallError } from '../daemon-call-error.js';
+import { callRunningDaemon } from '../commands/running-daemon.js';
 import { examine } from '../doctor/examine.js';
 import { reportValue } from '../doctor/report.js';
 import { hostSystem } from '../host-system/select-host-system.js';
@@ -84,18 +82,10 @@ async function events({ named, listen }: SupportSource): Promise<string> {
 }
 
 async function metrics({ named, listen }: SupportSource): Promise<string> {
-  const { Text: text } = await askRunningDaemon(
-    { config: named, server: listen },
-    (client, signal) => client.call(metricsServiceDefinition.scrape, {}, { signal }),
-    { asker: 'wins support-bundle', answered: offError },
-  );
-  return text;
-}
-
-/** A daemon that keeps none says so. */
-function offError(error: WinsClientError): DaemonCallError | undefined {
-  if (error.reason !== 'metricsOff') return undefined;
-  return new DaemonCallError(error.details, EXIT.server.unavailable, { cause: error });
+  const daemon = { config: named, server: listen };
+  const question = { asker: 'wins support-bundle' };
+  const { scrape } = metricsServiceDefinition;
+  return (await callRunningDaemon(daemon, scrape, {}, question)).Text;
 }
 
 function log(): Promise<string> {

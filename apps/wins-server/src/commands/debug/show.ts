@@ -1,12 +1,13 @@
+import type { MethodDefinition } from '@grpc/grpc-js';
 import {
   debugServiceDefinition,
-  type DebugClient,
-  type DebugLogLevelResponse,
+  type DebugConnection,
+  type DebugPiece,
 } from '@wins/wins-api/contract';
-import { EXIT, type CommandSurroundings } from '@wins/wins-program';
-import { askForDiagnosis, requireEnd, type SecondsOptions } from './ask-about-debug.js';
-import { lines } from '../plan/plan-text.js';
-import type { RunningDaemonOptions } from '../running-daemon.js';
+import { EXIT, type CommandHandler, type CommandSurroundings } from '@wins/wins-program';
+import { callRunningDaemon, type RunningDaemonOptions } from '../running-daemon.js';
+import { safeLines } from '../safe-lines.js';
+import { DIAGNOSIS, receive, type SecondsOptions } from './receive.js';
 
 /** The options of `wins srv debug log-level`. */
 export interface LogLevelOptions extends RunningDaemonOptions {
@@ -23,11 +24,9 @@ export async function showStacks(
   { show }: CommandSurroundings,
 ): Promise<number> {
   const request = { Seconds: options.seconds };
-  const text = await wholeText(options, (client, signal) =>
-    client.stream(debugServiceDefinition.stacks, request, { signal }),
-  );
+  const text = await wholeText(options, debugServiceDefinition.stacks, request);
   // The daemon has escaped what it repeats, but for its line feeds.
-  await show({ value: { Stacks: text }, text: lines(text.trimEnd().split('\n')) });
+  await show({ value: { Stacks: text }, text: safeLines(text.trimEnd().split('\n')) });
   return EXIT.server.ok;
 }
 
@@ -36,135 +35,113 @@ export async function showReport(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const text = await wholeText(options, (client, signal) =>
-    client.stream(debugServiceDefinition.report, {}, { signal }),
-  );
-  const value: unknown = JSON.parse(text);
-  await show({ value, text: lines(JSON.stringify(value, undefined, 2).split('\n')) });
+  const value: unknown = JSON.parse(await wholeText(options, debugServiceDefinition.report, {}));
+  await show({ value, text: safeLines(JSON.stringify(value, undefined, 2).split('\n')) });
   return EXIT.server.ok;
 }
 
 /** `wins srv debug handles`: what keeps the daemon alive. */
-export async function showHandles(
-  options: RunningDaemonOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
-  const { Handles: handles } = await askForDiagnosis(options, (client, signal) =>
-    client.call(debugServiceDefinition.handles, {}, { signal }),
-  );
-  const rows = handles.map(({ Kind, Count }) => [Kind, String(Count)]);
-  await show({ value: handles, table: { headings: ['KIND', 'COUNT'], rows } });
-  return EXIT.server.ok;
-}
+export const showHandles = listing(debugServiceDefinition.handles, ({ Handles }) => Handles, {
+  KIND: ({ Kind }) => Kind,
+  COUNT: ({ Count }) => Count,
+});
+
+const CLIENT = {
+  PID: ({ Client }: OfClient) => (Client?.PID ?? 0) || '',
+  ACCOUNT: ({ Client }: OfClient) => Client?.Account ?? '',
+  CONTAINER: ({ Client }: OfClient) => Client?.Container.slice(0, 12) ?? '',
+};
 
 /** `wins srv debug connections`: who is connected. */
-export async function showConnections(
-  options: RunningDaemonOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
-  const { Connections: open } = await askForDiagnosis(options, (client, signal) =>
-    client.call(debugServiceDefinition.connections, {}, { signal }),
-  );
-  const rows = open.map(({ Name, Client, OpenedAt, Calls, ReceivedBytes, SentBytes }) => [
-    ...[Name, ...clientCells(Client), OpenedAt, String(Calls)],
-    ...[String(ReceivedBytes), String(SentBytes)],
-  ]);
-  const headings = ['NAME', ...CLIENT, 'OPENED', 'CALLS', 'RECEIVED', 'SENT'];
-  const value = open.map((each) => ({
-    ...each,
-    ...{ ReceivedBytes: Number(each.ReceivedBytes), SentBytes: Number(each.SentBytes) },
-  }));
-  await show({ value, table: { headings, rows }, names: open.map(({ Name }) => Name) });
-  return EXIT.server.ok;
-}
+export const showConnections = listing(
+  debugServiceDefinition.connections,
+  (all) => all.Connections,
+  {
+    NAME: ({ Name }) => Name,
+    ...CLIENT,
+    OPENED: ({ OpenedAt }) => OpenedAt,
+    CALLS: ({ Calls }) => Calls,
+    RECEIVED: ({ ReceivedBytes }) => ReceivedBytes,
+    SENT: ({ SentBytes }) => SentBytes,
+  },
+);
 
 /** `wins srv debug runs`: what runs, whoever started it. */
-export async function showRuns(
-  options: RunningDaemonOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
-  const { Runs: runs } = await askForDiagnosis(options, (client, signal) =>
-    client.call(debugServiceDefinition.runs, {}, { signal }),
-  );
-  const rows = runs.map(({ Name, State, PID, StartedAt, Owner, Path }) => [
-    ...[Name, State, String(PID), StartedAt, Owner, Path],
-  ]);
-  const headings = ['NAME', 'STATE', 'PID', 'STARTED', 'OWNER', 'PATH'];
-  await show({ value: runs, table: { headings, rows }, names: runs.map(({ Name }) => Name) });
-  return EXIT.server.ok;
-}
+export const showRuns = listing(debugServiceDefinition.runs, ({ Runs }) => Runs, {
+  NAME: ({ Name }) => Name,
+  STATE: ({ State }) => State,
+  PID: ({ PID }) => PID,
+  STARTED: ({ StartedAt }) => StartedAt,
+  OWNER: ({ Owner }) => Owner,
+  PATH: ({ Path }) => Path,
+});
 
 /** `wins srv debug streams`: the sessions of the tunnel, and how many streams each has. */
-export async function showStreams(
-  options: RunningDaemonOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
-  const { Sessions: sessions } = await askForDiagnosis(options, (client, signal) =>
-    client.call(debugServiceDefinition.streams, {}, { signal }),
-  );
-  const rows = sessions.map((session) => {
-    const { Name, Client, OpenedAt, Streams, ReceivedBytes, SentBytes, Pauses } = session;
-    const counts = [Streams, ReceivedBytes, SentBytes, Pauses].map(String);
-    return [Name, ...clientCells(Client), OpenedAt, ...counts];
-  });
-  const headings = ['NAME', ...CLIENT, 'OPENED', 'STREAMS', 'RECEIVED', 'SENT', 'PAUSES'];
-  const value = sessions.map((each) => ({
-    ...each,
-    ...{ ReceivedBytes: Number(each.ReceivedBytes), SentBytes: Number(each.SentBytes) },
-    Pauses: Number(each.Pauses),
-  }));
-  await show({ value, table: { headings, rows }, names: sessions.map(({ Name }) => Name) });
-  return EXIT.server.ok;
-}
+export const showStreams = listing(debugServiceDefinition.streams, ({ Sessions }) => Sessions, {
+  NAME: ({ Name }) => Name,
+  ...CLIENT,
+  OPENED: ({ OpenedAt }) => OpenedAt,
+  STREAMS: ({ Streams }) => Streams,
+  RECEIVED: ({ ReceivedBytes }) => ReceivedBytes,
+  SENT: ({ SentBytes }) => SentBytes,
+  PAUSES: ({ Pauses }) => Pauses,
+});
 
 /** `wins srv debug log-level`: how much is logged, or another level for some time. */
 export async function changeLogLevel(
-  options: LogLevelOptions,
+  { level, for: forMs, ...options }: LogLevelOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const isAsked = options.level === undefined;
-  const Seconds = isAsked ? 0 : Math.ceil(options.for / 1000);
-  const answer = await askForDiagnosis(options, (client, signal) =>
-    client.call(
-      debugServiceDefinition.logLevel,
-      { Level: options.level ?? '', Seconds },
-      { signal },
-    ),
-  );
-  await show({ value: answer, text: levelText(answer), names: [answer.Level] });
+  const seconds = level === undefined ? 0 : Math.ceil(forMs / 1000);
+  const request = { Level: level ?? '', Seconds: seconds };
+  const { logLevel } = debugServiceDefinition;
+  const answer = await callRunningDaemon(options, logLevel, request, DIAGNOSIS);
+  const { Level, Until } = answer;
+  const until = Until === '' ? '' : ` until ${Until}`;
+  await show({ value: answer, text: safeLines([`the level is ${Level}${until}`]), names: [Level] });
   return EXIT.server.ok;
 }
 
-const CLIENT = ['PID', 'ACCOUNT', 'CONTAINER'];
+type OfClient = Pick<DebugConnection, 'Client'>;
 
-function clientCells(client: DebugClient | undefined): string[] {
-  const { PID = 0, Account = '', Container = '' } = client ?? {};
-  return [PID === 0 ? '' : String(PID), Account, Container.slice(0, 12)];
+/**
+ * A command that lists what a call answers.
+ *
+ * @param columns - What is in each, by its heading.
+ */
+function listing<Answer, Row extends object>(
+  method: MethodDefinition<object, Answer>,
+  rowsOf: (answer: Answer) => readonly Row[],
+  columns: Readonly<Record<string, (row: NoInfer<Row>) => string | number | bigint>>,
+): CommandHandler<RunningDaemonOptions> {
+  return async (options, { show }) => {
+    const answered = rowsOf(await callRunningDaemon(options, method, {}, DIAGNOSIS));
+    const rows = answered.map((row) => Object.values(columns).map((cellOf) => String(cellOf(row))));
+    await show({
+      value: answered.map(withNumbers),
+      table: { headings: Object.keys(columns), rows },
+      names: answered.flatMap((row) => columns['NAME']?.(row).toString() ?? []),
+    });
+    return EXIT.server.ok;
+  };
 }
 
-function levelText({ Level, Until }: DebugLogLevelResponse): string {
-  return lines([Until === '' ? `the level is ${Level}` : `the level is ${Level} until ${Until}`]);
+/** JSON has no integers that are larger. */
+function withNumbers(row: object): object {
+  const fields = Object.entries(row).map(([name, value]: [string, unknown]) => [
+    name,
+    typeof value === 'bigint' ? Number(value) : value,
+  ]);
+  return Object.fromEntries(fields) as object;
 }
 
-async function wholeText(
+async function wholeText<Request>(
   options: RunningDaemonOptions,
-  ask: (
-    client: Parameters<Parameters<typeof askForDiagnosis>[1]>[0],
-    signal: AbortSignal,
-  ) => AsyncIterable<{ readonly Data: Buffer }>,
+  method: MethodDefinition<Request, DebugPiece>,
+  request: NoInfer<Request>,
 ): Promise<string> {
   const parts: Buffer[] = [];
-  await askForDiagnosis(
-    options,
-    async (client, signal) => {
-      let sizeBytes = 0;
-      for await (const { Data } of ask(client, signal)) {
-        sizeBytes += Data.length;
-        requireEnd(sizeBytes, MOST_TEXT_BYTES);
-        parts.push(Buffer.from(Data));
-      }
-    },
-    { timeoutMs: Infinity },
-  );
+  const take = (piece: Buffer): void => void parts.push(Buffer.from(piece));
+  await receive(options, method, request, { mostBytes: MOST_TEXT_BYTES, take });
   return Buffer.concat(parts).toString();
 }

@@ -6,8 +6,8 @@ import path from 'node:path';
 import { DaemonCallError } from '../../daemon-call-error.js';
 import { listenForShutdown } from '../../service/shutdown-signal.js';
 import { thisSystem } from '../../this-system.js';
-import { askForDiagnosis, requireEnd, type SecondsOptions } from './ask-about-debug.js';
 import type { RunningDaemonOptions } from '../running-daemon.js';
+import { receive, type SecondsOptions } from './receive.js';
 
 /** Where an answer goes. */
 export interface FileAnswerOptions {
@@ -50,7 +50,7 @@ export function writeTrace(
  */
 async function writeAnswer<Request>(
   method: MethodDefinition<Request, DebugPiece>,
-  request: Request,
+  request: NoInfer<Request>,
   options: RunningDaemonOptions & FileAnswerOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
@@ -64,18 +64,10 @@ async function writeAnswer<Request>(
   try {
     await writeNewPrivateFile(
       file,
-      (write) =>
-        askForDiagnosis(
-          options,
-          async (client) => {
-            for await (const { Data } of client.stream(method, request, { signal })) {
-              await write(Data, sizeBytes);
-              sizeBytes += Data.length;
-              requireEnd(sizeBytes, LARGEST_FILE_BYTES);
-            }
-          },
-          { timeoutMs: Infinity, signal },
-        ),
+      async (take) => {
+        const receiver = { mostBytes: LARGEST_FILE_BYTES, take, signal };
+        sizeBytes = await receive(options, method, request, receiver);
+      },
       { create },
     );
   } catch (error) {

@@ -1,9 +1,10 @@
 import { planServiceDefinition, type PlanApplyResponse } from '@wins/wins-api/contract';
 import { EXIT, quoteText, UsageError, type CommandSurroundings } from '@wins/wins-program';
 import { open } from 'node:fs/promises';
-import { askAboutPlans } from './ask-about-plans.js';
-import { contentText, lines, probeLines } from './plan-text.js';
-import type { RunningDaemonOptions } from '../running-daemon.js';
+import { callRunningDaemon, type RunningDaemonOptions } from '../running-daemon.js';
+import { safeLines } from '../safe-lines.js';
+import { contentText, probeLines } from './plan-text.js';
+import { ABOUT_PLANS } from './show.js';
 
 /** What a request may hold, less what is around the plan in it. */
 const MAX_PLAN_BYTES = 1024 * 1024 - 1024;
@@ -23,11 +24,10 @@ export async function applyPlan(
   { show }: CommandSurroundings,
 ): Promise<number> {
   const request = { Text: await readPlan(options.file), DryRun: options['dry-run'] };
-  const answer = await askAboutPlans(
-    options,
-    (client, signal) => client.call(planServiceDefinition.apply, request, { signal }),
-    { timeoutMs: Infinity },
-  );
+  const answer = await callRunningDaemon(options, planServiceDefinition.apply, request, {
+    ...ABOUT_PLANS,
+    timeoutMs: Infinity,
+  });
   await show({ value: answer, text: textOf(answer) });
   return answer.Applied && !answer.Succeeded ? EXIT.server.planFailed : EXIT.server.ok;
 }
@@ -54,7 +54,7 @@ function textOf({ Plan, Applied, Succeeded, Outputs, Probes }: PlanApplyResponse
   if (!Applied) return `${plan}nothing was done\n`;
   return (
     plan +
-    lines([
+    safeLines([
       ...Outputs.map(({ Name, SizeBytes }) => `  output ${Name}: ${SizeBytes} bytes`),
       ...probeLines(Probes),
       Succeeded ? 'the plan was applied' : 'an instruction failed: see the log of the daemon',

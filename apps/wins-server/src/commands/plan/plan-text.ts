@@ -5,6 +5,7 @@ import type {
   PlanStatusResponse,
 } from '@wins/wins-api/contract';
 import { escapeText } from '@wins/wins-program';
+import { safeLines } from '../safe-lines.js';
 
 /** Of a checksum, enough to tell plans apart. */
 const SHOWN_DIGITS = 12;
@@ -14,12 +15,12 @@ export function statusText(answer: PlanStatusResponse): string {
   if (!answer.On) return `no plan is followed: ${escapeText(answer.Reason)}\n`;
   const contact = answer.LastContact === '' ? [] : [`last contact: ${answer.LastContact}`];
   const none = answer.Sources.length === 0 ? ['no plan was found yet'] : [];
-  return lines([...contact, ...none, ...answer.Sources.flatMap(sourceLines)]);
+  return safeLines([...contact, ...none, ...answer.Sources.flatMap(sourceLines)]);
 }
 
 /** What a plan wants, for people. */
 export function contentText(plan: PlanContent): string {
-  return lines([
+  return safeLines([
     `${plan.Source}: plan ${short(plan.Checksum)}`,
     ...plan.Files.map((file) => {
       const { Action, Directory, Path, Permissions, SizeBytes, Effect } = file;
@@ -45,11 +46,6 @@ export function probeLines(probes: readonly PlanProbeState[]): string[] {
     const counts = `${SuccessCount} successes, ${FailureCount} failures`;
     return `  probe ${Name}: ${Healthy ? 'healthy' : 'unhealthy'} (${counts})`;
   });
-}
-
-/** Lines of a text, with nothing in them that would steer a terminal. */
-export function lines(texts: readonly string[]): string {
-  return texts.map((text) => `${escapeText(text)}\n`).join('');
 }
 
 function sourceLines(source: PlanSource): string[] {

@@ -1,8 +1,16 @@
-import { planServiceDefinition } from '@wins/wins-api/contract';
+import { planServiceDefinition, type PlanStatusResponse } from '@wins/wins-api/contract';
 import { EXIT, type CommandSurroundings } from '@wins/wins-program';
-import { askAboutPlans, askPlanStatus } from './ask-about-plans.js';
+import { callRunningDaemon, type Question, type RunningDaemonOptions } from '../running-daemon.js';
 import { contentText, statusText } from './plan-text.js';
-import type { RunningDaemonOptions } from '../running-daemon.js';
+
+/** How the running daemon is asked about plans: 65 is for one that cannot be applied. */
+export const ABOUT_PLANS: Question = {
+  asker: 'wins srv plan',
+  exitCode: (code) =>
+    code === 'failedPrecondition' || code === 'invalidRequest'
+      ? EXIT.server.invalidPlan
+      : undefined,
+};
 
 /** `wins srv plan status`: where each plan stands. */
 export async function showPlanStatus(
@@ -14,14 +22,21 @@ export async function showPlanStatus(
   return EXIT.server.ok;
 }
 
+/** Asks where each plan stands. */
+export function askPlanStatus(
+  options: RunningDaemonOptions,
+  more: Question = {},
+): Promise<PlanStatusResponse> {
+  return callRunningDaemon(options, planServiceDefinition.status, {}, { ...ABOUT_PLANS, ...more });
+}
+
 /** `wins srv plan show`: what each plan wants. */
 export async function showPlans(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const { Plans: plans } = await askAboutPlans(options, (client, signal) =>
-    client.call(planServiceDefinition.show, {}, { signal }),
-  );
+  const { show: method } = planServiceDefinition;
+  const { Plans: plans } = await callRunningDaemon(options, method, {}, ABOUT_PLANS);
   const text = plans.map(contentText).join('');
   await show({ value: plans, text: text === '' ? 'there is no plan\n' : text });
   return EXIT.server.ok;
@@ -32,9 +47,8 @@ export async function showPlanHistory(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const { Plans: plans } = await askAboutPlans(options, (client, signal) =>
-    client.call(planServiceDefinition.history, {}, { signal }),
-  );
+  const { history } = planServiceDefinition;
+  const { Plans: plans } = await callRunningDaemon(options, history, {}, ABOUT_PLANS);
   const rows = plans.map((plan) => [
     ...[plan.File, plan.Checksum.slice(0, 12), String(plan.Files)],
     ...[String(plan.Instructions), String(plan.PeriodicInstructions), String(plan.Probes)],

@@ -1,0 +1,61 @@
+import type { MethodDefinition } from '@grpc/grpc-js';
+import type { DebugPiece } from '@wins/wins-api/contract';
+import { EXIT } from '@wins/wins-program';
+import { DaemonCallError } from '../../daemon-call-error.js';
+import { askRunningDaemon, type Question, type RunningDaemonOptions } from '../running-daemon.js';
+
+/** The options of a command that records for some time. */
+export interface SecondsOptions extends RunningDaemonOptions {
+  readonly seconds: number;
+}
+
+/** How the running daemon is asked for diagnosis: 64 is for what cannot be asked, 70 for what it cannot tell. */
+export const DIAGNOSIS: Question = {
+  asker: 'wins srv debug',
+  pipe: 'admin',
+  exitCode: (code) => {
+    if (code === 'refused') return undefined;
+    return code === 'invalidRequest' ? EXIT.server.usage : EXIT.server.internal;
+  },
+};
+
+/** What is done with an answer that comes in pieces. */
+export interface Receiver {
+  /** The rest of a larger answer is refused: one of a daemon is smaller. */
+  readonly mostBytes: number;
+  readonly take: (piece: Buffer, position: number) => Promise<void> | void;
+  /** Ends it before it is over. Default: nothing does. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Receives an answer that comes in pieces, each when the one before was taken.
+ *
+ * @returns Its size in bytes.
+ * @throws DaemonCallError, with the exit code 70 for one that is too large.
+ */
+export async function receive<Request>(
+  options: RunningDaemonOptions,
+  method: MethodDefinition<Request, DebugPiece>,
+  request: NoInfer<Request>,
+  { mostBytes, take, signal: ended = new AbortController().signal }: Receiver,
+): Promise<number> {
+  let sizeBytes = 0;
+  const question = { ...DIAGNOSIS, timeoutMs: Infinity, signal: ended };
+  await askRunningDaemon(
+    options,
+    async (client, signal) => {
+      for await (const { Data } of client.stream(method, request, { signal })) {
+        const position = sizeBytes;
+        sizeBytes += Data.length;
+        if (sizeBytes > mostBytes) {
+          const message = `cannot take the answer of the daemon: found ${sizeBytes} bytes and no end; wanted at most ${mostBytes}`;
+          throw new DaemonCallError(message, EXIT.server.internal);
+        }
+        await take(Data, position);
+      }
+    },
+    question,
+  );
+  return sizeBytes;
+}
