@@ -17,8 +17,8 @@ export function listenForStackDump(folder: string, logger: Logger): AsyncDisposa
   const failed = (err: unknown): void =>
     logger.error({ err, event: name }, 'cannot dump the stacks');
   const signalled = async (): Promise<void> => {
-    const { createDiagnostics } = await import('../features/diagnostics/create-diagnostics.js');
-    const file = await writeStackDump(createDiagnostics(), folder);
+    const { Diagnostics } = await import('../features/diagnostics/diagnostics.js');
+    const file = await writeStackDump(new Diagnostics(), folder);
     logger.info({ file }, 'the stacks are written');
   };
   try {

@@ -1,7 +1,5 @@
 import { FeatureError } from '../../kernel/feature-error.js';
-import { InspectorSession } from './inspector-session.js';
-import { DIAGNOSTIC_LIMITS } from './limits.js';
-import { requireSeconds, waitFor, type RecordOptions } from './wait-for.js';
+import { LARGEST_BYTES, recorded, type RecordOptions } from './recording.js';
 
 /** What the profiler has seen, as `.cpuprofile` files have it. Names of functions and files alone: no argument, no text. */
 export interface CpuProfile {
@@ -32,23 +30,20 @@ const INTERVAL_US = 1000;
  *
  * @throws FeatureError `invalidArgument`, `unavailable`; the reason of the signal.
  */
-export async function recordCpuProfile(options: RecordOptions): Promise<CpuProfile> {
-  const tried = 'record the processor';
-  requireSeconds(tried, options.seconds);
-  options.signal?.throwIfAborted();
-  using session = new InspectorSession(tried);
-  await session.ask('Profiler.enable');
-  await session.ask('Profiler.setSamplingInterval', { interval: INTERVAL_US });
-  await session.ask('Profiler.start');
-  await waitFor(options);
-  return (await session.ask<{ readonly profile: CpuProfile }>('Profiler.stop')).profile;
+export function recordCpuProfile(options: RecordOptions): Promise<CpuProfile> {
+  return recorded('record the processor', options, async (session, wait) => {
+    await session.ask('Profiler.enable');
+    await session.ask('Profiler.setSamplingInterval', { interval: INTERVAL_US });
+    await session.ask('Profiler.start');
+    await wait();
+    return (await session.ask<{ readonly profile: CpuProfile }>('Profiler.stop')).profile;
+  });
 }
 
 /** As the text of a `.cpuprofile` file. @throws FeatureError `tooLarge`. */
 export function cpuProfileText(profile: CpuProfile): Buffer {
   const text = Buffer.from(JSON.stringify(profile));
-  const { largestRecordingBytes: largest } = DIAGNOSTIC_LIMITS;
-  if (text.length <= largest) return text;
-  const message = `cannot record the processor: found ${text.length} bytes; wanted at most ${largest}; record for a shorter time`;
+  if (text.length <= LARGEST_BYTES) return text;
+  const message = `cannot record the processor: found ${text.length} bytes; wanted at most ${LARGEST_BYTES}; record for a shorter time`;
   throw new FeatureError('tooLarge', message);
 }

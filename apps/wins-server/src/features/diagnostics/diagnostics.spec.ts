@@ -1,4 +1,4 @@
-import { createDiagnostics, type Pieces } from './create-diagnostics.js';
+import { Diagnostics, type Pieces } from './diagnostics.js';
 import { FeatureError } from '../../kernel/feature-error.js';
 import { requireHeapRoom } from './heap-snapshot.js';
 import { withoutSecrets } from './process-report.js';
@@ -32,7 +32,7 @@ function countUpTo(limit: number): number {
 describe('what a process tells about itself', () => {
   it('is where its thread is, and what it waits for', async () => {
     const waiting = setInterval(() => undefined, 1_000_000);
-    const text = await keepBusyWhile(createDiagnostics().stacks({ seconds: 0.3 }));
+    const text = await keepBusyWhile(new Diagnostics().stacks({ seconds: 0.3 }));
     clearInterval(waiting);
     // What is called often may have become a part of its caller.
     expect(text).toMatch(/\d % of \d+ looks\n(?: {4}.*\n)*? {4}keepBusyWhile \(.*spec\.ts:\d+\)/);
@@ -42,7 +42,7 @@ describe('what a process tells about itself', () => {
   it('is a report without the environment, the command line and names of hosts', () => {
     process.env['SOME_TOKEN'] = SECRET;
     process.argv.push(SECRET);
-    const text = createDiagnostics().report();
+    const text = new Diagnostics().report();
     process.argv.pop();
     delete process.env['SOME_TOKEN'];
     expect(text).not.toContain(SECRET);
@@ -65,7 +65,7 @@ describe('what a process tells about itself', () => {
   });
 
   it('is a profile of the processor', async () => {
-    const profile = await keepBusyWhile(whole(createDiagnostics().cpu({ seconds: 0.2 })));
+    const profile = await keepBusyWhile(whole(new Diagnostics().cpu({ seconds: 0.2 })));
     const { nodes } = JSON.parse(String(profile)) as {
       nodes: { callFrame: { functionName: string } }[];
     };
@@ -73,7 +73,7 @@ describe('what a process tells about itself', () => {
   });
 
   it('is a trace of what Node does, and how it ended', async () => {
-    const trace = await whole(createDiagnostics().trace({ seconds: 0.2 }));
+    const trace = await whole(new Diagnostics().trace({ seconds: 0.2 }));
     const { traceEvents, metadata } = JSON.parse(String(trace)) as {
       traceEvents: unknown[];
       metadata: object;
@@ -84,7 +84,7 @@ describe('what a process tells about itself', () => {
 
   it('is what keeps it alive', () => {
     const waiting = setInterval(() => undefined, 1_000_000);
-    expect(createDiagnostics().handles()).toContainEqual({
+    expect(new Diagnostics().handles()).toContainEqual({
       kind: 'Timeout',
       count: expect.any(Number) as number,
     });
@@ -96,7 +96,7 @@ describe('a question', () => {
   const code = (error: unknown): string => (error instanceof FeatureError ? error.code : '');
 
   it('finds one of its kind under way, and is refused; when that was given up, it is answered', async () => {
-    const diagnostics = createDiagnostics();
+    const diagnostics = new Diagnostics();
     for (const ask of [
       (signal: AbortSignal) => whole(diagnostics.cpu({ seconds: 60, signal })),
       (signal: AbortSignal) => whole(diagnostics.trace({ seconds: 60, signal })),
@@ -116,7 +116,7 @@ describe('a question', () => {
   });
 
   it.each([0, -1, 61, NaN, Infinity])('for %s seconds is refused', async (seconds) => {
-    const diagnostics = createDiagnostics();
+    const diagnostics = new Diagnostics();
     const asked = [
       diagnostics.stacks({ seconds }),
       whole(diagnostics.cpu({ seconds })),

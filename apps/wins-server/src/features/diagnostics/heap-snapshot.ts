@@ -2,7 +2,16 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { getHeapSnapshot, getHeapStatistics } from 'node:v8';
 import { FeatureError } from '../../kernel/feature-error.js';
-import { DIAGNOSTIC_LIMITS, PIECE_BYTES } from './limits.js';
+
+/**
+ * The largest heap of which a snapshot is taken, in bytes that are in use. The event loop stops while it is taken: for about 10 s for
+ * each 100 MB of small objects, as measured on one slow core, and for far less where the objects are large.
+ */
+const LARGEST_HEAP_BYTES = 64 * 1024 * 1024;
+/** So many times what is in use is the most that taking a snapshot was seen to need beside it. */
+const HEAP_COST = 16;
+/** For a reader of a file, bytes at a time. */
+export const PIECE_BYTES = 64 * 1024;
 
 /** What is there to take a snapshot with, in bytes. */
 export interface HeapRoom {
@@ -18,21 +27,20 @@ export interface HeapRoom {
  * @throws FeatureError `tooLarge`.
  */
 export function requireHeapRoom({ usedBytes, availableBytes }: HeapRoom): void {
-  const { largestHeapBytes, heapCost } = DIAGNOSTIC_LIMITS;
   const tried = 'cannot take a heap snapshot';
-  if (usedBytes > largestHeapBytes) {
-    const message = `${tried}: found ${usedBytes} bytes in use; wanted at most ${largestHeapBytes}: the event loop would stop for too long`;
+  if (usedBytes > LARGEST_HEAP_BYTES) {
+    const message = `${tried}: found ${usedBytes} bytes in use; wanted at most ${LARGEST_HEAP_BYTES}: the event loop would stop for too long`;
     throw new FeatureError('tooLarge', message);
   }
-  if (availableBytes < usedBytes * heapCost) {
-    const message = `${tried}: found ${availableBytes} bytes of memory that are free; wanted ${usedBytes * heapCost}`;
+  if (availableBytes < usedBytes * HEAP_COST) {
+    const message = `${tried}: found ${availableBytes} bytes of memory that are free; wanted ${usedBytes * HEAP_COST}`;
     throw new FeatureError('tooLarge', message);
   }
 }
 
 /**
  * Everything that is in the heap, secrets included, as a `.heapsnapshot` file. The event loop stops while it is taken and while its text
- * is made: see {@link DIAGNOSTIC_LIMITS}. The text is in memory as a whole, and given out in pieces of 64 KiB.
+ * is made. The text is in memory as a whole, and given out in pieces of 64 KiB.
  *
  * @throws FeatureError `tooLarge`.
  */

@@ -3,20 +3,29 @@ import { InspectorSession } from './inspector-session.js';
 /** What a profile of a whole run of a program shows: where its time went, or who made what its heap holds. */
 export type LongProfileKind = 'cpu' | 'heap';
 
-/** Less often than for a profile of seconds: this one may last. */
-const INTERVAL_US = 10_000;
-/** After so long the processor is not looked at any more: each look is kept until the end. */
-const LONGEST_CPU_MS = 3600 * 1000;
-/** One object is remembered for about so many bytes that are made. */
-const SAMPLED_BYTES = 128 * 1024;
+interface Kind {
+  readonly starts: readonly (readonly [method: string, parameters?: object])[];
+  readonly stop: string;
+  /** When it ends by itself; its text is kept until it is finished. */
+  readonly longestMs?: number;
+}
 
-const STARTS: Readonly<Record<LongProfileKind, readonly (readonly [string, object])[]>> = {
-  cpu: [
-    ['Profiler.enable', {}],
-    ['Profiler.setSamplingInterval', { interval: INTERVAL_US }],
-    ['Profiler.start', {}],
-  ],
-  heap: [['HeapProfiler.startSampling', { samplingInterval: SAMPLED_BYTES }]],
+const KINDS: Readonly<Record<LongProfileKind, Kind>> = {
+  cpu: {
+    starts: [
+      ['Profiler.enable'],
+      // Less often than for a profile of seconds: this one may last, and each look is kept until the end.
+      ['Profiler.setSamplingInterval', { interval: 10_000 }],
+      ['Profiler.start'],
+    ],
+    stop: 'Profiler.stop',
+    longestMs: 3600 * 1000,
+  },
+  heap: {
+    // One object is remembered for about so many bytes that are made.
+    starts: [['HeapProfiler.startSampling', { samplingInterval: 128 * 1024 }]],
+    stop: 'HeapProfiler.stopSampling',
+  },
 };
 
 /** A profile that is being recorded. */
@@ -32,33 +41,26 @@ export interface LongProfile extends Disposable {
  * @throws FeatureError `unavailable`.
  */
 export async function startLongProfile(kind: LongProfileKind): Promise<LongProfile> {
+  const { starts, stop, longestMs } = KINDS[kind];
   const session = new InspectorSession(`record the profile ${kind}`);
   try {
-    for (const [method, parameters] of STARTS[kind]) await session.ask(method, parameters);
+    for (const [method, parameters] of starts) await session.ask(method, parameters);
   } catch (error) {
     session[Symbol.dispose]();
     throw error;
   }
-  if (kind === 'heap')
-    return {
-      finish: async () => JSON.stringify(await stopped(session, 'HeapProfiler.stopSampling')),
-      [Symbol.dispose]: () => session[Symbol.dispose](),
-    };
-  let early: Promise<unknown> | undefined;
-  const stop = (): Promise<unknown> => (early ??= stopped(session, 'Profiler.stop'));
-  const limit = setTimeout(() => void stop().catch(() => undefined), LONGEST_CPU_MS).unref();
+  let stopped: Promise<{ readonly profile: unknown }> | undefined;
+  const end = () => (stopped ??= session.ask<{ readonly profile: unknown }>(stop));
+  const early = (): void => void end().catch(() => undefined);
+  const limit = longestMs === undefined ? undefined : setTimeout(early, longestMs).unref();
   return {
     finish: async () => {
       clearTimeout(limit);
-      return JSON.stringify(await stop());
+      return JSON.stringify((await end()).profile);
     },
     [Symbol.dispose]: () => {
       clearTimeout(limit);
       session[Symbol.dispose]();
     },
   };
-}
-
-async function stopped(session: InspectorSession, method: string): Promise<unknown> {
-  return (await session.ask<{ readonly profile: unknown }>(method)).profile;
 }

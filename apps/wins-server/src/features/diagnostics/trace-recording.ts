@@ -1,6 +1,4 @@
-import { InspectorSession } from './inspector-session.js';
-import { DIAGNOSTIC_LIMITS } from './limits.js';
-import { requireSeconds, waitFor, type RecordOptions } from './wait-for.js';
+import { LARGEST_BYTES, recorded, type RecordOptions } from './recording.js';
 
 /** What the runtime does beside JavaScript, and when it collects garbage. Those of each promise would slow everything down. */
 const CATEGORIES = [
@@ -21,39 +19,37 @@ const CATEGORIES = [
  *
  * @throws FeatureError `invalidArgument`, `unavailable`, as while another trace is recorded; the reason of the signal.
  */
-export async function recordTrace(options: RecordOptions): Promise<Buffer[]> {
-  const tried = 'record a trace';
-  requireSeconds(tried, options.seconds);
-  options.signal?.throwIfAborted();
-  using session = new InspectorSession(tried);
-  const events: Buffer[] = [];
-  const full = new AbortController();
-  let sizeBytes = 0;
-  session.on('NodeTracing.dataCollected', (collected) => {
-    const { value } = collected as { readonly value: readonly unknown[] };
-    if (full.signal.aborted || value.length === 0) return;
-    const text = Buffer.from(value.map((event) => JSON.stringify(event)).join(',\n'));
-    sizeBytes += text.length;
-    if (sizeBytes > DIAGNOSTIC_LIMITS.largestRecordingBytes) full.abort();
-    else events.push(text);
+export function recordTrace(options: RecordOptions): Promise<Buffer[]> {
+  return recorded('record a trace', options, async (session, wait) => {
+    const events: Buffer[] = [];
+    const full = new AbortController();
+    let sizeBytes = 0;
+    session.on('NodeTracing.dataCollected', (collected) => {
+      const { value } = collected as { readonly value: readonly unknown[] };
+      if (full.signal.aborted || value.length === 0) return;
+      const text = Buffer.from(value.map((event) => JSON.stringify(event)).join(',\n'));
+      sizeBytes += text.length;
+      if (sizeBytes > LARGEST_BYTES) full.abort();
+      else events.push(text);
+    });
+    const complete = new Promise<void>((resolve) =>
+      session.on('NodeTracing.tracingComplete', () => resolve()),
+    );
+    await session.ask('NodeTracing.start', { traceConfig: { includedCategories: CATEGORIES } });
+    try {
+      await wait(full.signal);
+    } finally {
+      await session.ask('NodeTracing.stop');
+      await complete;
+    }
+    const ended = full.signal.aborted ? 'size' : 'time';
+    const joined = events.flatMap((text, index) => (index === 0 ? [text] : [COMMA, text]));
+    return [
+      Buffer.from('{"traceEvents":[\n'),
+      ...joined,
+      Buffer.from(`\n],"metadata":{"ended":"${ended}"}}\n`),
+    ];
   });
-  const complete = new Promise<void>((resolve) =>
-    session.on('NodeTracing.tracingComplete', () => resolve()),
-  );
-  await session.ask('NodeTracing.start', { traceConfig: { includedCategories: CATEGORIES } });
-  try {
-    await waitFor(options, full.signal);
-  } finally {
-    await session.ask('NodeTracing.stop');
-    await complete;
-  }
-  const ended = full.signal.aborted ? 'size' : 'time';
-  const joined = events.flatMap((text, index) => (index === 0 ? [text] : [COMMA, text]));
-  return [
-    Buffer.from('{"traceEvents":[\n'),
-    ...joined,
-    Buffer.from(`\n],"metadata":{"ended":"${ended}"}}\n`),
-  ];
 }
 
 const COMMA = Buffer.from(',\n');

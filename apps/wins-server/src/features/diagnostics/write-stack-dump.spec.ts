@@ -13,8 +13,8 @@ import { writeStackDump } from './write-stack-dump.js';
 
 async function dumpInto(folder: string): Promise<string> {
   // As the daemon loads it: when it is asked for.
-  const { createDiagnostics } = await import('./create-diagnostics.js');
-  return writeStackDump(createDiagnostics(), folder, 0.01);
+  const { Diagnostics } = await import('./diagnostics.js');
+  return writeStackDump(new Diagnostics(), folder, 0.01);
 }
 
 describe('a dump of stacks', () => {

@@ -1,4 +1,4 @@
-import type { Diagnostics } from './create-diagnostics.js';
+import type { Diagnostics } from './diagnostics.js';
 import { replaceFile } from '@wins/trusted-files';
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,10 +1,11 @@
 import { status, type ServerWritableStream } from '@grpc/grpc-js';
-import type { Diagnostics } from '../create-diagnostics.js';
+import type { AuditTrail } from '@wins/audit-log';
+import type { ManagedProcess } from '@wins/process-manager';
 import type { DebugPiece, DebugServiceServer } from '@wins/wins-api/contract';
 import { quoteText } from '@wins/wins-program';
 import { FeatureError } from '../../../kernel/feature-error.js';
-import { SET_LEVELS } from '../../../kernel/log/log-level.js';
-import type { Caller } from '../../../kernel/rpc/connections.js';
+import { SET_LEVELS, type LogLevel } from '../../../kernel/log/log-level.js';
+import type { Caller, OpenConnection } from '../../../kernel/rpc/connections.js';
 import { rpcError, toRpcError } from '../../../kernel/rpc/rpc-errors.js';
 import {
   administratorsOnly,
@@ -12,9 +13,21 @@ import {
   type AnswerAdministrators,
   type Callers,
 } from '../../../kernel/rpc/administrators-only.js';
+import type { OpenSession } from '../../tunnel/tunnel-endpoint.js';
+import type { Diagnostics } from '../diagnostics.js';
 import { connectionMessage, levelMessage, runMessage, sessionMessage } from './debug-messages.js';
-import type { DebugSources } from './debug-sources.js';
 import { sendPieces } from './send-pieces.js';
+
+/** What the service of diagnosis asks of the daemon. */
+export interface DebugSources {
+  /** @throws FeatureError while the config does not want diagnosis, which may change at any time. */
+  readonly requireOn: () => void;
+  readonly audit: Pick<AuditTrail, 'decided'>;
+  readonly level: Pick<LogLevel, 'now' | 'set' | 'reset'>;
+  readonly connections: () => readonly OpenConnection[];
+  readonly sessions: () => readonly OpenSession[];
+  readonly runs: () => readonly ManagedProcess[];
+}
 
 /** Completes "cannot …" in refusals. */
 export const WHAT = 'diagnose the daemon';
@@ -34,9 +47,7 @@ export function createDebugService(
 ): DebugServiceServer {
   let loaded: Promise<Diagnostics> | undefined;
   const diagnostics = (): Promise<Diagnostics> =>
-    (loaded ??= import('../create-diagnostics.js').then(({ createDiagnostics }) =>
-      createDiagnostics(),
-    ));
+    (loaded ??= import('../diagnostics.js').then((parts) => new parts.Diagnostics()));
 
   const administered = administratorsOnly(callers, WHAT, debugError);
   const answer: AnswerAdministrators = (call, respond, make) =>
@@ -52,7 +63,7 @@ export function createDebugService(
   };
   const send = (
     call: Call,
-    make: (diagnostics: Diagnostics, gone: AbortSignal) => AsyncIterable<Buffer>,
+    make: (diagnostics: Diagnostics, gone: AbortSignal) => AsyncIterable<Buffer> | Iterable<Buffer>,
     before: () => Promise<void> = () => Promise.resolve(),
   ): void => {
     const refusal = refusalOf(callers, call, WHAT);
@@ -75,7 +86,7 @@ export function createDebugService(
         const { Seconds: seconds } = call.request;
         yield Buffer.from(await parts.stacks({ seconds, signal }));
       }),
-    report: (call) => send(call, (parts) => whole(() => parts.report())),
+    report: (call) => send(call, (parts) => [Buffer.from(parts.report())]),
     heap: (call) =>
       send(
         call,
@@ -115,10 +126,6 @@ export function createDebugService(
         Sessions: sessions().slice(0, MOST_ROWS).map(sessionMessage),
       })),
   };
-}
-
-async function* whole(make: () => string): AsyncGenerator<Buffer, void, void> {
-  yield await Promise.resolve(Buffer.from(make()));
 }
 
 function requireLevel(wanted: string, seconds: number): void {

@@ -9,7 +9,7 @@ import { once } from 'node:events';
  */
 export async function sendPieces(
   call: ServerWritableStream<unknown, DebugPiece>,
-  make: (gone: AbortSignal) => AsyncIterable<Buffer>,
+  make: (gone: AbortSignal) => AsyncIterable<Buffer> | Iterable<Buffer>,
 ): Promise<void> {
   const gone = new AbortController();
   // grpc-js emits it at the end of every call.

@@ -1,0 +1,100 @@
+import { FeatureError } from '../../kernel/feature-error.js';
+import { cpuProfileText, recordCpuProfile } from './cpu-profile.js';
+import { heapSnapshot, PIECE_BYTES } from './heap-snapshot.js';
+import { processReport } from './process-report.js';
+import type { RecordOptions } from './recording.js';
+import { stacksText } from './stacks-text.js';
+import { recordTrace } from './trace-recording.js';
+
+/** How many of a kind keep the process alive. */
+export interface ActiveHandles {
+  /** As Node calls it, such as `PipeWrap`, `Timeout` or `FSReqPromise`. */
+  readonly kind: string;
+  readonly count: number;
+}
+
+/** Pieces of a file; a reader that stops early ends what makes them. */
+export type Pieces = AsyncIterable<Buffer>;
+
+const MOST_KINDS = 64;
+/** Text about stacks. */
+const LARGEST_TEXT_BYTES = 1024 * 1024;
+
+/**
+ * Answers questions about this process. One of each kind at a time; another is refused with `busy`, because two that record the same disturb
+ * each other. Nothing is loaded, measured or held between two questions, and no port is opened.
+ */
+export class Diagnostics {
+  readonly #underWay = new Set<string>();
+
+  /**
+   * Where the thread of JavaScript is, looked at each millisecond, and what it waits for by kind: text of 1 MiB at most. What waits
+   * has no stack.
+   *
+   * @throws FeatureError `busy`, `invalidArgument`, `unavailable`.
+   */
+  async stacks(options: RecordOptions): Promise<string> {
+    using _turn = this.#begin('look at the stacks');
+    const profile = await recordCpuProfile(options);
+    const waits = this.handles().map(({ kind, count }) => `    ${kind}: ${count}`);
+    const text = [
+      `stacks of the thread of JavaScript, within ${options.seconds} s`,
+      stacksText(profile),
+      ['what keeps the process alive', ...waits].join('\n'),
+    ].join('\n\n');
+    return `${text.slice(0, LARGEST_TEXT_BYTES)}\n`;
+  }
+
+  /** Node's report without the environment, the command line and names, as JSON. @throws FeatureError `unavailable`. */
+  report(): string {
+    return `${JSON.stringify(processReport(), undefined, 2)}\n`;
+  }
+
+  /** What keeps this process alive, by kind, the most frequent first; 64 kinds at most. */
+  handles(): readonly ActiveHandles[] {
+    const counts = new Map<string, number>();
+    for (const kind of process.getActiveResourcesInfo())
+      counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    return [...counts]
+      .map(([kind, count]) => ({ kind, count }))
+      .sort((one, other) => other.count - one.count || one.kind.localeCompare(other.kind))
+      .slice(0, MOST_KINDS);
+  }
+
+  /**
+   * A `.heapsnapshot` file: everything in the heap, secrets included. It stops the event loop, for about 10 s for each 100 MB of small
+   * objects; of a heap above 64 MiB none is taken.
+   *
+   * @throws FeatureError `busy`, `tooLarge`.
+   */
+  async *heap(): Pieces {
+    using _turn = this.#begin('take a heap snapshot');
+    yield* heapSnapshot();
+  }
+
+  /** A `.cpuprofile` file. @throws FeatureError `busy`, `invalidArgument`, `tooLarge`, `unavailable`. */
+  async *cpu(options: RecordOptions): Pieces {
+    using _turn = this.#begin('record the processor');
+    yield* piecesOf(cpuProfileText(await recordCpuProfile(options)));
+  }
+
+  /** A file of trace events. @throws FeatureError `busy`, `invalidArgument`, `unavailable`. */
+  async *trace(options: RecordOptions): Pieces {
+    using _turn = this.#begin('record a trace');
+    for (const part of await recordTrace(options)) yield* piecesOf(part);
+  }
+
+  #begin(what: string): Disposable {
+    if (this.#underWay.has(what)) {
+      const message = `cannot ${what}: found that one is under way; wanted one at a time; try again when it has ended`;
+      throw new FeatureError('busy', message);
+    }
+    this.#underWay.add(what);
+    return { [Symbol.dispose]: () => void this.#underWay.delete(what) };
+  }
+}
+
+function* piecesOf(content: Buffer): Generator<Buffer, void, void> {
+  for (let at = 0; at < content.length; at += PIECE_BYTES)
+    yield content.subarray(at, at + PIECE_BYTES);
+}
