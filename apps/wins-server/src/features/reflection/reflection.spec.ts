@@ -53,6 +53,16 @@ describe('reflection', () => {
       .on('error', () => undefined);
   const failed = async (call: Exchange) => ((await once(call, 'error')) as [ServiceError])[0];
 
+  it('loads its library by the first call', async () => {
+    const isLoaded = () => Object.keys(require.cache).some((file) => /@grpc.reflection/.test(file));
+    expect(isLoaded()).toBe(false);
+    const call = exchange(connect());
+    call.write(LIST);
+    await once(call, 'data');
+    expect(isLoaded()).toBe(true);
+    call.cancel();
+  });
+
   it.each([METHOD, METHOD.replace('v1', 'v1alpha')])(
     'tells which services there are: %s',
     async (method) => {
