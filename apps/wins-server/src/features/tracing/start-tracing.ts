@@ -1,10 +1,22 @@
 /**
  * Spans of the calls of one daemon. Loaded when the config turns tracing on.
  */
-import { SpanSender } from './span-sender.js';
+import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } from '@opentelemetry/api';
+import type { Tracer } from '@opentelemetry/api';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { VERSION } from '@wins/wins-program';
 import { hostname } from 'node:os';
 import type { DaemonEvent, DaemonEvents } from '../../kernel/daemon-events.js';
+import { spanPoster } from './post-spans.js';
+
+/** Where collectors take spans (OTLP specification, "OTLP/HTTP Request"). */
+const PATH = '/v1/traces';
+const MOST_WAITING = 2_048;
+const MOST_AT_ONCE = 256;
+const GATHER_MS = 1_000;
+const POST_TIMEOUT_MS = 5_000;
+const CLOSE_MS = 2_000;
 
 /** Spans that are sent. Whoever started it closes it. */
 export interface RunningTracing {
@@ -14,39 +26,87 @@ export interface RunningTracing {
 
 /** What tracing works with. */
 export interface TracingParts {
+  /** `http://127.0.0.1:4318`: of the collector, or the whole address. */
   readonly endpoint: string;
   readonly events: DaemonEvents;
-  /** Told whether the collector takes spans, at first and when that changes. */
+  /** Told whether the collector takes spans, at first and when that changes. It must not throw. */
   readonly onChange: (isTaken: boolean, reason?: Error) => void;
+  /** How long spans are gathered, in milliseconds. Default 1,000. */
+  readonly gatherMs?: number;
 }
 
-/** Sends a span for each call whose client records a trace. @throws FeatureError `invalidEndpoint`. */
-export function startTracing({ endpoint, events, onChange }: TracingParts): RunningTracing {
-  const service = { name: 'wins', version: VERSION, host: hostname() };
-  const sender = new SpanSender({ endpoint, service, onChange });
-  const subscription = events.subscribe(
+/**
+ * Sends a span for each call whose client records a trace, by OTLP/HTTP in JSON. Nobody waits for it: 2,048 spans wait at most, those beyond are
+ * dropped, and a collector that does not answer within 5 s has not taken them. The library keeps nothing global.
+ */
+export function startTracing(parts: TracingParts): RunningTracing {
+  let isTaken = true;
+  const exporter = spanPoster({
+    ...{ address: addressOf(parts.endpoint), timeoutMs: POST_TIMEOUT_MS },
+    onChange: (isNow, reason) => {
+      isTaken = isNow;
+      parts.onChange(isNow, reason);
+    },
+  });
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({
+      ...{ 'service.name': 'wins', 'service.version': VERSION, 'host.name': hostname() },
+    }),
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter,
+        maxQueueSize: MOST_WAITING,
+        maxExportBatchSize: MOST_AT_ONCE,
+        scheduledDelayMillis: parts.gatherMs ?? GATHER_MS,
+        exportTimeoutMillis: POST_TIMEOUT_MS,
+      }),
+    ],
+  });
+  const tracer = provider.getTracer('wins');
+  const subscription = parts.events.subscribe(
     (event) => {
-      if (event.type === 'call') send(sender, event);
+      if (event.type === 'call') send(tracer, event);
     },
     { routine: true },
   );
-  return {
-    close: () => {
-      subscription[Symbol.dispose]();
-      return sender.close();
-    },
+  const end = async (): Promise<void> => {
+    subscription[Symbol.dispose]();
+    // A collector that takes nothing is not waited for.
+    if (isTaken) {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, CLOSE_MS)));
+      await Promise.race([late, provider.forceFlush().catch(() => undefined)]);
+      clearTimeout(timer);
+    }
+    // What is still on its way ends now, and what waits is not sent.
+    await exporter.shutdown();
+    await provider.shutdown().catch(() => undefined);
   };
+  let ending: Promise<void> | undefined;
+  return { close: () => (ending ??= end()) };
+}
+
+/** An endpoint without a path gets that of the standard. */
+function addressOf(endpoint: string): string {
+  const url = new URL(endpoint);
+  if (url.pathname === '/') url.pathname = PATH;
+  return url.href;
 }
 
 /** The attributes are those of the semantic conventions for gRPC; nothing in them is of a client. */
-function send(sender: SpanSender, event: Extract<DaemonEvent, { type: 'call' }>): void {
-  const { method: name, code, ms: durationMs, trace: context } = event;
+function send(tracer: Tracer, event: Extract<DaemonEvent, { type: 'call' }>): void {
+  const { method: name, code, ms, trace: context } = event;
   if (context?.isSampled !== true) return;
   const [service = '', method = ''] = name.split('/');
-  const startedAtMs = Date.now() - durationMs;
   const attributes = {
     ...{ 'rpc.system': 'grpc', 'rpc.service': service, 'rpc.method': method },
     ...(code !== undefined && { 'rpc.grpc.status_code': code }),
   };
-  sender.send({ name, context, startedAtMs, durationMs, attributes, hasFailed: code !== 0 });
+  const { traceId, parentId: spanId } = context;
+  const parent = { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
+  const startTime = Date.now() - ms;
+  const options = { kind: SpanKind.SERVER, startTime, attributes };
+  const span = tracer.startSpan(name, options, trace.setSpanContext(ROOT_CONTEXT, parent));
+  if (code !== 0) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end(startTime + ms);
 }

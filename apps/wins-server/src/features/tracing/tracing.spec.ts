@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { DaemonEvents } from '../../kernel/daemon-events.js';
 import { parseTraceparent } from './trace-context.js';
-import { SpanSender, type ServerSpan } from './span-sender.js';
+import { startTracing } from './start-tracing.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
@@ -34,7 +35,7 @@ describe('a traceparent', () => {
   });
 });
 
-describe('a sender of spans', () => {
+describe('the span of a call', () => {
   let collector: Server;
   let bodies: string[];
   let paths: (string | undefined)[];
@@ -57,26 +58,31 @@ describe('a sender of spans', () => {
     await once(collector, 'listening');
   });
   afterEach(async () => {
+    jest.useRealTimers();
     collector.closeAllConnections();
     collector.close();
     await once(collector, 'close');
   });
 
-  const endpoint = () => `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
-  const service = { name: 'wins', version: 'v1', host: 'node' };
-  const span: ServerSpan = {
-    name: 'wins.ProcessService/Start',
-    context: { traceId: TRACE, parentId: PARENT, isSampled: true },
-    startedAtMs: 1_700_000_000_000,
-    durationMs: 12.5,
-    attributes: { 'rpc.method': 'Start' },
-    hasFailed: true,
+  const started = (gatherMs: number, path = '') => {
+    const { port } = collector.address() as AddressInfo;
+    const endpoint = `http://127.0.0.1:${port}${path}`;
+    const events = new DaemonEvents();
+    const changes: boolean[] = [];
+    const onChange = (isTaken: boolean) => void changes.push(isTaken);
+    const tracing = startTracing({ endpoint, events, gatherMs, onChange });
+    return {
+      close: () => tracing.close(),
+      changes,
+      answered: (more = {}) => events.publish({ ...CALL, ...more }),
+    };
   };
 
-  it('posts them as parts of the trace of the client', async () => {
-    await using sender = new SpanSender({ endpoint: endpoint(), service, gatherMs: 1 });
-    sender.send(span);
+  it('is posted as a part of the trace of the client', async () => {
+    const { answered, close } = started(1);
+    answered();
     await once(collector, 'spans');
+    await close();
     expect(JSON.parse(bodies[0] ?? '')).toMatchObject({
       resourceSpans: [
         {
@@ -89,9 +95,12 @@ describe('a sender of spans', () => {
             {
               spans: [
                 {
-                  ...{ traceId: TRACE, parentSpanId: PARENT, name: span.name, kind: 2 },
-                  startTimeUnixNano: '1700000000000000000',
-                  endTimeUnixNano: '1700000000012500000',
+                  ...{ traceId: TRACE, parentSpanId: PARENT, name: CALL.method, kind: 2 },
+                  attributes: expect.arrayContaining([
+                    { key: 'rpc.service', value: { stringValue: 'wins.ProcessService' } },
+                    { key: 'rpc.method', value: { stringValue: 'Start' } },
+                    { key: 'rpc.grpc.status_code', value: { intValue: 5 } },
+                  ]) as unknown,
                   status: { code: 2 },
                 },
               ],
@@ -102,46 +111,63 @@ describe('a sender of spans', () => {
     });
   });
 
+  it('begins when the call did, by the clock of the system as it is now', async () => {
+    const { answered, close } = started(60_000);
+    // The clock is set, a day on; the one that counts from the start of the process goes on as before.
+    const now = Date.now() + 86_400_000;
+    jest.useFakeTimers({ now, doNotFake: EVERYTHING_BUT_DATE });
+    answered({ ms: 12.5 });
+    await close();
+    expect(bodies.join()).toContain(`"startTimeUnixNano":"${now - 13}500000"`);
+    expect(bodies.join()).toContain(`"endTimeUnixNano":"${now}000000"`);
+  });
+
+  it('is not made where the client does not record the trace', async () => {
+    const { answered, close } = started(1);
+    answered({ trace: { ...CALL.trace, isSampled: false } });
+    answered({ trace: undefined });
+    await close();
+    expect(bodies).toEqual([]);
+  });
+
   it.each([
     ['', '/v1/traces'],
     ['/', '/v1/traces'],
     ['/a/b', '/a/b'],
-  ])('posts to an endpoint that ends with %j at %s', async (ending, path) => {
-    const sender = new SpanSender({ endpoint: `${endpoint()}${ending}`, service });
-    sender.send(span);
-    await sender.close();
+  ])('is posted to an endpoint that ends with %j at %s', async (ending, path) => {
+    const { answered, close } = started(60_000, ending);
+    answered();
+    await close();
     expect(paths).toEqual([path]);
   });
 
-  it.each([
-    ...['ftp://collector', 'http://u:canary@collector', 'http://c/?k=canary', 'canary'],
-    'http://u:canary@collector:99999',
-  ])('is not made for %s, and does not repeat it', (address) => {
-    expect(() => new SpanSender({ endpoint: address, service })).toThrow(
-      /^cannot send spans: found (?!.*canary)/,
-    );
-  });
-
-  it('posts what waits when it is closed, once', async () => {
-    const sender = new SpanSender({ endpoint: endpoint(), service, gatherMs: 60_000 });
-    sender.send(span);
-    await sender.close();
+  it('is posted at the end, once', async () => {
+    const { answered, close } = started(60_000);
+    answered();
+    await close();
     expect(bodies).toHaveLength(1);
-    sender.send(span);
-    await sender.close();
+    answered();
+    await close();
     expect(bodies).toHaveLength(1);
   });
 
-  it('says when a collector takes none, and drops what is too much (A89)', async () => {
+  it('is dropped when there are too many, and when a collector takes none, which is said (A89)', async () => {
     status = 400;
-    const changes: boolean[] = [];
-    const onChange = (isTaken: boolean) => void changes.push(isTaken);
-    await using sender = new SpanSender({ endpoint: endpoint(), service, gatherMs: 1, onChange });
-    for (let n = 0; n < 10_000; n += 1) sender.send(span);
+    const { answered, close, changes } = started(1);
+    for (let n = 0; n < 10_000; n += 1) answered();
     await once(collector, 'spans');
-    await sender.close();
+    await close();
     expect(changes).toEqual([false]);
     const sent = bodies.reduce((sum, body) => sum + body.split('"spanId"').length - 1, 0);
     expect(sent).toBeLessThanOrEqual(2_048 + 2 * 256);
   });
 });
+
+const CALL = {
+  ...({ type: 'call', method: 'wins.ProcessService/Start', code: 5, ms: 12.5 } as const),
+  trace: { traceId: TRACE, parentId: PARENT, isSampled: true },
+};
+const EVERYTHING_BUT_DATE = [
+  ...(['hrtime', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate'] as const),
+  ...(['clearImmediate', 'setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] as const),
+];
