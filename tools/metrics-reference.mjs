@@ -21,13 +21,13 @@ const labelsOf = (labels) =>
     .map(([name, values]) => `\`${name}\`: ${valuesOf(values)}`)
     .join('<br>');
 const rows = Object.entries(METRICS).map(([name, metric]) => {
-  const { type, unit, help, labels } = metric;
+  const { type, help, labels } = metric;
   // A histogram has its buckets, that without an end, a sum and a count.
   const each = type === 'histogram' ? BUCKETS_SECONDS.length + 3 : 1;
   const series = each * (Object.keys(labels).length === 0 ? 1 : mostSeriesOf(metric));
-  return `| \`${name}\` | ${type} | ${unit} | ${labelsOf(labels)} | ${series} | ${help} |`;
+  return `| \`${name}\` | ${type} | ${labelsOf(labels)} | ${series} | ${help} |`;
 });
-const table = ['| metric | type | unit | labels | series | meaning |', '|-|-|-|-|-|-|', ...rows];
+const table = ['| metric | type | labels | series | meaning |', '|-|-|-|-|-|', ...rows];
 
 const [begin, end] = ['<!-- written by tools/metrics-reference.mjs -->', '<!-- end of metrics -->'];
 const before = readFileSync(page, 'utf8');

@@ -1,5 +1,5 @@
 import type { Decision } from '../../kernel/audit/record-policy.js';
-import { METRICS } from './metric-table.js';
+import { CODE } from './metric-table.js';
 import { OTHER } from './bounded-labels.js';
 import type { MetricRegistry, Samples } from './metric-registry.js';
 import { COMMIT, VERSION } from '@wins/wins-program';
@@ -11,16 +11,12 @@ import type { Kernel } from '../../kernel/feature.js';
 const DELAY_WINDOW_MS = 10_000;
 /** The label of the threat model before the words of a rule. */
 const RULE_LABEL = /^A\d+ /;
-const CODES = METRICS.wins_calls_total.labels.code;
-
-/** What is asked at each scrape, and what tells in between. */
-export type MetricsSources = Kernel;
 
 /**
  * Turns what happens in the daemon, and what it is doing, into its metrics: those of the kernel
  * here, those of each feature as its declaration says. Disposing ends it.
  */
-export function keepMetrics(metrics: MetricRegistry, kernel: MetricsSources): Disposable {
+export function keepMetrics(metrics: MetricRegistry, kernel: Kernel): Disposable {
   readStates(metrics, kernel);
   const delays = readDelays(metrics);
   const counters = kernel
@@ -45,7 +41,7 @@ function countEvent(metrics: MetricRegistry, event: DaemonEvent): void {
   if (event.type === 'decided') countRefusal(metrics, event.decision);
   else if (event.type === 'call') {
     const { method, code, ms } = event;
-    const name = code === undefined ? 'brokenOff' : (CODES[code] ?? OTHER);
+    const name = code === undefined ? 'brokenOff' : (CODE[code] ?? OTHER);
     metrics.count('wins_calls_total', { method, code: name });
     metrics.observe('wins_call_duration_seconds', { method }, ms / 1000);
   } else if (event.type === 'connection')
@@ -61,7 +57,7 @@ function countRefusal(metrics: MetricRegistry, { action, verdict, rule, code }: 
   metrics.count('wins_refusals_total', { action, rule: reason });
 }
 
-function readStates(metrics: MetricRegistry, { audit, config }: MetricsSources): void {
+function readStates(metrics: MetricRegistry, { audit, config }: Kernel): void {
   const one = (value: number): Samples => [[{}, value]];
   metrics.read('wins_build_info', () => [[{ version: VERSION, commit: COMMIT }, 1]]);
   metrics.read('wins_config_age_seconds', () => one((Date.now() - config.readAtMs()) / 1000));

@@ -1,13 +1,14 @@
 import type { MetricsSettings } from '@wins/config';
-import { metricsServiceDefinition } from '@wins/wins-api/contract';
+import { metricsServiceDefinition, type MetricsServiceServer } from '@wins/wins-api/contract';
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
 import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
-import { createMetricsService, type Scrape } from './metrics-service.js';
+import { administratorsOnly } from '../../kernel/rpc/administrators-only.js';
+import type { RunningMetrics } from './start-metrics.js';
 
 /** @param load - Loads what counts. */
 export function metricsFeature(
   load: HeavyParts['metrics'],
-): Feature<MetricsSettings, RunningFeature<MetricsSettings> & Scrape> {
+): Feature<MetricsSettings, RunningFeature<MetricsSettings> & Pick<RunningMetrics, 'scrape'>> {
   return {
     name: 'metrics',
     stage: 'observes',
@@ -39,8 +40,13 @@ export function metricsFeature(
       {
         definition: metricsServiceDefinition,
         pipe: 'both',
-        implement: (callers) =>
-          createMetricsService({ metrics: { scrape: () => view.require().scrape() }, callers }),
+        implement: (callers) => {
+          const answer = administratorsOnly(callers, 'tell the metrics');
+          return {
+            scrape: (call, respond) =>
+              answer(call, respond, async () => ({ Text: await view.require().scrape() })),
+          } satisfies MetricsServiceServer;
+        },
       },
     ],
   };

@@ -4,12 +4,10 @@ import { metricsServiceDefinition } from '@wins/wins-api/contract';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { kernelOf } from '../../testing/kernel-of.js';
 import { serveCalls } from '../../testing/serve-calls.js';
-import { FeatureError } from '../../kernel/feature-error.js';
-import { metrics as declaration } from './feature.js';
-import { createMetricsService } from './metrics-service.js';
-
-const { whenOff } = declaration;
+import { FeatureSwitch } from '../../kernel/feature-switch.js';
+import { metricsFeature } from './feature.js';
 
 describe('the metrics over the pipe', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-metrics-service-'));
@@ -20,18 +18,22 @@ describe('the metrics over the pipe', () => {
   async function ask(isAdministrator: boolean, text?: string): Promise<string> {
     lastSocket += 1;
     const address = path.join(folder, `socket-${lastSocket}`);
-    const off = whenOff?.message('there is no section') ?? '';
-    const metrics = {
-      scrape: () =>
-        text === undefined
-          ? Promise.reject(new FeatureError('metricsOff', off))
-          : Promise.resolve(text),
-    };
+    const feature = metricsFeature(() => ({
+      startMetrics: () => ({
+        scrape: () => Promise.resolve(text ?? ''),
+        listen: ({ listen }) => Promise.resolve(listen),
+        close: () => Promise.resolve(),
+      }),
+    }));
+    const view = new FeatureSwitch(feature, kernelOf());
+    const settings = { listen: '127.0.0.1:9797', allowRemote: false };
+    view.apply(text === undefined ? { reason: 'there is no section' } : settings);
+    const [service] = feature.services?.(view, kernelOf()) ?? [];
     const client = { ...EVERYBODY, isAdministrator };
     await using _server = await serveCalls(
       address,
       (server, callers) =>
-        server.addService(metricsServiceDefinition, createMetricsService({ metrics, callers })),
+        server.addService(metricsServiceDefinition, service?.implement(callers) ?? {}),
       undefined,
       client,
     );

@@ -5,11 +5,13 @@
 import type { MetricsSettings } from '@wins/config';
 import { MetricRegistry } from './metric-registry.js';
 import { serveMetrics, type MetricsListener } from './serve-metrics.js';
-import type { Scrape } from './metrics-service.js';
-import { keepMetrics, type MetricsSources } from './daemon-metrics.js';
+import type { Kernel } from '../../kernel/feature.js';
+import { keepMetrics } from './daemon-metrics.js';
 
 /** Metrics that are kept until they are closed. */
-export interface RunningMetrics extends Scrape {
+export interface RunningMetrics {
+  /** All of them in the text format of Prometheus. */
+  scrape(): Promise<string>;
   /** Ends the listener that there is, and begins another. @throws FeatureError */
   listen(settings: MetricsSettings): Promise<string>;
   /** Ends the listener and the counting. Idempotent. */
@@ -17,9 +19,9 @@ export interface RunningMetrics extends Scrape {
 }
 
 /** Begins to count; nothing listens yet. */
-export function startMetrics(sources: MetricsSources): RunningMetrics {
+export function startMetrics(kernel: Kernel): RunningMetrics {
   const metrics = new MetricRegistry();
-  const kept = keepMetrics(metrics, sources);
+  const kept = keepMetrics(metrics, kernel);
   let listener: MetricsListener | undefined;
   const scrape = (): Promise<string> => metrics.text();
   const end = async (): Promise<void> => {
