@@ -2,13 +2,19 @@
 // Writes etc/<library>.api.md by API Extractor: what each library exports at its main door, from the declarations in its dist/. A change
 // of a public face is then a change of a file that is reviewed. With --check it writes nothing, and fails when a committed report differs.
 // It fails for a type that a public name shows and that is not exported.
-import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extractor';
+import {
+  CompilerState,
+  Extractor,
+  ExtractorConfig,
+  ExtractorLogLevel,
+} from '@microsoft/api-extractor';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '..');
 const reports = path.join(root, 'etc');
+const { Error: ERROR, None: NONE } = ExtractorLogLevel;
 const isCheck = process.argv[2] === '--check';
 const libraries = readdirSync(path.join(root, 'libs')).sort();
 const temporary = mkdtempSync(path.join(tmpdir(), 'wins-api-reports-'));
@@ -30,7 +36,7 @@ try {
 }
 const wanted = new Set(libraries.map((library) => `${library}.api.md`));
 for (const name of readdirSync(reports).filter((one) => !wanted.has(one))) {
-  if (isCheck) problems.push(`etc/${name} is of no library: run npm run api`);
+  if (isCheck) problems.push(`etc/${name} is of no library: npm run generate`);
   else rmSync(path.join(reports, name));
 }
 for (const problem of problems) console.error(problem);
@@ -70,12 +76,12 @@ function configOf(library) {
       dtsRollup: { enabled: false },
       tsdocMetadata: { enabled: false },
       messages: {
-        compilerMessageReporting: { default: { logLevel: 'error' } },
+        compilerMessageReporting: { default: { logLevel: ERROR } },
         extractorMessageReporting: {
-          default: { logLevel: 'none' },
-          'ae-forgotten-export': { logLevel: 'error' },
+          default: { logLevel: NONE },
+          'ae-forgotten-export': { logLevel: ERROR },
         },
-        tsdocMessageReporting: { default: { logLevel: 'none' } },
+        tsdocMessageReporting: { default: { logLevel: NONE } },
       },
     },
   });
@@ -93,6 +99,6 @@ function report(library, config, compilerState) {
   });
   if (isCheck && apiReportChanged)
     problems.push(
-      `etc/${library}.api.md is not what the library exports: run npm run api, and look at what changed`,
+      `etc/${library}.api.md is not what the library exports: npm run generate, and look at what changed`,
     );
 }

@@ -9,6 +9,7 @@ import { missing as missingForChart } from './chart/engine.mjs';
 import { missing as missingForMonitoring } from './monitoring/prometheus-programs.mjs';
 import { changedFiles } from './suite/changed-files.mjs';
 import { binOf, build, check, checks, nx, tsc } from './suite/checks.mjs';
+import { GENERATORS } from './suite/generators.mjs';
 import { printReport } from './suite/report.mjs';
 import { root } from './suite/run-shown.mjs';
 import { runSuite } from './suite/run-suite.mjs';
@@ -19,6 +20,11 @@ const changed = values.changed ? changedFiles() : undefined;
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
 /** What makes large trees out of many files collects its garbage a quarter of its time otherwise. */
 const YOUNG = '--max-semi-space-size=128';
+const TESTS_OF_TOOLS = [
+  'tools/bench/bench.test.mjs',
+  'tools/import-circles.test.mjs',
+  'tools/monitoring/known-names.test.mjs',
+];
 const ANY = /^/;
 const SOURCES = /^(?:libs|apps)\//;
 const LINTED = /^(?:libs|apps|tools)\/.*(?:\.[cm]?[jt]s|package\.json)$/;
@@ -31,19 +37,10 @@ process.exitCode = printReport(results) ? 0 : 1;
 async function checkSources() {
   await when(/package(?:-lock)?\.json$/, 'lock file', 'tools/check-lock.mjs');
   await when(/^(?:libs|apps|tools|examples)\//, 'exports have users', 'tools/unused-exports.mjs');
-  await when(/spec\.ts$|^docs\//, 'quoted tests', 'tools/check-quoted-tests.mjs');
-  await when(ANY, 'map of CONTRIBUTING.md', 'tools/check-map.mjs');
+  await when(ANY, 'what pages name', 'tools/check-docs.mjs');
   await when(/\.ps1$|\.md$/, 'scripts of PowerShell', 'tools/check-powershell.mjs');
   await when(SOURCES, 'figures: circles, sizes of folders', 'tools/figures.mjs', '--check');
-  await when(/^tools\//, 'circles, their check', '--test', 'tools/import-circles.test.mjs');
-  await when(
-    /^libs\/wins-api\//,
-    'generated code',
-    'tools/gen-proto.mjs',
-    'libs/wins-api',
-    '--check',
-  );
-  await when(/^tools\/bench\//, 'benchmark, its figures', '--test', 'tools/bench/bench.test.mjs');
+  await when(/^tools\//, 'tests of tools', '--test', ...TESTS_OF_TOOLS);
   await when(SOURCES, 'project references', nx, 'sync:check');
   const there = changed?.filter((file) => existsSync(path.join(root, file)));
   const format = [binOf('prettier', 'bin/prettier.cjs'), '--check', '--log-level=warn'];
@@ -55,20 +52,10 @@ async function checkSources() {
 
 async function checkWhatIsBuilt() {
   await when(ANY, 'types', tsc, '--build', 'tsconfig.json', '--emitDeclarationOnly');
-  await when(/^(?:libs|etc)\//, 'public faces', 'tools/api-reports.mjs', '--check');
-  await when(
-    /^libs\/config\/|^docs\//,
-    'config reference',
-    'tools/config-reference.mjs',
-    '--check',
-  );
-  await when(/metric|^docs\//, 'metrics reference', 'tools/metrics-reference.mjs', '--check');
-  await when(/^apps\/|^docs\//, 'command reference', 'tools/command-reference.mjs', '--check');
+  await when(/^(?:tools|libs)\//, 'types of tools', tsc, '--project', 'tools');
+  for (const { title, of, args } of GENERATORS) await when(of, title, ...args, '--check');
   await when(/^libs\//, 'packages', 'tools/libraries/check-packages.mjs');
-  await when(/^libs\/|^docs\//, 'what imports cost', 'tools/libraries/size-table.mjs', '--check');
   await when(/^examples\//, 'manifests of examples/', 'tools/check-examples.mjs');
-  const known = 'tools/monitoring/known-names.test.mjs';
-  await when(/^tools\/monitoring\//, 'names of metrics, their check', '--test', known);
   const monitoring = /metric|^deploy\/monitoring\/|^tools\/monitoring\//;
   await when(monitoring, 'alerts and dashboard', 'tools/monitoring/check.mjs');
   if (missingForMonitoring !== undefined && !isRequired)
@@ -83,16 +70,29 @@ async function checkWhatIsBuilt() {
   else checks.notes.push(`THE CHART WAS NOT CHECKED: it needs ${missingForChart}`);
 }
 
+/** @param {RegExp} paths */
 function isTouched(paths) {
   return changed === undefined || changed.some((file) => paths.test(file));
 }
 
-/** Runs a check beside others, unless no changed file matches. */
+/**
+ * Runs a check beside others, unless no changed file matches.
+ *
+ * @param {RegExp} paths
+ * @param {string} title
+ * @param {readonly string[]} args
+ */
 async function when(paths, title, ...args) {
   if (isTouched(paths)) await check(title, args, { isBeside: true });
 }
 
-/** Runs a check of files beside others, unless there are none. */
+/**
+ * Runs a check of files beside others, unless there are none.
+ *
+ * @param {readonly string[]} files
+ * @param {string} title
+ * @param {readonly string[]} args
+ */
 async function over(files, title, ...args) {
   if (files.length > 0) await check(title, [...args, ...files], { isBeside: true });
 }

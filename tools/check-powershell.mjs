@@ -24,8 +24,10 @@ const scripts = ['deploy', 'tools']
   )
   .filter((name) => name.endsWith('.ps1'));
 const faults = scripts.flatMap((script) => {
-  const { rootNode } = parser.parse(readFileSync(path.join(root, script), 'utf8'));
-  const own = new Set(rootNode.descendantsOfType('function_name').map(({ text }) => text));
+  const tree = parser.parse(readFileSync(path.join(root, script), 'utf8'));
+  if (tree === null) return [`${script}: it was not parsed`];
+  const { rootNode } = tree;
+  const own = new Set(rootNode.descendantsOfType('function_name').map((node) => node?.text));
   return faultsIn(rootNode, own).map((fault) => `${script}:${fault}`);
 });
 for (const fault of faults) console.error(fault);

@@ -18,7 +18,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { freePort } from './free-port.mjs';
+import { freePort, portOf } from './free-port.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const nx = createRequire(import.meta.url).resolve('nx/bin/nx.js');
@@ -86,7 +86,7 @@ process.exitCode = 7;`,
     response.end(`metrics of the host for ${request.url}\n`),
   );
   await once(exporter.listen(0, '127.0.0.1'), 'listening');
-  const hostPort = exporter.address().port;
+  const hostPort = portOf(exporter);
   const agent = path.join(folder, 'agent');
   const config = path.join(folder, 'config');
   writeFileSync(

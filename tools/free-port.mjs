@@ -1,11 +1,19 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
+/**
+ * The port on which a server of TCP listens.
+ *
+ * @param {import('node:net').Server} server
+ */
+export const portOf = (server) =>
+  /** @type {import('node:net').AddressInfo} */ (server.address()).port;
+
 /** A port of the loopback on which nobody listens. */
 export async function freePort() {
   const server = createServer();
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address();
+  const port = portOf(server);
   await once(server.close(), 'close');
   return port;
 }

@@ -1,5 +1,5 @@
-// node tools/gen-proto.mjs <projectRoot> [--check]
-// Generates <projectRoot>/src/gen from <projectRoot>/proto: the messages and services, and the
+// node tools/gen-proto.mjs [--check]
+// Generates libs/wins-api/src/gen from libs/wins-api/proto: the messages and services, and the
 // descriptors of all files for gRPC reflection. With --check it writes elsewhere and
 // fails when the committed files differ.
 import { spawnSync } from 'node:child_process';
@@ -10,8 +10,8 @@ import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '..');
 const require = createRequire(import.meta.url);
-const project = path.resolve(root, process.argv[2]);
-const checking = process.argv[3] === '--check';
+const project = path.join(root, 'libs/wins-api');
+const checking = process.argv[2] === '--check';
 
 const committed = path.join(project, 'src', 'gen');
 const out = checking ? mkdtempSync(path.join(tmpdir(), 'wins-proto-')) : committed;
@@ -86,7 +86,7 @@ if (checking) {
   );
   for (const name of drifted)
     console.error(
-      `${path.relative(root, path.join(committed, name))} is not what its proto generates: run npm run proto`,
+      `${path.relative(root, path.join(committed, name))} is not what its proto generates: npm run generate`,
     );
   process.exit(drifted.length === 0 ? 0 : 1);
 }
@@ -98,7 +98,7 @@ function shareMessageFunctions() {
   for (const name of readdirSync(out).filter((one) => one.endsWith('.ts'))) {
     const file = path.join(out, name);
     const text = readFileSync(file, 'utf8');
-    const [all, builtin, functions] = declared.exec(text) ?? [];
+    const [all, builtin = '', functions = ''] = declared.exec(text) ?? [];
     if (all === undefined || (shared ??= all) !== all)
       throw new Error(`${name}: found other functions of messages than in the files before`);
     const own = text.replace(all, '');

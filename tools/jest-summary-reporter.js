@@ -11,6 +11,7 @@ module.exports = class SummaryReporter {
   constructor(globalConfig) {
     this.rootDir = globalConfig.rootDir;
     this.watching = globalConfig.watch || globalConfig.watchAll;
+    /** @type {{ isComplete: boolean, passed: number, skipped: number, files: object[], failures: object[] }} */
     this.summary = { isComplete: false, passed: 0, skipped: 0, files: [], failures: [] };
   }
 

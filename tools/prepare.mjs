@@ -4,13 +4,11 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { missing as missingForChart } from './chart/engine.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const made = path.join(root, 'dist/made-of');
-const nx = createRequire(import.meta.url).resolve('nx/bin/nx.js');
 
 /** The releases between which specs upgrade, and what is wrong with them. */
 const RELEASES = [
@@ -27,7 +25,11 @@ const RELEASES = [
   ['mortal', 'v1.1.0', 'upgrades and dies'],
 ];
 
-/** What can be needed; `missing` says why it cannot be made here. */
+/**
+ * What can be needed; `missing` says why it cannot be made here.
+ *
+ * @type {Record<string, { make: () => void, after?: readonly string[], missing?: string | undefined }>}
+ */
 const NEEDS = {
   /** What is released, as `npm run package` makes it: dist/package. */
   package: { make: () => node('tools/package/package.mjs') },
@@ -54,21 +56,20 @@ const NEEDS = {
   },
 };
 
-/** Builds the programs and the libraries: everything else is made of them. */
-export function buildAll() {
-  node(nx, 'run-many', '-t', 'build', '--outputStyle=static');
-}
+/**
+ * Why something cannot be made here; undefined when it can be.
+ *
+ * @param {string} need
+ */
+export const whyNot = (need) => needed(need).missing;
 
-/** Why something cannot be made here; undefined when it can be. */
-export function whyNot(need) {
-  if (NEEDS[need] === undefined)
-    throw new Error(`cannot prepare "${need}": wanted one of ${Object.keys(NEEDS).join(', ')}`);
-  return NEEDS[need].missing;
-}
-
-/** Makes something unless it is made of what is there now. The programs must be built. */
+/**
+ * Makes something unless it is made of what is there now. The programs must be built.
+ *
+ * @param {string} need
+ */
 export function prepare(need) {
-  const { after = [], make } = NEEDS[need];
+  const { after = [], make } = needed(need);
   for (const other of after) prepare(other);
   if (isMade(need)) return;
   const stamp = path.join(made, need);
@@ -78,6 +79,15 @@ export function prepare(need) {
   writeFileSync(stamp, madeOf());
 }
 
+/** @param {string} need */
+function needed(need) {
+  const found = NEEDS[need];
+  if (found === undefined)
+    throw new Error(`cannot prepare "${need}": wanted one of ${Object.keys(NEEDS).join(', ')}`);
+  return found;
+}
+
+/** @param {string} need */
 function isMade(need) {
   const stamp = path.join(made, need);
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === madeOf();
@@ -101,20 +111,22 @@ function madeOf() {
   return hash.digest('hex');
 }
 
+/** @param {string} folder */
 function filesIn(folder) {
   return readdirSync(path.join(root, folder), { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
     .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)));
 }
 
+/** @param {string[]} args */
 function node(...args) {
   execFileSync(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const [first, ...rest] = process.argv.slice(2);
-  const isCheck = first === '--check';
-  for (const need of isCheck ? rest : [first, ...rest]) {
+  const args = process.argv.slice(2);
+  const isCheck = args[0] === '--check';
+  for (const need of isCheck ? args.slice(1) : args) {
     const missing = whyNot(need);
     if (missing !== undefined) throw new Error(`cannot prepare "${need}": it needs ${missing}`);
     if (!isCheck) prepare(need);

@@ -10,6 +10,7 @@ const OTHERS = [
 ];
 
 exports.default = class ReleaseVersion extends actions.default {
+  /** @override */
   async updateProjectVersion(tree, version) {
     const log = await super.updateProjectVersion(tree, version);
     if (this.projectGraphNode.name === '@wins/wins')

@@ -4,7 +4,8 @@
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { buildAll, prepare } from './prepare.mjs';
+import { prepare } from './prepare.mjs';
+import { build, checks, endOf } from './suite/checks.mjs';
 import { runLongSpecs } from './suite/jest-projects.mjs';
 import { emptyResult, printReport } from './suite/report.mjs';
 import { runShown } from './suite/run-shown.mjs';
@@ -22,17 +23,17 @@ const chosen = values.all ? { WINS_TEST_ALL: '1' } : { WINS_TEST_SEED: values.se
 // The specs read them, and so does what chooses specs.
 Object.assign(process.env, chosen);
 
-buildAll();
+await build();
 prepare('package');
 console.log(`\n── long tests, ${values.all ? 'all' : `a sample: --seed ${values.seed}`}`);
-const results = await runLongSpecs();
+const results = [checks, ...(await runLongSpecs())];
 
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
 if (wine !== undefined || process.platform === 'win32' || isRequired) {
   results.push(
     await runSuite(
       'Windows suite, long',
-      ['tools/windows/run-specs.mjs', '--long', ...(values.all ? ['--all'] : [])],
+      ['tools/windows/run-specs.mjs', '--built', '--long', ...(values.all ? ['--all'] : [])],
       'wins-windows',
     ),
   );
@@ -48,8 +49,7 @@ const args = [file, '--minutes', values.minutes, '--seed', values.seed];
 const { isGreen, ending, printed } = await runShown(args);
 const fuzzer = emptyResult('fuzzer');
 if (isGreen) fuzzer.passed = 1;
-else
-  fuzzer.failures.push({ file, title: ending, message: printed.split('\n').slice(-14).join('\n') });
+else fuzzer.failures.push({ file, title: ending, message: endOf(printed) });
 results.push(fuzzer);
 
 process.exitCode = printReport(results) ? 0 : 1;

@@ -43,10 +43,17 @@ process.exitCode = problems.length === 0 ? 0 : 1;
 
 function namesOf(library) {
   return parse(read(`libs/${library}/src/index.ts`)).statements.flatMap((statement) => {
-    if (!ts.isExportDeclaration(statement) || statement.exportClause === undefined)
-      throw new Error(`libs/${library}/src/index.ts: found no list of names`);
-    return statement.exportClause.elements.map(({ name }) => name.text);
+    const list = ts.isExportDeclaration(statement) ? listOf(statement.exportClause) : undefined;
+    if (list === undefined) throw new Error(`libs/${library}/src/index.ts: found no list of names`);
+    return list.elements.map(({ name }) => name.text);
   });
+}
+
+/** The names in braces of an import or an export. */
+function listOf(clause) {
+  return clause !== undefined && (ts.isNamedExports(clause) || ts.isNamedImports(clause))
+    ? clause
+    : undefined;
 }
 
 /** The names that others import of a library, by an import at any place of their files. */
@@ -56,9 +63,14 @@ function importedNames(library, names) {
   for (const { file, text } of sources) {
     if (file.startsWith(`libs/${library}/`) || !text.includes(`'${specifier}'`)) continue;
     for (const statement of parse(text).statements) {
-      if (statement.moduleSpecifier?.text !== specifier) continue;
-      const { elements = [] } = statement.exportClause ?? statement.importClause.namedBindings;
-      for (const { name, propertyName } of elements) used.add((propertyName ?? name).text);
+      if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) continue;
+      if (!statement.moduleSpecifier || !ts.isStringLiteral(statement.moduleSpecifier)) continue;
+      if (statement.moduleSpecifier.text !== specifier) continue;
+      const list = ts.isExportDeclaration(statement)
+        ? statement.exportClause
+        : statement.importClause?.namedBindings;
+      for (const { name, propertyName } of listOf(list)?.elements ?? [])
+        used.add((propertyName ?? name).text);
     }
     // What is loaded later has its names taken out of it in many ways.
     if (new RegExp(`(?:import|require|createRequire\\(.*\\))\\(\\s*'${specifier}'`).test(text)) {
@@ -71,7 +83,7 @@ function importedNames(library, names) {
 
 /** The identifiers of each declaration of a library's report. */
 function declarationsOf(library) {
-  const [, code] = /```ts\n([^]*?)```/.exec(read(`etc/${library}.api.md`));
+  const code = /```ts\n([^]*?)```/.exec(read(`etc/${library}.api.md`))?.[1];
   const shown = new Map();
   for (const statement of parse(code).statements) {
     const words = new Set();
@@ -85,10 +97,13 @@ function declarationsOf(library) {
       ts.forEachChild(node, visit);
     };
     visit(statement);
-    const list = statement.declarationList?.declarations ?? [statement];
+    const list = ts.isVariableStatement(statement)
+      ? statement.declarationList.declarations
+      : [/** @type {ts.DeclarationStatement} */ (statement)];
     // An overloaded function has a declaration for each form.
     for (const { name } of list)
-      if (name !== undefined) shown.set(name.text, [...(shown.get(name.text) ?? []), ...words]);
+      if (name !== undefined && ts.isIdentifier(name))
+        shown.set(name.text, [...(shown.get(name.text) ?? []), ...words]);
   }
   return shown;
 }

@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { mapValues, processorMs, residentMebibytes } from './costs.mjs';
-import { medianTime, ROUNDS } from './measure.mjs';
+import { medianTime, noRounds, ROUNDS } from './measure.mjs';
 
 const FILES = 500;
 const FILE_PLANS = 2;
@@ -120,7 +120,7 @@ async function applied(api, before) {
 
 /** What each of some processes takes of the processors in a minute, in ms: measured at the same time. */
 async function idleRounds(pids, share) {
-  const ways = Object.keys(pids).map((name) => ({ name, rounds: [] }));
+  const ways = Object.keys(pids).map((name) => ({ name, rounds: noRounds() }));
   for (let round = 0; round < ROUNDS; round += 1) {
     const before = mapValues(pids, processorMs);
     await delay((IDLE_MS / ROUNDS) * share);

@@ -32,6 +32,7 @@ const ofTests = (name, more) => (daemon) => [
   daemon.tunnelAddress,
   ...more(daemon),
 ];
+/** @type {[string, string, ((daemon: any) => unknown[]) | undefined][]} */
 export const ATTACKS = [
   ['', 'none', undefined],
   ['A42', 'connections that leave amid a call', here('leaving-connections.mjs')],
@@ -156,7 +157,7 @@ async function opensTunnel(address) {
 
 function memory(pid, name) {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)[1]) / 1024;
+  return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1024;
 }
 
 /** User and system time of a process so far: in hundredths of a second, as Linux counts. */

@@ -17,6 +17,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { portOf } from '../free-port.mjs';
 import { ATTACKS, measureAttack } from './attack-rows.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -34,7 +35,7 @@ const running = [];
 // What the tunnel may reach.
 const web = createServer((socket) => socket.on('error', () => undefined).resume());
 await once(web.listen(0, '127.0.0.1'), 'listening');
-const { port } = web.address();
+const port = portOf(web);
 
 /** A daemon whose log goes to a file; resolves when it is ready. */
 async function start(own) {

@@ -4,6 +4,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
+import { portOf } from '../free-port.mjs';
 
 const [command, endpoint, argument] = process.argv.slice(2);
 if (command === 'serve') await serve(endpoint, argument);
@@ -38,7 +39,7 @@ async function serve(socket, writer) {
   await once(createServer(onConnection).listen(socket), 'listening');
   const tcp = createServer(onConnection).listen(0, '127.0.0.1');
   await once(tcp, 'listening');
-  console.log(`port ${tcp.address().port}`);
+  console.log(`port ${portOf(tcp)}`);
 }
 
 function output(to, bytes) {

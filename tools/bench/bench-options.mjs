@@ -16,7 +16,7 @@ export class UsageError extends Error {}
 
 /**
  * @param names - Of all rows.
- * @throws {@link UsageError}
+ * @throws {UsageError}
  */
 export function readOptions(args, names) {
   const { only, quick, json, against, help } = parse(args);
@@ -32,6 +32,8 @@ export function readOptions(args, names) {
   return { quick, json, before, wants: (name) => pattern.test(name) };
 }
 
+const messageOf = (error) => (error instanceof Error ? error.message : String(error));
+
 function parse(args) {
   try {
     return parseArgs({
@@ -45,7 +47,7 @@ function parse(args) {
       },
     }).values;
   } catch (error) {
-    throw new UsageError(error.message, { cause: error });
+    throw new UsageError(messageOf(error), { cause: error });
   }
 }
 
@@ -53,7 +55,7 @@ function patternOf(only) {
   try {
     return new RegExp(only, 'i');
   } catch (error) {
-    throw new UsageError(`--only ${only} is no regular expression: ${error.message}`, {
+    throw new UsageError(`--only ${only} is no regular expression: ${messageOf(error)}`, {
       cause: error,
     });
   }
@@ -64,7 +66,7 @@ function readRun(file) {
   try {
     run = JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new UsageError(`cannot read --against ${file}: ${error.message}`, { cause: error });
+    throw new UsageError(`cannot read --against ${file}: ${messageOf(error)}`, { cause: error });
   }
   if (!Array.isArray(run?.rows) || !run.rows.every((row) => Array.isArray(row?.ways)))
     throw new UsageError(`--against ${file} is not what --json prints: wanted rows with ways`);

@@ -44,7 +44,7 @@ export function eventLoopMs(pid) {
 
 /** What a running program has in memory, in MiB. */
 export function residentMebibytes(pid) {
-  const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  const kilobytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Number(kilobytes) / 1024;
 }
 
@@ -103,12 +103,15 @@ function attachPerf(pid) {
   if (!hasPerf) return undefined;
   const args = [...PERF, '--no-inherit', '--delay=-1', '--control=fd:3,4', `--pid=${pid}`];
   const perf = spawn('perf', args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'] });
+  const [, , output, control, answer] = /** @type {import('node:net').Socket[]} */ (
+    /** @type {unknown} */ (perf.stdio)
+  );
   let text = '';
-  perf.stderr.setEncoding('utf8').on('data', (chunk) => (text += chunk));
+  output.setEncoding('utf8').on('data', (chunk) => (text += chunk));
   return {
     async tell(word) {
-      perf.stdio[3].write(`${word}\n`);
-      await once(perf.stdio[4], 'data');
+      control.write(`${word}\n`);
+      await once(answer, 'data');
     },
     async end() {
       perf.kill('SIGINT');

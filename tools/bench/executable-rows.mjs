@@ -19,14 +19,14 @@ const IDLE_DAEMON = 'executable, idle daemon';
 const NAME = 'wins_bench_executable';
 /** Until a daemon that has just started has settled. */
 const IDLE_MS = 3000;
-const QUIET = { stdio: 'ignore' };
+const QUIET = /** @type {const} */ ({ stdio: 'ignore' });
 
 /** What is measured: the words, and how many times as long as a Node that does nothing it may take. */
-const STARTS = [
+const STARTS = /** @type {const} */ ([
   ['cli --version', 1.3],
   // It reads the whole executable for its digest.
   ['cli app info', 8],
-];
+]);
 
 if (process.platform === 'win32') {
   const [file, wanted] = process.argv.slice(2);
@@ -69,7 +69,7 @@ async function measure(run, node, wins) {
   try {
     await new Promise((resolve, reject) => {
       createInterface({ input: daemon.stderr }).on('line', (line) => {
-        if (line.includes('"msg":"ready"')) resolve();
+        if (line.includes('"msg":"ready"')) resolve(undefined);
       });
       daemon.once('exit', (code) => reject(new Error(`the daemon ended with ${code}`)));
     });

@@ -66,7 +66,7 @@ export async function measureInfo({ run, client, daemon, floors, where = '' }) {
   const body = Buffer.alloc(INFO_BYTES);
   const ask = () =>
     new Promise((resolve, reject) =>
-      echo.echo(body, (error) => (error ? reject(error) : resolve())),
+      echo.echo(body, (error) => (error ? reject(error) : resolve(undefined))),
     );
   const way = (servedBy, call) => ({
     client: process.pid,

@@ -43,6 +43,7 @@ if (file !== undefined) {
   process.on('SIGUSR2', () => {
     const bytes = count?.();
     count = count === undefined ? countHeapBytes() : undefined;
-    report(path.join(process.env.WINS_BENCH_HEAP_FOLDER, String(process.pid)), String(bytes ?? ''));
+    const folder = String(process.env.WINS_BENCH_HEAP_FOLDER);
+    report(path.join(folder, String(process.pid)), String(bytes ?? ''));
   });
 }

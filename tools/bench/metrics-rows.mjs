@@ -110,9 +110,9 @@ async function measureBusy({ run, on, processPaths, scrape, createWinsClient }) 
     text.includes(`wins_runs{state="running"} ${RUNS}\n`) &&
     text.includes(`wins_tunnel_streams ${STREAMS}\n`);
   while (!isBusy(await scrape())) await delay(100);
-  for (const [name, atMost, scrapes, betweenMs] of [
-    [SCRAPE, 5, CLOSE_SCRAPES, CLOSE_MS],
-    [MEASURING, 50, APART_SCRAPES, APART_MS],
+  for (const { name, atMost, scrapes, betweenMs } of [
+    { name: SCRAPE, atMost: 5, scrapes: CLOSE_SCRAPES, betweenMs: CLOSE_MS },
+    { name: MEASURING, atMost: 50, scrapes: APART_SCRAPES, betweenMs: APART_MS },
   ]) {
     const spent = async (act) => {
       const before = eventLoopMs(on.pid);

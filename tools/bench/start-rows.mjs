@@ -4,11 +4,11 @@ import { medianTime } from './measure.mjs';
 
 const STARTS = 10;
 const MEMORY = 'idle memory';
-const ROWS = [
+const ROWS = /** @type {const} */ ([
   ['cli --version', 1.3],
   ['cli app info', 2.0],
   ['cli prc run', 3.0],
-];
+]);
 
 export const startRows = [MEMORY, ...ROWS.map(([words]) => words)];
 

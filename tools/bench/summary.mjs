@@ -12,8 +12,12 @@ export function median(values) {
 
 /** Undefined where a round has no such number. */
 export function summary(values) {
-  if (!values.every((value) => typeof value === 'number' && Number.isFinite(value)))
-    return undefined;
+  return values.every((value) => typeof value === 'number' && Number.isFinite(value))
+    ? summaryOf(values)
+    : undefined;
+}
+
+function summaryOf(values) {
   return {
     median: median(values),
     min: Math.min(...values),
@@ -32,13 +36,13 @@ const figures = {
   value: (wins) => wins,
 };
 
-export const valuesOf = (way) => summary(way.rounds.map(({ value }) => value));
+export const valuesOf = (way) => summaryOf(way.rounds.map(({ value }) => value));
 
 /** The figure of a row, in each round. */
 export function figureOf(row) {
   const floor = floorOf(row).rounds;
   const of = figures[row.figure.is];
-  return summary(winsOf(row).rounds.map(({ value }, index) => of(value, floor[index].value)));
+  return summaryOf(winsOf(row).rounds.map(({ value }, index) => of(value, floor[index].value)));
 }
 
 /** Whether the figure is what it should be; of a figure without a target nothing is said. */

@@ -55,6 +55,7 @@ async function echoBesideBulk(port, share) {
   return { value: p99 };
 }
 
+/** @type {[{ name: string, unit: string, per?: string, figure: object }, (port: number, share: number) => Promise<object>][]} */
 const ROWS = [
   [{ name: 'tunnel, 1 stream down', ...speed }, moves(1, download)],
   [{ name: 'tunnel, 1 stream up', ...speed }, moves(1, upload)],
@@ -83,7 +84,11 @@ export async function measureTunnel({ run, programs, wins, folder }) {
   run.addOnce({ name: STALLS, unit: 'MiB', figure: { is: 'value', atMost: 64 } }, grown);
 }
 
-/** What the larger of its programs grows by, in MiB. */
+/**
+ * What the larger of its programs grows by, in MiB.
+ *
+ * @param {{ port: number, client?: number, daemon?: number }} way
+ */
 async function growthByStalled({ port, client, daemon }) {
   const pids = [client, daemon].filter((pid) => pid !== undefined);
   const largest = () => Math.max(...pids.map(residentMebibytes));

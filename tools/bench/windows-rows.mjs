@@ -81,7 +81,7 @@ async function measure(file, { quick, names }) {
     const writer = { path: program, args: [script] };
     const parts = { run, programs, wins, client, server: pipes.listen, writer, floors: { grpc } };
     await measureOutput({ ...parts, largeBytes: LARGE_BYTES, where: WHERE });
-    await measureInfo({ ...parts, where: WHERE });
+    await measureInfo({ ...parts, daemon: undefined, where: WHERE });
     await client.close();
     writeFileSync(file, JSON.stringify(run.rows));
   } finally {

@@ -134,7 +134,7 @@ describe('the chart', () => {
 
   it('runs the program of the image and nothing else, as the Dockerfile places it', () => {
     const dockerfile = readFileSync(path.join(root, 'tools/package/image/Dockerfile'), 'utf8');
-    const [, placed] = /^COPY wins\.exe (\S+)$/m.exec(dockerfile);
+    const placed = /^COPY wins\.exe (\S+)$/m.exec(dockerfile)?.[1];
     const [{ spec }] = ofKind('DaemonSet', objects());
     for (const { command } of spec.template.spec.initContainers)
       assert.deepEqual(command, [placed]);
@@ -510,9 +510,9 @@ describe('values that make no sense', () => {
     ['no account', { serviceAccount: { create: false } }, /serviceAccount\.name: which account/],
   ]) {
     it(`are refused, and the message says where: ${what}`, () => {
-      const { error, documents } = render({ ...wanted, ...values });
+      const { error, documents } = render(Object.assign({}, wanted, values));
       assert.equal(documents, undefined);
-      assert.match(error, message);
+      assert.match(error, /** @type {RegExp} */ (message));
     });
   }
 

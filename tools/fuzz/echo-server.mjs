@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { portOf } from '../free-port.mjs';
 
 /** A program of the host that listens on its loopback and sends back what it gets. */
 export async function startEcho() {
@@ -11,7 +12,7 @@ export async function startEcho() {
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
-    port: server.address().port,
+    port: portOf(server),
     close: () => {
       server.close();
       for (const socket of sockets) socket.destroy();

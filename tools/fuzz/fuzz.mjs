@@ -3,7 +3,7 @@
 // same seed gives the same cases. A case that fails is shortened and printed as JSON: put into corpus/<target>/ it is played first
 // from then on. Ends with 1 after a failure. The daemon is the built one.
 import { parseArgs } from 'node:util';
-import { loadFaces } from './load-faces.mjs';
+import { loadSources } from '../load-sources.mjs';
 import { play } from './play.mjs';
 import { openAudit } from './targets/audit.mjs';
 import { openConfig } from './targets/config.mjs';
@@ -38,7 +38,7 @@ const [cases, seconds, seed] = [values.cases, values.seconds, values.seed].map(N
 if ([cases, seconds, seed].some((number) => !(number >= 0)))
   throw new Error('--cases, --seconds and --seed want numbers');
 
-const faces = await loadFaces();
+const faces = await loadSources("export * from './faces.js'", 'tools/fuzz');
 let failed = 0;
 for (const name of values.target) {
   const target = await TARGETS[name](faces);

@@ -33,7 +33,8 @@ export function corpusOf(name) {
  */
 export async function play(target, { cases, seconds, seed }) {
   const begun = performance.now();
-  const result = { cases: 0, slowestMs: 0, slowest: '', failure: undefined };
+  /** @type {{ cases: number, slowestMs: number, slowest: string, failure?: { label: string, error: Error, given: any } }} */
+  const result = { cases: 0, slowestMs: 0, slowest: '' };
   const once = async (label, given) => {
     const start = performance.now();
     const error = await attempt(target, given);

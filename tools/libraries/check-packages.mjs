@@ -10,16 +10,19 @@ import { packLibraries } from './pack-libraries.mjs';
 const RESOLUTIONS_LEFT_OUT = ['node10'];
 
 const problems = [];
-for (const { name, stage, tarball } of packLibraries({})) {
+for (const { name, stage, tarball } of packLibraries()) {
   const manifest = JSON.parse(readFileSync(`${stage}/package.json`, 'utf8'));
   const bytes = readFileSync(tarball);
   const data = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
   const { messages } = await publint({ strict: true, pack: { tarball: data } });
   for (const message of messages) problems.push(`${name}: ${formatMessage(message, manifest)}`);
   const verdict = await checkPackage(createPackageFromTarballData(new Uint8Array(bytes)));
-  if (!verdict.types) problems.push(`${name}: has no types`);
-  for (const problem of verdict.problems ?? [])
-    if (!RESOLUTIONS_LEFT_OUT.includes(problem.resolutionKind))
+  if (!verdict.types) {
+    problems.push(`${name}: has no types`);
+    continue;
+  }
+  for (const problem of verdict.problems)
+    if (!('resolutionKind' in problem && RESOLUTIONS_LEFT_OUT.includes(problem.resolutionKind)))
       problems.push(`${name}: ${JSON.stringify(problem)}`);
 }
 for (const problem of problems) console.error(problem);

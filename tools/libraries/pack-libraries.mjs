@@ -12,15 +12,24 @@ const npm = path.join(
   process.platform === 'win32' ? 'npm.cmd' : 'npm',
 );
 
-/** Packs libraries, and gives the folder and the tarball of each. */
-export function packLibraries({ names = libraries, repository = origin(), out }) {
+/**
+ * Packs libraries, and gives the folder and the tarball of each.
+ *
+ * @param {{ names?: readonly string[], repository?: string, out?: string }} [options]
+ */
+export function packLibraries({ names = libraries, repository = origin(), out } = {}) {
   const folder = path.resolve(out ?? path.join(root, 'dist/packages'));
   mkdirSync(folder, { recursive: true });
   const stages = names.map((name) => stageLibrary(name, repository));
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder, ...stages];
   // What npm warns of is shown when it fails.
-  const options = { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] };
-  const packed = JSON.parse(execFileSync(npm, [...args, '--loglevel=error'], options));
+  const packed = JSON.parse(
+    execFileSync(npm, [...args, '--loglevel=error'], {
+      cwd: root,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
   return packed.map(({ name, filename }, index) => ({
     name,
     stage: stages[index],
@@ -38,8 +47,10 @@ function origin() {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const options = { repository: { type: 'string' }, out: { type: 'string' } };
-  const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  const { values, positionals } = parseArgs({
+    options: { repository: { type: 'string' }, out: { type: 'string' } },
+    allowPositionals: true,
+  });
   const names = positionals.length > 0 ? positionals : libraries;
   for (const { tarball } of packLibraries({ ...values, names })) console.log(tarball);
 }

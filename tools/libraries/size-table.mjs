@@ -93,7 +93,7 @@ function check() {
     const row = new RegExp(`\`@wins/${library}\` +\\| \`${name}\` +\\| +(\\d+) `).exec(committed);
     if (row === null || kb > Number(row[1]) * 1.1 + 1)
       problems.push(
-        `${name} of ${library}: found ${kb} KB, and ${row?.[1] ?? 'nothing'} in docs/package-sizes.md; if it is meant: npm run sizes`,
+        `${name} of ${library}: found ${kb} KB, and ${row?.[1] ?? 'nothing'} in docs/package-sizes.md; if it is meant: npm run generate`,
       );
   }
 }
@@ -104,7 +104,7 @@ function text() {
   return `# What an import costs
 
 One import from each package, bundled with all that it brings and minified by esbuild (ES modules, Node 20.19). Made by
-\`npm run sizes\`; \`npm run check\` fails when one grows by more than a tenth, or beyond its limit.
+\`npm run generate\`; \`npm run check\` fails when one grows by more than a tenth, or beyond its limit.
 
 | package | import | KB | limit |
 | --- | --- | ---: | ---: |

@@ -21,8 +21,8 @@ const { author, engines, license } = readJson(path.join(root, 'package.json'));
 const OURS = ['private', 'nx', 'devDependencies', 'main', 'types', 'exports', 'files'];
 
 /**
- * @param name - The folder of the library in libs/; it must be built.
- * @param repository - The address of the repository for people, without an end such as .git; undefined leaves it out.
+ * @param {string} name - The folder of the library in libs/; it must be built.
+ * @param {string} [repository] - Its address for people, without an end such as .git.
  * @returns The folder of the package.
  * @throws Error when the library is not built.
  */
@@ -46,7 +46,7 @@ export function stageLibrary(name, repository) {
 
 /** The modules that belong to the package, as paths below src/ without their end, and their JSON files. */
 function modulesOf(folder) {
-  const built = readdirSync(path.join(folder, 'src'), { recursive: true })
+  const built = readdirSync(path.join(folder, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.(ts|json)$/.test(file))
     .map((file) => file.replace(/\.ts$/, ''))
     .filter((module) => existsSync(path.join(folder, 'dist', fileOf(module, '.js'))));

@@ -8,7 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { loadMetricTable } from '../metric-table.mjs';
+import { loadSources } from '../load-sources.mjs';
 import { startDaemonUnderLoad } from './daemon-under-load.mjs';
 import { dashboard, panelQueries, ruleExpressions, RULES } from './expressions.mjs';
 import { unknownNames } from './known-names.mjs';
@@ -43,7 +43,10 @@ if (process.argv.includes('--write')) {
 }
 
 async function checkNames() {
-  const { METRICS } = await loadMetricTable();
+  const { METRICS } = await loadSources(
+    "export { METRICS } from './metric-table.js'",
+    'apps/wins-server/src/features/metrics',
+  );
   const rules = ruleExpressions();
   const records = new Map(rules.flatMap(({ record, expr }) => (record ? [[record, expr]] : [])));
   const problems = [...rules, ...panelQueries()].flatMap(({ where, expr }) =>

@@ -6,15 +6,15 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { freePort } from '../free-port.mjs';
+import { freePort, portOf } from '../free-port.mjs';
 
 const WINS = path.resolve(import.meta.dirname, '../../dist/wins.cjs');
 
 /** Starts the daemon; `metricsPort` is where it is scraped. `close()` ends it and its clients. */
 export async function startDaemonUnderLoad() {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-monitoring-'));
-  const env = { ...process.env, WINS_RUNTIME_DIR: path.join(folder, 'run') };
-  delete env.NODE_OPTIONS;
+  const runtime = { NODE_OPTIONS: undefined, WINS_RUNTIME_DIR: path.join(folder, 'run') };
+  const env = { ...process.env, ...runtime };
   const script = (name, source) => {
     const file = path.join(folder, name);
     writeFileSync(file, `#!/bin/sh\n${source}\n`);
@@ -33,7 +33,7 @@ export async function startDaemonUnderLoad() {
     JSON.stringify({
       white_list: {
         processPaths: [{ path: brief }, { path: lasting }],
-        proxyPorts: [echo.address().port],
+        proxyPorts: [portOf(echo)],
       },
       metrics: { listen: `127.0.0.1:${metricsPort}` },
     }),
@@ -60,7 +60,7 @@ export async function startDaemonUnderLoad() {
   };
   try {
     await startAndAwait('"msg":"ready"', 'srv', 'app', 'run', '--config', config);
-    const publish = `TCP:${entrance}:${echo.address().port}`;
+    const publish = `TCP:${entrance}:${portOf(echo)}`;
     await startAndAwait('the tunnel is ready', 'cli', 'proxy', '--publish', publish);
   } catch (error) {
     await close();

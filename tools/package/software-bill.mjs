@@ -60,7 +60,7 @@ function componentOf(packages, key) {
   return component(name, version, rest);
 }
 
-function component(fullName, version, { integrity, license, type = 'library' }) {
+function component(fullName, version, { integrity, license = undefined, type = 'library' }) {
   const purl = `pkg:npm/${fullName.replace('@', '%40')}@${version}`;
   const [name, group] = fullName.split('/').reverse();
   const algorithm = integrity?.slice(0, integrity.indexOf('-'));
@@ -92,7 +92,6 @@ function commitTime() {
 /** A UUID (version 8) that is the digest of the content. */
 function serialNumber(bill) {
   const digest = createHash('sha256').update(JSON.stringify(bill)).digest('hex');
-  const parts = /^(.{8})(.{4}).(.{3}).(.{3})(.{12})/.exec(digest);
-  const [, a, b, c, d, e] = parts;
+  const [, a, b, c, d, e] = /^(.{8})(.{4}).(.{3}).(.{3})(.{12})/.exec(digest) ?? [];
   return `urn:uuid:${a}-${b}-8${c}-8${d}-${e}`;
 }

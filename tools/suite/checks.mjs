@@ -13,12 +13,22 @@ export const tsc = binOf('typescript', 'bin/tsc');
 /** What all checks of this run found. */
 export const checks = emptyResult('checks');
 
-/** The program of a package, by its path in it. */
+/**
+ * The program of a package, by its path in it.
+ *
+ * @param {string} name
+ * @param {string} file
+ */
 export function binOf(name, file) {
   return path.join(path.dirname(require.resolve(`${name}/package.json`)), file);
 }
 
-/** Runs a Node program that ends with 0 when all is as it should be. With `isBeside`, what it prints is shown at its end. */
+/**
+ * Runs a Node program that ends with 0 when all is as it should be. With `isBeside`, what it prints is shown at its end.
+ *
+ * @param {string} title
+ * @param {readonly string[]} args
+ */
 export async function check(title, args, { isBeside = false } = {}) {
   if (!isBeside) console.log(`\n── ${title}`);
   const { isGreen, ending, printed } = await runShown(args, isBeside ? { besideAs: title } : {});
@@ -26,19 +36,21 @@ export async function check(title, args, { isBeside = false } = {}) {
   else checks.failures.push({ file: 'check', title, message: `${ending}\n${endOf(printed)}` });
 }
 
-/** Builds the libraries, by one process since each of its own would read the types of all others again; then the programs. */
+/** Builds the libraries, then the programs. */
 export async function build() {
-  await check('libraries', [tsc, '--build', ...filesOf('libs', 'tsconfig.lib.json')]);
+  await buildLibraries();
   await check('programs', [nx, 'run-many', '-t', 'build', '-p', 'apps/*', '--outputStyle=static']);
 }
 
-/** A file of each folder that has it. */
-function filesOf(folder, file) {
-  return readdirSync(path.join(root, folder))
-    .map((name) => path.join(folder, name, file))
-    .filter((each) => existsSync(path.join(root, each)));
+/** Builds the libraries, by one process since each of its own would read the types of all others again. */
+export async function buildLibraries() {
+  const configs = readdirSync(path.join(root, 'libs'))
+    .map((name) => path.join('libs', name, 'tsconfig.lib.json'))
+    .filter((file) => existsSync(path.join(root, file)));
+  await check('libraries', [tsc, '--build', ...configs]);
 }
 
-function endOf(printed) {
+/** @param {string} printed */
+export function endOf(printed) {
   return printed.trimEnd().split('\n').slice(-14).join('\n');
 }

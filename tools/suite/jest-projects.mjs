@@ -90,8 +90,11 @@ function unfinished(project, { isComplete, files }, env) {
   if (isComplete) return [];
   const ended = new Set(files.map(({ file }) => file));
   const cwd = path.join(root, project);
-  const options = { cwd, encoding: 'utf8', env: { ...process.env, ...env } };
-  return execFileSync(process.execPath, [jest, '--listTests'], options)
+  return execFileSync(process.execPath, [jest, '--listTests'], {
+    cwd,
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+  })
     .split('\n')
     .filter(Boolean)
     .map((file) => path.relative(cwd, file))

@@ -3,7 +3,25 @@
 const MESSAGE_LINES = 15;
 const SLOWEST_FILES = 15;
 
-/** What a suite found: its results are added up by {@link printReport}. */
+/**
+ * @typedef {{ file: string, title: string, message: string }} Failure - Of a test.
+ * @typedef {{ file: string, durationMs: number, passed: number }} EndedFile - Of tests, with how many of them passed.
+ * @typedef {object} Result - What a suite found.
+ * @property {string} suite
+ * @property {number} passed - Tests.
+ * @property {number} skipped - Tests.
+ * @property {EndedFile[]} files
+ * @property {Failure[]} failures
+ * @property {Failure[]} unsteady - What failed, and passed when it ran again.
+ * @property {string[]} notes - One line each.
+ */
+
+/**
+ * What a suite found: its results are added up by {@link printReport}.
+ *
+ * @param {string} suite
+ * @returns {Result}
+ */
 export function emptyResult(suite) {
   return { suite, passed: 0, skipped: 0, files: [], failures: [], unsteady: [], notes: [] };
 }
@@ -12,15 +30,15 @@ export function emptyResult(suite) {
  * Prints the slowest spec files, then each failed test, then each file that failed once and passed when it ran again, then the
  * counts.
  *
- * @param results - Of each suite: how many tests `passed` and were `skipped`; `files` with their `durationMs` and their `passed` tests; `failures` and
- *   `unsteady`, each with the `file`, the `title` and the `message` of a test; and `notes`, one line each.
+ * @param {readonly Result[]} results - Of each suite.
  * @returns Whether nothing failed.
  */
 export function printReport(results) {
-  const all = (key) => results.flatMap((result) => result[key]);
-  const sum = (key) => results.reduce((total, result) => total + result[key], 0);
+  const all = (/** @type {'failures' | 'unsteady'} */ key) => results.flatMap((one) => one[key]);
   const lines = [];
-  const slowest = all('files').toSorted((a, b) => b.durationMs - a.durationMs);
+  const slowest = results
+    .flatMap(({ files }) => files)
+    .toSorted((a, b) => b.durationMs - a.durationMs);
   if (slowest.length > 0) {
     lines.push('', '── the slowest files');
     for (const { file, durationMs } of slowest.slice(0, SLOWEST_FILES))
@@ -28,7 +46,7 @@ export function printReport(results) {
   }
   for (const { suite, skipped } of results)
     if (skipped > 0) lines.push('', `${suite}: ${skipped} SKIPPED`);
-  for (const note of all('notes')) lines.push('', note);
+  for (const note of results.flatMap(({ notes }) => notes)) lines.push('', note);
 
   const failures = all('failures');
   if (failures.length > 0) lines.push('', '── what failed');
@@ -46,7 +64,8 @@ export function printReport(results) {
     const titles = unsteady.filter((test) => test.file === file).map(({ title }) => title);
     lines.push(`UNSTEADY: ${file}: ${titles.join('; ')}`);
   }
-  lines.push(`${sum('passed')} passed, ${failures.length} failed`);
+  const passed = results.reduce((total, result) => total + result.passed, 0);
+  lines.push(`${passed} passed, ${failures.length} failed`);
   console.log(lines.join('\n'));
   return failures.length === 0;
 }

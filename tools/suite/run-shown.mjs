@@ -10,7 +10,9 @@ const KEPT_CHARACTERS = 8192;
 /**
  * Runs a Node program in the root of the checkout, and shows what it prints.
  *
- * @param besideAs - Its title when it runs beside others: what it prints is shown at its end.
+ * @param {readonly string[]} args
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, besideAs?: string }} [options] - `besideAs` is its title when it runs beside
+ *   others: what it prints is shown at its end.
  * @returns Whether it ended with 0, how it ended, and the end of what it printed.
  */
 export async function runShown(args, { cwd = root, env = {}, besideAs } = {}) {
@@ -21,16 +23,14 @@ export async function runShown(args, { cwd = root, env = {}, besideAs } = {}) {
   });
   let printed = '';
   let unshown = '';
-  for (const [from, to] of [
-    [child.stdout, process.stdout],
-    [child.stderr, process.stderr],
-  ]) {
-    from.setEncoding('utf8').on('data', (text) => {
-      if (besideAs !== undefined) unshown += text;
-      else to.write(text);
-      printed = (printed + text).slice(-KEPT_CHARACTERS);
-    });
-  }
+  /** @param {NodeJS.WriteStream} to */
+  const show = (to) => (/** @type {string} */ text) => {
+    if (besideAs !== undefined) unshown += text;
+    else to.write(text);
+    printed = (printed + text).slice(-KEPT_CHARACTERS);
+  };
+  child.stdout.setEncoding('utf8').on('data', show(process.stdout));
+  child.stderr.setEncoding('utf8').on('data', show(process.stderr));
   const [code, signal] = await once(child, 'close');
   if (besideAs !== undefined) process.stdout.write(`\n── ${besideAs}\n${unshown}`);
   return {

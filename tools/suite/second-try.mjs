@@ -5,18 +5,24 @@ const MOST_FILES = 8;
  * Runs each spec file that failed once more, alone. One that passes then is unsteady: it did not fail, and is named so that it is
  * repaired.
  *
- * @param failures - Of tests, each with its `file`; '' when no file is known, which cannot be run again.
- * @param ended - The files that ran to their end, each with the number of tests that `passed`.
- * @param runAgain - Runs one file and gives its `passed` tests and its `failures`.
+ * @param {readonly import('./report.mjs').Failure[]} failures - Their `file` is '' when no file is known, which cannot be run again.
+ * @param {readonly import('./report.mjs').EndedFile[]} ended - The files that ran to their end, each with the number of tests that `passed`.
+ * @param {(file: string) => Promise<{ passed: number, failures: readonly import('./report.mjs').Failure[] }>} runAgain - Runs one
+ *   file and gives its `passed` tests and its `failures`.
  * @returns The `failures` that remain, the `unsteady` tests, and how many tests `passed` that had not passed before.
  */
 export async function trySecondTime(failures, ended, runAgain) {
   const files = [...new Set(failures.map(({ file }) => file))].filter((file) => file !== '');
   if (files.length > MOST_FILES) {
     console.log(`\n${files.length} files failed, more than ${MOST_FILES}: none is run again`);
-    return { failures, unsteady: [], passed: 0 };
+    return { failures: [...failures], unsteady: [], passed: 0 };
   }
-  const result = { failures: failures.filter(({ file }) => file === ''), unsteady: [], passed: 0 };
+  const result = {
+    failures: failures.filter(({ file }) => file === ''),
+    /** @type {import('./report.mjs').Failure[]} */
+    unsteady: [],
+    passed: 0,
+  };
   for (const file of files) {
     console.log(`\n── once more, alone: ${file}`);
     const first = failures.filter((failure) => failure.file === file);

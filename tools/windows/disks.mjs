@@ -6,7 +6,7 @@ import { cacheFolder } from './packages.mjs';
 
 /** Why they cannot be made here; undefined when they can be. */
 export const missingForDisks =
-  process.platform === 'win32' || process.getuid() !== 0
+  process.platform === 'win32' || process.getuid?.() !== 0
     ? 'the right to mount, which root has on Linux'
     : undefined;
 

@@ -21,7 +21,8 @@ import { parseArgs } from 'node:util';
 import { emptyResult, printReport } from '../suite/report.mjs';
 import { trySecondTime } from '../suite/second-try.mjs';
 import { placeFile } from '../place-file.mjs';
-import { buildAll, prepare, whyNot } from '../prepare.mjs';
+import { prepare, whyNot } from '../prepare.mjs';
+import { build as buildAll, checks } from '../suite/checks.mjs';
 import { missingForDisks, mountDisks, unmountDisks } from './disks.mjs';
 import { koffiBesideBundle } from './koffi-plugin.mjs';
 import { cacheFolder, pinnedFile } from './packages.mjs';
@@ -61,6 +62,8 @@ const specs = ['libs', 'apps']
   .sort();
 
 const result = emptyResult(values.long ? 'Windows suite, long' : 'Windows suite');
+if (!values.built) await buildAll();
+result.failures.push(...checks.failures);
 const runnable = withNeeds(specs);
 
 rmSync(out, { recursive: true, force: true });
@@ -139,7 +142,6 @@ function needsOf(spec) {
 
 /** Makes what specs need; those that cannot have it are left out, loudly, or failed where nothing may be skipped. */
 function withNeeds(all) {
-  if (!values.built) buildAll();
   if (needDisks(all) && missingForDisks !== undefined)
     result.notes.push(
       `SKIPPED: upgrades on full and read-only disks: they need ${missingForDisks}`,
@@ -173,7 +175,7 @@ async function runSpec(spec, machine) {
   try {
     outcome = await run(spec, machine);
   } catch (error) {
-    const failure = { file: spec, title: 'the file could not be run', message: error.message };
+    const failure = { file: spec, title: 'the file could not be run', message: String(error) };
     outcome = { passed: 0, skipped: 0, failures: [failure] };
   }
   const isGreen = outcome.failures.length === 0;

@@ -21,7 +21,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 /**
  * Starts `target`, `relay` or `reader` as a process.
  *
- * @param ends - `from`: where a relay listens, a free port by default; `to`: where it or a reader connects. Each is a port or a Unix socket.
+ * @param {string} role
+ * @param {{ execArgv?: string[], from?: number | string, to?: number | string }} [ends] - `from`: where a relay listens, a free port by default;
+ *   `to`: where it or a reader connects. Each is a port or a Unix socket.
  */
 export async function startProgram(role, { execArgv = [], ...ends } = {}) {
   const child = fork(fileURLToPath(import.meta.url), [role, JSON.stringify(ends)], { execArgv });
@@ -68,14 +70,14 @@ async function target() {
       });
     },
   );
-  process.send(await listenOn(listening, 0));
+  process.send?.(await listenOn(listening, 0));
 }
 
 /** Reads without end, so that who measures beside it has a process of its own. */
 async function reader(port) {
   const bulk = flood(port).resume();
   await once(bulk, 'data');
-  process.send(port);
+  process.send?.(port);
 }
 
 async function relay(from, to) {
@@ -86,7 +88,7 @@ async function relay(from, to) {
     b.on('error', () => a.destroy());
     a.pipe(b).pipe(a);
   });
-  process.send((await listenOn(listening, from)) ?? from);
+  process.send?.((await listenOn(listening, from)) ?? from);
   answerMemory();
 }
 
@@ -115,7 +117,8 @@ export async function download(port, bytes) {
 
 export async function upload(port, bytes) {
   const block = Buffer.alloc(64 * 1024, 7);
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true, highWaterMark: KEPT_BYTES });
+  const options = { port, host: '127.0.0.1', noDelay: true, highWaterMark: KEPT_BYTES };
+  const socket = connect(options);
   socket.write(request('k', bytes));
   let left = bytes;
   const fill = () => {
@@ -175,7 +178,7 @@ export function flood(port) {
 }
 
 export function answerMemory() {
-  process.on('message', () => process.send(process.memoryUsage().rss));
+  process.on('message', () => process.send?.(process.memoryUsage().rss));
 }
 
 export async function listenOn(listening, where) {

@@ -19,7 +19,7 @@ export function open() {
 
 export function gone(socket) {
   return new Promise((resolve) => {
-    if (socket.closed) resolve();
+    if (socket.closed) resolve(undefined);
     else socket.once('close', resolve);
   });
 }
@@ -29,7 +29,7 @@ export function written(socket, octets) {
   return new Promise((resolve) => {
     const done = () => {
       socket.off('close', done);
-      resolve();
+      resolve(undefined);
     };
     socket.once('close', done);
     socket.write(octets, done);

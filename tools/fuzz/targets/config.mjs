@@ -104,9 +104,10 @@ export async function openConfig({ parseConfig, ConfigError }) {
         parseConfig(Buffer.from(steps.join(lineEnd), encoding), options);
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error;
-        if (!error.problems.some(({ severity }) => severity === 'error'))
+        const { problems } = /** @type {import('@wins/config').ConfigError} */ (error);
+        if (!problems.some(({ severity }) => severity === 'error'))
           throw new Error('refused without a problem', { cause: error });
-        for (const { line: row = 1, column = 1, message } of error.problems)
+        for (const { line: row = 1, column = 1, message } of problems)
           if (row < 1 || column < 1 || /[\p{C}\p{Zl}\p{Zp}]/u.test(message))
             throw new Error(`${row}:${column}: not to be shown: ${JSON.stringify(message)}`, {
               cause: error,

@@ -113,5 +113,5 @@ function peakOf(pid) {
   const file = `/proc/${pid}/status`;
   if (!existsSync(file)) return undefined;
   const kibibytes = /^VmHWM:\s+(\d+)/m.exec(readFileSync(file, 'utf8'))?.[1];
-  return kibibytes && `at most ${Math.round(kibibytes / 1024)} MiB`;
+  return kibibytes && `at most ${Math.round(Number(kibibytes) / 1024)} MiB`;
 }

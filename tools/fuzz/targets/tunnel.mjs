@@ -23,10 +23,9 @@ export async function openTunnelTarget({ serveTunnel, webSocketServerOptions, We
     generate: generateTunnel,
     async run(given) {
       const [client, socket] = duplexPair();
-      let session;
       let allowed = 0;
-      webSockets.handleUpgrade(HANDSHAKE, socket, Buffer.alloc(0), (webSocket) => {
-        session = serveTunnel(webSocket, {
+      const serve = (webSocket) =>
+        serveTunnel(webSocket, {
           allowedPorts: [echo.port],
           lingerMs: 1,
           closeTimeoutMs: 1,
@@ -37,8 +36,11 @@ export async function openTunnelTarget({ serveTunnel, webSocketServerOptions, We
             return true;
           },
         });
+      const opened = new Promise((resolve) => {
+        webSockets.handleUpgrade(HANDSHAKE, socket, Buffer.alloc(0), (one) => resolve(serve(one)));
       });
       const sending = sendInPieces(client, tunnelOctetsOf(given, echo.port), given, socket);
+      const session = await opened;
       await session.closed;
       client.destroy();
       await sending;

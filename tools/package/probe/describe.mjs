@@ -10,14 +10,16 @@ const { entries } = NtExecutableResource.from(executable);
 const [info] = Resource.VersionInfo.fromEntries(entries);
 const [language] = info.getAllLanguagesForStringValues();
 const config = directories.get(Format.ImageDirectoryEntry.LoadConfig).virtualAddress;
-const { info: at, data } = executable
+const section = executable
   .getAllSections()
   .findLast(({ info: { virtualAddress } }) => virtualAddress <= config);
+if (!section?.data) throw new Error('found no section that holds the load config');
+const { info: at, data } = section;
 
 const told = {
   texts: info.getStringValues(language),
   version: [info.fixedInfo.fileVersionMS, info.fixedInfo.fileVersionLS],
-  resources: [...new Set(entries.map(({ type }) => type))].sort((a, b) => a - b),
+  resources: [...new Set(entries.map(({ type }) => type))].sort((a, b) => Number(a) - Number(b)),
   signatureBytes: directories.get(Format.ImageDirectoryEntry.Certificate).size,
   dependentLoadFlags: new DataView(data, config - at.virtualAddress).getUint16(78, true),
   checkSumIsRight: optionalHeader.checkSum === calculateCheckSumForPE(new Uint8Array(bytes).buffer),

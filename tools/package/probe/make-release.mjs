@@ -82,8 +82,9 @@ try {
       const [flawed, change] = FLAWS[flaw];
       if (flawed === name) text = await change(text);
     }
-    files.push(path.join(work, name));
-    writeFileSync(files.at(-1), text);
+    const file = path.join(work, name);
+    files.push(file);
+    writeFileSync(file, text);
   }
   await makeWindowsExecutable(files, path.resolve(out), version.slice(1));
 } finally {

@@ -7,6 +7,7 @@ const seen = { argv, execPath, isSea: isSea(), refused: {} };
 // OpenSSL reads its configuration when it is first used.
 require('node:crypto').randomBytes(1);
 if (argv[2] === 'native') {
+  // @ts-expect-error -- It is inside the executable.
   const kernel32 = require('./koffi-win32-x64.node').load('kernel32.dll');
   seen.pid = kernel32.func('uint32 GetCurrentProcessId()')();
 }
@@ -14,7 +15,7 @@ for (const name of ['./not-inside.cjs', 'koffi', 'ws']) {
   try {
     require(name);
   } catch (error) {
-    seen.refused[name] = error.code;
+    seen.refused[name] = /** @type {NodeJS.ErrnoException} */ (error).code;
   }
 }
 process.stdout.write(JSON.stringify(seen));

@@ -19,7 +19,7 @@ exports.loadNativeAddon = function loadNativeAddon(content) {
     try {
       return loadFrom(folder, bytes);
     } catch (error) {
-      failures.push(`${folder}: ${error.message}`);
+      failures.push(`${folder}: ${error instanceof Error ? error.message : error}`);
     }
   }
   throw new Error(`cannot load the native addon: found ${failures.join('; ')}`);

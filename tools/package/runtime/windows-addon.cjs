@@ -32,7 +32,7 @@ exports.loadNativeAddon = function loadNativeAddon(content, digest) {
     extract(bytes, folder, file);
   } catch (cause) {
     throw new Error(
-      `wrote the native addon to ${file}: ${cause.message}; without it nothing of Windows can be called`,
+      `wrote the native addon to ${file}: ${cause instanceof Error ? cause.message : cause}; without it nothing of Windows can be called`,
       { cause },
     );
   }

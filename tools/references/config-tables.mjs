@@ -1,15 +1,5 @@
-// node tools/config-reference.mjs [--check]
-// Writes the tables of docs/config.md, between its two marks, from the schema that the built program prints. With --check it writes
-// nothing, and fails when the page differs.
-import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { format, resolveConfig } from 'prettier';
-
-const root = path.resolve(import.meta.dirname, '..');
-const page = path.join(root, 'docs/config.md');
-const program = path.join(root, 'dist/wins.cjs');
-const schema = JSON.parse(execFileSync(process.execPath, [program, 'srv', 'config', 'schema']));
+/** The tables of docs/config.md: one for each section of the config, from its JSON Schema. */
+export const configTables = (schema) => describe('The top level', schema.properties).join('\n');
 
 /** The keys of a section or an entry; an entry has a short form as well. */
 const fieldsOf = (value) => value.anyOf?.find(({ properties }) => properties) ?? value;
@@ -91,18 +81,4 @@ function describe(title, keys, required = [], about = '') {
     '',
     ...below.flat(),
   ];
-}
-
-const [begin, end] = ['<!-- written by tools/config-reference.mjs -->', '<!-- up to here -->'];
-const before = readFileSync(page, 'utf8');
-const [head, tail] = [before.split(begin)[0], before.split(end)[1]];
-if (tail === undefined) throw new Error(`cannot write docs/config.md: found no "${end}" in it`);
-const tables = describe('The top level', schema.properties).join('\n');
-const options = { ...(await resolveConfig(page)), filepath: page };
-const after = await format(`${head}${begin}\n\n${tables}\n\n${end}${tail}`, options);
-
-if (process.argv[2] !== '--check') writeFileSync(page, after);
-else if (after !== before) {
-  console.error('docs/config.md is not what the schema says: node tools/config-reference.mjs');
-  process.exitCode = 1;
 }

@@ -1,0 +1,72 @@
+// The pages name what there is: every file of CONTRIBUTING.md, and every test that docs/threat-model.md and docs/testing.md quote as
+// `short/file` "title", "another title of the same file".
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const root = path.resolve(import.meta.dirname, '..');
+/** @param {string} file */
+const read = (file) => readFileSync(path.join(root, file), 'utf8');
+const PAGES = ['docs/threat-model.md', 'docs/testing.md'].map((page) => ({
+  page,
+  text: read(page),
+}));
+const folders = new Map(
+  PAGES.flatMap(({ text }) => [
+    ...text.matchAll(/\| `([a-z0-9-]+)`\s+\| `((?:libs|apps)\/[^`]+)`/g),
+  ]).map(([, short = '', folder = '']) => [short, folder]),
+);
+
+const named = Array.from(
+  read('CONTRIBUTING.md').matchAll(/`((?:apps|libs|docs|tools)\/[^`*<]+\.[a-z]+)`/g),
+  ([, file = '']) => file,
+);
+const problems = named
+  .filter((file) => !existsSync(path.join(root, file)))
+  .map((file) => `CONTRIBUTING.md names ${file}, which does not exist`);
+let quoted = 0;
+for (const { page, text } of PAGES)
+  for (const [, short = '', name = '', titles = ''] of text.matchAll(
+    /`([a-z0-9-]+)\/([a-z0-9/-]+)`((?:,?\s+"[^"]+")+)/g,
+  )) {
+    const folder = folders.get(short);
+    if (folder === undefined) continue;
+    const source = plain(specs(folder, name));
+    for (const [, title = ''] of titles.matchAll(/"([^"]+)"/g)) {
+      quoted += 1;
+      if (!source.includes(plain(title)))
+        problems.push(`${page}: ${short}/${name} has no test ${JSON.stringify(title)}`);
+    }
+  }
+for (const problem of problems) console.error(problem);
+console.log(`${named.length} files, ${quoted} quoted tests`);
+process.exitCode = problems.length === 0 && named.length > 0 && quoted > 0 ? 0 : 1;
+
+/**
+ * The text of the specs of a folder that are meant by a name: a file in any of its rooms (a contract of several specs is no spec itself), or
+ * all of a room.
+ *
+ * @param {string} folder
+ * @param {string} name
+ */
+function specs(folder, name) {
+  return readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => file.endsWith('.ts'))
+    .filter(
+      (file) =>
+        `/${file}`
+          .replace(/(\.(windows-)?((long|release)-)?spec)?\.ts$/, '')
+          .endsWith(`/${name}`) || file.startsWith(`${name}/`),
+    )
+    .map((file) => read(path.join(folder, file)))
+    .join('\n');
+}
+
+/**
+ * Quotes and escapes of the source, and line ends of the page, say nothing.
+ *
+ * @param {string} source
+ */
+function plain(source) {
+  return source.replace(/\\(['"`])/g, '$1').replace(/\s+/g, ' ');
+}

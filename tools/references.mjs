@@ -1,0 +1,68 @@
+// node tools/references.mjs [--check]
+// Writes what the pages say of config, commands and metrics, from the sources: the tables of docs/config.md and docs/observability.md between
+// their marks, docs/commands.md, and docs/man/*.1. With --check it writes nothing, and fails when a page differs.
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import { loadSources } from './load-sources.mjs';
+import { commandPages } from './references/command-pages.mjs';
+import { configTables } from './references/config-tables.mjs';
+import { metricsTable } from './references/metrics-table.mjs';
+
+const root = path.resolve(import.meta.dirname, '..');
+const MANUALS = 'docs/man';
+const BEGIN = '<!-- written by tools/references.mjs -->';
+const END = '<!-- up to here -->';
+
+const { version } = JSON.parse(readFileSync(path.join(root, 'apps/wins/package.json'), 'utf8'));
+const sources = await loadSources(
+  `export { configJsonSchema } from '@wins/config';
+  export { GLOBAL_OPTIONS } from './wins/src/command-line/global-options.js';
+  export { usageLine } from './wins/src/command-line/help-text.js';
+  export { root } from './wins/src/commands/root.js';
+  export * from './wins-server/src/features/metrics/metric-table.js';`,
+  'apps',
+);
+const { markdown, manuals } = commandPages(sources, version);
+const pages = new Map([
+  ['docs/config.md', between('docs/config.md', configTables(sources.configJsonSchema()))],
+  ['docs/observability.md', between('docs/observability.md', metricsTable(sources))],
+  ['docs/commands.md', markdown],
+  ...manuals.map(([name, text]) => /** @type {const} */ ([`${MANUALS}/${name}`, text])),
+]);
+
+const isCheck = process.argv.includes('--check');
+for (const [page, text] of pages) {
+  const file = path.join(root, page);
+  const isMarkdown = page.endsWith('.md');
+  const wanted = isMarkdown
+    ? await format(text, { ...(await resolveConfig(file)), parser: 'markdown' })
+    : text;
+  if (existsSync(file) && readFileSync(file, 'utf8') === wanted) continue;
+  if (isCheck) differs(page);
+  else writeFileSync(file, wanted);
+}
+for (const name of readdirSync(path.join(root, MANUALS))) {
+  if (pages.has(`${MANUALS}/${name}`)) continue;
+  if (isCheck) differs(`${MANUALS}/${name}`);
+  else rmSync(path.join(root, MANUALS, name));
+}
+
+/** @param {string} page */
+function differs(page) {
+  console.error(`${page} is not what the sources say: npm run generate`);
+  process.exitCode = 1;
+}
+
+/**
+ * A page with another text between its marks.
+ *
+ * @param {string} page
+ * @param {string} text
+ */
+function between(page, text) {
+  const before = readFileSync(path.join(root, page), 'utf8');
+  const [head, tail] = [before.split(BEGIN)[0], before.split(END)[1]];
+  if (tail === undefined) throw new Error(`cannot write ${page}: found no "${END}" in it`);
+  return `${head}${BEGIN}\n\n${text}\n\n${END}${tail}`;
+}

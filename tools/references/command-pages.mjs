@@ -1,0 +1,154 @@
+// docs/commands.md and the man pages, from the tree of commands.
+
+/** The page of all commands, and the file name and text of the manual page of each. */
+export function commandPages({ root, GLOBAL_OPTIONS, usageLine }, version) {
+  const common = Object.entries(GLOBAL_OPTIONS);
+  const commands = commandsOf(root).map(({ nodes, ...command }) => ({
+    ...command,
+    usage: usageLine(nodes),
+    visible: Object.entries(command.options).filter(([, { isHidden }]) => isHidden !== true),
+    otherNames: nodes.flatMap(({ name, aliases = [] }) => aliases.map((alias) => [name, alias])),
+  }));
+  return {
+    markdown: markdownPage({ root, commands, common }),
+    manuals: commands.map((command) => [
+      `${command.words.join('-')}.1`,
+      manPage(command, { common, version }),
+    ]),
+  };
+}
+
+/** Every command that does something, with the nodes and the words of its path, and the options that it takes. */
+function commandsOf(node, above = [], inherited = {}) {
+  const nodes = [...above, node];
+  const options = { ...inherited, ...node.options };
+  if (node.commands === undefined)
+    return [{ ...node, nodes, words: nodes.map(({ name }) => name), options }];
+  return node.commands
+    .filter(({ isHidden }) => isHidden !== true)
+    .flatMap((below) => commandsOf(below, nodes, options));
+}
+
+const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '\\<').replaceAll('\n', ' ');
+
+/** An option as it is typed. */
+function optionWords(name, { kind, short, placeholder = 'TEXT' }) {
+  const value = kind === 'switch' ? '' : ` ${placeholder}`;
+  return `${short === undefined ? '' : `-${short}, `}--${name}${value}`;
+}
+
+/** What an option means, with its values and what it is without it. */
+function optionMeaning({ describe, choices, byDefault, wanted }) {
+  const notes = [
+    ...(wanted === undefined ? [] : ['required']),
+    ...(choices === undefined ? [] : [`one of ${choices.join(', ')}`]),
+    ...(byDefault === undefined ? [] : [`default: ${byDefault}`]),
+  ];
+  if (notes.length === 0) return describe;
+  const [, before = describe, given = ''] = /^(.*) \((default: .*)\)$/.exec(describe) ?? [];
+  return `${before} (${[...notes, ...(given === '' ? [] : [given])].join('; ')})`;
+}
+
+function table(heads, rows) {
+  if (rows.length === 0) return [];
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  return [line(heads), line(heads.map(() => '---')), ...rows.map(line), ''];
+}
+
+const optionsTable = (options) =>
+  table(
+    ['option', 'what it does'],
+    options.map(([name, option]) => [
+      `\`${optionWords(name, option)}\``,
+      cell(optionMeaning(option)),
+    ]),
+  );
+
+/** docs/commands.md: every command on one page. */
+function markdownPage({ root, commands, common }) {
+  const lines = [
+    '# Every command',
+    '',
+    'Written by `npm run generate` from the tree of commands in `apps/wins/src/commands`. `wins help COMMAND` says the same.',
+    '',
+    `${root.details} An invalid command line ends with 64, that of \`wins cli prc run\` with 125 ([errors.md](errors.md)).`,
+    '',
+    ...table(
+      ['command', 'what it does'],
+      commands.map(({ words, summary }) => {
+        const name = words.join(' ');
+        return [`[\`${name}\`](#${name.replaceAll(' ', '-')})`, cell(summary)];
+      }),
+    ),
+    '## Options of every command',
+    '',
+    ...optionsTable(common),
+  ];
+  for (const command of commands) {
+    const { words, summary, details, usage, visible, otherNames, environment = [] } = command;
+    lines.push(`## ${words.join(' ')}`, '', `${summary}.`, '');
+    if (details !== undefined)
+      lines.push(details.replace(/\n((?: {2}.*(?:\n|$))+)/, '\n\n```\n$1\n```\n'), '');
+    lines.push('```', usage, '```', '');
+    if (otherNames.length > 0) {
+      const names = otherNames.map(([name, other]) => `\`${other}\` for \`${name}\``);
+      lines.push(`Aliases: ${names.join(', ')}.`, '');
+    }
+    lines.push(...optionsTable(visible));
+    lines.push(
+      ...table(
+        ['variable', 'what it is'],
+        environment.map(([name, what]) => [`\`${name}\``, cell(what)]),
+      ),
+    );
+    const examples = command.examples ?? [];
+    if (examples.length > 0) {
+      lines.push(
+        '```sh',
+        ...examples.flatMap(([typed, what]) => [`# ${what}`, `wins ${typed}`]),
+        '```',
+        '',
+      );
+    }
+    lines.push(`Read more: [${command.page}](${command.page})`, '');
+  }
+  return lines.join('\n');
+}
+
+/** Text that roff takes for nothing but text. */
+function plain(text) {
+  const escaped = text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll('…', '...');
+  return escaped.replaceAll(/^([.'])/gm, '\\&$1');
+}
+
+const bold = (text) => `\\fB${plain(text)}\\fR`;
+const item = (head, text) => ['.TP', bold(head), plain(text)];
+
+/** A manual page of section 1. */
+function manPage(command, { common, version }) {
+  const { words, summary, details, usage, visible, environment = [], examples = [] } = command;
+  const title = words.join('-');
+  const lines = [
+    `.TH ${plain(title.toUpperCase())} 1 "" "wins ${version}" "wins"`,
+    '.SH NAME',
+    `${plain(title)} \\- ${plain(summary)}`,
+    '.SH SYNOPSIS',
+    bold(usage),
+    '.SH DESCRIPTION',
+    plain(`${summary}.`),
+  ];
+  if (details !== undefined) lines.push('.PP', '.nf', plain(details), '.fi');
+  lines.push('.SH OPTIONS');
+  for (const [name, option] of [...visible, ...common])
+    lines.push(...item(optionWords(name, option), optionMeaning(option)));
+  if (environment.length > 0) {
+    lines.push('.SH ENVIRONMENT');
+    for (const [name, what] of environment) lines.push(...item(name, what));
+  }
+  if (examples.length > 0) {
+    lines.push('.SH EXAMPLES');
+    for (const [typed, what] of examples) lines.push(...item(`wins ${typed}`, what));
+  }
+  lines.push('.SH SEE ALSO', plain(`docs/${command.page} of the release`), '');
+  return lines.join('\n');
+}

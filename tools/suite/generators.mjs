@@ -1,0 +1,16 @@
+/**
+ * What is generated from the sources and committed, in the order in which it is made: each reads what those before it have made. Run with
+ * `--check`, a generator writes nothing, and fails when what is committed is something else.
+ *
+ * @type {readonly { title: string, of: RegExp, args: readonly string[] }[]}
+ */
+export const GENERATORS = [
+  { title: 'code of protos', of: /^libs\/wins-api\//, args: ['tools/gen-proto.mjs'] },
+  { title: 'references', of: /^(?:apps|docs|libs\/config)\//, args: ['tools/references.mjs'] },
+  { title: 'public faces', of: /^(?:libs|etc)\//, args: ['tools/api-reports.mjs'] },
+  {
+    title: 'sizes of packages',
+    of: /^libs\/|^docs\/package-sizes/,
+    args: ['tools/libraries/size-table.mjs'],
+  },
+];
