@@ -1,16 +1,42 @@
 // node tools/libraries/check-packages.mjs
-// Packs the libraries and lets publint and "are the types wrong?" judge what would be published. The libraries must be built.
+// Packs the libraries and lets publint and "are the types wrong?" judge what would be published, and esbuild what one import of what is
+// small brings along, minified. The libraries must be built.
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { build } from 'esbuild';
 import { readFileSync } from 'node:fs';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { packLibraries } from './pack-libraries.mjs';
+import { root } from './stage-library.mjs';
 
 // A resolution that knows no "exports" is that of Node 10 and of nothing that these packages run on.
 const RESOLUTIONS_LEFT_OUT = ['node10'];
 
+/** What is small has this limit: an error class, and a rule that is data alone. */
+const SMALL_KB = 20;
+const SMALL = {
+  'audit-log': ['AuditError'],
+  config: ['ConfigError', 'defaultConfigPath'],
+  'csi-proxy': ['CsiProxyError', 'judgeSettings'],
+  files: ['NumberedFiles', 'StateFile'],
+  'linux-host': ['LinuxError'],
+  net: ['NetError', 'proxyOf', 'systemRoots'],
+  'node-install': ['InstallError'],
+  'pipe-transport': ['PipeError'],
+  'process-manager': ['ProcessError'],
+  'rancher-server': ['RancherError', 'newNodeId'],
+  'service-upgrade': ['UpgradeError'],
+  'system-agent': ['AgentError'],
+  'tcp-tunnel': ['TunnelError', 'judgeDestination'],
+  time: ['Backoff', 'systemClock', 'TokenBucket'],
+  'trusted-files': ['TrustedFileError'],
+  'windows-host': ['WindowsError'],
+  'wins-api': ['WinsClientError'],
+  'wins-program': ['quoteText'],
+};
 const problems = [];
-for (const { name, stage, tarball } of packLibraries()) {
+const packages = packLibraries();
+for (const { name, stage, tarball } of packages) {
   const manifest = JSON.parse(readFileSync(`${stage}/package.json`, 'utf8'));
   const bytes = readFileSync(tarball);
   const data = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
@@ -25,5 +51,30 @@ for (const { name, stage, tarball } of packLibraries()) {
     if (!('resolutionKind' in problem && RESOLUTIONS_LEFT_OUT.includes(problem.resolutionKind)))
       problems.push(`${name}: ${JSON.stringify(problem)}`);
 }
+const alias = Object.fromEntries(packages.map(({ name, stage }) => [name, stage]));
+for (const [library, names] of Object.entries(SMALL))
+  for (const name of names) {
+    const kb = (await sizeOf(library, name)) / 1000;
+    if (kb > SMALL_KB) problems.push(`${name} of ${library}: ${kb} KB; wanted ${SMALL_KB}`);
+  }
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;
+
+async function sizeOf(library, name) {
+  const { outputFiles } = await build({
+    stdin: {
+      contents: `export { ${name} } from '@wins/${library}';`,
+      resolveDir: root,
+    },
+    alias,
+    mainFields: ['module', 'main'],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    logLevel: 'warning',
+  });
+  return outputFiles[0].contents.length;
+}

@@ -1,46 +1,31 @@
-// node tools/monitoring/check.mjs [--write]
+// node tools/monitoring/check.mjs
 // What deploy/monitoring asks for is there: every name of a metric and of a label is in the daemon's table of metrics, promtool takes the rules
 // and the queries of the dashboard, the rules fire when they should (wins-rules.test.yaml), and a real Prometheus that scrapes a daemon
-// under load evaluates each of them and has data for every panel that the load concerns. The layout in docs/observability.md is the one
-// of the dashboard; --write draws it there, and does nothing else.
+// under load evaluates each of them and has data for every panel that the load concerns.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { loadSources } from '../load-sources.mjs';
 import { startDaemonUnderLoad } from './daemon-under-load.mjs';
 import { dashboard, panelQueries, ruleExpressions, RULES } from './expressions.mjs';
 import { unknownNames } from './known-names.mjs';
-import { drawLayout, faultsOfPanels } from './layout.mjs';
+import { faultsOfPanels } from './layout.mjs';
 import { startPrometheus } from './prometheus.mjs';
 import { missing, PROMTOOL } from './prometheus-programs.mjs';
 
-const root = path.resolve(import.meta.dirname, '../..');
-const PAGE = path.join(root, 'docs/observability.md');
-const DRAWING = /(?<=<!-- dashboard -->\n\n```text\n)[^]*?(?=\n```\n\n<!-- end of dashboard -->)/;
 /** A bound for what hangs, not a measure. */
 const LIMIT_MS = 120_000;
 /** What the load does not cause. */
 const WITHOUT_DATA = new Set(['Last contact', 'Probes', 'csi-proxy']);
 
-const page = readFileSync(PAGE, 'utf8');
-const drawing = drawLayout(dashboard());
-if (process.argv.includes('--write')) {
-  writeFileSync(PAGE, page.replace(DRAWING, drawing));
-} else {
-  assert.equal(
-    DRAWING.exec(page)?.[0],
-    drawing,
-    'docs/observability.md has another layout: node tools/monitoring/check.mjs --write',
-  );
-  assert.deepEqual(faultsOfPanels(dashboard()), []);
-  await checkNames();
-  if (missing === undefined || process.env.WINS_REQUIRE_WINDOWS === '1') {
-    checkByPromtool();
-    await checkByPrometheus();
-  } else console.log(`THE ALERTS AND THE DASHBOARD WERE NOT EVALUATED: it needs ${missing}`);
-}
+assert.deepEqual(faultsOfPanels(dashboard()), []);
+await checkNames();
+if (missing === undefined || process.env.WINS_REQUIRE_WINDOWS === '1') {
+  checkByPromtool();
+  await checkByPrometheus();
+} else console.log(`THE ALERTS AND THE DASHBOARD WERE NOT EVALUATED: it needs ${missing}`);
 
 async function checkNames() {
   const { METRICS } = await loadSources(

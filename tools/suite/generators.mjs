@@ -8,9 +8,4 @@ export const GENERATORS = [
   { title: 'code of protos', of: /^libs\/wins-api\//, args: ['tools/gen-proto.mjs'] },
   { title: 'references', of: /^(?:apps|docs|libs\/config)\//, args: ['tools/references.mjs'] },
   { title: 'public faces', of: /^(?:libs|etc)\//, args: ['tools/api-reports.mjs'] },
-  {
-    title: 'sizes of packages',
-    of: /^libs\/|^docs\/package-sizes/,
-    args: ['tools/libraries/size-table.mjs'],
-  },
 ];
