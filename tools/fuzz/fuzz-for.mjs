@@ -1,6 +1,7 @@
 // node tools/fuzz/fuzz-for.mjs [--minutes M] [--seed X]
 // Fuzzes every target for its share of M minutes (default 10), with a small young generation, in which a session of Node's lost
-// its memory. Prints a table; ends with 1 after a failure, which is printed with its case. Wants the built programs.
+// its memory; two at a time, since a target uses one processor. Prints a table; ends with 1 after a failure, which is printed with its case.
+// Wants the built programs.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -20,8 +21,23 @@ const { values } = parseArgs({
 const seconds = (Number(values.minutes) * 60) / TARGETS.length;
 if (!(seconds > 0)) throw new Error('--minutes wants a number');
 
+const LANES = 2;
+
+const waiting = [...TARGETS];
+/** @type {{ target: string, cases: number, took: string, slowest: string, result: string }[]} */
 const rows = [];
-for (const target of TARGETS) {
+await Promise.all(Array.from({ length: LANES }, runLane));
+console.log(`seed ${values.seed}`);
+console.table(rows);
+process.exitCode = rows.every(({ result }) => result === 'passed') ? 0 : 1;
+
+async function runLane() {
+  for (let target = waiting.shift(); target !== undefined; target = waiting.shift())
+    rows.push(await fuzz(target));
+}
+
+/** @param {string} target */
+async function fuzz(target) {
   const limits = ['--cases', 'Infinity', '--seconds', String(seconds), '--seed', values.seed];
   const args = ['--max-semi-space-size=1', FUZZ, '--target', target, ...limits];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -35,8 +51,5 @@ for (const target of TARGETS) {
   const [code, signal] = await ended;
   if (row.cases > 0 || code !== 0)
     row.result = code === 0 ? 'passed' : `FAILED (${signal ?? code})`;
-  rows.push(row);
+  return row;
 }
-console.log(`seed ${values.seed}`);
-console.table(rows);
-process.exitCode = rows.every(({ result }) => result === 'passed') ? 0 : 1;

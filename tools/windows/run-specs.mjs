@@ -14,6 +14,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -75,8 +76,10 @@ for (const folder of [out, path.join(root, 'dist')].filter(existsSync)) {
 }
 
 const failures = [];
-// What needs much takes long, and begins first.
-const waiting = runnable.toSorted((a, b) => needsOf(b).length - needsOf(a).length);
+// What takes long begins first, or a lane ends with it while the other waits: what needs much, and then what has much to do.
+const waiting = runnable.toSorted(
+  (a, b) => needsOf(b).length - needsOf(a).length || sizeOf(b) - sizeOf(a),
+);
 const machines = [];
 try {
   const lanes = Array.from({ length: Math.min(LANES, waiting.length) }, (_, lane) => lane);
@@ -131,6 +134,11 @@ function startMachine(lane) {
   if (hasDisks && needDisks(runnable) && missingForDisks === undefined)
     mountDisks(prefix, path.join(root, 'dist/upgrade/v1.0.0.exe'));
   return { command: [program, node], env, see: windowsPath, hasDisks, stop };
+}
+
+/** @param {string} spec */
+function sizeOf(spec) {
+  return statSync(path.join(root, spec)).size;
 }
 
 /** What a spec needs beside the built programs: it says so in its first lines. */
