@@ -1,14 +1,13 @@
 import { COMMIT, EXIT, VERSION, type CommandSurroundings } from '@wins/wins-program';
 import { hashFile } from '@wins/trusted-files';
-import { withDaemon } from '../daemon/connect-daemon.js';
-import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
+import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
 /** `wins cli app info`: which build the client is and which one the daemon is. */
 export async function showInfo(
   options: DaemonOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const server = await withDaemon(daemonAddress(options), (client) => client.info());
+  const server = await withDaemon(options, (client) => client.info());
   const program = process.argv[1] ?? process.execPath;
   const { sha1 } = await hashFile(program, ['sha1'], { followLinks: true });
   const client = { Checksum: sha1, Version: VERSION, Commit: COMMIT };

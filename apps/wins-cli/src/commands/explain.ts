@@ -1,7 +1,6 @@
 import { EXIT, escapeText, UsageError, type CommandSurroundings } from '@wins/wins-program';
 import type { ConfigSubject } from '@wins/wins-api';
-import { withDaemon } from '../daemon/connect-daemon.js';
-import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
+import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
 /** The options of `wins cli explain`. */
 export interface ExplainOptions extends DaemonOptions {
@@ -22,7 +21,7 @@ export async function explain(
   { show }: CommandSurroundings,
 ): Promise<number> {
   const subject = subjectOf(options);
-  const { Allowed, Code, Reason, Entry } = await withDaemon(daemonAddress(options), (client) =>
+  const { Allowed, Code, Reason, Entry } = await withDaemon(options, (client) =>
     client.config.explain(subject),
   );
   const what = 'port' in subject ? `port ${subject.port}` : subject.path;

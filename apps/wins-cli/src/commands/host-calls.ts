@@ -1,8 +1,7 @@
 import type { NetworkSelector } from '@wins/wins-api';
 import { EXIT, quoteText, UsageError, type CommandSurroundings } from '@wins/wins-program';
 import { isIP } from 'node:net';
-import { withDaemon } from '../daemon/connect-daemon.js';
-import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
+import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
 export interface ChoiceOptions extends DaemonOptions {
   readonly name?: string | undefined;
@@ -18,7 +17,7 @@ export async function showVersion(
   options: DaemonOptions,
   surroundings: CommandSurroundings,
 ): Promise<number> {
-  const version = await withDaemon(daemonAddress(options), (client) => client.host.version());
+  const version = await withDaemon(options, (client) => client.host.version());
   // Spelt out, because the Go client writes fields in the order of their numbers.
   return describe(surroundings, version.BuildLabEx, {
     CurrentMajorVersionNumber: version.CurrentMajorVersionNumber,
@@ -37,7 +36,7 @@ export async function showAdapter(
   surroundings: CommandSurroundings,
 ): Promise<number> {
   const which = choiceOf(options);
-  const adapter = await withDaemon(daemonAddress(options), (client) => client.host.adapter(which));
+  const adapter = await withDaemon(options, (client) => client.host.adapter(which));
   return describe(surroundings, adapter.InterfaceIndex, {
     InterfaceIndex: adapter.InterfaceIndex,
     GatewayAddress: adapter.GatewayAddress,
@@ -54,9 +53,7 @@ export async function showHnsNetwork(
 ): Promise<number> {
   const which = choiceOf(options);
   if (which === undefined) throw new UsageError('which network? wanted --name or --address');
-  const network = await withDaemon(daemonAddress(options), (client) =>
-    client.host.hnsNetwork(which),
-  );
+  const network = await withDaemon(options, (client) => client.host.hnsNetwork(which));
   return describe(surroundings, network.ID, {
     ID: network.ID,
     Type: network.Type,
@@ -70,14 +67,14 @@ export async function showHnsNetwork(
 /** `wins cli route add`: leads addresses through the gateway of the default adapter. */
 export async function addRoutes(options: RouteOptions): Promise<number> {
   const destinations = destinationsOf(options.addresses);
-  await withDaemon(daemonAddress(options), (client) => client.host.addRoutes(destinations));
+  await withDaemon(options, (client) => client.host.addRoutes(destinations));
   return EXIT.client.ok;
 }
 
 /** `wins cli route rm`: takes away what `route add` made. */
 export async function removeRoutes(options: RouteOptions): Promise<number> {
   const destinations = destinationsOf(options.addresses);
-  await withDaemon(daemonAddress(options), (client) => client.host.removeRoutes(destinations));
+  await withDaemon(options, (client) => client.host.removeRoutes(destinations));
   return EXIT.client.ok;
 }
 
@@ -86,7 +83,7 @@ export async function listRoutes(
   options: DaemonOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const routes = await withDaemon(daemonAddress(options), (client) => client.host.routes());
+  const routes = await withDaemon(options, (client) => client.host.routes());
   const value = routes.map(({ DestinationCIDR, Gateway, InterfaceIndex, Metric }) => ({
     DestinationCIDR,
     Gateway,

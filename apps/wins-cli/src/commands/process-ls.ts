@@ -1,7 +1,6 @@
 import { type ProcessSummary, RunExposeProtocol } from '@wins/wins-api';
 import { EXIT, type Answer, type CommandSurroundings } from '@wins/wins-program';
-import { withDaemon } from '../daemon/connect-daemon.js';
-import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
+import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { watchAnswer } from './watch-answer.js';
 
 export interface ListOptions extends DaemonOptions {
@@ -14,7 +13,7 @@ export async function listProcesses(
   options: ListOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  await withDaemon(daemonAddress(options), async (client, answered) => {
+  await withDaemon(options, async (client, answered) => {
     const ask = async (signal?: AbortSignal): Promise<Answer> => {
       const processes = await client.listProcesses(signal && { signal });
       answered();

@@ -10,8 +10,7 @@ import {
 } from '@wins/wins-api';
 import { escapeText, EXIT, messageOf, UsageError } from '@wins/wins-program';
 import path from 'node:path';
-import { withDaemon } from '../daemon/connect-daemon.js';
-import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
+import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { exitStatusOf } from '../exit-status-of.js';
 import { parseExposes } from '../options/expose-list.js';
 import { leaveAtOnce, listenForInterruptions } from '../interruptions.js';
@@ -67,7 +66,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
     Dir: options.dir ? path.resolve(options.dir) : path.dirname(program),
   };
   const { sha1, sha256 } = await digestProgram(program);
-  return withDaemon(daemonAddress(options), async (client, answered) => {
+  return withDaemon(options, async (client, answered) => {
     const onWarning = (text: string): void => {
       if (!options.quiet) process.stderr.write(`wins: warning: ${escapeText(text)}\n`);
     };

@@ -1,8 +1,7 @@
 import { type RunStatsResponse, WinsClientError } from '@wins/wins-api';
 import { EXIT, type Answer, type CommandSurroundings } from '@wins/wins-program';
 import { setTimeout as delay } from 'node:timers/promises';
-import { withDaemon } from '../daemon/connect-daemon.js';
-import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
+import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { cpuPercentOf, runKey } from './run-cpu.js';
 import { formatBytes } from './format-bytes.js';
 import { watchAnswer } from './watch-answer.js';
@@ -26,7 +25,7 @@ export async function showStats(
   { show }: CommandSurroundings,
 ): Promise<number> {
   const { name = '', watch } = options;
-  await withDaemon(daemonAddress(options), async (client, answered) => {
+  await withDaemon(options, async (client, answered) => {
     let earlier: RunStatsResponse | undefined;
     const ask = async (signal?: AbortSignal): Promise<Answer> => {
       const given = signal && { signal };

@@ -1,6 +1,5 @@
 import { EXIT, type CommandSurroundings } from '@wins/wins-program';
-import { withDaemon } from '../daemon/connect-daemon.js';
-import { daemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
+import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
 export interface StopOptions extends DaemonOptions {
   readonly name: string;
@@ -11,7 +10,7 @@ export async function stopProcess(
   options: StopOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const exit = await withDaemon(daemonAddress(options), (client) =>
+  const exit = await withDaemon(options, (client) =>
     client.stopProcess({ Value: options.name, RunID: '' }),
   );
   const { Code, Signal, Reason } = exit;

@@ -7,7 +7,7 @@ import { CommandError } from '../command-error.js';
 import { listenForInterruptions } from '../interruptions.js';
 import { splitListValue } from '../options/list-value.js';
 import { pipeFailure } from '../daemon/pipe-failure.js';
-import { CONNECT_TIMEOUT_MS } from '../daemon/daemon-address.js';
+import { CONNECT_TIMEOUT_MS } from '../daemon/connect-daemon.js';
 import { showProgress } from '../progress.js';
 import { handshakeTimeout } from '../tunnel/handshake-failure.js';
 import { openWebSocket, type TunnelPipe } from '../tunnel/open-web-socket.js';

@@ -14,8 +14,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
-import { withDaemon } from '../daemon/connect-daemon.js';
-import { daemonAddress, type DaemonAddress, type DaemonOptions } from '../daemon/daemon-address.js';
+import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import type { DeliveredConfigs } from '../delivery/delivered-configs.js';
 import { deliverFile } from '../delivery/deliver-file.js';
 import { showProgress } from '../progress.js';
@@ -117,11 +116,6 @@ async function permitDrops({ config, configs, ...options }: UpgradeOptions): Pro
   await configs().permitDrops(path.resolve(config), sha256, keys);
 }
 
-/** The daemon, as long as the upgrade may take: an answer has no other limit than that. */
-function daemonFor(options: UpgradeOptions, waitTimeoutMs: number): DaemonAddress {
-  return { ...daemonAddress(options), answerTimeoutMs: undefined, waitTimeoutMs, quiet: true };
-}
-
 /**
  * Counts the tries, because each one stops the daemon that serves, and a client may ask for ever.
  *
@@ -190,23 +184,25 @@ async function configWords(options: UpgradeOptions, endMs: number): Promise<read
   if (config === undefined) return [];
   const leftMs = Math.max(1, Math.ceil(endMs - performance.now()));
   const signal = AbortSignal.timeout(leftMs);
-  const isOriginal = await withDaemon(daemonFor(options, leftMs), (client) =>
-    client.isServing({ signal }).then(
-      () => false,
-      (error: unknown) => {
-        if (error instanceof WinsClientError && error.code === 'unimplemented') return true;
-        throw error;
-      },
-    ),
+  const isOriginal = await withDaemon(
+    options,
+    (client) =>
+      client.isServing({ signal }).then(
+        () => false,
+        (error: unknown) => {
+          if (error instanceof WinsClientError && error.code === 'unimplemented') return true;
+          throw error;
+        },
+      ),
+    { waitTimeoutMs: leftMs },
   );
   return isOriginal ? [`--wins-args=${winsArgs(config)}`] : [`--expect-config=${config}`];
 }
 
 /** Another daemon may serve than the one that the result speaks of. */
 async function compare(options: UpgradeOptions, program: Program): Promise<void> {
-  const answerTimeoutMs = INFO_LIMIT_MS;
-  const address = { ...daemonFor(options, 0), answerTimeoutMs };
-  const info = await withDaemon(address, (client) => client.info());
+  const patience = { waitTimeoutMs: 0, answerTimeoutMs: INFO_LIMIT_MS };
+  const info = await withDaemon(options, (client) => client.info(), patience);
   if (info.Checksum.toLowerCase() === program.sha1) return;
   throw new CommandError(
     `the upgrade is done, but the daemon that answers is release ${info.Version} with SHA-1 ${info.Checksum}; wanted ${program.sha1}`,
@@ -250,7 +246,7 @@ async function ask(
   const waitTimeoutMs = Math.max(0, Math.ceil(endMs - performance.now()));
   const signal = AbortSignal.timeout(Math.max(1, waitTimeoutMs));
   try {
-    return await withDaemon(daemonFor(options, waitTimeoutMs), async (client) => {
+    const run = async (client: WinsClient): Promise<UpgradeReport | undefined> => {
       const request = {
         ...{ Path: program.path, Dir: path.dirname(program.path), Args: [...args] },
         ...{ Checksum: program.sha1, ChecksumSHA256: program.sha256 },
@@ -258,7 +254,8 @@ async function ask(
       const name = await client.startProcess(request, { signal });
       const { stdout, stderr } = await output(client, name, signal);
       return parseReport(stdout, stderr);
-    });
+    };
+    return await withDaemon(options, run, { waitTimeoutMs });
   } catch (cause) {
     if (!signal.aborted) throw cause;
     const found = `the daemon on pipe "${options.server}" gave no answer within --wait-timeout; run "wins doctor" on the host to see why`;

@@ -9,9 +9,9 @@ import {
 import { EXIT, formatDuration } from '@wins/wins-program';
 import { clientName } from './client-label.js';
 import { setTimeout as delay } from 'node:timers/promises';
+import { ClientLog, type ClientLogOptions } from '../client-log.js';
 import { CommandError } from '../command-error.js';
 import { showProgress } from '../progress.js';
-import type { DaemonAddress } from './daemon-address.js';
 import { ASK_DOCTOR, pipeFailure } from './pipe-failure.js';
 import { traceCalls } from './trace-calls.js';
 import { connectTrustedPipe } from './trusted-pipe.js';
@@ -25,6 +25,29 @@ const FROZEN = `it may be frozen, or busy: --timeout waits longer, or ${ASK_DOCT
 /** What is waited for so long is told. */
 const TELL_AFTER_MS = 2000;
 
+/** A daemon that works accepts within milliseconds, and within seconds on a host whose processors are all busy. */
+export const CONNECT_TIMEOUT_MS = 10_000;
+/** More than an answer takes: that of a stop comes once the program was asked for 10 s, and made to end. */
+const ANSWER_TIMEOUT_MS = 30_000;
+
+/** The options of every command that calls the daemon, as they were read. */
+export interface DaemonOptions extends ClientLogOptions {
+  /** Name or path of the daemon's pipe. */
+  readonly server: string;
+  /** How long to wait for a pipe that does not exist yet, or for the next daemon while one ends. 0: not at all. */
+  readonly 'wait-timeout': number;
+  /** How long a pipe that is served may take to speak HTTP/2, and an answer to come; undefined when it was not given. */
+  readonly timeout?: number | undefined;
+  readonly quiet: boolean;
+}
+
+/** What a task takes that waits by itself, in the place of what the options say: nothing on the terminal tells of it. */
+export interface Patience {
+  readonly waitTimeoutMs: number;
+  /** Default: as long as it takes. */
+  readonly answerTimeoutMs?: number;
+}
+
 /** A task for a client; it may say that it was answered, when it takes longer than that. */
 export type Task<T> = (client: WinsClient, answered: () => void) => Promise<T>;
 
@@ -37,8 +60,18 @@ export type Task<T> = (client: WinsClient, answered: () => void) => Promise<T>;
  * When there is no daemon the pipe itself is asked: it waits while it is busy, or absent if told to, and knows why it
  * cannot be reached.
  */
-export async function withDaemon<T>(address: DaemonAddress, task: Task<T>): Promise<T> {
-  const { server, waitTimeoutMs, connectTimeoutMs: timeoutMs, quiet, log } = address;
+export async function withDaemon<T>(
+  options: DaemonOptions,
+  task: Task<T>,
+  patience?: Patience,
+): Promise<T> {
+  const { server, timeout, quiet } = options;
+  const timeoutMs = timeout ?? CONNECT_TIMEOUT_MS;
+  const { waitTimeoutMs, answerTimeoutMs } = patience ?? {
+    waitTimeoutMs: options['wait-timeout'],
+    answerTimeoutMs: timeout ?? ANSWER_TIMEOUT_MS,
+  };
+  const log = new ClientLog(options);
   // What is no name of a pipe is not waited for.
   const pipe = resolvePipePath(server).address;
   const deadline = performance.now() + waitTimeoutMs;
@@ -47,24 +80,32 @@ export async function withDaemon<T>(address: DaemonAddress, task: Task<T>): Prom
   const leftMs = (): number => Math.max(0, Math.ceil(deadline - performance.now()));
   using waiting = showProgress(`waiting for the daemon on pipe "${server}"`, {
     afterMs: TELL_AFTER_MS,
-    quiet,
+    quiet: quiet || patience !== undefined,
   });
   const answered = (): void => waiting[Symbol.dispose]();
+  const clientOptions = {
+    address: pipe,
+    dial: (signal: AbortSignal) => connectTrustedPipe(server, { timeoutMs, signal }),
+    clientName: clientName(),
+    connectTimeoutMs: timeoutMs,
+    ...(answerTimeoutMs !== undefined && { answerTimeoutMs }),
+    ...(log.isDebug && { onCallEvent: traceCalls(log, pipe) }),
+  };
   try {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await withClient(clientOptions(address, pipe), (client) => task(client, answered));
+        return await withClient(clientOptions, (client) => task(client, answered));
       } catch (error) {
         // A pipe that was busy, or not there yet, deserves one more attempt; a daemon that ends, or is silent, does not.
         const mayTryAgain = leftMs() > 0 || (attempt === 0 && !isEnding(error) && !isSilent(error));
         if (!isNotTaken(error) || !mayTryAgain) throw error;
       }
-      log?.debug('waiting for the pipe', { pipe: server, leftMs: leftMs() });
+      log.debug('waiting for the pipe', { pipe: server, leftMs: leftMs() });
       (await connectTrustedPipe(server, { timeoutMs, waitTimeoutMs: leftMs() })).destroy();
       if (attempt > 0) await delay(Math.min(AGAIN_DELAY_MS, leftMs()));
     }
   } catch (error) {
-    throw explain(error, address);
+    throw explain(error, { server, timeoutMs, answerTimeoutMs });
   }
 }
 
@@ -79,20 +120,6 @@ async function withClient<T>(
   } finally {
     setImmediate(() => void client.close());
   }
-}
-
-function clientOptions(
-  { server, connectTimeoutMs, answerTimeoutMs, log }: DaemonAddress,
-  address: string,
-): WinsClientOptions {
-  return {
-    address,
-    dial: (signal) => connectTrustedPipe(server, { timeoutMs: connectTimeoutMs, signal }),
-    clientName: clientName(),
-    connectTimeoutMs,
-    ...(answerTimeoutMs !== undefined && { answerTimeoutMs }),
-    ...(log?.isDebug === true && { onCallEvent: traceCalls(log, address) }),
-  };
 }
 
 /** Whether nothing was done: the daemon refused because it ends, or there was no connection. */
@@ -119,12 +146,19 @@ function isSilent(error: unknown): boolean {
   );
 }
 
+/** Who was asked, and how long an answer was waited for. */
+interface Asked {
+  readonly server: string;
+  readonly timeoutMs: number;
+  readonly answerTimeoutMs: number | undefined;
+}
+
 /** The one line for people and the exit code, for whatever a library said. */
-function explain(error: unknown, address: DaemonAddress): unknown {
+function explain(error: unknown, asked: Asked): unknown {
   if (error instanceof PipeError) return pipeFailure(error);
   if (!(error instanceof WinsClientError)) return error;
   const { details } = error;
-  const daemon = `the daemon on pipe "${address.server}"`;
+  const daemon = `the daemon on pipe "${asked.server}"`;
   const failure = (message: string, exitCode: number = EXIT.client.failed) =>
     new CommandError(message, exitCode, { cause: error });
   switch (error.code) {
@@ -142,13 +176,13 @@ function explain(error: unknown, address: DaemonAddress): unknown {
       }
       return failure(
         isSilent(error)
-          ? `${daemon} ${silence(address.connectTimeoutMs)} to the connection, which it accepted; ${FROZEN}`
+          ? `${daemon} ${silence(asked.timeoutMs)} to the connection, which it accepted; ${FROZEN}`
           : `${daemon} does not answer: ${details}; is it the right pipe? ${ASK_DOCTOR}`,
       );
     case 'deadlineExceeded':
       return failure(
-        error.grpcCode === undefined && address.answerTimeoutMs !== undefined
-          ? `${daemon} ${silence(address.answerTimeoutMs)} to ${error.method}; ${FROZEN}`
+        error.grpcCode === undefined && asked.answerTimeoutMs !== undefined
+          ? `${daemon} ${silence(asked.answerTimeoutMs)} to ${error.method}; ${FROZEN}`
           : `${daemon} gave up: ${details}; ${ASK_DOCTOR}`,
       );
     case 'refused':
