@@ -12,13 +12,13 @@ const labelsOf = (labels) =>
 /** The table of docs/observability.md, from the daemon's table of metrics. */
 export function metricsTable({ BUCKETS_SECONDS, METRICS, mostSeriesOf }) {
   const rows = Object.entries(METRICS).map(([name, metric]) => {
-    const { type, unit, help, labels } = metric;
+    const { type, help, labels } = metric;
     // A histogram has its buckets, that without an end, a sum and a count.
     const each = type === 'histogram' ? BUCKETS_SECONDS.length + 3 : 1;
     const series = each * (Object.keys(labels).length === 0 ? 1 : mostSeriesOf(metric));
-    return `| \`${name}\` | ${type} | ${unit} | ${labelsOf(labels)} | ${series} | ${help} |`;
+    return `| \`${name}\` | ${type} | ${labelsOf(labels)} | ${series} | ${help} |`;
   });
-  return ['| metric | type | unit | labels | series | meaning |', '|-|-|-|-|-|-|', ...rows].join(
+  return ['| metric | type | labels | series | meaning |', '|-|-|-|-|-|', ...rows].join(
     '\n',
   );
 }

@@ -1,6 +1,7 @@
 import type { UpgradeWish } from '@wins/service-upgrade';
 import { quoteText, UsageError } from '@wins/wins-program';
 import path from 'node:path';
+import type { UpgradeSettings } from './compose-upgrade.js';
 
 /** The options of `wins up`, as they are read from a command line. */
 export interface UpgradeOptions {
@@ -20,6 +21,7 @@ export interface UpgradeOptions {
   readonly output?: string | undefined;
   readonly debug: boolean;
   readonly quiet: boolean;
+  /** Whether this process has left the run in which the upgrade was asked for. */
   readonly apart: boolean;
   readonly sweep: boolean;
   readonly 'asked-by'?: string | undefined;
@@ -28,36 +30,21 @@ export interface UpgradeOptions {
   readonly 'known-version': readonly string[];
 }
 
-/** What `wins up` was asked. */
-export interface UpgradeCommand {
+/** What is upgraded, to what, and by whose wish: what a process that leaves its run is told. */
+export interface HelperCommand extends Pick<
+  UpgradeSettings,
+  'service' | 'waitMs' | 'id' | 'askedBy' | 'attempt' | 'knownVersions'
+> {
   readonly wish: UpgradeWish;
   /** The program that is offered, an absolute path; undefined for this one. */
-  readonly path: string | undefined;
-  readonly service: string | undefined;
-  readonly waitMs: number | undefined;
-  readonly dryRun: boolean;
-  readonly debug: boolean;
-  readonly quiet: boolean;
-  /** Names this upgrade in its result; undefined for a new name. */
-  readonly id: string | undefined;
-  /** Whether this process has left the run in which it was asked for. */
-  readonly apart: boolean;
-  /** The run in which it was asked for, by its name; undefined for none. */
-  readonly askedBy: string | undefined;
-  /** See `UpgradeContext`; undefined when it was asked for. */
-  readonly attempt: number | undefined;
-  /** See `UpgradeContext`. */
-  readonly knownVersions: ReadonlyMap<string, string>;
+  readonly path?: string | undefined;
 }
 
-/** What a process that leaves its run is told. */
-export type HelperCommand = Pick<UpgradeCommand, 'wish'> &
-  Partial<
-    Pick<
-      UpgradeCommand,
-      'path' | 'service' | 'waitMs' | 'id' | 'askedBy' | 'attempt' | 'knownVersions'
-    >
-  >;
+/** What `wins up` was asked. */
+export interface UpgradeCommand
+  extends HelperCommand, Pick<UpgradeOptions, 'apart' | 'debug' | 'quiet'> {
+  readonly dryRun: boolean;
+}
 
 /**
  * What the options ask for.
@@ -66,6 +53,7 @@ export type HelperCommand = Pick<UpgradeCommand, 'wish'> &
  */
 export function commandOf(options: UpgradeOptions): UpgradeCommand {
   const { 'wins-args': winsArgs, sha256, 'expect-config': config, path: program } = options;
+  const { service, id, attempt, apart, debug, quiet } = options;
   return {
     wish: {
       allowDowngrade: options['allow-downgrade'],
@@ -75,15 +63,8 @@ export function commandOf(options: UpgradeOptions): UpgradeCommand {
       ...(config !== undefined && { expectConfig: path.resolve(config) }),
     },
     path: program === undefined ? undefined : path.resolve(program),
-    service: options.service,
-    waitMs: options.wait,
-    dryRun: options['dry-run'],
-    debug: options.debug,
-    quiet: options.quiet,
-    id: options.id,
-    apart: options.apart,
-    askedBy: options['asked-by'],
-    attempt: options.attempt,
+    ...{ service, id, attempt, apart, debug, quiet },
+    ...{ waitMs: options.wait, dryRun: options['dry-run'], askedBy: options['asked-by'] },
     knownVersions: new Map(options['known-version'].map(readKnownVersion)),
   };
 }
@@ -96,23 +77,21 @@ function readKnownVersion(pair: string): [string, string] {
 
 /** The words with which the same command is given to the helper that left the run. */
 export function apartArguments(command: HelperCommand): string[] {
-  const { wish, path: program, service, waitMs, id, askedBy, attempt, knownVersions } = command;
-  const value = (name: keyof UpgradeOptions, text: string | number | undefined) =>
-    text === undefined ? [] : [`--${name}=${text}`];
+  const { wish, waitMs, knownVersions } = command;
+  const values: Readonly<Partial<Record<keyof UpgradeOptions, string | number | undefined>>> = {
+    'wins-args': wish.winsArgs,
+    ...{ path: command.path, sha256: wish.sha256, service: command.service, id: command.id },
+    ...{ 'asked-by': command.askedBy, attempt: command.attempt },
+    'expect-config': wish.expectConfig,
+    wait: waitMs === undefined ? undefined : `${waitMs}ms`,
+  };
   return [
-    'up',
-    '--apart',
-    ...value('wins-args', wish.winsArgs),
-    ...value('path', program),
-    ...value('sha256', wish.sha256),
-    ...value('service', service),
-    ...value('id', id),
-    ...value('asked-by', askedBy),
-    ...value('attempt', attempt),
-    ...value('expect-config', wish.expectConfig),
-    ...value('wait', waitMs === undefined ? undefined : `${waitMs}ms`),
-    ...[...(knownVersions ?? [])].flatMap((known) => value('known-version', known.join('='))),
-    ...(wish.allowDrop ?? []).flatMap((key) => value('allow-drop', key)),
+    ...['up', '--apart'],
+    ...Object.entries(values).flatMap(([name, value]) =>
+      value === undefined ? [] : [`--${name}=${value}`],
+    ),
+    ...[...(knownVersions ?? [])].map((known) => `--known-version=${known.join('=')}`),
+    ...(wish.allowDrop ?? []).map((key) => `--allow-drop=${key}`),
     ...(wish.allowDowngrade ? ['--allow-downgrade'] : []),
   ];
 }

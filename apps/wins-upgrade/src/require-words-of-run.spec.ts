@@ -1,5 +1,4 @@
-import { requireWordsOfRun } from './require-words-of-run.js';
-import { decidedByRun } from './upgrade-in-run.js';
+import { decidedByRun, requireWordsOfRun } from './require-words-of-run.js';
 
 const inRun = (...words: string[]) => requireWordsOfRun(words);
 

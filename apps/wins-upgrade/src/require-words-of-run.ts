@@ -1,5 +1,7 @@
-import { UpgradeError } from '@wins/service-upgrade';
+import { UpgradeError, WATCHED_PREFIX } from '@wins/service-upgrade';
 import { quoteText } from '@wins/wins-program';
+import type { UpgradeCommand } from './command-of.js';
+import type { DaemonRun } from './enter-run.js';
 
 /**
  * The options that `wins up` takes in a run of a daemon, where any client of the pipe chooses the arguments: those that decide nothing
@@ -75,8 +77,20 @@ export function requireWordsOfRun(argv: readonly string[]): string[] {
   return ['up', ...options.values()];
 }
 
-/** The refusal of words in a run, whoever found them. */
-export function refusal(found: string, instead?: string): UpgradeError {
+/**
+ * What a run decides, and no word of it: which service it is, and who asked.
+ *
+ * @throws UpgradeError `refused` for a name such as a daemon gives to the upgrades that it begins by itself.
+ */
+export function decidedByRun(
+  { service, name }: DaemonRun,
+  { id }: Pick<UpgradeCommand, 'id'>,
+): Pick<UpgradeCommand, 'service' | 'askedBy'> {
+  if (id?.startsWith(WATCHED_PREFIX) !== true) return { service, askedBy: name };
+  throw refusal(`found --id with a name that begins with ${WATCHED_PREFIX}`);
+}
+
+function refusal(found: string, instead?: string): UpgradeError {
   const allowed = Object.keys(ALLOWED).map((name) => `--${name}`);
   const wanted = `wanted up, with nothing but ${allowed.join(', ')}`;
   const more = instead === undefined ? '' : `; ${instead}`;

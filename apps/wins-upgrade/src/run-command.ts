@@ -3,18 +3,16 @@ import {
   readResult,
   UpgradeError,
   UpgradeLog,
-  type Around,
   type UpgradeErrorCode,
   type UpgradeOutcome,
 } from '@wins/service-upgrade';
-import { escapeText, EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';
+import { EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';
 import { commandOf, type UpgradeCommand, type UpgradeOptions } from './command-of.js';
-import { composeUpgrade, type RefuseDrops } from './compose-upgrade.js';
+import { composeUpgrade, type UpgradeSettings } from './compose-upgrade.js';
+import { complain, printable } from './console.js';
 import { enterRun, type DaemonRun } from './enter-run.js';
-import { sweepHelpers } from './helper-process.js';
-import { requireWordsOfRun } from './require-words-of-run.js';
-import { upgrade, type CommandOutcome } from './upgrade-command.js';
-import { decidedByRun } from './upgrade-in-run.js';
+import { decidedByRun, requireWordsOfRun } from './require-words-of-run.js';
+import { sweepHelpers, upgrade, type CommandOutcome } from './upgrade-command.js';
 
 const { ok, refused, rolledBack, failed, busy } = EXIT.upgrade;
 const EXIT_OF: Readonly<Record<UpgradeOutcome | 'handedOver', number>> = {
@@ -24,13 +22,10 @@ const EXIT_OF: Readonly<Record<UpgradeOutcome | 'handedOver', number>> = {
 const EXIT_OF_ERROR: Readonly<Partial<Record<UpgradeErrorCode, number>>> = { refused, busy };
 
 /** What `wins up` gets beside its options. */
-export interface UpgradeSurroundings extends CommandSurroundings {
+export interface UpgradeSurroundings
+  extends CommandSurroundings, Pick<UpgradeSettings, 'refuseDrops' | 'around'> {
   /** The run that this process is in; undefined for none. */
   readonly inside?: DaemonRun | undefined;
-  /** Judges the config that the service comes to. Default: nobody does. */
-  readonly refuseDrops?: RefuseDrops | undefined;
-  /** Sees every effect. Default: no one does. */
-  readonly around?: Around | undefined;
 }
 
 /**
@@ -75,12 +70,8 @@ export async function runUpgrade(
       await sweepHelpers(await composeUpgrade({ ...command, log: new UpgradeLog() }));
       return ok;
     }
-    return await report(
-      await upgrade(command, inside !== undefined, { around, refuseDrops }),
-      command,
-      isText,
-      surroundings,
-    );
+    const outcome = await upgrade(command, inside !== undefined, { around, refuseDrops });
+    return await report(outcome, command, isText, surroundings);
   } catch (error) {
     const code = error instanceof UpgradeError ? error.code : undefined;
     const reason = messageOf(error);
@@ -138,15 +129,4 @@ async function showResult(
 
 function namesOf({ id }: { readonly id?: string | undefined }): string[] {
   return id === undefined ? [] : [id];
-}
-
-function complain(text: string): void {
-  process.stderr.write(`${printable(text)}\n`);
-}
-
-function printable(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => escapeText(line))
-    .join('\n');
 }

@@ -1,13 +1,15 @@
-import path from 'node:path';
 import {
   describePlan,
   enterPrivateFolder,
   findPlaces,
   handOver,
+  helpersIn,
   makeHelper,
   performUpgrade,
   planOnly,
+  removeLeftovers,
   requireTrustedFolder,
+  runsDaemon,
   UpgradeError,
   UpgradeLog,
   withLock,
@@ -17,10 +19,15 @@ import {
   type UpgradeResult,
 } from '@wins/service-upgrade';
 import { EXIT, messageOf, VERSION } from '@wins/wins-program';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { apartArguments, type UpgradeCommand } from './command-of.js';
 import { composeUpgrade, type UpgradeSettings } from './compose-upgrade.js';
-import { removeHelper, withLockOfHelper } from './helper-process.js';
-import { requireOwnDaemon } from './upgrade-in-run.js';
+import { onSignals } from './console.js';
+
+const SWEEP_LIMIT_MS = 30_000;
+const SWEEP_DELAY_MS = 50;
 
 /** What a command came to: a result, a plan, or a helper that goes on. */
 export type CommandOutcome =
@@ -33,8 +40,6 @@ export type CommandOutcome =
       readonly result: string;
       readonly log: string;
     };
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Does what `wins up` was asked. A process that would end with the daemon leaves the upgrade to a helper.
@@ -51,29 +56,42 @@ export async function upgrade(
     if (command.debug) process.stderr.write(line);
   });
   const context = await composeUpgrade({ ...command, ...more, log });
+  const { service, host } = context;
   if (inRun) await requireOwnDaemon(context);
   const task = async (): Promise<CommandOutcome> => {
-    const places = await findPlaces(context.service);
+    const places = await findPlaces(service);
     requireTrustedFolder(context, path.dirname(places.target));
     await using _folder = await enterPrivateFolder(context, places);
     log.write('asked', { version: VERSION, wish: command.wish, path: command.path });
     if (command.dryRun) return await dryRun(context, places, command);
+    if (inRun) return await leaveRun(context, places, command);
     // Unlike a run of ours, one of the original is not marked, yet the daemon started it, and kills it with its tree.
-    const endsWithDaemon = inRun || (!command.apart && (await isBelowService(context)));
-    return endsWithDaemon
+    const pid = command.apart ? undefined : (await service.query())?.pid;
+    return pid !== undefined && host.isBelow(pid)
       ? await leaveRun(context, places, command)
       : await perform(context, places, command);
   };
-  if (!command.apart) return withLock(context.service, task);
+  if (!command.apart) return withLock(service, task);
   const outcome = await withLockOfHelper(context, task);
   const upgraded = outcome.outcome === 'upgraded' ? outcome.target : undefined;
   await removeHelper(context, command.service, upgraded);
   return outcome;
 }
 
-async function isBelowService({ service, host }: UpgradeContext): Promise<boolean> {
-  const pid = (await service.query())?.pid;
-  return pid !== undefined && host.isBelow(pid);
+/**
+ * A daemon that is no service, or does not tell which, leaves the default one: there too only a daemon is replaced.
+ *
+ * @throws UpgradeError `refused`.
+ */
+async function requireOwnDaemon({ service }: UpgradeContext): Promise<void> {
+  const status = await service.query();
+  if (status !== undefined && runsDaemon(status.command.args)) return;
+  const { name } = service;
+  const found =
+    status === undefined
+      ? `there is no service ${name}`
+      : `the service ${name} does not run a daemon of wins`;
+  throw new UpgradeError('refused', `cannot upgrade from within a run of the daemon: ${found}`);
 }
 
 async function leaveRun(
@@ -81,18 +99,17 @@ async function leaveRun(
   places: UpgradePlaces,
   command: UpgradeCommand,
 ): Promise<CommandOutcome> {
+  const { id, host, ownFile } = context;
   const decided =
     command.path === undefined
       ? await handOver(context, places, command.wish)
-      : { file: await makeHelper(context, places, context.ownFile), knownVersions: new Map() };
+      : { file: await makeHelper(context, places, ownFile), knownVersions: new Map() };
   if ('outcome' in decided) return decided;
   const { file, knownVersions } = decided;
-  const words = apartArguments({ ...command, id: context.id, knownVersions });
-  await context.host.startApart(file, words);
-  return {
-    ...{ outcome: 'handedOver', id: context.id, result: places.result, log: places.log },
-    reason: `a helper of its own goes on; its result will be in ${places.result}`,
-  };
+  await host.startApart(file, apartArguments({ ...command, id, knownVersions }));
+  const { result, log } = places;
+  const reason = `a helper of its own goes on; its result will be in ${result}`;
+  return { outcome: 'handedOver', id, result, log, reason };
 }
 
 async function perform(
@@ -100,34 +117,23 @@ async function perform(
   places: UpgradePlaces,
   command: UpgradeCommand,
 ): Promise<UpgradeResult> {
-  using _signals = outliveSignals((signal) => context.log.write('goes on', { signal }));
+  const { id, log, effects, ownFile } = context;
+  // A key, or a terminal that goes away, must not end an upgrade half-way: it comes to its own end, soon, either way.
+  using _signals = onSignals((signal) => log.write('goes on', { signal }));
   try {
-    return await performUpgrade(context, places, command.path ?? context.ownFile, command.wish);
+    return await performUpgrade(context, places, command.path ?? ownFile, command.wish);
   } catch (error) {
     const isRefusal = error instanceof UpgradeError && error.code === 'refused';
     const result: UpgradeResult = {
-      ...{ id: context.id, outcome: isRefusal ? 'refused' : 'failed' },
+      ...{ id, outcome: isRefusal ? 'refused' : 'failed' },
       reason: `${messageOf(error)}; ${await describeNode(context)}`,
       ...{ target: places.target, log: places.log },
     };
-    context.log.write('failed', { ...result });
+    log.write('failed', { ...result });
     // A full disk has no place for a result either.
-    await writeResult(context.effects, places, result).catch(() => undefined);
+    await writeResult(effects, places, result).catch(() => undefined);
     return result;
   }
-}
-
-/**
- * A key, or a terminal that goes away, must not end an upgrade half-way: it comes to its own end, soon, either way. Disposing it
- * gives the signals back to Node.
- */
-function outliveSignals(onSignal: (signal: NodeJS.Signals) => void): Disposable {
-  for (const signal of SIGNALS) process.on(signal, onSignal);
-  return {
-    [Symbol.dispose]: () => {
-      for (const signal of SIGNALS) process.off(signal, onSignal);
-    },
-  };
 }
 
 async function describeNode({ service }: UpgradeContext): Promise<string> {
@@ -149,4 +155,50 @@ async function dryRun(
   const first = isPending ? 'first, an upgrade that was interrupted is finished or undone\n' : '';
   const exitCode = plan.kind === 'refusal' ? EXIT.upgrade.refused : EXIT.upgrade.ok;
   return { outcome: 'planned', text: first + describePlan(plan), exitCode };
+}
+
+/**
+ * Does what a helper that left its run was started for. There is a result of this name also when the lock is not to be had: the client
+ * that asked waits for one.
+ */
+async function withLockOfHelper<T>(context: UpgradeContext, task: () => Promise<T>): Promise<T> {
+  try {
+    return await withLock(context.service, task, context.waitMs);
+  } catch (error) {
+    const places = await findPlaces(context.service);
+    const { target, log } = places;
+    const found = { id: context.id, outcome: 'refused', reason: messageOf(error) } as const;
+    await writeResult(context.effects, places, { ...found, target, log });
+    throw error;
+  }
+}
+
+/**
+ * The helper removes itself. A program that cannot be removed while it runs is removed by the new release, which is known to be able
+ * to; after another end the next upgrade does.
+ *
+ * @param upgraded - The program of the service, if it is the new release now.
+ */
+async function removeHelper(
+  { host, ownFile }: UpgradeContext,
+  service: string | undefined,
+  upgraded: string | undefined,
+): Promise<void> {
+  try {
+    await rm(ownFile, { force: true });
+  } catch {
+    if (upgraded === undefined) return;
+    const words = ['up', '--sweep', ...(service === undefined ? [] : [`--service=${service}`])];
+    await host.startApart(upgraded, words).catch(() => undefined);
+  }
+}
+
+/** Removes what helpers left, as soon as they have ended. */
+export async function sweepHelpers(context: UpgradeContext): Promise<void> {
+  const places = await findPlaces(context.service);
+  const end = performance.now() + SWEEP_LIMIT_MS;
+  while ((await helpersIn(places)).length > 0 && performance.now() < end) {
+    await withLock(context.service, () => removeLeftovers({ context, places }));
+    await delay(SWEEP_DELAY_MS);
+  }
 }

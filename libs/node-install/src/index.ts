@@ -7,12 +7,10 @@
  *
  * @example
  * const context = { host, places };
- * await withInstallLock(host, async () => {
- *   await finishOrUndo(context);
- *   const plan = planInstall(await readFacts(context, wish), wish, editConfig);
- *   console.log(describePlan(plan));
- *   if (plan.kind === 'steps') await applyPlan(context, plan);
- * });
+ * await finishOrUndo(context);
+ * const plan = planInstall(await readFacts(context, wish), wish, editConfig);
+ * console.log(describePlan(plan));
+ * if (plan.kind === 'steps') await applyPlan(context, plan);
  * @module
  */
 export type { FolderFacts, NodeFacts } from './facts/node-facts.js';
@@ -48,14 +46,16 @@ export {
   type UninstallPlan,
 } from './plan/plan.js';
 export type { EditConfig } from './plan/wanted-items.js';
-export type { InstallLock, NodeHost, NodeRooms, ProgramSwap, Room } from './ports.js';
-export { adopt } from './run/adopt.js';
-export { applyPlan, type ApplyOutcome } from './run/apply-plan.js';
-export { finishOrUndo, type Recovered } from './run/finish-or-undo.js';
+export type { NodeHost, NodeRooms, ProgramSwap, Room } from './ports.js';
+export { adopt, applyPlan, type ApplyOutcome } from './run/apply-plan.js';
+export {
+  finishOrUndo,
+  pendingRecovery,
+  type PendingRecovery,
+  type Recovered,
+} from './run/finish-or-undo.js';
 export type { Around, InstallContext } from './run/install-context.js';
-export { pendingRecovery, type PendingRecovery } from './run/pending-recovery.js';
 export { uninstall, type UninstallReport } from './run/uninstall.js';
-export { withInstallLock } from './run/with-install-lock.js';
 export {
   wishFromEnvironment,
   type EnvironmentWish,

@@ -34,11 +34,6 @@ export interface ProgramSwap {
   settle(): Promise<void>;
 }
 
-/** Held while this process changes the node; the system takes it back when the process dies. */
-export interface InstallLock {
-  close(): Promise<void>;
-}
-
 /** What an installation needs of a system. */
 export interface NodeHost {
   readonly platform: NodeJS.Platform;
@@ -57,6 +52,4 @@ export interface NodeHost {
   isBeingRemoved(service: string): Promise<boolean>;
   /** What is in a folder and could be changed by others, or was made by them; empty when nothing is. At most 100 paths. */
   strangersIn(folder: string): Promise<readonly string[]>;
-  /** The right to change the node, the same that an upgrade takes; undefined while another process has it. */
-  lock(): Promise<InstallLock | undefined>;
 }

@@ -6,8 +6,6 @@
  *
  * @packageDocumentation
  */
-export { readText, remove, replaceText } from './journal/durable-files.js';
-export { enterPrivateFolder, namedUpgrader } from './journal/private-folder.js';
 export {
   UpgradeJournal,
   type UpgradeRecord,
@@ -15,7 +13,15 @@ export {
   type ProgramIdentity,
 } from './journal/upgrade-journal.js';
 export { UpgradeLog } from './journal/upgrade-log.js';
-export { upgradePlaces, type UpgradePlaces } from './journal/upgrade-places.js';
+export {
+  findPlaces,
+  helpersIn,
+  isOnTrial,
+  throughLinks,
+  upgradeFolder,
+  upgradePlaces,
+  type UpgradePlaces,
+} from './journal/upgrade-places.js';
 export {
   latestResult,
   readResult,
@@ -30,7 +36,7 @@ export {
   type UpgradeWish,
   type UpgradePlan,
 } from './plan/plan-upgrade.js';
-export { runsDaemon, serviceOption } from './plan/service-args.js';
+export { configFileOf, runsDaemon } from './plan/service-args.js';
 export {
   formatServiceCommand,
   isSameCommand,
@@ -38,10 +44,9 @@ export {
   type ServiceCommand,
 } from './plan/service-command.js';
 export type { JournalPhase, PlannedStep, UpgradeStep } from './plan/upgrade-phases.js';
-export { Effects, type Around, type Patience } from './run/effects.js';
-export { findPlaces } from './run/find-places.js';
+export { Effects, readText, type Around, type Patience } from './run/effects.js';
 export { removeLeftovers } from './run/finish-upgrade.js';
-export { handOver, helpersIn, makeHelper, planOnly, type Helper } from './run/hand-over.js';
+export { handOver, makeHelper, planOnly, type Helper } from './run/hand-over.js';
 export type { DaemonAnswer, ProbeDaemon } from './run/health-gate.js';
 export {
   offerUpgrade,
@@ -49,15 +54,19 @@ export {
   type HelperOrder,
   type OfferedProgram,
   type OfferOutcome,
+  type RecoverOptions,
+  type Upgrader,
 } from './run/offer-upgrade.js';
 export { performUpgrade } from './run/perform-upgrade.js';
 export {
-  recoverAtStart,
-  type RecoveredUpgrade,
-  type RecoverOptions,
-} from './run/recover-at-start.js';
-export { runProgram, type ProgramAnswer } from './run/run-program.js';
-export { settleUpgrade } from './run/settle-upgrade.js';
+  enterPrivateFolder,
+  ensurePrivateFolder,
+  namedUpgrader,
+  requireTrustedFolder,
+  withLock,
+} from './run/private-folder.js';
+export { recoverAtStart, settleUpgrade, type RecoveredUpgrade } from './run/recover-upgrade.js';
+export { askVersion, runProgram, type ProgramAnswer } from './run/run-program.js';
 export type {
   ServiceControl,
   ServiceState,
@@ -65,11 +74,7 @@ export type {
   UpgradeHost,
   UpgradeLock,
 } from './run/service-control.js';
-export type { ServedConfig } from './run/upgrade-context.js';
-export { ensurePrivateFolder, requireTrustedFolder } from './run/trusted-folders.js';
-export type { UpgradeContext } from './run/upgrade-context.js';
-export { withLock } from './run/upgrade-lock.js';
-export type { Upgrader } from './run/upgrader.js';
+export type { RefuseDrops, ServedConfig, UpgradeContext } from './run/upgrade-context.js';
 export type { FileGuard } from './watch/examine-program.js';
 export {
   recordUpgrades,
@@ -77,7 +82,6 @@ export {
   type UpgradeDecision,
   type UpgradeRecords,
 } from './watch/record-upgrades.js';
-export { isOnTrial, upgradeFolder } from './watch/upgrade-folder.js';
 export {
   ProgramWatch,
   type UpgradeBegun,

@@ -1,26 +1,14 @@
-import { defaultConfigPath } from '@wins/config';
-import { installPlaces, type InstallPlaces } from '@wins/node-install';
-import {
-  Effects,
-  UpgradeError,
-  UpgradeLog,
-  type Around,
-  type UpgradeContext,
-} from '@wins/service-upgrade';
-import { randomUUID } from 'node:crypto';
-import { ownFile, pipeOf } from '../compose-upgrade.js';
+import type { InstallPlaces } from '@wins/node-install';
+import { Effects, UpgradeError, UpgradeLog } from '@wins/service-upgrade';
+import { contextOf, type SystemParts } from '../compose-upgrade.js';
 import type { NodeParts } from './node-parts.js';
-
-const LONGEST_RUN_MS = 30_000;
 
 /** How a node is put together. */
 export interface NodeSettings {
-  /** How long the daemon may take to end, and to prove itself, in milliseconds. */
-  readonly waitMs: number;
+  /** How long the daemon may take to end, and to prove itself, in milliseconds. Default 60,000. */
+  readonly waitMs: number | undefined;
   /** Gets lines of JSON about the replacement of the program. */
   readonly log: (line: string) => void;
-  /** Sees every effect. */
-  readonly around?: Around | undefined;
 }
 
 /**
@@ -29,45 +17,30 @@ export interface NodeSettings {
  * @throws UpgradeError `refused` on systems that are no nodes: `WINS_NODE_ROOT` names a folder that stands for one.
  */
 export async function composeNode(
-  places: InstallPlaces | undefined,
-  { waitMs, log, around }: NodeSettings,
+  places: InstallPlaces,
+  { waitMs, log }: NodeSettings,
 ): Promise<NodeParts> {
-  const effects = new Effects(around);
-  const { system, places: found, dialOf, lockNode, ...parts } = await systemParts(places, effects);
-  return {
-    ...{ system, places: found, ...(dialOf && { dialOf }), ...(lockNode && { lockNode }) },
-    upgrade: {
-      ...parts,
-      ...{ id: randomUUID(), effects, log: new UpgradeLog(log), waitMs, pipeOf },
-      ...{ ownFile: ownFile(), defaultConfig: defaultConfigPath() },
-      runMs: Math.min(waitMs, LONGEST_RUN_MS),
-    },
-  };
+  const effects = new Effects();
+  const { upgrade, ...node } = await systemParts(places, effects);
+  return { ...node, upgrade: contextOf(upgrade, effects, { log: new UpgradeLog(log), waitMs }) };
 }
 
-/** The folder of a node on Linux, for development. */
-export function nodeFolder(): string | undefined {
-  return process.platform === 'win32' ? undefined : process.env['WINS_NODE_ROOT'];
-}
+/** A node, and what an upgrade of its program takes from the system. */
+export type NodeOfSystem = Omit<NodeParts, 'upgrade'> & { readonly upgrade: SystemParts };
 
-type SystemParts = Pick<NodeParts, 'places' | 'system' | 'dialOf' | 'lockNode'> &
-  Pick<UpgradeContext, 'service' | 'host' | 'probe'>;
-
-async function systemParts(
-  places: InstallPlaces | undefined,
-  effects: Effects,
-): Promise<SystemParts> {
+async function systemParts(places: InstallPlaces, effects: Effects): Promise<NodeOfSystem> {
   // The platform is a constant of a bundle: the one for Windows does without the node in a folder.
   if (process.platform !== 'win32') {
     const { folderParts } = await import('./posix/folder-parts.js');
-    return folderParts(requireNodeFolder());
+    return folderParts(nodeFolder());
   }
   const { windowsParts } = await import('./windows/windows-parts.js');
-  return windowsParts(places ?? installPlaces('win32'), effects);
+  return windowsParts(places, effects);
 }
 
-function requireNodeFolder(): string {
-  const folder = nodeFolder();
+/** The folder of a node on Linux, for development. */
+function nodeFolder(): string {
+  const folder = process.env['WINS_NODE_ROOT'];
   if (folder !== undefined) return folder;
   throw new UpgradeError(
     'refused',

@@ -1,12 +1,12 @@
-import { resolvePipePath } from '@wins/pipe-transport';
-import { createWinsClient, WinsClientError, type WinsClient } from '@wins/wins-api';
 import { hashFile } from '@wins/trusted-files';
+import { WinsClientError } from '@wins/wins-api';
 import { adminPipeOf } from '@wins/wins-program';
 import path from 'node:path';
+import { daemonClient } from '../daemon-client.js';
 import type { NodeParts } from './node-parts.js';
 
 const LIMIT_MS = 5_000;
-/** Of what a daemon runs with when that is not what lies there: no content has it. */
+/** Sentinel digest: the daemon runs a file that differs from the one on disk. */
 const OTHER = '0'.repeat(64);
 
 /**
@@ -23,17 +23,9 @@ export async function loadedFiles({
   const pipe = await pipeOf(status.command.args).catch(() => undefined);
   // Why a config is wrong is told by who plans to change it.
   if (pipe === undefined) return undefined;
-  const clientOf = (name: string): WinsClient => {
-    const dial = dialOf?.(name);
-    return createWinsClient({
-      address: resolvePipePath(name).address,
-      connectTimeoutMs: LIMIT_MS,
-      clientName: 'wins-install',
-      ...(dial && { dial }),
-    });
-  };
-  await using admin = clientOf(adminPipeOf(pipe));
-  await using client = clientOf(pipe);
+  const asking = { clientName: 'wins-install', dialOf } as const;
+  await using admin = daemonClient(adminPipeOf(pipe), LIMIT_MS, asking);
+  await using client = daemonClient(pipe, LIMIT_MS, asking);
   const signal = AbortSignal.timeout(LIMIT_MS);
   try {
     const config = await admin.config.describe({ signal }).catch((error: unknown) => {

@@ -165,7 +165,6 @@ export const runSuc: Handler<SucCommandOptions> = (options, surroundings) =>
   });
 
 const LOCAL = { CATTLE_REMOTE_ENABLED: 'false', CATTLE_LOCAL_ENABLED: 'true' };
-const WAIT_MS = 60_000;
 const SERVER_MS = 900_000;
 /** A job of the controller is ended after 600 s: three questions, stop, start and proof end before, and say why. */
 const JOB_SERVER_MS = 150_000;
@@ -178,7 +177,7 @@ function nodeOf({ wait, debug }: NodeOptions, places: InstallPlaces): Promise<No
   const log = (line: string): void => {
     if (debug === true) process.stderr.write(line);
   };
-  return composeNode(places, { waitMs: wait ?? WAIT_MS, log });
+  return composeNode(places, { waitMs: wait, log });
 }
 
 /** A node that follows a server would be cut off from it. @throws InstallError `refused`. */

@@ -1,11 +1,11 @@
 import { InstallError, type NodeHost, type Room } from '@wins/node-install';
 import {
+  askVersion,
   ensurePrivateFolder,
   findPlaces,
   parseServiceCommand,
   performUpgrade,
   requireTrustedFolder,
-  runProgram,
   settleUpgrade,
   UpgradeError,
   upgradePlaces,
@@ -14,23 +14,22 @@ import { messageOf } from '@wins/wins-program';
 import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { NodeLock } from './node-lock.js';
+import type { NodeLock } from './node-lock.js';
 import { proveService, type NodeParts, type Proof } from './node-parts.js';
 
 /**
  * A node as an installation needs it: its program is replaced as `wins up` does it, under the same lock.
  *
+ * @param lock - Is held.
  * @param more - What the daemon must show beside that it serves.
  */
-export function nodeHost(parts: NodeParts, more: readonly Proof[] = []): NodeHost {
+export function nodeHost(parts: NodeParts, lock: NodeLock, more: readonly Proof[]): NodeHost {
   const { system, upgrade } = parts;
   const { service, host, effects, runMs } = upgrade;
-  const lock = new NodeLock(parts);
   return {
     ...system,
     rooms: { ...system.rooms, file: withUpgrades(parts, lock) },
     trust: host.trust,
-    lock: () => lock.take(),
     prove: (signal) => proveService(upgrade, more, signal),
     answers: (signal) => proveService(upgrade, [], signal),
     programOf: (command) =>
@@ -42,8 +41,7 @@ export function nodeHost(parts: NodeParts, more: readonly Proof[] = []): NodeHos
       try {
         // What others could have changed is not run, least of all as this account.
         requireTrustedFolder(upgrade, path.dirname(program));
-        const { stdout } = await runProgram(effects, program, ['--version'], runMs);
-        return /^rancher-wins version ([\x21-\x7e]{1,100})\s*$/.exec(stdout)?.[1];
+        return await askVersion(effects, program, runMs);
       } catch (error) {
         if (error instanceof UpgradeError) return undefined;
         throw error;

@@ -1,9 +1,9 @@
-import type { InstallLock } from '@wins/node-install';
 import { enterPrivateFolder, findPlaces, type UpgradeLock } from '@wins/service-upgrade';
 import type { NodeParts } from './node-parts.js';
 
-/** The right to change a node: that of the node, and that of `wins up` where there is a service. */
+/** The right to change this node: that of the node, and that of `wins up` where there is a service. */
 export class NodeLock {
+  readonly name = 'this node';
   readonly #parts: NodeParts;
   #ofProgram: UpgradeLock | undefined;
 
@@ -11,8 +11,8 @@ export class NodeLock {
     this.#parts = parts;
   }
 
-  /** Undefined while another process has one of the two. */
-  async take(): Promise<InstallLock | undefined> {
+  /** Takes both; undefined while another process has one of them. */
+  readonly lock = async (): Promise<UpgradeLock | undefined> => {
     const { lockNode, upgrade } = this.#parts;
     if (lockNode === undefined) return await this.#lockProgram();
     const ofNode = await lockNode();
@@ -31,7 +31,7 @@ export class NodeLock {
     }
     await close();
     return undefined;
-  }
+  };
 
   /** Takes what `wins up` would take. */
   async #lockProgram(): Promise<UpgradeLock | undefined> {

@@ -1,6 +1,6 @@
 import type { InstallPlaces, NodeHost } from '@wins/node-install';
-import { UpgradeError, type UpgradeContext } from '@wins/service-upgrade';
-import type { DialPipe } from '../probe-daemon.js';
+import { UpgradeError, type UpgradeContext, type UpgradeLock } from '@wins/service-upgrade';
+import type { DialPipe } from '../daemon-client.js';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** A node that can be installed, and how its daemon is replaced. */
@@ -12,7 +12,7 @@ export interface NodeParts {
   /** All that an installation needs but what {@link nodeHost} adds. */
   readonly system: Pick<NodeHost, 'platform' | 'rooms' | 'strangersIn' | 'isBeingRemoved'>;
   /** The right to change a node that may have no service yet: the lock of an upgrade lies beside a program. Absent: that lock is enough. */
-  readonly lockNode?: NodeHost['lock'];
+  readonly lockNode?: () => Promise<UpgradeLock | undefined>;
 }
 
 /** What a daemon that was started must show before an installation counts: undefined, or what was found in its place. */

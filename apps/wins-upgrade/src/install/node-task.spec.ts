@@ -1,3 +1,4 @@
+import { installPlaces } from '@wins/node-install';
 import { SERVICE_NAME } from '@wins/wins-program';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +22,7 @@ let node: NodeParts;
 beforeEach(async () => {
   root = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-task-')));
   process.env['WINS_NODE_ROOT'] = root;
-  const { system, upgrade, ...parts } = await composeNode(undefined, {
+  const { system, upgrade, ...parts } = await composeNode(installPlaces('linux'), {
     waitMs: 5_000,
     log: () => undefined,
   });

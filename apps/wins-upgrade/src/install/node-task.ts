@@ -14,15 +14,16 @@ import {
   planUninstall,
   readFacts,
   uninstall,
-  withInstallLock,
   type InstallContext,
   type InstallWish,
   type Step,
   type UninstallWish,
 } from '@wins/node-install';
+import { withLock } from '@wins/service-upgrade';
 import { messageOf } from '@wins/wins-program';
 import { loadedFiles } from './loaded-files.js';
 import { nodeHost } from './node-host.js';
+import { NodeLock } from './node-lock.js';
 import type { NodeParts, Proof } from './node-parts.js';
 
 /** What became of a command about a node. */
@@ -210,7 +211,8 @@ async function withNode(
   { proofs, signal, isDryRun }: NodeTask,
   task: (context: InstallContext) => Promise<NodeOutcome>,
 ): Promise<NodeOutcome> {
-  const host = nodeHost(node, proofs);
+  const lock = new NodeLock(node);
+  const host = nodeHost(node, lock, proofs);
   const context = { host, places: node.places, signal };
   // Who only looks waits for no one, and makes no file for a lock.
   if (isDryRun) {
@@ -219,7 +221,7 @@ async function withNode(
     if (pending === undefined) return outcome;
     return { ...outcome, pending: { ...pending, steps: pending.steps.map(describeStep) } };
   }
-  return await withInstallLock(host, async () => {
+  const change = async (): Promise<NodeOutcome> => {
     const recovered = await finishOrUndo(context);
     const said = await task(context);
     if (recovered === undefined) return said;
@@ -229,7 +231,8 @@ async function withNode(
     const isBad = problem !== undefined && ['adopted', 'nothing'].includes(said.outcome);
     const failure = isBad && { outcome: 'failed' as const, reason: problem };
     return { ...said, ...failure, recovered: outcome };
-  });
+  };
+  return await withLock(lock, change, undefined, 'change');
 }
 
 function linesOf(text: string): readonly string[] {

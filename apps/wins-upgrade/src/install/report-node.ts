@@ -2,7 +2,8 @@ import { isNetError } from '@wins/net';
 import { InstallError, type InstallErrorCode } from '@wins/node-install';
 import type { RancherErrorCode } from '@wins/rancher-server';
 import { UpgradeError } from '@wins/service-upgrade';
-import { escapeText, EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';
+import { EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';
+import { complain, onSignals, printable } from '../console.js';
 import type { NodeOptions } from './node-options.js';
 import type { NodeOutcome, NodeTask } from './node-task.js';
 
@@ -25,7 +26,6 @@ const REFUSED: ReadonlySet<string> = new Set<RancherErrorCode>([
   ] as const),
   ...(['redirectRefused', 'digestMismatch', 'unknownAuthority', 'otherHost'] as const),
 ]);
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Does a command about the node, says what came of it, and gives the exit code. */
 export async function reportNode(
@@ -34,12 +34,11 @@ export async function reportNode(
   task: (task: NodeTask) => Promise<NodeOutcome>,
 ): Promise<number> {
   const stop = new AbortController();
-  // Undone, not left half-way; a second one changes nothing.
-  const end = (signal: NodeJS.Signals): void => stop.abort(new Error(`${signal} was received`));
-  for (const signal of SIGNALS) process.on(signal, end);
   let exitCode: number;
   let outcome: NodeOutcome;
   try {
+    // Undone, not left half-way; a second one changes nothing.
+    using _signals = onSignals((signal) => stop.abort(new Error(`${signal} was received`)));
     const isDryRun = options['dry-run'];
     outcome = await task({ isDryRun, proofs: [], signal: stop.signal });
     exitCode = EXIT_OF[outcome.outcome];
@@ -48,8 +47,6 @@ export async function reportNode(
     const isRefusal = exitCode === refused || exitCode === usage || exitCode === busy;
     outcome = { outcome: isRefusal ? 'refused' : 'failed', reason: messageOf(error) };
     if (options.debug === true && error instanceof Error) complain(error.stack ?? '');
-  } finally {
-    for (const signal of SIGNALS) process.off(signal, end);
   }
   const isText = options.output === undefined || options.output === 'text';
   if (!isText) await show({ value: outcome, names: [outcome.outcome] });
@@ -78,15 +75,4 @@ function textOf(told: NodeOutcome): string {
   }
   const what = outcome === 'planned' ? steps : [`wins: ${outcome}: ${reason}`];
   return [...before, ...what, ...kept.map((each) => `stays: ${each}`)].join('\n');
-}
-
-function complain(text: string): void {
-  process.stderr.write(`${printable(text)}\n`);
-}
-
-function printable(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => escapeText(line))
-    .join('\n');
 }

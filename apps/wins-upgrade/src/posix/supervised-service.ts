@@ -3,8 +3,6 @@ import {
   formatServiceCommand,
   parseServiceCommand,
   readText,
-  remove,
-  replaceText,
   type ServiceCommand,
   type ServiceControl,
   type ServiceState,
@@ -63,14 +61,14 @@ export class SupervisedService implements ServiceControl {
   async setCommand(command: ServiceCommand): Promise<void> {
     const text = `${JSON.stringify({ command: formatServiceCommand(command) })}\n`;
     try {
-      await replaceText(this.#effects, this.name, text);
+      await this.#effects.write(this.name, text);
     } catch (error) {
       throw this.#failure('register', messageOf(error), error);
     }
   }
 
   remove(): Promise<void> {
-    return remove(this.#effects, 'service', this.name);
+    return this.#effects.remove('service', this.name);
   }
 
   async start(): Promise<void> {

@@ -1,8 +1,9 @@
 import { connectPipe } from '@wins/pipe-transport';
 import { securedPipeClient } from '@wins/windows-host';
-import { type Effects, type UpgradeContext } from '@wins/service-upgrade';
+import type { Effects } from '@wins/service-upgrade';
 import { SERVICE_NAME } from '@wins/wins-program';
-import { createDaemonProbe, type DialPipe } from '../probe-daemon.js';
+import type { SystemParts } from '../compose-upgrade.js';
+import { createDaemonProbe, type DialPipe } from '../daemon-client.js';
 import { WindowsServiceControl } from './windows-service-control.js';
 import { createWindowsUpgradeHost } from './windows-upgrade-host.js';
 
@@ -11,7 +12,7 @@ export function windowsUpgradeParts(
   name: string = SERVICE_NAME,
   effects: Effects,
   defaultTarget?: string,
-): Pick<UpgradeContext, 'service' | 'host' | 'probe'> {
+): SystemParts {
   const host = createWindowsUpgradeHost();
   return {
     host,

@@ -3,8 +3,7 @@ import { messageOf } from '@wins/wins-program';
 import { existsSync } from 'node:fs';
 import { InstallError } from '../install-error.js';
 import { itemId, itemName, type Item, type StateOf } from '../item/item.js';
-import { readBytesIfThere, readIfThere } from '../journal/own-files.js';
-import { readManifest } from '../manifest/manifest-file.js';
+import { InstallFiles, readBytesIfThere, readIfThere } from '../journal/install-files.js';
 import { ancestorsOf, folderOf } from '../plan/ancestors.js';
 import { readItem, type InstallContext } from '../run/install-context.js';
 import { itemsOfWish, type InstallWish } from '../wish/install-wish.js';
@@ -25,7 +24,7 @@ export async function readFacts(
 ): Promise<NodeFacts> {
   const { host } = context;
   const { places, service: name } = wish;
-  const manifest = await readManifest(context);
+  const manifest = await new InstallFiles(context).readManifest();
   const service = await host.rooms.service.read({ kind: 'service', name });
   const program = service && host.programOf(service.command);
   const own = [places.configFolder, places.dataFolder, places.programFolder];

@@ -32,6 +32,9 @@ const KINDS = {
   running: [z.strictObject({ service: text }), presence],
 } as const satisfies Record<ItemKind, readonly [z.ZodObject, z.ZodType]>;
 
+/** The most steps that a file of ours may have. */
+export const MAX_STEPS = 1000;
+
 /** A step of a file of ours, each state of the kind of its item. */
 export const STEP_SCHEMA: z.ZodType<Step> = z.union(
   Object.entries(KINDS).map(([kind, [at, state]]) =>

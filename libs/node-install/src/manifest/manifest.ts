@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { itemId, type Item, type StateOf } from '../item/item.js';
 import { isSameState } from '../item/same-state.js';
-import { STEP_SCHEMA } from '../item/step-schema.js';
+import { MAX_STEPS, STEP_SCHEMA } from '../item/step-schema.js';
 import { stepOf, type Step } from '../item/step.js';
 
 /** One thing that an installation made: as a step, from what was there before it to what it left. */
@@ -15,13 +15,11 @@ export interface Manifest {
   readonly entries: readonly ManifestEntry[];
 }
 
-const MAX_ENTRIES = 1000;
-
 /** A manifest as it is written. */
 export const MANIFEST_SCHEMA: z.ZodType<Manifest> = z.strictObject({
   format: z.literal(1),
   isAdopted: z.boolean(),
-  entries: z.array(STEP_SCHEMA).max(MAX_ENTRIES),
+  entries: z.array(STEP_SCHEMA).max(MAX_STEPS),
 });
 
 /** What an installation records: not that something runs, which it is asked to do and not to have. */

@@ -1,19 +1,14 @@
-import { TrustedFileError } from '@wins/trusted-files';
-import { messageOf } from '@wins/wins-program';
+import { messageOf, quoteText } from '@wins/wins-program';
 import { InstallError } from '../install-error.js';
-import type { StateOf } from '../item/item.js';
+import type { Item } from '../item/item.js';
 import { isSameState } from '../item/same-state.js';
 import { contentOf, describeStep, type Step } from '../item/step.js';
-import { ContentStore } from '../journal/content-store.js';
-import { begunSteps, InstallJournal } from '../journal/install-journal.js';
+import { InstallFiles } from '../journal/install-files.js';
+import { begunSteps } from '../journal/install-journal.js';
 import { mergeSteps } from '../manifest/manifest.js';
-import { readManifest, writeManifest } from '../manifest/manifest-file.js';
-import type { StepPlan } from '../plan/plan.js';
+import type { AdoptPlan, StepPlan } from '../plan/plan.js';
 import { act, keepItem, readItem, writeItem, type InstallContext } from './install-context.js';
-import { daemonAgain } from './daemon-again.js';
-import { isOpen, requireNoStrangers, requireReadable } from './require-before.js';
-import { removeStateFolder } from './state-folder.js';
-import { undoSteps } from './undo-steps.js';
+import { daemonAgain, undoSteps } from './undo-steps.js';
 
 /** How an installation ended. */
 export type ApplyOutcome =
@@ -34,153 +29,139 @@ export type ApplyOutcome =
  *   was touched; `notUndone`.
  */
 export async function applyPlan(context: InstallContext, plan: StepPlan): Promise<ApplyOutcome> {
-  const journal = new InstallJournal(context);
-  await requireReadable(context, plan);
-  await ensureStateFolder(context);
-  if ((await journal.read()) !== undefined) {
-    throw new InstallError(
-      'busy',
-      'an earlier installation was interrupted; wanted it ended first',
-    );
+  const { steps, isProved } = plan;
+  const files = new InstallFiles(context);
+  // What is too much for journal or manifest is known before the first act.
+  files.requireReadable(steps, isProved, mergeSteps(await files.readManifest(), steps));
+  await files.ensureFolder();
+  if ((await files.readJournal()) !== undefined) {
+    const found = 'an earlier installation was interrupted; wanted it ended first';
+    throw new InstallError('busy', found);
   }
-  const contents = new ContentStore(context);
   try {
-    await contents.clear();
-    for (const [sha256, content] of wantedContents(plan)) await contents.put(sha256, content);
-    await journal.begin(plan.steps, plan.isProved);
-    for (const index of plan.steps.keys()) {
+    await files.clearContents();
+    // A certificate that is removed is no one's content any more.
+    const wanted = new Set(steps.map(({ item, to }) => contentOf(item, to)));
+    for (const [sha256, content] of plan.contents)
+      if (wanted.has(sha256)) await files.putContent(sha256, content);
+    await files.beginJournal(steps, isProved);
+    for (const [index, step] of steps.entries()) {
       context.signal?.throwIfAborted();
-      await doStep(context, plan.steps[index] as Step, () => journal.add({ begin: index }));
+      await doStep(context, files, step, index);
     }
-    if (plan.isProved) await prove(context);
-    await journal.add({ proven: true });
+    if (isProved) await prove(context);
+    await files.addToJournal({ proven: true });
   } catch (error) {
-    const cause =
-      error instanceof InstallError
-        ? error
-        : new InstallError('stepFailed', `cannot install: ${messageOf(error)}`, { cause: error });
-    const { left, undone } = await undoOrTell(cause, () => undo(context));
-    const again = await daemonAgain(context, undone);
-    const told =
-      again === undefined
-        ? cause
-        : new InstallError(cause.code, `${cause.message}; then ${again}`, { cause });
-    await undoOrTell(told, () => removeStateFolder(context));
-    return { outcome: 'rolledBack', cause: told, left };
+    return await rollBack(context, files, asError(error, 'cannot install: '));
   }
-  await recordOrTell(context, plan.steps);
+  try {
+    await commit(files, steps);
+  } catch (error) {
+    const message = `cannot record what was installed: ${messageOf(error)}; the next run does`;
+    throw new InstallError('stepFailed', message, { cause: error });
+  }
   return { outcome: 'installed' };
 }
 
 /** Records what was installed and ends the journal. May be repeated. */
-export async function commit(context: InstallContext, steps: readonly Step[]): Promise<void> {
-  await writeManifest(context, mergeSteps(await readManifest(context), steps));
-  await new ContentStore(context).clear();
-  await new InstallJournal(context).end();
+export async function commit(files: InstallFiles, steps: readonly Step[]): Promise<void> {
+  await files.writeManifest(mergeSteps(await files.readManifest(), steps));
+  await files.endJournal();
 }
 
-/** Makes the folder for journal and manifest, for administrators alone. @throws InstallError `refused`. */
-export async function ensureStateFolder(context: InstallContext): Promise<void> {
-  const { stateFolder } = context.places;
-  try {
-    await act(context, 'make state folder', () =>
-      Promise.resolve(stateFolder).then((folder) => context.host.trust.ensurePrivateFolder(folder)),
-    );
-  } catch (error) {
-    if (!(error instanceof TrustedFileError)) throw error;
-    throw new InstallError('refused', error.message, { cause: error });
-  }
+/** Writes the manifest of an installation that is taken over. @throws InstallError `refused`. */
+export async function adopt(
+  context: InstallContext,
+  { manifest }: Extract<AdoptPlan, { kind: 'adopt' }>,
+): Promise<void> {
+  const files = new InstallFiles(context);
+  await files.ensureFolder();
+  await files.writeManifest(manifest);
 }
 
 async function doStep(
   context: InstallContext,
+  files: InstallFiles,
   step: Step,
-  begin: () => Promise<void>,
+  index: number,
 ): Promise<void> {
   const { item, from, to } = step;
-  const contents = new ContentStore(context);
+  const { host } = context;
   try {
-    const now = await readItem(context.host, item);
+    const now = await readItem(host, item);
     if (!isSameState(now, to) && !isSameState(now, from) && item.kind !== 'running') {
       throw new InstallError('changed', `something else changed it meanwhile; run it again`);
     }
     const old = contentOf(item, from);
     if (old !== undefined && isSameState(now, from)) {
-      await contents.keep(old, (file) => keepItem(context.host, item, file));
+      await files.keepContent(old, (file) => keepItem(host, item, file));
     }
-    await begin();
+    await files.addToJournal({ begin: index });
     if (isSameState(now, to)) return;
-    const wasOpen = item.kind === 'folder' && from !== undefined && isOpen(context, item.path);
-    await write(context, item, to, contents);
-    if (!isSameState(await readItem(context.host, item), to)) {
+    const wasOpen =
+      item.kind === 'folder' &&
+      from !== undefined &&
+      host.trust.distrustOfFolder(item.path)?.path === item.path;
+    const sha256 = contentOf(item, to);
+    const content = sha256 && files.contentPath(sha256);
+    if (item.kind === 'program' && content !== undefined && sha256 !== undefined) {
+      await act(context, 'swap program', () => host.swap.swap(item.path, content, sha256));
+    } else await writeItem(context, item, to, content);
+    if (!isSameState(await readItem(host, item), to)) {
       throw new InstallError('stepFailed', 'the system says that it did it, and did not');
     }
-    if (wasOpen) await requireNoStrangers(context, item.path);
+    if (wasOpen) await requireNoStrangers(context, item);
   } catch (error) {
-    const code = error instanceof InstallError ? error.code : 'stepFailed';
-    const message = `cannot ${describeStep(step)}: ${messageOf(error)}`;
-    throw new InstallError(code, message, { cause: error });
+    const cause = asError(error);
+    const message = `cannot ${describeStep(step)}: ${cause.message}`;
+    throw new InstallError(cause.code, message, { cause: error });
   }
 }
 
-async function write(
-  context: InstallContext,
-  item: Step['item'],
-  to: StateOf | undefined,
-  contents: ContentStore,
+/** Until the list of a folder was another, others may have put something into it, since it was looked at. */
+async function requireNoStrangers(
+  { host }: InstallContext,
+  { path }: Item<'folder'>,
 ): Promise<void> {
-  const sha256 = contentOf(item, to);
-  const content = sha256 === undefined ? undefined : contents.pathOf(sha256);
-  if (item.kind !== 'program' || content === undefined || sha256 === undefined) {
-    return writeItem(context, item, to, content);
-  }
-  await act(context, 'swap program', () => context.host.swap.swap(item.path, content, sha256));
+  const [stranger] = await host.strangersIn(path);
+  if (stranger === undefined) return;
+  const found = `found that others made or can change ${quoteText(stranger)}`;
+  throw new InstallError('changed', `${found}; remove it, and run it again`);
 }
 
-async function prove(context: InstallContext): Promise<void> {
+async function prove({ host, signal }: InstallContext): Promise<void> {
   try {
-    await context.host.prove(context.signal);
+    await host.prove(signal);
   } catch (error) {
     const message = `the daemon does not serve as it should: ${messageOf(error)}`;
     throw new InstallError('unproven', message, { cause: error });
   }
 }
 
-async function recordOrTell(context: InstallContext, steps: readonly Step[]): Promise<void> {
-  try {
-    await commit(context, steps);
-  } catch (error) {
-    const message = `cannot record what was installed: ${messageOf(error)}; the next run does`;
-    throw new InstallError('stepFailed', message, { cause: error });
-  }
-}
-
 /** Undoes what the journal tells, or what came before there was one. */
-async function undo(
+async function rollBack(
   context: InstallContext,
-): Promise<{ readonly left: readonly Step[]; readonly undone: readonly Step[] }> {
-  const record = await new InstallJournal(context).read();
-  if (record !== undefined)
-    return { left: await undoSteps(context, record), undone: begunSteps(record) };
-  await new ContentStore(context).clear();
-  return { left: [], undone: [] };
-}
-
-/** The first cause is told, also when undoing failed too. */
-async function undoOrTell<T>(cause: InstallError, undo: () => Promise<T>): Promise<T> {
+  files: InstallFiles,
+  first: InstallError,
+): Promise<ApplyOutcome> {
+  let cause = first;
   try {
-    return await undo();
+    const record = await files.readJournal();
+    const left = record === undefined ? [] : await undoSteps(context, record);
+    if (record === undefined) await files.clearContents();
+    const again = record && (await daemonAgain(context, begunSteps(record)));
+    if (again !== undefined)
+      cause = new InstallError(first.code, `${first.message}; then ${again}`, { cause: first });
+    await files.removeFolder();
+    return { outcome: 'rolledBack', cause, left };
   } catch (error) {
+    // The first cause is told, also when undoing failed too.
     const message = `${cause.message}; then ${messageOf(error)}; the next run tries again`;
     throw new InstallError('notUndone', message, { cause });
   }
 }
 
-/** What the new states stand for; a certificate that is removed is no one's content any more. */
-function wantedContents({
-  steps,
-  contents,
-}: StepPlan): [string, NonNullable<ReturnType<typeof contents.get>>][] {
-  const digests = new Set(steps.map(({ item, to }) => contentOf(item, to)));
-  return [...contents].filter(([sha256]) => digests.has(sha256));
+function asError(error: unknown, tried = ''): InstallError {
+  if (error instanceof InstallError) return error;
+  return new InstallError('stepFailed', tried + messageOf(error), { cause: error });
 }

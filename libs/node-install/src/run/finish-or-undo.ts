@@ -1,12 +1,9 @@
-import { existsSync } from 'node:fs';
-import type { Step } from '../item/step.js';
-import { ContentStore } from '../journal/content-store.js';
-import { begunSteps, endOf, InstallJournal } from '../journal/install-journal.js';
-import { commit, ensureStateFolder } from './apply-plan.js';
+import { stepOf, type Step } from '../item/step.js';
+import { InstallFiles } from '../journal/install-files.js';
+import { begunSteps, endOf } from '../journal/install-journal.js';
+import { commit } from './apply-plan.js';
 import { act, type InstallContext } from './install-context.js';
-import { daemonAgain } from './daemon-again.js';
-import { removeStateFolder } from './state-folder.js';
-import { undoSteps } from './undo-steps.js';
+import { daemonAgain, undoSteps } from './undo-steps.js';
 
 /** What became of an installation that was interrupted. */
 export type Recovered =
@@ -18,6 +15,13 @@ export type Recovered =
       readonly problem?: string;
     };
 
+/** What the next run does before anything else. */
+export interface PendingRecovery {
+  readonly outcome: Recovered['outcome'];
+  /** The steps that are recorded; or those that undo it, in their order. */
+  readonly steps: readonly Step[];
+}
+
 /**
  * Ends an installation that was interrupted: one that was proven is recorded, any other is undone. To be called with the lock of
  * the node, before anything else.
@@ -26,21 +30,42 @@ export type Recovered =
  * @throws InstallError `refused`, `unreadable`, `notUndone`.
  */
 export async function finishOrUndo(context: InstallContext): Promise<Recovered | undefined> {
-  if (!existsSync(context.places.stateFolder)) return undefined;
-  await ensureStateFolder(context);
-  const record = await new InstallJournal(context).read();
+  const files = new InstallFiles(context);
+  if (!files.exists) return undefined;
+  await files.ensureFolder();
+  const record = await files.readJournal();
   if (record === undefined) {
-    await new ContentStore(context).clear();
-    await removeStateFolder(context);
+    await files.clearContents();
+    await files.removeFolder();
     return undefined;
   }
   if (endOf(record) === 'finished') {
-    await commit(context, record.steps);
+    await commit(files, record.steps);
     return { outcome: 'finished' };
   }
   await act(context, 'settle swap', () => context.host.swap.settle());
   const left = await undoSteps(context, record);
-  await removeStateFolder(context);
+  await files.removeFolder();
   const problem = await daemonAgain(context, begunSteps(record));
   return { outcome: 'undone', left, ...(problem !== undefined && { problem }) };
+}
+
+/**
+ * What `finishOrUndo` would do now. Changes nothing.
+ *
+ * @returns Undefined when no installation was interrupted.
+ * @throws InstallError `refused`, `unreadable`.
+ */
+export async function pendingRecovery(
+  context: InstallContext,
+): Promise<PendingRecovery | undefined> {
+  const files = new InstallFiles(context);
+  if (!files.exists) return undefined;
+  files.requireTrustedFolder();
+  const record = await files.readJournal();
+  if (record === undefined) return undefined;
+  const outcome = endOf(record);
+  if (outcome === 'finished') return { outcome, steps: record.steps };
+  const open = begunSteps(record).toReversed();
+  return { outcome, steps: open.map(({ item, from, to }) => stepOf(item, to, from)) };
 }

@@ -3,9 +3,12 @@ import { existsSync } from 'node:fs';
 import { InstallError } from '../install-error.js';
 import { isSameState } from '../item/same-state.js';
 import { contentOf, describeStep, type Step } from '../item/step.js';
-import { ContentStore } from '../journal/content-store.js';
-import { begunSteps, InstallJournal, type JournalRecord } from '../journal/install-journal.js';
+import { InstallFiles } from '../journal/install-files.js';
+import { begunSteps, type JournalRecord } from '../journal/install-journal.js';
 import { isNotEmpty, readItem, writeItem, type InstallContext } from './install-context.js';
+
+/** How long to wait for the daemon after the user aborted. */
+const AFTER_END_MS = 5_000;
 
 /**
  * Makes all things as they were found by the steps that had begun, the last one first, and ends the journal. What something else has
@@ -18,8 +21,7 @@ export async function undoSteps(
   context: InstallContext,
   record: JournalRecord,
 ): Promise<readonly Step[]> {
-  const journal = new InstallJournal(context);
-  const contents = new ContentStore(context);
+  const files = new InstallFiles(context);
   const steps = begunSteps(record);
   // The act behind the last line may have been done in part.
   const half = steps.length - 1;
@@ -33,25 +35,21 @@ export async function undoSteps(
       if (isSameState(now, from) && index !== half) continue;
       const isOurs = isSameState(now, to) || index === half || item.kind === 'running';
       const sha256 = contentOf(item, from);
-      const content = sha256 && contents.pathOf(sha256);
+      const content = sha256 && files.contentPath(sha256);
       // Without the old content the step had found it as it was wanted, and changed nothing.
       if (!isOurs || (content !== undefined && !existsSync(content))) {
         if (!isSameState(now, from)) left.push(step);
         continue;
       }
-      await journal.add({ undo: index });
+      await files.addToJournal({ undo: index });
       await writeItem(context, item, from, content);
     } catch (error) {
-      if (item.kind === 'folder' && isNotEmpty(error)) {
-        left.push(step);
-        continue;
-      }
-      const message = `cannot undo "${describeStep(step)}": ${messageOf(error)}`;
-      throw new InstallError('notUndone', message, { cause: error });
+      if (item.kind !== 'folder' || !isNotEmpty(error))
+        throw notUndone(`undo "${describeStep(step)}"`, error);
+      left.push(step);
     }
   }
-  await contents.clear();
-  await journal.end();
+  await files.endJournal();
   return left;
 }
 
@@ -66,8 +64,28 @@ async function stopAsJournalled(context: InstallContext, steps: readonly Step[])
   try {
     await writeItem(context, step.item, undefined, undefined);
   } catch (error) {
-    throw new InstallError('notUndone', `cannot ${describeStep(step)}: ${messageOf(error)}`, {
-      cause: error,
-    });
+    throw notUndone(describeStep(step), error);
+  }
+}
+
+function notUndone(tried: string, cause: unknown): InstallError {
+  return new InstallError('notUndone', `cannot ${tried}: ${messageOf(cause)}`, { cause });
+}
+
+/**
+ * Waits for the daemon that was stopped by steps which were undone, so that the user who is told finds it serving.
+ *
+ * @returns What is wrong with it; undefined when it answers, or was not stopped.
+ */
+export async function daemonAgain(
+  { host, signal }: InstallContext,
+  undone: readonly Step[],
+): Promise<string | undefined> {
+  if (!undone.some(({ item, to }) => item.kind === 'running' && to === undefined)) return undefined;
+  try {
+    await host.answers(signal?.aborted === true ? AbortSignal.timeout(AFTER_END_MS) : signal);
+    return undefined;
+  } catch (error) {
+    return `the daemon before was started again, and does not answer: ${messageOf(error)}`;
   }
 }

@@ -6,7 +6,7 @@ import { planAdopt } from '../plan/plan-adopt.js';
 import { plainWish, TestNode, type Fault } from '../testing/node-harness.js';
 import type { InstallWish } from '../wish/install-wish.js';
 import { Secret } from '../wish/secret.js';
-import { adopt } from './adopt.js';
+import { adopt } from './apply-plan.js';
 
 const { cert: CERTIFICATE } = createCertificateAuthority('authority');
 

@@ -3,12 +3,11 @@ import { distrustOf } from '../facts/distrust-of.js';
 import { InstallError } from '../install-error.js';
 import { itemId, type Item } from '../item/item.js';
 import type { Step } from '../item/step.js';
-import { readManifest, writeManifest } from '../manifest/manifest-file.js';
+import { InstallFiles } from '../journal/install-files.js';
 import { folderOf } from '../plan/ancestors.js';
 import type { KeptItem, UninstallPlan } from '../plan/plan.js';
 import { isListAlone } from '../plan/refuse-install.js';
 import { isNotEmpty, writeItem, type InstallContext } from './install-context.js';
-import { removeStateFolder } from './state-folder.js';
 
 /** What became of an installation that was taken away. */
 export interface UninstallReport {
@@ -42,20 +41,21 @@ export async function uninstall(
       if (step.item.kind === 'running' || step.item.kind === 'service') break;
     }
   }
-  const manifest = await readManifest(context);
+  const files = new InstallFiles(context);
+  const manifest = await files.readManifest();
   const isStill = (items: readonly Item[]): Set<string> => new Set(items.map(itemId));
   const remaining = isStill([...plan.kept, ...failed].map(({ entry }) => entry.item));
   const isStopped = failed.some(({ entry }) => ['running', 'service'].includes(entry.item.kind));
   if (remaining.size === 0 || manifest === undefined) {
-    await writeManifest(context, undefined);
-    await removeStateFolder(context);
+    await files.writeManifest(undefined);
+    await files.removeFolder();
   } else if (!isStopped) {
     const stays = isStill(full.map(({ item }) => item));
     const entries = manifest.entries.filter(({ item }) => {
       const id = itemId(item);
       return remaining.has(id) || stays.has(id);
     });
-    await writeManifest(context, { ...manifest, entries });
+    await files.writeManifest({ ...manifest, entries });
   }
   return { kept, failed };
 }

@@ -1,6 +1,6 @@
 import { posixFileTrust } from '@wins/trusted-files';
 import { FolderNode, type FolderNodeOptions } from '../folder-node/folder-node.js';
-import type { InstallLock, NodeHost, ProgramSwap } from '../ports.js';
+import type { NodeHost, ProgramSwap } from '../ports.js';
 
 /** What a node of specs takes from outside. */
 export interface PosixNodeOptions extends FolderNodeOptions {
@@ -12,7 +12,6 @@ export interface PosixNodeOptions extends FolderNodeOptions {
   readonly versionOf?: NodeHost['versionOf'];
   /** Default: one that replaces the file and starts the service. */
   readonly swap?: ProgramSwap;
-  readonly lock?: () => Promise<InstallLock | undefined>;
 }
 
 /** A node in a folder with all the ports of an installation: as far as a spec names none, they succeed at once. */
@@ -22,7 +21,6 @@ export class PosixNode extends FolderNode implements NodeHost {
   readonly prove: NodeHost['prove'];
   readonly answers: NodeHost['answers'];
   readonly versionOf: NodeHost['versionOf'];
-  readonly lock: NodeHost['lock'];
 
   constructor(options: PosixNodeOptions) {
     super(options);
@@ -30,7 +28,6 @@ export class PosixNode extends FolderNode implements NodeHost {
     this.prove = options.prove ?? (() => Promise.resolve());
     this.answers = options.answers ?? (() => Promise.resolve());
     this.versionOf = options.versionOf ?? (() => Promise.resolve(undefined));
-    this.lock = options.lock ?? (() => Promise.resolve({ close: () => Promise.resolve() }));
   }
 
   readonly programOf = (command: string): string | undefined => /^"([^"]+)"/.exec(command)?.[1];

@@ -237,7 +237,6 @@ describe('a node of Windows', () => {
       programOf: (command) => /^"([^"]+)"/.exec(command)?.[1],
       isBeingRemoved,
       strangersIn,
-      lock: () => Promise.resolve({ close: () => Promise.resolve() }),
     });
     const program = path.join(folder, 'fetched.exe');
     const wish: InstallWish = {

@@ -1,8 +1,8 @@
-import { readText, remove, replaceText } from './durable-files.js';
-import type { Effects } from '../run/effects.js';
 import type { ServiceCommand } from '../plan/service-command.js';
 import { PHASES, type JournalPhase } from '../plan/upgrade-phases.js';
-import { type UpgradePlaces } from './upgrade-places.js';
+import { readText, type Effects } from '../run/effects.js';
+import { hasFields, isText, maybe } from './has-fields.js';
+import type { UpgradePlaces } from './upgrade-places.js';
 
 /** A program of which a daemon can be told. */
 export interface ProgramIdentity {
@@ -53,6 +53,30 @@ export interface UpgradeRecord {
 const FORMAT = 1;
 const LIMIT_BYTES = 1024 * 1024;
 
+const isDigest =
+  (digits: number) =>
+  (value: unknown): boolean =>
+    typeof value === 'string' && value.length === digits && /^[0-9a-f]*$/.test(value);
+const isIdentity = hasFields<ProgramIdentity>({
+  ...{ sha256: isDigest(64), sha1: isDigest(40), version: maybe(isText) },
+});
+const isCommand = hasFields<ServiceCommand>({
+  imagePath: isText,
+  args: (value) => Array.isArray(value) && value.every(isText),
+});
+const isRecord = hasFields<UpgradeRecord & { readonly format: number }>({
+  format: (value) => value === FORMAT,
+  phase: (value) => typeof value === 'string' && Object.hasOwn(PHASES, value),
+  ...{ id: isText, staged: isText, pipe: isText, oldPipe: isText },
+  disturbed: (value) => typeof value === 'boolean',
+  ...{ reason: maybe(isText), askedBy: maybe(isText), attempt: maybe(Number.isSafeInteger) },
+  ...{ from: maybe(isIdentity), to: isIdentity },
+  ...{ oldCommand: maybe(isCommand), newCommand: isCommand },
+  configBefore: maybe(
+    hasFields<ConfigBefore>({ file: isText, sha256: isText, pipe: maybe(isText) }),
+  ),
+});
+
 /** The record on disk of the upgrade that is under way; none when nothing is. */
 export class UpgradeJournal {
   readonly #file: string;
@@ -66,13 +90,19 @@ export class UpgradeJournal {
   /** The record; `unreadable` when there is something, but not what we wrote. */
   async read(): Promise<UpgradeRecord | 'unreadable' | undefined> {
     const text = await readText(this.#file, LIMIT_BYTES);
-    return text === undefined ? undefined : (parseRecord(text) ?? 'unreadable');
+    if (text === undefined) return undefined;
+    try {
+      const value: unknown = JSON.parse(text);
+      return isRecord(value) ? value : 'unreadable';
+    } catch {
+      return 'unreadable';
+    }
   }
 
   /** Writes the first record. */
   async begin(record: UpgradeRecord): Promise<UpgradeRecord> {
     const text = `${JSON.stringify({ format: FORMAT, ...record }, null, 2)}\n`;
-    await replaceText(this.#effects, this.#file, text);
+    await this.#effects.write(this.#file, text);
     return record;
   }
 
@@ -91,67 +121,6 @@ export class UpgradeJournal {
 
   /** Nothing is under way any more. */
   async end(): Promise<void> {
-    await remove(this.#effects, 'journal', this.#file);
+    await this.#effects.remove('journal', this.#file);
   }
-}
-
-function parseRecord(text: string): UpgradeRecord | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  return isRecord(value) ? value : undefined;
-}
-
-function isRecord(value: unknown): value is UpgradeRecord {
-  if (!isObject(value) || value['format'] !== FORMAT) return false;
-  const { phase, id, staged, from, to, oldCommand, newCommand, pipe, oldPipe, disturbed } = value;
-  const { reason, askedBy, attempt, configBefore } = value;
-  return (
-    typeof phase === 'string' &&
-    Object.hasOwn(PHASES, phase) &&
-    [id, staged, pipe, oldPipe].every((text) => typeof text === 'string') &&
-    typeof disturbed === 'boolean' &&
-    [reason, askedBy].every((text) => text === undefined || typeof text === 'string') &&
-    (attempt === undefined || Number.isSafeInteger(attempt)) &&
-    (from === undefined || isIdentity(from)) &&
-    isIdentity(to) &&
-    (oldCommand === undefined || isCommand(oldCommand)) &&
-    isCommand(newCommand) &&
-    (configBefore === undefined || isConfigBefore(configBefore))
-  );
-}
-
-function isIdentity(value: unknown): value is ProgramIdentity {
-  if (!isObject(value)) return false;
-  const { sha256, sha1, version } = value;
-  return (
-    typeof sha256 === 'string' &&
-    /^[0-9a-f]{64}$/.test(sha256) &&
-    typeof sha1 === 'string' &&
-    /^[0-9a-f]{40}$/.test(sha1) &&
-    (version === undefined || typeof version === 'string')
-  );
-}
-
-function isCommand(value: unknown): value is ServiceCommand {
-  if (!isObject(value) || typeof value['imagePath'] !== 'string') return false;
-  const { args } = value;
-  return Array.isArray(args) && args.every((word) => typeof word === 'string');
-}
-
-function isConfigBefore(value: unknown): value is ConfigBefore {
-  if (!isObject(value)) return false;
-  const { file, sha256, pipe } = value;
-  return (
-    typeof file === 'string' &&
-    typeof sha256 === 'string' &&
-    (pipe === undefined || typeof pipe === 'string')
-  );
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }

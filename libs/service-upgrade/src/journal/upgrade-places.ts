@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
+import type { ServiceControl, ServiceStatus } from '../run/service-control.js';
+import { UpgradeError } from '../upgrade-error.js';
 
 const SUFFIX = '.upgrade';
 const DIGEST_DIGITS = 12;
-/** How the names of records begin that no daemon has taken yet into its audit log. */
-export const RECORD_PREFIX = 'record-';
-/** How the names of helpers begin that left a run. */
-export const HELPER_PREFIX = 'helper-';
+const RECORD_PREFIX = 'record-';
+const HELPER_PREFIX = 'helper-';
 
 /** Where everything of an upgrade is. All but the target is in one folder that only we can use. */
 export interface UpgradePlaces {
@@ -37,12 +39,55 @@ export function upgradePlaces(target: string): UpgradePlaces {
   };
 }
 
+/**
+ * Finds the program of the service, links resolved, and what lies beside it.
+ *
+ * @param status - Of the service. Default: asked.
+ * @throws UpgradeError `refused` when the service names no absolute path.
+ */
+export async function findPlaces(
+  service: Pick<ServiceControl, 'defaultTarget' | 'query'>,
+  status?: ServiceStatus,
+): Promise<UpgradePlaces> {
+  const found = status ?? (await service.query());
+  const named = found === undefined ? service.defaultTarget : targetOf(found.command.imagePath);
+  if (!path.isAbsolute(named)) {
+    throw new UpgradeError('refused', `the service names ${named}; wanted an absolute path`);
+  }
+  const real = realpath(named).catch(async () => {
+    // The program itself may be absent.
+    const folder = path.dirname(named);
+    return path.join(await realpath(folder).catch(() => folder), path.basename(named));
+  });
+  return upgradePlaces(await real);
+}
+
 /** The target of a program that a service names: the program itself, or what it stands for during a trial. */
-export function targetOf(imagePath: string): string {
+function targetOf(imagePath: string): string {
   const folder = path.dirname(imagePath);
   return folder.endsWith(SUFFIX) && folder.length > SUFFIX.length
     ? folder.slice(0, -SUFFIX.length)
     : imagePath;
+}
+
+/** Whether a daemon runs from the folder of upgrades: it is one on trial. */
+export function isOnTrial(runningFile: string): boolean {
+  return path.dirname(throughLinks(runningFile)).endsWith(SUFFIX);
+}
+
+/** The folder that holds everything of upgrades of the daemon that runs from this file; it need not exist. */
+export function upgradeFolder(runningFile: string): string {
+  const program = throughLinks(runningFile);
+  return isOnTrial(runningFile) ? path.dirname(program) : program + SUFFIX;
+}
+
+/** The file itself, where a path leads through links; a service may name its program so. */
+export function throughLinks(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file; // an upgrade that has just succeeded moved it away
+  }
 }
 
 /** The name of a new program while it is on trial: it says which release it is and what it holds. */
@@ -60,6 +105,14 @@ export function recordPath({ folder }: UpgradePlaces, id: string, sha256: string
   return path.join(folder, `${RECORD_PREFIX}${id}-${sha256.slice(0, DIGEST_DIGITS)}.json`);
 }
 
+/** The records that no daemon has taken yet. */
+export async function untakenRecords({ folder }: UpgradePlaces): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names
+    .filter((name) => name.startsWith(RECORD_PREFIX))
+    .map((name) => path.join(folder, name));
+}
+
 /** A new name in the folder for something that is not whole yet. */
 export function temporaryPath({ target, folder }: UpgradePlaces): string {
   // A program keeps its ending: it is run to be asked for its version.
@@ -75,4 +128,9 @@ export function upgraderIn(folder: string): string {
 export function helperPath({ target, folder }: UpgradePlaces): string {
   const name = `${HELPER_PREFIX}${randomBytes(6).toString('hex')}`;
   return path.join(folder, name + path.extname(target));
+}
+
+/** The names of helpers that are still there, running or not. */
+export async function helpersIn({ folder }: UpgradePlaces): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => name.startsWith(HELPER_PREFIX));
 }

@@ -1,6 +1,10 @@
-import { readText, replaceText } from './durable-files.js';
-import type { Effects } from '../run/effects.js';
-import { type UpgradePlaces } from './upgrade-places.js';
+import { messageOf } from '@wins/wins-program';
+import { readText, type Effects } from '../run/effects.js';
+import type { UpgradeContext } from '../run/upgrade-context.js';
+import { hasFields, isText, maybe } from './has-fields.js';
+import { recordPath, type UpgradePlaces } from './upgrade-places.js';
+
+const OUTCOMES = ['upgraded', 'nothing', 'refused', 'rolledBack', 'failed'] as const;
 
 /**
  * How an upgrade ended.
@@ -11,7 +15,7 @@ import { type UpgradePlaces } from './upgrade-places.js';
  * - `rolledBack`: it failed, and all is as it was before.
  * - `failed`: it failed, and it is not known that a daemon serves.
  */
-export type UpgradeOutcome = 'upgraded' | 'nothing' | 'refused' | 'rolledBack' | 'failed';
+export type UpgradeOutcome = (typeof OUTCOMES)[number];
 
 /** The result file: what the latest upgrade came to. */
 export interface UpgradeResult {
@@ -36,9 +40,11 @@ export interface UpgradeResult {
   readonly attempt?: number;
 }
 
-const OUTCOMES: Readonly<Record<UpgradeOutcome, true>> = {
-  ...{ upgraded: true, nothing: true, refused: true, rolledBack: true, failed: true },
-};
+const LIMIT_BYTES = 1024 * 1024;
+const isResult = hasFields<UpgradeResult>({
+  ...{ id: isText, reason: isText, to: maybe(hasFields({ sha256: isText })) },
+  outcome: (value) => OUTCOMES.some((outcome) => outcome === value),
+});
 
 /** Writes the result file, durably. */
 export async function writeResult(
@@ -46,11 +52,28 @@ export async function writeResult(
   places: UpgradePlaces,
   result: UpgradeResult,
 ): Promise<void> {
-  const text = `${JSON.stringify({ format: 1, at: new Date().toISOString(), ...result }, null, 2)}\n`;
-  await replaceText(effects, places.result, text);
+  await effects.write(places.result, `${JSON.stringify(dated(result), null, 2)}\n`);
 }
 
-const LIMIT_BYTES = 1024 * 1024;
+/**
+ * Leaves a record of an upgrade that touched the service, which the next daemon, or the one that serves, takes into its audit log.
+ * Unlike the result it is not replaced by what comes after it. The upgrade has happened: where it cannot be written, the log of
+ * upgrades says so.
+ */
+export async function recordResult(
+  { effects, log }: Pick<UpgradeContext, 'effects' | 'log'>,
+  places: UpgradePlaces,
+  result: UpgradeResult,
+): Promise<void> {
+  const file = recordPath(places, result.id, result.to?.sha256 ?? '');
+  await effects.write(file, `${JSON.stringify(dated(result))}\n`).catch((error: unknown) => {
+    log.write('no record for the audit log', { found: messageOf(error) });
+  });
+}
+
+function dated(result: UpgradeResult) {
+  return { format: 1, at: new Date().toISOString(), ...result };
+}
 
 /** What the result file says; undefined when there is none, or it is none of ours. */
 export async function latestResult(places: UpgradePlaces): Promise<UpgradeResult | undefined> {
@@ -61,18 +84,6 @@ export async function latestResult(places: UpgradePlaces): Promise<UpgradeResult
   } catch {
     return undefined;
   }
-}
-
-function isResult(value: unknown): value is UpgradeResult {
-  if (typeof value !== 'object' || value === null) return false;
-  const { id, outcome, reason, to } = value as Readonly<Record<string, unknown>>;
-  return (
-    typeof id === 'string' &&
-    typeof reason === 'string' &&
-    typeof outcome === 'string' &&
-    Object.hasOwn(OUTCOMES, outcome) &&
-    (to === undefined || (typeof to === 'object' && to !== null && 'sha256' in to))
-  );
 }
 
 /** Reads the text of the result file; undefined when there is none. */

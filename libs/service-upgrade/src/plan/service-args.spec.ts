@@ -1,4 +1,4 @@
-import { mergeServiceArgs, refuseConfig, runsDaemon, serviceOption } from './service-args.js';
+import { configFileOf, mergeServiceArgs, refuseConfig, runsDaemon } from './service-args.js';
 
 const RUN = ['srv', 'app', 'run'];
 
@@ -44,9 +44,9 @@ describe('the arguments of the service after an upgrade', () => {
   });
 
   it('tell which config the service reads', () => {
-    expect(serviceOption([...RUN, '--config', 'a', '-config=b'], 'config')).toBe('b');
-    expect(serviceOption([...RUN, '--debug'], 'config')).toBeUndefined();
-    expect(serviceOption(['something', 'else'], 'config')).toBeUndefined();
+    expect(configFileOf([...RUN, '--config', 'a', '-config=b'], undefined)).toBe('b');
+    expect(configFileOf([...RUN, '--debug'], undefined)).toBeUndefined();
+    expect(configFileOf(['something', 'else'], undefined)).toBeUndefined();
   });
 });
 

@@ -37,10 +37,13 @@ export function mergeServiceArgs(
   return [...RUN, ...[...kept, ...added].flatMap(formatOption)];
 }
 
-/** The value that an option has among the words of a service; the last one counts. */
-export function serviceOption(args: readonly string[], wanted: string): string | undefined {
-  if (!isRun(args)) return undefined;
-  return parseOptions(args).findLast(([name]) => name === wanted)?.[1];
+/** The config that a daemon with these words reads; the last option counts. */
+export function configFileOf<T extends string | undefined>(
+  args: readonly string[],
+  defaultConfig: T,
+): string | T {
+  const options = isRun(args) ? parseOptions(args) : [];
+  return options.findLast(([name]) => name === 'config')?.[1] ?? defaultConfig;
 }
 
 /**
@@ -57,7 +60,7 @@ export function refuseConfig(
   platform: NodeJS.Platform,
 ): string | undefined {
   if (expected === undefined) return undefined;
-  const found = serviceOption(args, 'config') ?? defaultConfig;
+  const found = configFileOf(args, defaultConfig);
   const isSame =
     platform === 'win32'
       ? path.win32.normalize(found).toLowerCase() === path.win32.normalize(expected).toLowerCase()

@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs';
 import { messageOf } from '@wins/wins-program';
-import { sweep } from '../journal/durable-files.js';
-import { upgraderIn, type UpgradePlaces } from '../journal/upgrade-places.js';
-import { recordResult, untakenRecords } from '../journal/record-result.js';
-import { writeResult, type UpgradeOutcome, type UpgradeResult } from '../journal/upgrade-result.js';
+import { untakenRecords, upgraderIn, type UpgradePlaces } from '../journal/upgrade-places.js';
+import {
+  recordResult,
+  writeResult,
+  type UpgradeOutcome,
+  type UpgradeResult,
+} from '../journal/upgrade-result.js';
 import { releaseOf } from './prepare-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
 import type { UpgradeRun } from './upgrade-steps.js';
@@ -46,10 +49,7 @@ export async function finishUpgrade(
 export async function removeLeftovers({
   context,
   places,
-}: {
-  readonly context: UpgradeContext;
-  readonly places: UpgradePlaces;
-}): Promise<void> {
+}: Pick<UpgradeRun, 'context' | 'places'>): Promise<void> {
   if (!existsSync(places.journal)) await sweepFolder(context, places);
 }
 
@@ -58,7 +58,7 @@ async function sweepFolder(context: UpgradeContext, places: UpgradePlaces): Prom
     const named = (await context.service.query())?.command.imagePath ?? places.target;
     const { folder, result, log, lock } = places;
     const kept = [result, log, lock, upgraderIn(folder), context.ownFile, named];
-    await sweep(context.effects, folder, [...kept, ...(await untakenRecords(places))]);
+    await context.effects.sweep(folder, [...kept, ...(await untakenRecords(places))]);
   } catch (error) {
     context.log.write('leftovers stay', { found: messageOf(error) });
   }

@@ -1,11 +1,5 @@
-import { readdir } from 'node:fs/promises';
 import { UpgradeJournal } from '../journal/upgrade-journal.js';
-import {
-  HELPER_PREFIX,
-  helperPath,
-  temporaryPath,
-  type UpgradePlaces,
-} from '../journal/upgrade-places.js';
+import { helperPath, temporaryPath, type UpgradePlaces } from '../journal/upgrade-places.js';
 import type { UpgradeResult } from '../journal/upgrade-result.js';
 import type { UpgradePlan, UpgradeWish } from '../plan/plan-upgrade.js';
 import { isRunnable } from '../plan/program-format.js';
@@ -93,9 +87,4 @@ export async function makeHelper(
     throw new UpgradeError('refused', `cannot leave the run: ${found}`);
   }
   return helper;
-}
-
-/** The names of helpers that are still there, running or not. */
-export async function helpersIn({ folder }: UpgradePlaces): Promise<string[]> {
-  return (await readdir(folder)).filter((name) => name.startsWith(HELPER_PREFIX));
 }

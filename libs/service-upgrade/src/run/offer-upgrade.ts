@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { UpgradePlaces } from '../journal/upgrade-places.js';
+import { findPlaces } from '../journal/upgrade-places.js';
 import { latestResult, type UpgradeResult } from '../journal/upgrade-result.js';
 import { UpgradeError } from '../upgrade-error.js';
-import { findPlaces } from './find-places.js';
 import { makeHelper } from './hand-over.js';
-import { enterPrivateFolder } from '../journal/private-folder.js';
-import { recoverInterrupted } from './recover-upgrade.js';
-import { requireTrustedFolder } from './trusted-folders.js';
+import { enterPrivateFolder, requireTrustedFolder, withLock } from './private-folder.js';
+import { recoverInterrupted, type RecoveredUpgrade } from './recover-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
-import { withLock } from './upgrade-lock.js';
 
 /** How the ids of the upgrades begin that a daemon begins by itself. */
 export const WATCHED_PREFIX = 'watched-';
@@ -44,6 +41,30 @@ export interface HelperOrder {
   readonly attempt: number;
 }
 
+/** What a daemon says of itself when it starts. */
+export interface RecoverOptions {
+  /** The file that this daemon runs from. */
+  readonly runningFile: string;
+  /** Resolves once this daemon serves; rejects when it will not. */
+  readonly serving: Promise<void>;
+  /** The service that it is. Default: the one that `wins up` takes. */
+  readonly service?: string | undefined;
+  /** How long it may take to answer, in milliseconds. Default 60,000. */
+  readonly waitMs?: number | undefined;
+  /** Gets what is found and done, a line of JSON each. */
+  readonly log?: ((line: string) => void) | undefined;
+}
+
+/** What the upgrade program does for the daemon that is the service. All methods reject with UpgradeError. */
+export interface Upgrader {
+  /** Finishes or undoes an upgrade that was interrupted. */
+  recoverUpgrade(options: RecoverOptions): Promise<RecoveredUpgrade>;
+  /** Starts a helper that upgrades to a program, unless the latest upgrade was to it and failed. */
+  offerUpgrade(offer: OfferedProgram): Promise<OfferOutcome>;
+  /** How the latest upgrade of a service ended; undefined when there was none. */
+  latestUpgrade(service?: string): Promise<UpgradeResult | undefined>;
+}
+
 /** What came of an offer. */
 export type OfferOutcome =
   /** A helper of its own goes on: the daemon will be stopped, or there will be a result of this id. */
@@ -71,7 +92,11 @@ export async function offerUpgrade(
     requireTrustedFolder(context, path.dirname(places.target));
     await using _folder = await enterPrivateFolder(context, places);
     // First, because its result counts as well.
-    await finishInterrupted(context, places, offer.runningFile);
+    const { runningFile } = offer;
+    const daemon = { worker: 'daemon', runningFile, serving: Promise.resolve() } as const;
+    const { restart, reason: undone } = await recoverInterrupted(context, places, daemon);
+    if (restart)
+      throw new UpgradeError('busy', `an upgrade was undone: ${undone}; restart the service`);
     let attempt: number | undefined = 1;
     const latest = await latestResult(places);
     if (latest?.to?.sha256 === offer.sha256) {
@@ -109,16 +134,4 @@ async function requireOtherFile(program: string, target: string): Promise<void> 
     'refused',
     `cannot upgrade to ${program}: it is the program of the service itself; wanted another file`,
   );
-}
-
-async function finishInterrupted(
-  context: UpgradeContext,
-  places: UpgradePlaces,
-  runningFile: string,
-): Promise<void> {
-  const recovered = await recoverInterrupted(context, places, {
-    ...{ worker: 'daemon', runningFile, serving: Promise.resolve() },
-  });
-  if (recovered?.restart !== true) return;
-  throw new UpgradeError('busy', `an upgrade was undone: ${recovered.reason}; restart the service`);
 }

@@ -5,7 +5,7 @@ import type { UpgradeResult } from '../journal/upgrade-result.js';
 import type { UpgradePlan, UpgradeWish } from '../plan/plan-upgrade.js';
 import type { UpgradeStep } from '../plan/upgrade-phases.js';
 import { UpgradeError } from '../upgrade-error.js';
-import { keepConfigBefore } from '../journal/config-before.js';
+import { keepConfigBefore } from './config-before.js';
 import { finishUpgrade, removeLeftovers } from './finish-upgrade.js';
 import { conclude, prepareUpgrade, type PreparedUpgrade } from './prepare-upgrade.js';
 import { readProgram } from './read-program.js';

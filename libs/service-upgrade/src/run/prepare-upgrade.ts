@@ -7,6 +7,8 @@ import {
   type UpgradePlan,
   type UpgradeWish,
 } from '../plan/plan-upgrade.js';
+import { configFileOf } from '../plan/service-args.js';
+import type { ServiceCommand } from '../plan/service-command.js';
 import { UpgradeError } from '../upgrade-error.js';
 import { passHealthGate } from './health-gate.js';
 import { copyProgram, readProgram } from './read-program.js';
@@ -62,7 +64,9 @@ export async function prepareUpgrade(
   });
   if (plan.kind !== 'steps') return { plan, status, installed, offered, copy };
   const { allowDrop = [] } = wish;
-  const drops = await context.refuseDrops?.(status?.command.args, plan.command.args, allowDrop);
+  const configOf = ({ args }: ServiceCommand) => configFileOf(args, context.defaultConfig);
+  const configs = { before: status && configOf(status.command), after: configOf(plan.command) };
+  const drops = await context.refuseDrops?.({ ...configs, allowDrop });
   const judged = drops === undefined ? plan : ({ kind: 'refusal', reason: drops } as const);
   return { plan: judged, status, installed, offered, copy };
 }

@@ -5,10 +5,9 @@ import {
   type OnBlock,
   type TrustedFileErrorCode,
 } from '@wins/trusted-files';
-import { fileError } from '../journal/durable-files.js';
 import type { ProgramIdentity } from '../journal/upgrade-journal.js';
 import { HEADER_BYTES, programFormat, type ProgramFormat } from '../plan/program-format.js';
-import type { Effects } from './effects.js';
+import { fileError, type Effects } from './effects.js';
 
 /** What reading a program tells of it. */
 export interface ProgramContent extends Omit<ProgramIdentity, 'version'> {
@@ -51,19 +50,16 @@ export async function copyProgram(
   file: string,
   copy: string,
 ): Promise<ProgramContent> {
-  try {
-    return await effects.run(`copy ${what}`, async () => {
-      const header = new Header();
-      const pending = await copyPendingFile(file, copy, {
-        ...{ algorithms: ALGORITHMS, maxBytes: MAX_BYTES, mode: MODE, onBlock: header.take },
-        followLinks: true,
-      });
-      await pending.place();
-      return { ...pending.digests, format: header.format };
+  const act = async (): Promise<ProgramContent> => {
+    const header = new Header();
+    const pending = await copyPendingFile(file, copy, {
+      ...{ algorithms: ALGORITHMS, maxBytes: MAX_BYTES, mode: MODE, onBlock: header.take },
+      followLinks: true,
     });
-  } catch (error) {
-    throw fileError('copy the program', file, error, REFUSALS);
-  }
+    await pending.place();
+    return { ...pending.digests, format: header.format };
+  };
+  return effects.onFile(`copy ${what}`, 'copy the program', file, act, REFUSALS);
 }
 
 /** Keeps the first bytes of a program, by which its format is known. */

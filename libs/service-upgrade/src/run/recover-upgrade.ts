@@ -1,17 +1,20 @@
+// Longer than most files because it is one thing: every way in which an upgrade that came to no end is finished or undone.
+import { existsSync } from 'node:fs';
+import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { messageOf } from '@wins/wins-program';
-import { moveOver } from '../journal/durable-files.js';
+import { errnoOf, messageOf } from '@wins/wins-program';
+import { UpgradeJournal, type UpgradeRecord } from '../journal/upgrade-journal.js';
+import { findPlaces, temporaryPath, type UpgradePlaces } from '../journal/upgrade-places.js';
+import type { UpgradeOutcome, UpgradeResult } from '../journal/upgrade-result.js';
 import type { ServiceCommand } from '../plan/service-command.js';
 import type { UpgradeStep } from '../plan/upgrade-phases.js';
+import { UpgradeError } from '../upgrade-error.js';
+import { finishUpgrade, INTERRUPTED, removeLeftovers } from './finish-upgrade.js';
+import { ensurePrivateFolder, enterPrivateFolder } from './private-folder.js';
 import { copyProgram, readProgram } from './read-program.js';
 import type { ServiceStatus } from './service-control.js';
-import { finishUpgrade, INTERRUPTED, removeLeftovers } from './finish-upgrade.js';
 import { nameOldProgram, noteUndoing, undoUpgrade } from './undo-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
-import { UpgradeError } from '../upgrade-error.js';
-import { UpgradeJournal, type UpgradeRecord } from '../journal/upgrade-journal.js';
-import { temporaryPath, type UpgradePlaces } from '../journal/upgrade-places.js';
-import type { UpgradeResult } from '../journal/upgrade-result.js';
 import { takeStep, type UpgradeRun } from './upgrade-steps.js';
 
 /** Who recovers. */
@@ -25,13 +28,63 @@ export type Recoverer =
       readonly serving: Promise<void>;
     };
 
-/** What was found and done; undefined when nothing was under way. */
-export type Recovered =
-  | (UpgradeResult & {
-      /** Whether the daemon that recovers is the wrong one, and must end so that it is started anew. */
-      readonly restart: boolean;
-    })
-  | undefined;
+/** What was found and done. */
+export interface RecoveredUpgrade {
+  /** `none`: nothing was under way. `busy`: a helper lives and does what is to be done. */
+  readonly outcome: UpgradeOutcome | 'none' | 'busy';
+  readonly reason: string;
+  /** Whether the daemon that recovers is the wrong one: it must end, with an exit code that makes the service manager start it anew. */
+  readonly restart: boolean;
+}
+
+/**
+ * Finishes or undoes an upgrade that came to no end, from within the daemon of that service. Call it first of all, without
+ * waiting for it: before it waits for `serving` it sees to it that the next start is that of a proven program. While a helper lives,
+ * it does nothing.
+ *
+ * @param serving - Resolves once this daemon serves; rejects when it will not.
+ * @throws UpgradeError when that could not be done; the next start, or the next `wins up`, tries again.
+ */
+export async function recoverAtStart(
+  context: UpgradeContext,
+  serving: Promise<void>,
+): Promise<RecoveredUpgrade> {
+  const status = await context.service.query();
+  if (status === undefined) return NONE;
+  const places = await findPlaces(context.service, status);
+  const folder = await lstat(places.folder).catch((error: unknown) => {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (folder?.isDirectory() !== true) return NONE;
+  const lock = await context.service.lock();
+  if (lock === undefined)
+    return { outcome: 'busy', reason: 'an upgrade is under way', restart: false };
+  try {
+    await using _folder = await enterPrivateFolder(context, places);
+    const runningFile = await realpath(context.ownFile).catch(() => context.ownFile);
+    const daemon = { worker: 'daemon', runningFile, serving } as const;
+    return await recoverInterrupted(context, places, daemon);
+  } finally {
+    await lock.close();
+  }
+}
+
+/**
+ * Finishes or undoes an upgrade that was interrupted; nothing when none was. The caller holds the lock.
+ *
+ * @throws UpgradeError when that could not be done; the next one tries again.
+ */
+export async function settleUpgrade(context: UpgradeContext): Promise<void> {
+  const places = await findPlaces(context.service);
+  if (!existsSync(places.folder)) return;
+  await ensurePrivateFolder(context, places.folder);
+  await recoverInterrupted(context, places, { worker: 'helper' });
+}
+
+const NONE: RecoveredUpgrade = {
+  ...{ outcome: 'none', reason: 'no upgrade was under way', restart: false },
+};
 
 /**
  * Finishes or undoes what an upgrade left that came to no end. The caller holds the lock.
@@ -42,14 +95,14 @@ export async function recoverInterrupted(
   context: UpgradeContext,
   places: UpgradePlaces,
   who: Recoverer,
-): Promise<Recovered> {
+): Promise<RecoveredUpgrade> {
   const status = await context.service.query();
   const journal = new UpgradeJournal(places, context.effects);
   const found = await journal.read();
   const isLent = status !== undefined && path.dirname(status.command.imagePath) === places.folder;
   if (found === undefined && !isLent) {
     await removeLeftovers({ context, places });
-    return undefined;
+    return NONE;
   }
   context.log.write('an upgrade was interrupted', {
     journal: typeof found === 'object' ? found : (found ?? 'absent'),
@@ -59,7 +112,7 @@ export async function recoverInterrupted(
   if (record === undefined) {
     await journal.end();
     await removeLeftovers({ context, places });
-    return undefined;
+    return NONE;
   }
   // When power failed the loan may have been kept, and what the journal said of it lost.
   const disturbed = record.disturbed || isLent;
@@ -69,7 +122,7 @@ export async function recoverInterrupted(
   return who.worker === 'helper' ? recoverAsHelper(run) : recoverAsDaemon(run, who);
 }
 
-async function recoverAsHelper(run: UpgradeRun): Promise<Recovered> {
+async function recoverAsHelper(run: UpgradeRun): Promise<RecoveredUpgrade> {
   const { context, record } = run;
   if (await isInPlace(run)) return done(await goForward(run));
   if (!isTrial(record)) return done(await undoUpgrade(run, reasonOf(record)));
@@ -92,7 +145,7 @@ async function recoverAsHelper(run: UpgradeRun): Promise<Recovered> {
 async function recoverAsDaemon(
   run: UpgradeRun,
   { runningFile, serving }: Extract<Recoverer, { worker: 'daemon' }>,
-): Promise<Recovered> {
+): Promise<RecoveredUpgrade> {
   const { record, context } = run;
   if (await isInPlace(run)) {
     await serving;
@@ -116,12 +169,12 @@ async function recoverAsDaemon(
     context.log.write('undoing', { reason });
     // The old daemon, which is started next, finishes.
     await noteUndoing(run, reason);
-    return { id: record.id, outcome: 'rolledBack', reason, restart: true };
+    return { outcome: 'rolledBack', reason, restart: true };
   }
   return done(await commit(run));
 }
 
-function done(result: UpgradeResult): Recovered {
+function done(result: UpgradeResult): RecoveredUpgrade {
   return { ...result, restart: false };
 }
 
@@ -182,7 +235,7 @@ async function recordOfReality(
     // Someone took the old program away: then the one that the service names is all there is.
     const temporary = temporaryPath(places);
     from = await copyProgram(context.effects, 'lent program', imagePath, temporary);
-    await moveOver(context.effects, 'lent program', temporary, places.target);
+    await context.effects.move('lent program', temporary, places.target);
   }
   if (from === undefined) return undefined;
   const identity = { sha256: from.sha256, sha1: from.sha1 };

@@ -1,9 +1,8 @@
-import { discard, remove } from '../journal/durable-files.js';
 import type { ProgramIdentity } from '../journal/upgrade-journal.js';
 import type { UpgradeResult } from '../journal/upgrade-result.js';
 import type { UpgradeStep } from '../plan/upgrade-phases.js';
 import { UpgradeError } from '../upgrade-error.js';
-import { forgetReplacedConfigs, restoreConfigBefore } from '../journal/config-before.js';
+import { forgetReplacedConfigs, restoreConfigBefore } from './config-before.js';
 import { finishUpgrade } from './finish-upgrade.js';
 import { passHealthGate } from './health-gate.js';
 import { readProgram } from './read-program.js';
@@ -25,7 +24,7 @@ export async function undoUpgrade(run: UpgradeRun, reason: string): Promise<Upgr
   if (!run.record.disturbed) {
     run.record = { ...run.record, reason };
     // On a full disk, the result needs its space.
-    await discard(effects, run.record.staged);
+    await effects.discard(run.record.staged);
     return finishUpgrade(run, 'refused', `${reason}; the service was not touched`);
   }
   await noteUndoing(run, reason);
@@ -53,7 +52,7 @@ export async function undoUpgrade(run: UpgradeRun, reason: string): Promise<Upgr
     }
     await forgetReplacedConfigs(run);
   }
-  await discard(effects, staged);
+  await effects.discard(staged);
   return finishUpgrade(run, 'rolledBack', `${reason}; ${outcome}`);
 }
 
@@ -150,7 +149,7 @@ async function undoInstall(run: UpgradeRun, reason: string): Promise<UpgradeResu
   }
   // Last: the service never names what is not there.
   if ((await readProgram(places.target))?.sha256 === record.to.sha256) {
-    await remove(effects, 'new program', places.target);
+    await effects.remove('new program', places.target);
   }
   return finishUpgrade(run, 'rolledBack', `${reason}; there is no service, as before`);
 }

@@ -13,6 +13,17 @@ export interface ServedConfig {
   readonly pipe?: string;
 }
 
+/**
+ * Compares two config files by their paths.
+ *
+ * @param config - `before` is undefined without a service; `allowDrop` has keys that the config may lack afterwards.
+ */
+export type RefuseDrops = (config: {
+  readonly before: string | undefined;
+  readonly after: string;
+  readonly allowDrop: readonly string[];
+}) => Promise<string | undefined>;
+
 /** What an upgrade works with. */
 export interface UpgradeContext {
   /** Names this upgrade. */
@@ -38,19 +49,8 @@ export interface UpgradeContext {
   readonly forgetReplaced?: (file: string) => Promise<void>;
   /** The pipe of a daemon with these arguments, by its config. */
   readonly pipeOf: (args: readonly string[]) => Promise<string>;
-  /**
-   * Says why the service may not come to the config of these arguments; undefined when it may. Default: it may.
-   *
-   * @param before - The arguments that it has; undefined without a service.
-   * @param allowDrop - Keys that the config may lack.
-   */
-  readonly refuseDrops?:
-    | ((
-        before: readonly string[] | undefined,
-        after: readonly string[],
-        allowDrop: readonly string[],
-      ) => Promise<string | undefined>)
-    | undefined;
+  /** Says why the service may not come to a config that lacks what it has now; undefined when it may. Default: it may. */
+  readonly refuseDrops?: RefuseDrops | undefined;
   /** How long the service may take to end, and a daemon to serve, in milliseconds. */
   readonly waitMs: number;
   /** How long a program may take to say its release or to check the config, in milliseconds. */

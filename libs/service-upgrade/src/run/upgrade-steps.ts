@@ -1,7 +1,6 @@
-import { moveOver } from '../journal/durable-files.js';
 import type { UpgradeJournal, UpgradeRecord } from '../journal/upgrade-journal.js';
 import type { UpgradePlaces } from '../journal/upgrade-places.js';
-import { serviceOption } from '../plan/service-args.js';
+import { configFileOf } from '../plan/service-args.js';
 import { isSameCommand, type ServiceCommand } from '../plan/service-command.js';
 import type { PlannedStep, UpgradeStep } from '../plan/upgrade-phases.js';
 import { UpgradeError } from '../upgrade-error.js';
@@ -29,7 +28,7 @@ export interface UpgradeRun {
 
 const ACTS: Readonly<Record<UpgradeStep, (run: UpgradeRun) => Promise<void>>> = {
   stage: ({ context, copy, record: { staged } }) =>
-    moveOver(context.effects, 'staged program', copy ?? staged, staged),
+    context.effects.move('staged program', copy ?? staged, staged),
   checkConfig,
   stop: ({ context }) => context.service.stop(context.waitMs),
   lend: ({ context, record: { staged, newCommand } }) =>
@@ -39,7 +38,7 @@ const ACTS: Readonly<Record<UpgradeStep, (run: UpgradeRun) => Promise<void>>> = 
     oldCommand === undefined ? Promise.resolve() : register(context, oldCommand),
   prove,
   replace: ({ context, places, record: { staged } }) =>
-    moveOver(context.effects, 'new program', staged, places.target),
+    context.effects.move('new program', staged, places.target),
   register: ({ context, record: { newCommand } }) => register(context, newCommand),
 };
 
@@ -71,7 +70,7 @@ async function prove({ context, record, worker }: UpgradeRun): Promise<void> {
 /** Lets the new program judge the config as its daemon will: a daemon ends at once with a config that it refuses. */
 async function checkConfig(run: UpgradeRun): Promise<void> {
   const { context, record } = run;
-  const file = serviceOption(record.newCommand.args, 'config');
+  const file = configFileOf(record.newCommand.args, undefined);
   const args = [...CHECK_CONFIG, ...(file === undefined ? [] : ['--config', file])];
   const { code, stderr } = await runProgram(context.effects, record.staged, args, context.runMs);
   if (code === 0) {

@@ -13,21 +13,19 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Effects } from '../run/effects.js';
-import { findPlaces } from '../run/find-places.js';
 import { handOver, type Helper } from '../run/hand-over.js';
 import { offerUpgrade } from '../run/offer-upgrade.js';
+import { ensurePrivateFolder, withLock } from '../run/private-folder.js';
 import { performUpgrade } from '../run/perform-upgrade.js';
 import type { UpgradeWish } from '../plan/plan-upgrade.js';
 import type { DaemonAnswer } from '../run/health-gate.js';
 import { recoverInterrupted, type Recoverer } from '../run/recover-upgrade.js';
 import type { ServiceCommand } from '../plan/service-command.js';
 import type { ServiceControl, UpgradeHost } from '../run/service-control.js';
-import { ensurePrivateFolder } from '../run/trusted-folders.js';
 import type { UpgradeContext } from '../run/upgrade-context.js';
-import { withLock } from '../run/upgrade-lock.js';
 import { UpgradeError } from '../upgrade-error.js';
 import { UpgradeLog } from '../journal/upgrade-log.js';
-import { upgradePlaces } from '../journal/upgrade-places.js';
+import { findPlaces, upgradePlaces } from '../journal/upgrade-places.js';
 import type { UpgradeOutcome } from '../journal/upgrade-result.js';
 
 /** What happens at an effect: death before or after it, or an error of the system in its place. */
@@ -135,8 +133,8 @@ export class ModelNode implements Disposable {
           serving: Promise.resolve(),
         };
         const recovered = await recoverInterrupted(context, this.places, who);
-        found.restart = recovered?.restart === true;
-        return recovered?.outcome ?? 'none';
+        found.restart = recovered.restart;
+        return recovered.outcome as LifeEnd;
       });
       if (end === 'died') this.running = undefined;
       if (!found.restart) return end;

@@ -1,6 +1,6 @@
 import { fileFingerprint } from '@wins/trusted-files';
 import { messageOf } from '@wins/wins-program';
-import type { Upgrader } from '../run/upgrader.js';
+import type { Upgrader } from '../run/offer-upgrade.js';
 import { examineProgram, type FileGuard } from './examine-program.js';
 import { advance, type FileWatch, type FileWatchEvent } from './file-watch.js';
 

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errnoOf } from '../file-system-error.js';
+import { TrustedFileError } from '../trusted-file-error.js';
 
 const FIRST_DELAY_MS = 5;
 const LONGEST_DELAY_MS = 1000;
@@ -20,7 +21,8 @@ export interface HeldPatience {
 
 /** Whether another program holds the file for the moment: a scanner, a backup, or the file runs. */
 export function isHeld(error: unknown, platform: NodeJS.Platform = process.platform): boolean {
-  return HELD[platform === 'win32' ? 'win32' : 'posix'].includes(errnoOf(error) ?? '');
+  const cause = error instanceof TrustedFileError ? error.cause : error;
+  return HELD[platform === 'win32' ? 'win32' : 'posix'].includes(errnoOf(cause) ?? '');
 }
 
 /**

@@ -5,19 +5,16 @@ import {
   parseServiceCommand,
   UpgradeError,
   type ServiceControl,
-  type UpgradeContext,
 } from '@wins/service-upgrade';
 import { SERVICE_NAME } from '@wins/wins-program';
 import path from 'node:path';
 import { createPosixUpgradeHost } from '../../posix/posix-upgrade-host.js';
-import { createDaemonProbe } from '../../probe-daemon.js';
-import type { NodeParts } from '../node-parts.js';
+import { createDaemonProbe } from '../../daemon-client.js';
+import type { NodeOfSystem } from '../compose-node.js';
 import { detachedServices } from './detached-services.js';
 
 /** The parts of a node in a folder, for development on Linux. */
-export function folderParts(
-  root: string,
-): Pick<NodeParts, 'places' | 'system'> & Pick<UpgradeContext, 'service' | 'host' | 'probe'> {
+export function folderParts(root: string): NodeOfSystem {
   if (!path.isAbsolute(root)) {
     const found = `found ${root}; wanted the absolute path of a folder`;
     throw new UpgradeError('refused', `cannot use WINS_NODE_ROOT: ${found}`);
@@ -26,9 +23,11 @@ export function folderParts(
   return {
     places: node.places,
     system: node,
-    service: folderService(node, path.join(root, 'node.lock')),
-    host: createPosixUpgradeHost(),
-    probe: createDaemonProbe(),
+    upgrade: {
+      service: folderService(node, path.join(root, 'node.lock')),
+      host: createPosixUpgradeHost(),
+      probe: createDaemonProbe(),
+    },
   };
 }
 

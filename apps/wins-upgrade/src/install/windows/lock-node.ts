@@ -1,5 +1,5 @@
-import type { InstallLock, InstallPlaces } from '@wins/node-install';
-import { ensurePrivateFolder, type UpgradeContext } from '@wins/service-upgrade';
+import type { InstallPlaces } from '@wins/node-install';
+import { ensurePrivateFolder, type UpgradeContext, type UpgradeLock } from '@wins/service-upgrade';
 import { errnoOf } from '@wins/wins-program';
 import { isHeld } from '@wins/trusted-files';
 import { lockFile, WindowsError } from '@wins/windows-host';
@@ -16,7 +16,7 @@ import path from 'node:path';
 export async function lockNode(
   { stateFolder }: Pick<InstallPlaces, 'stateFolder'>,
   context: Pick<UpgradeContext, 'effects' | 'host'>,
-): Promise<InstallLock | undefined> {
+): Promise<UpgradeLock | undefined> {
   const folder = `${stateFolder}-lock`;
   const file = path.win32.join(folder, 'lock');
   await ensurePrivateFolder(context, folder);

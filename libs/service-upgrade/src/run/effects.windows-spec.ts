@@ -5,10 +5,9 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { moveOver, remove, sweep } from './durable-files.js';
-import { Effects } from '../run/effects.js';
-import { readProgram } from '../run/read-program.js';
-import { askVersion } from '../run/run-program.js';
+import { Effects } from './effects.js';
+import { readProgram } from './read-program.js';
+import { askVersion } from './run-program.js';
 import { isRunnable } from '../plan/program-format.js';
 
 describe('programs on Windows', () => {
@@ -45,22 +44,22 @@ describe('programs on Windows', () => {
 
   it('are waited for while they run, and are then an error that says so', async () => {
     writeFileSync(file('other.exe'), 'other');
-    await assert.rejects(moveOver(effects, 'other', file('other.exe'), file('staged.exe')), {
+    await assert.rejects(effects.move('other', file('other.exe'), file('staged.exe')), {
       code: 'fileFailed',
       message: /cannot move .*other\.exe to .*staged\.exe: /,
     });
     assert.ok(names.filter((name) => name === 'move other').length > 2);
-    await assert.rejects(remove(effects, 'staged', file('staged.exe')), { code: 'fileFailed' });
+    await assert.rejects(effects.remove('staged', file('staged.exe')), { code: 'fileFailed' });
   });
 
   it('stay where a sweep finds them running', async () => {
-    await sweep(effects, folder, [file('wins.exe')]);
+    await effects.sweep(folder, [file('wins.exe')]);
     assert.ok(existsSync(file('staged.exe')));
     assert.ok(!existsSync(file('other.exe')));
   });
 
   it('take the place of one that does not run, while they run', async () => {
-    await moveOver(effects, 'staged', file('staged.exe'), file('wins.exe'));
+    await effects.move('staged', file('staged.exe'), file('wins.exe'));
     assert.ok(!existsSync(file('staged.exe')));
     assert.ok(existsSync(file('wins.exe')));
     assert.equal(running.exitCode, null);

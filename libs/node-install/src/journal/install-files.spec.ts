@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { readableJson } from './own-files.js';
+import { readableJson } from './install-files.js';
 
 describe('what a file of the installation begins with', () => {
   const schema = z.object({ values: z.array(z.string()).max(1000) });

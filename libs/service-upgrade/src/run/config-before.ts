@@ -1,12 +1,12 @@
 import { openRegularFile, readWhole, replaceFile, TrustedFileError } from '@wins/trusted-files';
 import { messageOf } from '@wins/wins-program';
-import { createHash } from 'node:crypto';
-import { fileError } from './durable-files.js';
-import type { ConfigBefore } from './upgrade-journal.js';
-import type { UpgradePlaces } from './upgrade-places.js';
-import type { ServiceStatus } from '../run/service-control.js';
-import type { UpgradeContext } from '../run/upgrade-context.js';
-import type { UpgradeRun } from '../run/upgrade-steps.js';
+import { hash } from 'node:crypto';
+import type { ConfigBefore } from '../journal/upgrade-journal.js';
+import type { UpgradePlaces } from '../journal/upgrade-places.js';
+import { fileError } from './effects.js';
+import type { ServiceStatus } from './service-control.js';
+import type { UpgradeContext } from './upgrade-context.js';
+import type { UpgradeRun } from './upgrade-steps.js';
 
 const MAX_BYTES = 2 ** 21;
 
@@ -20,11 +20,8 @@ export async function keepConfigBefore(
   const served = await configServed(status);
   if (served === undefined) return undefined;
   const { bytes, ...rest } = served;
-  try {
-    await effects.run('keep config', () => replaceFile(configBefore, bytes));
-  } catch (error) {
-    throw fileError('keep the config in', configBefore, error);
-  }
+  const keep = () => replaceFile(configBefore, bytes);
+  await effects.onFile('keep config', 'keep the config in', configBefore, keep);
   return { ...rest, sha256: digestOf(bytes) };
 }
 
@@ -49,13 +46,11 @@ export async function restoreConfigBefore({
   if (found !== undefined && digestOf(found.bytes) === sha256) return undefined;
   const aside = `${file}.not-taken`;
   log.write('the config is put back', { file, aside });
-  try {
-    if (found !== undefined)
-      await effects.run('keep new config', () => replaceFile(aside, found.bytes, found.rights));
-    await effects.run('restore config', () => replaceFile(file, kept.bytes, found?.rights));
-  } catch (error) {
-    throw fileError('put back the config', file, error);
-  }
+  const put = (effect: string, act: () => Promise<void>): Promise<void> =>
+    effects.onFile(effect, 'put back the config', file, act);
+  if (found !== undefined)
+    await put('keep new config', () => replaceFile(aside, found.bytes, found.rights));
+  await put('restore config', () => replaceFile(file, kept.bytes, found?.rights));
   const rest = found === undefined ? '' : `; what was there is ${aside}`;
   return `the config ${file} is again the one that it served with${rest}`;
 }
@@ -92,5 +87,5 @@ async function read(file: string) {
 }
 
 function digestOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  return hash('sha256', bytes, 'hex');
 }

@@ -4,28 +4,37 @@ import {
   createWinsClient,
   routeGrpcLog,
   WinsClientError,
+  type WinsClient,
   type WinsClientOptions,
 } from '@wins/wins-api';
 
-/** Gives what connects to a pipe and judges who serves it. */
+/** Gives what connects to a pipe and judges who serves it: is it the service? */
 export type DialPipe = (pipe: string) => NonNullable<WinsClientOptions['dial']>;
 
-/**
- * Makes a probe. Each one connects anew, so that it judges the process that serves the pipe now.
- *
- * @param dialOf - Gives what connects to a pipe and judges who serves it: is it the service? Default: any server is asked.
- */
+/** What asks daemons. */
+export interface Asking {
+  readonly clientName: 'wins-install' | 'wins-upgrade';
+  /** Default: any server is asked. */
+  readonly dialOf?: DialPipe | undefined;
+}
+
+/** A client of the daemon on a pipe, over a connection of its own: it judges the process that serves the pipe now. */
+export function daemonClient(
+  pipe: string,
+  connectTimeoutMs: number,
+  { clientName, dialOf }: Asking,
+): WinsClient {
+  const dial = dialOf?.(pipe);
+  const { address } = resolvePipePath(pipe);
+  return createWinsClient({ address, connectTimeoutMs, clientName, ...(dial && { dial }) });
+}
+
+/** Makes a probe; each one connects anew. */
 export function createDaemonProbe(dialOf?: DialPipe): ProbeDaemon {
   // What gRPC logs may hold text of the server, which could be any process; the answers say what is wrong with the daemon.
   routeGrpcLog(() => undefined);
   return async (pipe, limitMs) => {
-    const dial = dialOf?.(pipe);
-    const client = createWinsClient({
-      address: resolvePipePath(pipe).address,
-      connectTimeoutMs: limitMs,
-      clientName: 'wins-upgrade',
-      ...(dial && { dial }),
-    });
+    await using client = daemonClient(pipe, limitMs, { clientName: 'wins-upgrade', dialOf });
     const signal = AbortSignal.timeout(limitMs);
     try {
       const { Version, Checksum } = await client.info({ signal });
@@ -37,8 +46,6 @@ export function createDaemonProbe(dialOf?: DialPipe): ProbeDaemon {
     } catch (error) {
       if (error instanceof WinsClientError) return undefined;
       throw error;
-    } finally {
-      await client.close();
     }
   };
 }

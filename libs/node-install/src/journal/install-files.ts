@@ -1,0 +1,290 @@
+import {
+  copyPendingFile,
+  decodeAnyway,
+  distrusted,
+  hashFile,
+  moveFile,
+  readBytes,
+  replaceFile,
+  syncFolder,
+  TrustedFileError,
+  unlessNotFound,
+  writePendingFile,
+  type Distrust,
+} from '@wins/trusted-files';
+import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, open, rm, unlink } from 'node:fs/promises';
+import path from 'node:path';
+import type * as z from 'zod';
+import { InstallError } from '../install-error.js';
+import type { Step } from '../item/step.js';
+import { MANIFEST_SCHEMA, type Manifest } from '../manifest/manifest.js';
+import type { Content } from '../plan/plan.js';
+import { act, type InstallContext } from '../run/install-context.js';
+import {
+  HEADER_SCHEMA,
+  LINE_SCHEMA,
+  type JournalLine,
+  type JournalRecord,
+} from './install-journal.js';
+
+const PRIVATE = 0o600;
+const MAX_BYTES = 16 * 1024 * 1024;
+/** Leaves space for the lines of a journal behind its first one. */
+const MAX_FIRST_BYTES = MAX_BYTES / 2;
+/** The largest program, and more than any other content. */
+const MAX_CONTENT_BYTES = 512 * 1024 * 1024;
+
+/**
+ * The private folder of an installation: the manifest, the journal of the installation that is under way, and until that is
+ * recorded the content that digests in its steps stand for.
+ */
+export class InstallFiles {
+  readonly #context: InstallContext;
+  readonly #folder: string;
+  readonly #manifest: string;
+  readonly #journal: string;
+  readonly #contents: string;
+
+  constructor(context: InstallContext) {
+    this.#context = context;
+    this.#folder = context.places.stateFolder;
+    this.#manifest = path.join(this.#folder, 'install-manifest.json');
+    this.#journal = path.join(this.#folder, 'journal.jsonl');
+    this.#contents = path.join(this.#folder, 'contents');
+  }
+
+  get exists(): boolean {
+    return existsSync(this.#folder);
+  }
+
+  /** Makes the folder, for administrators alone. @throws InstallError `refused`. */
+  async ensureFolder(): Promise<void> {
+    const { trust } = this.#context.host;
+    try {
+      await this.#act('make state folder', () =>
+        Promise.resolve(this.#folder).then((folder) => trust.ensurePrivateFolder(folder)),
+      );
+    } catch (error) {
+      throw error instanceof TrustedFileError ? refused(error) : error;
+    }
+  }
+
+  /** @throws InstallError `refused` when others could have written to the folder. */
+  requireTrustedFolder(): void {
+    const distrust = this.#context.host.trust.distrustOfFolder(this.#folder);
+    if (distrust !== undefined) throw untrusted(this.#folder, distrust);
+  }
+
+  /** Removes the folder, unless something is installed. */
+  async removeFolder(): Promise<void> {
+    if (existsSync(this.#manifest)) return;
+    await this.#act('remove state folder', () =>
+      rm(this.#folder, { recursive: true, force: true }),
+    );
+  }
+
+  /**
+   * Reads what is installed on this node; undefined when nothing is.
+   *
+   * @throws InstallError `unreadable`; `refused` when others could have written the manifest.
+   */
+  async readManifest(): Promise<Manifest | undefined> {
+    const file = this.#manifest;
+    if (!existsSync(file)) return undefined;
+    const distrust = this.#context.host.trust.distrustOfFile(file);
+    if (distrust !== undefined) throw untrusted(file, distrust);
+    const manifest = parse(MANIFEST_SCHEMA, (await readIfThere(file)) ?? '');
+    if (manifest !== undefined) return manifest;
+    const found = 'found something else; wanted the manifest of an installation';
+    throw new InstallError('unreadable', `cannot read ${file}: ${found}`);
+  }
+
+  /** Replaces the manifest as one durable act; undefined removes it. */
+  async writeManifest(manifest: Manifest | undefined): Promise<void> {
+    await this.#act('write manifest', async () => {
+      if (manifest !== undefined) return replaceOwn(this.#manifest, manifestText(manifest));
+      if (existsSync(this.#manifest)) await unlink(this.#manifest);
+    });
+  }
+
+  /** @throws InstallError `refused` when journal and manifest of an installation could not be read again. */
+  requireReadable(steps: readonly Step[], isProved: boolean, merged: Manifest): void {
+    journalHeader(steps, isProved);
+    manifestText(merged);
+  }
+
+  /**
+   * Reads the journal; undefined when nothing is under way. A last line that is not whole was never followed by its act.
+   *
+   * @throws InstallError `unreadable`
+   */
+  async readJournal(): Promise<JournalRecord | undefined> {
+    const text = await readIfThere(this.#journal);
+    if (text === undefined) return undefined;
+    const [first = '', ...rest] = text.slice(0, text.lastIndexOf('\n')).split('\n');
+    const header = parse(HEADER_SCHEMA, first);
+    const count = header?.steps.length ?? 0;
+    const lines = rest.map((line) => parse(LINE_SCHEMA, line));
+    const isOurs = (line: JournalLine | undefined): line is JournalLine =>
+      line !== undefined && Object.values(line).every((step) => step === true || step < count);
+    if (header !== undefined && lines.every(isOurs)) return { steps: header.steps, lines };
+    const found = 'found no journal of ours; it tells what to undo: look at it, then move it away';
+    throw new InstallError('unreadable', `cannot read ${this.#journal}: ${found}`);
+  }
+
+  /** Writes which steps there will be. */
+  async beginJournal(steps: readonly Step[], isProved: boolean): Promise<void> {
+    const text = journalHeader(steps, isProved);
+    await this.#act('begin journal', () => replaceOwn(this.#journal, text));
+  }
+
+  /** Writes what comes next; resolves when it is on the disk. */
+  async addToJournal(line: JournalLine): Promise<void> {
+    await this.#act(`journal ${JSON.stringify(line)}`, async () => {
+      const handle = await open(this.#journal, 'r+');
+      try {
+        // Behind the last whole line: what a crash left of another is written over.
+        const text = await handle.readFile();
+        const end = text.lastIndexOf(0x0a) + 1;
+        await handle.truncate(end);
+        await handle.write(Buffer.from(`${JSON.stringify(line)}\n`), 0, undefined, end);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+    });
+  }
+
+  /** Forgets old and new content, then that an installation is under way. */
+  async endJournal(): Promise<void> {
+    await this.clearContents();
+    await this.#act('end journal', () => unlink(this.#journal));
+  }
+
+  /** Where the content of a digest is, or would be. */
+  contentPath(sha256: string): string {
+    return path.join(this.#contents, sha256);
+  }
+
+  /** Keeps new content under its digest, durably. @throws InstallError `changed` when it has another. */
+  async putContent(sha256: string, content: Content): Promise<void> {
+    const target = this.contentPath(sha256);
+    await this.#keep(sha256, async (temporary) => {
+      if (content instanceof Uint8Array) {
+        requireDigest(hash('sha256', content, 'hex'), sha256);
+        const fill = { mode: PRIVATE };
+        await writePendingFile(target, fill, (write) => write(content, 0), temporary);
+        return;
+      }
+      await copyPendingFile(content.file, target, {
+        ...{ algorithms: ['sha256'], mode: PRIVATE, maxBytes: MAX_CONTENT_BYTES, temporary },
+        signal: this.#context.signal,
+        accept: (found) => requireDigest(found.sha256, sha256),
+      });
+    });
+  }
+
+  /** Keeps what `write` writes to a file. @throws InstallError `changed` when that has another digest. */
+  async keepContent(sha256: string, write: (file: string) => Promise<void>): Promise<void> {
+    await this.#keep(sha256, async (temporary) => {
+      await write(temporary);
+      const found = await hashFile(temporary, ['sha256'], { maxBytes: MAX_CONTENT_BYTES });
+      requireDigest(found.sha256, sha256);
+    });
+  }
+
+  async clearContents(): Promise<void> {
+    await this.#act('remove contents', () => rm(this.#contents, { recursive: true, force: true }));
+  }
+
+  async #keep(sha256: string, fill: (temporary: string) => Promise<void>): Promise<void> {
+    const target = this.contentPath(sha256);
+    if (existsSync(target)) return;
+    const temporary = `${target}.tmp`;
+    await this.#act('keep content', async () => {
+      await mkdir(this.#contents, { recursive: true, mode: 0o700 });
+      await rm(temporary, { force: true });
+      await fill(temporary);
+    });
+    await this.#act('name content', async () => {
+      await moveFile(temporary, target);
+      await syncFolder(this.#folder);
+    });
+  }
+
+  #act(effect: string, task: () => Promise<void>): Promise<void> {
+    return act(this.#context, effect, task);
+  }
+}
+
+/** The text of a file; undefined when there is none. @throws TrustedFileError, also for more than 16 MiB and for a link. */
+export async function readIfThere(file: string): Promise<string | undefined> {
+  const bytes = await readBytesIfThere(file);
+  return bytes && decodeAnyway(bytes);
+}
+
+/** The bytes of a file; as {@link readIfThere}. */
+export function readBytesIfThere(file: string): Promise<Buffer | undefined> {
+  return readBytes(file, { maxBytes: MAX_BYTES }).catch(unlessNotFound);
+}
+
+function journalHeader(steps: readonly Step[], isProved: boolean): string {
+  return readableJson(
+    HEADER_SCHEMA,
+    { format: 1, isProved, steps },
+    'write down what is to be done',
+  );
+}
+
+function manifestText(manifest: Manifest): string {
+  return readableJson(MANIFEST_SCHEMA, manifest, 'write the manifest', 2);
+}
+
+/**
+ * The line of JSON that a file of ours begins with. What could not be read again would leave a node that no command can finish or undo.
+ *
+ * @param what - As the end of "cannot".
+ * @throws InstallError `refused`.
+ */
+export function readableJson(schema: z.ZodType, value: object, what: string, indent = 0): string {
+  const text = `${JSON.stringify(value, null, indent)}\n`;
+  const bytes = Buffer.byteLength(text);
+  const isReadable = bytes <= MAX_FIRST_BYTES && parse(schema, text) !== undefined;
+  if (isReadable) return text;
+  const found =
+    bytes > MAX_FIRST_BYTES
+      ? `${bytes} bytes; wanted at most ${MAX_FIRST_BYTES} in all`
+      : 'more, or longer values, than it could be read with; wanted at most 1000 things, each value of at most 32767 characters';
+  throw new InstallError('refused', `cannot ${what}: found ${found}`);
+}
+
+/** Replaces a file of our private folder as one durable act. What a crash left of an earlier one does not pile up. */
+async function replaceOwn(file: string, text: string): Promise<void> {
+  const temporary = `${file}.tmp`;
+  await rm(temporary, { force: true });
+  await replaceFile(file, text, { temporary });
+}
+
+function parse<T>(schema: z.ZodType<T>, text: string): T | undefined {
+  try {
+    return schema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function requireDigest(found: string, wanted: string): void {
+  if (found === wanted) return;
+  const planned = `another digest than the ${wanted} that was planned`;
+  throw new InstallError('changed', `cannot keep content: found ${planned}; run it again`);
+}
+
+function untrusted(place: string, distrust: Distrust): InstallError {
+  return refused(distrusted('trust', place, distrust));
+}
+
+function refused(cause: TrustedFileError): InstallError {
+  return new InstallError('refused', cause.message, { cause });
+}
