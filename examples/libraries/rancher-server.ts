@@ -36,7 +36,7 @@ const { info } = await registerNode(trust, { node, token });
 console.log(info.namespace, info.secretName);
 
 // Rancher answers for a file that it does not have with a page and status 200.
-const download = createDownload({ trust });
+const download = createDownload({ roots: trust.roots });
 for (const file of ['wins.exe', 'other.exe']) {
   const parts: Uint8Array[] = [];
   const wanted = { maxBytes: 1_000_000, magic: Buffer.from('MZ') };

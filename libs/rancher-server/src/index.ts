@@ -11,16 +11,27 @@
  * const { text } = await registerNode(trust, { token, node: { id: newNodeId(), isWorker: true } });
  * @module
  */
-export type { AddressAdapters } from './address/address-adapters.js';
 export type { CloudServices } from './address/cloud-words.js';
 export { resolveAddress, type AddressOptions } from './address/resolve-address.js';
-export { createDownload, type DownloadOptions } from './download/create-download.js';
-export type { Download, Downloaded, DownloadWanted } from './download/download.js';
+export {
+  createDownload,
+  type Download,
+  type Downloaded,
+  type DownloadOptions,
+  type DownloadWanted,
+} from './download/create-download.js';
 export type { RancherSettings } from './http/rancher-client.js';
 export { RancherError, type RancherErrorCode } from './rancher-error.js';
 export { checkHealth } from './register/check-health.js';
 export { judgeNodeId, newNodeId, type NodeIdVerdict } from './register/node-id.js';
-export { registerNode } from './register/register-node.js';
-export type { NodeDescription, RegistrationWanted } from './register/registration.js';
-export { establishTrust } from './trust/establish-trust.js';
-export type { Authority, ServerTrust, TrustWanted } from './trust/server-trust.js';
+export {
+  registerNode,
+  type NodeDescription,
+  type RegistrationWanted,
+} from './register/register-node.js';
+export {
+  establishTrust,
+  type Authority,
+  type ServerTrust,
+  type TrustWanted,
+} from './trust/establish-trust.js';

@@ -37,7 +37,7 @@ describe('a Windows node that joins', () => {
       const node = { id: 'a'.repeat(62), isWorker: true };
       const { text } = await registerNode(trust, { node, token: CANARY, strictTls: true }, own);
       assert.equal((JSON.parse(text) as { namespace: string }).namespace, 'fleet-default');
-      const download = createDownload({ ...own, trust });
+      const download = createDownload({ ...own, roots: trust.roots });
       const parts: Uint8Array[] = [];
       const wanted = { maxBytes: 1_000_000, sha256: SHA256, magic: Buffer.from('MZ') };
       await download(`${address}/assets/wins.exe`, wanted, (part) => void parts.push(part));

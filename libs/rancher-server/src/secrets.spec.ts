@@ -99,7 +99,7 @@ describe('no token and no password', () => {
       await checkHealth(trust, short, knowing).catch(keep);
       const node = { id: 'abc' };
       await registerNode(trust, { node, token: CANARY, ...short }, own).catch(keep);
-      const download = createDownload({ ...knowing, ...short, trust });
+      const download = createDownload({ ...knowing, ...short, roots: trust.roots });
       await download('https://rancher.invalid/assets/x', { maxBytes: 9 }, () => undefined).catch(
         keep,
       );

@@ -75,7 +75,7 @@ const MAX_BYTES = 1024 * 1024;
 export async function readNodeId(file: string): Promise<string | undefined> {
   const text = await readIfThere(file);
   const verdict = text === undefined ? undefined : judgeNodeId(text);
-  return verdict === undefined || verdict.kind === 'refused' ? undefined : verdict.id;
+  return verdict && 'id' in verdict ? verdict.id : undefined;
 }
 
 /**

@@ -1,22 +1,18 @@
 import { networkInterfaces } from 'node:os';
 import { answer, redirectTo, silent, type RancherFault } from '../testing/index.js';
 import { closeServers, failureOf, proxy, rancher, settings } from '../testing/server-harness.js';
-import type { AddressAdapters } from './address-adapters.js';
 import { CLOUD_WORDS } from './cloud-words.js';
 import { resolveAddress } from './resolve-address.js';
 
 afterEach(closeServers);
 
-const adapters: AddressAdapters = {
-  ipv4Of: (name) =>
-    new Map([
-      ['Ethernet 2', ['10.0.0.2', '10.0.0.3']],
-      ['vEthernet (nat)', ['169.254.7.7', '172.20.0.1']],
-      ['made-up', ['169.254.7.7']],
-      ['only-ipv6', []],
-    ]).get(name),
-};
-const own = { ...settings(), adapters };
+const adapters = new Map([
+  ['Ethernet 2', ['10.0.0.2', '10.0.0.3']],
+  ['vEthernet (nat)', ['169.254.7.7', '172.20.0.1']],
+  ['made-up', ['169.254.7.7']],
+  ['only-ipv6', []],
+]);
+const own = { ...settings(), ipv4Of: (name: string) => adapters.get(name) };
 
 describe('the address of a node', () => {
   it.each([

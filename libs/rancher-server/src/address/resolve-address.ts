@@ -1,14 +1,14 @@
-import { type HttpClient } from '@wins/net';
+import type { HttpClient } from '@wins/net';
 import { parseAddress as parseIp, quoteText } from '@wins/wins-program';
+import { networkInterfaces } from 'node:os';
 import { rancherClient, type RancherSettings } from '../http/rancher-client.js';
 import { RancherError } from '../rancher-error.js';
-import { systemAdapters, type AddressAdapters } from './address-adapters.js';
 import { CLOUD_SERVICES, CLOUD_WORDS, type CloudServices, type CloudWord } from './cloud-words.js';
 
 /** What a word is looked up with. */
 export interface AddressOptions extends RancherSettings {
-  /** Default: {@link systemAdapters}. */
-  readonly adapters?: AddressAdapters;
+  /** The IPv4 addresses of the adapter of a name; undefined when there is none. Default: as Node knows them. */
+  readonly ipv4Of?: typeof ipv4OfAdapter;
   /** Default: those of the clouds. */
   readonly services?: Partial<CloudServices>;
 }
@@ -29,19 +29,27 @@ const HOST =
  * @throws RancherError
  */
 export async function resolveAddress(text: string, options: AddressOptions = {}): Promise<string> {
-  const { adapters = systemAdapters, services, ...settings } = options;
+  const { ipv4Of = ipv4OfAdapter, services, ...settings } = options;
   const name = text.trim();
   if (name === '' || parseIp(name) !== undefined) return name;
   const word = CLOUD_WORDS.get(name);
   if (word !== undefined)
     return await askCloud(name, word, { ...CLOUD_SERVICES, ...services }, settings);
-  const addresses = adapters.ipv4Of(name);
+  const addresses = ipv4Of(name);
   if (addresses !== undefined) return addressOf(name, addresses);
   if (HOST.test(name)) return name;
   throw new RancherError(
     'invalidRequest',
     `cannot use the address ${quoteText(name)}: found no adapter of this name; wanted an IP address, a host name, an adapter, or one of ${[...CLOUD_WORDS.keys()].join(', ')}`,
   );
+}
+
+/** The addresses of an adapter: `eth0` on Linux, `Ethernet 2` on Windows, where letters may be capital or small. */
+function ipv4OfAdapter(name: string): readonly string[] | undefined {
+  const fold = (text: string) => (process.platform === 'win32' ? text.toLowerCase() : text);
+  const adapters = Object.entries(networkInterfaces());
+  const [, found] = adapters.find(([each]) => fold(each) === fold(name)) ?? [];
+  return found?.filter(({ family }) => family === 'IPv4').map(({ address }) => address);
 }
 
 /** An address that Windows or Linux made up, as no server gave one, is taken last. */

@@ -16,8 +16,7 @@ import {
   type RancherFault,
 } from '../testing/index.js';
 import { closeServers, failureOf, proxy, rancher, settings } from '../testing/server-harness.js';
-import { createDownload, type DownloadOptions } from './create-download.js';
-import type { DownloadWanted } from './download.js';
+import { createDownload, type DownloadOptions, type DownloadWanted } from './create-download.js';
 
 afterEach(closeServers);
 
@@ -44,8 +43,8 @@ async function start(file = FILE): Promise<Fetched> {
     server,
     got: () => Buffer.concat(parts),
     fetch: (wanted, options, path = PATH) => {
-      const trust = { server: new URL(server.url), roots: [server.ca] };
-      const download = createDownload({ ...settings(), trust, timeoutMs: 0, ...options });
+      const roots = [server.ca];
+      const download = createDownload({ ...settings(), roots, timeoutMs: 0, ...options });
       const all = { maxBytes: 1_000_000, magic: MAGIC, ...wanted };
       return download(server.url + path, all, (part) => void parts.push(part));
     },
@@ -55,7 +54,7 @@ async function start(file = FILE): Promise<Fetched> {
 describe('a download', () => {
   it('may come from a server with any certificate, when its digest is known', async () => {
     const { fetch, got } = await start();
-    const any = { trust: { server: new URL('https://other.example'), roots: [] } };
+    const any = { roots: [] };
     expect(await failureOf(fetch({ sha256: SHA256 }, any))).toMatchObject({
       code: 'unknownAuthority',
     });
@@ -96,8 +95,8 @@ describe('a download', () => {
 
   it('waits for the sink', async () => {
     const { server } = await start();
-    const trust = { server: new URL(server.url), roots: [server.ca] };
-    const download = createDownload({ ...settings(), trust, timeoutMs: 0 });
+    const roots = [server.ca];
+    const download = createDownload({ ...settings(), roots, timeoutMs: 0 });
     let under = 0;
     let most = 0;
     await download(`${server.url}${PATH}`, { maxBytes: 1_000_000, sha256: SHA256 }, async () => {
@@ -112,8 +111,8 @@ describe('a download', () => {
   it('ends with the error of a sink that is full, and asks for nothing more', async () => {
     const { server } = await start();
     const full = Object.assign(new Error('no space left'), { code: 'ENOSPC' });
-    const trust = { server: new URL(server.url), roots: [server.ca] };
-    const download = createDownload({ ...settings(), trust });
+    const roots = [server.ca];
+    const download = createDownload({ ...settings(), roots });
     const fetching = download(`${server.url}${PATH}`, { maxBytes: 1_000_000 }, () => {
       throw full;
     });
@@ -121,13 +120,14 @@ describe('a download', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('may be sent to another server, which is known by its own roots', async () => {
+  it('may be sent to another server, which has to be known too', async () => {
     const { fetch, server } = await start();
-    const other = await rancher({ assets: { 'wins.exe': FILE } });
+    const authority = createCertificateAuthority('other');
+    const other = await rancher({ authority, assets: { 'wins.exe': FILE } });
     server.script(PATH, [redirectTo(other.url + PATH)], { forEver: true });
     const wanted = { sha256: SHA256 };
-    expect(await fetch(wanted, { roots: [other.ca] })).toMatchObject({ verifiedBy: 'digest' });
-    // The authorities of Rancher count for Rancher alone.
+    const both = { roots: [server.ca, other.ca] };
+    expect(await fetch(wanted, both)).toMatchObject({ verifiedBy: 'digest' });
     expect(await failureOf(fetch(wanted, { roots: [server.ca] }))).toMatchObject({
       code: 'unknownAuthority',
     });
@@ -275,8 +275,8 @@ describe('a download that is refused', () => {
 
   it('because nobody knows the server is so before a byte came', async () => {
     const { fetch, server } = await start();
-    const trust = { server: new URL(server.url), roots: [createCertificateAuthority('x').cert] };
-    expect(await failureOf(fetch({ sha256: SHA256 }, { trust }))).toMatchObject({
+    const roots = [createCertificateAuthority('x').cert];
+    expect(await failureOf(fetch({ sha256: SHA256 }, { roots }))).toMatchObject({
       code: 'unknownAuthority',
     });
     expect(server.requests).toEqual([]);
@@ -344,8 +344,8 @@ describe('a download that is interrupted', () => {
       response.writeHead(200, { 'content-length': FILE.length }).write(FILE.subarray(0, 1000));
     };
     server.script(PATH, [half]);
-    const trust = { server: new URL(server.url), roots: [server.ca] };
-    const download = createDownload({ ...settings(), trust });
+    const roots = [server.ca];
+    const download = createDownload({ ...settings(), roots });
     const wanted = { maxBytes: 1_000_000, sha256: SHA256 };
     const failure = await failureOf(download(`${server.url}${PATH}`, wanted, () => cut()));
     expect(failure).toMatchObject({ code: 'interrupted', isTransient: true });

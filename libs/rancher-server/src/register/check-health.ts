@@ -1,9 +1,7 @@
 import { quoteForeign } from '@wins/net';
-import { isHtml } from '../http/judge-text.js';
-import { below } from '../http/parse-address.js';
-import { rancherClient, type RancherSettings } from '../http/rancher-client.js';
+import { below, isHtml, rancherClient, type RancherSettings } from '../http/rancher-client.js';
 import { RancherError } from '../rancher-error.js';
-import type { ServerTrust } from '../trust/server-trust.js';
+import type { ServerTrust } from '../trust/establish-trust.js';
 
 const MAX_BYTES = 65_536;
 /** More is not what the check of a server says, and may be meant for somebody else. */

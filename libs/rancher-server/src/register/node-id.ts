@@ -1,12 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { quoteText } from '@wins/wins-program';
+import { randomBytes } from 'node:crypto';
 
-/** What the text of a cattle-id is worth. */
+/** What the text of a cattle-id is worth: the id, or why there is none. */
 export type NodeIdVerdict =
-  | { readonly kind: 'valid'; readonly id: string }
-  /** Blanks, line breaks or a byte order mark were around it; `id` is what is left. */
-  | { readonly kind: 'repaired'; readonly id: string }
-  | { readonly kind: 'refused'; readonly found: string; readonly wanted: string };
+  { readonly id: string } | { readonly found: string; readonly wanted: string };
 
 /** The value of a label of Kubernetes, which Rancher makes of it. */
 const LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
@@ -16,15 +13,12 @@ export function newNodeId(): string {
   return randomBytes(31).toString('hex');
 }
 
-/** Judges the text of a cattle-id, as it is in its file or was given. */
+/** Judges the text of a cattle-id, as it is in its file or was given; blanks, line breaks and a byte order mark around it do not count. */
 export function judgeNodeId(text: string): NodeIdVerdict {
   const id = text.replace(/^\ufeff/, '').trim();
+  if (LABEL.test(id)) return { id };
+  const found = id === '' ? 'nothing' : id.length > 63 ? `${id.length} characters` : quoteText(id);
   const wanted =
     '1 to 63 letters, digits, dots, dashes and underscores, a letter or digit at both ends';
-  if (id === '') return { kind: 'refused', found: 'nothing', wanted };
-  if (!LABEL.test(id)) {
-    const found = id.length > 63 ? `${id.length} characters` : quoteText(id);
-    return { kind: 'refused', found, wanted };
-  }
-  return { kind: id === text ? 'valid' : 'repaired', id };
+  return { found, wanted };
 }

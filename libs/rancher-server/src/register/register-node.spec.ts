@@ -13,8 +13,7 @@ import {
 } from '../testing/index.js';
 import { CANARY, closeServers, failureOf, rancher, settings } from '../testing/server-harness.js';
 import { checkHealth } from './check-health.js';
-import { registerNode } from './register-node.js';
-import type { NodeDescription } from './registration.js';
+import { registerNode, type NodeDescription } from './register-node.js';
 
 afterEach(closeServers);
 

@@ -1,14 +1,36 @@
-import { NetError, type KeptConnectionInfo } from '@wins/net';
-import { isHtml } from '../http/judge-text.js';
-import { below } from '../http/parse-address.js';
-import { rancherClient, type RancherSettings } from '../http/rancher-client.js';
+import { keepConnectionInfo, NetError, type KeptConnectionInfo } from '@wins/net';
+import { below, isHtml, rancherClient, type RancherSettings } from '../http/rancher-client.js';
 import { RancherError } from '../rancher-error.js';
-import type { ServerTrust } from '../trust/server-trust.js';
-import { parseRegistration } from './parse-registration.js';
-import type { RegistrationWanted } from './registration.js';
-import { checkToken, registrationHeaders } from './request-headers.js';
+import { checkToken, type ServerTrust } from '../trust/establish-trust.js';
+import { judgeNodeId } from './node-id.js';
+
+/** What a node says of itself when it registers. What is empty or missing is not sent. */
+export interface NodeDescription {
+  /** The cattle-id: 1 to 63 characters of a label's value. The same id twice is the same machine. */
+  readonly id: string;
+  readonly nodeName?: string;
+  readonly isWorker?: boolean;
+  /** `key=value,key=value`. */
+  readonly labels?: string;
+  /** `key=value:NoSchedule,…`. */
+  readonly taints?: string;
+  readonly address?: string;
+  readonly internalAddress?: string;
+}
+
+/** What is asked for. */
+export interface RegistrationWanted {
+  readonly node: NodeDescription;
+  readonly token: string;
+  /** The kubeconfig must name its authorities. Default: false. */
+  readonly strictTls?: boolean;
+  /** For how long is asked again what may yet succeed. Default: 15 min. */
+  readonly timeoutMs?: number;
+}
 
 const MAX_BYTES = 1_048_576;
+/** Node's own limit for all headers of a request, with room for the rest. */
+const MAX_HEADER_LENGTH = 12_288;
 const TIMEOUT_MS = 900_000;
 /** The server itself waits 120 s for the machine. */
 const ANSWER_MS = 130_000;
@@ -24,36 +46,35 @@ const WHAT = 'register the node';
  * @throws RancherError
  */
 export async function registerNode(
-  trust: Pick<ServerTrust, 'server' | 'roots'>,
-  wanted: RegistrationWanted,
+  { server, roots }: Pick<ServerTrust, 'server' | 'roots'>,
+  { node, token, strictTls = false, timeoutMs = TIMEOUT_MS }: RegistrationWanted,
   settings: RancherSettings = {},
 ): Promise<KeptConnectionInfo> {
-  const { node, token, strictTls = false, timeoutMs = TIMEOUT_MS } = wanted;
   checkToken(token);
-  const headers = registrationHeaders(node);
-  using client = rancherClient(withPatience(settings), token);
-  const { server, roots } = trust;
+  const request = {
+    ...{ url: below(server, '/v3/connect/agent'), headers: headersOf(node), trust: { roots } },
+    authorization: `Bearer ${token}`,
+  };
+  const { limits, allowHttp = false } = settings;
+  const answerMs = Math.max(limits?.answerMs ?? 0, ANSWER_MS);
+  using client = rancherClient({ ...settings, limits: { ...limits, answerMs } }, token);
   return await client.retry({ what: WHAT, timeoutMs }, async (each) => {
-    const url = below(server, '/v3/connect/agent');
-    const asked = { what: WHAT, maxBytes: MAX_BYTES };
-    const request = { url, headers, trust: { roots }, authorization: `Bearer ${token}` };
-    const { answer, body } = await each.askForBytes(request, asked).catch((error: unknown) => {
+    const asked = each.askForBytes(request, { what: WHAT, maxBytes: MAX_BYTES });
+    const { answer, body } = await asked.catch((error: unknown) => {
       throw told(error);
     });
-    if (isHtml(answer.headers, body)) {
-      const message = `cannot ${WHAT}: found an HTML page; wanted JSON: is this the address of Rancher?`;
-      throw new RancherError('badShape', message);
+    if (isHtml(answer.headers, body))
+      throw refused('badShape', 'an HTML page; wanted JSON: is this the address of Rancher?');
+    const registration = keepConnectionInfo(body.toString('utf8'), allowHttp);
+    if ('found' in registration)
+      throw new RancherError('badShape', `cannot ${WHAT}: ${registration.found}`);
+    if (strictTls && registration.info.access.ca === undefined) {
+      const found = 'a kubeconfig without certificate-authority-data; wanted it for strict TLS';
+      throw refused('strictWithoutCa', `${found}: set the CA of Rancher, or turn strict TLS off`);
     }
-    const { allowHttp = false } = settings;
-    const registration = parseRegistration(body.toString('utf8'), strictTls, allowHttp);
     for (const warning of registration.info.warnings) each.settings.onWarning(warning);
     return registration;
   });
-}
-
-function withPatience({ limits, ...settings }: RancherSettings): RancherSettings {
-  const answerMs = Math.max(limits?.answerMs ?? 0, ANSWER_MS);
-  return { ...settings, limits: { ...limits, answerMs } };
 }
 
 /** What 401 and 500 mean here. */
@@ -61,4 +82,42 @@ function told(error: unknown): unknown {
   if (!(error instanceof NetError) || (error.status !== 401 && error.status !== 500)) return error;
   const message = `${error.message}; is the token right, and of this cluster?`;
   return error.reworded(message, { isTransient: true, cause: error });
+}
+
+/**
+ * The headers by which a node says who it is. The server keeps all that begin with `X-Cattle-`; what is empty is left out.
+ *
+ * @throws RancherError `invalidRequest` for what cannot be a header, or an id that cannot be a label.
+ */
+function headersOf(node: NodeDescription): Readonly<Record<string, string>> {
+  const verdict = judgeNodeId(node.id);
+  if ('found' in verdict)
+    throw refused('invalidRequest', `${verdict.found} as its id; wanted ${verdict.wanted}`);
+  const values: Readonly<Record<string, string | boolean | undefined>> = {
+    'x-cattle-id': verdict.id,
+    'x-cattle-node-name': node.nodeName,
+    'x-cattle-role-worker': node.isWorker,
+    'x-cattle-labels': node.labels,
+    'x-cattle-taints': node.taints,
+    'x-cattle-address': node.address,
+    'x-cattle-internal-address': node.internalAddress,
+  };
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  for (const [name, value] of Object.entries(values)) {
+    const text = String(value ?? '').trim();
+    const wanted = `in ${name}; wanted at most ${MAX_HEADER_LENGTH} characters of ASCII`;
+    if (/[^\x20-\x7e]/.test(text))
+      throw refused('invalidRequest', `a line break or a letter beyond ASCII ${wanted}`);
+    if (text.length > MAX_HEADER_LENGTH)
+      throw refused('invalidRequest', `${text.length} characters ${wanted}`);
+    if (text !== '') headers[name] = text;
+  }
+  return headers;
+}
+
+function refused(
+  code: 'badShape' | 'invalidRequest' | 'strictWithoutCa',
+  found: string,
+): RancherError {
+  return new RancherError(code, `cannot ${WHAT}: found ${found}`);
 }

@@ -1,22 +1,70 @@
-import { createHash } from 'node:crypto';
 import {
   isNetError,
   readCertificates,
   type Certificate,
   type HttpClient,
-  type NetError,
   type TlsTrust,
 } from '@wins/net';
-import { below, parseServer } from '../http/parse-address.js';
-import { rancherClient, type RancherSettings } from '../http/rancher-client.js';
-import { RancherError } from '../rancher-error.js';
-import { checkToken } from '../register/request-headers.js';
+import { hash } from 'node:crypto';
+import { quoteText } from '@wins/wins-program';
+import {
+  below,
+  parseAddress,
+  rancherClient,
+  type RancherSettings,
+} from '../http/rancher-client.js';
+import { RancherError, type RancherErrorCode } from '../rancher-error.js';
 import { askForProof, type ProofQuestion } from './cattle-proof.js';
-import { judgeAuthority, type AuthorityFacts } from './judge-authority.js';
-import type { ServerTrust, TrustWanted } from './server-trust.js';
+
+/**
+ * Why a server is taken for the right one.
+ *
+ * - `checksum`: the body of `/cacerts` has the checksum that was given.
+ * - `proof`: the server proved for this body that it knows the token.
+ * - `system`: its certificate is from an authority of the system.
+ * - `plain`: it is asked by `http://`, which was allowed, and nothing is known.
+ */
+export type Authority = 'checksum' | 'proof' | 'system' | 'plain';
+
+/** A server that may be shown a token, and how it is known. */
+export interface ServerTrust {
+  /** Without a slash at the end of its path. */
+  readonly server: URL;
+  readonly authority: Authority;
+  /** PEM of what its certificate may be from. */
+  readonly roots: readonly string[];
+  /** What `/cacerts` has, each once, in its order; empty where Rancher has a certificate of a public authority. */
+  readonly certificates: readonly Certificate[];
+  /** The certificates as the text of a file: nothing else that the body held, no private key above all. */
+  readonly caPem: string;
+  /** SHA-256 of the body of `/cacerts` as it was sent, in lower-case hex. */
+  readonly checksum: string;
+}
+
+/** What is known of a server before it was asked. */
+export interface TrustWanted {
+  /** `https://rancher.example`, with a path if Rancher is below one. */
+  readonly server: string;
+  /** `CATTLE_CA_CHECKSUM`: SHA-256 of the body of `/cacerts` in hex, in capital or small letters. Empty for none. */
+  readonly caChecksum?: string;
+  /** For the proof; the token itself does not leave the node before the server is known. */
+  readonly token?: string;
+  /** Only what `/cacerts` has is trusted, and it must have something. Default: false. */
+  readonly strictTls?: boolean;
+  /** For how long a server that cannot be reached is asked again. Default: 1 min. */
+  readonly timeoutMs?: number;
+}
 
 const MAX_BYTES = 1_048_576;
 const TIMEOUT_MS = 60_000;
+const UNTRUSTED = {
+  right: 'a server without certificates in /cacerts, whose own is not trusted by the system',
+  missing:
+    'a server that does not prove to know the token (a bootstrap token of a machine cannot be proven)',
+  notAsked: 'nothing that says who the server is',
+} as const;
+const WAYS_TO_TRUST =
+  'a checksum of its /cacerts (CATTLE_CA_CHECKSUM, -CaChecksum), a token that the server proves to know, or a certificate that the system trusts';
 const BY_CERTIFICATE = new Set(['unknownAuthority', 'certificateExpired', 'otherHost']);
 
 /** A body of `/cacerts`, and how it was got. */
@@ -43,7 +91,7 @@ export async function establishTrust(
   settings: RancherSettings = {},
 ): Promise<ServerTrust> {
   const { timeoutMs = TIMEOUT_MS, strictTls = false, token } = wanted;
-  const server = parseServer(wanted.server, settings.allowHttp ?? false);
+  const server = parseServer(wanted.server, settings.allowHttp);
   const checksum = checksumOf(wanted.caChecksum);
   if (token !== undefined) checkToken(token);
   const what = `trust ${server.origin}`;
@@ -75,13 +123,13 @@ class Asking {
 
   async plain(checksum: string | undefined): Promise<ServerTrust> {
     const { body } = await this.#get([]);
-    if (checksum !== undefined) this.#require(body, checksum, 'notAsked');
+    if (checksum !== undefined) this.#require(body, checksum);
     return this.#trust('plain', [], this.#read(body));
   }
 
   async byChecksum(checksum: string, strictTls: boolean): Promise<ServerTrust> {
     const { body } = await this.#get('anyCertificate');
-    this.#require(body, checksum, 'notAsked');
+    this.#require(body, checksum);
     return await this.#used('checksum', this.#read(body), strictTls);
   }
 
@@ -99,7 +147,7 @@ class Asking {
     }
     const question = token === undefined ? undefined : askForProof(token);
     const { body, hash } = await this.#get('anyCertificate', question);
-    this.#require(body, undefined, question?.judge(body, hash) ?? 'notAsked', bySystem);
+    this.#require(body, undefined, question?.judge(body, hash), bySystem);
     return await this.#used('proof', this.#read(body), strictTls);
   }
 
@@ -147,21 +195,44 @@ class Asking {
     return { body, hash: Array.isArray(hash) ? undefined : hash };
   }
 
-  /** @throws RancherError unless the body may be believed. */
+  /**
+   * Judges the body of a server whose certificate nothing vouches for yet. A checksum decides alone where there is one; without it the
+   * proof does. An empty body can be proven, and says nothing.
+   *
+   * @param wanted - The checksum that the caller gave, in any case.
+   * @param bySystem - Why the system does not trust the server.
+   * @throws RancherError unless the body may be believed.
+   */
   #require(
     body: Buffer,
-    wantedChecksum: string | undefined,
-    proof: AuthorityFacts['proof'],
-    bySystem?: NetError<string>,
+    wanted: string | undefined,
+    proof?: ReturnType<ProofQuestion['judge']>,
+    bySystem?: Error,
   ): void {
-    const foundChecksum = sha256(body);
-    const bodyBytes = body.length;
-    const verdict = judgeAuthority({ wantedChecksum, foundChecksum, bodyBytes, proof });
-    if ('authority' in verdict) return;
-    const { code, found, wanted } = verdict;
-    const why = bySystem === undefined ? '' : ` (${withoutWhat(bySystem, this.#what)})`;
-    const message = `cannot ${this.#what}: found ${found}${why}; wanted ${wanted}`;
-    throw new RancherError(code, message, bySystem && { cause: bySystem });
+    const isEmpty = body.length === 0;
+    const why = bySystem && ` (${bySystem.message.replace(`cannot ${this.#what}: `, '')})`;
+    const refused = (code: RancherErrorCode, found: string, next: string) => {
+      const message = `cannot ${this.#what}: found ${found}${why ?? ''}; wanted ${next}`;
+      return new RancherError(code, message, bySystem && { cause: bySystem });
+    };
+    if (wanted !== undefined) {
+      const checksum = sha256(body);
+      if (wanted.toLowerCase() !== checksum) {
+        const found = `a /cacerts with the SHA-256 ${checksum}`;
+        const empty = isEmpty ? ', that of an empty body' : '';
+        throw refused('checksumMismatch', found + empty, quoteText(wanted));
+      }
+      if (isEmpty) throw refused('badShape', 'an empty /cacerts', 'certificates');
+      return;
+    }
+    if (proof === 'right' && !isEmpty) return;
+    if (proof === 'wrong')
+      throw refused(
+        'proofFailed',
+        'a proof (X-Cattle-Hash) that is not of this token, question and /cacerts',
+        'the right one; someone may be between this node and the server',
+      );
+    throw refused('untrusted', UNTRUSTED[proof ?? 'notAsked'], WAYS_TO_TRUST);
   }
 
   #read(body: Buffer): CaCerts {
@@ -193,9 +264,24 @@ function checksumOf(text: string | undefined): string | undefined {
 }
 
 function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  return hash('sha256', bytes, 'hex');
 }
 
-function withoutWhat({ message }: NetError<string>, what: string): string {
-  return message.replace(`cannot ${what}: `, '');
+/** @throws RancherError `invalidRequest`; the token is not repeated. */
+export function checkToken(token: string): void {
+  if (/^[\x21-\x7e]{1,4096}$/.test(token)) return;
+  const found = token === '' ? 'an empty one' : 'a blank, a line break or a letter beyond ASCII';
+  const message = `cannot use the token: found ${found}; wanted 1 to 4096 characters of ASCII`;
+  throw new RancherError('invalidRequest', message);
+}
+
+/** The address of a Rancher server: it has no query, and its path has no slash at its end. */
+function parseServer(text: string, allowHttp: boolean | undefined): URL {
+  const url = parseAddress(text.trim(), 'ask the Rancher server', allowHttp);
+  if (url.search !== '') {
+    const message = 'cannot ask the Rancher server: found a query in its address; wanted none';
+    throw new RancherError('invalidRequest', message);
+  }
+  url.pathname = url.pathname.replace(/\/+$/, '');
+  return url;
 }
