@@ -44,6 +44,20 @@ describe('a client that wants everything', () => {
       expect(clientOf(record)).toHaveProperty('container');
   });
 
+  inContainer(
+    'asks from three containers as fast as the daemon answers, and other clients are served (A62)',
+    async () => {
+      for (let container = 0; container < 3; container += 1)
+        await world.play('many-infos.cjs', 'asking', world.address, 60);
+      for (let call = 0; call < 20; call += 1)
+        expect(await world.client.listProcesses()).toEqual([]);
+      expect(await world.fetchThroughTunnel()).toBe('served');
+      const command = [WINS, 'cli', 'prc', 'run', '--path', world.workspace.path('hello')];
+      const run = await startInContainer(command, world.workspace.environment).outcome;
+      expect([run.code, String(run.stdout)]).toEqual([0, 'hello\n']);
+    },
+  );
+
   it('is recorded as what the system knows, beside the name that it gives itself (A60)', async () => {
     await world.client
       .startProcess({ Path: world.workspace.path('hello'), Checksum: '' })

@@ -82,9 +82,9 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
   const handshakes = new WebSocketHandshakes(
     limits.handshakeTimeoutMs,
     (webSocket, socket, guest, label) => {
-      const mayResume = (): boolean => !webSocket.isPaused;
+      const mayRead = (): boolean => !webSocket.isPaused;
       serve(webSocket, socket, guest, label);
-      options.turns.watch(socket, { client: guest.client, what: 'tunnel', mayResume });
+      options.turns.watch(socket, { client: guest.client, what: 'tunnel', mayRead });
     },
   );
   const sessions = new Map<ServerTunnel, Pick<OpenSession, 'name' | 'client' | 'openedAt'>>();

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { EVERYBODY, type ClientIdentity } from './client-identity.js';
 import { ClientTurns, type Turn } from './client-turns.js';
@@ -6,8 +7,11 @@ const container = (key: string): ClientIdentity => ({ ...EVERYBODY, key, isEvery
 const HOSTILE = container('container:hostile');
 const OTHER = container('container:other');
 const ADMINISTRATOR = { ...container('uid:0'), isAdministrator: true };
+const KIB = 1024;
+/** Octets of a millisecond of work. */
+const OCTETS_PER_MS = 1000;
 
-/** A daemon whose clock goes forward only by its work, and by what a test does. */
+/** A clock that goes forward only by work, and by what a test does. */
 class Clock {
   now = 0;
   #waiting: { readonly at: number; readonly then: () => void }[] = [];
@@ -32,13 +36,16 @@ class Clock {
   }
 }
 
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
 describe('the turns of clients', () => {
   let clock: Clock;
   let turns: ClientTurns;
   let ended: Turn[];
   let paused: string[];
+  const sockets: PassThrough[] = [];
+  afterEach(() => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    turns[Symbol.dispose]();
+  });
   beforeEach(() => {
     clock = new Clock();
     ended = [];
@@ -51,141 +58,185 @@ describe('the turns of clients', () => {
     });
   });
 
-  /** A connection on which each octet is a millisecond of work, the half of it in a promise's callback. */
-  function connect(client: ClientIdentity, mayResume?: () => boolean) {
-    const socket = new PassThrough();
-    const done: number[] = [];
+  /** A connection whose octets are work, the half of it in a promise's callback. */
+  function connect(
+    client: ClientIdentity,
+    { mayRead, requests = 0 }: { mayRead?: () => boolean; requests?: number } = {},
+  ) {
+    const socket = new PassThrough({ highWaterMark: 256 * KIB });
+    sockets.push(socket);
+    const connection = { socket, octets: 0 };
     socket.on('data', (octets: Buffer) => {
-      done.push(octets.length);
-      clock.pass(octets.length / 2);
-      void Promise.resolve().then(() => clock.pass(octets.length / 2));
+      connection.octets += octets.length;
+      for (let count = 0; count < requests; count += 1) turns.name('/a.B/C');
+      clock.pass(octets.length / 2 / OCTETS_PER_MS);
+      void Promise.resolve().then(() => clock.pass(octets.length / 2 / OCTETS_PER_MS));
     });
-    turns.watch(socket, { client, what: 'test', ...(mayResume && { mayResume }) });
-    const send = async (ms: number): Promise<void> => {
-      socket.write(Buffer.alloc(ms));
-      await settled();
-    };
-    return { socket, done, send };
+    turns.watch(socket, { client, what: 'test', ...(mayRead && { mayRead }) });
+    return connection;
   }
+  /** Some turns of the event loop, each of which may have a turn of a client. */
+  async function loops(count: number): Promise<void> {
+    for (let each = 0; each < count; each += 1) await new Promise((done) => setImmediate(done));
+  }
+  const keys = (): string[] => ended.map(({ client }) => client.key);
 
-  it('last as long when the next read comes before the tick that would end them', async () => {
-    const [one, next] = [connect(HOSTILE), connect(OTHER)];
-    const read = (): boolean => next.socket.emit('data', Buffer.alloc(6));
-    void Promise.resolve().then(() => process.nextTick(read));
-    one.socket.emit('data', Buffer.alloc(10));
-    await settled();
-    expect(ended.map(({ client, ms }) => [client, ms])).toEqual([
-      [HOSTILE, 10],
-      [OTHER, 6],
-    ]);
-  });
-
-  it('last until what a read caused is done, and have the name of what they began', async () => {
-    const { send, socket } = connect(HOSTILE);
-    await send(10);
+  it('last until what a read caused is done, and have the name of the last request', async () => {
+    const { socket } = connect(HOSTILE);
+    socket.write(Buffer.alloc(200));
+    await loops(4);
     socket.once('data', () => turns.name('/a.B/C'));
-    await send(4);
+    socket.write(Buffer.alloc(400));
+    await loops(4);
     expect(ended).toEqual([
-      { what: 'test', client: HOSTILE, ms: 10 },
-      { what: '/a.B/C', client: HOSTILE, ms: 4 },
+      { what: 'test', client: HOSTILE, ms: expect.closeTo(0.2) as number },
+      { what: '/a.B/C', client: HOSTILE, ms: expect.closeTo(0.4) as number },
     ]);
   });
 
-  it('stop for a client that has used its share while another is served, on all of its connections', async () => {
-    const [first, second] = [connect(HOSTILE), connect(HOSTILE)];
+  it('come to a client at once, however many connections another one has that are full of work', async () => {
+    const hostile = Array.from({ length: 60 }, () => connect(HOSTILE));
+    for (const { socket } of hostile) socket.write(Buffer.alloc(64 * KIB));
+    await loops(50);
     const other = connect(OTHER);
-    await other.send(2);
-    await first.send(1200);
-    await other.send(2);
-    await first.send(2);
-    await other.send(2);
-    expect(paused).toEqual([HOSTILE.key]);
-    await second.send(8);
-    await other.send(2);
-    expect(second.done).toEqual([]);
-    expect(other.done).toEqual([2, 2, 2, 2]);
-
-    clock.pass(2001);
-    await settled();
-    expect(second.done).toEqual([8]);
+    for (let call = 0; call < 10; call += 1) {
+      const [before, at] = [other.octets, ended.length];
+      other.socket.write(Buffer.alloc(100));
+      for (let tries = 0; other.octets === before; tries += 1) {
+        expect(tries).toBeLessThan(5);
+        await loops(1);
+      }
+      expect(
+        keys()
+          .slice(at)
+          .filter((key) => key === HOSTILE.key).length,
+      ).toBeLessThanOrEqual(2);
+    }
+    for (const { client, ms } of ended.slice(10))
+      expect([client.key, ms < 3]).toEqual([client.key, true]);
   });
 
-  it('stop also for connections that the client opens meanwhile', async () => {
-    const first = connect(HOSTILE);
-    await connect(OTHER).send(2);
-    await first.send(1100);
-    expect(paused).toEqual([HOSTILE.key]);
-    const newcomer = connect(HOSTILE);
-    await newcomer.send(2);
-    expect(newcomer.done).toEqual([]);
-    clock.pass(2001);
-    await settled();
-    expect(newcomer.done).toEqual([2]);
+  it('give each client the same time, whatever its work is and on how many connections', async () => {
+    const many = Array.from({ length: 20 }, () => connect(HOSTILE));
+    const one = connect(OTHER);
+    for (const { socket } of [...many, one]) socket.write(Buffer.alloc(250 * KIB));
+    await loops(150);
+    const used = (key: string): number =>
+      ended.reduce((sum, { client, ms }) => sum + (client.key === key ? ms : 0), 0);
+    expect(one.octets).toBeLessThan(250 * KIB);
+    expect(used(HOSTILE.key) / used(OTHER.key)).toBeCloseTo(1, 0);
+    // Each of a client's connections has its turn.
+    expect(many.every(({ octets }) => octets > 0)).toBe(true);
   });
 
-  it('go on for a client with whom nobody shares', async () => {
-    const { send, done } = connect(HOSTILE);
-    await connect(OTHER).send(2);
-    clock.pass(1001);
-    for (let round = 0; round < 5; round += 1) await send(1000);
-    expect(done).toHaveLength(5);
-    expect(paused).toEqual([]);
+  it('are every second one of an administrator', async () => {
+    for (const client of [HOSTILE, OTHER, container('third'), ADMINISTRATOR])
+      connect(client).socket.write(Buffer.alloc(250 * KIB));
+    await loops(60);
+    const theirs = keys().filter((key) => key === ADMINISTRATOR.key).length;
+    expect(theirs / ended.length).toBeCloseTo(0.5, 1);
+  });
+
+  it('do not come to a client that made more requests than its rate while another is served', async () => {
+    const busy = connect(HOSTILE, { requests: 1500 });
+    const other = connect(OTHER);
+    const send = async (): Promise<void> => {
+      busy.socket.write(Buffer.alloc(100));
+      other.socket.write(Buffer.alloc(100));
+      await loops(6);
+    };
+    await send();
+    await send();
+    expect([busy.octets, other.octets]).toEqual([200, 200]);
+    await send();
+    expect([busy.octets, other.octets]).toEqual([200, 300]);
+    expect(new Set(paused)).toEqual(new Set([HOSTILE.key]));
+    clock.pass(2100);
+    await loops(4);
+    expect(busy.octets).toBe(300);
+  });
+
+  it('are told of when a client used more than half of the time while others were served', async () => {
+    const [hostile, other] = [connect(HOSTILE), connect(OTHER)];
+    for (let round = 0; paused.length === 0; round += 1) {
+      expect(round).toBeLessThan(200);
+      hostile.socket.write(Buffer.alloc(64 * KIB));
+      other.socket.write(Buffer.alloc(10));
+      await loops(40);
+    }
+    expect(paused[0]).toBe(HOSTILE.key);
   });
 
   it.each([
-    ['an administrator', ADMINISTRATOR],
-    ['who cannot be told apart', EVERYBODY],
-  ])('go on for %s', async (_who, client) => {
-    const { send, done } = connect(client);
-    for (let round = 0; round < 5; round += 1) {
-      await connect(OTHER).send(2);
-      await send(1000);
+    ['nobody shares with it', HOSTILE],
+    ['it is an administrator', ADMINISTRATOR],
+    ['clients cannot be told apart', EVERYBODY],
+  ])('have no rate for a client when %s', async (_when, client) => {
+    const { socket } = connect(client, { requests: 5000 });
+    if (client !== HOSTILE) connect(OTHER).socket.write(Buffer.alloc(10));
+    for (let round = 0; round < 3; round += 1) {
+      socket.write(Buffer.alloc(10));
+      await loops(4);
     }
-    expect(done).toHaveLength(5);
+    expect(keys().filter((key) => key === client.key)).toHaveLength(3);
     expect(paused).toEqual([]);
   });
 
-  it('are not forgotten with the connections', async () => {
-    const first = connect(HOSTILE);
-    await connect(OTHER).send(2);
-    await first.send(990);
-    first.socket.destroy();
-    await settled();
-    const second = connect(HOSTILE);
-    await connect(OTHER).send(2);
-    await second.send(50);
-    expect(paused).toEqual([HOSTILE.key]);
-    second.socket.destroy();
-    await settled();
-    clock.pass(10_000);
-    expect(clock.timers).toBe(0);
+  it('lose nothing and change no order, to the end of a connection', async () => {
+    const sent = Buffer.from(Array.from({ length: 100_000 }, (_, index) => index % 251));
+    const { socket } = connect(HOSTILE);
+    const rival = connect(OTHER);
+    const got: Buffer[] = [];
+    socket.on('data', (octets: Buffer) => got.push(octets));
+    rival.socket.write(Buffer.alloc(100_000));
+    for (let at = 0; at < sent.length; at += 7000) socket.write(sent.subarray(at, at + 7000));
+    socket.end();
+    await once(socket, 'end');
+    expect(Buffer.concat(got).equals(sent)).toBe(true);
+    expect(got.length).toBeGreaterThan(10);
   });
 
-  it('do not make a connection go on that its reader lets rest', async () => {
+  it('leave alone a connection that its processor lets rest, until it is resumed', async () => {
     let mayGoOn = false;
-    const resting = connect(HOSTILE, () => mayGoOn);
-    const active = connect(HOSTILE);
-    await connect(OTHER).send(2);
-    await active.send(1100);
-    await resting.send(2);
-    clock.pass(2001);
-    await settled();
-    expect(resting.done).toEqual([]);
+    const { socket, ...connection } = connect(HOSTILE, { mayRead: () => mayGoOn });
+    let octets = 0;
+    socket.on('data', (some: Buffer) => (octets += some.length));
+    socket.write(Buffer.alloc(10));
+    await loops(4);
+    expect([octets, connection.octets]).toEqual([0, 0]);
     mayGoOn = true;
-    resting.socket.resume();
-    await settled();
-    expect(resting.done).toEqual([2]);
+    socket.resume();
+    await loops(4);
+    expect(octets).toBe(10);
   });
 
-  it('let all that waits be read once nothing is measured any more', async () => {
-    const { send, done } = connect(HOSTILE);
-    await connect(OTHER).send(2);
-    await send(1100);
-    await send(3);
-    expect(done).toEqual([1100]);
-    turns[Symbol.dispose]();
-    await settled();
-    expect(done).toEqual([1100, 3]);
+  it('end with what a client has used, which is forgotten when it is nothing any more', async () => {
+    const first = connect(HOSTILE, { requests: 2100 });
+    connect(OTHER).socket.write(Buffer.alloc(10));
+    first.socket.write(Buffer.alloc(10));
+    await loops(6);
+    first.socket.destroy();
+    await loops(2);
+    const second = connect(HOSTILE);
+    second.socket.write(Buffer.alloc(10));
+    await loops(4);
+    expect(second.octets).toBe(0);
+    second.socket.destroy();
+    await loops(2);
+    clock.pass(10_000);
+    await loops(2);
     expect(clock.timers).toBe(0);
+  });
+
+  it('are over for all once they are disposed of: connections flow', async () => {
+    const { socket } = connect(HOSTILE, { mayRead: () => false });
+    const flowing = once(socket, 'end');
+    socket.write(Buffer.alloc(KIB));
+    await loops(3);
+    turns[Symbol.dispose]();
+    socket.end();
+    await flowing;
+    expect(clock.timers).toBe(0);
+    expect(ended).toEqual([]);
   });
 });

@@ -1,12 +1,17 @@
+import { TokenBucket } from '@wins/time';
 import type { Readable } from 'node:stream';
 import type { ClientIdentity } from './client-identity.js';
-import { ProcessorAccount } from './processor-account.js';
+import { PROCESSOR, type ProcessorRow } from './resources.js';
 
 const SETTLED = Promise.resolve();
 /** Another client counts as served when it sent something within this time before a turn. */
 const OTHERS_MS = 1000;
+/** Of the cost of an octet, before anything of a client was read: its first read has 4 KiB. */
+const FIRST_READ_OCTETS = 4096;
+/** A read has so many at least: a frame and its header. */
+const LEAST_READ_OCTETS = 256;
 
-/** What one read of a client's connection caused, until nothing of it was left to do at once. */
+/** One read of a client's connection, until nothing of what it caused was left to do at once. */
 export interface Turn {
   /** The pipe, or the method of the last call that it began. */
   readonly what: string;
@@ -14,12 +19,14 @@ export interface Turn {
   readonly ms: number;
 }
 
-/** What {@link ClientTurns} reports to, and its clock. */
+/** Reports and clock of {@link ClientTurns}. */
 export interface ClientTurnsOptions {
   /** Called after each turn. */
   readonly ended?: (turn: Turn) => void;
-  /** Called each time reading from a client is paused. A hostile client can cause many of these. */
+  /** Called when a client used more than its share while others were served. A hostile client can cause many of these. */
   readonly paused?: (client: ClientIdentity) => void;
+  /** Default: that of the table of resources. */
+  readonly row?: ProcessorRow;
   /** Milliseconds of a clock that only goes forward. Default: that of the process. */
   readonly now?: () => number;
   /** Calls back after so many milliseconds, unless it is disposed. Default: a timer that keeps nothing alive. */
@@ -31,151 +38,260 @@ export interface TurnConnection {
   readonly client: ClientIdentity;
   /** The pipe that it came by. */
   readonly what: string;
-  /** Whether reading may go on after a pause. Default: it may. */
-  readonly mayResume?: () => boolean;
+  /** Whether it may be read now; when that changes, the connection must be resumed. Default: always. */
+  readonly mayRead?: () => boolean;
 }
 
-/** What one client has open and has left. */
+/** The connections of one client, and what it has used. */
 interface Party {
-  readonly account: ProcessorAccount;
-  /** The connection that was read last is the last one, so that all get their turn after a pause. */
+  readonly client: ClientIdentity;
+  readonly busy: TokenBucket;
+  readonly requests: TokenBucket;
   readonly connections: Map<Readable, TurnConnection>;
-  pause?: Disposable | undefined;
+  /** Those with input that waits, in the order of their turns. */
+  readonly ready: Set<Readable>;
+  /** What is left of the client's quantum, in milliseconds; below 0 when a turn took longer. */
+  leftMs: number;
+  msPerOctet: number;
   forgetting?: Disposable | undefined;
 }
 
 interface OpenTurn {
   what: string;
-  readonly client: ClientIdentity;
-  readonly party: Party | undefined;
+  requests: number;
+  readonly party: Party;
   readonly socket: Readable;
+  readonly octets: number;
   readonly beganAt: number;
 }
 
 /**
- * Measures what the daemon does for each client and shares its processor: while others are served, a client that has used more
- * than its share is not read until its account is positive again. It keeps its connections, and other clients do not wait.
+ * Shares the daemon's thread among clients by what they use: deficit round robin. A connection is read only in the turn of its
+ * client; input of others waits in their sockets. A turn has as many octets as the client's last turns say that its quantum is good
+ * for, and what it takes is charged. Administrators have every second turn when they have input: that is their reserve.
  *
- * A turn begins when octets of a connection come out of its socket, and ends after the callbacks and promises that these settle:
- * frames, headers, messages and the beginning of handlers. Time that work waits for the system is not counted.
+ * A turn begins with a read and ends after the callbacks and promises that this settles: frames, headers, messages and the
+ * beginning of handlers. Time that work waits for the system is not counted. Whoever processes the connection listens for `data`
+ * as always.
  */
 export class ClientTurns implements Disposable {
   readonly #parties = new Map<string, Party>();
+  /** Clients with input that waits, in the order of their turns. */
+  readonly #administrators = new Set<Party>();
+  readonly #others = new Set<Party>();
+  readonly #row: ProcessorRow;
   readonly #options: ClientTurnsOptions;
   readonly #now: () => number;
   readonly #after: NonNullable<ClientTurnsOptions['after']>;
+  readonly #listeners = new Map<Readable, () => void>();
   #open: OpenTurn | undefined;
-  #endsSoon = false;
-  // The promises that are settled by now run before the next tick.
-  readonly #afterPromises = (): void => {
-    this.#endsSoon = false;
-    process.nextTick(this.#endIfOpen, this.#open);
-  };
-  // Another turn may have begun before the tick; it has a tick of its own.
-  readonly #endIfOpen = (turn: OpenTurn | undefined): void => {
-    if (this.#open === turn) this.#end();
-  };
+  #isScheduled = false;
+  #wasAdministrator = false;
+  #retry: Disposable | undefined;
+  readonly #afterPromises = (): void => process.nextTick(this.#end);
   /** Who was served last, and when the last one before that was another client. */
   #last: { key: string; at: number } | undefined;
   #otherAt = -Infinity;
 
   constructor(options: ClientTurnsOptions = {}) {
     this.#options = options;
+    this.#row = options.row ?? PROCESSOR;
     this.#now = options.now ?? (() => performance.now());
     this.#after = options.after ?? afterTimer;
   }
 
-  /** Measures an open connection until it closes. Call it after who reads the connection listens for its data. */
+  /** Reads an open connection in turns until it closes. Call it after its processor listens for data. */
   watch(socket: Readable, connection: TurnConnection): void {
-    const party = this.#join(socket, connection);
-    const { client, what } = connection;
-    socket.prependListener('data', () => {
-      this.#end();
-      this.#open = { what, client, party, socket, beganAt: this.#now() };
-      if (this.#endsSoon) return;
-      this.#endsSoon = true;
-      // For each read, so without the object for asynchronous hooks that a microtask of Node has.
-      void SETTLED.then(this.#afterPromises);
-    });
-    if (party?.pause !== undefined) socket.pause();
-  }
-
-  /** Says what the present turn is about. */
-  name(what: string): void {
-    if (this.#open !== undefined) this.#open.what = what;
-  }
-
-  /** Reads all that waits, and measures no more. */
-  [Symbol.dispose](): void {
-    this.#open = undefined;
-    for (const party of this.#parties.values()) {
-      party.forgetting?.[Symbol.dispose]();
-      if (party.pause !== undefined) this.#resume(party);
-    }
-    this.#parties.clear();
-  }
-
-  /** Administrators, and clients that the system does not know, have no quota. */
-  #join(socket: Readable, connection: TurnConnection): Party | undefined {
-    const { key, isAdministrator, isEverybody } = connection.client;
-    if (isAdministrator || isEverybody) return undefined;
-    const known = this.#parties.get(key);
-    const party: Party = known ?? {
-      account: new ProcessorAccount(this.#now),
-      connections: new Map(),
-    };
-    this.#parties.set(key, party);
-    party.forgetting?.[Symbol.dispose]();
+    const party = this.#join(connection.client);
     party.connections.set(socket, connection);
-    socket.once('close', () => this.#leave(socket, key, party));
+    const arrived = (): void => {
+      party.ready.add(socket);
+      this.#enqueue(party);
+    };
+    this.#listeners.set(socket, arrived);
+    socket.on('readable', arrived);
+    socket.on('resume', arrived);
+    socket.once('close', () => this.#leave(socket, party));
+  }
+
+  /** Names the present turn after a request, which it counts. */
+  name(what: string): void {
+    if (this.#open === undefined) return;
+    this.#open.what = what;
+    this.#open.requests += 1;
+  }
+
+  /** Lets all connections flow, and measures no more. */
+  [Symbol.dispose](): void {
+    for (const [socket, arrived] of this.#listeners) {
+      socket.off('readable', arrived);
+      socket.off('resume', arrived);
+    }
+    for (const { forgetting } of this.#parties.values()) forgetting?.[Symbol.dispose]();
+    this.#retry?.[Symbol.dispose]();
+    for (const each of [this.#listeners, this.#parties, this.#administrators, this.#others])
+      each.clear();
+  }
+
+  #join(client: ClientIdentity): Party {
+    const { busy, requests, quantumMs } = this.#row;
+    const party: Party = this.#parties.get(client.key) ?? {
+      client,
+      busy: new TokenBucket(busy, this.#now),
+      requests: new TokenBucket(requests, this.#now),
+      connections: new Map(),
+      ready: new Set(),
+      leftMs: 0,
+      msPerOctet: quantumMs / FIRST_READ_OCTETS,
+    };
+    this.#parties.set(client.key, party);
+    party.forgetting?.[Symbol.dispose]();
     return party;
   }
 
-  #leave(socket: Readable, key: string, party: Party): void {
-    party.connections.delete(socket);
-    if (party.connections.size > 0 || this.#parties.get(key) !== party) return;
-    // A client that comes back before that has its old account.
-    party.forgetting = this.#after(party.account.restMs, () => {
-      party.pause?.[Symbol.dispose]();
-      this.#parties.delete(key);
+  #leave(socket: Readable, party: Party): void {
+    const { connections, ready, client, busy, requests } = party;
+    this.#listeners.delete(socket);
+    connections.delete(socket);
+    ready.delete(socket);
+    if (connections.size > 0 || this.#parties.get(client.key) !== party) return;
+    // A client that comes back before that has its old accounts: connections are free to make.
+    const restMs = Math.max(
+      busy.msUntil(this.#row.busy.burst),
+      requests.msUntil(this.#row.requests.burst),
+    );
+    party.forgetting = this.#after(restMs, () => this.#parties.delete(client.key));
+  }
+
+  #queueOf({ client }: Party): Set<Party> {
+    return client.isAdministrator ? this.#administrators : this.#others;
+  }
+
+  #enqueue(party: Party): void {
+    this.#queueOf(party).add(party);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#open !== undefined) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#turn();
     });
   }
 
-  #end(): void {
+  /** The next client to be served; undefined when there is none, or all have to wait. */
+  #next(): Party | undefined {
+    const isTheirs = this.#administrators.size > 0 && !this.#wasAdministrator;
+    const [first, second] = isTheirs
+      ? [this.#administrators, this.#others]
+      : [this.#others, this.#administrators];
+    const party = this.#nextOf(first) ?? this.#nextOf(second);
+    this.#wasAdministrator = party?.client.isAdministrator === true;
+    return party;
+  }
+
+  #nextOf(queue: Set<Party>): Party | undefined {
+    const waiting = [...queue].filter((party) => !this.#mustWait(party));
+    if (waiting.length < 2) {
+      // It owes nobody anything.
+      for (const party of waiting) party.leftMs = this.#row.quantumMs;
+      return waiting[0];
+    }
+    for (;;) {
+      for (const party of waiting) {
+        if (party.leftMs > 0) return party;
+        party.leftMs += this.#row.quantumMs;
+        // Behind all others.
+        queue.delete(party);
+        queue.add(party);
+      }
+    }
+  }
+
+  /** Whether a client has made more requests than its rate while others are served. */
+  #mustWait({ client, requests }: Party): boolean {
+    if (client.isAdministrator || client.isEverybody || !requests.isEmpty) return false;
+    if (!this.#isShared(client.key, this.#now())) return false;
+    this.#options.paused?.(client);
+    this.#retry ??= this.#after(Math.max(1, requests.msUntil(1)), () => {
+      this.#retry = undefined;
+      this.#schedule();
+    });
+    return true;
+  }
+
+  #turn(): void {
+    const party = this.#next();
+    if (party === undefined) return;
+    const [socket] = party.ready;
+    const connection = socket && party.connections.get(socket);
+    if (socket === undefined || connection === undefined) {
+      this.#rest(party);
+      return;
+    }
+    party.ready.delete(socket);
+    const waiting = socket.readableLength;
+    if (waiting === 0 || connection.mayRead?.() === false) {
+      // Finds the end, where it is one.
+      if (waiting === 0) socket.read();
+      this.#rest(party);
+      return;
+    }
+    const octets = Math.min(waiting, this.#octetsFor(party));
+    const { what } = connection;
+    this.#open = { what, requests: 0, party, socket, octets, beganAt: this.#now() };
+    // For each read, so without the object for asynchronous hooks that a microtask of Node has.
+    void SETTLED.then(this.#afterPromises);
+    // The listeners for its data are called by this.
+    socket.read(octets < waiting ? octets : undefined);
+    if (socket.readableLength > 0) party.ready.add(socket);
+  }
+
+  #octetsFor({ msPerOctet }: Party): number {
+    const { quantumMs, readOctets } = this.#row;
+    const isShared = this.#administrators.size + this.#others.size > 1;
+    const most = isShared ? readOctets.shared : readOctets.alone;
+    return Math.max(LEAST_READ_OCTETS, Math.min(most, Math.floor(quantumMs / msPerOctet)));
+  }
+
+  /** A client has no more input, or goes behind all others. */
+  #rest(party: Party): void {
+    const queue = this.#queueOf(party);
+    if (party.ready.size === 0) queue.delete(party);
+    if (this.#administrators.size + this.#others.size > 0) this.#schedule();
+  }
+
+  readonly #end = (): void => {
     const turn = this.#open;
     if (turn === undefined) return;
     this.#open = undefined;
-    const { what, client, party, socket } = turn;
+    const { what, party, octets, requests } = turn;
+    const { client } = party;
     const now = this.#now();
     const ms = now - turn.beganAt;
     this.#options.ended?.({ what, client, ms });
     if (this.#last !== undefined && this.#last.key !== client.key) this.#otherAt = this.#last.at;
     this.#last = { key: client.key, at: now };
-    if (party === undefined) return;
-    party.account.charge(ms);
-    const connection = party.connections.get(socket);
-    if (connection !== undefined) {
-      party.connections.delete(socket);
-      party.connections.set(socket, connection);
-    }
-    const waitMs = party.account.waitMs;
-    if (waitMs > 0 && turn.beganAt - this.#otherAt < OTHERS_MS) this.#pause(party, client, waitMs);
-  }
+    party.leftMs -= ms;
+    // What was dear once is taken to be dear again, for a while.
+    const seen = ms / Math.max(octets, LEAST_READ_OCTETS);
+    party.msPerOctet = Math.max(seen, (party.msPerOctet + seen) / 2);
+    const { burst } = this.#row.busy;
+    party.busy.charge(ms, burst);
+    if (requests > 0) party.requests.charge(requests, this.#row.requests.burst);
+    const isLimited = !client.isAdministrator && !client.isEverybody;
+    if (isLimited && party.busy.isEmpty && this.#isShared(client.key, turn.beganAt))
+      this.#options.paused?.(client);
+    this.#rest(party);
+  };
 
-  #pause(party: Party, client: ClientIdentity, waitMs: number): void {
-    // Also those whose reader has let them go on meanwhile.
-    for (const socket of party.connections.keys()) socket.pause();
-    if (party.pause !== undefined) return;
-    party.pause = this.#after(waitMs, () => this.#resume(party));
-    this.#options.paused?.(client);
-  }
-
-  #resume(party: Party): void {
-    party.pause?.[Symbol.dispose]();
-    party.pause = undefined;
-    for (const [socket, { mayResume }] of party.connections) {
-      if (mayResume?.() !== false) socket.resume();
-    }
+  /** Whether another client was served a short time ago. */
+  #isShared(key: string, now: number): boolean {
+    if (this.#last === undefined) return false;
+    const otherAt = this.#last.key === key ? this.#otherAt : this.#last.at;
+    return now - otherAt < OTHERS_MS;
   }
 }
 
