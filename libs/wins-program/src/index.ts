@@ -31,6 +31,7 @@ export {
 } from './names.js';
 export { isUsageError, UsageError } from './usage-error.js';
 export { networkIdentity } from './network-identity.js';
+export { onSystemDrive } from './on-system-drive.js';
 export { formatDuration, parseDuration, type DurationLimits } from './parse-duration.js';
 export { PipeNameError } from './pipe-name-error.js';
 export { resolvePipePath, type PipePath, type ResolvePipePathOptions } from './pipe-path.js';

@@ -1,3 +1,4 @@
+import { onSystemDrive } from '@wins/wins-program';
 import { FILE_SCHEMA, type FileContent } from '../schema/file-schema.js';
 import { fieldsOf } from '../schema/notation.js';
 import { defaultWatchingPath } from '../default-config.js';
@@ -12,6 +13,21 @@ export const SETTING_NAMES = {
   agentStrictTLSMode: 'agentStrictTlsMode',
 } as const satisfies Partial<Record<keyof FileContent, keyof WinsConfig>>;
 
+/** Keys of sections whose values are places of this host: {@link onSystemDrive} says which. Rules of the whitelist are as written. */
+const PLACES: ReadonlySet<string> = new Set([
+  'workDirectory',
+  'localPlanDirectory',
+  'appliedPlanDirectory',
+  'connectionInfoFile',
+  'imagesDirectory',
+  'agentRegistriesFile',
+  'kubeletPath',
+  'path',
+  'certFilePath',
+  'watchingPath',
+  'directory',
+]);
+
 /**
  * Names the checked content of a file as the program does, and completes it. What is not changed here is handed on as it is: a key that the
  * schema accepts cannot be lost, and does not compile until its setting has a type.
@@ -20,7 +36,7 @@ export function toWinsConfig(
   file: FileContent,
   platform: NodeJS.Platform,
 ): WinsConfig | NoKey<KeyWithoutSetting> {
-  const { whiteList, routes, upgrade, ...others } = named(file);
+  const { whiteList, routes, upgrade, ...others } = named(file, platform);
   return {
     ...others,
     whiteList: {
@@ -63,13 +79,22 @@ type KeyWithoutSetting = {
 }[keyof SettingParts];
 type NoKey<Key extends never> = Key;
 
-function named(file: FileContent): Named {
+function named(file: FileContent, platform: NodeJS.Platform): Named {
   const names: Readonly<Record<string, string>> = SETTING_NAMES;
   const entries = Object.entries(withoutEmpty(file)).map(([key, value]) => {
     const isSection = fieldsOf(FILE_SCHEMA.shape[key as keyof FileContent]) !== undefined;
-    return [names[key] ?? key, isSection ? withoutEmpty(value as object) : value] as const;
+    return [names[key] ?? key, isSection ? placed(value as object, platform) : value] as const;
   });
   return Object.fromEntries(entries) as Named;
+}
+
+/** A section with its places as this system has them, without what is not set. */
+function placed(section: object, platform: NodeJS.Platform): object {
+  const settled = Object.entries<unknown>(withoutEmpty(section)).map(([key, value]) => {
+    const isPlace = PLACES.has(key) && typeof value === 'string';
+    return [key, isPlace ? onSystemDrive(value, platform) : value] as const;
+  });
+  return Object.fromEntries(settled);
 }
 
 /** Leaves out what is not set, which installers also write as an empty text. */

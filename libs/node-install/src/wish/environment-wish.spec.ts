@@ -175,6 +175,9 @@ describe('a path', () => {
   it.each<[string, string | undefined]>([
     ['c:/etc/rancher', 'C:\\etc\\rancher'],
     ['C:\\a b\\ü\\', 'C:\\a b\\ü'],
+    ['/opt/rancher/agent', 'C:\\opt\\rancher\\agent'],
+    ['\\opt\\rancher', 'C:\\opt\\rancher'],
+    ['//server/share', undefined],
     ['C:', undefined],
     ['\\\\server\\share', undefined],
     ['\\\\?\\C:\\x', undefined],
@@ -184,7 +187,7 @@ describe('a path', () => {
     ['C:\\a:stream', undefined],
     ['C:\\%TEMP%', undefined],
     ['C:\\a"b', undefined],
-    ['/etc', undefined],
+    ['etc', undefined],
   ])('of Windows, %j, is %j', (text, wanted) => {
     expect(canonicalPath(text, 'win32')).toBe(wanted);
   });

@@ -48,6 +48,11 @@ describe('a variable of the original installer', () => {
       },
     ],
     [
+      'CATTLE_AGENT_VAR_DIR of a cluster of Linux and Windows',
+      { CATTLE_AGENT_VAR_DIR: '/opt/rancher/agent' },
+      { places: { connectionInfo: 'C:\\opt\\rancher\\agent\\rancher2_connection_info.json' } },
+    ],
+    [
       'CATTLE_AGENT_BIN_PREFIX',
       { CATTLE_AGENT_BIN_PREFIX: 'D:\\x' },
       { places: { program: 'D:\\x\\bin\\wins.exe', programFolder: 'D:\\x\\bin' } },

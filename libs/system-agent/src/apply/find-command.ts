@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/wins-program';
+import { onSystemDrive, quoteText } from '@wins/wins-program';
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -28,7 +28,10 @@ export async function findCommand(
   const paths = isWindows ? path.win32 : path.posix;
   if (command.includes('\0')) throw notFound(command, 'a NUL character');
   const endings = isWindows && paths.extname(command) === '' ? extensions : [''];
-  if (paths.isAbsolute(command)) return (await firstProgram(command, endings)) ?? command;
+  if (paths.isAbsolute(command)) {
+    const place = onSystemDrive(command);
+    return (await firstProgram(place, endings)) ?? place;
+  }
   // `C:tool` is in the current folder of a drive, whatever that is.
   if (isWindows && command.includes(':')) throw notFound(command, 'a drive without a folder');
   if (command.includes('/') || (isWindows && command.includes('\\'))) {

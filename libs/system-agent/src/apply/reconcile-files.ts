@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/wins-program';
+import { onSystemDrive, quoteText } from '@wins/wins-program';
 import path from 'node:path';
 import { AgentError } from '../agent-error.js';
 import type { PlanFile } from '../plan/plan.js';
@@ -83,7 +83,7 @@ function making(file: PlanFile, index: number, files: PlanFiles): FileStep {
 
 function absolute(file: PlanFile, index: number): string {
   const isUsable = path.isAbsolute(file.path) && !file.path.includes('\0');
-  if (isUsable) return path.normalize(file.path);
+  if (isUsable) return path.normalize(onSystemDrive(file.path));
   throw failed(file, index, file.path === '' ? 'no path' : 'such a path', 'an absolute path');
 }
 

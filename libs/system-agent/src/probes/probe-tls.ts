@@ -1,6 +1,6 @@
 import { publicRoots, readCertificates, type TlsTrust } from '@wins/net';
 import { openRegularFile, readWhole } from '@wins/trusted-files';
-import { messageOf, quoteText } from '@wins/wins-program';
+import { messageOf, onSystemDrive, quoteText } from '@wins/wins-program';
 import { createHash } from 'node:crypto';
 import tls from 'node:tls';
 import type { HttpGet } from '../plan/plan.js';
@@ -94,7 +94,7 @@ async function readAuthorities(
 
 async function readFile(path: string): Promise<Buffer> {
   // Certificates of a cluster are often links to the newest ones.
-  const file = await openRegularFile(path, { followLinks: true });
+  const file = await openRegularFile(onSystemDrive(path), { followLinks: true });
   try {
     return await readWhole(file, { maxBytes: MAX_PEM_BYTES });
   } finally {

@@ -29,9 +29,17 @@ describe('the settings of the agent', () => {
   });
 
   it.each([
+    ['/opt/rancher/agent', 'C:/opt/rancher/agent'],
+    ['\\opt\\rancher', 'C:\\opt\\rancher'],
+    ['//server/agent', '//server/agent'],
+  ])('take %s of a cluster-wide config on Windows for %s', (written, meant) => {
+    const places = `workDirectory: '${written}', connectionInfoFile: '${written}'`;
+    const text = `systemagent: {remoteEnabled: true, ${places}}`;
+    expect(read(text)).toMatchObject({ workDirectory: meant, connectionInfoFile: meant });
+  });
+
+  it.each([
     ['work', 'win32'],
-    ['/work', 'win32'],
-    ['\\work', 'win32'],
     ['C:work', 'win32'],
     ['./work', 'linux'],
     ['C:/work', 'linux'],

@@ -50,12 +50,7 @@ export function agentSettings(
   const paths = isWindows ? path.win32 : path.posix;
   for (const key of PATHS) {
     const value = systemAgent[key];
-    // On Windows a path without a drive is one of whatever drive is the current one.
-    if (
-      value === undefined ||
-      (paths.isAbsolute(value) && (!isWindows || /^[a-z]:|^[\\/]{2}/i.test(value)))
-    )
-      continue;
+    if (value === undefined || paths.isAbsolute(value)) continue;
     const reason = `${key} is ${quoteText(value)}, which is not an absolute path`;
     return { reason, keyPath: `systemagent.${key}` };
   }

@@ -1,6 +1,6 @@
 import type { Plan, PlanFile } from '@wins/system-agent';
 import { readBytes } from '@wins/trusted-files';
-import { errnoOf } from '@wins/wins-program';
+import { errnoOf, onSystemDrive } from '@wins/wins-program';
 import { lstat, stat } from 'node:fs/promises';
 
 /** What applying an entry of a plan would do to the node. */
@@ -9,7 +9,8 @@ export type FileEffect = 'create' | 'replace' | 'keep' | 'delete' | 'none' | '';
 /** What each file of a plan would become, in its order; empty where it cannot be known. Changes nothing. */
 export async function fileEffects({ files }: Plan): Promise<readonly FileEffect[]> {
   const effects: FileEffect[] = [];
-  for (const file of files) effects.push(await effectOf(file));
+  for (const file of files)
+    effects.push(await effectOf({ ...file, path: onSystemDrive(file.path) }));
   return effects;
 }
 

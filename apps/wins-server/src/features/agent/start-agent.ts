@@ -14,6 +14,7 @@ import {
 } from '@wins/system-agent';
 import { systemClock } from '@wins/time';
 import type { FileTrust } from '@wins/trusted-files';
+import { onSystemDrive } from '@wins/wins-program';
 import path from 'node:path';
 import type { AgentSettings } from './agent-settings.js';
 import { fileEffects } from './dry-run.js';
@@ -25,11 +26,6 @@ const ARCHITECTURES: Readonly<Partial<Record<string, string>>> = {
   x64: 'amd64',
   arm64: 'arm64',
 };
-
-/** The places of Rancher's distributions have no drive on Windows. */
-function onOwnDrive(file: string): string {
-  return process.platform === 'win32' && file.startsWith('/') ? `C:${file}` : file;
-}
 
 /** Starts to follow the plans of this node. */
 export function startAgent(parts: AgentParts): RunningAgent {
@@ -60,7 +56,9 @@ export function startAgent(parts: AgentParts): RunningAgent {
     programs: programRunner(commands),
     images: imageStore({
       imagesDirectory: settings.imagesDirectory,
-      registriesFiles: registriesFiles(settings.agentRegistriesFile).map(onOwnDrive),
+      registriesFiles: registriesFiles(settings.agentRegistriesFile).map((file) =>
+        onSystemDrive(file),
+      ),
       ...(home !== undefined && { dockerConfigFile: path.join(home, '.docker', 'config.json') }),
       platform: { os: isWindows ? 'windows' : 'linux', arch: ARCHITECTURES[process.arch] ?? '' },
       ...(isWindows && { subtree: 'Files/bin' }),
