@@ -140,13 +140,19 @@ describe('a node that joins a server', () => {
     expect([dry.code, dry.outcome]).toEqual([0, 'nothing']);
   });
 
-  it('tells the server other labels, and needs no restart for them', async () => {
+  it('tells the server other labels and both its addresses, and needs no restart', async () => {
     const { pid } = world;
-    const said = await ask(['join', '--label', 'c=d']);
+    const both = { CATTLE_ADDRESS: '10.0.0.5,fd00::5' };
+    const args = ['join', '--label', 'c=d', '--internal-address', '127.0.0.1,fe80::1'];
+    const said = await ask(args, both);
     expect([said.code, said.outcome]).toEqual([0, 'nothing']);
     const headers = registrations().at(-1)?.headers;
     expect(headers?.['x-cattle-id']).toBe(firstId);
-    expect(headers?.['x-cattle-labels']).toContain('c=d');
+    expect(headers).toMatchObject({
+      'x-cattle-labels': expect.stringContaining('c=d') as string,
+      'x-cattle-address': '10.0.0.5,fd00::5',
+      'x-cattle-internal-address': '127.0.0.1,fe80::1',
+    });
     expect(world.pid).toBe(pid);
   });
 

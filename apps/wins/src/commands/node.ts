@@ -94,7 +94,7 @@ export const joinCommand = command({
     }),
     'node-name': textOption('Name of the node', { placeholder: 'NAME', completes: 'nothing' }),
     address: textOption(
-      'Address of the node, the name of an adapter, or a word such as awspublic',
+      'Address of the node, the name of an adapter, or a word such as awspublic; two with a comma',
       {
         placeholder: 'ADDRESS',
         completes: 'adapters',

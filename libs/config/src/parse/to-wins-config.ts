@@ -90,10 +90,12 @@ function named(file: FileContent, platform: NodeJS.Platform): Named {
 
 /** A section with its places as this system has them, without what is not set. */
 function placed(section: object, platform: NodeJS.Platform): object {
-  const settled = Object.entries<unknown>(withoutEmpty(section)).map(([key, value]) => {
-    const isPlace = PLACES.has(key) && typeof value === 'string';
-    return [key, isPlace ? onSystemDrive(value, platform) : value] as const;
-  });
+  const settled = Object.entries(withoutEmpty(section) as Readonly<Record<string, unknown>>).map(
+    ([key, value]) => {
+      const isPlace = PLACES.has(key) && typeof value === 'string';
+      return [key, isPlace ? onSystemDrive(value, platform) : value] as const;
+    },
+  );
   return Object.fromEntries(settled);
 }
 

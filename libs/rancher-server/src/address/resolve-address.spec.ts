@@ -7,12 +7,14 @@ import { resolveAddress } from './resolve-address.js';
 afterEach(closeServers);
 
 const adapters = new Map([
-  ['Ethernet 2', ['10.0.0.2', '10.0.0.3']],
+  ['Ethernet 2', ['fe80::2', 'fd00::2', '10.0.0.2', '10.0.0.3']],
+  ['Ethernet, left', ['10.0.0.4']],
   ['vEthernet (nat)', ['169.254.7.7', '172.20.0.1']],
   ['made-up', ['169.254.7.7']],
-  ['only-ipv6', []],
+  ['only-ipv6', ['fe80::6', 'fd00::6']],
+  ['bare', []],
 ]);
-const own = { ...settings(), ipv4Of: (name: string) => adapters.get(name) };
+const own = { ...settings(), addressesOf: (name: string) => adapters.get(name) };
 
 describe('the address of a node', () => {
   it.each([
@@ -24,12 +26,24 @@ describe('the address of a node', () => {
     ['Ethernet 2', '10.0.0.2'],
     ['vEthernet (nat)', '172.20.0.1'],
     ['made-up', '169.254.7.7'],
+    ['only-ipv6', 'fd00::6'],
+    ['Ethernet, left', '10.0.0.4'],
+    ['10.0.0.5,fd00::5', '10.0.0.5,fd00::5'],
+    [' 127.0.0.1 , fe80::1, ', '127.0.0.1,fe80::1'],
+    ['Ethernet 2,Ethernet 2', '10.0.0.2,fd00::2'],
+    ['Ethernet 2,fd00::5', '10.0.0.2,fd00::5'],
+    ['10.0.0.5,Ethernet 2', '10.0.0.5,fd00::2'],
+    ['fd00::5,Ethernet 2', 'fd00::5,10.0.0.2'],
+    ['node-1.example.com,Ethernet 2', 'node-1.example.com,10.0.0.2'],
   ])('given as %j is %j', async (text, address) => {
     expect(await resolveAddress(text, own)).toBe(address);
   });
 
   it.each([
-    ['only-ipv6', 'found no IPv4 address'],
+    ['bare', 'found no address'],
+    ['made-up,made-up', 'found no address of its own that is not in the list'],
+    ['10.0.0.5,Ethernet 3', '"Ethernet 3": found no adapter of this name'],
+    ['10.0.0.5,fd00::5\r\nX-Cattle-Role-Etcd: true', 'found no adapter of this name'],
     ['Ethernet 3', 'found no adapter of this name'],
     ['a\r\nb', 'found no adapter of this name'],
     ['http://192.0.2.1', 'found no adapter of this name'],
@@ -95,6 +109,12 @@ describe('a word of a cloud', () => {
       path: '/latest/api/token',
       headers: { 'x-aws-ec2-metadata-token-ttl-seconds': '60' },
     });
+  });
+
+  it('may be one of the addresses of a node', async () => {
+    const { services } = await metadata(answer(200, '10.1.2.3\n'));
+    const address = await resolveAddress('awslocal,Ethernet 2', { ...own, services });
+    expect(address).toBe('10.1.2.3,fd00::2');
   });
 
   it('is asked for without a proxy', async () => {

@@ -7,8 +7,8 @@ import { CLOUD_SERVICES, CLOUD_WORDS, type CloudServices, type CloudWord } from 
 
 /** What a word is looked up with. */
 export interface AddressOptions extends RancherSettings {
-  /** The IPv4 addresses of the adapter of a name; undefined when there is none. Default: as Node knows them. */
-  readonly ipv4Of?: typeof ipv4OfAdapter;
+  /** The addresses of an adapter, of both families; undefined when there is no such adapter. Default: as Node knows them. */
+  readonly addressesOf?: typeof addressesOfAdapter;
   /** Default: those of the clouds. */
   readonly services?: Partial<CloudServices>;
 }
@@ -21,7 +21,9 @@ const HOST =
 
 /**
  * What `CATTLE_ADDRESS` or `CATTLE_INTERNAL_ADDRESS` means: an IP address or a host name is itself; a word of a cloud (`awslocal`, `ipify`,
- * …) is what its metadata service says, within 10 s; the name of a network adapter is the IPv4 address of that adapter. Empty stays empty.
+ * …) is what its metadata service says, within 10 s; the name of a network adapter is an address of that adapter: IPv4 where it has one.
+ * Commas separate the addresses of a node of two families, where an adapter gives one of the family that is not there yet: `eth0,eth0`
+ * is its IPv4 address and its IPv6 address. Empty stays empty.
  *
  * Metadata services are asked over `http://` at a link-local address, which leads to the host of the virtual machine, and never through a
  * proxy.
@@ -29,14 +31,30 @@ const HOST =
  * @throws RancherError
  */
 export async function resolveAddress(text: string, options: AddressOptions = {}): Promise<string> {
-  const { ipv4Of = ipv4OfAdapter, services, ...settings } = options;
-  const name = text.trim();
-  if (name === '' || parseIp(name) !== undefined) return name;
+  const { addressesOf = addressesOfAdapter } = options;
+  const whole = text.trim();
+  // Windows allows a comma in the name of an adapter.
+  const isAdapter = addressesOf(whole) !== undefined;
+  const parts = isAdapter ? [whole] : whole.split(',').map((part) => part.trim());
+  const found: string[] = [];
+  for (const part of parts.filter((one) => one !== ''))
+    found.push(await resolvePart(part, found, addressesOf, options));
+  return found.join(',');
+}
+
+/** @param others - What the parts before it mean. */
+async function resolvePart(
+  name: string,
+  others: readonly string[],
+  addressesOf: typeof addressesOfAdapter,
+  { services, ...settings }: AddressOptions,
+): Promise<string> {
+  if (parseIp(name) !== undefined) return name;
   const word = CLOUD_WORDS.get(name);
   if (word !== undefined)
     return await askCloud(name, word, { ...CLOUD_SERVICES, ...services }, settings);
-  const addresses = ipv4Of(name);
-  if (addresses !== undefined) return addressOf(name, addresses);
+  const addresses = addressesOf(name);
+  if (addresses !== undefined) return addressOf(name, addresses, others);
   if (HOST.test(name)) return name;
   throw new RancherError(
     'invalidRequest',
@@ -45,20 +63,30 @@ export async function resolveAddress(text: string, options: AddressOptions = {})
 }
 
 /** The addresses of an adapter: `eth0` on Linux, `Ethernet 2` on Windows, where letters may be capital or small. */
-function ipv4OfAdapter(name: string): readonly string[] | undefined {
+function addressesOfAdapter(name: string): readonly string[] | undefined {
   const fold = (text: string) => (process.platform === 'win32' ? text.toLowerCase() : text);
   const adapters = Object.entries(networkInterfaces());
   const [, found] = adapters.find(([each]) => fold(each) === fold(name)) ?? [];
-  return found?.filter(({ family }) => family === 'IPv4').map(({ address }) => address);
+  return found?.map(({ address }) => address);
 }
 
 /** An address that Windows or Linux made up, as no server gave one, is taken last. */
-function addressOf(name: string, addresses: readonly string[]): string {
-  const isLinkLocal = (each: string) => each.startsWith('169.254.');
-  const found = addresses.find((each) => !isLinkLocal(each)) ?? addresses[0];
+function addressOf(name: string, addresses: readonly string[], others: readonly string[]): string {
+  const hasIpv4 = others.some((each) => parseIp(each) !== undefined && !isIpv6(each));
+  const rank = (each: string): number =>
+    (isIpv6(each) === hasIpv4 ? 0 : 2) + (LINK_LOCAL.test(each) ? 1 : 0);
+  const [found] = addresses
+    .filter((each) => !others.includes(each))
+    .sort((a, b) => rank(a) - rank(b));
   if (found !== undefined) return found;
-  const message = `cannot use the adapter ${quoteText(name)}: found no IPv4 address; wanted one`;
+  const message = `cannot use the adapter ${quoteText(name)}: found no address of its own that is not in the list; wanted one`;
   throw new RancherError('invalidRequest', message);
+}
+
+const LINK_LOCAL = /^169\.254\.|^fe[89ab][0-9a-f]:/i;
+
+function isIpv6(address: string): boolean {
+  return address.includes(':');
 }
 
 async function askCloud(
