@@ -1,3 +1,5 @@
+import type { FailedInstruction } from './apply/pass.js';
+
 /** What happened, told to whoever composes the agent: for a log, an audit log and metrics. None of it holds a secret of the plan. */
 export type AgentEvent =
   /** Told before the act, and awaited: see `AgentOptions.onAct`. */
@@ -8,6 +10,7 @@ export type AgentEvent =
       readonly source: string;
       readonly checksum: string;
       readonly succeeded: boolean;
+      readonly failure?: FailedInstruction;
       readonly durationMs: number;
     }
   | {
@@ -75,6 +78,8 @@ export type SourceState =
       readonly kind: 'failed';
       readonly checksum: string;
       readonly failures: number;
+      /** Absent where nobody has written down which instruction it was. */
+      readonly failure?: FailedInstruction;
       /** Absent: there is no next try. */
       readonly retryAt?: Date;
     }

@@ -12,6 +12,7 @@ export type {
   Applier,
   Outputs,
   Pass,
+  FailedInstruction,
   PassResult,
   PeriodicStatus,
   ProbeStatus,

@@ -90,6 +90,7 @@ export {
   PlanFileEntry,
   PlanHistoryResponse,
   PlanInstructionEntry,
+  PlanFailure,
   PlanOutput,
   PlanPeriodicState,
   PlanProbeEntry,

@@ -4,7 +4,11 @@ import { PlanNode } from '../testing/agent/plan-node.js';
 import { until } from '../testing/process-table.js';
 
 interface Status {
-  readonly Sources: readonly { readonly State: string; readonly Problem: string }[];
+  readonly Sources: readonly {
+    readonly State: string;
+    readonly Problem: string;
+    readonly Failure?: object;
+  }[];
 }
 
 describe('a node whose server uses plan-state', () => {
@@ -64,8 +68,61 @@ describe('a node whose server uses plan-state', () => {
     },
   );
 
+  it('tells of a plan that a Rancher which was rolled back wrote beside the state of an earlier one', async () => {
+    api.create({ plan: plan('a'), 'plan-state': 'pending' });
+    await node.start(node.remoteConfig(api));
+    await until(() => String(api.data()['plan-state']) === 'succeeded');
+    api.update({ plan: plan('b') });
+    let source = await told();
+    while (source.State !== 'waiting') source = await told();
+    const found = 'plan-state is "succeeded", of an earlier plan';
+    expect(source.Problem).toContain(found);
+    expect(await doctor()).toContain(`remote: waiting: ${found}`);
+    api.update({ 'plan-state': undefined });
+    await until(() => runs().length === 2);
+    expect(runs()).toEqual(['a 1', 'b 1']);
+  });
+
+  it.each([undefined, 'pending'])(
+    'names the instruction that failed, its exit code and what it said, also after a restart: plan-state %s',
+    async (state) => {
+      const command = node.workspace.script('fails', 'echo first >&2; echo "no room" >&2; exit 3');
+      const text = JSON.stringify({ instructions: [{ name: 'install', command }] });
+      const more = state === undefined ? { 'max-failures': '1' } : { 'plan-state': state };
+      api.create({ plan: text, ...more });
+      const config = node.remoteConfig(api);
+      await node.start(config);
+      await until(() => String(api.data()['failure-count']) === '1');
+      expect(JSON.parse(String(api.data()['failed-instruction']))).toEqual({
+        ...{ instruction: 'install', exitCode: 3, stderr: 'first\nno room\n' },
+      });
+      for (const isAgain of [false, true]) {
+        if (isAgain) {
+          await node.daemon[Symbol.asyncDispose]();
+          await node.start(config);
+        }
+        let source = await told();
+        while (source.State !== 'failed') source = await told();
+        expect(source).toMatchObject({
+          Problem: 'instruction "install" ended with 3: "first\\nno room", in try 1',
+          Failure: { Instruction: 'install', ExitCode: 3, Stderr: 'first\nno room\n' },
+        });
+        const said = await node.wins('srv', 'plan', 'status');
+        expect(String(said.stdout)).toMatch(
+          /failed instruction: install, exit code 3\n {4}first\n {4}no room\n/,
+        );
+        expect(await doctor()).toContain('instruction "install" ended with 3');
+      }
+      const events = await node.wins('srv', 'events', '-o', 'json');
+      expect(String(events.stdout)).toMatch(/"instruction": ?"install","exitCode": ?3/);
+      // The next plan that is applied takes the failure back.
+      api.update({ plan: plan('b'), ...(state !== undefined && { 'plan-state': state }) });
+      await until(() => String(api.data()['failed-instruction']) === '');
+      expect((await told()).Failure).toBeUndefined();
+    },
+  );
+
   it.each([
-    ['succeeded', '"succeeded"'],
     ['Pending', '"Pending"'],
     ['pending\n', '"pending\\n"'],
   ])('tells of a plan that plan-state %j does not start', async (state, shown) => {

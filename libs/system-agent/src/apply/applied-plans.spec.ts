@@ -28,6 +28,17 @@ describe('the list of applied plans', () => {
     expect(listed[1]?.plan).toEqual(plan);
   });
 
+  it('has both of two plans of one second, in their order', async () => {
+    const plans = new AppliedPlans(folder, posixPlanFiles());
+    for (const name of ['a', 'b', 'c']) {
+      const text = Buffer.from(`{"instructions":[{"name":"${name}"}]}`);
+      const parsed = parsePlan(text);
+      await plans.add(parsed.plan, parsed.checksum, now);
+    }
+    const names = (await plans.list()).map((one) => one.plan.instructions[0]?.name);
+    expect(names).toEqual(['c', 'b', 'a']);
+  });
+
   it('is empty where there is no folder', async () => {
     expect(await new AppliedPlans(path.join(folder, 'none'), posixPlanFiles()).list()).toEqual([]);
   });

@@ -20,20 +20,29 @@ const NAME = /^\d{8}-\d{6}-applied\.plan$/;
 export class AppliedPlans {
   readonly #folder: string;
   readonly #files: PlanFiles;
+  /** Checksums that were seen there, once somebody asked. */
+  #known: Set<string> | undefined;
 
   constructor(folder: string, files: PlanFiles) {
     this.#folder = folder;
     this.#files = files;
   }
 
+  /** Whether a plan with this checksum is there, however long ago. */
+  async has(checksum: string): Promise<boolean> {
+    this.#known ??= new Set((await this.list()).map((one) => one.checksum));
+    return this.#known.has(checksum);
+  }
+
   /** Adds a plan unless it is the newest already. @throws AgentError `fileFailed`; what Node throws. */
   async add(plan: Plan, checksum: string, now: Date): Promise<void> {
     await this.#files.ensurePrivateFolder(this.#folder);
+    this.#known?.add(checksum);
     const names = await this.#names();
     const text = Buffer.from(`{"Plan":${goPlanJson(plan)},"Checksum":"${checksum}"}`);
     const newest = names.at(-1);
     if (newest !== undefined && (await this.#read(newest))?.equals(text) === true) return;
-    const name = `${datecode(now)}-applied.plan`;
+    const name = freeName(names, now);
     await this.#files.writePrivateFile(path.join(this.#folder, name), text);
     const kept = [...new Set([...names, name])].sort();
     for (const old of kept.slice(0, -MAX_APPLIED_PLANS)) await unlink(path.join(this.#folder, old));
@@ -74,5 +83,13 @@ export class AppliedPlans {
   #read(name: string): Promise<Buffer | undefined> {
     const file = path.join(this.#folder, name);
     return readBytes(file, { maxBytes: MAX_FILE_BYTES }).catch(() => undefined);
+  }
+}
+
+/** Two plans of one second are two entries: the later one has the next second that is free. */
+function freeName(names: readonly string[], now: Date): string {
+  for (let at = now.getTime(); ; at += 1000) {
+    const name = `${datecode(new Date(at))}-applied.plan`;
+    if (!names.includes(name)) return name;
   }
 }

@@ -4,11 +4,13 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { createApplier } from './create-applier.js';
 import { posixPlanFiles } from './plan-files.js';
 import { ApplierHarness, shell } from '../testing/applier-harness.js';
 import { onSmallDisk } from '../testing/small-disk-harness.js';
@@ -541,7 +543,58 @@ describe('the work folder', () => {
   });
 });
 
+describe('a failed instruction', () => {
+  it.each([
+    [
+      'by an exit code',
+      { args: ['-c', 'seq 2000 >&2; echo no room >&2; exit 3'] },
+      3,
+      /\n2000\nno room\n$/,
+    ],
+    ['by a signal', { args: ['-c', 'echo x >&2; kill -9 $$'] }, -1, /^x\n$/],
+    ['before it starts', { command: 'no-such-program' }, -1, /^cannot run "no-such-program": /],
+  ])('is named with what it said at last: ended %s', async (_how, more, exitCode, said) => {
+    const instructions = [{ command: '/bin/true' }, { command: '/bin/sh', ...more }];
+    const { failure } = await harness.applier.apply(harness.pass({ instructions }), never);
+    expect(failure).toMatchObject({ instruction: '1', exitCode });
+    expect(failure?.stderrEnd).toMatch(said);
+    expect(failure?.stderrEnd.length).toBeLessThanOrEqual(4096);
+    const ended = harness.events.find(({ kind }) => kind === 'passEnded');
+    expect(ended).toMatchObject({ succeeded: false, failure });
+  });
+});
+
 describe('the history', () => {
+  it('has an entry for each change, and none for a pass, a retry or another start', async () => {
+    const [one, other] = [{ instructions: [{ name: 'a' }] }, { instructions: [{ name: 'b' }] }];
+    const again = { oneTime: { attempt: 2, isRepeated: true } };
+    const local = { source: '/plans/l.plan' };
+    const names = (): string[] =>
+      harness.list('applied').map((name) => {
+        const text = harness.read('applied', name);
+        return text.slice(text.indexOf('"name":"') + 8)[0] ?? '';
+      });
+    await harness.applier.apply(harness.pass(one), never);
+    await harness.applier.apply(harness.pass(other, local), never);
+    expect(names()).toEqual(['a', 'b']);
+    for (const pass of [
+      harness.idle(one),
+      harness.idle(other, local),
+      harness.pass(one, again),
+      harness.idle(one),
+    ]) {
+      harness.clock.advance(5000);
+      await harness.applier.apply(pass, never);
+      await createApplier(harness.options).apply(pass, never);
+    }
+    expect(names()).toEqual(['a', 'b']);
+    await harness.applier.apply(harness.pass(one), never);
+    expect(names()).toEqual(['a', 'b', 'a']);
+    rmSync(harness.path('applied'), { recursive: true });
+    await createApplier(harness.options).apply(harness.pass(one, again), never);
+    expect(names()).toEqual(['a']);
+  });
+
   it('has a plan once in a row, as the original writes it', async () => {
     const one = { instructions: [{ name: 'a', command: '/bin/true', env: ['A=<b>'] }] };
     await harness.applier.apply(harness.pass(one), never);
@@ -551,7 +604,7 @@ describe('the history', () => {
     expect(harness.read('applied', '20261122-003101-applied.plan')).toBe(
       `{"Plan":{"instructions":[{"name":"a","env":["A=\\u003cb\\u003e"],"command":"/bin/true"}]},"Checksum":"${harness.pass(one).checksum}"}`,
     );
-    await harness.applier.apply(harness.idle({}), never);
+    await harness.applier.apply(harness.pass({}), never);
     expect(harness.list('applied')).toHaveLength(2);
     expect(statSync(harness.path('applied')).mode & 0o777).toBe(0o700);
   });
@@ -560,7 +613,7 @@ describe('the history', () => {
     mkdirSync(harness.path('applied'), { mode: 0o755 });
     writeFileSync(harness.path('applied', 'note'), '');
     for (let index = 0; index < 66; index += 1) {
-      await harness.applier.apply(harness.idle({ instructions: [{ name: `${index}` }] }), never);
+      await harness.applier.apply(harness.pass({ files: [], probes: { [index]: {} } }), never);
       harness.clock.advance(1000);
     }
     const names = harness.list('applied');

@@ -8,7 +8,7 @@ import { OutputFiles } from './output-files.js';
 import type { ApplierOptions, PassContext } from './pass-context.js';
 import type { Applier, PassResult } from './pass.js';
 import { reconcileFiles, type FileAct } from './reconcile-files.js';
-import { runInstructions } from './run-instructions.js';
+import { runInstructions, type InstructionsResult } from './run-instructions.js';
 import { runPeriodic } from './run-periodic.js';
 import { Turns } from './turns.js';
 import { Warnings } from './warnings.js';
@@ -53,8 +53,12 @@ export function createApplier(options: ApplierOptions): Applier {
 
 /** The history tells people what was; a plan is applied also where it cannot be written. It never rejects. */
 async function record({ pass, now, warnings }: PassContext, history: AppliedPlans): Promise<void> {
+  const { plan, checksum, oneTime } = pass;
+  // Between two applications there is nothing new to tell.
+  if (oneTime === undefined) return;
   try {
-    await history.add(pass.plan, pass.checksum, now);
+    if (oneTime.isRepeated !== true || !(await history.has(checksum)))
+      await history.add(plan, checksum, now);
     warnings.clear(pass.source, 'history');
   } catch (error) {
     warnings.tell(pass.source, 'history', 'the plan is not in the history', error);
@@ -68,7 +72,7 @@ async function act(
 ): Promise<Omit<PassResult, 'probes'>> {
   const { options, pass, now, signal } = context;
   const { source, checksum, oneTime } = pass;
-  let done = { succeeded: true, outputs: pass.outputs };
+  let done: InstructionsResult = { succeeded: true, outputs: pass.outputs };
   if (oneTime !== undefined) {
     // In one turn, so that whoever records them can do it at once.
     const onFiles = async (acts: readonly FileAct[]): Promise<void> => {
@@ -84,8 +88,9 @@ async function act(
   const periodic = await runPeriodic(context, oneTime !== undefined);
   if (oneTime !== undefined) {
     const durationMs = options.clock.now().getTime() - now.getTime();
-    const { succeeded } = done;
-    options.onEvent({ kind: 'passEnded', source, checksum, succeeded, durationMs });
+    const { succeeded, failure } = done;
+    const ended = { source, checksum, succeeded, ...(failure && { failure }), durationMs };
+    options.onEvent({ kind: 'passEnded', ...ended });
   }
   return { ...done, periodic };
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '@wins/wins-program';
 import path from 'node:path';
 import type { Command } from '../plan/plan.js';
 import { CapturedOutput } from './captured-output.js';
@@ -6,6 +7,7 @@ import { executionEnvironment } from './execution-environment.js';
 import { findCommand } from './find-command.js';
 import type { OutputFile } from './output-files.js';
 import type { PassContext } from './pass-context.js';
+import type { FailedInstruction } from './pass.js';
 
 const DEFAULT_COMMAND = 'run.sh';
 const DEFAULT_EXTENSIONS = '.COM;.EXE;.BAT;.CMD';
@@ -26,6 +28,8 @@ export interface ExecutionResult {
   /** Null when empty. */
   readonly stdout: Buffer | null;
   readonly stderr: Buffer | null;
+  /** Why the plan is not applied, where that is because of this instruction. */
+  readonly failure?: FailedInstruction;
 }
 
 /**
@@ -65,14 +69,19 @@ export async function execute(
   }
   // What was ended with its tree has no result.
   signal.throwIfAborted();
+  const stderrEnd = stderr.end(STDERR_END_BYTES).toString();
   options.onEvent({
     kind: 'instructionEnded',
     ...about,
-    exitCode,
-    stderrEnd: stderr.end(STDERR_END_BYTES).toString(),
+    ...{ exitCode, stderrEnd },
     ...(failure instanceof Error ? { error: failure } : {}),
   });
-  return { exitCode, stdout: stdout.value(), stderr: stderr.value() };
+  const { instruction } = about;
+  const said = failure === undefined ? stderrEnd : messageOf(failure).slice(-STDERR_END_BYTES);
+  return {
+    ...{ exitCode, stdout: stdout.value(), stderr: stderr.value() },
+    ...(exitCode !== 0 && { failure: { instruction, exitCode, stderrEnd: said } }),
+  };
 }
 
 async function runIn(

@@ -28,6 +28,16 @@ export interface ProbeStatus {
   readonly failureCount: number;
 }
 
+/** The one-time instruction that keeps a plan from being applied. */
+export interface FailedInstruction {
+  /** Its name, or its place in the list where it has none. */
+  readonly instruction: string;
+  /** -1: not started, or ended by a signal. */
+  readonly exitCode: number;
+  /** The end of what it wrote to standard error, at most 4 KiB; or why it could not be started. */
+  readonly stderrEnd: string;
+}
+
 /** One pass over a plan. */
 export interface Pass {
   /** Where the plan is from: `remote`, or the path of a local plan. */
@@ -36,7 +46,11 @@ export interface Pass {
   /** Lower-case SHA-256 of the plan's bytes. */
   readonly checksum: string;
   /** Present when files and one-time instructions are due: all periodic instructions are then due too, and probes are delayed. */
-  readonly oneTime?: { readonly attempt: number };
+  readonly oneTime?: {
+    readonly attempt: number;
+    /** The source has tried this very plan before, and none since: the history has it already. */
+    readonly isRepeated?: boolean;
+  };
   /** What was saved before; what this pass saves is merged into it. */
   readonly outputs: Outputs;
   readonly periodic: Readonly<Record<string, PeriodicStatus>>;
@@ -48,6 +62,8 @@ export interface Pass {
 export interface PassResult {
   /** True also when no one-time instruction was due. */
   readonly succeeded: boolean;
+  /** Present when an instruction failed. */
+  readonly failure?: FailedInstruction;
   readonly outputs: Outputs;
   readonly periodic: Readonly<Record<string, PeriodicStatus>>;
   readonly probes: Readonly<Record<string, ProbeStatus>>;

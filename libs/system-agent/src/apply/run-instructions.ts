@@ -1,13 +1,9 @@
 import { execute } from './execute.js';
 import type { PassContext } from './pass-context.js';
-import type { Outputs } from './pass.js';
+import type { PassResult } from './pass.js';
 
-/** What came of the one-time instructions. */
-export interface InstructionsResult {
-  readonly succeeded: boolean;
-  /** Those of the pass before, and what was saved now. */
-  readonly outputs: Outputs;
-}
+/** What came of the one-time instructions; the outputs are those of the pass before, and what was saved now. */
+export type InstructionsResult = Pick<PassResult, 'succeeded' | 'failure' | 'outputs'>;
 
 /**
  * Runs the one-time instructions in the order of the list, until the first that fails; its output is saved too.
@@ -28,7 +24,8 @@ export async function runInstructions(
       const message = `the output of instruction ${index} is not saved: it has no name`;
       context.warnings.tell(source, `unnamed instruction ${index}`, message);
     }
-    if (result.exitCode !== 0) return { succeeded: false, outputs };
+    const { failure } = result;
+    if (failure !== undefined) return { succeeded: false, failure, outputs };
   }
   return { succeeded: true, outputs };
 }

@@ -1,7 +1,14 @@
 import { cutOutputs, cutPeriodic } from './cut-outputs.js';
 import { gunzipText, gzipText } from './gzip-text.js';
 import { KEY, type SecretData } from './secret-keys.js';
-import { outputsJson, parseOutputs, parsePeriodic, periodicJson } from './status-encoding.js';
+import {
+  failureJson,
+  outputsJson,
+  parseFailure,
+  parseOutputs,
+  parsePeriodic,
+  periodicJson,
+} from './status-encoding.js';
 
 /** What the API server takes as the sum of the values of a Secret. */
 export const MAX_SECRET_BYTES = 1024 * 1024;
@@ -38,6 +45,11 @@ function cutAll(changes: SecretData, keepBytes: number): SecretData {
   if (periodic !== '') {
     const statuses = cutPeriodic(parsePeriodic(periodic), keepBytes);
     cut[KEY.periodicOutput] = gzipText(periodicJson(statuses));
+  }
+  const failure = parseFailure(changes[KEY.failedInstruction]?.toString() ?? '');
+  if (failure !== undefined) {
+    const stderrEnd = keepBytes < 1024 ? '' : failure.stderrEnd.slice(-keepBytes);
+    cut[KEY.failedInstruction] = Buffer.from(failureJson({ ...failure, stderrEnd }));
   }
   return cut;
 }

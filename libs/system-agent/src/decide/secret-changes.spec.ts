@@ -6,7 +6,7 @@ import { fitSecret, MAX_SECRET_BYTES, sizeOf } from './fit-secret.js';
 import { gunzipText, gzipText } from './gzip-text.js';
 import { secretChanges } from './secret-changes.js';
 import { savedOutputs, savedPeriodic, secretState } from './secret-state.js';
-import { outputsJson, periodicJson } from './status-encoding.js';
+import { outputsJson, periodicJson, probesJson } from './status-encoding.js';
 
 const PLAN = 'a'.repeat(64);
 const STARTED_AT = new Date('2026-11-02T00:31:01Z');
@@ -70,6 +70,49 @@ describe('secretChanges', () => {
     const { 'applied-checksum': _, ...rest } = failure;
     expect(changes({ ...before, 'applied-checksum': 'b' }, { succeeded: false })).toEqual(rest);
   });
+
+  it('writes which instruction failed, and takes that back with the failure alone', () => {
+    const failure = { instruction: 'install', exitCode: 3, stderrEnd: 'no "room"\n' };
+    const written = changes({}, { succeeded: false, failure });
+    const key = { 'failed-instruction': written['failed-instruction'] ?? '' };
+    expect(key).toEqual({
+      'failed-instruction': '{"instruction":"install","exitCode":3,"stderr":"no \\"room\\"\\n"}',
+    });
+    const state = secretState({ 'failed-instruction': Buffer.from(key['failed-instruction']) });
+    expect(state.failure).toEqual(failure);
+    expect(changes({ 'plan-state': 'in-progress', ...key }, {})['failed-instruction']).toBe('');
+    expect(changes({ 'plan-state': 'in-progress' }, {})).not.toHaveProperty('failed-instruction');
+  });
+
+  it.each(['__proto__', 'constructor', 'toString', '10'])('keeps what is named %s', (name) => {
+    const outputs = Object.fromEntries([[name, Buffer.from('x')]]);
+    const status = { healthy: true, successCount: 1, failureCount: 0 };
+    const probes = Object.fromEntries([[name, status]]);
+    const periodic = Object.fromEntries([
+      [
+        name,
+        {
+          ...{ name, stdout: Buffer.from('o'), stderr: null, exitCode: 0, failures: 0 },
+          ...{ lastSuccessfulRunTime: '', lastFailedRunTime: '' },
+        },
+      ],
+    ]);
+    const data = {
+      'applied-output': gzipText(outputsJson(outputs)),
+      'applied-periodic-output': gzipText(periodicJson(periodic)),
+      'probe-statuses': Buffer.from(probesJson(probes)),
+    };
+    expect(Object.entries(savedOutputs(data, false))).toEqual(Object.entries(outputs));
+    expect(Object.entries(savedPeriodic(data))).toEqual(Object.entries(periodic));
+    expect(Object.entries(secretState(data).probes)).toEqual(Object.entries(probes));
+  });
+
+  it.each(['', 'x', '[]', '{"instruction":1}', '{"instruction":"a","exitCode":"3","stderr":""}'])(
+    'takes %j for no failed instruction',
+    (text) => {
+      expect(secretState({ 'failed-instruction': Buffer.from(text) }).failure).toBeUndefined();
+    },
+  );
 
   it('changes nothing of a plan in a terminal state, whatever its keys say', () => {
     const texts = { 'plan-state': 'failed', 'failed-checksum': PLAN, 'failure-count': '1' };

@@ -5,7 +5,7 @@ import type { Decision } from './decide-pass.js';
 import { gunzipText, gzipText } from './gzip-text.js';
 import { KEY, type SecretData } from './secret-keys.js';
 import type { SecretState } from './secret-state.js';
-import { outputsJson, periodicJson, probesJson } from './status-encoding.js';
+import { failureJson, outputsJson, periodicJson, probesJson } from './status-encoding.js';
 
 /** A pass that has ended. */
 export interface EndedPass {
@@ -22,6 +22,8 @@ export function secretChanges(pass: EndedPass, data: SecretData): SecretData {
   const texts = { ...statusTexts(pass, data), ...outcomeTexts(pass) };
   const changes: [string, Buffer][] = [];
   for (const [key, text] of Object.entries(texts)) {
+    // Only a failure makes the key that the original does not have.
+    if (key === KEY.failedInstruction && text === '' && !data[key]) continue;
     const packed = PACKED.has(key) && text !== '';
     if (currentText(data[key], packed) !== text) {
       changes.push([key, packed ? gzipText(text) : Buffer.from(text)]);
@@ -77,12 +79,18 @@ function outcomeTexts(pass: EndedPass): Record<string, string> {
     ...(pass.firstPass && state.planState === undefined && { [KEY.appliedChecksum]: '' }),
     [KEY.failedChecksum]: checksum,
     [KEY.failedOutput]: outputsJson(readableOutputs(result.outputs)),
+    [KEY.failedInstruction]: result.failure ? failureJson(result.failure) : '',
     [KEY.failureCount]: String(decision.attempt),
     [KEY.successCount]: '0',
   };
 }
 
-const NO_FAILURE = { [KEY.failedChecksum]: '', [KEY.failedOutput]: '', [KEY.failureCount]: '0' };
+const NO_FAILURE = {
+  [KEY.failedChecksum]: '',
+  [KEY.failedOutput]: '',
+  [KEY.failedInstruction]: '',
+  [KEY.failureCount]: '0',
+};
 
 /** Two ways to pack one text are one value: Go and zlib do not pack alike. Undefined for what cannot be unpacked. */
 function currentText(value: Buffer | undefined, packed: boolean): string | undefined {

@@ -8,6 +8,8 @@ export const KEY = {
   periodicOutput: 'applied-periodic-output',
   failedChecksum: 'failed-checksum',
   failedOutput: 'failed-output',
+  /** Ours alone: why. */
+  failedInstruction: 'failed-instruction',
   failureCount: 'failure-count',
   successCount: 'success-count',
   lastApplyTime: 'last-apply-time',
@@ -23,6 +25,7 @@ export const WRITTEN_KEYS = [
   KEY.periodicOutput,
   KEY.failedChecksum,
   KEY.failedOutput,
+  KEY.failedInstruction,
   KEY.failureCount,
   KEY.successCount,
   KEY.lastApplyTime,

@@ -1,9 +1,9 @@
 import { parseUnixDate } from '../apply/unix-date.js';
-import type { Outputs, PeriodicStatus, ProbeStatus } from '../apply/pass.js';
+import type { FailedInstruction, Outputs, PeriodicStatus, ProbeStatus } from '../apply/pass.js';
 import { AgentError } from '../agent-error.js';
 import { gunzipText } from './gzip-text.js';
 import { KEY, type SecretData } from './secret-keys.js';
-import { parseOutputs, parsePeriodic, parseProbes } from './status-encoding.js';
+import { parseFailure, parseOutputs, parsePeriodic, parseProbes } from './status-encoding.js';
 
 const DEFAULT_PERIOD_MS = 5000;
 const MIN_PERIOD_MS = 1000;
@@ -14,6 +14,8 @@ export interface SecretState {
   readonly appliedChecksum: string;
   readonly failedChecksum: string;
   readonly failureCount: number;
+  /** Absent: an agent that does not know the key wrote the failure, or there is none. */
+  readonly failure?: FailedInstruction;
   readonly successCount: number;
   readonly lastApplyTime?: Date;
   /** Absent: no limit. */
@@ -44,10 +46,12 @@ export function secretState(data: SecretData): SecretState {
   const periodMs = periodOf(text(KEY.probePeriod));
   if (data[KEY.probePeriod] && periodMs === undefined) unreadable.push(KEY.probePeriod);
   const planState = data[KEY.planState]?.toString('utf8');
+  const failure = parseFailure(text(KEY.failedInstruction));
   return {
     appliedChecksum: text(KEY.appliedChecksum),
     failedChecksum: text(KEY.failedChecksum),
     failureCount: count(KEY.failureCount),
+    ...(failure && { failure }),
     successCount: count(KEY.successCount),
     ...(lastApplyTime && { lastApplyTime }),
     ...(maxFailures !== undefined && { maxFailures }),

@@ -29,7 +29,12 @@ export function stateBetweenPasses(
         planState === 'failed' && ['', checksum].includes(failedChecksum);
   if (isFailed) {
     const retryAt = decision.kind === 'apply' ? nextPassAt : 'until' in decision && decision.until;
-    return { kind: 'failed', checksum, failures, ...(retryAt && { retryAt }) };
+    const failure = failedChecksum === checksum ? state.failure : undefined;
+    return {
+      ...{ kind: 'failed', checksum, failures },
+      ...(failure && { failure }),
+      ...(retryAt && { retryAt }),
+    };
   }
   if (isApplied) return { kind: 'applied', checksum, nextPassAt };
   const stopped = STOPPED.get(planState);

@@ -1,7 +1,7 @@
 /** How outputs and statuses are written into the Secret and `.pos` files. */
 import { z } from 'zod';
 
-import type { Outputs, PeriodicStatus, ProbeStatus } from '../apply/pass.js';
+import type { FailedInstruction, Outputs, PeriodicStatus, ProbeStatus } from '../apply/pass.js';
 import { goJson, goMap, goStruct } from '../plan/go-json.js';
 
 const bytes = z
@@ -11,7 +11,6 @@ const bytes = z
 const count = z.int().catch(0);
 const time = z.string().catch('');
 
-const outputs = z.record(z.string(), bytes).nullable();
 const periodicStatus = z.object({
   name: z.string().catch(''),
   stdout: bytes,
@@ -30,6 +29,18 @@ const probeStatus = z.object({
   failureCount: z.int().default(0),
 });
 
+const outputs = mapOf(bytes);
+const periodic = mapOf(periodicStatus);
+const probes = mapOf(probeStatus);
+const failedInstruction = z.object({
+  instruction: z.string().transform((name) => name.slice(0, MAX_NAME)),
+  exitCode: z.int(),
+  stderr: z.string(),
+});
+/** Anybody may have written the value, which may be a megabyte. */
+const MAX_NAME = 256;
+const MAX_STDERR = 4096;
+
 /** `{"name":"<base64>"}`; null for no output. */
 export function outputsJson(saved: Outputs): string {
   return goMap(saved, base64Json);
@@ -37,7 +48,7 @@ export function outputsJson(saved: Outputs): string {
 
 /** @throws Error, which may quote the text, when it is of another form. */
 export function parseOutputs(text: string): Outputs {
-  return text === '' ? {} : (outputs.parse(JSON.parse(text)) ?? {});
+  return text === '' ? {} : outputs.parse(JSON.parse(text));
 }
 
 export function periodicJson(statuses: Readonly<Record<string, PeriodicStatus>>): string {
@@ -57,8 +68,7 @@ export function periodicJson(statuses: Readonly<Record<string, PeriodicStatus>>)
 
 /** @throws Error, which may quote the text, when it is of another form. */
 export function parsePeriodic(text: string): Readonly<Record<string, PeriodicStatus>> {
-  if (text === '') return {};
-  return z.record(z.string(), periodicStatus).nullable().parse(JSON.parse(text)) ?? {};
+  return text === '' ? {} : periodic.parse(JSON.parse(text));
 }
 
 export function probesJson(statuses: Readonly<Record<string, ProbeStatus>>): string {
@@ -73,9 +83,34 @@ export function probesJson(statuses: Readonly<Record<string, ProbeStatus>>): str
 
 /** @throws Error, which may quote the text, when it is of another form. */
 export function parseProbes(text: string): Readonly<Record<string, ProbeStatus>> {
-  return z.record(z.string(), probeStatus).nullable().parse(JSON.parse(text)) ?? {};
+  return probes.parse(JSON.parse(text));
+}
+
+/** Text, for people who look into the Secret. */
+export function failureJson({ instruction, exitCode, stderrEnd }: FailedInstruction): string {
+  return JSON.stringify({ instruction, exitCode, stderr: stderrEnd });
+}
+
+/** Undefined for what is of another form. */
+export function parseFailure(text: string): FailedInstruction | undefined {
+  try {
+    const { instruction, exitCode, stderr } = failedInstruction.parse(JSON.parse(text));
+    return { instruction, exitCode, stderrEnd: stderr.slice(-MAX_STDERR) };
+  } catch {
+    return undefined;
+  }
 }
 
 function base64Json(saved: Buffer | null): string {
   return saved === null || saved.length === 0 ? 'null' : `"${saved.toString('base64')}"`;
+}
+
+/** A map of Go: any text is a name. A record of zod passes over `__proto__`. */
+function mapOf<T>(value: z.ZodType<T>) {
+  return z
+    .custom<object | null>((map) => typeof map === 'object' && !Array.isArray(map))
+    .transform((map): Readonly<Record<string, T>> => {
+      const members = Object.entries(map ?? {});
+      return Object.fromEntries(members.map(([name, member]) => [name, value.parse(member)]));
+    });
 }

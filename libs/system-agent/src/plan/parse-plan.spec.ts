@@ -86,6 +86,13 @@ describe('parsePlan', () => {
     ]);
   });
 
+  it('knows the keys by which the planner of Rancher marks files', () => {
+    const text = '{"files":[{"path":"/a","dynamic":true,"minor":true,"Dynamic":false}]}';
+    const { plan, unknownKeys } = parse(text);
+    expect(unknownKeys).toEqual([]);
+    expect(plan.files).toEqual([{ path: '/a', directory: false, uid: 0, gid: 0 }]);
+  });
+
   it('takes null for an element as Go does', () => {
     const { plan } = parse(
       '{"files":[null],"instructions":[{"args":[null,"x"]}],"probes":{"w":null}}',

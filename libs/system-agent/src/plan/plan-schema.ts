@@ -8,7 +8,11 @@ const VALUE: KeyShape = { kind: 'value' };
 /** The keys of a plan, for `foldKeys`. */
 export const PLAN_KEYS: KeyShape = struct({
   files: list(
-    struct(values('content', 'directory', 'uid', 'gid', 'path', 'permissions', 'action')),
+    struct({
+      ...values('content', 'directory', 'uid', 'gid', 'path', 'permissions', 'action'),
+      // Rancher's planner says by them which files change without the node; to an agent they mean nothing.
+      ...values('dynamic', 'minor'),
+    }),
   ),
   instructions: list(struct({ ...command(), ...values('saveOutput') })),
   periodicInstructions: list(

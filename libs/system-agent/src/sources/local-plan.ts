@@ -1,7 +1,7 @@
 import { readBytes, TrustedFileError, type FileTrust } from '@wins/trusted-files';
 import { escapeText, messageOf } from '@wins/wins-program';
 import type { AgentEvent, SourceState } from '../agent-event.js';
-import type { Applier, PassResult } from '../apply/pass.js';
+import type { Applier, FailedInstruction, PassResult } from '../apply/pass.js';
 import { unixDate } from '../apply/unix-date.js';
 import type { Warnings } from '../apply/warnings.js';
 import { parsePlan, type ParsedPlan } from '../plan/parse-plan.js';
@@ -42,7 +42,7 @@ export class LocalPlan {
   #status: PlanStatus;
   /** What the `.pos` file should say, while it cannot be written: a plan is not applied again because the disk is full. */
   #unwritten: string | undefined;
-  #failedChecksum: string | undefined;
+  #failed: { readonly checksum: string; readonly failure?: FailedInstruction } | undefined;
   #lastApplyTime: string | undefined;
 
   constructor(file: string, steps: LocalPlanSteps) {
@@ -104,7 +104,8 @@ export class LocalPlan {
       },
       signal,
     );
-    if (isDue) this.#failedChecksum = result.succeeded ? undefined : checksum;
+    const { succeeded, failure } = result;
+    if (isDue) this.#failed = succeeded ? undefined : { checksum, ...(failure && { failure }) };
     const names = plan.instructions.map(({ name = '' }) => name);
     const saved = fittingOutputs(result.outputs, names);
     if (saved === result.outputs) warnings.clear(this.#file, 'outputs');
@@ -115,7 +116,8 @@ export class LocalPlan {
   }
 
   #stateAfter(checksum: string): SourceState {
-    if (this.#failedChecksum === checksum) return { kind: 'failed', checksum, failures: 1 };
+    if (this.#failed?.checksum === checksum)
+      return { kind: 'failed', failures: 1, ...this.#failed };
     const nextPassAt = new Date(this.#steps.clock.now().getTime() + LOCAL_PERIOD_MS);
     return { kind: 'applied', checksum, nextPassAt };
   }
@@ -174,7 +176,7 @@ export class LocalPlan {
   #update(changes: Partial<PlanStatus> & Pick<PlanStatus, 'state'>): void {
     const { onEvent, onStatus } = this.#steps;
     const isNews = gist(changes.state) !== gist(this.#status.state);
-    const failedChecksum = this.#failedChecksum;
+    const failedChecksum = this.#failed?.checksum;
     const lastApplyTime = this.#lastApplyTime;
     const { failedChecksum: _failedBefore, ...before } = this.#status;
     this.#status = {

@@ -154,7 +154,7 @@ describe('the remote plan', () => {
       /the result of plan [0-9a-f]{64} is not written: the Secret has another plan/,
     );
     const history = await player.agent.history();
-    expect(history.map(({ plan: { instructions } }) => instructions[0]?.name)).toEqual(['b']);
+    expect(history.map(({ plan: { instructions } }) => instructions[0]?.name)).toEqual(['b', 'a']);
   });
 
   it('runs a plan again that was made pending again while it ran', async () => {

@@ -206,6 +206,8 @@ export class RemotePlan {
       return;
     }
     const applies = decision.kind === 'apply';
+    const tried = state.failureCount > 0 ? state.failedChecksum : state.appliedChecksum;
+    const isRepeated = tried === checksum;
     const pass: Pass = {
       source: SOURCE,
       plan,
@@ -214,7 +216,7 @@ export class RemotePlan {
       periodic: savedPeriodic(data),
       probes: state.probes,
       startedAt,
-      ...(applies && { oneTime: { attempt: decision.attempt } }),
+      ...(applies && { oneTime: { attempt: decision.attempt, isRepeated } }),
     };
     if (applies) this.#state.enter({ kind: 'applying', checksum, attempt: decision.attempt });
     const result = await this.#options.applier.apply(pass, signal);

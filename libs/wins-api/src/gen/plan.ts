@@ -18,7 +18,8 @@ export const protobufFileName = "plan.proto";
  * The plans that the node follows: what is wanted, how far it is, and applying one by hand.
  *
  * An addition: the Go releases do not know this service. All of it is for administrators of the host alone. No answer holds the
- * content of a file, an argument, the value of a variable or an output: of these it says how large they are.
+ * content of a file, an argument, the value of a variable or an output: of these it says how large they are. The one exception is the end
+ * of the standard error of an instruction that failed.
  */
 
 export interface PlanStatusResponse {
@@ -35,7 +36,10 @@ export interface PlanStatusResponse {
 export interface PlanSource {
   /** "remote", or the path of a local plan. */
   Source: string;
-  /** "starting", "noPlan", "waiting", "applying", "applied", "failed", "cancelled", "paused", "invalid", "unwritten" or "disconnected". */
+  /**
+   * "starting", "noPlan", "waiting", "applying", "applied", "failed", "cancelled", "paused", "invalid", "unwritten", "disconnected",
+   * "unregistered" or "noSecret".
+   */
   State: string;
   /** What is wrong; empty when nothing is. */
   Problem: string;
@@ -49,6 +53,18 @@ export interface PlanSource {
   LastApplyTime: string;
   Probes: PlanProbeState[];
   Periodic: PlanPeriodicState[];
+  /** Only of a plan that has failed, where it is known. */
+  Failure?: PlanFailure | undefined;
+}
+
+/** The instruction that kept a plan from being applied. */
+export interface PlanFailure {
+  /** Its name, or its place in the list where it has none. */
+  Instruction: string;
+  /** -1: not started, or ended by a signal. */
+  ExitCode: number;
+  /** The end of what it wrote to standard error, at most 4 KiB; or why it could not be started. */
+  Stderr: string;
 }
 
 export interface PlanProbeState {
@@ -144,6 +160,8 @@ export interface PlanApplyResponse {
   Succeeded: boolean;
   Outputs: PlanOutput[];
   Probes: PlanProbeState[];
+  /** Absent unless an instruction failed. */
+  Failure?: PlanFailure | undefined;
 }
 
 export interface PlanOutput {
@@ -267,6 +285,7 @@ function createBasePlanSource(): PlanSource {
     LastApplyTime: "",
     Probes: [],
     Periodic: [],
+    Failure: undefined,
   };
 }
 
@@ -304,6 +323,9 @@ export const PlanSource: MessageFns<PlanSource> = {
     }
     for (const v of message.Periodic) {
       PlanPeriodicState.encode(v!, writer.uint32(90).fork()).join();
+    }
+    if (message.Failure !== undefined) {
+      PlanFailure.encode(message.Failure, writer.uint32(98).fork()).join();
     }
     return writer;
   },
@@ -409,6 +431,14 @@ export const PlanSource: MessageFns<PlanSource> = {
             message.Periodic.push(PlanPeriodicState.decode(reader, reader.uint32()));
             continue;
           }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.Failure = PlanFailure.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -437,6 +467,88 @@ export const PlanSource: MessageFns<PlanSource> = {
     message.LastApplyTime = object.LastApplyTime ?? "";
     message.Probes = object.Probes?.map((e) => PlanProbeState.fromPartial(e)) || [];
     message.Periodic = object.Periodic?.map((e) => PlanPeriodicState.fromPartial(e)) || [];
+    message.Failure = (object.Failure !== undefined && object.Failure !== null)
+      ? PlanFailure.fromPartial(object.Failure)
+      : undefined;
+    return message;
+  },
+};
+
+function createBasePlanFailure(): PlanFailure {
+  return { Instruction: "", ExitCode: 0, Stderr: "" };
+}
+
+export const PlanFailure: MessageFns<PlanFailure> = {
+  encode(message: PlanFailure, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.Instruction !== "") {
+      writer.uint32(10).string(message.Instruction);
+    }
+    if (message.ExitCode !== 0) {
+      writer.uint32(16).int32(message.ExitCode);
+    }
+    if (message.Stderr !== "") {
+      writer.uint32(26).string(message.Stderr);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PlanFailure {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePlanFailure();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.Instruction = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.ExitCode = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.Stderr = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<PlanFailure>): PlanFailure {
+    return PlanFailure.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<PlanFailure>): PlanFailure {
+    const message = createBasePlanFailure();
+    message.Instruction = object.Instruction ?? "";
+    message.ExitCode = object.ExitCode ?? 0;
+    message.Stderr = object.Stderr ?? "";
     return message;
   },
 };
@@ -1376,7 +1488,7 @@ export const PlanApplyRequest: MessageFns<PlanApplyRequest> = {
 };
 
 function createBasePlanApplyResponse(): PlanApplyResponse {
-  return { Plan: undefined, Applied: false, Succeeded: false, Outputs: [], Probes: [] };
+  return { Plan: undefined, Applied: false, Succeeded: false, Outputs: [], Probes: [], Failure: undefined };
 }
 
 export const PlanApplyResponse: MessageFns<PlanApplyResponse> = {
@@ -1395,6 +1507,9 @@ export const PlanApplyResponse: MessageFns<PlanApplyResponse> = {
     }
     for (const v of message.Probes) {
       PlanProbeState.encode(v!, writer.uint32(42).fork()).join();
+    }
+    if (message.Failure !== undefined) {
+      PlanFailure.encode(message.Failure, writer.uint32(50).fork()).join();
     }
     return writer;
   },
@@ -1452,6 +1567,14 @@ export const PlanApplyResponse: MessageFns<PlanApplyResponse> = {
             message.Probes.push(PlanProbeState.decode(reader, reader.uint32()));
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.Failure = PlanFailure.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1476,6 +1599,9 @@ export const PlanApplyResponse: MessageFns<PlanApplyResponse> = {
     message.Succeeded = object.Succeeded ?? false;
     message.Outputs = object.Outputs?.map((e) => PlanOutput.fromPartial(e)) || [];
     message.Probes = object.Probes?.map((e) => PlanProbeState.fromPartial(e)) || [];
+    message.Failure = (object.Failure !== undefined && object.Failure !== null)
+      ? PlanFailure.fromPartial(object.Failure)
+      : undefined;
     return message;
   },
 };

@@ -3,7 +3,7 @@ import { EXIT, quoteText, UsageError, type CommandSurroundings } from '@wins/win
 import { open } from 'node:fs/promises';
 import { callRunningDaemon, type RunningDaemonOptions } from '../running-daemon.js';
 import { safeLines } from '../safe-lines.js';
-import { contentText, probeLines } from './plan-text.js';
+import { contentText, failureLines, probeLines } from './plan-text.js';
 import { ABOUT_PLANS } from './show.js';
 
 /** What a request may hold, less what is around the plan in it. */
@@ -49,7 +49,7 @@ async function readPlan(file: string): Promise<Buffer> {
   }
 }
 
-function textOf({ Plan, Applied, Succeeded, Outputs, Probes }: PlanApplyResponse): string {
+function textOf({ Plan, Applied, Succeeded, Outputs, Probes, Failure }: PlanApplyResponse): string {
   const plan = Plan === undefined ? '' : contentText(Plan);
   if (!Applied) return `${plan}nothing was done\n`;
   return (
@@ -57,7 +57,8 @@ function textOf({ Plan, Applied, Succeeded, Outputs, Probes }: PlanApplyResponse
     safeLines([
       ...Outputs.map(({ Name, SizeBytes }) => `  output ${Name}: ${SizeBytes} bytes`),
       ...probeLines(Probes),
-      Succeeded ? 'the plan was applied' : 'an instruction failed: see the log of the daemon',
+      ...failureLines(Failure),
+      Succeeded ? 'the plan was applied' : 'an instruction failed',
     ])
   );
 }

@@ -1,5 +1,6 @@
 import type {
   PlanContent,
+  PlanFailure,
   PlanProbeState,
   PlanSource,
   PlanStatusResponse,
@@ -48,6 +49,21 @@ export function probeLines(probes: readonly PlanProbeState[]): string[] {
   });
 }
 
+/** The instruction that failed: a line, and a line each for the end of its standard error. */
+export function failureLines(failure: PlanFailure | undefined): string[] {
+  if (failure === undefined) return [];
+  const { Instruction, ExitCode, Stderr } = failure;
+  const said = Stderr.trimEnd()
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== '');
+  return [
+    `  failed instruction: ${Instruction}, exit code ${ExitCode}`,
+    ...said.slice(-SHOWN_LINES).map((line) => `    ${line}`),
+  ];
+}
+
+const SHOWN_LINES = 20;
+
 function sourceLines(source: PlanSource): string[] {
   const { Source, State, Checksum, NextAt, Problem, FailedChecksum, AppliedChecksum } = source;
   const plan = Checksum === '' ? '' : `, plan ${short(Checksum)}`;
@@ -56,6 +72,7 @@ function sourceLines(source: PlanSource): string[] {
     ...(AppliedChecksum === '' ? [] : [`  applied: ${short(AppliedChecksum)}`]),
     ...(FailedChecksum === '' ? [] : [`  failed: ${short(FailedChecksum)}`]),
     ...(NextAt === '' ? [] : [`  next look: ${NextAt}`]),
+    ...failureLines(source.Failure),
   ];
   const periodic = source.Periodic.map(({ Name, ExitCode, LastSuccessfulRunTime, Failures }) => {
     const last = LastSuccessfulRunTime === '' ? 'never' : LastSuccessfulRunTime;

@@ -1,4 +1,4 @@
-import type { AgentAct, AgentEvent } from '@wins/system-agent';
+import type { AgentAct, AgentEvent, FailedInstruction } from '@wins/system-agent';
 import type { Decision } from '../../kernel/audit/record-policy.js';
 import type { EventFacts } from '../../kernel/events/ring-event.js';
 import type { DaemonEvents } from '../../kernel/daemon-events.js';
@@ -67,11 +67,23 @@ export function publishAgentEvent(events: DaemonEvents, event: AgentEvent): void
   const publish = (name: string, facts: EventFacts): void =>
     events.publish({ type: 'kept', event: name, facts });
   if (event.kind === 'passEnded') {
-    const { source, checksum, succeeded, durationMs } = event;
-    publish(PASS_EVENT, { source, checksum, succeeded, durationMs });
+    const { source, checksum, succeeded, durationMs, failure } = event;
+    publish(PASS_EVENT, { source, checksum, succeeded, durationMs, ...failureFacts(failure) });
   } else if (event.kind === 'probeChanged') {
     const { source, checksum, probe, healthy } = event;
     publish('probe', { source, checksum, probe, healthy });
-  } else if (event.kind === 'stateChanged')
-    publish('planState', { source: event.source, state: event.state.kind });
+  } else if (event.kind === 'stateChanged') {
+    const { source, state } = event;
+    const failure = state.kind === 'failed' ? state.failure : undefined;
+    publish('planState', { source, state: state.kind, ...failureFacts(failure) });
+  }
 }
+
+/** The instruction that failed, and the end of its standard error: of a fact the beginning would be kept. */
+function failureFacts(failure: FailedInstruction | undefined): EventFacts {
+  if (failure === undefined) return {};
+  const { instruction, exitCode, stderrEnd } = failure;
+  return { instruction, exitCode, stderr: stderrEnd.trim().slice(-MAX_FACT) };
+}
+
+const MAX_FACT = 256;

@@ -1,4 +1,4 @@
-import { parsePlan, type PlanStatus } from '@wins/system-agent';
+import { parsePlan, type FailedInstruction, type PlanStatus } from '@wins/system-agent';
 import { appliedMessage, contentMessage, sourceMessage } from './plan-messages.js';
 
 const STATUS: PlanStatus = {
@@ -23,6 +23,10 @@ const { plan, checksum } = parsePlan(
     }),
   ),
 );
+
+const failed = (exitCode: number, stderrEnd: string): FailedInstruction => ({
+  ...{ instruction: 'install', exitCode, stderrEnd },
+});
 
 describe('what is told of a plan', () => {
   it('is what it wants, and no content, argument, value, password or query', () => {
@@ -54,6 +58,16 @@ describe('what is told of a plan', () => {
     [{ kind: 'applied', checksum, nextPassAt: new Date(5000) }, '', '1970-01-01T00:00:05.000Z'],
     [{ kind: 'failed', checksum, failures: 2 }, 'an instruction failed, in try 2', ''],
     [
+      { kind: 'failed', checksum, failures: 2, failure: failed(3, 'a\nno room\n') },
+      'instruction "install" ended with 3: "a\\nno room", in try 2',
+      '',
+    ],
+    [
+      { kind: 'failed', checksum, failures: 1, failure: failed(-1, '') },
+      'instruction "install" was not started, or was killed, in try 1',
+      '',
+    ],
+    [
       { kind: 'failed', checksum, failures: 0 },
       'plan-state is "failed", and the Secret does not say why',
       '',
@@ -68,7 +82,14 @@ describe('what is told of a plan', () => {
     ],
     [
       { kind: 'waiting', checksum, planState: 'succeeded', nextPassAt: new Date(5000) },
-      'plan-state is "succeeded"; only pending starts the plan',
+      expect.stringContaining(
+        'plan-state is "succeeded", of an earlier plan, and only pending starts this one; a Rancher that was rolled back',
+      ) as string,
+      '1970-01-01T00:00:05.000Z',
+    ],
+    [
+      { kind: 'waiting', checksum, planState: 'held', nextPassAt: new Date(5000) },
+      'plan-state is "held"; only pending starts the plan',
       '1970-01-01T00:00:05.000Z',
     ],
     [

@@ -1,6 +1,7 @@
 import type {
   AppliedPlan,
   Command,
+  FailedInstruction,
   Plan,
   PlanFile,
   PlanStatus,
@@ -11,6 +12,7 @@ import type {
   PlanApplied,
   PlanApplyResponse,
   PlanContent,
+  PlanFailure,
   PlanFileEntry,
   PlanInstructionEntry,
   PlanProbeState,
@@ -50,7 +52,14 @@ export function sourceMessage({ source, state, ...known }: PlanStatus): PlanSour
       LastSuccessfulRunTime: status.lastSuccessfulRunTime,
       LastFailedRunTime: status.lastFailedRunTime,
     })),
+    ...('failure' in state && failureMessage(state.failure)),
   };
+}
+
+function failureMessage(failure: FailedInstruction | undefined): { Failure?: PlanFailure } {
+  if (failure === undefined) return {};
+  const { instruction, exitCode, stderrEnd } = failure;
+  return { Failure: { Instruction: instruction, ExitCode: exitCode, Stderr: stderrEnd } };
 }
 
 /** What is known of probes. */
@@ -84,12 +93,13 @@ export function outcomeMessage({
     const nothing = { Applied: false, Succeeded: false, Outputs: [], Probes: [] };
     return { Plan: { ...wanted, Files }, ...nothing };
   }
-  const { succeeded, outputs, probes } = result;
+  const { succeeded, failure, outputs, probes } = result;
   const Outputs = Object.entries(outputs).map(([name, bytes]) => ({
     ...{ Name: name, SizeBytes: bytes?.length ?? 0 },
   }));
   const Probes = probeMessages(probes);
-  return { Plan: wanted, Applied: true, Succeeded: succeeded, Outputs, Probes };
+  const done = { Plan: wanted, Applied: true, Succeeded: succeeded, Outputs, Probes };
+  return { ...done, ...failureMessage(failure) };
 }
 
 function fileMessage(file: PlanFile): PlanFileEntry {
@@ -123,12 +133,31 @@ function addressOf(url = ''): string {
 /** What is wrong with a plan in this state; empty when nothing is. */
 export function problemOf(state: SourceState): string {
   if ('error' in state) return state.error.message;
-  if (state.kind === 'waiting' && !STARTS.has(state.planState))
-    return `plan-state is ${quoteText(state.planState ?? '')}; only pending starts the plan`;
+  if (state.kind === 'waiting' && !STARTS.has(state.planState)) {
+    const found = `plan-state is ${quoteText(state.planState ?? '')}`;
+    if (!ENDED.has(state.planState)) return `${found}; only pending starts the plan`;
+    return `${found}, of an earlier plan, and only pending starts this one; a Rancher that was rolled back to a release without the key never writes it: then remove plan-state from the Secret`;
+  }
   if (state.kind !== 'failed') return '';
-  if (state.failures === 0) return 'plan-state is "failed", and the Secret does not say why';
-  return `an instruction failed, in try ${state.failures}`;
+  const { failures, failure } = state;
+  const inTry = failures === 0 ? '' : `, in try ${failures}`;
+  if (failure !== undefined) return `${failureText(failure)}${inTry}`;
+  if (failures === 0) return 'plan-state is "failed", and the Secret does not say why';
+  return `an instruction failed${inTry}`;
 }
+
+/** What an instruction ended with, in one line. */
+export function failureText({ instruction, exitCode, stderrEnd }: FailedInstruction): string {
+  const ended = exitCode === -1 ? 'was not started, or was killed' : `ended with ${exitCode}`;
+  const said = stderrEnd.trim().slice(-SHOWN_STDERR);
+  return `instruction ${quoteText(instruction)} ${ended}${said === '' ? '' : `: ${quoteText(said)}`}`;
+}
+
+/** So much of the end of standard error is in one line. */
+const SHOWN_STDERR = 200;
+
+/** A plan with these has ended. */
+const ENDED = new Set<string | undefined>(['succeeded', 'failed']);
 
 /** With these the turn of a plan comes by itself. */
 const STARTS = new Set([undefined, 'pending', 'in-progress']);

@@ -59,8 +59,13 @@ function compared(files: readonly [string, number, Buffer | undefined][]): Compa
       const shown = name.endsWith('.pos') ? '.pos' : content.toString('base64');
       return [name, `file ${rights} ${shown}`];
     })
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, what]) => [name.replace(/\d{8}-\d{6}/, 'DATECODE'), what]);
+    .map(([name, what]): [string, string] => [name.replace(/\d{8}-\d{6}/, 'DATECODE'), what])
+    .sort(([a, one], [b, other]) => (`${a} ${one}` < `${b} ${other}` ? -1 : 1))
+    .filter(([name, what], index, all) => {
+      // The original adds a plan to its history at each look where two plans take turns.
+      const [before, content] = all[index - 1] ?? [];
+      return !(name.startsWith('applied/') && before === name && content === what);
+    });
 }
 
 function bytesOf(content: string | { readonly base64: string } | undefined): Buffer {

@@ -1,5 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 
+import { KEY } from '../../decide/secret-keys.js';
 import type { PlayedVersion } from './scenario-player.js';
 import type { RecordedVersion, Recording } from './recording.js';
 
@@ -25,9 +26,9 @@ export function recordedVersions(
   return compared;
 }
 
-/** The versions that our agent wrote. */
+/** The versions that our agent wrote, without the key that the original does not have. */
 export function playedVersions(written: readonly PlayedVersion[]): ComparedVersion[] {
-  return written.map(({ t, data }) =>
+  return written.map(({ t, data: { [KEY.failedInstruction]: _ours, ...data } }) =>
     comparable(
       t,
       mapValues(data, (value: Buffer) => shown(value)),

@@ -27,6 +27,7 @@ export interface Scenario {
   readonly at?: Readonly<Record<number, number>>;
   readonly timesDiffer?: boolean;
   readonly filesDiffer?: boolean;
+  readonly historyDiffers?: boolean;
 }
 
 const write =
@@ -239,7 +240,11 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     },
     notCompared: ['i'],
   },
-  local: { deeds: LOCAL_DEEDS },
+  local: {
+    difference: 'no plan of one second is lost from the history',
+    deeds: LOCAL_DEEDS,
+    historyDiffers: true,
+  },
   'local-missing': { deeds: { 'directory and a.plan made': write('plans/a.plan') } },
   noplan: UNCHANGED,
   'periodic-fail': {
