@@ -84,6 +84,13 @@ describe('secretChanges', () => {
     expect(changes({ 'plan-state': 'in-progress' }, {})).not.toHaveProperty('failed-instruction');
   });
 
+  it('writes keys again that somebody removed, but none for a plan that has never run', () => {
+    const keys = { 'applied-periodic-output': 'gzip {}', 'probe-statuses': '{}' };
+    const applied = { 'applied-checksum': PLAN, 'failed-checksum': '', 'failed-output': '' };
+    expect(changes({ ...applied, 'failure-count': '0' }, {})).toEqual(keys);
+    expect(changes({ 'plan-state': 'cancelled' }, {})).toEqual({});
+  });
+
   it.each(['__proto__', 'constructor', 'toString', '10'])('keeps what is named %s', (name) => {
     const outputs = Object.fromEntries([[name, Buffer.from('x')]]);
     const status = { healthy: true, successCount: 1, failureCount: 0 };
@@ -128,6 +135,7 @@ describe('secretChanges', () => {
     };
     const probes = { w: { healthy: true, successCount: 1, failureCount: 0 } };
     expect(changes(applied, { probes })).toEqual({
+      'applied-periodic-output': 'gzip {}',
       'failed-checksum': '',
       'failure-count': '0',
       'probe-statuses': '{"w":{"healthy":true,"successCount":1}}',
@@ -141,6 +149,7 @@ describe('secretChanges', () => {
       'failed-output': '',
       'failure-count': '0',
       'applied-periodic-output': gzipSync('{}', { level: 1 }),
+      'probe-statuses': '{}',
     };
     expect(changes(applied, {})).toEqual({});
   });

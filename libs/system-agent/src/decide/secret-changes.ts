@@ -42,13 +42,17 @@ export function announcement(revision: number): SecretData {
 
 const PACKED = new Set<string>([KEY.appliedOutput, KEY.failedOutput, KEY.periodicOutput]);
 
-function statusTexts({ decision, result }: EndedPass, data: SecretData): Record<string, string> {
+function statusTexts(
+  { state, decision, result }: EndedPass,
+  data: SecretData,
+): Record<string, string> {
   const texts: Record<string, string> = {
     [KEY.periodicOutput]: periodicJson(readablePeriodic(result.periodic)),
     [KEY.probeStatuses]: probesJson(result.probes),
   };
-  if (decision.kind === 'apply') return texts;
-  // A pass that only watches over makes no key for nothing.
+  // As the original: a key that somebody removed is written again.
+  if (decision.kind === 'apply' || state.planState === undefined) return texts;
+  // A plan that has never run gets no key for nothing.
   return Object.fromEntries(
     Object.entries(texts).filter(([key, text]) => text !== '{}' || data[key] !== undefined),
   );

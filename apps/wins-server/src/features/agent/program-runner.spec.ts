@@ -31,7 +31,7 @@ describe('the runner of instructions', () => {
 
   it('hands variables on, and leaves out what is none', async () => {
     const { run, commands } = runnerOf({ code: 3 });
-    expect(await run('A=b=c', 'EMPTY=', '$env:B="x"', 'secret', '__proto__=p')).toBe(3);
+    expect(await run('A=b=c', 'EMPTY=', '$env:B="x"', 'secret', '=odd', '__proto__=p')).toBe(3);
     expect(Object.entries(commands[0]?.env ?? {})).toEqual([
       ['A', 'b=c'],
       ['EMPTY', ''],
