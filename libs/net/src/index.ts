@@ -35,3 +35,4 @@ export {
 export { proxyOf, type Environment } from './proxy/proxy-of.js';
 export { publicRoots, systemRoots } from './trust/system-roots.js';
 export type { TlsTrust } from './trust/tls-trust.js';
+export { readYaml, type FoundYaml, type YamlOptions } from './yaml/read-yaml.js';

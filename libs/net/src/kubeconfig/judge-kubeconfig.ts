@@ -1,8 +1,8 @@
 import tls from 'node:tls';
 import { quoteText } from '@wins/wins-program';
-import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { readCertificates } from '../pem/read-certificates.js';
+import { readYaml } from '../yaml/read-yaml.js';
 import type { Refusal } from './refusal.js';
 
 /** An API server, the authorities that it is known by, and the credentials that it is shown. Holds secrets: never for a log. */
@@ -35,7 +35,7 @@ export interface ReadKubeconfig {
  * @param allowHttp - Accepts an `http://` address of another machine; one of this machine is always accepted.
  */
 export function judgeKubeconfig(text: string, allowHttp: boolean): ReadKubeconfig | Refusal {
-  const yaml = readYaml(text);
+  const yaml = readYaml(text, 'the kubeconfig');
   if ('found' in yaml) return yaml;
   const warnings: string[] = [];
   const result = kubeconfig(allowHttp, warnings).safeParse(yaml.value);
@@ -164,21 +164,6 @@ function credentialsOf(user: {
     return 'a client certificate and a key that cannot be read, or do not belong together';
   }
   return { ...(token && { token }), clientCertificate: { cert, key } };
-}
-
-function readYaml(text: string): { readonly value: unknown } | Refusal {
-  try {
-    // Without excerpts and warnings: the line at fault may hold the token.
-    const document = parseDocument(text, { prettyErrors: false, logLevel: 'error' });
-    const [error] = document.errors;
-    if (error === undefined) return { value: document.toJS() as unknown };
-    const line = text.slice(0, error.pos[0]).split('\n').length;
-    return { found: `found no YAML in the kubeconfig (line ${line})` };
-  } catch {
-    return {
-      found: 'found YAML in the kubeconfig that is nested too deeply, or has too many aliases',
-    };
-  }
 }
 
 function describe(issue: z.core.$ZodIssue | undefined): string {
