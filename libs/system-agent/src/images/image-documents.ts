@@ -13,7 +13,14 @@ const descriptor = z.object({
 });
 const manifest = z.object({ config: descriptor, layers: z.array(descriptor) });
 const index = z.object({ manifests: z.array(descriptor) });
-const config = z.object({ rootfs: z.object({ diff_ids: z.array(digest) }) });
+const config = z.object({
+  os: z.string().nullish(),
+  rootfs: z.object({ diff_ids: z.array(digest) }),
+  history: z
+    .array(z.object({ created_by: z.string().nullish(), empty_layer: z.boolean().nullish() }))
+    .nullish()
+    .catch(undefined),
+});
 const dockerArchive = z.array(
   z.object({
     Config: z.string(),
@@ -21,6 +28,9 @@ const dockerArchive = z.array(
     Layers: z.array(z.string()),
   }),
 );
+
+/** What an entry of a list is for that does not say, as for Go. */
+const DEFAULT_PLATFORM = { os: 'linux', architecture: 'amd64' };
 
 /** A document or layer by its digest. */
 export type Descriptor = z.infer<typeof descriptor>;
@@ -64,9 +74,10 @@ export function choosePlatform(
   manifests: readonly Descriptor[],
   { os, arch }: ImagePlatform,
 ): Descriptor {
-  const chosen = manifests.find(
-    ({ platform }) => platform?.os === os && platform.architecture === arch,
-  );
+  const chosen = manifests.find(({ platform }) => {
+    const its = platform ?? DEFAULT_PLATFORM;
+    return its.os === os && its.architecture === arch;
+  });
   if (chosen !== undefined) return chosen;
   throw imageFailed(
     'choose an image',
@@ -75,16 +86,29 @@ export function choosePlatform(
   );
 }
 
-/** The digests of the layers as they are unpacked, from the config of an image. @throws AgentError `imageFailed`. */
-export function parseDiffIds(text: Buffer): readonly string[] {
-  const parsed = config.safeParse(parseJson(text, 'config'));
-  if (parsed.success) return parsed.data.rootfs.diff_ids;
-  throw imageFailed(
-    'read the config of an image',
-    'no digests of its layers',
-    'rootfs.diff_ids',
-    parsed.error,
-  );
+/** What the config of an image says of its layers. */
+export interface ImageConfig {
+  /** In Go's words; empty where it says nothing. */
+  readonly os: string;
+  /** The digests of the layers as they are unpacked. */
+  readonly diffIds: readonly string[];
+  /** The commands that have made layers, as far as it says. */
+  readonly madeBy: readonly string[];
+}
+
+/** @throws AgentError `imageFailed`. */
+export function parseConfig(text: Buffer): ImageConfig {
+  const { data, error } = config.safeParse(parseJson(text, 'config'));
+  if (data === undefined) {
+    const found = 'no digests of its layers';
+    throw imageFailed('read the config of an image', found, 'rootfs.diff_ids', error);
+  }
+  const made = (data.history ?? []).filter(({ empty_layer: isEmpty }) => isEmpty !== true);
+  return {
+    os: data.os ?? '',
+    diffIds: data.rootfs.diff_ids,
+    madeBy: made.map(({ created_by: by }) => by ?? ''),
+  };
 }
 
 /** @throws AgentError `imageFailed`. */

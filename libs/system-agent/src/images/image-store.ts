@@ -1,8 +1,7 @@
-import type { Environment } from '@wins/net';
-import { openTrustedFile, type FileTrust } from '@wins/trusted-files';
+import { openTrustedFile } from '@wins/trusted-files';
 import { escapeText, messageOf, quoteText } from '@wins/wins-program';
 import { AgentError } from '../agent-error.js';
-import type { Clock, ImageStore } from '../ports.js';
+import type { ImageStore } from '../ports.js';
 import { archiveFiles } from './archive/archive-files.js';
 import { findInArchive } from './archive/find-in-archive.js';
 import { ImageArchive } from './archive/image-archive.js';
@@ -10,38 +9,25 @@ import type { FoundImage, Wanted } from './found-image.js';
 import { asImageError, imageFailed } from './image-failure.js';
 import { DEFAULT_IMAGE_LIMITS, type ImageLimits } from './image-limits.js';
 import { parseReference } from './reference.js';
-import { credentialsFor, readDockerConfig } from './registry/credentials.js';
 import { endpointsOf } from './registry/endpoints.js';
-import { HostConnections } from './registry/host-connections.js';
-import { readRegistries } from './registry/registries-file.js';
+import { RegistryAccess, type RegistryOptions } from './registry/registry-access.js';
 import { fetchImage } from './registry/registry-image.js';
-import { RegistrySession } from './registry/registry-session.js';
 import type { FileSystemOs } from './unpack/entry-path.js';
 import { unpackImage } from './unpack-image.js';
 
 type Use = (image: FoundImage) => Promise<void>;
 
 /** Where images come from, and what of them is wanted. Paths are absolute. */
-export interface ImageStoreOptions {
+export interface ImageStoreOptions extends RegistryOptions {
   /** Archives in it are looked into first, by tag. Need not exist. */
   readonly imagesDirectory: string;
-  /** The first that exists says which registries there are: see {@link registriesFiles}. */
-  readonly registriesFiles: readonly string[];
-  /** Docker's `config.json`, of which `auths` is read: credentials for hosts that `registries.yaml` has none for. */
-  readonly dockerConfigFile?: string;
   /** In Go's words: `windows` and `amd64`. Its names of files decide what may be unpacked. */
   readonly platform: { readonly os: FileSystemOs; readonly arch: string };
-  /** The part of an image that becomes the root of the folder: `Files/bin` on Windows. Default: the whole image. */
-  readonly subtree?: string;
-  /** What others can write to is not used: code comes from there. */
-  readonly trust: Pick<FileTrust, 'distrustOfFile'>;
-  readonly clock: Clock;
-  /** An archive that cannot be used, or a registry that is asked again; it goes on. */
-  readonly onWarning: (message: string) => void;
   /**
-   * Names the proxies between here and registries by `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, as Go reads them. Default: that of the process.
+   * The part of an image that becomes the root of the folder: `Files/bin` on Windows, where the layers of Microsoft's base image are not fetched then.
+   * Default: the whole image.
    */
-  readonly environment?: Environment;
+  readonly subtree?: string;
   readonly limits?: Partial<ImageLimits>;
 }
 
@@ -138,33 +124,21 @@ async function inRegistry(
   signal: AbortSignal,
   use: Use,
 ) {
-  const { trust, dockerConfigFile, clock, onWarning, environment = process.env } = options;
-  const { limits, reference } = wanted;
-  const registries = await readRegistries(options.registriesFiles, trust);
-  const docker =
-    dockerConfigFile === undefined ? {} : await readDockerConfig(dockerConfigFile, trust);
-  const connections = new HostConnections({
-    ...{ environment, registries, trust, limits, clock, onWarning, signal },
-  });
-  try {
-    const failures: AgentError[] = [];
-    for (const endpoint of endpointsOf(reference, registries)) {
-      const credentials = credentialsFor(endpoint.base.host, registries, docker);
-      const session = new RegistrySession({ endpoint, connections, credentials, limits, signal });
-      const image = await fetchImage(session, connections, wanted).catch((error: unknown) => {
-        signal.throwIfAborted();
-        if (!(error instanceof AgentError)) throw error;
-        failures.push(error);
-      });
-      // From the first that has it: what another one has of it would come on top of what is unpacked by then.
-      if (image === undefined) continue;
-      await use(image);
-      return;
-    }
-    throw notFetched(failures);
-  } finally {
-    connections.close();
+  using access = await RegistryAccess.open(options, wanted.limits, signal);
+  const failures: AgentError[] = [];
+  for (const endpoint of endpointsOf(wanted.reference, access.found.registries)) {
+    const asking = fetchImage(access.session(endpoint), access.connections, wanted);
+    const image = await asking.catch((error: unknown) => {
+      signal.throwIfAborted();
+      if (!(error instanceof AgentError)) throw error;
+      failures.push(error);
+    });
+    // From the first that has it: what another one has of it would come on top of what is unpacked by then.
+    if (image === undefined) continue;
+    await use(image);
+    return;
   }
+  throw notFetched(failures);
 }
 
 function notFetched(failures: readonly AgentError[]): AgentError {

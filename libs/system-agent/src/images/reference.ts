@@ -30,6 +30,11 @@ export function parseReference(text: string): Reference {
   );
 }
 
+/** Whether a text can be the name of a repository. */
+export function isRepository(text: string): boolean {
+  return text.split('/').every((step) => STEP.test(step));
+}
+
 /** The one spelling of a reference by tag: two texts mean the same image when they have the same. */
 export function referenceKey({ registry, repository, tag }: Reference): string {
   return `${registry}/${repository}:${tag}`;
@@ -45,7 +50,7 @@ function read(text: string): Reference | undefined {
   const valid =
     more.length === 0 &&
     REGISTRY.test(registry) &&
-    repository.split('/').every((step) => STEP.test(step)) &&
+    isRepository(repository) &&
     TAG.test(tag) &&
     (digest === undefined || DIGEST.test(digest));
   if (!valid) return undefined;

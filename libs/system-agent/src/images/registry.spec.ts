@@ -272,6 +272,23 @@ describe('a registry that is busy for a moment', () => {
     expect(ranges).toEqual([undefined, 'bytes=10-', 'bytes=20-']);
   });
 
+  it('and falls silent in the middle of a layer is asked for the rest', async () => {
+    const all = gzipSync(layer);
+    const ranges: unknown[] = [];
+    registry.answers.set(LAYER(), ({ headers: { range } }, response) => {
+      ranges.push(range);
+      if (range === undefined) {
+        response.writeHead(200, { 'content-length': all.length }).write(all.subarray(0, 10));
+        return;
+      }
+      const contentRange = `bytes 10-${all.length - 1}/${all.length}`;
+      response.writeHead(206, { 'content-range': contentRange }).end(all.subarray(10));
+    });
+    await unpack({ limits: { idleMs: 100 } });
+    expectUnpacked();
+    expect(ranges).toEqual([undefined, 'bytes=10-']);
+  });
+
   it('is not waited for after three tries', async () => {
     fault(MANIFEST, 3, (response) => response.writeHead(503).end('busy'));
     await expect(unpack()).rejects.toMatchObject(
@@ -470,7 +487,7 @@ describe('registries.yaml', () => {
     async (name) => {
       await lab.unpack('some/img:v1', mirror(name, [other.url, registry.url]));
       expectUnpacked();
-      expect(other.requests.map(({ path }) => path)).toEqual([MANIFEST]);
+      expect(other.requests.map(({ path }) => path)).toEqual([`${MANIFEST}?ns=docker.io`]);
     },
   );
 
@@ -489,7 +506,10 @@ describe('registries.yaml', () => {
   it('asks the registry itself when no mirror has it', async () => {
     await unpack(mirror(registry.host, [other.url], { '^': 'cache/' }));
     expectUnpacked();
-    expect(other.requests.map(({ path }) => path)).toEqual(['/v2/cache/some/img/manifests/v1']);
+    const namespace = encodeURIComponent(registry.host);
+    expect(other.requests.map(({ path }) => path)).toEqual([
+      `/v2/cache/some/img/manifests/v1?ns=${namespace}`,
+    ]);
   });
 
   it('may have a path in the place of /v2', async () => {

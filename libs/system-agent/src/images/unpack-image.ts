@@ -48,8 +48,9 @@ export async function unpackImage(image: FoundImage, options: UnpackOptions): Pr
       yield chunk;
     }
   }
-  let index = 0;
-  for await (const bytes of image.layers()) {
+  // Nothing of a base image is below a folder of programs.
+  let index = options.subtree === undefined ? 0 : image.baseLayers;
+  for await (const bytes of image.layers(index)) {
     const unpacked = checkedBytes(decompress(bytes, LAYER_COMPRESSIONS), {
       what: `unpack layer ${index + 1}`,
       maxBytes: limits.unpackedBytes - unpackedBytes,

@@ -20,13 +20,14 @@ export function digestOf(bytes: Buffer): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }
 
-/** What `docker save` writes. `stored` are the layers as they are in the archive, where that is another form. */
+/** What `docker save` writes. `stored` are the layers as they are in the archive, where that is another form; `more` is in the config. */
 export async function dockerArchive(
   tag: string,
   layers: readonly Buffer[],
   stored: readonly Buffer[] = layers,
+  more: object = {},
 ): Promise<Buffer> {
-  const config = JSON.stringify({ rootfs: { diff_ids: layers.map(digestOf) } });
+  const config = JSON.stringify({ ...more, rootfs: { diff_ids: layers.map(digestOf) } });
   const names = layers.map((_, index) => `${index}/layer.tar`);
   return await tarOf([
     ...stored.map((content, index) => ({ name: names[index] ?? '', content })),

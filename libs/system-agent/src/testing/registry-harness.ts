@@ -21,6 +21,8 @@ export class RegistryDouble {
   readonly content = new Map<string, Buffer>();
   /** Answers of a test, by the path of the request without its query. */
   readonly answers = new Map<string, Answer>();
+  /** Asked before all of these: true where it has answered. */
+  gate: (request: IncomingMessage, response: ServerResponse) => boolean = () => false;
   readonly requests: { readonly path: string; readonly authorization: string | undefined }[] = [];
   readonly #server: Server;
   readonly #scheme: string;
@@ -66,6 +68,7 @@ export class RegistryDouble {
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const { pathname } = new URL(request.url ?? '', this.url);
     this.requests.push({ path: request.url ?? '', authorization: request.headers.authorization });
+    if (this.gate(request, response)) return;
     const answer = this.answers.get(pathname);
     if (answer !== undefined) {
       answer(request, response);

@@ -3,7 +3,7 @@ import { checkedBytes, readDocument } from '../checked-bytes.js';
 import { foundImage, type FoundImage, type Wanted } from '../found-image.js';
 import {
   choosePlatform,
-  parseDiffIds,
+  parseConfig,
   parseDockerArchive,
   parseManifest,
   parseOciIndex,
@@ -43,9 +43,10 @@ async function findInDockerArchive(archive: ImageArchive, text: Buffer, { refere
   const images = parseDockerArchive(text);
   const image = images.find(({ RepoTags }) => RepoTags?.some((tag) => isSame(tag, reference)));
   if (image === undefined) return undefined;
-  return foundImage(parseDiffIds(await archive.document(image.Config)), image.Layers.length, () =>
-    archive.files(image.Layers),
-  );
+  const config = parseConfig(await archive.document(image.Config));
+  const layers = image.Layers.map(() => ({}));
+  const open = (first: number) => archive.files(image.Layers.slice(first));
+  return foundImage({ config, layers, open });
 }
 
 async function findInLayout(archive: ImageArchive, text: Buffer, wanted: Wanted) {
@@ -54,8 +55,9 @@ async function findInLayout(archive: ImageArchive, text: Buffer, wanted: Wanted)
   );
   if (image === undefined) return undefined;
   const { config, layers } = await manifestOf(archive, image, wanted);
-  const diffIds = parseDiffIds(await blob(archive, config, wanted.limits));
-  return foundImage(diffIds, layers.length, () => checkedLayers(archive, layers, wanted.limits));
+  const parsed = parseConfig(await blob(archive, config, wanted.limits));
+  const open = (first: number) => checkedLayers(archive, layers.slice(first), wanted.limits);
+  return foundImage({ config: parsed, layers, open });
 }
 
 async function manifestOf(

@@ -1,13 +1,22 @@
 import type { FileTrust } from '@wins/trusted-files';
 import { z } from 'zod';
 import { AgentError } from '../../agent-error.js';
+import { entryOf, namesOfServer } from './host-entry.js';
 import { readTrusted, type Registries } from './registries-file.js';
+
+/** A name and its password. */
+export interface NameAndPassword {
+  readonly username: string;
+  readonly password: string;
+}
+
+type PasswordCredentials = NameAndPassword & { readonly kind: 'password' };
 
 /** Who the agent is to a registry. */
 export type Credentials =
-  | { readonly kind: 'password'; readonly username: string; readonly password: string }
-  /** Is exchanged for a token, and shown to nobody else. */
-  | { readonly kind: 'identityToken'; readonly token: string };
+  | PasswordCredentials
+  /** Is exchanged for a token, and shown to nobody else; `password` is for servers that know no such exchange. */
+  | { readonly kind: 'identityToken'; readonly token: string; readonly password: NameAndPassword };
 
 interface Auth {
   readonly username?: string | null | undefined;
@@ -17,7 +26,6 @@ interface Auth {
   readonly identity_token?: string | null | undefined;
 }
 
-const HUB = ['docker.io', 'index.docker.io', 'registry-1.docker.io'];
 const dockerConfig = z.object({
   auths: z
     .record(
@@ -56,30 +64,47 @@ export async function readDockerConfig(
   }
 }
 
-/** What is configured for a host with its port: in `registries.yaml`, else in Docker's file. */
-export function credentialsFor(
-  host: string,
-  registries: Registries,
-  docker: DockerConfig,
-): Credentials | undefined {
-  const hosts = HUB.includes(host) ? HUB : [host];
-  for (const name of hosts) {
-    const found = read(registries.configs?.[name]?.auth ?? {});
-    if (found !== undefined) return found;
-  }
-  for (const [key, { identitytoken, ...auth }] of Object.entries(docker.auths ?? {})) {
-    const name = key.replace(/^https?:\/\//, '').replace(/\/.*$/, '');
-    if (!hosts.includes(name)) continue;
-    const found = read({ ...auth, identity_token: identitytoken });
-    if (found !== undefined) return found;
+/** Credentials, and where they are from, for people. */
+export interface Login {
+  readonly credentials: Credentials;
+  /** `configs.registry.example of registries.yaml`. */
+  readonly from: string;
+}
+
+/** What is configured for a server in `registries.yaml`. */
+export function loginOfRegistries(base: URL, { configs }: Registries): Login | undefined {
+  const entry = entryOf(configs, namesOfServer(base));
+  const credentials = entry?.value?.auth ? read(entry.value.auth) : undefined;
+  return credentials && entry && { credentials, from: `configs.${entry.name} of registries.yaml` };
+}
+
+/** What is configured for a server in Docker's file. */
+export function loginOfDocker(base: URL, { auths }: DockerConfig): Login | undefined {
+  const names = namesOfServer(base);
+  for (const [key, { identitytoken, ...auth }] of Object.entries(auths ?? {})) {
+    if (!names.includes(key.replace(/^https?:\/\//, '').replace(/\/.*$/, ''))) continue;
+    const credentials = read({ ...auth, identity_token: identitytoken });
+    if (credentials !== undefined) return { credentials, from: `auths.${key} of Docker's file` };
   }
   return undefined;
 }
 
-function read({ username, password, auth, identity_token: token }: Auth): Credentials | undefined {
-  if (token) return { kind: 'identityToken', token };
+function read(auth: Auth): Credentials | undefined {
+  const password = passwordOf(auth);
+  const token = auth.identity_token;
+  if (!token) return password;
+  const { username = '<token>', password: word = '' } = password ?? {};
+  return { kind: 'identityToken', token, password: { username, password: word || token } };
+}
+
+function passwordOf({ username, password, auth }: Auth): PasswordCredentials | undefined {
   if (username) return { kind: 'password', username, password: password ?? '' };
   if (!auth) return undefined;
   const [name = '', ...rest] = Buffer.from(auth, 'base64').toString('utf8').split(':');
   return { kind: 'password', username: name, password: rest.join(':').replace(/\0+$/, '') };
+}
+
+/** The value of `Authorization`. */
+export function basic({ username, password }: NameAndPassword): string {
+  return `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`;
 }

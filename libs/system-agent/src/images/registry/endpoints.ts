@@ -1,23 +1,29 @@
-import { quoteText } from '@wins/wins-program';
+import { posix } from 'node:path';
 import type { Reference } from '../reference.js';
 import { imageFailed } from '../image-failure.js';
+import { entryOf, namesOfRegistry } from './host-entry.js';
 import { parseUrl } from './parse-url.js';
 import type { Registries } from './registries-file.js';
+import { rewrite } from './rewrite.js';
 
 /** One place where an image may be. */
 export interface Endpoint {
   /** What comes before `/<repository>/manifests/…`; no slash at its end. */
   readonly base: URL;
   readonly repository: string;
+  /** The registry that a mirror of another host is asked for, which it may need to know. */
+  readonly namespace?: string;
+  /** The entry of `mirrors` that names it; absent for the registry itself. */
+  readonly mirrorOf?: string;
+  /** The expression that has made `repository`. */
+  readonly rewrittenBy?: string;
 }
 
 const DOCKER_HUB = 'index.docker.io';
 
 /**
- * Where an image is asked for, in this order: the mirrors of its registry, or of `*` where it has none of its own, then the registry
+ * Where an image is asked for, in this order: the mirrors of its registry, or of `*` where it has no entry of its own, then the registry
  * itself. Names are rewritten for mirrors alone.
- *
- * Rewrites are regular expressions of JavaScript, and trusted as the file is: one that takes forever holds up the process.
  *
  * @throws AgentError `imageFailed` for an endpoint or a rewrite that cannot be used.
  */
@@ -25,16 +31,26 @@ export function endpointsOf(
   { registry, repository }: Reference,
   { mirrors }: Registries,
 ): Endpoint[] {
-  const names = registry === 'docker.io' ? [registry, DOCKER_HUB] : [registry];
-  const mirror = [...names, '*'].map((name) => mirrors?.[name]).find((some) => some != null);
-  const rewritten = rewrite(repository, mirror?.rewrite ?? {});
-  return [
-    ...(mirror?.endpoint ?? []).map((text) => ({ base: baseOf(text), repository: rewritten })),
-    { base: baseOf(registry === 'docker.io' ? DOCKER_HUB : registry), repository },
-  ];
+  const host = registry === 'docker.io' ? DOCKER_HUB : registry;
+  const own = { base: baseOf(host), repository };
+  const mirror = entryOf(mirrors, namesOfRegistry(registry));
+  if (mirror === undefined) return [own];
+  const rewritten = rewrite(repository, mirror.value?.rewrite ?? {});
+  const { pattern: rewrittenBy } = rewritten;
+  const mirrored = (mirror.value?.endpoint ?? []).map((text): Endpoint => {
+    const base = baseOf(text);
+    const isOther = base.host !== own.base.host && base.host !== registry;
+    return {
+      ...{ base, repository: rewritten.repository, mirrorOf: mirror.name },
+      ...(isOther && { namespace: registry }),
+      ...(rewrittenBy !== undefined && { rewrittenBy }),
+    };
+  });
+  return [...mirrored, own];
 }
 
-function baseOf(text: string): URL {
+/** The address of the registry that a text of `registries.yaml`, or an image, names. @throws AgentError `imageFailed`. */
+export function baseOf(text: string): URL {
   const url = parseUrl(/^[a-z]+:\/\//i.test(text) ? text : `${schemeOf(text)}://${text}`);
   const isPlain =
     url !== undefined &&
@@ -44,50 +60,14 @@ function baseOf(text: string): URL {
     // Not quoted: it may have a password in it.
     throw imageFailed('use a mirror', 'another form', 'an address such as https://mirror:5000');
   // As containerd has it: a path takes the place of /v2.
-  url.pathname = url.pathname === '/' ? '/v2' : url.pathname.replace(/\/+$/, '');
+  const path = posix.normalize(url.pathname).replace(/\/+$/, '');
+  url.pathname = path === '' ? '/v2' : path;
   return url;
 }
 
-/** A registry on this machine is seldom given a certificate, and what goes to it leaves nowhere. */
+/** A registry on another port of this machine is seldom given a certificate, and what goes to it leaves nowhere. */
 function schemeOf(registry: string): string {
-  const host = registry.replace(/:\d+$/, '');
-  return /^(localhost|\[::1\]|127(?:\.\d{1,3}){3})$/.test(host) ? 'http' : 'https';
-}
-
-/** The first expression that matches counts; `$1` and `${1}` stand for groups, as in Go. */
-function rewrite(repository: string, rewrites: Readonly<Record<string, string>>): string {
-  for (const [pattern, replacement] of Object.entries(rewrites)) {
-    const expression = compile(pattern);
-    if (!expression.test(repository)) continue;
-    return repository.replace(new RegExp(expression, 'g'), (...found: unknown[]) => {
-      const groups = (typeof found.at(-1) === 'object' ? found.at(-1) : {}) as Record<
-        string,
-        unknown
-      >;
-      return replacement.replace(
-        /\$(?:(\w+)|\{(\w+)\}|\$)/g,
-        (all, bare?: string, braced?: string) => {
-          const name = bare ?? braced;
-          if (name === undefined) return all.slice(1);
-          const value = /^\d+$/.test(name) ? found[Number(name)] : groups[name];
-          return typeof value === 'string' ? value : '';
-        },
-      );
-    });
-  }
-  return repository;
-}
-
-function compile(pattern: string): RegExp {
-  try {
-    // Go's way to name a group.
-    return new RegExp(pattern.replaceAll('(?P<', '(?<'));
-  } catch (error) {
-    throw imageFailed(
-      'rewrite the name of an image',
-      quoteText(pattern),
-      'a regular expression',
-      error,
-    );
-  }
+  const [, host = '', port = '443'] = /^(.*?)(?::(\d+))?(?:\/.*)?$/.exec(registry) ?? [];
+  const isHere = /^(localhost|\[::1\]|127(?:\.\d{1,3}){3})$/.test(host);
+  return isHere && port !== '443' ? 'http' : 'https';
 }

@@ -15,7 +15,8 @@ import { AgentError } from '../../agent-error.js';
 import type { Clock } from '../../ports.js';
 import { imageFailed } from '../image-failure.js';
 import type { ImageLimits } from '../image-limits.js';
-import { readTrusted, type Registries } from './registries-file.js';
+import { entryOf, namesOfServer } from './host-entry.js';
+import { readTrusted, type RegistryConfig, type Registries } from './registries-file.js';
 
 /** Another try gives the same, and so does another registry that is asked in the same way. */
 const REFUSED = new Set(['badStatus', 'badShape', 'invalidRequest', 'redirectRefused']);
@@ -98,16 +99,40 @@ export class HostConnections {
     return withoutSecrets(message, this.#hidden);
   }
 
-  #trustOf({ host }: URL): Promise<TlsTrust> {
-    const trust = this.#trusts.get(host) ?? this.#readTrust(host);
-    this.#trusts.set(host, trust);
+  /** Whose certificates are believed of a server, and which one it is shown, for people. */
+  describeTrust(url: URL): string {
+    if (url.protocol === 'http:') return 'none: it has no TLS';
+    const { ca_file: ca, cert_file: cert, insecure_skip_verify: isAny } = this.#tlsOf(url);
+    const roots = isAny === true ? 'any certificate' : 'authorities of the system';
+    const more = ca && isAny !== true ? `, and of ${ca}` : '';
+    return `${roots}${more}${cert ? `; it is shown ${cert}` : ''}`;
+  }
+
+  /** The bytes of an answer. @throws AgentError `unreachable`, `imageFailed`. */
+  async *body(answer: HttpAnswer): AsyncGenerator<Uint8Array> {
+    try {
+      yield* answer.body({ maxBytes: Infinity, mayBeEncoded: true });
+    } catch (error) {
+      throw asAgentError(answer.url, error, this.#options.signal);
+    }
+  }
+
+  #tlsOf(url: URL): NonNullable<RegistryConfig['tls']> {
+    return entryOf(this.#options.registries.configs, namesOfServer(url))?.value?.tls ?? {};
+  }
+
+  #trustOf(url: URL): Promise<TlsTrust> {
+    const trust = this.#trusts.get(url.origin) ?? this.#readTrust(url);
+    this.#trusts.set(url.origin, trust);
     return trust;
   }
 
-  async #readTrust(host: string): Promise<TlsTrust> {
-    const tls = this.#options.registries.configs?.[host]?.tls ?? {};
-    const authorities = await this.#readAuthorities(tls.ca_file);
-    const [cert, key] = [await this.#readPem(tls.cert_file), await this.#readPem(tls.key_file)];
+  async #readTrust(url: URL): Promise<TlsTrust> {
+    const { ca_file: ca, cert_file: certFile, key_file: keyFile, ...tls } = this.#tlsOf(url);
+    const authorities = await this.#readAuthorities(ca);
+    const [cert, key] = [await this.#readPem(certFile), await this.#readPem(keyFile)];
+    if ((cert === undefined) !== (key === undefined))
+      throw imageFailed(`ask ${url.origin}`, 'one of cert_file and key_file', 'both, or none');
     const roots = [...publicRoots(this.#options.environment), ...authorities];
     return {
       roots: tls.insecure_skip_verify === true ? 'anyCertificate' : roots,

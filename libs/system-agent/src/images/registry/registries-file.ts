@@ -1,11 +1,15 @@
 import path from 'node:path';
+import { readYaml } from '@wins/net';
 import { openTrustedFile, readText, TrustedFileError, type FileTrust } from '@wins/trusted-files';
-import { escapeText, messageOf } from '@wins/wins-program';
-import { parse } from 'yaml';
+import { messageOf, quoteText } from '@wins/wins-program';
+import { isMap, isScalar, type Document, type Pair } from 'yaml';
 import { z } from 'zod';
 import { AgentError } from '../../agent-error.js';
 
 const MAX_BYTES = 1024 * 1024;
+/** As YAML 1.1 has them. */
+const YES = ['y', 'yes', 'true', 'on'];
+const NO = ['n', 'no', 'false', 'off'];
 
 const text = z.string().nullish();
 const registries = z.object({
@@ -15,7 +19,7 @@ const registries = z.object({
       z
         .object({
           endpoint: z.array(z.string()).nullish(),
-          rewrite: z.record(z.string(), z.string()).nullish(),
+          rewrite: z.record(z.string(), z.string().nullable()).nullish(),
         })
         .nullable(),
     )
@@ -33,7 +37,7 @@ const registries = z.object({
               ca_file: text,
               cert_file: text,
               key_file: text,
-              insecure_skip_verify: z.boolean().nullish(),
+              insecure_skip_verify: z.stringbool({ truthy: YES, falsy: NO }).nullish(),
             })
             .nullish(),
         })
@@ -61,30 +65,70 @@ export function registriesFiles(
   ].map((file) => path.resolve(file));
 }
 
+/** The registries of a node, and the file that says so; undefined where there is none. */
+export interface FoundRegistries {
+  readonly registries: Registries;
+  readonly file: string | undefined;
+  /** A line for each part of the file that is not used. */
+  readonly warnings: readonly string[];
+}
+
 /**
  * Reads the first of the files that is there; it decides where code is fetched from, so it has to be trusted.
+ *
+ * It is read as yaml.v2 reads it into the types of wharfie: YAML 1.1, every scalar as it is written, the first of several documents, and of keys that
+ * come twice the entries of both.
  *
  * @throws AgentError `imageFailed` when it is not trusted, or cannot be read: falling back to another registry would be worse than an error.
  */
 export async function readRegistries(
   files: readonly string[],
   trust: Pick<FileTrust, 'distrustOfFile'>,
-): Promise<Registries> {
+): Promise<FoundRegistries> {
   for (const file of files) {
     const content = await readTrusted(file, trust);
-    if (content === undefined) continue;
-    try {
-      return registries.parse(parse(content) ?? {});
-    } catch (error) {
-      // What the parser says quotes the file, which holds passwords.
-      const found = error instanceof z.ZodError ? z.prettifyError(error) : 'no YAML';
-      throw new AgentError(
-        'imageFailed',
-        `cannot read ${file}: found ${escapeText(found)}; wanted registries`,
-      );
-    }
+    if (content !== undefined) return { ...parseRegistries(content, file), file };
   }
-  return {};
+  return { registries: {}, file: undefined, warnings: [] };
+}
+
+function parseRegistries(content: string, file: string): Omit<FoundRegistries, 'file'> {
+  const refused = (found: string): AgentError =>
+    new AgentError('imageFailed', `cannot read ${file}: ${found}; wanted registries`);
+  const yaml = readYaml(content, 'it', {
+    ...{ version: '1.1', schema: 'failsafe', customTags: ['null', 'merge'], uniqueKeys: false },
+    prepare: joinTwice,
+  });
+  if ('found' in yaml) throw refused(yaml.found);
+  const { data, error } = registries.safeParse(yaml.value ?? {});
+  if (data === undefined) {
+    // What stands there may be a password.
+    const [issue] = error.issues;
+    const wanted = issue?.code === 'invalid_type' ? `no ${issue.expected}` : 'no yes or no';
+    const place = (issue?.path ?? []).map(String).join('.');
+    throw refused(`found ${wanted} at ${place === '' ? 'its top' : quoteText(place)}`);
+  }
+  const more = `the first document of ${file} alone is used: ${yaml.more} more come after it`;
+  return { registries: data, warnings: yaml.more === 0 ? [] : [more] };
+}
+
+/** A struct of Go that comes twice is filled twice; of the entries of a map the later one counts. */
+function joinTwice({ contents }: Document): void {
+  const join = (node: unknown, depth: number): void => {
+    if (!isMap(node)) return;
+    const found = new Map<unknown, Pair>();
+    for (const pair of node.items) {
+      const key = isScalar(pair.key) ? pair.key.source : pair.key;
+      const earlier = found.get(key)?.value;
+      // The entries of mirrors and configs, by the names of hosts.
+      const isOfMap = depth === 1;
+      if (!isOfMap && isMap(earlier) && isMap(pair.value)) earlier.items.push(...pair.value.items);
+      else found.set(key, pair);
+    }
+    node.items = [...found.values()];
+    for (const { value } of node.items) join(value, depth + 1);
+  };
+  join(contents, 0);
 }
 
 /** @returns Undefined when there is none. @throws AgentError `imageFailed`. */

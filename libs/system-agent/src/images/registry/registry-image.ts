@@ -4,7 +4,7 @@ import { checkedBytes, readDocument } from '../checked-bytes.js';
 import { foundImage, type FoundImage, type Wanted } from '../found-image.js';
 import {
   choosePlatform,
-  parseDiffIds,
+  parseConfig,
   parseManifest,
   type Descriptor,
   type Manifest,
@@ -39,9 +39,9 @@ export async function fetchImage(
     maxBytes: limits.documentBytes,
     ...exactly(config),
   };
-  const diffIds = parseDiffIds(await readDocument(session.body(answer, path), expected));
-  return foundImage(diffIds, layers.length, async function* () {
-    for (const layer of layers) {
+  const parsed = parseConfig(await readDocument(session.body(answer, path), expected));
+  const open = async function* (first: number) {
+    for (const layer of layers.slice(first)) {
       if (layer.size > limits.layerBytes)
         throw imageFailed('read a layer', `${layer.size} bytes`, `at most ${limits.layerBytes}`);
       const { answer: found, path: own } = await openLayer(session, connections, layer);
@@ -52,7 +52,8 @@ export async function fetchImage(
         ...exactly(layer),
       });
     }
-  });
+  };
+  return foundImage({ config: parsed, layers, open });
 }
 
 async function fetchManifest(

@@ -1,29 +1,29 @@
 import { isNetError, type HttpAnswer } from '@wins/net';
-import { z } from 'zod';
 import { AgentError } from '../../agent-error.js';
-import { readDocument } from '../checked-bytes.js';
 import type { ImageLimits } from '../image-limits.js';
-import { imageFailed } from '../image-failure.js';
 import { parseChallenges, type Challenge } from './challenge.js';
-import type { Credentials } from './credentials.js';
+import { basic, type Login } from './credentials.js';
 import type { Endpoint } from './endpoints.js';
+import { fetchToken } from './fetch-token.js';
 import { asAgentError, type HostConnections } from './host-connections.js';
-import { parseUrl } from './parse-url.js';
 
 /** As often as a request is sent. */
 const MAX_TRIES = 3;
-const tokenAnswer = z.object({ token: z.string().optional(), access_token: z.string().optional() });
+/** The connection was there, and ended or went silent. */
+const CUT = new Set(['interrupted', 'timedOut']);
 
 export interface RegistrySessionOptions {
   readonly endpoint: Endpoint;
   readonly connections: HostConnections;
-  readonly credentials: Credentials | undefined;
+  /** Who the agent is to this registry; asked for once the registry wants to know. */
+  readonly findLogin: () => Promise<Login | undefined>;
   readonly limits: ImageLimits;
   readonly signal: AbortSignal;
 }
 
 /**
- * One repository of one registry, asked without saying who we are until the registry wants to know.
+ * One repository of one registry, asked without saying who we are until the registry wants to know: by 401, or by 403 or 404 for what it hides from
+ * strangers, if it wants to know at `/v2/`.
  *
  * Docker's protocol lets the registry name the server that hands out tokens, and that one is shown the credentials of the registry,
  * though it may be another host: Docker Hub works so. They leave by HTTPS alone, but for a server of the same name as a registry that is
@@ -32,13 +32,14 @@ export interface RegistrySessionOptions {
 export class RegistrySession {
   readonly #options: RegistrySessionOptions;
   #authorization: string | undefined;
+  #login: Promise<Login | undefined> | undefined;
 
   constructor(options: RegistrySessionOptions) {
     this.#options = options;
-    const { connections, credentials } = options;
-    if (credentials !== undefined)
-      connections.hide(credentials.kind === 'password' ? credentials.password : credentials.token);
   }
+
+  /** Where the credentials are from that the registry, or its server of tokens, was shown; undefined as long as it was shown none. */
+  shown: string | undefined;
 
   /**
    * @param path - Behind the name of the repository: `manifests/v1`.
@@ -46,19 +47,33 @@ export class RegistrySession {
    * @throws AgentError `unreachable`, `unauthorized`, `notFound`, `imageFailed`.
    */
   async get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<HttpAnswer> {
-    const { base, repository } = this.#options.endpoint;
-    const url = new URL(base);
-    url.pathname = `${base.pathname}/${repository}/${path}`;
+    const url = this.#address(`${this.#options.endpoint.repository}/${path}`);
     let answer = await this.#ask(url, headers);
-    if (answer.status === 401) {
+    const challenges = await this.#challengesOf(answer);
+    if (challenges !== undefined) {
       answer.close();
-      this.#authorization = await this.#authorize(answer.headers['www-authenticate']);
+      this.#authorization = await this.#authorize(challenges);
       answer = await this.#ask(url, headers);
     }
     const { status } = answer;
     if (status === 200 || (status === 206 && headers['range'] !== undefined)) return answer;
     answer.close();
     throw this.#refusal(status, path);
+  }
+
+  /**
+   * Asks whether the registry is there, and takes the login if it wants one.
+   *
+   * @returns The status of its last answer.
+   * @throws AgentError `unreachable`, `unauthorized`, `imageFailed`.
+   */
+  async ping(): Promise<number> {
+    const url = this.#address('');
+    using first = await this.#ask(url, {});
+    if (first.status !== 401) return first.status;
+    this.#authorization = await this.#authorize(challengesIn(first));
+    using second = await this.#ask(url, {});
+    return second.status;
   }
 
   /**
@@ -81,7 +96,7 @@ export class RegistrySession {
         }
         return;
       } catch (error) {
-        const isCut = isNetError(error) && error.code === 'interrupted';
+        const isCut = isNetError(error) && CUT.has(error.code);
         if (!isCut || path === undefined || tries === MAX_TRIES)
           throw asAgentError(this.#options.endpoint.base, error, this.#options.signal);
       } finally {
@@ -94,95 +109,74 @@ export class RegistrySession {
     }
   }
 
+  #address(path: string): URL {
+    const { base, namespace } = this.#options.endpoint;
+    const url = new URL(base);
+    url.pathname = `${base.pathname}/${path}`;
+    if (namespace !== undefined) url.searchParams.set('ns', namespace);
+    return url;
+  }
+
   async #ask(url: URL, headers: Readonly<Record<string, string>>): Promise<HttpAnswer> {
     const question = { headers, authorization: this.#authorization };
     return await this.#options.connections.ask(url, question);
   }
 
-  async #authorize(header: string | string[] | undefined): Promise<string> {
-    const { credentials, endpoint } = this.#options;
-    const challenges = [header ?? []].flat().flatMap(parseChallenges);
+  /** How the registry wants to know who we are; undefined where it does not. */
+  async #challengesOf(answer: HttpAnswer): Promise<readonly Challenge[] | undefined> {
+    const { status } = answer;
+    if (status !== 401 && status !== 403 && status !== 404) return undefined;
+    const own = challengesIn(answer);
+    if (status === 401 && own.length > 0) return own;
+    if (status !== 401 && this.#authorization !== undefined) return undefined;
+    if ((await this.#findLogin()) === undefined) return status === 401 ? own : undefined;
+    using root = await this.#ask(this.#address(''), {});
+    return root.status === 401 || status === 401 ? challengesIn(root) : undefined;
+  }
+
+  #findLogin(): Promise<Login | undefined> {
+    return (this.#login ??= this.#options.findLogin());
+  }
+
+  async #authorize(challenges: readonly Challenge[]): Promise<string> {
+    const { endpoint, connections } = this.#options;
+    const { base, repository } = endpoint;
+    const login = await this.#findLogin();
+    const { credentials, from } = login ?? {};
+    if (credentials?.kind === 'identityToken') connections.hide(credentials.token);
+    else if (credentials !== undefined) connections.hide(credentials.password);
+    this.shown = from;
     const bearer = challenges.find(({ scheme }) => scheme === 'bearer');
-    if (bearer !== undefined) return `Bearer ${await this.#fetchToken(bearer)}`;
+    if (bearer !== undefined) {
+      const { limits } = this.#options;
+      const asked = { challenge: bearer, base, repository, credentials, connections, limits };
+      return `Bearer ${await fetchToken(asked)}`;
+    }
     const wantsBasic = challenges.some(({ scheme }) => scheme === 'basic');
-    if (wantsBasic && credentials?.kind === 'password') return basic(credentials);
+    const password = credentials?.kind === 'password' ? credentials : credentials?.password;
+    if (wantsBasic && password !== undefined) return basic(password);
+    this.shown = undefined;
     const found = wantsBasic
       ? 'no name and password for it'
       : 'no way to authenticate that we know';
     throw new AgentError(
       'unauthorized',
-      `cannot ask ${endpoint.base.origin}: found ${found}; wanted some in registries.yaml`,
+      `cannot ask ${base.origin}: found ${found}; wanted some in registries.yaml`,
     );
-  }
-
-  async #fetchToken({ parameters }: Challenge): Promise<string> {
-    const { endpoint, connections, credentials, limits } = this.#options;
-    const url = this.#realm(parameters.get('realm') ?? '');
-    const question = {
-      ...(parameters.has('service') ? { service: parameters.get('service') ?? '' } : {}),
-      scope: parameters.get('scope') ?? `repository:${endpoint.repository}:pull`,
-    };
-    let answer: HttpAnswer;
-    if (credentials?.kind === 'identityToken') {
-      const grant = {
-        grant_type: 'refresh_token',
-        client_id: 'wins',
-        refresh_token: credentials.token,
-      };
-      answer = await connections.ask(url, { form: new URLSearchParams({ ...question, ...grant }) });
-    } else {
-      for (const [name, value] of Object.entries(question)) url.searchParams.set(name, value);
-      const authorization = credentials && basic(credentials);
-      answer = await connections.ask(url, { authorization });
-    }
-    if (answer.status !== 200) {
-      answer.close();
-      const found = `status ${answer.status}`;
-      throw new AgentError(
-        'unauthorized',
-        `cannot get a token of ${url.origin}: found ${found}; wanted 200`,
-      );
-    }
-    const text = await readDocument(this.body(answer), {
-      what: 'read a token',
-      maxBytes: limits.documentBytes,
-    });
-    return tokenOf(text, url);
-  }
-
-  #realm(text: string): URL {
-    const { base } = this.#options.endpoint;
-    const url = parseUrl(text);
-    const plain =
-      url?.protocol === 'http:' && base.protocol === 'http:' && url.hostname === base.hostname;
-    if (url !== undefined && (url.protocol === 'https:' || plain)) return url;
-    throw imageFailed(`get a token for ${base.origin}`, 'a server without HTTPS', 'one by HTTPS');
   }
 
   #refusal(status: number, path: string): AgentError {
     const code = ({ 401: 'unauthorized', 403: 'unauthorized', 404: 'notFound' } as const)[status];
     const { base, repository } = this.#options.endpoint;
     const what = `get ${path} of ${repository} from ${base.origin}`;
+    const login = this.shown === undefined ? '' : `; it was shown ${this.shown}`;
     return new AgentError(
       code ?? 'imageFailed',
-      `cannot ${what}: found status ${status}; wanted 200`,
+      `cannot ${what}: found status ${status}; wanted 200${login}`,
     );
   }
 }
 
-function basic(credentials: { username: string; password: string }): string {
-  const text = `${credentials.username}:${credentials.password}`;
-  return `Basic ${Buffer.from(text, 'utf8').toString('base64')}`;
-}
-
-function tokenOf(text: Buffer, url: URL): string {
-  let answer: z.infer<typeof tokenAnswer> = {};
-  try {
-    answer = tokenAnswer.parse(JSON.parse(text.toString('utf8')));
-  } catch {
-    // The cause would quote the answer, which may hold a token.
-  }
-  const token = answer.token ?? answer.access_token ?? '';
-  if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw imageFailed(`get a token of ${url.origin}`, 'an answer without a usable one', 'a token');
+function challengesIn({ headers }: HttpAnswer): readonly Challenge[] {
+  return [headers['www-authenticate'] ?? []].flat().flatMap(parseChallenges);
 }

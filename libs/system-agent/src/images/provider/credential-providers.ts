@@ -1,0 +1,131 @@
+import { systemClock, type Clock } from '@wins/time';
+import { distrusted, type FileTrust } from '@wins/trusted-files';
+import { messageOf } from '@wins/wins-program';
+import { z } from 'zod';
+import { AgentError } from '../../agent-error.js';
+import { imageFailed } from '../image-failure.js';
+import type { Login } from '../registry/credentials.js';
+import { matchesImage } from './matches-image.js';
+import {
+  goDuration,
+  PROTOCOL,
+  readProviders,
+  type CredentialProvider,
+  type CredentialProviderPlace,
+} from './provider-config.js';
+import { runProvider } from './run-provider.js';
+
+const response = z.object({
+  apiVersion: z.literal(PROTOCOL),
+  kind: z.literal('CredentialProviderResponse'),
+  cacheKeyType: z.enum(['Image', 'Registry', 'Global']),
+  cacheDuration: goDuration.nullish(),
+  auth: z.record(z.string(), z.object({ username: z.string(), password: z.string() })).nullish(),
+});
+type Answer = z.infer<typeof response>;
+
+/** The oldest answer goes when there are more. */
+const MAX_KEPT = 100;
+const LIMIT_MS = 60_000;
+
+export interface CredentialProvidersOptions {
+  readonly place: CredentialProviderPlace;
+  readonly trust: Pick<FileTrust, 'distrustOfFile'>;
+  /** Providers get a few variables of it, listed in `run-provider.ts`. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly clock?: Clock;
+  /** For each call of a program. Default: 1 min, as for the kubelet. */
+  readonly limitMs?: number | undefined;
+}
+
+/**
+ * The kubelet's credential providers: programs that know the credentials of registries which change, such as those of a cloud. Asked by the kubelet's
+ * exec protocol; answers are kept in memory as long as they say, or as long as the configuration says.
+ */
+export class CredentialProviders {
+  readonly #options: CredentialProvidersOptions;
+  readonly #clock: Clock;
+  readonly #kept = new Map<string, { readonly answer: Answer; readonly untilMs: number }>();
+
+  constructor(options: CredentialProvidersOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /**
+   * The login of the first provider that is for the image and knows one.
+   *
+   * @param image - `host[:port]/repository`.
+   * @throws AgentError `imageFailed`; the reason of the signal.
+   */
+  async find(image: string, signal: AbortSignal): Promise<Login | undefined> {
+    for (const provider of await readProviders(this.#options.place, this.#options.trust)) {
+      if (!provider.matchImages.some((pattern) => matchesImage(pattern, image))) continue;
+      const { auth } =
+        this.#keptAnswer(provider, image) ?? (await this.#ask(provider, image, signal));
+      // As the kubelet: the longest of those that begin alike.
+      const names = Object.keys(auth ?? {})
+        .sort()
+        .reverse();
+      const name = names.find((each) => matchesImage(each, image));
+      const found = name === undefined ? undefined : auth?.[name];
+      if (found === undefined) continue;
+      const credentials = { kind: 'password', ...found } as const;
+      return { credentials, from: `the credential provider ${provider.name}` };
+    }
+    return undefined;
+  }
+
+  #keptAnswer({ name }: CredentialProvider, image: string): Answer | undefined {
+    for (const type of ['Image', 'Registry', 'Global'] as const) {
+      const kept = this.#kept.get(keyOf(name, type, image));
+      if (kept !== undefined && kept.untilMs > this.#clock.now().getTime()) return kept.answer;
+    }
+    return undefined;
+  }
+
+  async #ask(provider: CredentialProvider, image: string, signal: AbortSignal): Promise<Answer> {
+    const { trust, environment, limitMs = LIMIT_MS } = this.#options;
+    const { name, file, args, env, defaultCacheDuration } = provider;
+    judgeProgram(file, trust);
+    const request = { apiVersion: PROTOCOL, kind: 'CredentialProviderRequest', image };
+    const text = await runProvider({
+      ...{ name, file, args: args ?? [], environment, limitMs, signal },
+      env: Object.fromEntries((env ?? []).map((each) => [each.name, each.value])),
+      input: JSON.stringify(request),
+    });
+    const answer = readAnswer(text, name);
+    const keptMs = answer.cacheDuration ?? defaultCacheDuration;
+    const key = keyOf(name, answer.cacheKeyType, image);
+    this.#kept.delete(key);
+    if (keptMs > 0) this.#kept.set(key, { answer, untilMs: this.#clock.now().getTime() + keptMs });
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
+    return answer;
+  }
+}
+
+function keyOf(provider: string, type: Answer['cacheKeyType'], image: string): string {
+  const of = { Image: image, Registry: image.replace(/\/.*$/s, ''), Global: '' }[type];
+  return JSON.stringify([provider, type, of]);
+}
+
+/** Code runs with our rights: others must not be able to change it. */
+function judgeProgram(file: string, trust: Pick<FileTrust, 'distrustOfFile'>): void {
+  try {
+    const distrust = trust.distrustOfFile(file, { followLinks: true });
+    if (distrust !== undefined) throw distrusted('run', file, distrust);
+  } catch (error) {
+    throw new AgentError('imageFailed', messageOf(error), { cause: error });
+  }
+}
+
+function readAnswer(text: string, name: string): Answer {
+  try {
+    return response.parse(JSON.parse(text));
+  } catch {
+    // The cause would quote passwords.
+    const what = `read the answer of the credential provider ${name}`;
+    throw imageFailed(what, 'another form', `a CredentialProviderResponse of ${PROTOCOL}`);
+  }
+}

@@ -1,0 +1,85 @@
+import path from 'node:path';
+import { readYaml } from '@wins/net';
+import type { FileTrust } from '@wins/trusted-files';
+import { parseDuration, quoteText } from '@wins/wins-program';
+import { z } from 'zod';
+import { imageFailed } from '../image-failure.js';
+import { readTrusted } from '../registry/registries-file.js';
+
+/** Where the kubelet's configuration of credential providers is, and the folder of the programs. Absolute paths. */
+export interface CredentialProviderPlace {
+  readonly configFile: string;
+  readonly binDirectory: string;
+}
+
+/** The version of the protocol that is spoken. */
+export const PROTOCOL = 'credentialprovider.kubelet.k8s.io/v1';
+
+const DURATION = { minMs: 0, maxMs: 366 * 24 * 60 * 60 * 1000 };
+
+/** A duration of Go, in milliseconds. */
+export const goDuration = z.string().transform((text, issues) => {
+  try {
+    return parseDuration(text, DURATION);
+  } catch {
+    issues.addIssue('a duration that cannot be read');
+    return z.NEVER;
+  }
+});
+
+/** Becomes a name in the folder of programs, and nothing else. */
+const programName = z.string().regex(/^(?!\.\.?$)[\w.-]+$/);
+const provider = z.strictObject({
+  name: programName,
+  matchImages: z.array(z.string().min(1)).min(1),
+  defaultCacheDuration: goDuration,
+  apiVersion: z.literal(PROTOCOL),
+  args: z.array(z.string()).nullish(),
+  env: z
+    .array(
+      z.strictObject({ name: z.string().regex(/^[^=\0]+$/), value: z.string().regex(/^[^\0]*$/) }),
+    )
+    .nullish(),
+});
+const configuration = z.strictObject({
+  apiVersion: z.string().regex(/^kubelet\.config\.k8s\.io\/v1/),
+  kind: z.literal('CredentialProviderConfig'),
+  providers: z.array(provider).min(1),
+});
+
+/** One program that knows credentials, with the absolute path of its file. */
+export interface CredentialProvider extends z.infer<typeof provider> {
+  readonly file: string;
+}
+
+/**
+ * Reads the kubelet's `CredentialProviderConfig`. It says which programs run, so it has to be trusted.
+ *
+ * @returns None where there is no file. @throws AgentError `imageFailed`.
+ */
+export async function readProviders(
+  { configFile, binDirectory }: CredentialProviderPlace,
+  trust: Pick<FileTrust, 'distrustOfFile'>,
+): Promise<readonly CredentialProvider[]> {
+  const text = await readTrusted(configFile, trust);
+  if (text === undefined) return [];
+  const what = `read ${quoteText(configFile)}`;
+  const yaml = readYaml(text, 'it');
+  if ('found' in yaml) throw imageFailed(what, yaml.found.replace(/^found /, ''), 'YAML');
+  const { data, error } = configuration.safeParse(yaml.value);
+  if (data === undefined) {
+    const [issue] = error.issues;
+    const place = issue?.path.map(String).join('.') || 'its top';
+    // A value may be a secret; the names of keys are the kubelet's.
+    const keys = issue?.code === 'unrecognized_keys' ? ` (${issue.keys.join(', ')})` : '';
+    throw imageFailed(what, `what cannot be used at ${quoteText(place + keys)}`, PROTOCOL);
+  }
+  return data.providers.map((each) => ({ ...each, file: fileOf(each.name, binDirectory) }));
+}
+
+function fileOf(name: string, folder: string): string {
+  if (!path.isAbsolute(folder))
+    throw imageFailed('use credential providers', 'no absolute folder for them', 'one');
+  const ending = process.platform === 'win32' && path.extname(name) === '' ? '.exe' : '';
+  return path.join(folder, name + ending);
+}

@@ -1,0 +1,96 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { messageOf, quoteText } from '@wins/wins-program';
+import { imageFailed } from '../image-failure.js';
+
+const MAX_BYTES = 1024 * 1024;
+/** Of what it says about a failure. */
+const TOLD_BYTES = 256;
+/** What a provider gets of our environment: the way to its server, and what programs of Windows need. */
+const PASSED_ON = [
+  ...['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'https_proxy', 'http_proxy', 'no_proxy'],
+  ...['HOME', 'PATH', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'TMPDIR'],
+  ...['SystemRoot', 'SYSTEMROOT', 'TEMP', 'TMP', 'USERPROFILE', 'ProgramData', 'ProgramFiles'],
+];
+
+/** A program, and what it reads from its standard input. */
+export interface ProviderCall {
+  readonly name: string;
+  /** Absolute path, which is judged before. */
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly input: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly limitMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs a credential provider without a shell, for `limitMs` at most, and resolves with what it writes, 1 MiB at most.
+ *
+ * @throws AgentError `imageFailed`; the reason of the signal.
+ */
+export async function runProvider(call: ProviderCall): Promise<string> {
+  const { name, file, args, env, input, environment, limitMs, signal } = call;
+  signal.throwIfAborted();
+  const passed = PASSED_ON.flatMap((each) => {
+    const value = environment[each];
+    return value === undefined ? [] : [[each, value] as const];
+  });
+  // A group of its own, so that what it starts ends with it.
+  const child = spawn(file, [...args], {
+    ...{ env: { ...Object.fromEntries(passed), ...env }, stdio: 'pipe', windowsHide: true },
+    detached: process.platform !== 'win32',
+  });
+  const failed = (found: string, cause?: unknown): Error =>
+    imageFailed(`ask the credential provider ${quoteText(name)}`, found, 'its answer', cause);
+  return await new Promise<string>((resolve, reject) => {
+    const written: Buffer[] = [];
+    let writtenBytes = 0;
+    let said = '';
+    const end = (reason: unknown): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      endTree(child);
+      reject(reason instanceof Error ? reason : new Error(messageOf(reason)));
+    };
+    const onAbort = (): void => end(signal.reason);
+    const timer = setTimeout(() => end(failed(`no end after ${limitMs} ms`)), limitMs);
+    signal.addEventListener('abort', onAbort);
+    child.stdout.on('data', (part: Buffer) => {
+      written.push(part);
+      writtenBytes += part.length;
+      if (writtenBytes > MAX_BYTES) end(failed(`more than ${MAX_BYTES} bytes`));
+    });
+    child.stderr.on('data', (part: Buffer) => {
+      said = (said + part.toString('utf8')).slice(-TOLD_BYTES);
+    });
+    child.on('error', (error) => end(failed(quoteText(messageOf(error)), error)));
+    // One that does not read is judged by its answer.
+    child.stdin.on('error', () => undefined);
+    child.on('close', (code) => {
+      if (code !== 0) {
+        const words = said.trim() === '' ? '' : ` with ${quoteText(said.trim())}`;
+        end(failed(`the exit code ${code ?? 'of a signal'}${words}`));
+        return;
+      }
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      resolve(Buffer.concat(written).toString('utf8'));
+    });
+    child.stdin.end(input);
+  });
+}
+
+function endTree(child: ChildProcessWithoutNullStreams): void {
+  for (const stream of child.stdio) stream?.destroy();
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  if (process.platform === 'win32') child.kill();
+  else {
+    try {
+      process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+}
