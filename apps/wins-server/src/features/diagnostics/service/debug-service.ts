@@ -1,5 +1,5 @@
 import { status, type ServerWritableStream } from '@grpc/grpc-js';
-import type { AuditTrail } from '@wins/audit-log';
+import type { AuditTrail } from '../../../kernel/audit/audit-trail.js';
 import type { ManagedProcess } from '@wins/process-manager';
 import type { DebugPiece, DebugServiceServer } from '@wins/wins-api/contract';
 import { quoteText } from '@wins/wins-program';
