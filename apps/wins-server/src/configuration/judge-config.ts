@@ -8,7 +8,7 @@ import {
 } from '@wins/process-manager';
 import { quoteText } from '@wins/wins-program';
 import { agentSettings, isOff } from '../features/agent/agent-settings.js';
-import { csiProxySettings } from '../features/csi-proxy/csi-proxy-settings.js';
+import { csiProxySettings } from '../features/csi-proxy/settings/judge-settings.js';
 import { allowedBy } from './allowed-executables.js';
 import { judgeListedFolders, judgeOwnFolders } from './judge-folders.js';
 import { judgePipes } from './judge-pipes.js';

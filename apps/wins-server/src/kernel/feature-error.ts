@@ -21,7 +21,21 @@ export type FeatureErrorCode =
   | 'remoteAddress'
   | 'listenFailed'
   /** Where spans are sent. */
-  | 'invalidEndpoint';
+  | 'invalidEndpoint'
+  /** csi-proxy: the archive could not be fetched. */
+  | 'downloadFailed'
+  /** It has another digest than the config, or the first download of this version, had. */
+  | 'digestMismatch'
+  /** It is none, is too large, or holds something else than one program. */
+  | 'archiveRefused'
+  /** A file or folder could not be read, written or trusted. */
+  | 'fileFailed'
+  /** The service manager refused, or the service did not do as it was told. */
+  | 'serviceFailed'
+  /** The service runs, and its pipe does not appear; what was there before was put back, if there was something. */
+  | 'notServing'
+  /** It is not kept any more, or not as it was wanted. */
+  | 'closed';
 
 /** The one error of the daemon's features: branch on `code`, show `message`, log `cause`. */
 export class FeatureError extends Error {
@@ -34,4 +48,9 @@ export class FeatureError extends Error {
   ) {
     super(message, options);
   }
+}
+
+/** Whether an error is of a feature: a part in a program of its own has a class of its own, of the same name. */
+export function isFeatureError(error: unknown): error is FeatureError {
+  return error instanceof Error && error.name === 'FeatureError';
 }

@@ -1,5 +1,5 @@
 import type { CsiProxyStatusResponse } from '@wins/wins-api/contract';
-import { csiProxySettings } from './csi-proxy-settings.js';
+import { csiProxySettings } from './settings/judge-settings.js';
 import type { Check } from '../../doctor/doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from '../../doctor/finding.js';
 

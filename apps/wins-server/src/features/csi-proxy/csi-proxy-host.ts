@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 /** The service manager that runs csi-proxy, or why there is none. */
@@ -19,4 +20,14 @@ export function csiProxyHost(
   const file = environment[VARIABLE];
   if (file !== undefined && path.isAbsolute(file)) return { kind: 'linux', file };
   return { kind: 'none', reason: 'csi-proxy is for nodes of Windows' };
+}
+
+/** Where a daemon with this config has the record of what it installed. */
+export function stateFolderOf(configFile: string): string {
+  return path.join(path.dirname(path.resolve(configFile)), 'csi-proxy');
+}
+
+/** Whether a daemon has installed something. */
+export function hasRecord(stateFolder: string): boolean {
+  return existsSync(path.join(stateFolder, 'state.json'));
 }

@@ -1,7 +1,7 @@
 import type { ClientIdentity } from '../../kernel/admission/client-identity.js';
 import type { Decision } from '../../kernel/audit/record-policy.js';
-import { CsiProxyError } from './csi-proxy-error.js';
-import type { CsiProxyStatus } from './csi-proxy.js';
+import { FeatureError } from '../../kernel/feature-error.js';
+import type { CsiProxyState } from './decide/component-state.js';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { csiProxyServiceDefinition } from '@wins/wins-api/contract';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -26,18 +26,13 @@ const CONTAINER: ClientIdentity = {
   ...{ description: { container: 'c' }, names: [`container:${'c'.repeat(64)}`] },
 };
 const { status, apply } = csiProxyServiceDefinition;
-const WANTED = {
-  ...{ version: 'v1.1.3', sha256: 'a'.repeat(64), args: ['-v=1'], folder: '/f' },
-  address: 'https://example.com/x',
+const WISH = {
+  ...{ version: 'v1.1.3', sha256: 'a'.repeat(64), args: ['-v=1'], folder: '/f', trust: {} },
+  url: 'https://example.com/x?sig=secret',
 };
-const SERVING: CsiProxyStatus = {
-  ...{ state: { kind: 'serving', detail: 'v1.1.3 serves' }, wanted: WANTED },
-};
-const FAILED: CsiProxyStatus = {
-  state: {
-    ...{ kind: 'failed', code: 'notServing', detail: 'no pipe', failures: 2 },
-    retryAt: new Date('2026-03-01T12:00:00Z'),
-  },
+const FAILED: CsiProxyState = {
+  ...{ kind: 'failed', code: 'notServing', detail: 'no pipe', failures: 2 },
+  retryAt: new Date('2026-03-01T12:00:00Z'),
 };
 
 const on = (kept: KeptCsiProxy['kept']): CsiProxyServiceParts['csiProxy'] => ({
@@ -50,7 +45,7 @@ describe('the service of csi-proxy', () => {
   const decisions: Decision[] = [];
   let isGone = false;
   const kept: KeptCsiProxy['kept'] = {
-    status: SERVING,
+    ...{ state: { kind: 'serving', detail: 'v1.1.3 serves' }, wish: WISH },
     plan: () =>
       Promise.resolve([
         { act: 'switch', to: { program: '/p', args: [] }, reason: 'there is no service yet' },
@@ -146,12 +141,12 @@ describe('the service of csi-proxy', () => {
   it('answers with the code of what went wrong, and gives up when the caller is gone', async () => {
     const failing: typeof kept = {
       ...kept,
-      plan: () => Promise.reject(new CsiProxyError('fileFailed', 'cannot read state.json')),
+      plan: () => Promise.reject(new FeatureError('fileFailed', 'cannot read state.json')),
       apply: (signal) =>
         new Promise((_, reject) =>
           signal?.addEventListener('abort', () => {
             isGone = true;
-            reject(new CsiProxyError('closed', 'given up'));
+            reject(new FeatureError('closed', 'given up'));
           }),
         ),
     };

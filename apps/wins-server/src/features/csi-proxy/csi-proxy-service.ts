@@ -1,16 +1,18 @@
-import { status } from '@grpc/grpc-js';
 import type { AuditTrail } from '../../kernel/audit/audit-trail.js';
-import type { CsiProxy } from './csi-proxy.js';
-import type { CsiProxyServiceServer } from '@wins/wins-api/contract';
-import { messageOf } from '@wins/wins-program';
-import { offMessage, statusMessage, stepMessage } from './csi-proxy-status.js';
+import {
+  CsiProxyStatusResponse,
+  type CsiProxyServiceServer,
+  type CsiProxyStep,
+} from '@wins/wins-api/contract';
 import type { FeatureView } from '../../kernel/feature.js';
-import { rpcError, toRpcError } from '../../kernel/rpc/rpc-errors.js';
 import { administratorsOnly, type Callers } from '../../kernel/rpc/administrators-only.js';
+import type { Step } from './decide/decide.js';
+import type { Keeper } from './keeper.js';
+import { addressOf } from './settings/judge-settings.js';
 
 /** What keeps csi-proxy. */
 export interface KeptCsiProxy {
-  readonly kept: Pick<CsiProxy, 'status' | 'plan' | 'apply'>;
+  readonly kept: Pick<Keeper, 'state' | 'wish' | 'plan' | 'apply'>;
 }
 
 /** What the service asks. */
@@ -26,36 +28,50 @@ export function createCsiProxyService({
   callers,
   audit,
 }: CsiProxyServiceParts): CsiProxyServiceServer {
-  const answer = administratorsOnly(callers, 'tell about csi-proxy or see to it', failure);
+  const answer = administratorsOnly(callers, 'tell about csi-proxy or see to it');
   return {
     status: (call, respond) =>
       answer(call, respond, () =>
         csiProxy.running === undefined
-          ? offMessage(csiProxy.reason)
-          : statusMessage(csiProxy.running.kept.status),
+          ? CsiProxyStatusResponse.fromPartial({ On: false, Reason: csiProxy.reason })
+          : statusMessage(csiProxy.running.kept),
       ),
     apply: (call, respond) =>
       answer(call, respond, async () => {
-        const component = csiProxy.require().kept;
+        const { kept } = csiProxy.require();
         if (call.request.DryRun) {
-          const steps = await component.plan();
-          const Steps = steps.map(stepMessage);
-          return { Steps, Applied: false, Status: statusMessage(component.status) };
+          const Steps = (await kept.plan()).map(stepMessage);
+          return { Steps, Applied: false, Status: statusMessage(kept) };
         }
         const gone = new AbortController();
         call.once('cancelled', () => gone.abort());
         const { description, key } = callers.clientOf(call);
         const who = { requester: call.getPeer(), client: description };
         await audit.decided({ action: 'csiProxyApply', verdict: 'allowed', ...who }, key);
-        const Status = statusMessage(await component.apply(gone.signal));
-        return { Steps: [], Applied: true, Status };
+        const state = await kept.apply(gone.signal);
+        return { Steps: [], Applied: true, Status: statusMessage({ state, wish: kept.wish }) };
       }),
   };
 }
 
-/** Errors of the component are known by their name: its code is not part of the daemon until it is on. */
-function failure(error: unknown): ReturnType<typeof toRpcError> {
-  if (!(error instanceof Error) || error.name !== 'CsiProxyError') return toRpcError(error);
-  const code = 'code' in error ? String(error.code) : 'unknown';
-  return rpcError(status.FAILED_PRECONDITION, code, messageOf(error));
+/** What is told of one that is on. */
+function statusMessage({ state, wish }: Pick<Keeper, 'state' | 'wish'>): CsiProxyStatusResponse {
+  const failed = state.kind === 'failed' ? state : undefined;
+  return CsiProxyStatusResponse.fromPartial({
+    ...{ On: true, State: state.kind, Detail: 'detail' in state ? state.detail : state.version },
+    ...(failed && {
+      ...{ Code: failed.code, Failures: failed.failures, RetryAt: failed.retryAt.toISOString() },
+    }),
+    ...(wish && {
+      ...{ Version: wish.version, SHA256: wish.sha256 ?? '', Address: addressOf(wish.url) },
+      ...{ Folder: wish.folder, Arguments: [...wish.args] },
+    }),
+  });
+}
+
+/** A step of a dry run. */
+function stepMessage(step: Step): CsiProxyStep {
+  const { act: Act, reason: Reason } = step;
+  const Program = step.act === 'switch' ? step.to.program : '';
+  return { Act, Reason, Program };
 }

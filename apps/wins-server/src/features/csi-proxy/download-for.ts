@@ -1,8 +1,6 @@
-import type { CsiProxyEvent } from './csi-proxy.js';
-import type { Download } from './ports.js';
-import type { DownloadTrust } from './settings/judge-settings.js';
+import type { TlsSettings } from '@wins/config';
 import { readCertificates, systemRoots } from '@wins/net';
-import { createDownload } from '@wins/rancher-server';
+import { createDownload, type Download } from '@wins/rancher-server';
 import { openTrustedFile, readWhole, type FileTrust } from '@wins/trusted-files';
 import { quoteText } from '@wins/wins-program';
 
@@ -17,11 +15,10 @@ const TIMEOUT_MS = 60_000;
  * @throws Error when the file of authorities cannot be read, or can be written by others.
  */
 export async function downloadFor(
-  { insecure = false, certFilePath }: DownloadTrust,
+  { insecure = false, certFilePath }: TlsSettings,
   trust: FileTrust,
-  onEvent: (event: CsiProxyEvent) => void,
+  onWarning: (message: string) => void,
 ): Promise<Download> {
-  const onWarning = (message: string): void => onEvent({ kind: 'warning', message });
   const own =
     certFilePath === undefined ? [] : await readAuthorities(certFilePath, trust, onWarning);
   return createDownload({

@@ -1,6 +1,6 @@
 import type { Decision } from '../../kernel/audit/record-policy.js';
 import { parseConfig, type LoadedConfig } from '@wins/config';
-import { createCsiProxy } from './create-csi-proxy.js';
+import { Keeper } from './keeper.js';
 import { LinuxService } from './linux-service.js';
 import { archiveOf } from './testing/archive-of.js';
 import { memoryDownload } from './testing/memory-download.js';
@@ -60,11 +60,11 @@ class World implements AsyncDisposable {
       this.loads += 1;
       if (fails) throw new Error('the bundle is not there');
       return {
-        startCsiProxy: ({ stateFolder, trust, onAct, onEvent }, wish) =>
+        startCsiProxy: ({ host: _host, ...parts }, wish) =>
           Promise.resolve(
-            createCsiProxy(
+            new Keeper(
               {
-                ...{ stateFolder, trust, onAct, onEvent, service: this.service, graceMs: 50 },
+                ...{ ...parts, service: this.service, graceMs: 50 },
                 ...{ clock: quickClock(), programMagic: Buffer.from('#!') },
                 downloadFor: () => Promise.resolve(memoryDownload(this.files)),
               },
@@ -102,7 +102,7 @@ function until(one: Switch, isSo: () => boolean): Promise<void> {
     look();
   });
 }
-const stateOf = (one: Switch) => one.running?.kept.status.state.kind;
+const stateOf = (one: Switch) => one.running?.kept.state.kind;
 const isWell = (one: Switch) => one.feature.health?.(one)['wins.CsiProxyService'];
 
 describe('the feature csi-proxy', () => {
@@ -128,7 +128,7 @@ describe('the feature csi-proxy', () => {
     const first = world.service.pid;
     world.apply(one, `${SECTION}\ndebug: true`);
     world.apply(one, SECTION.replace('v1.1.3', 'v1.2.0'));
-    await until(one, () => /v1\.2\.0 serves/.test(JSON.stringify(one.running?.kept.status.state)));
+    await until(one, () => /v1\.2\.0 serves/.test(JSON.stringify(one.running?.kept.state)));
     await one.running?.kept.apply();
     expect(world.service.pid).not.toBe(first);
     expect(world.decisions.map(({ action }) => action)).toEqual([

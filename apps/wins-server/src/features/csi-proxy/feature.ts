@@ -1,15 +1,17 @@
-import type { CsiProxyEvent } from './csi-proxy.js';
-import type { CsiProxyWish } from './settings/judge-settings.js';
+import { MOVES, type CsiProxyState } from './decide/component-state.js';
+import {
+  csiProxySettings,
+  type CsiProxySettings,
+  type CsiProxyWish,
+} from './settings/judge-settings.js';
 import { csiProxyServiceDefinition } from '@wins/wins-api/contract';
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
 import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 import { checkCsiProxy } from './check-csi-proxy.js';
-import { csiProxyHost, type CsiProxyHost } from './csi-proxy-host.js';
-import { csiProxyDecision, logCsiProxyEvent } from './csi-proxy-log.js';
+import { csiProxyHost, hasRecord, type CsiProxyHost } from './csi-proxy-host.js';
 import { createCsiProxyService, type KeptCsiProxy } from './csi-proxy-service.js';
-import { csiProxySettings, hasRecord, type CsiProxySettings } from './csi-proxy-settings.js';
 
-const STATES = ['absent', 'fetching', 'verified', 'installed', 'serving', 'failed'] as const;
+const STATES = Object.keys(MOVES);
 const NO_SECTION = { reason: 'the config has no section csi-proxy' };
 
 /**
@@ -47,10 +49,8 @@ export function csiProxyFeature(
       // Of what never was there is no record, and nothing is loaded.
       if (settings.kind === 'none' && !hasRecord(stateFolder)) return NO_SECTION;
       let current = settings;
-      const onEvent = (event: CsiProxyEvent): void => {
-        logCsiProxyEvent(logger, event);
-        if (event.kind !== 'stateChanged') return;
-        const { kind: state } = event.state;
+      const onState = ({ kind: state, ...facts }: CsiProxyState): void => {
+        logger[state === 'failed' ? 'warn' : 'info']({ state, ...facts }, 'the state of csi-proxy');
         events.publish({ type: 'kept', event: 'csiProxy', facts: { state } });
         changed();
         // Nothing is wanted, and nothing of ours is left: nothing needs to be looked at any more.
@@ -59,8 +59,9 @@ export function csiProxyFeature(
       };
       const kept = await load().startCsiProxy(
         {
-          ...{ host, stateFolder, trust, onEvent },
-          onAct: async (act) => audit.decided(csiProxyDecision(act)),
+          ...{ host, stateFolder, trust, onState },
+          onAct: (act) => audit.decided(act),
+          onWarning: (problem) => logger.warn({ problem }, 'csi-proxy'),
         },
         wishOf(settings),
       );
@@ -94,12 +95,12 @@ export function csiProxyFeature(
       'wins.CsiProxyService':
         state.kind !== 'failed' &&
         !(state.kind === 'off' && state.isFault === true) &&
-        running?.kept.status.state.kind !== 'failed',
+        running?.kept.state.kind !== 'failed',
     }),
     doctor: [checkCsiProxy],
     metrics: (metrics, view) => {
       metrics.read('wins_csi_proxy_state', () => {
-        const now = view.running?.kept.status.state.kind;
+        const now = view.running?.kept.state.kind;
         return STATES.map((state) => [{ state }, Number(state === now)]);
       });
       return () => undefined;

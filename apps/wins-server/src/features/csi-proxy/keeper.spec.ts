@@ -17,10 +17,11 @@ import {
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createCsiProxy } from './create-csi-proxy.js';
-import type { CsiProxy, CsiProxyAct, CsiProxyEvent, CsiProxyOptions } from './csi-proxy.js';
+import type { Decision } from '../../kernel/audit/record-policy.js';
+import type { CsiProxyService } from './csi-proxy-port.js';
+import type { KeeperOptions } from './keeper-options.js';
+import { Keeper } from './keeper.js';
 import { LinuxService } from './linux-service.js';
-import type { CsiProxyService } from './ports.js';
 import type { CsiProxyWish } from './settings/judge-settings.js';
 import { archiveOf } from './testing/archive-of.js';
 import { memoryDownload } from './testing/memory-download.js';
@@ -37,9 +38,10 @@ class Node {
   readonly goProgram = path.join(this.folder, 'System32', 'csi-proxy.exe');
   readonly service = new LinuxService(path.join(this.folder, 'service.json'));
   readonly files = new Map<string, Buffer>();
-  readonly acts: CsiProxyAct[] = [];
-  readonly events: CsiProxyEvent[] = [];
-  readonly open: CsiProxy[] = [];
+  readonly acts: Decision[] = [];
+  readonly states: string[] = [];
+  readonly warnings: string[] = [];
+  readonly open: Keeper[] = [];
 
   wish(version: string, more: Partial<CsiProxyWish> = {}): CsiProxyWish {
     const args = ['-windows-service', '-v=1'];
@@ -60,18 +62,19 @@ class Node {
     await this.service.start();
   }
 
-  keep(wish: CsiProxyWish | undefined, more: Partial<CsiProxyOptions> = {}): CsiProxy {
-    const kept = createCsiProxy(
+  keep(wish: CsiProxyWish | undefined, more: Partial<KeeperOptions> = {}): Keeper {
+    const kept = new Keeper(
       {
         ...{ stateFolder: this.home, service: this.service, goProgram: this.goProgram },
         downloadFor: () => Promise.resolve(memoryDownload(this.files)),
-        ...{ trust: posixFileTrust(), clock: quickClock(), programMagic: SCRIPT, random: () => 1 },
+        ...{ trust: posixFileTrust(), clock: quickClock(), programMagic: SCRIPT },
         graceMs: 50,
         onAct: (act) => {
           this.acts.push(act);
           return Promise.resolve();
         },
-        onEvent: (event) => this.events.push(event),
+        onState: ({ kind }) => this.states.push(kind),
+        onWarning: (message) => this.warnings.push(message),
         ...more,
       },
       wish,
@@ -88,12 +91,6 @@ class Node {
       socket.on('data', (part) => (text += String(part)));
       socket.on('error', reject).on('close', () => resolve(text));
     });
-  }
-
-  get states(): string[] {
-    return this.events.flatMap((event) =>
-      event.kind === 'stateChanged' ? [event.state.kind] : [],
-    );
   }
 
   get record() {
@@ -118,7 +115,7 @@ describe('a node', () => {
   it('gets csi-proxy, private and verified, and is told each step', async () => {
     const archive = await node.publish('v1.1.3');
     const kept = node.keep(node.wish('v1.1.3'));
-    expect((await kept.apply()).state).toEqual({ kind: 'serving', detail: 'v1.1.3 serves' });
+    expect(await kept.apply()).toEqual({ kind: 'serving', detail: 'v1.1.3 serves' });
     expect(node.states).toEqual(['fetching', 'verified', 'installed', 'serving']);
     expect(await node.answer()).toBe('v1.1.3');
     const { command } = (await node.service.query()) ?? {};
@@ -132,8 +129,8 @@ describe('a node', () => {
       'state.json',
       path.basename(path.dirname(command?.program ?? '')),
     ]);
-    expect(node.acts.map(({ kind }) => kind)).toEqual(['fetch', 'switch']);
-    expect(JSON.stringify([node.acts, node.events, kept.status])).not.toContain('canary');
+    expect(node.acts.map(({ action }) => action)).toEqual(['csiProxyFetch', 'csiProxySwitch']);
+    expect(JSON.stringify([node.acts, node.warnings, kept.state])).not.toContain('canary');
   });
 
   it('is left as it is when all is well, by the same daemon and by the next', async () => {
@@ -146,7 +143,7 @@ describe('a node', () => {
     expect(node.service.pid).toBe(pid);
     node.files.clear();
     const next = node.keep(node.wish('v1.1.3'));
-    expect((await next.apply()).state.kind).toBe('serving');
+    expect((await next.apply()).kind).toBe('serving');
     expect([node.service.pid, node.acts.length]).toEqual([pid, 2]);
     expect(await next.plan()).toEqual([{ act: 'rest', reason: 'v1.1.3 serves' }]);
   });
@@ -159,7 +156,7 @@ describe('a node', () => {
     const { pid } = node.service;
     expect(await node.answer()).toBe('v1.1.2');
     kept.want(node.wish('v1.1.3'));
-    expect((await kept.apply()).state.kind).toBe('serving');
+    expect((await kept.apply()).kind).toBe('serving');
     expect(await node.answer()).toBe('v1.1.3');
     expect(existsSync(`/proc/${pid}`)).toBe(false);
     // Nothing needs the old release any more.
@@ -172,7 +169,7 @@ describe('a node', () => {
     const kept = node.keep(node.wish('v1.1.2'));
     await kept.apply();
     kept.want(node.wish('v1.1.3'));
-    const { state } = await kept.apply();
+    const state = await kept.apply();
     expect(state).toMatchObject({ kind: 'failed', code: 'notServing', failures: 1 });
     expect(state).toMatchObject({
       detail: expect.stringMatching(/what ran before was put back/) as string,
@@ -180,13 +177,13 @@ describe('a node', () => {
     expect(await node.answer()).toBe('v1.1.2');
     expect(node.record).not.toHaveProperty('trial');
     kept.want(node.wish('v1.1.2'));
-    expect((await kept.apply()).state.kind).toBe('serving');
+    expect((await kept.apply()).kind).toBe('serving');
   });
 
   it('has no service when the first one does not serve', async () => {
     await node.publish('v1.1.3', { serves: false });
     const kept = node.keep(node.wish('v1.1.3'), { clock: quickClock(20) });
-    expect((await kept.apply()).state).toMatchObject({
+    expect(await kept.apply()).toMatchObject({
       code: 'notServing',
       detail: expect.stringMatching(/the new service was removed again/) as string,
     });
@@ -199,14 +196,14 @@ describe('a node', () => {
     await kept.apply();
     const { pid = 0 } = node.service;
     await node.service.stop(0);
-    expect((await kept.apply()).state.kind).toBe('serving');
+    expect((await kept.apply()).kind).toBe('serving');
     expect(node.service.pid).not.toBe(pid);
     // The service manager thinks that it has stopped; the process lives on with the pipe.
     const { command = { program: '', args: [] } } = (await node.service.query()) ?? {};
     await node.service.remove();
     await node.service.create(command);
     expect(await node.service.isServing()).toBe(true);
-    expect((await kept.apply()).state.kind).toBe('serving');
+    expect((await kept.apply()).kind).toBe('serving');
     expect(await node.answer()).toBe('v1.1.3');
   });
 
@@ -214,12 +211,12 @@ describe('a node', () => {
     await node.installGo();
     await node.publish('v1.1.3');
     const kept = node.keep(node.wish('v1.1.3'));
-    expect((await kept.apply()).state.kind).toBe('serving');
+    expect((await kept.apply()).kind).toBe('serving');
     expect(await node.answer()).toBe('v1.1.3');
     expect(existsSync(node.goProgram)).toBe(false);
     // From now on it is ours, and goes with the section.
     kept.want(undefined);
-    expect((await kept.apply()).state.kind).toBe('absent');
+    expect((await kept.apply()).kind).toBe('absent');
     expect(await node.service.query()).toBeUndefined();
     expect(existsSync(node.home)).toBe(false);
   });
@@ -228,14 +225,15 @@ describe('a node', () => {
     await node.installGo();
     await node.publish('v1.1.3');
     const kept = node.keep(node.wish('v1.1.3'), {
-      onAct: ({ kind }) => {
-        if (kind === 'tidy') rmSync(path.dirname(node.goProgram), { recursive: true, force: true });
+      onAct: ({ action }) => {
+        if (action === 'csiProxyTidy')
+          rmSync(path.dirname(node.goProgram), { recursive: true, force: true });
         return Promise.resolve();
       },
     });
-    expect((await kept.apply()).state.kind).toBe('serving');
+    expect((await kept.apply()).kind).toBe('serving');
     expect(node.record).not.toHaveProperty('obsolete');
-    expect(node.events.filter(({ kind }) => kind === 'warning')).toEqual([]);
+    expect(node.warnings).toEqual([]);
   });
 
   it('of an earlier release is not gone before its program is, and the next try removes that', async () => {
@@ -261,12 +259,12 @@ describe('a node', () => {
       ...{ kind: 'failed', code: 'fileFailed' },
       detail: expect.stringContaining(goProgram) as string,
     };
-    expect((await kept.apply()).state).toMatchObject(isLeft);
-    expect((await kept.apply()).state).toMatchObject(isLeft);
+    expect(await kept.apply()).toMatchObject(isLeft);
+    expect(await kept.apply()).toMatchObject(isLeft);
     expect(await service.query()).toBeUndefined();
     rmdirSync(goProgram);
     writeFileSync(goProgram, program, { mode: 0o700 });
-    expect((await kept.apply()).state.kind).toBe('absent');
+    expect((await kept.apply()).kind).toBe('absent');
     expect([existsSync(goProgram), existsSync(node.home)]).toEqual([false, false]);
   });
 
@@ -274,7 +272,7 @@ describe('a node', () => {
     mkdirSync(node.goProgram, { recursive: true });
     await node.service.create({ program: node.goProgram, args: [] });
     const kept = node.keep(undefined, { removesGo: true });
-    expect((await kept.apply()).state).toMatchObject({
+    expect(await kept.apply()).toMatchObject({
       ...{ kind: 'failed', code: 'fileFailed' },
       detail: expect.stringContaining(node.goProgram) as string,
     });
@@ -302,7 +300,7 @@ describe('a node', () => {
     await kept.apply();
     await node.service.disable();
     await node.service.stop(0);
-    expect((await kept.apply()).state).toEqual({
+    expect(await kept.apply()).toEqual({
       kind: 'absent',
       detail: 'an administrator has disabled the service',
     });
@@ -318,14 +316,14 @@ describe('a node', () => {
     await kept.apply();
     const other = await node.publish('v1.1.3', { mark: 'other' });
     kept.want(node.wish('v1.1.3'));
-    const { state } = await kept.apply();
+    const state = await kept.apply();
     expect(state).toMatchObject({ kind: 'failed', code: 'digestMismatch' });
     expect(state).toMatchObject({
       detail: expect.stringMatching(new RegExp(`wanted ${first}`)) as string,
     });
     expect(await node.answer()).toBe('v1.1.4');
     kept.want(node.wish('v1.1.3', { sha256: sha256(other) }));
-    expect((await kept.apply()).state.kind).toBe('serving');
+    expect((await kept.apply()).kind).toBe('serving');
     expect(await node.answer()).toBe('other');
   });
 
@@ -336,16 +334,14 @@ describe('a node', () => {
       () => archiveOf([{ name: 'csi-proxy.exe', content: '\u007fELF' }]),
       'archiveRefused',
     ],
-    ['too much', () => Promise.resolve(Buffer.alloc(70_000)), 'downloadFailed'],
   ])('that gets %s keeps what it had, and nothing is left behind', async (_, bytes, code) => {
     await node.publish('v1.1.2');
-    const limits = { archiveBytes: 60_000 };
-    const kept = node.keep(node.wish('v1.1.2'), { limits });
+    const kept = node.keep(node.wish('v1.1.2'));
     await kept.apply();
     const { pid } = node.service;
     node.files.set(urlOf('v1.1.3'), await bytes(node));
     kept.want(node.wish('v1.1.3'));
-    expect((await kept.apply()).state).toMatchObject({ kind: 'failed', code });
+    expect(await kept.apply()).toMatchObject({ kind: 'failed', code });
     expect(node.service.pid).toBe(pid);
     const left = readdirSync(node.home, { recursive: true }).map(String);
     expect(left.filter((name) => /part|archive/.test(name))).toEqual([]);
@@ -353,18 +349,18 @@ describe('a node', () => {
 
   it('without a server is tried again, ever more slowly, and a new wish begins anew', async () => {
     const kept = node.keep(node.wish('v1.1.3'));
-    const first = (await kept.apply()).state;
+    const first = await kept.apply();
     expect(first).toMatchObject({ kind: 'failed', code: 'downloadFailed' });
     expect(first).toMatchObject({
       detail: expect.stringMatching(/v1\.1\.3\.tar\.gz: .*404/) as string,
     });
     expect(JSON.stringify(first)).not.toContain('canary');
-    const second = (await kept.apply()).state;
+    const second = await kept.apply();
     const failures = (state: typeof first) => (state.kind === 'failed' ? state.failures : 0);
     expect(failures(second)).toBeGreaterThan(failures(first));
     await node.publish('v1.1.3');
     kept.want(node.wish('v1.1.3', { args: ['-windows-service'] }));
-    expect((await kept.apply()).state.kind).toBe('serving');
+    expect((await kept.apply()).kind).toBe('serving');
   });
 
   it('gives up a download when something else is wanted, or it is closed', async () => {
@@ -372,8 +368,10 @@ describe('a node', () => {
     let aborted = 0;
     const started = new Set<() => void>();
     const begun = () => new Promise<void>((resolve) => started.add(resolve));
-    const slow: CsiProxyOptions['downloadFor'] = () =>
+    const slow: KeeperOptions['downloadFor'] = () =>
       Promise.resolve((url, wanted, sink) => {
+        // More, or anything else, it may not be.
+        expect(wanted).toMatchObject({ maxBytes: 2 ** 28, magic: Uint8Array.of(0x1f, 0x8b) });
         if (!url.includes('slow')) return memoryDownload(node.files)(url, wanted, sink);
         for (const tell of started) tell();
         return new Promise((_, reject) => {
@@ -387,7 +385,7 @@ describe('a node', () => {
     const kept = node.keep(node.wish('v1.1.2', { url: 'https://slow/' }), { downloadFor: slow });
     await first;
     kept.want(node.wish('v1.1.3'));
-    expect((await kept.apply()).state.kind).toBe('serving');
+    expect((await kept.apply()).kind).toBe('serving');
     const second = begun();
     kept.want(node.wish('v1.1.4', { url: 'https://slow/' }));
     await second;
@@ -404,7 +402,7 @@ describe('a node', () => {
     await node.publish('v1.1.3');
     const onAct = () => Promise.reject(new Error('the disk of the audit log is full'));
     const kept = node.keep(node.wish('v1.1.3'), { onAct });
-    expect((await kept.apply()).state).toMatchObject({ kind: 'failed' });
+    expect(await kept.apply()).toMatchObject({ kind: 'failed' });
     expect(await node.service.query()).toBeUndefined();
     expect(readdirSync(node.home)).toEqual([]);
   });
@@ -423,7 +421,7 @@ describe('a node', () => {
     chmodSync(node.home, 0o777);
     await node.publish('v1.1.3');
     const kept = node.keep(node.wish('v1.1.3'));
-    const { state } = await kept.apply();
+    const state = await kept.apply();
     expect(state).toMatchObject({ kind: 'failed', code: 'fileFailed' });
     expect(state).toMatchObject({ detail: expect.stringContaining(node.home) as string });
   });
@@ -434,7 +432,7 @@ describe('a node', () => {
     symlinkSync(path.join(node.folder, 'elsewhere'), node.home);
     await node.publish('v1.1.3');
     const kept = node.keep(node.wish('v1.1.3'));
-    expect((await kept.apply()).state).toMatchObject({ code: 'fileFailed' });
+    expect(await kept.apply()).toMatchObject({ code: 'fileFailed' });
     expect(readdirSync(path.join(node.folder, 'elsewhere'))).toEqual([]);
   });
 
@@ -443,7 +441,7 @@ describe('a node', () => {
     writeFileSync(path.join(node.home, 'state.json'), '{"format": 1, "pins": 7}', { mode: 0o600 });
     await node.publish('v1.1.3');
     const kept = node.keep(node.wish('v1.1.3'));
-    expect((await kept.apply()).state).toMatchObject({
+    expect(await kept.apply()).toMatchObject({
       code: 'fileFailed',
       detail: expect.stringMatching(/state\.json: found no record .* remove the file/) as string,
     });
@@ -457,7 +455,7 @@ describe('a node', () => {
     rmSync(program);
     writeFileSync(program, stubProgram({ mark: 'evil' }), { mode: 0o700 });
     await node.service.stop(0);
-    expect((await kept.apply()).state.kind).toBe('serving');
+    expect((await kept.apply()).kind).toBe('serving');
     expect(await node.answer()).toBe('v1.1.3');
   });
 
@@ -474,7 +472,7 @@ describe('a node', () => {
       // It is listening a moment after it was started.
       for (let isUp = false; !isUp; isUp = await squatter.isServing());
       const kept = node.keep(node.wish('v1.1.3'));
-      expect((await kept.apply()).state).toMatchObject({
+      expect(await kept.apply()).toMatchObject({
         code: 'serviceFailed',
         detail: expect.stringMatching(/another process serves its pipe/) as string,
       });
@@ -523,7 +521,7 @@ describe('a daemon that dies while it changes the service', () => {
       node.open.pop();
       await dying;
       const next = node.keep(node.wish('v1.1.3'));
-      expect((await next.apply()).state.kind).toBe('serving');
+      expect((await next.apply()).kind).toBe('serving');
       expect(await node.answer()).toBe('v1.1.3');
       expect(node.record).not.toHaveProperty('trial');
     },

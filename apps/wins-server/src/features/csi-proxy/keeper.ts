@@ -1,35 +1,35 @@
 import { messageOf } from '@wins/wins-program';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { DEFAULT_ARCHIVE_LIMITS } from './archive/archive-limits.js';
-import type { CsiProxy, CsiProxyEvent, CsiProxyOptions, CsiProxyStatus } from './csi-proxy.js';
-import { CsiProxyError, type CsiProxyErrorCode } from './csi-proxy-error.js';
+import { FeatureError, isFeatureError } from '../../kernel/feature-error.js';
 import { planSteps } from './decide/after-step.js';
 import { nextState, type CsiProxyState } from './decide/component-state.js';
-import { decide, type Decision } from './decide/decide.js';
+import { decide, type Step } from './decide/decide.js';
 import { retryDelayMs } from './decide/retry-delay.js';
-import { addressOf } from './install/fetch-release.js';
-import { withFile } from './install/file-failure.js';
+import { withFile, withReasons } from './install/failures.js';
 import { NodeLook } from './install/look-at-node.js';
 import { RecordFile } from './install/record-file.js';
 import { StepWork } from './install/step-work.js';
+import type { KeeperOptions } from './keeper-options.js';
 import type { CsiProxyWish } from './settings/judge-settings.js';
 
+/** How often it is looked whether the service runs. */
 const LOOK_EVERY_MS = 60_000;
-/** `MZ`, as each program of Windows. */
-const MZ = Uint8Array.of(0x4d, 0x5a);
 /** No way to rest has as many. */
 const MAX_STEPS = 16;
 
 /** One caller of `apply`, who waits for the end of a pass that begins after the call. */
 interface Waiting {
-  readonly resolve: (status: CsiProxyStatus) => void;
-  readonly reject: (error: CsiProxyError) => void;
+  readonly resolve: (state: CsiProxyState) => void;
+  readonly reject: (error: FeatureError) => void;
 }
 
-/** {@link CsiProxy}: one pass after another, each from what is really there to rest, or to a failure. */
-export class Keeper implements CsiProxy {
-  readonly #options: CsiProxyOptions;
+/**
+ * Keeps csi-proxy on a node as it is wanted, until it is closed: one pass after another, each from what is really there to rest, or to a failure.
+ * Whatever goes wrong becomes a state, and is tried again.
+ */
+export class Keeper implements AsyncDisposable {
+  readonly #options: KeeperOptions;
   readonly #look: NodeLook;
   readonly #work: StepWork;
   readonly #closing = new AbortController();
@@ -43,53 +43,49 @@ export class Keeper implements CsiProxy {
   #download = new AbortController();
   #waiting: Waiting[] = [];
 
-  constructor(options: CsiProxyOptions, wish: CsiProxyWish | undefined) {
-    const { stateFolder, service, trust, goProgram, removesGo = false } = options;
-    const { isWindows = process.platform === 'win32' } = options;
+  /** @param wish - Undefined: nothing is wanted, and what a daemon has installed is taken away. */
+  constructor(options: KeeperOptions, wish: CsiProxyWish | undefined) {
+    const { stateFolder, trust, service } = options;
     const records = new RecordFile(path.join(stateFolder, 'state.json'), trust);
+    const onState = (state: CsiProxyState): void => this.#become(state);
+    const inner = { ...options, service: withReasons(service), onState };
     this.#options = options;
     this.#wish = wish;
-    this.#look = new NodeLook({ service, records, trust, goProgram, removesGo, isWindows });
-    this.#work = new StepWork({
-      ...{ options, records, closing: this.#closing.signal },
-      limits: { ...DEFAULT_ARCHIVE_LIMITS, ...options.limits },
-      programMagic: options.programMagic ?? MZ,
-      onState: (state) => this.#become(state),
-    });
+    this.#look = new NodeLook(inner, records);
+    this.#work = new StepWork(inner, records, this.#closing.signal);
     this.#working = this.#run();
   }
 
-  get status(): CsiProxyStatus {
-    const wish = this.#wish;
-    const { version, sha256, args = [], folder = '' } = wish ?? {};
-    return {
-      state: this.#state,
-      ...(wish && {
-        wanted: {
-          ...{ version: version ?? '', args, folder, address: addressOf(wish.url) },
-          ...(sha256 !== undefined && { sha256 }),
-        },
-      }),
-    };
+  /** How far it is. */
+  get state(): CsiProxyState {
+    return this.#state;
   }
 
+  /** What is wanted. Its address may have a secret in it. */
+  get wish(): CsiProxyWish | undefined {
+    return this.#wish;
+  }
+
+  /** Wants something else from now on; undefined: nothing. A download for what is not wanted any more is given up. */
   want(wish: CsiProxyWish | undefined): void {
     if (isDeepStrictEqual(wish, this.#wish)) return;
     this.#wish = wish;
     this.#failures = 0;
-    this.#download.abort(new CsiProxyError('closed', 'something else is wanted now'));
+    this.#download.abort(new FeatureError('closed', 'something else is wanted now'));
     this.#wake.abort();
   }
 
-  async plan(): Promise<readonly Decision[]> {
+  /** The steps that would be taken now. @throws FeatureError `fileFailed`, `serviceFailed`. */
+  async plan(): Promise<readonly Step[]> {
     return planSteps(this.#wish, await this.#look.look());
   }
 
-  async apply(signal?: AbortSignal): Promise<CsiProxyStatus> {
+  /** Works at once, whatever is waited for, and resolves with what came of it. @throws FeatureError `closed`; the reason of the signal. */
+  async apply(signal?: AbortSignal): Promise<CsiProxyState> {
     signal?.throwIfAborted();
     if (this.#closing.signal.aborted) throw closed();
     let onAbort = (): void => undefined;
-    return await new Promise<CsiProxyStatus>((resolve, reject) => {
+    return await new Promise<CsiProxyState>((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
       onAbort = () => reject(signal?.reason as Error);
       signal?.addEventListener('abort', onAbort);
@@ -97,6 +93,7 @@ export class Keeper implements CsiProxy {
     }).finally(() => signal?.removeEventListener('abort', onAbort));
   }
 
+  /** Ends the work; a change of the service that was begun is ended by the next one. The service runs on. Idempotent. */
   async close(): Promise<void> {
     this.#closing.abort(closed());
     await this.#working;
@@ -114,7 +111,7 @@ export class Keeper implements CsiProxy {
       const waitMs = await this.#pass();
       for (const { resolve, reject } of waiting) {
         if (this.#closing.signal.aborted) reject(closed());
-        else resolve(this.status);
+        else resolve(this.#state);
       }
       const woken = AbortSignal.any([closing, this.#wake.signal]);
       await this.#options.clock.wait(waitMs, woken).catch(() => undefined);
@@ -127,7 +124,7 @@ export class Keeper implements CsiProxy {
     const wish = this.#wish;
     this.#download = new AbortController();
     try {
-      let last: Decision | undefined;
+      let last: Step | undefined;
       for (let steps = 0; ; steps += 1) {
         this.#closing.signal.throwIfAborted();
         if (this.#wish !== wish) return 0;
@@ -139,23 +136,20 @@ export class Keeper implements CsiProxy {
             isWhole && (wish !== undefined || step.act === 'leave') ? 'serving' : 'absent';
           this.#become({ kind, detail: step.reason });
           this.#failures = 0;
-          return this.#options.lookEveryMs ?? LOOK_EVERY_MS;
+          return LOOK_EVERY_MS;
         }
         if (steps >= MAX_STEPS || isDeepStrictEqual(step, last)) {
           const found = `that ${step.reason} also after it was done`;
           const message = `cannot ${step.act} csi-proxy: found ${found}; wanted another state of the node`;
-          throw new CsiProxyError('serviceFailed', message);
+          throw new FeatureError('serviceFailed', message);
         }
         last = step;
         await this.#ensureFolder();
-        const isOver = await this.#work.perform(step, {
-          facts,
-          wish,
-          download: this.#download.signal,
-        });
+        const download = this.#download.signal;
+        const isOver = await this.#work.perform(step, { facts, wish, download });
         if (isOver) {
           this.#failures = 0;
-          return this.#options.lookEveryMs ?? LOOK_EVERY_MS;
+          return LOOK_EVERY_MS;
         }
       }
     } catch (error) {
@@ -165,11 +159,10 @@ export class Keeper implements CsiProxy {
   }
 
   #fail(error: unknown): number {
-    const code: CsiProxyErrorCode = error instanceof CsiProxyError ? error.code : 'fileFailed';
-    const { clock, random = Math.random } = this.#options;
+    const code = isFeatureError(error) ? error.code : 'fileFailed';
     this.#failures += 1;
-    const waitMs = retryDelayMs(code, this.#failures, random());
-    const retryAt = new Date(clock.now().getTime() + waitMs);
+    const waitMs = retryDelayMs(code, this.#failures);
+    const retryAt = new Date(this.#options.clock.now().getTime() + waitMs);
     const detail = messageOf(error);
     this.#become({ kind: 'failed', code, detail, failures: this.#failures, retryAt });
     return waitMs;
@@ -179,11 +172,7 @@ export class Keeper implements CsiProxy {
     const next = nextState(this.#state, state);
     const isNew = !isDeepStrictEqual(next, this.#state);
     this.#state = next;
-    if (isNew) this.#tell({ kind: 'stateChanged', state: next });
-  }
-
-  #tell(event: CsiProxyEvent): void {
-    this.#options.onEvent(event);
+    if (isNew) this.#options.onState(next);
   }
 
   async #ensureFolder(): Promise<void> {
@@ -192,6 +181,6 @@ export class Keeper implements CsiProxy {
   }
 }
 
-function closed(): CsiProxyError {
-  return new CsiProxyError('closed', 'cannot go on: csi-proxy is not kept any more');
+function closed(): FeatureError {
+  return new FeatureError('closed', 'cannot go on: csi-proxy is not kept any more');
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { ServiceCommand } from './decide/install-record.js';
-import type { CsiProxyService, ServiceFacts } from './ports.js';
+import type { CsiProxyService, ServiceFacts } from './csi-proxy-port.js';
 
 /** Content of the file of a service. */
 interface Definition {

@@ -1,7 +1,6 @@
 import type { FileTrust } from '@wins/trusted-files';
 import { thisSystem } from '../../this-system.js';
-import { csiProxyHost, type CsiProxyHost } from './csi-proxy-host.js';
-import { hasRecord, stateFolderOf } from './csi-proxy-settings.js';
+import { csiProxyHost, hasRecord, stateFolderOf, type CsiProxyHost } from './csi-proxy-host.js';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
@@ -42,12 +41,12 @@ export async function removeCsiProxy(
     {
       ...{ host, stateFolder, trust: trust ?? (await thisSystem()).fileTrust() },
       onAct: () => Promise.resolve(),
-      onEvent: () => undefined,
+      ...{ onState: () => undefined, onWarning: () => undefined },
       removesGo: isAdopted,
     },
     undefined,
   );
-  const { state } = await kept.apply();
+  const state = await kept.apply();
   if (state.kind === 'absent') {
     await rm(path.join(path.dirname(configFile), LOG_FILE), { force: true });
     return undefined;

@@ -1,41 +1,35 @@
 /**
- * What keeps csi-proxy: where the parts of its library meet. Loaded when the config has such a section, or had one.
+ * What keeps csi-proxy: where its parts meet. Loaded when the config has such a section, or had one.
  */
-import { createCsiProxy } from './create-csi-proxy.js';
-import { LinuxService } from './linux-service.js';
-import type { CsiProxy, CsiProxyAct, CsiProxyEvent, CsiProxyOptions } from './csi-proxy.js';
-import type { CsiProxyWish } from './settings/judge-settings.js';
 import { systemClock } from '@wins/time';
-import type { FileTrust } from '@wins/trusted-files';
 import path from 'node:path';
 import type { CsiProxyHost } from './csi-proxy-host.js';
 import { downloadFor } from './download-for.js';
+import type { KeeperOptions } from './keeper-options.js';
+import { Keeper } from './keeper.js';
+import { LinuxService } from './linux-service.js';
+import type { CsiProxyWish } from './settings/judge-settings.js';
 
-/** What the daemon gives to the component. */
-export interface CsiProxyParts {
+/** What the daemon gives to the keeper. */
+export interface CsiProxyParts extends Pick<
+  KeeperOptions,
+  'stateFolder' | 'trust' | 'onAct' | 'onState' | 'onWarning' | 'removesGo'
+> {
   readonly host: Exclude<CsiProxyHost, { readonly kind: 'none' }>;
-  readonly stateFolder: string;
-  readonly trust: FileTrust;
-  /** Resolves once the act is recorded; when it rejects, the act does not happen. */
-  readonly onAct: (act: CsiProxyAct) => Promise<void>;
-  readonly onEvent: (event: CsiProxyEvent) => void;
-  /** See `CsiProxyOptions`. */
-  readonly removesGo?: boolean;
 }
 
 /** On Linux the programs are scripts. */
 const SCRIPT = Buffer.from('#!');
 
-/** Begins to keep csi-proxy as it is wanted. */
+/** Begins to keep csi-proxy as it is wanted. The caller closes it. */
 export async function startCsiProxy(
-  parts: CsiProxyParts,
+  { host, ...parts }: CsiProxyParts,
   wish: CsiProxyWish | undefined,
-): Promise<CsiProxy> {
-  const { host, stateFolder, trust, onAct, onEvent, removesGo = false } = parts;
-  return createCsiProxy(
+): Promise<Keeper> {
+  return new Keeper(
     {
-      ...{ stateFolder, trust, onAct, onEvent, removesGo, clock: systemClock },
-      downloadFor: (tls) => downloadFor(tls, trust, onEvent),
+      ...{ ...parts, clock: systemClock },
+      downloadFor: (tls) => downloadFor(tls, parts.trust, parts.onWarning),
       ...(await serviceOf(host)),
     },
     wish,
@@ -44,7 +38,7 @@ export async function startCsiProxy(
 
 async function serviceOf(
   host: CsiProxyParts['host'],
-): Promise<Pick<CsiProxyOptions, 'service' | 'goProgram' | 'programMagic'>> {
+): Promise<Pick<KeeperOptions, 'service' | 'goProgram' | 'programMagic'>> {
   // The platform is a constant of a bundle: the one for Windows does without the service of Linux.
   if (process.platform !== 'win32' && host.kind === 'linux') {
     const service = new LinuxService(host.file);

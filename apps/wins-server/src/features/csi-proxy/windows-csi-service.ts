@@ -1,4 +1,4 @@
-import type { CsiProxyService, ServiceFacts } from './ports.js';
+import type { CsiProxyService, ServiceFacts } from './csi-proxy-port.js';
 import type { ServiceCommand } from './decide/install-record.js';
 import { parseServiceCommand } from '@wins/service-upgrade';
 import {

@@ -1,6 +1,5 @@
 // Longer than most files because this file is also the csi-proxy that its tests install.
-import { createCsiProxy } from './create-csi-proxy.js';
-import type { CsiProxy } from './csi-proxy.js';
+import { Keeper } from './keeper.js';
 import type { CsiProxyWish } from './settings/judge-settings.js';
 import { archiveOf } from './testing/archive-of.js';
 import { memoryDownload } from './testing/memory-download.js';
@@ -60,7 +59,7 @@ function theSuite(): void {
   const service = new WindowsCsiService();
   const files = new Map<string, Buffer>();
   let folder = '';
-  let kept: CsiProxy;
+  let kept: Keeper;
   const home = () => path.join(folder, 'csi-proxy');
   const goProgram = () => path.join(folder, 'System32', 'csi-proxy.exe');
   const wish = (version: string): CsiProxyWish => ({
@@ -81,7 +80,7 @@ function theSuite(): void {
   };
   const serves = async (version: string | undefined): Promise<void> => {
     kept.want(version === undefined ? undefined : wish(version));
-    const { state } = await kept.apply();
+    const state = await kept.apply();
     assert.equal(state.kind, version === undefined ? 'absent' : 'serving', JSON.stringify(state));
   };
 
@@ -97,14 +96,15 @@ function theSuite(): void {
           { name: 'bin/csi-proxy.exe', content: Buffer.concat([node, Buffer.from(version)]) },
         ]),
       );
-    kept = createCsiProxy(
+    kept = new Keeper(
       {
         ...{ stateFolder: home(), service, goProgram: goProgram(), trust: windowsFileTrust() },
         ...{ clock: quickClock(3), graceMs: 300 },
         downloadFor: () => Promise.resolve(memoryDownload(files)),
         onAct: () => Promise.resolve(),
-        onEvent: (event) => {
-          if (event.kind === 'warning') throw new Error(event.message);
+        onState: () => undefined,
+        onWarning: (message) => {
+          throw new Error(message);
         },
       },
       undefined,
@@ -143,7 +143,7 @@ function theSuite(): void {
 
     it('is put back when the new one does not serve', async () => {
       kept.want(wish('v1.1.9'));
-      const { state } = await kept.apply();
+      const state = await kept.apply();
       assert.equal(state.kind === 'failed' && state.code, 'notServing', JSON.stringify(state));
       assert.match(await answer(), /v1\.2\.0-/);
       await serves('v1.2.0');

@@ -2,7 +2,7 @@ import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
 import { ERROR_METADATA_KEY } from '@wins/wins-api/contract';
 import { messageOf } from '@wins/wins-program';
-import { FeatureError, type FeatureErrorCode } from '../feature-error.js';
+import { isFeatureError, type FeatureErrorCode } from '../feature-error.js';
 import { hostSystemErrorCode, type HostSystemErrorCode } from '../host-system/host-system-error.js';
 
 /**
@@ -76,6 +76,6 @@ export function toRpcError(error: unknown): Partial<ServiceError> {
   const details = messageOf(error);
   const hostCode = hostSystemErrorCode(error);
   if (hostCode !== undefined) return rpcError(...HOST_STATUS[hostCode], details);
-  if (!(error instanceof FeatureError)) return { code: status.INTERNAL, details };
+  if (!isFeatureError(error)) return { code: status.INTERNAL, details };
   return rpcError(FEATURE_STATUS[error.code] ?? status.FAILED_PRECONDITION, error.code, details);
 }

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { TrustedFileError } from '@wins/trusted-files';
 import type { TarMember } from '@wins/system-agent/testing';
 import { archiveOf } from '../testing/archive-of.js';
-import { DEFAULT_ARCHIVE_LIMITS, type ArchiveLimits } from './archive-limits.js';
 import { readProgram } from './read-program.js';
 
 const PROGRAM = { name: 'bin/csi-proxy.exe', content: 'MZ the program' };
@@ -14,14 +14,18 @@ async function* inParts(bytes: Buffer, size = 1000) {
   }
 }
 
-async function read(archive: Buffer, limits: Partial<ArchiveLimits> = {}): Promise<string> {
+async function read(archive: Buffer, limits: object = {}): Promise<string> {
   const hash = createHash('sha256');
   let text = '';
-  await readProgram(inParts(archive), { ...DEFAULT_ARCHIVE_LIMITS, ...limits }, async (part) => {
-    await Promise.resolve();
-    hash.update(part);
-    if (text.length < 100) text += Buffer.from(part).toString('latin1');
-  });
+  await readProgram(
+    inParts(archive),
+    async (part) => {
+      await Promise.resolve();
+      hash.update(part);
+      if (text.length < 100) text += Buffer.from(part).toString('latin1');
+    },
+    { unpackedBytes: 2 ** 29, entries: 1024, ...limits },
+  );
   return text.length < 100 ? text : hash.digest('hex');
 }
 const entries = async (...list: TarMember[]) => read(await archiveOf(list));
@@ -160,12 +164,12 @@ describe('an archive that is refused', () => {
     await expect(read(archive, { entries: 20 })).rejects.toMatchObject({ code: 'archiveRefused' });
   });
 
-  it('is told by what happened to the file, when that cannot be written', async () => {
-    const full = Object.assign(new Error('no space'), { code: 'ENOSPC', syscall: 'write' });
+  it.each([
+    Object.assign(new Error('no space'), { code: 'ENOSPC', syscall: 'write' }),
+    new TrustedFileError('noSpace', 'write', '/f', 'the disk is full'),
+  ])('is told by what happened to the file, when that cannot be written: %s', async (full) => {
     const archive = await archiveOf([PROGRAM]);
-    const reading = readProgram(inParts(archive), DEFAULT_ARCHIVE_LIMITS, () =>
-      Promise.reject(full),
-    );
+    const reading = readProgram(inParts(archive), () => Promise.reject(full));
     await expect(reading).rejects.toBe(full);
   });
 });

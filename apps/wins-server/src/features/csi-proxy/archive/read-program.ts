@@ -1,22 +1,26 @@
+import { TrustedFileError } from '@wins/trusted-files';
 import { messageOf } from '@wins/wins-program';
 import { once } from 'node:events';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { extract as createExtract } from 'tar-stream';
-import { CsiProxyError } from '../csi-proxy-error.js';
-import type { ArchiveLimits } from './archive-limits.js';
+import { FeatureError } from '../../../kernel/feature-error.js';
 import { judgeEntry, PROGRAM_NAME } from './judge-entry.js';
+
+/** An archive of csi-proxy has some 10 MiB, and a few entries. */
+const LIMITS = { unpackedBytes: 512 * 1024 * 1024, entries: 1024 };
 
 /**
  * Hands out the bytes of the one program in a tar that is compressed with gzip. The archive is read to its end, so that a second program, or what
  * is wrong behind the first, is found: whoever takes the bytes uses them only when this has ended well.
  *
- * @throws CsiProxyError `archiveRefused`; what `sink` throws.
+ * @param limits - Of all that is in it, and of its files and folders; beyond them it is refused.
+ * @throws FeatureError `archiveRefused`; what `sink` throws.
  */
 export async function readProgram(
   archive: AsyncIterable<Uint8Array>,
-  limits: ArchiveLimits,
   sink: (part: Uint8Array) => Promise<void>,
+  limits = LIMITS,
 ): Promise<void> {
   const extract = createExtract();
   const closed = new Promise<void>((resolve) => extract.on('close', resolve));
@@ -54,7 +58,7 @@ export async function readProgram(
     await feeding;
   } catch (error) {
     const cause = failure ?? error;
-    if (cause instanceof CsiProxyError || isOfFile(cause)) throw cause;
+    if (cause instanceof FeatureError || isOfFile(cause)) throw cause;
     throw refused(messageOf(cause), 'a tar that is compressed with gzip', cause);
   } finally {
     extract.destroy();
@@ -77,12 +81,12 @@ async function* unpacked(
   }
 }
 
-function refused(found: string, wanted: string, cause?: unknown): CsiProxyError {
+function refused(found: string, wanted: string, cause?: unknown): FeatureError {
   const message = `cannot unpack the archive of csi-proxy: found ${found}; wanted ${wanted}`;
-  return new CsiProxyError('archiveRefused', message, { cause });
+  return new FeatureError('archiveRefused', message, { cause });
 }
 
 /** Whether an error is of the file system, and says nothing of the archive. */
 function isOfFile(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error;
+  return error instanceof TrustedFileError || (error instanceof Error && 'syscall' in error);
 }

@@ -1,6 +1,11 @@
 import type { CsiProxyWish } from '../settings/judge-settings.js';
-import { decide, type CsiProxyFacts, type Decision } from './decide.js';
-import { NO_RECORD, type InstallRecord, type StoredRelease } from './install-record.js';
+import { decide, type CsiProxyFacts, type Step } from './decide.js';
+import {
+  NO_RECORD,
+  type InstallRecord,
+  type ServiceCommand,
+  type StoredRelease,
+} from './install-record.js';
 
 /** Of a node that never comes to rest there is something wrong with the decision; no way is longer than half of this. */
 const MAX_STEPS = 16;
@@ -9,7 +14,7 @@ const UNKNOWN = '0'.repeat(64);
 
 /** What will be there when a step succeeds. Pure: for a dry run, and for the proof that steps lead to rest. */
 export function afterStep(
-  step: Decision,
+  step: Step,
   facts: CsiProxyFacts,
   { folder }: Pick<CsiProxyWish, 'folder'>,
 ): CsiProxyFacts {
@@ -24,26 +29,19 @@ export function afterStep(
         ...{ version, archiveSha256: sha256, programSha256: UNKNOWN },
         program: programPath(folder, version, sha256),
       };
-      const others = record.releases.filter(({ program }) => program !== release.program);
       return {
-        ...facts,
-        record: {
-          ...record,
-          pins: { ...record.pins, [version]: sha256 },
-          releases: [...others, release],
-        },
+        ...{ ...facts, record: fetched(record, release) },
         intact: [...new Set([...facts.intact, release.program])],
       };
     }
     case 'switch': {
       const runs = { command: step.to, isRunning: true, isDisabled: service?.isDisabled ?? false };
-      const { trial: _over, ...rest } = record;
       const isTakenOver = step.from !== undefined && step.from.program === facts.goProgram;
       const obsolete = isTakenOver && { path: step.from.program, sha256: UNKNOWN };
       return {
         ...facts,
         ...{ service: runs, isServing: true },
-        record: { ...rest, installed: step.to, ...(obsolete && { obsolete }) },
+        record: { ...recorded(record, step.to), ...(obsolete && { obsolete }) },
       };
     }
     case 'start':
@@ -69,11 +67,8 @@ export function afterStep(
 }
 
 /** The steps to what is wanted, in their order, if each succeeds; the last says why there is none after it. Pure. */
-export function planSteps(
-  wish: CsiProxyWish | undefined,
-  facts: CsiProxyFacts,
-): readonly Decision[] {
-  const steps: Decision[] = [];
+export function planSteps(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): readonly Step[] {
+  const steps: Step[] = [];
   let now = facts;
   for (;;) {
     const step = decide(wish, now);
@@ -83,12 +78,20 @@ export function planSteps(
   }
 }
 
+/** The record once a release is here. Pure. */
+export function fetched(record: InstallRecord, release: StoredRelease): InstallRecord {
+  const { version, archiveSha256 } = release;
+  const others = record.releases.filter(({ program }) => program !== release.program);
+  const pins = { ...record.pins, [version]: archiveSha256 };
+  return { ...record, pins, releases: [...others, release] };
+}
+
 /** The record once a change is proven. Pure. */
 export function recorded(
   { trial: _over, ...record }: InstallRecord,
-  installed: InstallRecord['installed'],
+  installed: ServiceCommand,
 ): InstallRecord {
-  return { ...record, ...(installed && { installed }) };
+  return { ...record, installed };
 }
 
 /** The record once programs are gone. Pure. */

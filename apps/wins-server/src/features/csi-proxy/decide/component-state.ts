@@ -1,5 +1,4 @@
-import type { CsiProxyErrorCode } from '../csi-proxy-error.js';
-import { CsiProxyError } from '../csi-proxy-error.js';
+import { FeatureError, type FeatureErrorCode } from '../../../kernel/feature-error.js';
 
 /** How far csi-proxy is. */
 export type CsiProxyState =
@@ -13,18 +12,17 @@ export type CsiProxyState =
   | { readonly kind: 'serving'; readonly detail: string }
   | {
       readonly kind: 'failed';
-      readonly code: CsiProxyErrorCode;
+      readonly code: FeatureErrorCode;
       readonly detail: string;
       /** In succession. */
       readonly failures: number;
       readonly retryAt: Date;
     };
 
-/** The name of a state. */
-export type CsiProxyStateKind = CsiProxyState['kind'];
+type StateKind = CsiProxyState['kind'];
 
 /** Which state may follow which. A state may always be told again with another detail. */
-export const MOVES: Readonly<Record<CsiProxyStateKind, readonly CsiProxyStateKind[]>> = {
+export const MOVES: Readonly<Record<StateKind, readonly StateKind[]>> = {
   absent: ['fetching', 'verified', 'serving', 'failed'],
   fetching: ['verified', 'serving', 'absent', 'failed'],
   verified: ['installed', 'serving', 'fetching', 'absent', 'failed'],
@@ -33,8 +31,8 @@ export const MOVES: Readonly<Record<CsiProxyStateKind, readonly CsiProxyStateKin
   failed: ['fetching', 'verified', 'serving', 'absent'],
 };
 
-/** The next state, if it may follow. @throws CsiProxyError `serviceFailed` for a move that is not in the table: a fault of this library. */
+/** The next state, if it may follow. @throws FeatureError `serviceFailed` for a move that is not in the table: a fault of the keeper. */
 export function nextState(from: CsiProxyState, to: CsiProxyState): CsiProxyState {
   if (from.kind === to.kind || MOVES[from.kind].includes(to.kind)) return to;
-  throw new CsiProxyError('serviceFailed', `cannot go from ${from.kind} to ${to.kind}`);
+  throw new FeatureError('serviceFailed', `cannot go from ${from.kind} to ${to.kind}`);
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CsiProxyWish } from '../settings/judge-settings.js';
-import type { ServiceFacts } from '../ports.js';
+import type { ServiceFacts } from '../csi-proxy-port.js';
 import {
   isSameCommand,
   NO_RECORD,
@@ -25,7 +25,7 @@ export interface CsiProxyFacts {
 }
 
 /** The next step to what is wanted, with its reason; after `rest` and `leave` there is none. */
-export type Decision = { readonly reason: string } & (
+export type Step = { readonly reason: string } & (
   | { readonly act: 'rest' }
   /** The service is not ours to change. */
   | { readonly act: 'leave' }
@@ -39,7 +39,7 @@ export type Decision = { readonly reason: string } & (
   | { readonly act: 'record'; readonly installed: ServiceCommand }
   /** Remove programs that nothing needs any more. */
   | { readonly act: 'tidy'; readonly programs: readonly string[] }
-  /** Take away what this library has done; the service only when it is ours. */
+  /** Take away what the daemon has done; the service only when it is ours. */
   | { readonly act: 'remove'; readonly service: boolean }
 );
 
@@ -49,7 +49,7 @@ export type Decision = { readonly reason: string } & (
  *
  * @param wish - Undefined: the config has no such section.
  */
-export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): Decision {
+export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): Step {
   const { service, record } = facts;
   if (wish === undefined) return decideWithoutWish(facts);
   if (service !== undefined && !isOurs(facts) && !isOfGo(facts)) {
@@ -120,7 +120,7 @@ export function pinOf({ pins }: InstallRecord, version: string): string | undefi
   return Object.hasOwn(pins, version) ? pins[version] : undefined;
 }
 
-function decideWithoutWish(facts: CsiProxyFacts): Decision {
+function decideWithoutWish(facts: CsiProxyFacts): Step {
   const { service, record } = facts;
   if (service !== undefined && isOurs(facts))
     return { act: 'remove', service: true, reason: 'the config wants none, and it is ours' };
@@ -134,7 +134,7 @@ function decideWithoutWish(facts: CsiProxyFacts): Decision {
   return { act: 'leave', reason: 'the config says nothing of the service, which is not ours' };
 }
 
-/** Whether the service runs a program that was put there by this library. */
+/** Whether the service runs a program that was put there by the daemon. */
 function isOurs({ service, record }: CsiProxyFacts): boolean {
   const program = service?.command?.program;
   if (program === undefined) return false;

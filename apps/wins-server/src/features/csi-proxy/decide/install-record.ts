@@ -22,7 +22,7 @@ export interface ObsoleteProgram {
   readonly sha256: string;
 }
 
-/** What this library has done to a node, as its state file says. */
+/** What the daemon has done to a node, as its state file says. */
 export interface InstallRecord {
   /** The digest of the archive by version, as it was seen first. */
   readonly pins: Readonly<Record<string, string>>;

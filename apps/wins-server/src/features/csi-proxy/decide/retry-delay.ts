@@ -1,11 +1,11 @@
 import { backoffMs } from '@wins/time';
-import type { CsiProxyErrorCode } from '../csi-proxy-error.js';
+import type { FeatureErrorCode } from '../../../kernel/feature-error.js';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 
 /** What another try would only repeat, or what interrupts the volumes of the node: tried again seldom. */
-const COSTLY: ReadonlySet<CsiProxyErrorCode> = new Set([
+const COSTLY: ReadonlySet<FeatureErrorCode> = new Set([
   'archiveRefused',
   'digestMismatch',
   'notServing',
@@ -16,9 +16,13 @@ const COSTLY: ReadonlySet<CsiProxyErrorCode> = new Set([
  * all of that, so that the nodes of a cluster do not ask a server at once. Pure.
  *
  * @param failures - In succession, from 1.
- * @param random - From 0 to 1.
+ * @param random - From 0 to 1. Default: at random.
  */
-export function retryDelayMs(code: CsiProxyErrorCode, failures: number, random: number): number {
+export function retryDelayMs(
+  code: FeatureErrorCode,
+  failures: number,
+  random = Math.random(),
+): number {
   const isCostly = COSTLY.has(code);
   const [initialMs, maxMs] = isCostly
     ? [10 * MINUTE_MS, 6 * 60 * MINUTE_MS]

@@ -1,10 +1,9 @@
 import type { Clock } from '@wins/time';
 import { messageOf } from '@wins/wins-program';
-import { CsiProxyError } from '../csi-proxy-error.js';
+import { FeatureError } from '../../../kernel/feature-error.js';
 import { recorded } from '../decide/after-step.js';
 import type { InstallRecord, ServiceCommand } from '../decide/install-record.js';
-import type { CsiProxyService } from '../ports.js';
-import { callService } from './call-service.js';
+import type { CsiProxyService } from '../csi-proxy-port.js';
 import type { RecordFile } from './record-file.js';
 import { seenProgram } from './remove-programs.js';
 
@@ -31,15 +30,14 @@ const LOOK_EVERY_MS = 250;
  * Has the service run something else: writes down what is about to change, stops it until no process of it is left, changes its words by one
  * durable act, starts it, and waits for its pipe. What does not serve is taken back: `from` runs again, or there is no service.
  *
- * @returns The record, which is on the disk.
- * @throws CsiProxyError `notServing` with how it was put back, `serviceFailed`, `fileFailed`; the reason of the signal.
+ * @throws FeatureError `notServing` with how it was put back, `serviceFailed`, `fileFailed`; the reason of the signal.
  */
 export async function switchService(
   { to, from }: { readonly to: ServiceCommand; readonly from?: ServiceCommand },
   record: InstallRecord,
   goProgram: string | undefined,
   parts: ChangeParts,
-): Promise<InstallRecord> {
+): Promise<void> {
   const { records } = parts;
   const isTakenOver = from !== undefined && from.program === goProgram;
   const obsolete = isTakenOver
@@ -58,15 +56,14 @@ export async function switchService(
   } catch (error) {
     if (parts.signal.aborted) throw error;
     const back = await putBack(from, to, parts);
-    if (back.isDone) await records.write(withoutTrial(record));
+    const { trial: _trial, ...before } = record;
+    if (back.isDone) await records.write(before);
     const message = `${messageOf(error)}; ${back.text}`;
-    const code = error instanceof CsiProxyError ? error.code : 'serviceFailed';
-    throw new CsiProxyError(code, message, { cause: error });
+    const code = error instanceof FeatureError ? error.code : 'serviceFailed';
+    throw new FeatureError(code, message, { cause: error });
   }
   // When this fails the trial stays in the record, and the next look finds that it is proven.
-  const done = recorded(trial, to);
-  await records.write(done);
-  return done;
+  await records.write(recorded(trial, to));
 }
 
 /** Has the service run, and waits for its pipe; one that runs without a pipe is stopped first. @throws as {@link switchService}. */
@@ -84,60 +81,52 @@ export async function startService(
   await startAndProve(parts);
 }
 
-/** Takes the service away, with each process of it. @throws CsiProxyError `serviceFailed`. */
+/** Takes the service away, with each process of it. @throws FeatureError `serviceFailed`. */
 export async function removeService(
   command: ServiceCommand | undefined,
   { service, graceMs }: Pick<ChangeParts, 'service' | 'graceMs'>,
 ): Promise<void> {
-  await callService(service, 'stop', () => service.stop(graceMs));
-  if (command !== undefined)
-    await callService(service, 'end what is left of', () => service.endLeftovers(command.program));
-  await callService(service, 'remove', () => service.remove());
+  await service.stop(graceMs);
+  if (command !== undefined) await service.endLeftovers(command.program);
+  await service.remove();
 }
 
 async function stopAll(
   commands: readonly (ServiceCommand | undefined)[],
   { service, clock, graceMs }: ChangeParts,
 ): Promise<void> {
-  if ((await callService(service, 'ask for', () => service.query())) !== undefined)
-    await callService(service, 'stop', () => service.stop(graceMs));
-  for (const program of new Set(commands.map((command) => command?.program))) {
-    if (program !== undefined)
-      await callService(service, 'end what is left of', () => service.endLeftovers(program));
-  }
+  if ((await service.query()) !== undefined) await service.stop(graceMs);
+  for (const program of new Set(commands.map((command) => command?.program)))
+    if (program !== undefined) await service.endLeftovers(program);
   const endMs = clock.now().getTime() + FREE_MS;
-  while (await callService(service, 'look for the pipe of', () => service.isServing())) {
+  while (await service.isServing()) {
     if (clock.now().getTime() >= endMs) {
       const found = 'another process serves its pipe';
       const message = `cannot start the service ${service.name}: found that ${found}; wanted the pipe free; see who runs csi-proxy.exe`;
-      throw new CsiProxyError('serviceFailed', message);
+      throw new FeatureError('serviceFailed', message);
     }
     await clock.wait(LOOK_EVERY_MS);
   }
 }
 
 async function setCommand(command: ServiceCommand, { service }: ChangeParts): Promise<void> {
-  await callService(service, 'register', async () => {
-    if ((await service.query()) === undefined) await service.create(command);
-    else await service.setCommand(command);
-  });
+  if ((await service.query()) === undefined) await service.create(command);
+  else await service.setCommand(command);
 }
 
 async function startAndProve(parts: ChangeParts): Promise<void> {
   const { service } = parts;
-  await callService(service, 'start', () => service.start());
+  await service.start();
   parts.onStarted();
   if (await isProven(parts)) return;
   const message = `cannot use the service ${service.name}: found no pipe of it in ${PROVE_MS / 1000} s; wanted it to serve csi-proxy-filesystem-v1; see csi-proxy.log`;
-  throw new CsiProxyError('notServing', message);
+  throw new FeatureError('notServing', message);
 }
 
 async function isProven({ service, clock, signal }: ChangeParts): Promise<boolean> {
   const endMs = clock.now().getTime() + PROVE_MS;
   for (;;) {
-    const isServing = await callService(service, 'look for the pipe of', () => service.isServing());
-    const found = await callService(service, 'ask for', () => service.query());
-    if (isServing && found?.isRunning === true) return true;
+    if ((await service.isServing()) && (await service.query())?.isRunning === true) return true;
     if (clock.now().getTime() >= endMs) return false;
     await clock.wait(LOOK_EVERY_MS, signal);
   }
@@ -161,8 +150,4 @@ async function putBack(
     // The first cause is the one that is told; the next try finds the trial in the record.
     return { isDone: false, text: `it could not be put back: ${messageOf(error)}` };
   }
-}
-
-function withoutTrial({ trial: _trial, ...record }: InstallRecord): InstallRecord {
-  return record;
 }

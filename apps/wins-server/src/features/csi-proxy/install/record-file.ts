@@ -4,9 +4,9 @@ import { rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
-import { CsiProxyError } from '../csi-proxy-error.js';
+import { FeatureError } from '../../../kernel/feature-error.js';
 import { NO_RECORD, type InstallRecord } from '../decide/install-record.js';
-import { withFile } from './file-failure.js';
+import { withFile } from './failures.js';
 
 const MAX_BYTES = 256 * 1024;
 const FORMAT = 1;
@@ -37,12 +37,12 @@ export class RecordFile {
       ...{ path: file, maxBytes: MAX_BYTES, trust, parse: recordOf },
       damaged: (cause) => {
         const message = `cannot read ${file}: found no record of what was installed; wanted one; remove the file, and csi-proxy is fetched again`;
-        throw new CsiProxyError('fileFailed', message, { cause });
+        throw new FeatureError('fileFailed', message, { cause });
       },
     });
   }
 
-  /** @returns {@link NO_RECORD} when there is none. @throws CsiProxyError `fileFailed`: what is no record of ours is not guessed at. */
+  /** @returns {@link NO_RECORD} when there is none. @throws FeatureError `fileFailed`: what is no record of ours is not guessed at. */
   read(): Promise<InstallRecord> {
     return withFile('read', this.#file, async () => (await this.#state.read()) ?? NO_RECORD);
   }
@@ -50,7 +50,7 @@ export class RecordFile {
   /**
    * Replaces it as one durable act; a record of nothing is removed, with its folder unless something else is in it.
    *
-   * @throws CsiProxyError `fileFailed`; the old one is then untouched.
+   * @throws FeatureError `fileFailed`; the old one is then untouched.
    */
   write(record: InstallRecord): Promise<void> {
     if (isDeepStrictEqual(record, NO_RECORD)) return this.#forget();

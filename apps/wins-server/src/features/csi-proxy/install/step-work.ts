@@ -1,28 +1,17 @@
-import { lstat } from 'node:fs/promises';
-import type { ArchiveLimits } from '../archive/archive-limits.js';
-import type { CsiProxyAct, CsiProxyOptions } from '../csi-proxy.js';
-import { CsiProxyError } from '../csi-proxy-error.js';
-import { recorded, tidied } from '../decide/after-step.js';
-import type { CsiProxyState } from '../decide/component-state.js';
-import type { CsiProxyFacts, Decision } from '../decide/decide.js';
-import type { InstallRecord } from '../decide/install-record.js';
 import { messageOf } from '@wins/wins-program';
-import type { CsiProxyWish } from '../settings/judge-settings.js';
+import { existsSync } from 'node:fs';
+import type { Decision } from '../../../kernel/audit/record-policy.js';
+import { FeatureError } from '../../../kernel/feature-error.js';
+import { fetched, recorded, tidied } from '../decide/after-step.js';
+import type { CsiProxyFacts, Step } from '../decide/decide.js';
+import type { InstallRecord } from '../decide/install-record.js';
+import type { KeeperOptions } from '../keeper-options.js';
+import { addressOf, type CsiProxyWish } from '../settings/judge-settings.js';
 import { removeService, startService, switchService, type ChangeParts } from './change-service.js';
-import { addressOf, fetchRelease } from './fetch-release.js';
-import { withFile } from './file-failure.js';
+import { withFile } from './failures.js';
+import { fetchRelease } from './fetch-release.js';
 import type { RecordFile } from './record-file.js';
 import { removePrograms, seenProgram } from './remove-programs.js';
-
-/** What the work is done with. */
-export interface StepWorkParts {
-  readonly options: CsiProxyOptions;
-  readonly records: RecordFile;
-  readonly limits: ArchiveLimits;
-  readonly programMagic: Uint8Array;
-  readonly closing: AbortSignal;
-  readonly onState: (state: CsiProxyState) => void;
-}
 
 /** What a step is about. */
 export interface StepSurroundings {
@@ -33,25 +22,33 @@ export interface StepSurroundings {
 }
 
 const GRACE_MS = 5_000;
+/** `MZ`, as each program of Windows. */
+const MZ = Uint8Array.of(0x4d, 0x5a);
 
-type Step<Act extends Decision['act']> = Extract<Decision, { readonly act: Act }>;
+type StepTo<Act extends Step['act']> = Extract<Step, { readonly act: Act }>;
 
 /** Does what was decided. Each step begins from what was just found. */
 export class StepWork {
-  readonly #parts: StepWorkParts;
+  readonly #options: KeeperOptions;
+  readonly #records: RecordFile;
+  readonly #closing: AbortSignal;
 
-  constructor(parts: StepWorkParts) {
-    this.#parts = parts;
+  constructor(options: KeeperOptions, records: RecordFile, closing: AbortSignal) {
+    this.#options = options;
+    this.#records = records;
+    this.#closing = closing;
   }
 
   /**
    * Does one step.
    *
    * @returns Whether this is as far as it goes for now.
-   * @throws CsiProxyError.
+   * @throws FeatureError.
    */
-  async perform(step: Decision, { facts, wish, download }: StepSurroundings): Promise<boolean> {
-    const { records } = this.#parts;
+  async perform(step: Step, { facts, wish, download }: StepSurroundings): Promise<boolean> {
+    const { onState } = this.#options;
+    const { record, service } = facts;
+    const version = wish?.version ?? '';
     switch (step.act) {
       case 'rest':
       case 'leave':
@@ -60,20 +57,26 @@ export class StepWork {
         if (wish !== undefined) await this.#fetch(step, wish, facts, download);
         return false;
       case 'switch':
-        return await this.#switch(step, wish?.version ?? '', facts);
-      case 'start': {
-        const version = wish?.version ?? '';
-        await this.#record({ kind: 'start', reason: step.reason, program: step.command.program });
-        this.#parts.onState({ kind: 'verified', version });
-        await startService(step.command, facts.service?.isRunning === true, this.#change(version));
-        this.#parts.onState({ kind: 'serving', detail: `${version} serves` });
+        await this.#act('csiProxySwitch', { path: step.to.program });
+        onState({ kind: 'verified', version });
+        await switchService(step, record, facts.goProgram, this.#change(version));
+        onState({ kind: 'serving', detail: `${version} serves` });
         return false;
-      }
+      case 'start':
+        await this.#act('csiProxyStart', { path: step.command.program });
+        onState({ kind: 'verified', version });
+        await startService(step.command, service?.isRunning === true, this.#change(version));
+        onState({ kind: 'serving', detail: `${version} serves` });
+        return false;
       case 'record':
-        await records.write(recorded(facts.record, step.installed));
+        await this.#records.write(recorded(record, step.installed));
         return false;
-      case 'tidy':
-        return await this.#tidy(step, facts.record);
+      case 'tidy': {
+        await this.#act('csiProxyTidy');
+        const { done } = await this.#removePrograms(step.programs, record);
+        await this.#records.write(tidied(record, done));
+        return done.length < step.programs.length;
+      }
       case 'remove':
         await this.#remove(step, facts);
         return false;
@@ -81,68 +84,40 @@ export class StepWork {
   }
 
   async #fetch(
-    { version, sha256 }: Step<'fetch'>,
+    { version, sha256 }: StepTo<'fetch'>,
     wish: CsiProxyWish,
     { record, service }: CsiProxyFacts,
     download: AbortSignal,
   ): Promise<void> {
-    const { options, records, limits, programMagic, closing, onState } = this.#parts;
-    const known = sha256 !== undefined && { sha256 };
-    await this.#record({ kind: 'fetch', version, address: addressOf(wish.url), ...known });
+    const { trust, programMagic = MZ, onState, service: manager } = this.#options;
+    const known = sha256 !== undefined && { checksum: sha256 };
+    await this.#act('csiProxyFetch', { name: version, address: addressOf(wish.url), ...known });
     onState({ kind: 'fetching', version });
     const release = await fetchRelease(wish, sha256, {
-      ...{ limits, programMagic, trust: options.trust },
-      download: await this.#download(wish),
+      ...{ programMagic, trust, download: await this.#download(wish) },
       beforeReplacing: async (program) => {
-        if (service?.command?.program === program && (await isThere(program)))
-          await options.service.stop(0);
+        if (service?.command?.program === program && existsSync(program)) await manager.stop(0);
       },
-      signal: AbortSignal.any([closing, download]),
+      signal: AbortSignal.any([this.#closing, download]),
     });
-    const others = record.releases.filter(({ program }) => program !== release.program);
-    await records.write({
-      ...record,
-      pins: { ...record.pins, [version]: release.archiveSha256 },
-      releases: [...others, release],
-    });
+    await this.#records.write(fetched(record, release));
     onState({ kind: 'verified', version });
   }
 
   async #download({ trust, url }: CsiProxyWish) {
     try {
-      return await this.#parts.options.downloadFor(trust);
+      return await this.#options.downloadFor(trust);
     } catch (cause) {
       const message = `cannot fetch ${addressOf(url)}: ${messageOf(cause)}`;
-      throw new CsiProxyError('downloadFailed', message, { cause });
+      throw new FeatureError('downloadFailed', message, { cause });
     }
   }
 
-  async #switch(
-    { to, from, reason }: Step<'switch'>,
-    version: string,
-    { record, goProgram }: CsiProxyFacts,
-  ): Promise<boolean> {
-    await this.#record({ kind: 'switch', reason, program: to.program });
-    this.#parts.onState({ kind: 'verified', version });
-    await switchService({ to, ...(from && { from }) }, record, goProgram, this.#change(version));
-    this.#parts.onState({ kind: 'serving', detail: `${version} serves` });
-    return false;
-  }
-
-  async #tidy({ programs, reason }: Step<'tidy'>, record: InstallRecord): Promise<boolean> {
-    await this.#record({ kind: 'tidy', reason });
-    const { done, problems } = await removePrograms(programs, record, this.#parts.closing);
-    for (const message of problems) this.#parts.options.onEvent({ kind: 'warning', message });
-    await this.#parts.records.write(tidied(record, done));
-    return done.length < programs.length;
-  }
-
   async #remove(
-    { service: isOurs, reason }: Step<'remove'>,
+    { service: isOurs }: StepTo<'remove'>,
     { record: before, service, goProgram }: CsiProxyFacts,
   ): Promise<void> {
-    const { options, records, closing } = this.#parts;
-    await this.#record({ kind: 'remove', reason });
+    await this.#act('csiProxyRemove');
     const { obsolete: known, ...others } = before;
     const isOfGo = goProgram !== undefined && service?.command?.program === goProgram;
     let obsolete = known;
@@ -153,32 +128,31 @@ export class StepWork {
         : undefined;
     const record = { ...others, ...(obsolete && { obsolete }) };
     // Whoever comes after an end in the middle finds no service that tells of its program.
-    if (obsolete !== known) await records.write(record);
+    if (obsolete !== known) await this.#records.write(record);
     if (isOurs) await removeService(service?.command, this.#change(''));
     const programs = record.releases.map(({ program }) => program);
     if (obsolete !== undefined) programs.push(obsolete.path);
-    const { done, problems } = await removePrograms(programs, record, closing);
-    for (const message of problems) options.onEvent({ kind: 'warning', message });
+    const { done, problems } = await this.#removePrograms(programs, record);
     const { installed: _gone, trial: _over, ...left } = tidied(record, done);
-    await records.write({ ...left, pins: {} });
-    if (done.length < programs.length) throw new CsiProxyError('fileFailed', problems.join('; '));
+    await this.#records.write({ ...left, pins: {} });
+    if (done.length < programs.length) throw new FeatureError('fileFailed', problems.join('; '));
   }
 
-  #record(act: CsiProxyAct): Promise<void> {
-    return this.#parts.options.onAct(act);
+  async #removePrograms(programs: readonly string[], record: InstallRecord) {
+    const removed = await removePrograms(programs, record, this.#closing);
+    removed.problems.forEach(this.#options.onWarning);
+    return removed;
+  }
+
+  /** Records what is about to be done; what cannot be recorded is not done. */
+  async #act(action: string, facts: Partial<Decision> = {}): Promise<void> {
+    await this.#options.onAct({ action, verdict: 'allowed', requester: 'config', ...facts });
   }
 
   #change(version: string): ChangeParts {
-    const { options, records, closing, onState } = this.#parts;
-    const { service, clock, graceMs = GRACE_MS } = options;
+    const { service, clock, graceMs = GRACE_MS, onState } = this.#options;
     const onStarted = (): void => onState({ kind: 'installed', version });
-    return { service, records, clock, graceMs, onStarted, signal: closing };
+    const signal = this.#closing;
+    return { service, records: this.#records, clock, graceMs, onStarted, signal };
   }
-}
-
-async function isThere(file: string): Promise<boolean> {
-  return lstat(file).then(
-    () => true,
-    () => false,
-  );
 }

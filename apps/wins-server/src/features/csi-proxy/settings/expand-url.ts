@@ -1,7 +1,6 @@
-/** An address, or where its template is wrong; columns count from 1. */
+/** An address, or what is wrong with its template. */
 export type ExpandedUrl =
-  | { readonly url: string }
-  | { readonly found: string; readonly column: number; readonly wanted: string };
+  { readonly url: string } | { readonly found: string; readonly wanted: string };
 
 const VERBS = '%s, %v or %[1]s for the version, and %% for a percent sign';
 const PLACE = /%(?:%|s|v|\[1\]s)/y;
@@ -25,13 +24,13 @@ export function expandUrl(template: string, version: string): ExpandedUrl {
     const column = at + 1;
     if (verb === undefined) {
       const found = JSON.stringify(/^%(?:\[\d*\])?.?/u.exec(template.slice(at))?.[0]);
-      return { found: `${found} at column ${column}`, column, wanted: VERBS };
+      return { found: `${found} at column ${column}`, wanted: VERBS };
     }
     // A verb without a number stands for the argument behind the last one, and there is one argument.
     if (verb === '%%') url += '%';
     else if (verb !== '%[1]s' && places > 0) {
       const found = `a second place, ${verb}, at column ${column}`;
-      return { found, column, wanted: '%[1]s there, which is the version again' };
+      return { found, wanted: '%[1]s there, which is the version again' };
     } else {
       url += version;
       places += 1;
@@ -39,6 +38,5 @@ export function expandUrl(template: string, version: string): ExpandedUrl {
     at += verb.length;
   }
   if (places > 0) return { url };
-  const found = `no place for the version, to column ${template.length}`;
-  return { found, column: template.length, wanted: VERBS };
+  return { found: `no place for the version, to column ${template.length}`, wanted: VERBS };
 }

@@ -1,31 +1,36 @@
-import { judgeSettings, type CsiProxySection, type DownloadTrust } from './judge-settings.js';
+import type { CsiProxySettings as CsiProxySection, TlsSettings } from '@wins/config';
+import { csiProxySettings } from './judge-settings.js';
 
-const DIGEST = 'A'.repeat(64);
+const DIGEST = 'a'.repeat(64);
 const SECTION: CsiProxySection = {
   url: 'https://example.com/csi-proxy-%[1]s.tar.gz',
   version: 'v1.1.3',
   kubeletPath: 'C:/var/lib/rancher/rke2/bin/kubelet.exe',
 };
-const PLACE = { platform: 'win32', configFolder: 'C:\\etc\\rancher\\wins' } as const;
 
-function judged(section: Partial<CsiProxySection> = {}, trust: DownloadTrust = {}) {
-  return judgeSettings({ ...SECTION, ...section }, trust, PLACE);
+function judged(section: Partial<CsiProxySection> = {}, trust: TlsSettings = {}) {
+  return csiProxySettings(
+    { csiProxy: { ...SECTION, ...section }, tlsConfig: trust },
+    '/c',
+    'win32',
+  );
 }
-function faultsOf(section: Partial<CsiProxySection>, trust: DownloadTrust = {}): string[] {
+function faultsOf(section: Partial<CsiProxySection>, trust: TlsSettings = {}): string[] {
   const result = judged(section, trust);
-  return 'faults' in result
+  return result.kind === 'invalid'
     ? result.faults.map(({ keyPath, found, wanted }) => `${keyPath}: ${found}; ${wanted}`)
     : [];
 }
-function wishOf(section: Partial<CsiProxySection> = {}, trust: DownloadTrust = {}) {
+function wishOf(section: Partial<CsiProxySection> = {}, trust: TlsSettings = {}) {
   const result = judged(section, trust);
-  if ('faults' in result) throw new Error(JSON.stringify(result.faults));
+  if (result.kind !== 'wanted') throw new Error(JSON.stringify(result));
   return result;
 }
 
 describe('the section that Rancher writes', () => {
   it('is what a node is to have, in the folder of the config', () => {
     expect(wishOf()).toEqual({
+      ...{ kind: 'wanted', stateFolder: 'C:\\etc\\rancher\\wins\\csi-proxy' },
       wish: {
         url: 'https://example.com/csi-proxy-v1.1.3.tar.gz',
         version: 'v1.1.3',
@@ -53,7 +58,7 @@ describe('the section that Rancher writes', () => {
 
   it('may name a digest, arguments and a folder', () => {
     const { wish } = wishOf({ sha256: DIGEST, args: ['-v=4'], path: 'D:/csi' });
-    expect(wish).toMatchObject({ sha256: 'a'.repeat(64), folder: 'D:\\csi' });
+    expect(wish).toMatchObject({ sha256: DIGEST, folder: 'D:\\csi' });
     expect(wish.args.at(-1)).toBe('-v=4');
   });
 });
@@ -160,8 +165,7 @@ describe('what vouches for a download', () => {
     });
   });
 
-  it('is no digest of another kind, and no relative file', () => {
-    expect(faultsOf({ sha256: 'abc' })).toEqual([expect.stringMatching(/^csi-proxy\.sha256: /)]);
+  it('is no relative file', () => {
     expect(faultsOf({}, { certFilePath: 'ca.pem' })).toEqual([
       expect.stringMatching(/^tls-config\.certFilePath: /),
     ]);

@@ -1,31 +1,9 @@
+import type { CsiProxySettings as CsiProxySection, TlsSettings, WinsConfig } from '@wins/config';
 import { hasUser, quoteText } from '@wins/wins-program';
 import path from 'node:path';
 import { expandUrl } from './expand-url.js';
 import { judgeVersion } from './judge-version.js';
-import { judgeArguments, serviceArguments } from './service-arguments.js';
-
-/** The section `csi-proxy` of a config. */
-export interface CsiProxySection {
-  /** A template: `%s`, `%v` or `%[1]s` is the version. */
-  readonly url: string;
-  readonly version: string;
-  /** The folder of the kubelet; the path of its program, which Rancher writes, says nothing. */
-  readonly kubeletPath: string;
-  /** The digest of the archive, 64 hexadecimal digits. */
-  readonly sha256?: string;
-  /** Flags besides those that are always set. */
-  readonly args?: readonly string[];
-  /** The folder of the releases. Default: `csi-proxy` beside the config. */
-  readonly path?: string;
-}
-
-/** The section `tls-config` of a config: how the server of the download is verified. */
-export interface DownloadTrust {
-  /** Its certificate is not verified: then the digest alone decides. */
-  readonly insecure?: boolean;
-  /** A PEM file of authorities that are trusted besides those of the system. */
-  readonly certFilePath?: string;
-}
+import { judgeArguments } from './judge-arguments.js';
 
 /** What a node is to have; every path is absolute. */
 export interface CsiProxyWish {
@@ -37,7 +15,8 @@ export interface CsiProxyWish {
   readonly args: readonly string[];
   /** Where each release has a folder of its own. */
   readonly folder: string;
-  readonly trust: DownloadTrust;
+  /** How the server of the download is verified. */
+  readonly trust: TlsSettings;
 }
 
 /** What is wrong with a key, or doubtful. */
@@ -48,82 +27,107 @@ export interface SettingFault {
   readonly wanted: string;
 }
 
-/** A wish with what is doubtful about it, or what is wrong with each key. */
-export type JudgedSettings =
-  | { readonly wish: CsiProxyWish; readonly doubts: readonly SettingFault[] }
-  | { readonly faults: readonly SettingFault[] };
+/** What the config says of csi-proxy. */
+export type CsiProxySettings =
+  /** There is no section. */
+  | { readonly kind: 'none'; readonly stateFolder: string }
+  | {
+      readonly kind: 'wanted';
+      readonly stateFolder: string;
+      readonly wish: CsiProxyWish;
+      readonly doubts: readonly SettingFault[];
+    }
+  /** Nothing is done, and nothing is taken away. */
+  | { readonly kind: 'invalid'; readonly faults: readonly SettingFault[] };
 
-/** Where the config is, and for which system. */
-export interface SettingsPlace {
-  readonly platform: NodeJS.Platform;
-  /** The folder of the config file, absolute. */
-  readonly configFolder: string;
-}
+/** Where the installer of Rancher keeps the config. */
+const CONFIG_FOLDER = { win32: 'C:\\etc\\rancher\\wins', other: '/etc/rancher/wins' } as const;
 
-const DIGEST = /^[0-9a-f]{64}$/i;
-
-/** Judges the sections as a whole; nothing is read from disk. Pure. */
-export function judgeSettings(
-  section: CsiProxySection,
-  trust: DownloadTrust,
-  { platform, configFolder }: SettingsPlace,
-): JudgedSettings {
-  const faults: SettingFault[] = [];
-  const doubts: SettingFault[] = [];
-  const fault = (key: string, found: string, wanted: string): void =>
-    void faults.push({ keyPath: key.includes('.') ? key : `csi-proxy.${key}`, found, wanted });
+/**
+ * Whether csi-proxy is to be kept, and how; nothing is read from disk. Pure.
+ *
+ * @param file - The config file; one for another system is taken to be where that has it.
+ */
+export function csiProxySettings(
+  { csiProxy: section, tlsConfig: trust = {} }: Pick<WinsConfig, 'csiProxy' | 'tlsConfig'>,
+  file: string,
+  platform: NodeJS.Platform = process.platform,
+): CsiProxySettings {
   const isWindows = platform === 'win32';
   const paths = isWindows ? path.win32 : path.posix;
-  const { sha256, args: added = [], kubeletPath } = section;
+  const isHere = isWindows === (process.platform === 'win32');
+  const usual = isWindows ? CONFIG_FOLDER.win32 : CONFIG_FOLDER.other;
+  const configFolder = isHere ? path.dirname(path.resolve(file)) : usual;
+  const stateFolder = paths.join(configFolder, 'csi-proxy');
+  if (section === undefined) return { kind: 'none', stateFolder };
 
-  const version = judgeVersion(section.version);
-  if ('found' in version) fault('version', version.found, version.wanted);
-  else if (version.doubt !== undefined) {
-    doubts.push({ keyPath: 'csi-proxy.version', found: version.doubt, wanted: 'v1.1.3 or later' });
-  }
-  if (sha256 !== undefined && !DIGEST.test(sha256))
-    fault('sha256', quoteText(sha256, { maxLength: 80 }), 'a SHA-256 digest of 64 hex digits');
-  const url = expandUrl(section.url, section.version);
-  if ('found' in url) fault('url', url.found, url.wanted);
-  else {
-    const wrong = faultOfAddress(url.url, sha256 !== undefined);
-    if (wrong !== undefined) fault('url', wrong.found, wrong.wanted);
-  }
-  const isAbsolute = (text: string): boolean => isAbsolutePath(text, isWindows);
-  if (section.path !== undefined && !isAbsolute(section.path))
-    fault('path', quoteText(section.path), 'an absolute path of a folder');
+  const { kubeletPath } = section;
+  // The path of its program, which Rancher writes, says nothing.
   const kubeletFolder = /\.exe$/i.test(kubeletPath) ? undefined : kubeletPath;
-  if (kubeletFolder !== undefined && !isAbsolute(kubeletFolder))
-    fault('kubeletPath', quoteText(kubeletPath), 'an absolute path: the folder of the kubelet');
-  if ('numbers' in version) {
-    const wrong = judgeArguments(added, version.numbers);
-    if (wrong !== undefined) fault(`csi-proxy.args[${wrong.index}]`, wrong.found, wrong.wanted);
-  }
-  if (trust.insecure === true && sha256 === undefined) {
+  const { url, doubts, faults } = judgeRelease(section);
+  const fault = (keyPath: string, found: string, wanted: string): void =>
+    void faults.push({ keyPath, found, wanted });
+  const wantAbsolute = (keyPath: string, text: string | undefined, wanted: string): void => {
+    // On Windows a path without a drive is one of whatever drive is the current one.
+    const isAbsolute = isWindows ? /^[a-z]:[\\/]/i : /^\//;
+    if (text !== undefined && !isAbsolute.test(text)) fault(keyPath, quoteText(text), wanted);
+  };
+  wantAbsolute('csi-proxy.path', section.path, 'an absolute path of a folder');
+  wantAbsolute(
+    'csi-proxy.kubeletPath',
+    kubeletFolder,
+    'an absolute path: the folder of the kubelet',
+  );
+  if (trust.insecure === true && section.sha256 === undefined) {
     const wanted = 'csi-proxy.sha256 with it: without a certificate the digest alone decides';
     fault('tls-config.insecure', 'true, and no digest', wanted);
   }
-  if (trust.certFilePath !== undefined && !isAbsolute(trust.certFilePath))
-    fault('tls-config.certFilePath', quoteText(trust.certFilePath), 'an absolute path');
-  if (faults.length > 0 || 'found' in url) return { faults };
+  wantAbsolute('tls-config.certFilePath', trust.certFilePath, 'an absolute path');
+  if (faults.length > 0) return { kind: 'invalid', faults };
 
-  const args = serviceArguments({
-    logFile: paths.join(configFolder, 'csi-proxy.log'),
-    ...(kubeletFolder !== undefined && { kubeletFolder: paths.resolve(kubeletFolder) }),
-    added,
-  });
+  // In a fixed order: the same settings give the same words.
+  const args = [
+    '-windows-service',
+    `-log_file=${paths.join(configFolder, 'csi-proxy.log')}`,
+    '-logtostderr=false',
+    ...(kubeletFolder === undefined ? [] : [`-kubelet-path=${paths.resolve(kubeletFolder)}`]),
+    ...(section.args ?? []),
+  ];
   const wish: CsiProxyWish = {
-    ...{ url: url.url, version: section.version, args, trust },
-    ...(sha256 !== undefined && { sha256: sha256.toLowerCase() }),
-    folder: paths.resolve(section.path ?? paths.join(configFolder, 'csi-proxy')),
+    ...{ url, version: section.version, args, trust },
+    ...(section.sha256 !== undefined && { sha256: section.sha256 }),
+    folder: paths.resolve(section.path ?? stateFolder),
   };
-  return { wish, doubts };
+  return { kind: 'wanted', stateFolder, wish, doubts };
+}
+
+/** Judges which release is wanted, from where, and with which arguments. */
+function judgeRelease({ version: text, url: template, sha256, args = [] }: CsiProxySection) {
+  const faults: SettingFault[] = [];
+  const doubts: SettingFault[] = [];
+  const version = judgeVersion(text);
+  if ('found' in version) faults.push({ keyPath: 'csi-proxy.version', ...version });
+  else if (version.doubt !== undefined)
+    doubts.push({
+      ...{ keyPath: 'csi-proxy.version', found: version.doubt, wanted: 'v1.1.3 or later' },
+    });
+  const expanded = expandUrl(template, text);
+  const url = 'url' in expanded ? expanded.url : '';
+  const wrong = 'url' in expanded ? faultOfAddress(url, sha256 !== undefined) : expanded;
+  if (wrong !== undefined)
+    faults.push({ keyPath: 'csi-proxy.url', found: wrong.found, wanted: wrong.wanted });
+  const argument = 'found' in version ? undefined : judgeArguments(args, version.numbers);
+  if (argument !== undefined) {
+    const { index, found, wanted } = argument;
+    faults.push({ keyPath: `csi-proxy.args[${index}]`, found, wanted });
+  }
+  return { url, faults, doubts };
 }
 
 function faultOfAddress(
   url: string,
   hasDigest: boolean,
-): { readonly found: string; readonly wanted: string } | undefined {
+): Omit<SettingFault, 'keyPath'> | undefined {
   // It may have a password in it all the same, and would be in logs.
   if (!URL.canParse(url)) return { found: 'a text that is none', wanted: 'an address' };
   const address = new URL(url);
@@ -133,7 +137,8 @@ function faultOfAddress(
   return { found: `the scheme ${protocol}`, wanted: 'https:, or http: with csi-proxy.sha256' };
 }
 
-/** On Windows a path without a drive is one of whatever drive is the current one. */
-function isAbsolutePath(text: string, isWindows: boolean): boolean {
-  return isWindows ? /^[a-z]:[\\/]/i.test(text) : path.posix.isAbsolute(text);
+/** What may be told of an address: a query may be a secret. */
+export function addressOf(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
 }

@@ -1,14 +1,6 @@
 import { quoteText } from '@wins/wins-program';
 import { isAtLeast, type VersionNumbers } from './judge-version.js';
 
-/** What is wrong with an argument, and which one it is. */
-export interface ArgumentFault {
-  /** Its place in the list, from 0. */
-  readonly index: number;
-  readonly found: string;
-  readonly wanted: string;
-}
-
 const FIRST: VersionNumbers = [1, 0, 0];
 
 /** What may be added, and the first release that knows it; csi-proxy ends at a flag that it does not know. */
@@ -26,7 +18,7 @@ const ALLOWED: ReadonlyMap<string, VersionNumbers> = new Map([
   ['working-dir', [1, 1, 0]],
 ]);
 
-/** What is set by this library, and by which key of the config it can be changed. */
+/** What the daemon sets, and by which key of the config it can be changed. */
 const OURS: ReadonlyMap<string, string> = new Map([
   ['windows-service', 'none: a service always has it'],
   ['log_file', 'none: the log lies beside the config'],
@@ -38,11 +30,15 @@ const FLAG = /^--?([A-Za-z][A-Za-z0-9_-]*)(?:=.*)?$/su;
 const MAX_ARGUMENTS = 64;
 const MAX_LENGTH = 1024;
 
-/** Judges what a config adds to the arguments: flags of this release, each whole (`-v=4`), and none of those that are set here. Pure. */
+/**
+ * Judges what a config adds to the arguments: flags of this release, each whole (`-v=4`), and none of those that are set here. Pure.
+ *
+ * @returns What is wrong, and with which argument, counted from 0.
+ */
 export function judgeArguments(
   added: readonly string[],
   numbers: VersionNumbers,
-): ArgumentFault | undefined {
+): { readonly index: number; readonly found: string; readonly wanted: string } | undefined {
   if (added.length > MAX_ARGUMENTS) {
     const found = `${added.length} arguments`;
     return { index: MAX_ARGUMENTS, found, wanted: `at most ${MAX_ARGUMENTS}` };
@@ -66,24 +62,4 @@ export function judgeArguments(
     }
   }
   return undefined;
-}
-
-/** What the service is started with. */
-export interface ServiceArguments {
-  /** Absolute. */
-  readonly logFile: string;
-  /** The folder of the kubelet; absent: the default of csi-proxy, `C:\var\lib\kubelet`. */
-  readonly kubeletFolder?: string;
-  readonly added: readonly string[];
-}
-
-/** The arguments of the service, in a fixed order: the same settings give the same words. Pure. */
-export function serviceArguments({ logFile, kubeletFolder, added }: ServiceArguments): string[] {
-  return [
-    '-windows-service',
-    `-log_file=${logFile}`,
-    '-logtostderr=false',
-    ...(kubeletFolder === undefined ? [] : [`-kubelet-path=${kubeletFolder}`]),
-    ...added,
-  ];
 }

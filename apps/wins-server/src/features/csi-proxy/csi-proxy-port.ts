@@ -1,32 +1,5 @@
 import type { ServiceCommand } from './decide/install-record.js';
 
-/** Fetches one file: a download of the application that composes this library. */
-export interface Download {
-  /**
-   * Hands the bytes to `sink` in their order, and resolves when the last was taken. It follows no redirect to an unprotected address, and bounds
-   * its time.
-   *
-   * @returns The digest of what was handed out, in lower-case hex, and what vouches for it: the digest that was wanted, or the certificate
-   * of the server.
-   * @throws Whatever it throws becomes the cause of a CsiProxyError `downloadFailed`.
-   */
-  (
-    url: string,
-    wanted: {
-      readonly sha256?: string;
-      readonly maxBytes: number;
-      /** The first bytes of the file. */
-      readonly magic?: Uint8Array;
-      readonly signal?: AbortSignal;
-    },
-    sink: (part: Uint8Array) => Promise<void> | void,
-  ): Promise<{
-    readonly sha256: string;
-    readonly sizeBytes: number;
-    readonly verifiedBy: 'digest' | 'tls';
-  }>;
-}
-
 /** The service as its manager tells of it. */
 export interface ServiceFacts {
   /** Its program by its absolute path, and its arguments; undefined when the words name no program. */
@@ -38,7 +11,7 @@ export interface ServiceFacts {
 }
 
 /**
- * The service manager, for the one service of csi-proxy. What it throws becomes the cause of a CsiProxyError `serviceFailed`.
+ * The service manager, for the one service of csi-proxy. What it throws becomes the cause of a FeatureError `serviceFailed`.
  *
  * Nothing in it decides.
  */

@@ -1,0 +1,47 @@
+import { fileSystemError, TrustedFileError } from '@wins/trusted-files';
+import { messageOf } from '@wins/wins-program';
+import { FeatureError } from '../../../kernel/feature-error.js';
+import type { CsiProxyService } from '../csi-proxy-port.js';
+
+/** Does something with a file of ours. @throws FeatureError `fileFailed`, with what was tried on what; a FeatureError as it is. */
+export async function withFile<Result>(
+  tried: string,
+  file: string,
+  act: () => Result | Promise<Result>,
+): Promise<Result> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof FeatureError) throw error;
+    const cause = fileSystemError(error, tried, file);
+    const found =
+      cause instanceof TrustedFileError
+        ? `${cause.at === file ? '' : `of ${cause.at}: `}${cause.found}`
+        : messageOf(error);
+    throw new FeatureError('fileFailed', `cannot ${tried} ${file}: ${found}`, { cause });
+  }
+}
+
+/** A service manager whose errors say what was tried. @throws from each call: FeatureError `serviceFailed`. */
+export function withReasons(service: CsiProxyService): CsiProxyService {
+  const { name } = service;
+  const told = async <Result>(tried: string, act: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await act();
+    } catch (cause) {
+      const message = `cannot ${tried} the service ${name}: ${messageOf(cause)}`;
+      throw new FeatureError('serviceFailed', message, { cause });
+    }
+  };
+  return {
+    name,
+    query: () => told('ask for', () => service.query()),
+    create: (command) => told('register', () => service.create(command)),
+    setCommand: (command) => told('register', () => service.setCommand(command)),
+    start: () => told('start', () => service.start()),
+    stop: (graceMs) => told('stop', () => service.stop(graceMs)),
+    endLeftovers: (program) => told('end what is left of', () => service.endLeftovers(program)),
+    remove: () => told('remove', () => service.remove()),
+    isServing: () => told('look for the pipe of', () => service.isServing()),
+  };
+}
