@@ -18,7 +18,7 @@ export const metrics = () =>
 
 /** Packs a bundle for support. */
 export const packing = () =>
-  require('./support/start-packing.js') as typeof import('./support/start-packing.js');
+  require('./support/pack-members.js') as typeof import('./support/pack-members.js');
 
 /** Sends spans. */
 export const tracing = () =>

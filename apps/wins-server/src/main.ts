@@ -9,11 +9,13 @@ export const checkConfig = guard(() => import('./commands/config-check.js'), 'ch
 export const printSchema = guard(() => import('./commands/config-schema.js'), 'printSchema');
 export const explainConfig = guard(() => import('./commands/config-explain.js'), 'explainConfig');
 export const reloadConfig = guard(() => import('./commands/config-reload.js'), 'reloadConfig');
-export const showAudit = guard(() => import('./commands/audit-show.js'), 'showAudit');
-export const verifyAudit = guard(() => import('./commands/audit-verify.js'), 'verifyAudit');
 export const showEvents = guard(() => import('./commands/events-show.js'), 'showEvents');
 export const showMetrics = guard(() => import('./commands/metrics.js'), 'showMetrics');
 export const runDoctor = guard(() => import('./commands/doctor.js'), 'runDoctor');
+
+const audit = () => import('./commands/audit.js');
+export const showAudit = guard(audit, 'showAudit');
+export const verifyAudit = guard(audit, 'verifyAudit');
 
 const bundle = () => import('./commands/support-bundle.js');
 export const makeSupportBundle = guard(bundle, 'makeSupportBundle');

@@ -1,9 +1,7 @@
 import type { CommandSurroundings } from '@wins/wins-program';
-import path from 'node:path';
 import { examine } from '../doctor/examine.js';
-import { localDoctorHost } from '../doctor/local-doctor-host.js';
 import { exitCodeForFindings, reportValue, textReport } from '../doctor/report.js';
-import { thisSystem } from '../this-system.js';
+import { thisDoctorHost } from '../doctor/this-doctor-host.js';
 
 export interface DoctorOptions {
   readonly config?: string | undefined;
@@ -14,13 +12,7 @@ export async function runDoctor(
   options: DoctorOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const host =
-    process.platform === 'win32'
-      ? (await import('../doctor/windows-doctor-host.js')).windowsDoctorHost
-      : localDoctorHost;
-  const config = options.config === undefined ? undefined : path.resolve(options.config);
-  const executable = process.argv[1] ?? process.execPath;
-  const findings = await examine(host({ config, executable, system: await thisSystem() }));
+  const findings = await examine(await thisDoctorHost(options.config));
   await show({
     value: reportValue(findings),
     text: textReport(findings),

@@ -1,9 +1,9 @@
-import { cleanerOf } from '../features/support-bundle/cleaner.js';
-import { makeMember, type MadeMember } from '../features/support-bundle/make-member.js';
+import { cleanerOf } from '../support/cleaner.js';
+import { makeMember, type MadeMember } from '../support/make-member.js';
 import { writeNewPrivateFile } from '@wins/trusted-files';
 import { EXIT, quoteText, type CommandSurroundings } from '@wins/wins-program';
 import path from 'node:path';
-import { localDoctorHost } from '../doctor/local-doctor-host.js';
+import { thisDoctorHost } from '../doctor/this-doctor-host.js';
 import { knownSecrets } from '../support/known-secrets.js';
 import { heavyParts } from '../load-heavy-parts.js';
 import { supportMembers } from '../support/members.js';
@@ -20,14 +20,8 @@ export async function makeSupportBundle(
   options: SupportBundleOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const system = await thisSystem();
-  const local =
-    process.platform === 'win32'
-      ? (await import('../doctor/windows-doctor-host.js')).windowsDoctorHost
-      : localDoctorHost;
   const config = options.config === undefined ? undefined : path.resolve(options.config);
-  const executable = process.argv[1] ?? process.execPath;
-  const source = await supportSource(config, local({ config, executable, system }));
+  const source = await supportSource(config, await thisDoctorHost(config));
   const clean = cleanerOf(knownSecrets(source.loaded?.config));
   const made: MadeMember[] = [];
   // One after another: the node may be busy, and what they ask is the same daemon.
@@ -40,9 +34,8 @@ export async function makeSupportBundle(
   const archive = await heavyParts()
     .packing()
     .packMembers('wins-support', [list, ...made]);
-  await writeNewPrivateFile(file, (write) => write(archive, 0), {
-    create: system.createPrivateFile,
-  });
+  const { createPrivateFile: create } = await thisSystem();
+  await writeNewPrivateFile(file, (write) => write(archive, 0), { create });
   const failed = members.filter(({ isFailure }) => isFailure).map(({ name }) => name);
   const missing = failed.length === 0 ? '' : `; could not be made: ${failed.join(', ')}`;
   await show({

@@ -1,6 +1,6 @@
 import { resolvePipePath } from '@wins/pipe-transport';
-import { logTail } from '../features/support-bundle/log-tail.js';
-import type { SupportMember } from '../features/support-bundle/make-member.js';
+import { logTail } from './log-tail.js';
+import type { SupportMember } from './make-member.js';
 import { metricsServiceDefinition } from '@wins/wins-api/contract';
 import { adminPipeOf, COMMIT, SERVICE_NAME, VERSION } from '@wins/wins-program';
 import os from 'node:os';
@@ -10,9 +10,8 @@ import { examine } from '../doctor/examine.js';
 import { reportValue } from '../doctor/report.js';
 import { hostSystem } from '../host-system/select-host-system.js';
 import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
-import { maskedConfig } from './masked-config.js';
 import { serviceFacts } from './service-facts.js';
-import type { SupportSource } from './support-source.js';
+import { maskedConfig, type SupportSource } from './support-source.js';
 
 const KIB = 1024;
 const MIB = KIB * KIB;
@@ -57,10 +56,10 @@ async function versions({ host, listen }: SupportSource): Promise<object> {
   };
 }
 
-// eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
-async function config({ loaded, fault }: SupportSource): Promise<object> {
-  if (loaded === undefined) throw new Error(fault);
-  return maskedConfig(loaded);
+function config({ loaded, fault }: SupportSource): Promise<object> {
+  return loaded === undefined
+    ? Promise.reject(new Error(fault))
+    : Promise.resolve(maskedConfig(loaded));
 }
 
 async function doctor({ host, loaded }: SupportSource): Promise<object> {

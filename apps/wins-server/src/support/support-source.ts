@@ -1,9 +1,9 @@
-import { ConfigError, type LoadedConfig } from '@wins/config';
+import { ConfigError, maskedSettings, type ConfigProblem, type LoadedConfig } from '@wins/config';
 import { messageOf } from '@wins/wins-program';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { pipeOfConfig } from '../commands/running-daemon.js';
 import type { DoctorHost } from '../doctor/doctor-host.js';
-import { problemPlace } from './masked-config.js';
+import { addressWithoutSecrets } from './cleaner.js';
 
 /** What the members of a bundle are made from. */
 export interface SupportSource {
@@ -38,4 +38,20 @@ function faultOf(error: unknown): string {
   if (!(error instanceof ConfigError)) return messageOf(error);
   const places = error.problems.map((problem) => JSON.stringify(problemPlace(problem)));
   return [`the config cannot be used: ${error.code}`, ...places].join('\n');
+}
+
+/** A config as it may be shown to those who help: the keys of the file declare how. */
+export function maskedConfig({ config, path, found, origins, warnings }: LoadedConfig): object {
+  return {
+    file: path,
+    found,
+    setInFile: origins.filter(({ origin }) => origin !== 'default').map(({ key }) => key),
+    warnings: warnings.map(problemPlace),
+    config: maskedSettings(config, addressWithoutSecrets),
+  };
+}
+
+/** Where a problem is, without what was found there. */
+function problemPlace({ code, severity, line, column }: ConfigProblem): object {
+  return { severity, code, line, column };
 }

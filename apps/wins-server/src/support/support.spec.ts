@@ -1,7 +1,7 @@
 import { parseConfig } from '@wins/config';
-import { cleanerOf } from '../features/support-bundle/cleaner.js';
+import { cleanerOf } from './cleaner.js';
 import { knownSecrets } from './known-secrets.js';
-import { maskedConfig } from './masked-config.js';
+import { maskedConfig } from './support-source.js';
 import { shownCommand } from './service-facts.js';
 
 describe('a config for those who help', () => {

@@ -1,0 +1,93 @@
+import { fileSystemError } from '@wins/trusted-files';
+import {
+  escapeText,
+  EXIT,
+  messageOf,
+  UsageError,
+  type CommandSurroundings,
+} from '@wins/wins-program';
+import { stat } from 'node:fs/promises';
+import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
+import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';
+import { sinceOption } from '../kernel/audit/parse-since.js';
+import { readAuditLog } from '../kernel/audit/read-audit-log.js';
+import { RECORD_HEAD, recordRow } from '../kernel/audit/record-row.js';
+import { verifyAuditLog, type AuditVerdict } from '../kernel/audit/verify-audit-log.js';
+
+/** Which audit log a command is about. */
+export interface AuditPlaceOptions {
+  readonly config?: string | undefined;
+  readonly directory?: string | undefined;
+}
+
+/** The options of `wins srv audit show`. */
+export interface ShowOptions extends AuditPlaceOptions {
+  readonly output?: string | undefined;
+  readonly since?: string | undefined;
+}
+
+/** `wins srv audit show`: the records of the audit log, the oldest first; for programs one JSON text per line, or one document of YAML each. */
+export async function showAudit(
+  options: ShowOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
+  const since = sinceOption(options.since);
+  const directory = await auditPlace(options);
+  if (options.output === 'table') process.stdout.write(`${RECORD_HEAD}\n`);
+  for await (const record of readAuditLog(directory, since && { since })) {
+    const text = `${recordRow(record)}\n`;
+    if (!(await show({ value: record, text, names: [String(record.seq)], isOneOfMany: true })))
+      break;
+  }
+  return EXIT.server.ok;
+}
+
+/** `wins srv audit verify`: whether the audit log is complete and unchanged, and what is wrong with it. */
+export async function verifyAudit(
+  options: AuditPlaceOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
+  const directory = await auditPlace(options);
+  const verdict = await verifyAuditLog(directory);
+  await show({
+    value: { directory, ...verdict },
+    text: reportOf(directory, verdict),
+    names: verdict.problems.map(({ file, line }) => `${file}:${line}`),
+  });
+  return verdict.ok ? EXIT.server.ok : EXIT.server.altered;
+}
+
+function reportOf(directory: string, verdict: AuditVerdict): string {
+  const { records, firstSeq, lastSeq, lastHash, lost, unfinishedBytes } = verdict;
+  const lines = [`${escapeText(directory)}: ${records} records`];
+  if (firstSeq !== undefined)
+    lines.push(`numbers ${firstSeq} to ${lastSeq}, the last line has SHA-256 ${lastHash}`);
+  if (lost > 0) lines.push(`the log reports ${lost} lost records`);
+  if (unfinishedBytes > 0) lines.push(`the last line is unfinished: ${unfinishedBytes} bytes`);
+  for (const { file, line, what } of verdict.problems)
+    lines.push(escapeText(`${file}:${line}: ${what}`));
+  const more = verdict.problemCount - verdict.problems.length;
+  if (more > 0) lines.push(`and ${more} more`);
+  lines.push(
+    verdict.ok
+      ? 'complete and unchanged'
+      : `not as it was written: ${verdict.problemCount} problems`,
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+/**
+ * The folder of an audit log: the one that is named, else that of the daemon of the config.
+ *
+ * @throws UsageError when there is none, or it cannot be read.
+ */
+async function auditPlace({ config, directory }: AuditPlaceOptions): Promise<string> {
+  const folder = directory ?? auditDirectoryOf((await loadDaemonConfig(config)).config);
+  try {
+    if ((await stat(folder)).isDirectory()) return folder;
+  } catch (error) {
+    const found = messageOf(fileSystemError(error, 'read the audit log in', folder));
+    throw new UsageError(`${found}; wanted the folder of a daemon's log`);
+  }
+  throw new UsageError(`cannot read the audit log: ${escapeText(folder)} is not a folder`);
+}

@@ -1,0 +1,15 @@
+import path from 'node:path';
+import { thisSystem } from '../this-system.js';
+import type { DoctorHost } from './doctor-host.js';
+import { localDoctorHost } from './local-doctor-host.js';
+
+/** The host that this program runs on, with the config file that someone named. Default: the one of the system. */
+export async function thisDoctorHost(named: string | undefined): Promise<DoctorHost> {
+  const host =
+    process.platform === 'win32'
+      ? (await import('./windows-doctor-host.js')).windowsDoctorHost
+      : localDoctorHost;
+  const config = named === undefined ? undefined : path.resolve(named);
+  const executable = process.argv[1] ?? process.execPath;
+  return host({ config, executable, system: await thisSystem() });
+}
