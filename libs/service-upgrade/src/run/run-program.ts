@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { errnoOf, messageOf } from '@wins/wins-program';
 import { UpgradeError } from '../upgrade-error.js';
 import type { Effects } from './effects.js';
@@ -64,40 +64,23 @@ export async function askVersion(
 }
 
 function runOnce(file: string, args: readonly string[], limitMs: number): Promise<ProgramAnswer> {
+  const passedOn = PASSED_ON.filter((name) => process.env[name] !== undefined);
+  const options = {
+    env: Object.fromEntries(passedOn.map((name) => [name, process.env[name]])),
+    killSignal: 'SIGKILL' as const,
+    ...{ timeout: limitMs, maxBuffer: LONGEST_OUTPUT, windowsHide: true },
+  };
   return new Promise((resolve, reject) => {
-    const env = Object.fromEntries(
-      PASSED_ON.flatMap((name) => {
-        const value = process.env[name];
-        return value === undefined ? [] : [[name, value]];
-      }),
-    );
-    const child = spawn(file, [...args], {
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      windowsHide: true,
+    const child = execFile(file, args, options, (error, stdout, stderr) => {
+      if (error?.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER')
+        reject(failure(file, args, 'it printed more than 64 KiB'));
+      else if (typeof error?.code === 'string') reject(error);
+      else if (error?.killed === true)
+        reject(failure(file, args, `it did not end within ${limitMs} ms`));
+      else resolve({ code: error === null ? 0 : (error.code ?? null), stdout, stderr });
     });
-    const give = (found: string): void => {
-      child.kill('SIGKILL');
-      child.stdout.destroy();
-      child.stderr.destroy();
-      reject(failure(file, args, found));
-    };
-    const timer = setTimeout(() => give(`it did not end within ${limitMs} ms`), limitMs);
-    const texts = { stdout: '', stderr: '' };
-    for (const name of ['stdout', 'stderr'] as const) {
-      child[name].setEncoding('utf8').on('data', (text: string) => {
-        texts[name] += text;
-        if (texts[name].length > LONGEST_OUTPUT) give('it printed more than 64 KiB');
-      });
-    }
-    child.once('error', (error) => {
-      clearTimeout(timer);
-      reject(error);
-    });
-    child.once('close', (code) => {
-      clearTimeout(timer);
-      resolve({ code, ...texts });
-    });
+    // It may end before it reads, or cannot be started at all.
+    child.stdin?.on('error', () => undefined).end();
   });
 }
 
