@@ -1,6 +1,7 @@
 import { COMMIT, EXIT, VERSION, type CommandSurroundings } from '@wins/wins-program';
 import { hashFile } from '@wins/trusted-files';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+import { omitEmpty } from './host-calls.js';
 
 /** `wins cli app info`: which build the client is and which one the daemon is. */
 export async function showInfo(
@@ -24,15 +25,4 @@ export async function showInfo(
     names: [client.Version, server.Version],
   });
   return EXIT.client.ok;
-}
-
-/** The Go client leaves out empty fields and writes the others in the order of their numbers. */
-function omitEmpty({
-  Checksum,
-  Version,
-  Commit,
-}: Record<'Checksum' | 'Version' | 'Commit', string>) {
-  return Object.fromEntries(
-    Object.entries({ Checksum, Version, Commit }).filter(([, value]) => value !== ''),
-  );
 }

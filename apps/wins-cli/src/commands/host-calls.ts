@@ -1,5 +1,11 @@
 import type { NetworkSelector } from '@wins/wins-api';
-import { EXIT, quoteText, UsageError, type CommandSurroundings } from '@wins/wins-program';
+import {
+  EXIT,
+  quoteText,
+  UsageError,
+  type Answer,
+  type CommandSurroundings,
+} from '@wins/wins-program';
 import { isIP } from 'node:net';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
@@ -15,53 +21,34 @@ export interface RouteOptions extends DaemonOptions {
 /** `wins cli hst get-version`: which release of the system the host has. */
 export async function showVersion(
   options: DaemonOptions,
-  surroundings: CommandSurroundings,
+  { show }: CommandSurroundings,
 ): Promise<number> {
   const version = await withDaemon(options, (client) => client.host.version());
-  // Spelt out, because the Go client writes fields in the order of their numbers.
-  return describe(surroundings, version.BuildLabEx, {
-    CurrentMajorVersionNumber: version.CurrentMajorVersionNumber,
-    CurrentMinorVersionNumber: version.CurrentMinorVersionNumber,
-    CurrentBuildNumber: version.CurrentBuildNumber,
-    UBR: version.UBR,
-    ReleaseId: version.ReleaseId,
-    BuildLabEx: version.BuildLabEx,
-    CurrentBuild: version.CurrentBuild,
-  });
+  await show(answerOf(version.BuildLabEx, version));
+  return EXIT.client.ok;
 }
 
 /** `wins cli net get`: one network adapter. */
 export async function showAdapter(
   options: ChoiceOptions,
-  surroundings: CommandSurroundings,
+  { show }: CommandSurroundings,
 ): Promise<number> {
   const which = choiceOf(options);
   const adapter = await withDaemon(options, (client) => client.host.adapter(which));
-  return describe(surroundings, adapter.InterfaceIndex, {
-    InterfaceIndex: adapter.InterfaceIndex,
-    GatewayAddress: adapter.GatewayAddress,
-    SubnetCIDR: adapter.SubnetCIDR,
-    HostName: adapter.HostName,
-    AddressCIDR: adapter.AddressCIDR,
-  });
+  await show(answerOf(adapter.InterfaceIndex, adapter));
+  return EXIT.client.ok;
 }
 
 /** `wins cli hns get-network`: one network of the Host Networking Service. */
 export async function showHnsNetwork(
   options: ChoiceOptions,
-  surroundings: CommandSurroundings,
+  { show }: CommandSurroundings,
 ): Promise<number> {
   const which = choiceOf(options);
   if (which === undefined) throw new UsageError('which network? wanted --name or --address');
   const network = await withDaemon(options, (client) => client.host.hnsNetwork(which));
-  return describe(surroundings, network.ID, {
-    ID: network.ID,
-    Type: network.Type,
-    Subnets: network.Subnets.map(({ AddressCIDR, GatewayAddress }) =>
-      omitEmpty({ AddressCIDR, GatewayAddress }),
-    ),
-    ManagementIP: network.ManagementIP,
-  });
+  await show(answerOf(network.ID, { ...network, Subnets: network.Subnets.map(omitEmpty) }));
+  return EXIT.client.ok;
 }
 
 /** `wins cli route add`: leads addresses through the gateway of the default adapter. */
@@ -83,13 +70,7 @@ export async function listRoutes(
   options: DaemonOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const routes = await withDaemon(options, (client) => client.host.routes());
-  const value = routes.map(({ DestinationCIDR, Gateway, InterfaceIndex, Metric }) => ({
-    DestinationCIDR,
-    Gateway,
-    InterfaceIndex,
-    Metric,
-  }));
+  const value = await withDaemon(options, (client) => client.host.routes());
   await show({
     value,
     table: {
@@ -123,32 +104,24 @@ function destinationsOf(text: string): string[] {
   });
 }
 
-type Fields = Readonly<Record<string, string | readonly object[]>>;
-
-async function describe(
-  { show }: CommandSurroundings,
-  name: string,
-  answer: Fields,
-): Promise<number> {
-  const rows = Object.entries(answer).map(([field, value]) => [
+/** A message, whose fields are in the order of their numbers, in which the Go client writes them. */
+function answerOf(name: string, message: object): Answer {
+  const rows = Object.entries(message).map(([field, value]) => [
     field,
-    typeof value === 'string' ? value : value.map(describePart).join(', '),
+    Array.isArray(value)
+      ? value.map((part: object) => Object.values(part).join(' via ')).join(', ')
+      : String(value),
   ]);
-  await show({
-    value: omitEmpty(answer),
+  return {
+    value: omitEmpty(message),
     isAsOriginal: true,
     table: { headings: ['FIELD', 'VALUE'], rows },
     names: [name],
-  });
-  return EXIT.client.ok;
-}
-
-function describePart(part: object): string {
-  return Object.values(part).join(' via ');
+  };
 }
 
 /** The Go client leaves out empty fields. */
-function omitEmpty<T extends Fields>(fields: T): Partial<T> {
-  const filled = Object.entries(fields).filter(([, value]) => value.length > 0);
-  return Object.fromEntries(filled) as Partial<T>;
+export function omitEmpty<Message extends object>(message: Message): Partial<Message> {
+  const filled = Object.entries(message).filter(([, value]) => (value as string).length > 0);
+  return Object.fromEntries(filled) as Partial<Message>;
 }

@@ -1,4 +1,10 @@
-import { messageOf, parseDuration, quoteText, UsageError } from '@wins/wins-program';
+import {
+  messageOf,
+  parseDuration,
+  quoteText,
+  UsageError,
+  type DurationLimits,
+} from '@wins/wins-program';
 
 /** What a shell offers for a value. */
 export type Completed = 'files' | 'folders' | 'runs' | 'adapters' | 'nothing';
@@ -88,14 +94,28 @@ export function durationOption(
   describe: string,
   minMs = 0,
 ): Option<number> {
-  const read = (text: string): number => {
+  const read = readDuration(name, { minMs, maxMs: LONGEST_WAIT_MS });
+  return { kind: 'text', placeholder: 'TIME', byDefault, describe, read };
+}
+
+/** A duration of at least a millisecond, in milliseconds; undefined when it is not there. */
+export function limitOption(
+  name: string,
+  describe: string,
+  maxMs = LONGEST_WAIT_MS,
+): Option<number | undefined> {
+  const read = readDuration(name, { minMs: 1, maxMs });
+  return { kind: 'text', placeholder: 'TIME', describe, read, completes: 'nothing' };
+}
+
+function readDuration(name: string, limits: DurationLimits) {
+  return (text: string): number => {
     try {
-      return parseDuration(text, { minMs, maxMs: LONGEST_WAIT_MS });
+      return parseDuration(text, limits);
     } catch (cause) {
       throw new UsageError(`--${name}: ${messageOf(cause)}`, { cause });
     }
   };
-  return { kind: 'text', placeholder: 'TIME', byDefault, describe, read };
 }
 
 /** A SHA-256 digest, in lower case. */

@@ -1,8 +1,8 @@
 import { DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-program';
-import { choiceOption, requiredOption, textOption } from '../command-line/option.js';
+import { choiceOption, limitOption, requiredOption, textOption } from '../command-line/option.js';
 import { command } from '../command-line/command.js';
 import { tunnelClient } from '../load-applications.js';
-import { PIPE_ENVIRONMENT, timeoutOption, waitTimeoutOption } from './daemon-options.js';
+import { PIPE_ENVIRONMENT, waitTimeoutOption } from './daemon-options.js';
 
 /** `wins cli proxy` */
 export const proxy = command({
@@ -44,7 +44,8 @@ export const proxy = command({
       byDefault: 'pretty',
     },
     'wait-timeout': waitTimeoutOption(),
-    timeout: timeoutOption(
+    timeout: limitOption(
+      'timeout',
       'Time limit of each attempt to open the tunnel, such as 5s or 2m (default: 10s)',
     ),
   },

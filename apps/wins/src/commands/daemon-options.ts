@@ -1,5 +1,5 @@
 import { DEFAULT_PIPE_NAME, UsageError } from '@wins/wins-program';
-import { choiceOption, durationOption, readOption, textOption } from '../command-line/option.js';
+import { choiceOption, durationOption, limitOption, textOption } from '../command-line/option.js';
 
 /** The forms of data. */
 const DATA_FORMS = ['json', 'yaml', 'table', 'name'] as const;
@@ -16,19 +16,11 @@ export function daemonOptions(waitTimeout = '0s') {
       read: (text: string) => text,
     },
     'wait-timeout': waitTimeoutOption(waitTimeout),
-    timeout: timeoutOption(
+    timeout: limitOption(
+      'timeout',
       'Time limit of the connection and of each answer, such as 5s or 2m (default: 10s for the connection, 30s for an answer)',
     ),
   };
-}
-
-/** `--timeout`, in milliseconds; undefined when it is not given. */
-export function timeoutOption(describe: string) {
-  const { read } = durationOption('timeout', '', '', 1);
-  return readOption(describe, (text) => read?.(text) ?? 0, {
-    placeholder: 'TIME',
-    completes: 'nothing',
-  });
 }
 
 /** `--wait-timeout`, in milliseconds. */
@@ -68,9 +60,37 @@ export const textOutput = {
   byDefault: 'text',
 };
 
+/** `--config` of a file that may be absent at its usual place alone. */
+export const configOption = textOption(
+  'Config file, which must exist (default: c:/etc/rancher/wins/config on Windows, /etc/rancher/wins/config elsewhere, which may be absent)',
+  { placeholder: 'FILE', completes: 'files' },
+);
+
+/** `--since` of records. */
+export const sinceOption = (what: string) =>
+  textOption(`Only ${what} since this time: 90s, 2h30m or 7d ago, or 2026-03-01T12:00Z`, {
+    placeholder: 'TIME',
+    completes: 'nothing',
+  });
+
+/** `--output` of records, one after the other. */
+export const recordsOutput = {
+  ...choiceOption('output', ['table', 'json', 'yaml', 'name'] as const, FORMS, {
+    short: 'o',
+    placeholder: 'FORM',
+  }),
+  byDefault: 'table',
+};
+
 /** Variables that say where the daemon's pipe is. */
 export const PIPE_ENVIRONMENT = [
   ['WINS_RUNTIME_DIR', 'folder of the sockets that stand for the pipes elsewhere than on Windows'],
+] as const;
+
+/** Variables that say where the daemon is. */
+export const DAEMON_ENVIRONMENT = [
+  ...PIPE_ENVIRONMENT,
+  ['WINS_SERVICE', 'file that stands for the service elsewhere than on Windows'],
 ] as const;
 
 /** For {@link UsageError}: two options that exclude each other. */

@@ -1,6 +1,5 @@
-import { messageOf, parseDuration, UsageError } from '@wins/wins-program';
 import { command } from '../command-line/command.js';
-import { listOption, readOption, switchOption, textOption } from '../command-line/option.js';
+import { limitOption, listOption, switchOption, textOption } from '../command-line/option.js';
 import { upgradeHelper, server } from '../load-applications.js';
 import { textOutput } from './daemon-options.js';
 
@@ -8,22 +7,14 @@ const EXIT_CODES =
   'The exit code is 0 if the node is as it is wanted, 1 if something failed and all was put back, 64 for an invalid command line, 65 if ' +
   'it was refused, 70 if it failed, 75 if another installation or upgrade is running.';
 
-function durationOf(name: string, describe: string) {
-  const read = (text: string): number => {
-    try {
-      return parseDuration(text, { minMs: 1, maxMs: 3_600_000 });
-    } catch (cause) {
-      throw new UsageError(`--${name}: ${messageOf(cause)}`, { cause });
-    }
-  };
-  return readOption(describe, read, { placeholder: 'TIME', completes: 'nothing' });
-}
+const LONGEST_MS = 3_600_000;
 
 const common = {
   'dry-run': switchOption('Print what would be done, and do nothing'),
-  wait: durationOf(
+  wait: limitOption(
     'wait',
     'Time limit for the daemon to stop, and to prove itself, such as 2m (default: 60s)',
+    LONGEST_MS,
   ),
   output: textOutput,
 };
@@ -35,9 +26,10 @@ const asking = {
   'allow-http': switchOption(
     'Allow a server without TLS: its token crosses the network in the clear',
   ),
-  timeout: durationOf(
+  timeout: limitOption(
     'timeout',
     'For how long the server is asked again, such as 5m (default: 15m)',
+    LONGEST_MS,
   ),
 };
 const CATTLE: readonly (readonly [string, string])[] = [
@@ -173,9 +165,10 @@ export const sucCommand = command({
       'What is not set has the meaning that it has for the original',
     ),
     ...asking,
-    timeout: durationOf(
+    timeout: limitOption(
       'timeout',
       'For how long the server is asked again, such as 5m (default: 150s, as a job has 600)',
+      LONGEST_MS,
     ),
     ...common,
   },

@@ -1,7 +1,6 @@
 import { command } from '../command-line/command.js';
-import { textOption } from '../command-line/option.js';
 import { server } from '../load-applications.js';
-import { textOutput } from './daemon-options.js';
+import { configOption, textOutput } from './daemon-options.js';
 
 /** `wins support-bundle` */
 export const supportBundle = command({
@@ -16,10 +15,7 @@ export const supportBundle = command({
     completes: 'files',
   },
   options: {
-    config: textOption(
-      'Config file, which must exist (default: c:/etc/rancher/wins/config on Windows, /etc/rancher/wins/config elsewhere, which may be absent)',
-      { placeholder: 'FILE', completes: 'files' },
-    ),
+    config: configOption,
     output: textOutput,
   },
   examples: [['support-bundle node-7.tar.gz', 'the node of this host']],

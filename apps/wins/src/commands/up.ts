@@ -1,7 +1,8 @@
-import { messageOf, parseDuration, quoteText, UsageError } from '@wins/wins-program';
+import { quoteText, UsageError } from '@wins/wins-program';
 import { command } from '../command-line/command.js';
 import {
   digestOption,
+  limitOption,
   listOption,
   readOption,
   switchOption,
@@ -11,15 +12,7 @@ import { server, upgradeHelper } from '../load-applications.js';
 import { allowDropOption } from './allow-drop.js';
 import { textOutput } from './daemon-options.js';
 
-const WAIT = { minMs: 1, maxMs: 3_600_000 };
-
-function readWait(text: string): number {
-  try {
-    return parseDuration(text, WAIT);
-  } catch (cause) {
-    throw new UsageError(`--wait: ${messageOf(cause)}`, { cause });
-  }
-}
+const LONGEST_WAIT_MS = 3_600_000;
 
 function matching(name: string, pattern: RegExp, wanted: string) {
   return (text: string): string => {
@@ -63,10 +56,10 @@ export const upIn = (inside?: Inside) =>
       }),
       'allow-downgrade': switchOption('Allow an older release'),
       'allow-drop': allowDropOption,
-      wait: readOption(
+      wait: limitOption(
+        'wait',
         'Time limit for the service to stop, and to serve again, such as 5m or 1h (default: 60s)',
-        readWait,
-        { placeholder: 'TIME', completes: 'nothing' },
+        LONGEST_WAIT_MS,
       ),
       service: textOption('Name of the service (default: that of the daemon)', {
         placeholder: 'NAME',

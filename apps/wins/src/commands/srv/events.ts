@@ -1,7 +1,7 @@
-import { choiceOption, switchOption, textOption } from '../../command-line/option.js';
+import { switchOption } from '../../command-line/option.js';
 import { command } from '../../command-line/command.js';
 import { server } from '../../load-applications.js';
-import { FORMS } from '../daemon-options.js';
+import { recordsOutput, sinceOption } from '../daemon-options.js';
 import { inherits, ofDaemon } from './options.js';
 
 /** `wins srv events` */
@@ -15,17 +15,8 @@ export const eventsCommand = command({
   options: {
     ...ofDaemon,
     follow: switchOption('Go on printing events as they happen', { short: 'f' }),
-    since: textOption('Only events since this time: 90s, 2h30m or 7d ago, or 2026-03-01T12:00Z', {
-      placeholder: 'TIME',
-      completes: 'nothing',
-    }),
-    output: {
-      ...choiceOption('output', ['table', 'json', 'yaml', 'name'] as const, FORMS, {
-        short: 'o',
-        placeholder: 'FORM',
-      }),
-      byDefault: 'table',
-    },
+    since: sinceOption('events'),
+    output: recordsOutput,
   },
   examples: [
     ['srv events --since 2h', 'the last two hours'],

@@ -1,15 +1,8 @@
 import { textOption } from '../../command-line/option.js';
+import { configOption } from '../daemon-options.js';
 
 /** Every command of `wins srv` has them. */
-export const inherits = {
-  config: textOption(
-    'Config file, which must exist (default: c:/etc/rancher/wins/config on Windows, /etc/rancher/wins/config elsewhere, which may be absent)',
-    {
-      placeholder: 'FILE',
-      completes: 'files',
-    },
-  ),
-};
+export const inherits = { config: configOption };
 
 /** Those of a question to the running daemon. */
 export const ofDaemon = {

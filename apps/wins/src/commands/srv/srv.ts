@@ -2,7 +2,14 @@ import { choiceOption, numberOption, switchOption, textOption } from '../../comm
 import { command, type Group } from '../../command-line/command.js';
 import { server } from '../../load-applications.js';
 import { allowDropOption } from '../allow-drop.js';
-import { FORMS, refuseBoth, textOutput } from '../daemon-options.js';
+import {
+  DAEMON_ENVIRONMENT,
+  FORMS,
+  recordsOutput,
+  refuseBoth,
+  sinceOption,
+  textOutput,
+} from '../daemon-options.js';
 import { csiProxyCommands } from './csi-proxy.js';
 import { eventsCommand } from './events.js';
 import { metricsCommand } from './metrics.js';
@@ -10,19 +17,13 @@ import { debugCommands } from './debug.js';
 import { inherits, ofDaemon } from './options.js';
 import { planCommands } from './plan.js';
 
-const FORM = { short: 'o', placeholder: 'FORM' } as const;
-
 const run = command({
   name: 'run',
   summary: 'Run the daemon until it is stopped',
   details: 'The Windows service runs this command.',
   page: 'architecture.md',
   environment: [
-    [
-      'WINS_RUNTIME_DIR',
-      'folder of the sockets that stand for the pipes elsewhere than on Windows',
-    ],
-    ['WINS_SERVICE', 'file that stands for the service elsewhere than on Windows'],
+    ...DAEMON_ENVIRONMENT,
     [
       'WINS_CSI_PROXY_SERVICE',
       'file that stands for the service of csi-proxy elsewhere than on Windows',
@@ -103,7 +104,10 @@ const schema = command({
   inherits,
   options: {
     output: {
-      ...choiceOption('output', ['json', 'yaml'] as const, FORMS, FORM),
+      ...choiceOption('output', ['json', 'yaml'] as const, FORMS, {
+        short: 'o',
+        placeholder: 'FORM',
+      }),
       byDefault: 'json',
     },
   },
@@ -178,14 +182,8 @@ const show = command({
   inherits,
   options: {
     directory,
-    since: textOption('Only records since this time: 90s, 2h30m or 7d ago, or 2026-03-01T12:00Z', {
-      placeholder: 'TIME',
-      completes: 'nothing',
-    }),
-    output: {
-      ...choiceOption('output', ['table', 'json', 'yaml', 'name'] as const, FORMS, FORM),
-      byDefault: 'table',
-    },
+    since: sinceOption('records'),
+    output: recordsOutput,
   },
   examples: [
     ['srv audit show --since 2h', 'the decisions of the last two hours'],
