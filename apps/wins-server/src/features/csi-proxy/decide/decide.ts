@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CsiProxyWish } from '../settings/judge-settings.js';
 import type { ServiceFacts } from '../csi-proxy-port.js';
 import {
-  isSameCommand,
   NO_RECORD,
   type InstallRecord,
   type ServiceCommand,
@@ -69,9 +68,9 @@ export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): St
   const { trial } = record;
   if (service === undefined)
     return { act: 'switch', to: target, reason: 'there is no service yet' };
-  const isOnTrial = trial !== undefined && isSameCommand(service.command, trial.to);
+  const isOnTrial = trial !== undefined && isDeepStrictEqual(service.command, trial.to);
   const isProven = service.isRunning && facts.isServing;
-  if (!isSameCommand(service.command, target)) {
+  if (!isDeepStrictEqual(service.command, target)) {
     // What is on trial and does not serve is nothing to go back to.
     const from = isOnTrial && !isProven ? trial.from : service.command;
     const reason = isOfGo(facts)
@@ -88,7 +87,7 @@ export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): St
     const reason = service.isRunning ? 'its pipe is not served' : 'the service does not run';
     return { act: 'start', command: target, reason };
   }
-  if (!isSameCommand(record.installed, target) || trial !== undefined)
+  if (!isDeepStrictEqual(record.installed, target) || trial !== undefined)
     return { act: 'record', installed: target, reason: 'it serves' };
   const unused = record.releases
     .map(({ program }) => program)
@@ -101,7 +100,7 @@ export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): St
 }
 
 /** The release that is wanted, if it is here and nobody has changed it. */
-export function wantedRelease(
+function wantedRelease(
   { version, sha256, folder }: CsiProxyWish,
   { record, intact }: Pick<CsiProxyFacts, 'record' | 'intact'>,
 ): StoredRelease | undefined {
@@ -116,7 +115,7 @@ export function wantedRelease(
 }
 
 /** The digest that the archive of a version had when it was seen first. */
-export function pinOf({ pins }: InstallRecord, version: string): string | undefined {
+function pinOf({ pins }: InstallRecord, version: string): string | undefined {
   return Object.hasOwn(pins, version) ? pins[version] : undefined;
 }
 

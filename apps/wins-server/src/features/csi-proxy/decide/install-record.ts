@@ -37,16 +37,3 @@ export interface InstallRecord {
 
 /** Of a node on which nothing was done. */
 export const NO_RECORD: InstallRecord = { pins: {}, releases: [] };
-
-/** Whether two services run the same. Paths must have one spelling. */
-export function isSameCommand(
-  one: ServiceCommand | undefined,
-  other: ServiceCommand | undefined,
-): boolean {
-  if (one === undefined || other === undefined) return one === other;
-  return (
-    one.program === other.program &&
-    one.args.length === other.args.length &&
-    one.args.every((word, index) => word === other.args[index])
-  );
-}

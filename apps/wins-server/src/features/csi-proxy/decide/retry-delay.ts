@@ -1,8 +1,9 @@
 import { backoffMs } from '@wins/time';
 import type { FeatureErrorCode } from '../../../kernel/feature-error.js';
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
+const MINUTE_MS = 60_000;
+const USUAL = { initialMs: 5_000, maxMs: 10 * MINUTE_MS };
+const SELDOM = { initialMs: 10 * MINUTE_MS, maxMs: 6 * 60 * MINUTE_MS };
 
 /** What another try would only repeat, or what interrupts the volumes of the node: tried again seldom. */
 const COSTLY: ReadonlySet<FeatureErrorCode> = new Set([
@@ -23,9 +24,6 @@ export function retryDelayMs(
   failures: number,
   random = Math.random(),
 ): number {
-  const isCostly = COSTLY.has(code);
-  const [initialMs, maxMs] = isCostly
-    ? [10 * MINUTE_MS, 6 * 60 * MINUTE_MS]
-    : [5 * SECOND_MS, 10 * MINUTE_MS];
-  return backoffMs({ initialMs, maxMs, random: () => random }, failures);
+  const waits = COSTLY.has(code) ? SELDOM : USUAL;
+  return backoffMs({ ...waits, random: () => random }, failures);
 }

@@ -7,7 +7,7 @@ import type { CsiProxyFacts, Step } from '../decide/decide.js';
 import type { InstallRecord } from '../decide/install-record.js';
 import type { KeeperOptions } from '../keeper-options.js';
 import { addressOf, type CsiProxyWish } from '../settings/judge-settings.js';
-import { removeService, startService, switchService, type ChangeParts } from './change-service.js';
+import { ServiceChange } from './change-service.js';
 import { withFile } from './failures.js';
 import { fetchRelease } from './fetch-release.js';
 import type { RecordFile } from './record-file.js';
@@ -21,7 +21,6 @@ export interface StepSurroundings {
   readonly download: AbortSignal;
 }
 
-const GRACE_MS = 5_000;
 /** `MZ`, as each program of Windows. */
 const MZ = Uint8Array.of(0x4d, 0x5a);
 
@@ -32,11 +31,13 @@ export class StepWork {
   readonly #options: KeeperOptions;
   readonly #records: RecordFile;
   readonly #closing: AbortSignal;
+  readonly #change: ServiceChange;
 
   constructor(options: KeeperOptions, records: RecordFile, closing: AbortSignal) {
     this.#options = options;
     this.#records = records;
     this.#closing = closing;
+    this.#change = new ServiceChange(options, records, closing);
   }
 
   /**
@@ -59,13 +60,13 @@ export class StepWork {
       case 'switch':
         await this.#act('csiProxySwitch', { path: step.to.program });
         onState({ kind: 'verified', version });
-        await switchService(step, record, facts.goProgram, this.#change(version));
+        await this.#change.switch(step, record, version);
         onState({ kind: 'serving', detail: `${version} serves` });
         return false;
       case 'start':
         await this.#act('csiProxyStart', { path: step.command.program });
         onState({ kind: 'verified', version });
-        await startService(step.command, service?.isRunning === true, this.#change(version));
+        await this.#change.start(step.command, service?.isRunning === true, version);
         onState({ kind: 'serving', detail: `${version} serves` });
         return false;
       case 'record':
@@ -129,7 +130,7 @@ export class StepWork {
     const record = { ...others, ...(obsolete && { obsolete }) };
     // Whoever comes after an end in the middle finds no service that tells of its program.
     if (obsolete !== known) await this.#records.write(record);
-    if (isOurs) await removeService(service?.command, this.#change(''));
+    if (isOurs) await this.#change.remove(service?.command);
     const programs = record.releases.map(({ program }) => program);
     if (obsolete !== undefined) programs.push(obsolete.path);
     const { done, problems } = await this.#removePrograms(programs, record);
@@ -147,12 +148,5 @@ export class StepWork {
   /** Records what is about to be done; what cannot be recorded is not done. */
   async #act(action: string, facts: Partial<Decision> = {}): Promise<void> {
     await this.#options.onAct({ action, verdict: 'allowed', requester: 'config', ...facts });
-  }
-
-  #change(version: string): ChangeParts {
-    const { service, clock, graceMs = GRACE_MS, onState } = this.#options;
-    const onStarted = (): void => onState({ kind: 'installed', version });
-    const signal = this.#closing;
-    return { service, records: this.#records, clock, graceMs, onStarted, signal };
   }
 }
