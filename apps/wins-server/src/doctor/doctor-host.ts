@@ -5,7 +5,7 @@ import type { ApplicationInfo } from '@wins/wins-api';
 import type { CsiProxyStatusResponse, PlanStatusResponse } from '@wins/wins-api/contract';
 import type { AgentSettings } from '../features/agent/agent-settings.js';
 import type { ServedNote } from '../configuration/served-note.js';
-import type { LatestUpgrade } from '../features/upgrade/upgrader.js';
+import type { UpgradeResult } from '@wins/service-upgrade';
 import type { Finding } from './finding.js';
 
 /** Whether someone else could have put a file where it is, or could change it. */
@@ -61,7 +61,7 @@ export interface DoctorHost {
   /** Verifies the last 8 MiB of an audit log. */
   verifyAudit(directory: string): Promise<AuditVerdict>;
   /** How the latest upgrade of the service ended; undefined when there was none. */
-  latestUpgrade(): Promise<LatestUpgrade | undefined>;
+  latestUpgrade(): Promise<UpgradeResult | undefined>;
   /** Connects to a pipe and hangs up. @throws PipeError */
   reachPipe(name: string): Promise<void>;
   /** @param wanted - `pipeAccess` of the config. */

@@ -4,7 +4,7 @@ import { ConfigError, parseConfig, type LoadedConfig } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
 import { DaemonCallError } from '../daemon-call-error.js';
 import { judgeConfig } from '../configuration/judge-config.js';
-import type { LatestUpgrade } from '../features/upgrade/upgrader.js';
+import type { UpgradeResult } from '@wins/service-upgrade';
 import type { AuditFolder, DoctorHost, FileJudgement } from './doctor-host.js';
 import { examine } from './examine.js';
 import type { Finding } from './finding.js';
@@ -455,7 +455,7 @@ describe('of a watched file the doctor says', () => {
     expect(finding).toMatchObject({ level: 'problem', found: OTHERS_WRITE.message });
   });
 
-  it.each<{ outcome: LatestUpgrade['outcome']; level: Finding['level'] }>([
+  it.each<{ outcome: UpgradeResult['outcome']; level: Finding['level'] }>([
     { outcome: 'upgraded', level: 'ok' },
     { outcome: 'rolledBack', level: 'warning' },
     { outcome: 'refused', level: 'warning' },

@@ -9,11 +9,9 @@ export function watchProcess({
   events,
   system,
 }: Pick<Kernel, 'logger' | 'events' | 'system'>): Disposable {
-  const stalls = watchStalls({
-    stalled: (lateMs) => {
-      logger.warn({ lateMs }, 'the event loop was blocked');
-      events.publish({ type: 'stall', lateMs });
-    },
+  const stalls = watchStalls((lateMs) => {
+    logger.warn({ lateMs }, 'the event loop was blocked');
+    events.publish({ type: 'stall', lateMs });
   });
   const slowTurns = watchSlowTurns({
     isWanted: () => logger.isLevelEnabled('debug'),

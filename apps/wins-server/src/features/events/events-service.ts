@@ -15,7 +15,6 @@ import { administratorsOnly, type Callers } from '../../kernel/rpc/administrator
 /** Calls that wait, in all; what is beyond is refused. */
 const MOST_WAITING = 8;
 const LONGEST_WAIT_MS = 30_000;
-const PAGE = 500;
 
 /** What the service asks. */
 export interface EventsServiceParts {
@@ -43,7 +42,6 @@ export function createEventsService({ journal, callers }: EventsServiceParts): E
     const range = {
       after: Number(after),
       ...(time !== undefined && { since: new Date(time) }),
-      limit: PAGE,
     };
     if (!wait) return message(await journal.page(range));
     if (waiting >= MOST_WAITING) {

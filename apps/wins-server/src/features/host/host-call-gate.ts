@@ -1,11 +1,9 @@
 import { status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
+import type { Decision } from '../../kernel/audit/record-policy.js';
 import { FeatureError } from '../../kernel/feature-error.js';
 import type { Connections } from '../../kernel/rpc/connections.js';
 import type { HostSystem } from '../../kernel/host-system/host-system.js';
-import {
-  hostSystemErrorCode,
-  type HostSystemErrorCode,
-} from '../../kernel/host-system/host-system-error.js';
+import { hostSystemErrorCode } from '../../kernel/host-system/host-system-error.js';
 import { rpcError, toRpcError } from '../../kernel/rpc/rpc-errors.js';
 
 /** Calls about the host that are under way at the same time. Each may cost a walk through tables, or processes. */
@@ -14,21 +12,13 @@ const MAX_CALLS = 32;
 const MAX_AUDITED_SUBJECTS = 64;
 const MAX_AUDITED_SUBJECT = 64;
 
-/** One decision about a host call, for the audit log; texts of the client are cut at 64 characters. */
-export interface HostCallRecord {
-  readonly action: HostAction;
-  /** `failed`: it was allowed, and the system could not do it. */
-  readonly verdict: 'allowed' | 'refused' | 'failed';
-  /** The connection that asked. */
-  readonly requester: string;
+/** One decision about a host call, for the audit log; `failed`: it was allowed, and the system could not do it. */
+export interface HostDecision extends Decision {
   /** What the client calls itself: its own words, proof of nothing. */
   readonly clientSays?: string;
-  /** Who that is, as the system knows it. */
-  readonly client: Readonly<Record<string, string | number>>;
-  /** What it is about: the first 64 addresses, or a name. */
+  /** What it is about: the first 64 addresses, or a name; texts of the client are cut at 64 characters. */
   readonly subject: readonly string[];
   readonly subjectCount: number;
-  readonly code?: HostSystemErrorCode | 'auditUnavailable';
 }
 
 /** What can be asked of the host. */
@@ -51,7 +41,7 @@ export interface HostCall<Answer> {
 
 /** Records a decision. A throw or a rejection refuses the call. */
 type RecordHostCall = (
-  record: HostCallRecord,
+  decision: HostDecision,
   client: string | undefined,
 ) => Promise<void> | undefined;
 
@@ -128,12 +118,11 @@ export class HostCallGate {
   #record<Request, Answer>(
     call: ServerUnaryCall<Request, Answer>,
     { action, subject }: HostCall<Answer>,
-    verdict: HostCallRecord['verdict'],
+    verdict: 'allowed' | 'refused' | 'failed',
     error?: unknown,
   ): Promise<void> | undefined {
     const { id, label, client } = this.#connections.ownerOf(call);
-    const code = verdict === 'allowed' ? undefined : codeOf(error);
-    const record: HostCallRecord = {
+    const decision: HostDecision = {
       action,
       verdict,
       requester: id,
@@ -143,13 +132,13 @@ export class HostCallGate {
         .slice(0, MAX_AUDITED_SUBJECTS)
         .map((text) => text.slice(0, MAX_AUDITED_SUBJECT)),
       subjectCount: subject.length,
-      ...(code !== undefined && { code }),
+      ...(verdict !== 'allowed' && { code: codeOf(error) }),
     };
-    return this.#audit(record, client?.key);
+    return this.#audit(decision, client?.key);
   }
 }
 
-function codeOf(error: unknown): HostCallRecord['code'] {
+function codeOf(error: unknown): string {
   if (isNotRecorded(error)) return 'auditUnavailable';
   return hostSystemErrorCode(error) ?? 'unknown';
 }

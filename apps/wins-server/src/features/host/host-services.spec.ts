@@ -20,7 +20,7 @@ import type { HostSystem, NetworkSelector } from '../../kernel/host-system/host-
 import { FeatureError } from '../../kernel/feature-error.js';
 import { serveCalls } from '../../testing/serve-calls.js';
 import { createHnsService } from './hns-service.js';
-import { HostCallGate, type HostCallRecord } from './host-call-gate.js';
+import { HostCallGate, type HostDecision } from './host-call-gate.js';
 import { createHostService } from './host-service.js';
 import { createNetworkService } from './network-service.js';
 import { createRouteService } from '../routes/route-service.js';
@@ -90,7 +90,7 @@ describe('the services of the host', () => {
   let folder: string;
   let address: string;
   let host: RecordedHost;
-  let records: HostCallRecord[];
+  let records: HostDecision[];
   let auditFails: boolean;
   let granted: readonly string[];
   /** What the record of an allowed call waits for. */

@@ -1,7 +1,5 @@
 import type { Upgrader } from '@wins/service-upgrade';
 
-export type { UpgradeResult as LatestUpgrade, Upgrader } from '@wins/service-upgrade';
-
 /** Loads the program of upgrades, which few daemons ever need. */
 export function loadUpgrader(): Upgrader {
   // Beside this file once everything is bundled; an import would be resolved while it is built.

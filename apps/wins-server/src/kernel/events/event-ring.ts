@@ -10,6 +10,8 @@ import { SegmentWriter } from './segment-writer.js';
 
 const MAX_WAITING = 2_048;
 const GATHER_MS = 100;
+/** Events of one page, at most. */
+const PAGE = 500;
 /** Of 8 KiB each at most. */
 const RECENT = 128;
 const RETRY_MS = 1_000;
@@ -18,9 +20,9 @@ const RETRY_MS = 1_000;
 export interface EventRingOptions {
   /** Absolute path of a folder that is this ring's alone. One ring at a time may be open there. */
   readonly directory: string;
-  /** At least so many events are kept, unless they are longer than `maxBytes`: 100 to 1,000,000. Default 10,000. */
+  /** At least so many events are kept, unless they are longer than `maxBytes`. Default 10,000. */
   readonly maxEvents?: number;
-  /** What all files together may have: 1 MiB to 64 MiB. Default 8 MiB. */
+  /** What all files together may have. Default 8 MiB. */
   readonly maxBytes?: number;
   /** Makes the folder, or refuses it. */
   readonly prepareDirectory: (directory: string) => void | Promise<void>;
@@ -41,8 +43,6 @@ export interface EventPage {
 
 /** Which events are read, and whether to wait for one. */
 export interface PageOptions extends EventRange {
-  /** 1 to 1,000. Default 500. */
-  readonly limit?: number;
   /** Waits as long as there is none, at most until this is aborted; then the page is empty. Default: it does not wait. */
   readonly waitUntil?: AbortSignal;
 }
@@ -68,18 +68,13 @@ export class EventRing implements AsyncDisposable {
   #writing: Promise<void> | undefined;
   #isClosed = false;
 
-  /** @throws RangeError */
   constructor(options: EventRingOptions) {
-    const { directory, onChange = () => undefined } = options;
+    const { directory, prepareDirectory, onChange = () => undefined } = options;
+    const { maxEvents = 10_000, maxBytes = 2 ** 23, nowMs = () => performance.now() } = options;
     this.#directory = directory;
     this.#onChange = onChange;
-    this.#shares = new EventShares(options.nowMs ?? (() => performance.now()));
-    this.#writer = new SegmentWriter({
-      directory,
-      maxEvents: inRange('maxEvents', options.maxEvents ?? 10_000, 100, 1_000_000),
-      maxBytes: inRange('maxBytes', options.maxBytes ?? 2 ** 23, 2 ** 20, 2 ** 26),
-      prepareDirectory: options.prepareDirectory,
-    });
+    this.#shares = new EventShares(nowMs);
+    this.#writer = new SegmentWriter({ directory, prepareDirectory, maxEvents, maxBytes });
   }
 
   /**
@@ -101,20 +96,15 @@ export class EventRing implements AsyncDisposable {
     this.#writeSoon(GATHER_MS);
   }
 
-  /**
-   * Reads a page of events, those that were just told among them.
-   *
-   * @throws FeatureError `eventsUnreadable`; RangeError.
-   */
-  async page({ limit = 500, waitUntil, ...range }: PageOptions = {}): Promise<EventPage> {
-    const most = inRange('limit', limit, 1, 1_000);
+  /** Reads a page of events, 500 at most, those that were just told among them. @throws FeatureError `eventsUnreadable`. */
+  async page({ waitUntil, ...range }: PageOptions = {}): Promise<EventPage> {
     for (;;) {
       await this.#writeNow();
       const written = this.#writer.lastSeq;
       const events: RingEvent[] = [];
       let isPart = false;
       for await (const event of this.#eventsIn(range)) {
-        isPart = events.length === most;
+        isPart = events.length === PAGE;
         if (isPart) break;
         events.push(event);
       }
@@ -248,10 +238,4 @@ export class EventRing implements AsyncDisposable {
 
 function stamp(type: string): { readonly time: string; readonly type: string } {
   return { time: new Date().toISOString(), type: type.slice(0, 64) };
-}
-
-function inRange(name: string, value: number, least: number, most: number): number {
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
-  const message = `cannot use ${name} of a ring of events: found ${value}; wanted ${least} to ${most}`;
-  throw new RangeError(message);
 }

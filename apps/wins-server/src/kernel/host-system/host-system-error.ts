@@ -1,13 +1,3 @@
-/** Every way in which a host system refuses or fails; the list is closed. */
-export type HostSystemErrorCode =
-  | 'notFound'
-  | 'invalidArgument'
-  | 'notGranted'
-  | 'unavailable'
-  | 'accessDenied'
-  | 'notVerified'
-  | 'unknown';
-
 const CODES = {
   notFound: true,
   invalidArgument: true,
@@ -16,7 +6,10 @@ const CODES = {
   accessDenied: true,
   notVerified: true,
   unknown: true,
-} as const satisfies Readonly<Record<HostSystemErrorCode, true>>;
+} as const;
+
+/** Every way in which a host system refuses or fails; the list is closed. */
+export type HostSystemErrorCode = keyof typeof CODES;
 
 /** The code of an error of a host system, whatever its class; undefined for any other value. */
 export function hostSystemErrorCode(error: unknown): HostSystemErrorCode | undefined {

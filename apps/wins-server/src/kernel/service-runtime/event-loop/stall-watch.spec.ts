@@ -10,9 +10,9 @@ it('tells how long nothing could be done, and nothing while all is well', async 
     told.push(lateMs);
     tell();
   };
-  using _watch = watchStalls({ stalled, intervalMs: 5, toleranceMs: 10_000 });
+  using _watch = watchStalls(stalled, { intervalMs: 5, toleranceMs: 10_000 });
   const first = new Promise<void>((resolve) => (tell = resolve));
-  using _strict = watchStalls({ stalled, intervalMs: 5, toleranceMs: 200 });
+  using _strict = watchStalls(stalled, { intervalMs: 5, toleranceMs: 200 });
   standStill(300);
   await first;
   expect(told).toHaveLength(1);
