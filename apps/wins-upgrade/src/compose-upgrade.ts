@@ -18,6 +18,7 @@ import {
   type Around,
   type ServedConfig,
   type ServiceStatus,
+  type SystemParts,
   type UpgradeContext,
 } from '@wins/service-upgrade';
 import { messageOf } from '@wins/wins-program';
@@ -42,9 +43,6 @@ export interface UpgradeSettings
 
 const DEFAULT_WAIT_MS = 60_000;
 const LONGEST_RUN_MS = 30_000;
-
-/** The parts of an upgrade that differ between systems. */
-export type SystemParts = Pick<UpgradeContext, 'service' | 'host' | 'probe'>;
 
 /** Makes the parts for this system. */
 export async function composeUpgrade(settings: UpgradeSettings): Promise<UpgradeContext> {

@@ -18,16 +18,7 @@ export { readFacts } from './facts/read-facts.js';
 export { FolderNode, type FolderNodeOptions } from './folder-node/folder-node.js';
 export type { FolderService, FolderSystem, ServiceRunner } from './folder-node/posix-system.js';
 export { InstallError, type InstallErrorCode } from './install-error.js';
-export {
-  itemId,
-  type Access,
-  type Item,
-  type ItemKind,
-  type ItemKinds,
-  type Presence,
-  type ServiceState,
-  type StateOf,
-} from './item/item.js';
+export { itemId, type Item, type ItemKind, type StateOf } from './item/item.js';
 export { describeStep, type Step } from './item/step.js';
 export type { Manifest, ManifestEntry } from './manifest/manifest.js';
 export { planAdopt } from './plan/plan-adopt.js';
@@ -60,6 +51,7 @@ export {
   wishFromEnvironment,
   type EnvironmentWish,
   type ProxyWish,
+  type ServerWish,
   type InstallParameters,
 } from './wish/environment-wish.js';
 export { installPlaces, type InstallPlaces, type PlaceChoices } from './wish/install-places.js';
@@ -70,7 +62,6 @@ export {
   type InstallWish,
   type StagedProgram,
   type WinHttpProxy,
-  type WishedFile,
 } from './wish/install-wish.js';
 export { Secret } from './wish/secret.js';
 export {

@@ -74,7 +74,7 @@ export type {
   UpgradeHost,
   UpgradeLock,
 } from './run/service-control.js';
-export type { RefuseDrops, ServedConfig, UpgradeContext } from './run/upgrade-context.js';
+export type { RefuseDrops, ServedConfig, SystemParts, UpgradeContext } from './run/upgrade-context.js';
 export type { FileGuard } from './watch/examine-program.js';
 export {
   recordUpgrades,

@@ -1,4 +1,10 @@
-import { InstallError, Secret, type EnvironmentWish, type FetchedParts } from '@wins/node-install';
+import {
+  InstallError,
+  Secret,
+  type EnvironmentWish,
+  type FetchedParts,
+  type ServerWish,
+} from '@wins/node-install';
 import {
   checkHealth,
   establishTrust,
@@ -20,19 +26,14 @@ export interface Asker {
   /** The connection info that the node has: in the place of what a server would give, while it is not asked for it. */
   readonly known: string | undefined;
   /** Gets what is known before the node is registered; rejects when nothing may come of it. */
-  readonly judge: (parts: ServerParts) => Promise<void>;
+  readonly judge: (parts: FetchedParts) => Promise<void>;
 }
 
-/** What a server gives. */
-export type ServerParts = Required<Pick<FetchedParts, 'authorities' | 'connectionInfo' | 'nodeId'>>;
-
 /** What of the wish a server is asked about. */
-export type AskedWish = Pick<EnvironmentWish, 'server' | 'token' | 'caChecksum' | 'isStrictTls'> &
+export type AskedWish = ServerWish &
   Partial<
-    Pick<
-      EnvironmentWish,
-      'isWorker' | 'labels' | 'taints' | 'nodeName' | 'address' | 'internalAddress'
-    >
+    Pick<EnvironmentWish, 'isWorker' | 'labels' | 'taints' | 'nodeName'> &
+      Pick<EnvironmentWish, 'address' | 'internalAddress'>
   >;
 
 /**
@@ -44,13 +45,11 @@ export async function askServer(
   wish: AskedWish & { readonly server: string; readonly token: Secret },
   nodeId: string,
   { settings, timeoutMs, isDryRun, known, judge }: Asker,
-): Promise<ServerParts> {
-  const { server, caChecksum, isStrictTls: strictTls = false } = wish;
+): Promise<FetchedParts> {
+  const { server, caChecksum, isStrictTls: strictTls = false, labels = [], taints = [] } = wish;
   const token = wish.token.reveal();
-  const trust = await establishTrust(
-    { server, token, strictTls, timeoutMs, ...(caChecksum !== undefined && { caChecksum }) },
-    settings,
-  );
+  const wanted = { server, caChecksum, token, strictTls, timeoutMs };
+  const trust = await establishTrust(wanted, settings);
   await checkHealth(trust, { timeoutMs }, { ...settings, secrets: [token] });
   const address = await resolveAddress(wish.address ?? '', settings);
   const internalAddress = await resolveAddress(wish.internalAddress ?? '', settings);
@@ -61,9 +60,8 @@ export async function askServer(
   await judge(parts);
   if (isDryRun) return parts;
   const node = {
-    ...{ id: nodeId, isWorker: wish.isWorker ?? false, address, internalAddress },
-    ...(wish.nodeName !== undefined && { nodeName: wish.nodeName }),
-    ...{ labels: (wish.labels ?? []).join(','), taints: (wish.taints ?? []).join(',') },
+    ...{ id: nodeId, isWorker: wish.isWorker ?? false, nodeName: wish.nodeName },
+    ...{ address, internalAddress, labels: labels.join(','), taints: taints.join(',') },
   };
   const { text } = await registerNode(trust, { node, token, strictTls, timeoutMs }, settings);
   return { ...parts, connectionInfo: new Secret(text) };

@@ -1,7 +1,7 @@
 import type { InstallPlaces } from '@wins/node-install';
 import { Effects, UpgradeError, UpgradeLog } from '@wins/service-upgrade';
-import { contextOf, type SystemParts } from '../compose-upgrade.js';
-import type { NodeParts } from './node-parts.js';
+import { contextOf } from '../compose-upgrade.js';
+import type { NodeOfSystem, NodeParts } from './node-parts.js';
 
 /** How a node is put together. */
 export interface NodeSettings {
@@ -24,9 +24,6 @@ export async function composeNode(
   const { upgrade, ...node } = await systemParts(places, effects);
   return { ...node, upgrade: contextOf(upgrade, effects, { log: new UpgradeLog(log), waitMs }) };
 }
-
-/** A node, and what an upgrade of its program takes from the system. */
-export type NodeOfSystem = Omit<NodeParts, 'upgrade'> & { readonly upgrade: SystemParts };
 
 async function systemParts(places: InstallPlaces, effects: Effects): Promise<NodeOfSystem> {
   // The platform is a constant of a bundle: the one for Windows does without the node in a folder.

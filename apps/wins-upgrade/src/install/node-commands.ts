@@ -11,7 +11,13 @@ import {
   type StagedProgram,
 } from '@wins/node-install';
 import { hashFile } from '@wins/trusted-files';
-import { escapeText, SERVICE_NAME, VERSION, type CommandSurroundings } from '@wins/wins-program';
+import {
+  escapeText,
+  SERVICE_NAME,
+  VERSION,
+  type CommandHandler,
+  type CommandSurroundings,
+} from '@wins/wins-program';
 import { agentProof } from './agent-proof.js';
 import { askServer, findNodeId, readIfThere, readNodeId, type AskedWish } from './ask-server.js';
 import { composeNode } from './compose-node.js';
@@ -35,33 +41,21 @@ import { readToken } from './read-token.js';
 import { reportNode } from './report-node.js';
 import { winHttpProxyOf } from './win-http-proxy.js';
 
-type Handler<Options> = (options: Options, surroundings: CommandSurroundings) => Promise<number>;
-
 /** `wins install`: this node, and no server. */
-export const runInstall: Handler<InstallOptions> = (options, surroundings) =>
+export const runInstall: CommandHandler<InstallOptions> = (options, surroundings) =>
   reportNode(options, surroundings, async (task) => {
     const given = { ...process.env, ...LOCAL };
-    const wish = wishFromEnvironment(given, {
-      delayedStart: options['delayed-start'] || undefined,
-    });
+    const wish = wishFromEnvironment(given, { delayedStart: options['delayed-start'] });
     const node = await nodeOf(options, wish.places);
     const fetched = { program: await ownProgram(node), allowDowngrade: options['allow-downgrade'] };
     const wanted = installWish({ ...wish, places: node.places }, fetched);
-    return options.adopt
-      ? adoptNode(node, wanted, task)
-      : changeNode(
-          node,
-          async () => {
-            await requireNoServer(node.places);
-            return wanted;
-          },
-          'install',
-          task,
-        );
+    if (options.adopt) return adoptNode(node, wanted, task);
+    const alone = () => requireNoServer(node.places).then(() => wanted);
+    return changeNode(node, alone, 'install', task);
   });
 
 /** `wins join`: installs this node and registers it with a server. */
-export const runJoin: Handler<JoinOptions> = (options, surroundings) =>
+export const runJoin: CommandHandler<JoinOptions> = (options, surroundings) =>
   reportNode(options, surroundings, async (task) => {
     const token = await readToken(options['token-file']);
     const wish = wishFromEnvironment(process.env, { ...parametersOf(options), ...token });
@@ -88,8 +82,9 @@ export const runJoin: Handler<JoinOptions> = (options, surroundings) =>
       async (judge) => {
         if (!isRemote) return wishWith({});
         nodeId = await findNodeId(places.nodeId, wish.nodeId, before);
-        const onKnown = (parts: FetchedParts): Promise<void> => judge(wishWith(parts));
-        return wishWith(await ask({ wish, nodeId, places }, options, task, onKnown));
+        return wishWith(
+          await ask({ wish, nodeId, places }, options, task, (known) => judge(wishWith(known))),
+        );
       },
       'install',
       { ...task, proofs: isRemote ? [agentProof(node)] : [] },
@@ -100,7 +95,7 @@ export const runJoin: Handler<JoinOptions> = (options, surroundings) =>
   });
 
 /** `wins leave`: the node follows no server any more; what is installed stays. */
-export const runLeave: Handler<NodeOptions> = (options, surroundings) =>
+export const runLeave: CommandHandler<NodeOptions> = (options, surroundings) =>
   reportNode(options, surroundings, async (task) => {
     const node = await nodeOf(options, localPlaces());
     const { places } = node;
@@ -136,7 +131,7 @@ export const runUninstall = (
   });
 
 /** `wins suc`: keeps an installation up to date, as a job of the system-upgrade-controller. */
-export const runSuc: Handler<SucCommandOptions> = (options, surroundings) =>
+export const runSuc: CommandHandler<SucCommandOptions> = (options, surroundings) =>
   reportNode(options, surroundings, async (task) => {
     const rancherCompatible = options['rancher-compatible'];
     const wish = sucWishFromEnvironment(process.env, { rancherCompatible });
@@ -156,8 +151,9 @@ export const runSuc: Handler<SucCommandOptions> = (options, surroundings) =>
           const found = `found no id of this node in ${places.nodeId}; wanted one of a node that has joined`;
           throw new InstallError('refused', `cannot ask a server for this node: ${found}`);
         }
-        const onKnown = (parts: FetchedParts): Promise<void> => judge(wishWith(parts));
-        return wishWith(await ask({ wish, nodeId, places }, patience, task, onKnown));
+        return wishWith(
+          await ask({ wish, nodeId, places }, patience, task, (known) => judge(wishWith(known))),
+        );
       },
       'keep',
       { ...task, proofs: asks ? [agentProof(node)] : [] },
@@ -225,15 +221,13 @@ async function ask(
   });
 }
 
-function parametersOf(options: Omit<JoinOptions, 'token-file'>): InstallParameters {
-  const flag = (value: boolean): boolean | undefined => value || undefined;
-  const list = (values: readonly string[]): string | undefined => values.join(',') || undefined;
+function parametersOf(options: JoinOptions): InstallParameters {
+  const { server, worker, label, taint, address } = options;
   return {
-    ...{ server: options.server, caChecksum: options['ca-checksum'] },
-    ...{ worker: flag(options.worker), nodeName: options['node-name'] },
-    ...{ label: list(options.label), taint: list(options.taint) },
-    ...{ address: options.address, internalAddress: options['internal-address'] },
-    strictTlsVerification: flag(options['strict-tls-verification']),
-    delayedStart: flag(options['delayed-start']),
+    ...{ server, worker, label, taint, address },
+    ...{ caChecksum: options['ca-checksum'], nodeName: options['node-name'] },
+    internalAddress: options['internal-address'],
+    strictTlsVerification: options['strict-tls-verification'],
+    delayedStart: options['delayed-start'],
   };
 }

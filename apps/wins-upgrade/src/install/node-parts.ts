@@ -1,5 +1,10 @@
 import type { InstallPlaces, NodeHost } from '@wins/node-install';
-import { UpgradeError, type UpgradeContext, type UpgradeLock } from '@wins/service-upgrade';
+import {
+  UpgradeError,
+  type SystemParts,
+  type UpgradeContext,
+  type UpgradeLock,
+} from '@wins/service-upgrade';
 import type { DialPipe } from '../daemon-client.js';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -14,6 +19,9 @@ export interface NodeParts {
   /** The right to change a node that may have no service yet: the lock of an upgrade lies beside a program. Absent: that lock is enough. */
   readonly lockNode?: () => Promise<UpgradeLock | undefined>;
 }
+
+/** A node, and what an upgrade of its program takes from the system. */
+export type NodeOfSystem = Omit<NodeParts, 'upgrade'> & { readonly upgrade: SystemParts };
 
 /** What a daemon that was started must show before an installation counts: undefined, or what was found in its place. */
 export type Proof = (pipe: string, limitMs: number) => Promise<string | undefined>;

@@ -1,8 +1,7 @@
 import { connectPipe } from '@wins/pipe-transport';
 import { securedPipeClient } from '@wins/windows-host';
-import type { Effects } from '@wins/service-upgrade';
+import type { Effects, SystemParts } from '@wins/service-upgrade';
 import { SERVICE_NAME } from '@wins/wins-program';
-import type { SystemParts } from '../compose-upgrade.js';
 import { createDaemonProbe, type DialPipe } from '../daemon-client.js';
 import { WindowsServiceControl } from './windows-service-control.js';
 import { createWindowsUpgradeHost } from './windows-upgrade-host.js';

@@ -28,12 +28,11 @@ export async function readFacts(
   const service = await host.rooms.service.read({ kind: 'service', name });
   const program = service && host.programOf(service.command);
   const own = [places.configFolder, places.dataFolder, places.programFolder];
-  const files = [program, ...(wish.files ?? []).map(({ path }) => path)];
   const folders = [
     ...own,
     ...places.morePathElements,
     ...(manifest?.entries ?? []).flatMap(({ item }) => folderOfItem(item, host.platform)),
-    ...files.filter((path) => path !== undefined).map((path) => folderOf(path, host.platform)),
+    ...(program === undefined ? [] : [folderOf(program, host.platform)]),
   ];
   // Without a manifest what the original has put here may be taken over.
   const ofGo = manifest === undefined && service !== undefined ? places.filesOfGo : [];

@@ -46,6 +46,6 @@ export class FolderNode implements Pick<
     return readSystem(this.#file);
   }
 
-  readonly isBeingRemoved = (service: string): Promise<boolean> =>
-    Promise.resolve(this.system.services[service]?.isBeingRemoved === true);
+  /** No service waits for its removal here. */
+  readonly isBeingRemoved = (): Promise<boolean> => Promise.resolve(false);
 }

@@ -3,7 +3,6 @@ import { copyPendingFile, hashFile, syncFolder } from '@wins/trusted-files';
 import { chmod, chown, lstat, mkdir, readdir, rm, rmdir, unlink } from 'node:fs/promises';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
-import type { Access } from '../item/item.js';
 import type { Room } from '../ports.js';
 import type { Around } from '../run/install-context.js';
 
@@ -105,7 +104,7 @@ async function look(place: string): Promise<Stats | undefined> {
   }
 }
 
-function accessOf({ mode, uid, gid }: Stats, modes: Readonly<Record<string, number>>): Access {
+function accessOf({ mode, uid, gid }: Stats, modes: Readonly<Record<string, number>>): string {
   const bits = mode & 0o7777;
   const isOurs = uid === process.geteuid?.() && gid === process.getegid?.();
   const word = isOurs && Object.keys(modes).find((name) => modes[name] === bits);
@@ -113,7 +112,7 @@ function accessOf({ mode, uid, gid }: Stats, modes: Readonly<Record<string, numb
 }
 
 function rightsOf(
-  access: Access,
+  access: string,
   modes: Readonly<Record<string, number>>,
 ): { readonly mode: number; readonly owner: { readonly uid: number; readonly gid: number } } {
   const own = { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 };
@@ -126,7 +125,7 @@ function rightsOf(
 
 async function setAccess(
   place: string,
-  access: Access,
+  access: string,
   modes: Readonly<Record<string, number>>,
 ): Promise<void> {
   const { mode, owner } = rightsOf(access, modes);

@@ -1,15 +1,14 @@
 import { readBytes, replaceFile, writePendingFile } from '@wins/trusted-files';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import type { ServiceState, StateOf } from '../item/item.js';
+import type { StateOf } from '../item/item.js';
 import type { NodeRooms } from '../ports.js';
 import type { Around } from '../run/install-context.js';
 
 /** A service of the node, with what Windows keeps of it in its registry. */
-export interface FolderService extends ServiceState {
+export interface FolderService extends StateOf<'service'> {
   readonly dependencies: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  readonly isBeingRemoved?: true;
 }
 
 /** The state that Windows keeps in its registry and its stores: here one JSON file. */
@@ -38,77 +37,68 @@ type SystemRooms = Omit<NodeRooms, 'folder' | 'file'>;
 
 /** The rooms for all but files and folders. Each write replaces the JSON file as one durable act. */
 export function posixSystem(file: string, runner: ServiceRunner, around: Around): SystemRooms {
-  const change = (effect: string, changed: Partial<FolderSystem>): Promise<void> =>
+  const system = (): FolderSystem => readSystem(file);
+  const service = (name: string): FolderService | undefined => system().services[name];
+  // JSON leaves out what becomes undefined.
+  const change = (effect: string, changed: Partial<Record<keyof FolderSystem, unknown>>) =>
     around(effect, () =>
-      replaceFile(file, `${JSON.stringify({ ...readSystem(file), ...changed }, null, 2)}\n`),
+      replaceFile(file, `${JSON.stringify({ ...system(), ...changed }, null, 2)}\n`),
     );
-  const changeService = (name: string, service: Partial<FolderService>): Promise<void> => {
-    const { services } = readSystem(file);
-    const before = services[name];
+  const changeService = async (
+    name: string,
+    changed: Partial<Record<keyof FolderService, unknown>>,
+  ) => {
+    const before = service(name);
     if (before === undefined) throw new Error(`cannot change the service ${name}: found none`);
-    return change('change service', {
-      services: { ...services, [name]: { ...before, ...service } },
-    });
+    const services = { ...system().services, [name]: { ...before, ...changed } };
+    await change('change service', { services });
   };
-  const service = (name: string): FolderService | undefined => readSystem(file).services[name];
   return {
     pathElement: {
-      read: (item) => presence(elements(file).some((each) => each === item.path)),
-      write: async (item, state) => {
-        const all = readSystem(file).path;
-        const isThere = elements(file).includes(item.path);
-        if (isThere === (state !== undefined)) return;
-        const added = all === '' ? item.path : `${all}:${item.path}`;
-        const without = elements(file).filter((each) => each !== item.path);
-        await change('write PATH', { path: state === undefined ? without.join(':') : added });
+      read: ({ path }) => presence(elements(file).includes(path)),
+      write: async ({ path }, state) => {
+        const all = elements(file);
+        if (all.includes(path) === (state !== undefined)) return;
+        const others = all.filter((each) => each !== path).join(':');
+        const wanted = state === undefined ? [others] : [others, path].filter(Boolean);
+        await change('write PATH', { path: wanted.join(':') });
       },
     },
     certificate: {
-      read: ({ sha256 }) => presence(readSystem(file).certificates[sha256] !== undefined),
+      read: ({ sha256 }) => presence(system().certificates[sha256] !== undefined),
       write: async ({ sha256 }, state, content) => {
-        const { [sha256]: _gone, ...others } = readSystem(file).certificates;
-        if (state === undefined) return change('write root store', { certificates: others });
-        const der = await contentIn(content, sha256);
-        return change('write root store', {
-          certificates: { ...others, [sha256]: der.toString('base64') },
-        });
+        const der = state && (await contentIn(content, sha256)).toString('base64');
+        const certificates = { ...system().certificates, [sha256]: der };
+        await change('write root store', { certificates });
       },
       keep: ({ sha256 }, to) =>
-        writeNew(to, Buffer.from(readSystem(file).certificates[sha256] ?? '', 'base64')),
+        writeNew(to, Buffer.from(system().certificates[sha256] ?? '', 'base64')),
     },
     winHttpProxy: {
-      read: () => Promise.resolve(readSystem(file).winHttpProxy),
-      write: async (_item, state) => {
-        const { winHttpProxy: _gone, ...others } = readSystem(file);
-        const system = state === undefined ? others : { ...others, winHttpProxy: state };
-        await around('write WinHTTP', () =>
-          replaceFile(file, `${JSON.stringify(system, null, 2)}\n`),
-        );
-      },
+      read: () => Promise.resolve(system().winHttpProxy),
+      write: (_item, winHttpProxy) => change('write WinHTTP', { winHttpProxy }),
     },
     eventSource: {
-      read: ({ name }) => presence(readSystem(file).eventSources.includes(name)),
+      read: ({ name }) => presence(system().eventSources.includes(name)),
       write: ({ name }, state) => {
-        const others = readSystem(file).eventSources.filter((each) => each !== name);
+        const others = system().eventSources.filter((each) => each !== name);
         const eventSources = state === undefined ? others : [...others, name];
         return change('write event sources', { eventSources });
       },
     },
     service: {
       read: ({ name }) => {
-        const found = service(name);
-        const { command, startType } = found ?? {};
+        const { command, startType } = service(name) ?? {};
         return Promise.resolve(command && startType ? { command, startType } : undefined);
       },
       write: async ({ name }, state) => {
-        const { [name]: before, ...others } = readSystem(file).services;
-        if (state !== undefined) {
-          const made = { dependencies: [], environment: {}, ...before, ...state };
-          return change('register service', { services: { ...others, [name]: made } });
-        }
-        if (before === undefined) return;
-        if (runner.isRunning(name)) await around('stop service', () => runner.stop(name));
-        await change('remove service', { services: others });
+        const before = service(name);
+        if (before === undefined && state === undefined) return;
+        if (state === undefined && runner.isRunning(name))
+          await around('stop service', () => runner.stop(name));
+        const made = state && { dependencies: [], environment: {}, ...before, ...state };
+        const effect = state === undefined ? 'remove service' : 'register service';
+        await change(effect, { services: { ...system().services, [name]: made } });
       },
     },
     variable: {
@@ -117,13 +107,10 @@ export function posixSystem(file: string, runner: ServiceRunner, around: Around)
         return Promise.resolve(value === undefined ? undefined : { sha256: digestOf(value) });
       },
       write: async ({ service: of, name }, state, content) => {
-        const { [name]: _gone, ...others } = service(of)?.environment ?? {};
-        if (state === undefined) {
-          if (service(of) !== undefined) await changeService(of, { environment: others });
-          return;
-        }
-        const value = (await contentIn(content, state.sha256)).toString('utf8');
-        await changeService(of, { environment: { ...others, [name]: value } });
+        const found = service(of);
+        if (found === undefined && state === undefined) return;
+        const value = state && (await contentIn(content, state.sha256)).toString('utf8');
+        await changeService(of, { environment: { ...found?.environment, [name]: value } });
       },
       keep: ({ service: of, name }, to) =>
         writeNew(to, Buffer.from(service(of)?.environment[name] ?? '')),
@@ -140,13 +127,14 @@ export function posixSystem(file: string, runner: ServiceRunner, around: Around)
     running: {
       read: ({ service: name }) => presence(runner.isRunning(name)),
       write: async ({ service: name }, state) => {
-        const found = service(name);
         const runs = runner.isRunning(name);
-        if (state === undefined ? !runs : runs && runner.isStopping?.(name) !== true) return;
         if (state === undefined) {
-          requireNoDependents(file, name, runner);
+          if (!runs) return;
+          requireNoDependents(system(), name, runner);
           return around('stop service', () => runner.stop(name));
         }
+        if (runs && runner.isStopping?.(name) !== true) return;
+        const found = service(name);
         if (found === undefined) throw new Error(`cannot start the service ${name}: found none`);
         await around('start service', () => runner.start(name, found));
       },
@@ -169,13 +157,10 @@ function presence(isThere: boolean): Promise<'present' | undefined> {
 }
 
 /** As the service manager of Windows: what others that run depend on does not stop. */
-function requireNoDependents(file: string, name: string, runner: ServiceRunner): void {
-  for (const [other, { dependencies }] of Object.entries(readSystem(file).services)) {
-    if (dependencies.includes(name) && runner.isRunning(other)) {
-      throw new Error(
-        `cannot stop the service ${name}: found that ${other} depends on it and runs`,
-      );
-    }
+function requireNoDependents(system: FolderSystem, name: string, runner: ServiceRunner): void {
+  for (const [other, { dependencies }] of Object.entries(system.services)) {
+    if (!dependencies.includes(name) || !runner.isRunning(other)) continue;
+    throw new Error(`cannot stop the service ${name}: found that ${other} depends on it and runs`);
   }
 }
 
@@ -190,5 +175,5 @@ async function writeNew(to: string, bytes: Buffer): Promise<void> {
 }
 
 function digestOf(value: string | Buffer): string {
-  return createHash('sha256').update(value).digest('hex');
+  return hash('sha256', value, 'hex');
 }

@@ -1,58 +1,64 @@
+import * as z from 'zod';
+
+const text = z.string().max(32_767);
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
+const presence = z.literal('present');
+const at = <K extends string, S extends z.ZodRawShape>(kind: K, names: S) =>
+  z.strictObject({ kind: z.literal(kind), ...names });
 /**
  * Who may use a file or folder: `private` (administrators and this account), `readable` (all may read it), `executable` (all may
  * read and run it), or what the host found instead, in its own words: SDDL on Windows, mode and owner elsewhere.
  */
-export type Access = string;
+const access = text;
 
-/** A thing of the node that is there or not. */
-export type Presence = 'present';
-
-/** How a service is registered. */
-export interface ServiceState {
-  /** Its command line, as the service manager keeps it. */
-  readonly command: string;
-  readonly startType: 'automatic' | 'delayed' | 'manual' | 'disabled';
-}
-
-/** The kinds of things of a node that an installation makes: how one is named, and in which state it can be when it is there. */
-export interface ItemKinds {
+/**
+ * The kinds of things of a node that an installation makes: how one is named, and in which state it can be when it is there. As a
+ * file of ours may have them.
+ */
+export const KINDS = {
   /** `isData`: all that is in it is ours too, and goes with it. */
-  readonly folder: [
-    at: { readonly path: string; readonly isData?: true },
-    state: { access: Access },
-  ];
-  readonly file: [at: { readonly path: string }, state: { sha256: string; access: Access }];
+  folder: [
+    at('folder', { path: text, isData: z.literal(true).exactOptional() }),
+    z.strictObject({ access }),
+  ],
+  file: [at('file', { path: text }), z.strictObject({ sha256: digest, access })],
   /** The program that a service runs: a file that is replaced by the upgrade of the service. */
-  readonly program: [at: { readonly path: string }, state: { sha256: string }];
+  program: [at('program', { path: text }), z.strictObject({ sha256: digest })],
   /** An element of the PATH of the machine. */
-  readonly pathElement: [at: { readonly path: string }, state: Presence];
+  pathElement: [at('pathElement', { path: text }), presence],
   /** A certificate of the machine's root store, by the SHA-256 of its DER form. */
-  readonly certificate: [at: { readonly sha256: string }, state: Presence];
-  readonly winHttpProxy: [at: object, state: { proxy: string; bypass: string }];
-  readonly eventSource: [at: { readonly name: string }, state: Presence];
-  readonly service: [at: { readonly name: string }, state: ServiceState];
+  certificate: [at('certificate', { sha256: digest }), presence],
+  winHttpProxy: [at('winHttpProxy', {}), z.strictObject({ proxy: text, bypass: text })],
+  eventSource: [at('eventSource', { name: text }), presence],
+  /** The command line is as the service manager keeps it. */
+  service: [
+    at('service', { name: text }),
+    z.strictObject({
+      command: text,
+      startType: z.enum(['automatic', 'delayed', 'manual', 'disabled']),
+    }),
+  ],
   /** A variable of the environment of one service, by the SHA-256 of its value, which may be secret. */
-  readonly variable: [
-    at: { readonly service: string; readonly name: string },
-    state: { sha256: string },
-  ];
+  variable: [at('variable', { service: text, name: text }), z.strictObject({ sha256: digest })],
   /** That a service is started only after another. */
-  readonly dependency: [at: { readonly service: string; readonly on: string }, state: Presence];
+  dependency: [at('dependency', { service: text, on: text }), presence],
   /** That a service runs. */
-  readonly running: [at: { readonly service: string }, state: Presence];
-}
+  running: [at('running', { service: text }), presence],
+} as const;
+
+type Kinds = typeof KINDS;
 
 /** The name of a kind of {@link Item}. */
-export type ItemKind = keyof ItemKinds;
+export type ItemKind = keyof Kinds;
 
 /** One thing of a node. */
 export type Item<K extends ItemKind = ItemKind> = {
-  [Kind in K]: { readonly kind: Kind } & ItemKinds[Kind][0];
+  [Kind in K]: Readonly<z.infer<Kinds[Kind][0]>>;
 }[K];
 
 /** The state of a thing that is there; one that is absent has none. */
 export type StateOf<K extends ItemKind = ItemKind> = {
-  [Kind in K]: Readonly<ItemKinds[Kind][1]>;
+  [Kind in K]: Readonly<z.infer<Kinds[Kind][1]>>;
 }[K];
 
 /** The name of an item for comparison: the same for the same thing. The letter case of paths of Windows has no part in it. */
@@ -63,25 +69,6 @@ export function itemId(item: Item): string {
 
 /** The name of an item for people, on one line. */
 export function itemName(item: Item): string {
-  const { kind } = item;
-  switch (kind) {
-    case 'folder':
-    case 'file':
-    case 'program':
-    case 'pathElement':
-      return `${kind} ${item.path}`;
-    case 'certificate':
-      return `${kind} ${item.sha256}`;
-    case 'winHttpProxy':
-      return kind;
-    case 'eventSource':
-    case 'service':
-      return `${kind} ${item.name}`;
-    case 'variable':
-      return `${kind} ${item.service} ${item.name}`;
-    case 'dependency':
-      return `${kind} ${item.service} ${item.on}`;
-    case 'running':
-      return `${kind} ${item.service}`;
-  }
+  const { kind, path, sha256, service, name, on } = item as Partial<Record<string, string>>;
+  return [kind, path, sha256, service, name, on].filter((word) => word !== undefined).join(' ');
 }

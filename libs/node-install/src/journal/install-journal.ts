@@ -1,12 +1,11 @@
 import * as z from 'zod';
-import { MAX_STEPS, STEP_SCHEMA } from '../item/step-schema.js';
-import type { Step } from '../item/step.js';
+import { STEPS_SCHEMA, type Step } from '../item/step.js';
 
 /** The first line of a journal: all steps of the installation that is under way. */
 export const HEADER_SCHEMA = z.strictObject({
   format: z.literal(1),
   isProved: z.boolean(),
-  steps: z.array(STEP_SCHEMA).max(MAX_STEPS),
+  steps: STEPS_SCHEMA,
 });
 
 const index = z.number().int().nonnegative();

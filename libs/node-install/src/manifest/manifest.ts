@@ -1,8 +1,6 @@
 import * as z from 'zod';
 import { itemId, type Item, type StateOf } from '../item/item.js';
-import { isSameState } from '../item/same-state.js';
-import { MAX_STEPS, STEP_SCHEMA } from '../item/step-schema.js';
-import { stepOf, type Step } from '../item/step.js';
+import { isSameState, stepOf, STEPS_SCHEMA, type Step } from '../item/step.js';
 
 /** One thing that an installation made: as a step, from what was there before it to what it left. */
 export type ManifestEntry = Step;
@@ -19,7 +17,7 @@ export interface Manifest {
 export const MANIFEST_SCHEMA: z.ZodType<Manifest> = z.strictObject({
   format: z.literal(1),
   isAdopted: z.boolean(),
-  entries: z.array(STEP_SCHEMA).max(MAX_STEPS),
+  entries: STEPS_SCHEMA,
 });
 
 /** What an installation records: not that something runs, which it is asked to do and not to have. */

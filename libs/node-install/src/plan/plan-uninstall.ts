@@ -1,7 +1,6 @@
 import { stateIn, type NodeFacts } from '../facts/node-facts.js';
 import { itemId, itemName, type Item, type StateOf } from '../item/item.js';
-import { isSameState } from '../item/same-state.js';
-import { contentOf, stepOf, type Step } from '../item/step.js';
+import { contentOf, isSameState, stepOf, type Step } from '../item/step.js';
 import { RKE2_SERVICE } from '../wish/install-wish.js';
 import { folderOf } from './ancestors.js';
 import { refuse, type KeptItem, type Refusal, type UninstallPlan } from './plan.js';

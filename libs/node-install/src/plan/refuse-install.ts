@@ -3,15 +3,14 @@ import { quoteText } from '@wins/wins-program';
 import semver from 'semver';
 import { stateIn, type FolderFacts, type NodeFacts } from '../facts/node-facts.js';
 import type { InstallWish } from '../wish/install-wish.js';
+import { NODE_ID } from '../wish/read-variables.js';
 import { folderOf } from './ancestors.js';
 import { refuse, type Refusal } from './plan.js';
-
-const ID = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
 /** The id in a file of the node; undefined for one that no server takes, such as an empty one. */
 export function validNodeId(text: string | undefined): string | undefined {
   const id = text?.trim();
-  return id !== undefined && ID.test(id) ? id : undefined;
+  return id !== undefined && NODE_ID.test(id) ? id : undefined;
 }
 
 /** Why nothing may be done to this node for this wish; undefined when it may. Pure. */
@@ -55,14 +54,12 @@ export function isMendable(facts: NodeFacts, folder: string): boolean {
   return distrust !== undefined && isListAlone(distrust, folder) && strangers.length === 0;
 }
 
-function refusePlaces(facts: NodeFacts, { places, files = [] }: InstallWish): Refusal | undefined {
+function refusePlaces(facts: NodeFacts, { places }: InstallWish): Refusal | undefined {
   const own = [places.configFolder, places.dataFolder, places.programFolder];
   // What others wrote into a file that is read and goes on to count would be ours from then on.
   const others = [
     ...[places.config, places.nodeId],
-    ...[facts.program?.path, ...files.map(({ path }) => path)]
-      .filter((path) => path !== undefined)
-      .map((path) => folderOf(path, facts.platform)),
+    ...(facts.program ? [folderOf(facts.program.path, facts.platform)] : []),
   ];
   // All programs of the machine are looked for there, those of the system's own services too.
   const elements = places.morePathElements.filter(

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readCertificates } from '@wins/net';
 import { stateIn, type NodeFacts } from '../facts/node-facts.js';
-import { itemId, type Access, type Item, type StateOf } from '../item/item.js';
-import { isSameState } from '../item/same-state.js';
-import { stepOf, type Step } from '../item/step.js';
+import { itemId, type Item, type StateOf } from '../item/item.js';
+import { isSameState, stepOf, type Step } from '../item/step.js';
 import {
   newService,
   RKE2_SERVICE,
@@ -45,7 +44,7 @@ export class WantedItems {
   }
 
   /** A file that a running daemon has read, or none. */
-  wantFile(path: string, content: Content | string, access: Access, isRead: boolean): void {
+  wantFile(path: string, content: Content | string, access: string, isRead: boolean): void {
     const to = { sha256: this.put(content), access };
     const isChanged = this.want(this.files, { kind: 'file', path }, to);
     if (isChanged && isRead) this.disturbs = true;
@@ -117,7 +116,6 @@ export function wantParts(
   if (wish.winHttpProxy !== undefined) {
     wanted.want(wanted.quiet, { kind: 'winHttpProxy' }, wish.winHttpProxy ?? undefined);
   }
-  for (const file of wish.files ?? []) wanted.wantFile(file.path, file.content, file.access, false);
   if (typeof authorities === 'string') {
     wanted.wantFile(places.authorities, authorities, 'private', true);
   }
@@ -130,7 +128,7 @@ export function wantParts(
     wanted.wantFile(places.connectionInfo, connectionInfo.reveal(), 'private', true);
   }
   const service = stateIn(facts, { kind: 'service', name });
-  const before = facts.config ?? Buffer.from(wish.newConfig ?? '');
+  const before = facts.config ?? Buffer.alloc(0);
   const config = editConfig(before, wish.config ?? {});
   if (facts.config !== undefined || config.length > 0 || service === undefined) {
     wanted.wantFile(places.config, config, 'private', true);

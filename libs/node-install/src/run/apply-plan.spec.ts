@@ -10,7 +10,7 @@ import {
 import path from 'node:path';
 import { createCertificateAuthority } from '@wins/wins-program/testing';
 import * as fc from 'fast-check';
-import type { ServiceState } from '../item/item.js';
+import type { StateOf } from '../item/item.js';
 import { editConfig, plainWish, TestNode, type Fault } from '../testing/node-harness.js';
 import { planInstall } from '../plan/plan-install.js';
 import type { InstallWish } from '../wish/install-wish.js';
@@ -254,7 +254,7 @@ describe('an installation', () => {
     const item = { kind: 'service', name: 'rancher-wins' } as const;
     const swap = async (program: string, file: string, sha256: string): Promise<void> => {
       await files.write({ kind: 'file', path: program }, { sha256, access: 'executable' }, file);
-      const state = (await services.read(item)) as ServiceState;
+      const state = (await services.read(item)) as StateOf<'service'>;
       const command = state.command.replaceAll('"', '');
       await services.write(item, { ...state, command }, undefined);
       node.running.add('rancher-wins');

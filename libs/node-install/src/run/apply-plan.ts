@@ -1,8 +1,7 @@
 import { messageOf, quoteText } from '@wins/wins-program';
 import { InstallError } from '../install-error.js';
 import type { Item } from '../item/item.js';
-import { isSameState } from '../item/same-state.js';
-import { contentOf, describeStep, type Step } from '../item/step.js';
+import { contentOf, describeStep, isSameState, type Step } from '../item/step.js';
 import { InstallFiles } from '../journal/install-files.js';
 import { begunSteps } from '../journal/install-journal.js';
 import { mergeSteps } from '../manifest/manifest.js';

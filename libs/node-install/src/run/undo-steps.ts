@@ -1,8 +1,7 @@
 import { messageOf } from '@wins/wins-program';
 import { existsSync } from 'node:fs';
 import { InstallError } from '../install-error.js';
-import { isSameState } from '../item/same-state.js';
-import { contentOf, describeStep, type Step } from '../item/step.js';
+import { contentOf, describeStep, isSameState, type Step } from '../item/step.js';
 import { InstallFiles } from '../journal/install-files.js';
 import { begunSteps, type JournalRecord } from '../journal/install-journal.js';
 import { isNotEmpty, readItem, writeItem, type InstallContext } from './install-context.js';

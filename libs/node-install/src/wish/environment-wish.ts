@@ -1,55 +1,58 @@
 import { installPlaces, type InstallPlaces, type PlaceChoices } from './install-places.js';
 import { judgePlaces } from './judge-places.js';
-import { Variables } from './read-variables.js';
+import { NODE_ID, Variables } from './read-variables.js';
 import type { Secret } from './secret.js';
 
-/** The parameters of Rancher's command; each goes before the variable of the same meaning, and labels and taints are added to it. */
-export interface InstallParameters {
-  readonly server?: string | undefined;
-  /** Only for callers in this process: a token does not belong on a command line. */
-  readonly token?: string | undefined;
-  readonly caChecksum?: string | undefined;
-  readonly worker?: boolean | undefined;
-  readonly label?: string | undefined;
-  readonly taint?: string | undefined;
-  readonly nodeName?: string | undefined;
-  readonly address?: string | undefined;
-  readonly internalAddress?: string | undefined;
-  readonly strictTlsVerification?: boolean | undefined;
-  readonly delayedStart?: boolean | undefined;
-}
+/** The parameters of Rancher's command, and the variables of the same meaning. */
+const PARAMETERS = {
+  ...{ server: 'CATTLE_SERVER', token: 'CATTLE_TOKEN', caChecksum: 'CATTLE_CA_CHECKSUM' },
+  ...{ worker: 'CATTLE_ROLE_WORKER', label: 'CATTLE_LABELS', taint: 'CATTLE_TAINTS' },
+  ...{ nodeName: 'CATTLE_NODE_NAME', address: 'CATTLE_ADDRESS' },
+  ...{ internalAddress: 'CATTLE_INTERNAL_ADDRESS', strictTlsVerification: 'STRICT_VERIFY' },
+  delayedStart: 'CATTLE_ENABLE_WINS_DELAYED_START',
+} as const;
+const ADDED: ReadonlySet<string> = new Set(['label', 'taint']);
+
+/**
+ * Values of the parameters of Rancher's command. Each goes before its variable, but labels and taints are added to theirs; a switch
+ * that is off and an empty value count as not given.
+ */
+export type InstallParameters = {
+  readonly [K in keyof typeof PARAMETERS]?: string | readonly string[] | boolean | undefined;
+};
 
 /** What the environment and the parameters of an installation say. Nothing in it was compared with the node or a server. */
-export interface EnvironmentWish {
+export interface EnvironmentWish extends ServerWish {
   readonly mode: 'remote' | 'local';
-  readonly server?: string;
-  readonly token?: Secret;
-  /** Lower-case SHA-256 of the authorities as the server sends them. */
-  readonly caChecksum?: string;
   readonly isWorker: boolean;
   /** `k=v` */
   readonly labels: readonly string[];
   /** `k=v:Effect` */
   readonly taints: readonly string[];
-  readonly nodeName?: string;
+  readonly nodeName: string | undefined;
   /** An address, the name of an adapter, or a word for what a cloud knows. */
-  readonly address?: string;
-  readonly internalAddress?: string;
-  readonly nodeId?: string;
+  readonly address: string | undefined;
+  readonly internalAddress: string | undefined;
+  readonly nodeId: string | undefined;
   /** Undefined leaves what there is. */
-  readonly isStrictTls?: boolean;
-  /** Undefined leaves what there is. */
-  readonly isDelayedStart?: boolean;
+  readonly isDelayedStart: boolean | undefined;
   readonly preservesWorkDirectory: boolean;
-  readonly programSha256?: string;
-  readonly csiProxy?: {
-    readonly url: string;
-    readonly version: string;
-    readonly kubeletPath: string;
-  };
+  readonly programSha256: string | undefined;
+  readonly csiProxy:
+    { readonly url: string; readonly version: string; readonly kubeletPath: string } | undefined;
+  readonly places: InstallPlaces;
+}
+
+/** How a server is found and known, and by which proxies. */
+export interface ServerWish {
+  readonly server: string | undefined;
+  readonly token: Secret | undefined;
+  /** Lower-case SHA-256 of the authorities as the server sends them. */
+  readonly caChecksum: string | undefined;
+  /** Undefined leaves what there is. */
+  readonly isStrictTls: boolean | undefined;
   /** `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, as far as they are set; null for one that is set and empty, which takes it away. */
   readonly proxies: ProxyWish;
-  readonly places: InstallPlaces;
 }
 
 /** Values of {@link PROXY_VARIABLES}; null takes one away. */
@@ -71,48 +74,46 @@ export function wishFromEnvironment(
   parameters: InstallParameters = {},
   platform: NodeJS.Platform = process.platform,
 ): EnvironmentWish {
-  const variables = new Variables(withParameters(environment, parameters));
+  const variables = withParameters(environment, parameters);
+  const asked = readServer(variables);
   const mode = readMode(variables);
-  const server = variables.url('CATTLE_SERVER');
-  const token = variables.secret('CATTLE_TOKEN');
-  if (mode === 'remote') {
-    const missing = server === undefined ? 'CATTLE_SERVER' : token ? undefined : 'CATTLE_TOKEN';
-    if (missing !== undefined) {
-      const wanted = 'one for a node that joins a server, or CATTLE_REMOTE_ENABLED=false';
-      throw variables.refuse(missing, 'no value', wanted);
-    }
+  if (mode === 'remote' && (asked.server === undefined || asked.token === undefined)) {
+    const wanted = 'one for a node that joins a server, or CATTLE_REMOTE_ENABLED=false';
+    const missing = asked.server === undefined ? 'CATTLE_SERVER' : 'CATTLE_TOKEN';
+    throw variables.refuse(missing, 'no value', wanted);
   }
-  const label = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+  const name = /^[A-Za-z0-9][-A-Za-z0-9.]{0,252}$/;
   const id = 'at most 63 letters, digits, "-", "_" and "."';
+  const dataFolder = variables.path('CATTLE_AGENT_VAR_DIR', platform);
   return {
-    mode,
-    ...(server !== undefined && { server }),
-    ...(token !== undefined && { token }),
-    ...some('caChecksum', variables.sha256('CATTLE_CA_CHECKSUM')),
+    ...{ mode, ...asked },
     isWorker: variables.flag('CATTLE_ROLE_WORKER') ?? false,
     labels: variables.words('CATTLE_LABELS'),
     taints: variables.words('CATTLE_TAINTS'),
-    ...some(
-      'nodeName',
-      variables.word('CATTLE_NODE_NAME', /^[A-Za-z0-9][-A-Za-z0-9.]{0,252}$/, 'a host name'),
-    ),
-    ...some('address', variables.text('CATTLE_ADDRESS', 256)),
-    ...some('internalAddress', variables.text('CATTLE_INTERNAL_ADDRESS', 256)),
-    ...some('nodeId', variables.word('CATTLE_ID', label, id)),
-    ...some('isStrictTls', variables.flag('STRICT_VERIFY')),
-    ...some('isDelayedStart', variables.flag('CATTLE_ENABLE_WINS_DELAYED_START')),
+    nodeName: variables.word('CATTLE_NODE_NAME', name, 'a host name'),
+    address: variables.text('CATTLE_ADDRESS', 256),
+    internalAddress: variables.text('CATTLE_INTERNAL_ADDRESS', 256),
+    nodeId: variables.word('CATTLE_ID', NODE_ID, id),
+    isDelayedStart: variables.flag('CATTLE_ENABLE_WINS_DELAYED_START'),
     preservesWorkDirectory: variables.flag('CATTLE_PRESERVE_WORKDIR') ?? false,
-    ...some('programSha256', variables.sha256('CATTLE_AGENT_BINARY_CHECKSUM')),
-    ...some('csiProxy', readCsiProxy(variables)),
-    proxies: readProxies(variables),
-    places: readPlaces(variables, platform, {
-      dataFolder: variables.path('CATTLE_AGENT_VAR_DIR', platform),
-    }),
+    programSha256: variables.sha256('CATTLE_AGENT_BINARY_CHECKSUM'),
+    csiProxy: readCsiProxy(variables),
+    places: readPlaces(variables, platform, { dataFolder }),
   };
 }
 
-/** The proxies that the environment names. @throws InstallError `usage`. */
-export function readProxies(variables: Variables): ProxyWish {
+/** Reads how a server is asked. @throws InstallError `usage`. */
+export function readServer(variables: Variables): ServerWish {
+  return {
+    server: variables.url('CATTLE_SERVER'),
+    token: variables.secret('CATTLE_TOKEN'),
+    caChecksum: variables.sha256('CATTLE_CA_CHECKSUM'),
+    isStrictTls: variables.flag('STRICT_VERIFY'),
+    proxies: readProxies(variables),
+  };
+}
+
+function readProxies(variables: Variables): ProxyWish {
   const found = PROXY_VARIABLES.flatMap((name): (readonly [string, Secret | null])[] => {
     const value = variables.isEmpty(name) ? null : variables.secret(name);
     return value === undefined ? [] : [[name, value]];
@@ -136,38 +137,17 @@ export function readPlaces(
   return places;
 }
 
-/** A property that is there only when it has a value. */
-function some<N extends string, T>(name: N, value: T | undefined): { readonly [K in N]?: T } {
-  return (value === undefined ? {} : { [name]: value }) as { readonly [K in N]?: T };
-}
-
 function withParameters(
   environment: Readonly<Record<string, string | undefined>>,
   given: InstallParameters,
-): Record<string, string | undefined> {
-  const found = (name: string): string | undefined => {
-    const key = Object.keys(environment).find((each) => each.toUpperCase() === name);
-    return environment[name] ?? (key === undefined ? undefined : environment[key]);
-  };
-  const flag = (value: boolean | undefined): string | undefined =>
-    value === undefined ? undefined : String(value);
-  const added = (name: string, more: string | undefined): string | undefined =>
-    more === undefined ? undefined : [found(name), more].filter(Boolean).join(',');
-  const overrides: Record<string, string | undefined> = {
-    CATTLE_SERVER: given.server,
-    CATTLE_TOKEN: given.token,
-    CATTLE_CA_CHECKSUM: given.caChecksum,
-    CATTLE_ROLE_WORKER: flag(given.worker),
-    CATTLE_LABELS: added('CATTLE_LABELS', given.label),
-    CATTLE_TAINTS: added('CATTLE_TAINTS', given.taint),
-    CATTLE_NODE_NAME: given.nodeName,
-    CATTLE_ADDRESS: given.address,
-    CATTLE_INTERNAL_ADDRESS: given.internalAddress,
-    STRICT_VERIFY: flag(given.strictTlsVerification),
-    CATTLE_ENABLE_WINS_DELAYED_START: flag(given.delayedStart),
-  };
-  const set = Object.entries(overrides).filter(([, value]) => value !== undefined && value !== '');
-  return { ...environment, ...Object.fromEntries(set) };
+): Variables {
+  const variables = new Variables(environment);
+  for (const parameter of Object.keys(PARAMETERS) as (keyof typeof PARAMETERS)[]) {
+    const value = given[parameter] ?? false;
+    const text = typeof value === 'object' ? value.join(',') : value === true ? 'true' : value;
+    if (text) variables.set(PARAMETERS[parameter], text, ADDED.has(parameter));
+  }
+  return variables;
 }
 
 function readMode(variables: Variables): 'remote' | 'local' {

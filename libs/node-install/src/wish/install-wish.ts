@@ -1,5 +1,5 @@
 import { SERVICE_NAME } from '@wins/wins-program';
-import type { Access, Item, ServiceState, StateOf } from '../item/item.js';
+import type { Item, StateOf } from '../item/item.js';
 import type { EnvironmentWish } from './environment-wish.js';
 import { dataFolders, type InstallPlaces } from './install-places.js';
 import { Secret } from './secret.js';
@@ -20,13 +20,6 @@ export interface StagedProgram {
 /** The proxy of WinHTTP: `host:port`, and where it is not used, with `;` between. */
 export type WinHttpProxy = StateOf<'winHttpProxy'>;
 
-/** A file beside those that every installation has. */
-export interface WishedFile {
-  readonly path: string;
-  readonly content: string | Uint8Array;
-  readonly access: Access;
-}
-
 /** What a node is to be. All that is undefined stays as it is; null removes. */
 export interface InstallWish {
   readonly places: InstallPlaces;
@@ -35,8 +28,6 @@ export interface InstallWish {
   /** Takes an older release, one that cannot be compared, and another program of the same release. */
   readonly allowDowngrade?: boolean;
   readonly config?: ConfigChanges;
-  /** The text that the changes are made to where there is no config. Default: an empty one. */
-  readonly newConfig?: string;
   /** The authorities of the server: PEM, certificates alone. */
   readonly authorities?: string | null;
   /** Also puts the authorities into the root store of the machine. */
@@ -52,36 +43,32 @@ export interface InstallWish {
   readonly environment?: Readonly<Record<string, Secret | null>>;
   /** The proxy of WinHTTP for the whole machine, without credentials. */
   readonly winHttpProxy?: WinHttpProxy | null;
-  readonly files?: readonly WishedFile[];
 }
 
 /** The service of rke2, which runs what wins serves. */
 export const RKE2_SERVICE = 'rke2';
 
-/** What was fetched from the server, and judged. */
-export interface FetchedParts {
-  readonly program?: StagedProgram;
-  /** Null where the server needs none. */
-  readonly authorities?: string | null;
-  readonly connectionInfo?: Secret;
-  readonly nodeId?: string;
-  readonly trustMachineStore?: boolean;
-  readonly allowDowngrade?: boolean;
-  readonly winHttpProxy?: WinHttpProxy | null;
-}
+/** What was fetched from the server, and judged. Authorities are null where the server needs none. */
+export type FetchedParts = Omit<
+  InstallWish,
+  'places' | 'service' | 'config' | 'startType' | 'isRke2Dependent' | 'environment'
+>;
 
 /** What the node is to be, by the environment and what was fetched. Pure. */
 export function installWish(wish: EnvironmentWish, fetched: FetchedParts): InstallWish {
-  const { places, isDelayedStart } = wish;
-  const startType =
-    isDelayedStart === undefined ? undefined : isDelayedStart ? 'delayed' : 'automatic';
-  const { winHttpProxy, ...parts } = fetched;
+  return { ...fetched, ...wishOf(wish), config: configOf(wish, fetched) };
+}
+
+/** What every wish has from its environment. */
+export function wishOf({
+  places,
+  isDelayedStart,
+  proxies,
+}: Pick<EnvironmentWish, 'places' | 'isDelayedStart' | 'proxies'>): InstallWish {
   return {
-    ...parts,
-    ...{ places, service: SERVICE_NAME, config: configOf(wish, fetched) },
-    ...(startType !== undefined && { startType }),
-    ...(Object.keys(wish.proxies).length > 0 && { environment: wish.proxies }),
-    ...(winHttpProxy !== undefined && { winHttpProxy }),
+    ...{ places, service: SERVICE_NAME },
+    ...(isDelayedStart !== undefined && { startType: isDelayedStart ? 'delayed' : 'automatic' }),
+    ...(Object.keys(proxies).length > 0 && { environment: proxies }),
   };
 }
 
@@ -116,7 +103,7 @@ export function tlsConfig(
 }
 
 /** The service as a new installation registers it. The program is quoted: of an unquoted path with blanks the system tries the parts. */
-export function newService({ places, startType }: InstallWish): ServiceState {
+export function newService({ places, startType }: InstallWish): StateOf<'service'> {
   const command = `"${places.program}" srv app run --config "${places.config}"`;
   return { command, startType: startType ?? 'automatic' };
 }
@@ -131,7 +118,7 @@ export function itemsOfWish(wish: InstallWish, program: string | undefined): rea
     ...[places.configFolder, places.dataFolder, places.programFolder].map(path('folder')),
     ...dataFolders(places).map((each): Item => ({ kind: 'folder', path: each, isData: true })),
     ...[places.config, places.authorities, places.nodeId, places.connectionInfo].map(path('file')),
-    ...[places.program, ...(wish.files ?? []).map((file) => file.path)].map(path('file')),
+    path('file')(places.program),
     ...(program === undefined ? [] : [{ kind: 'program', path: program } as const]),
     ...[places.programFolder, ...places.morePathElements].map((each): Item => ({
       kind: 'pathElement',

@@ -74,7 +74,7 @@ describe('a variable of the original installer', () => {
 
   it('has no token where there is no server', () => {
     const local = { CATTLE_REMOTE_ENABLED: 'false', CATTLE_LOCAL_ENABLED: 'true' };
-    expect(wishFromEnvironment(local, {}, 'win32')).not.toHaveProperty('token');
+    expect(wishFromEnvironment(local, {}, 'win32').token).toBeUndefined();
   });
 
   it('is not read where the original does not: other roles, and the level of its log', () => {

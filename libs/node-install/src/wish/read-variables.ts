@@ -4,6 +4,8 @@ import { canonicalPath } from './canonical-path.js';
 import { Secret } from './secret.js';
 
 const MAX_CHARACTERS = 32_767;
+/** An id that a server takes: the value of a label of Kubernetes. */
+export const NODE_ID = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 /** What may stand in a header as it is. */
 const HEADER_WORD = /^[\x21-\x7e]+$/;
 
@@ -12,19 +14,24 @@ const HEADER_WORD = /^[\x21-\x7e]+$/;
  * variable; a value is shown only where it cannot be secret.
  */
 export class Variables {
-  readonly #values: ReadonlyMap<string, string>;
+  readonly #values = new Map<string, string>();
   readonly #empty = new Set<string>();
 
   /** @param environment - Names in any letter case, as on Windows; the one in upper case wins. */
   constructor(environment: Readonly<Record<string, string | undefined>>) {
-    const values = new Map<string, string>();
     for (const [name, value] of Object.entries(environment)) {
       const upper = name.toUpperCase();
       if (value === '') this.#empty.add(upper);
-      if (value === undefined || value === '' || (values.has(upper) && name !== upper)) continue;
-      values.set(upper, value);
+      if (value === undefined || value === '' || (this.#values.has(upper) && name !== upper))
+        continue;
+      this.#values.set(upper, value);
     }
-    this.#values = values;
+  }
+
+  /** Gives a variable this value, or adds it with a comma to the one that it has. */
+  set(name: string, value: string, isAdded: boolean): void {
+    const before = isAdded ? this.#values.get(name) : undefined;
+    this.#values.set(name, before === undefined ? value : `${before},${value}`);
   }
 
   /** Whether it is set, and empty: where unset leaves what there is, that takes it away. */

@@ -1,23 +1,16 @@
-import { SERVICE_NAME } from '@wins/wins-program';
-import { type ProxyWish, readPlaces, readProxies } from './environment-wish.js';
+import { readPlaces, readServer, type ServerWish } from './environment-wish.js';
 import type { InstallPlaces } from './install-places.js';
-import { tlsConfig, type FetchedParts, type InstallWish } from './install-wish.js';
+import { tlsConfig, wishOf, type FetchedParts, type InstallWish } from './install-wish.js';
 import { Variables } from './read-variables.js';
-import type { Secret } from './secret.js';
 
-/** What the environment of the upgrade controller's job says. */
-export interface SucWish {
-  readonly server?: string;
-  readonly token?: Secret;
-  readonly caChecksum?: string;
+/** What the environment of the upgrade controller's job says. What is undefined stays as it is. */
+export interface SucWish extends ServerWish {
   readonly places: InstallPlaces;
-  readonly isDebug?: boolean;
-  readonly isStrictTls?: boolean;
-  readonly isDelayedStart?: boolean;
-  readonly isRke2Dependent?: boolean;
+  readonly isDebug: boolean | undefined;
+  readonly isDelayedStart: boolean | undefined;
+  readonly isRke2Dependent: boolean | undefined;
   readonly skipsProgram: boolean;
   readonly allowDowngrade: boolean;
-  readonly proxies: ProxyWish;
 }
 
 /** How an environment is read. */
@@ -41,28 +34,20 @@ export function sucWishFromEnvironment(
 ): SucWish {
   const variables = new Variables(environment);
   const unset = rancherCompatible ? false : undefined;
-  const flags = {
+  const asked = readServer(variables);
+  const [missing, other] =
+    asked.server === undefined
+      ? ['CATTLE_SERVER', 'CATTLE_TOKEN']
+      : ['CATTLE_TOKEN', 'CATTLE_SERVER'];
+  if ((asked.server === undefined) !== (asked.token === undefined))
+    throw variables.refuse(missing, 'no value', `one beside ${other}, or neither of them`);
+  return {
+    ...asked,
     isDebug: variables.flag('CATTLE_WINS_DEBUG') ?? unset,
-    isStrictTls: variables.flag('STRICT_VERIFY'),
     isDelayedStart: variables.flag('CATTLE_ENABLE_WINS_DELAYED_START') ?? unset,
     isRke2Dependent: variables.flag('CATTLE_ENABLE_WINS_SERVICE_DEPENDENCY') ?? unset,
-  };
-  const values = {
-    server: variables.url('CATTLE_SERVER'),
-    token: variables.secret('CATTLE_TOKEN'),
-    caChecksum: variables.sha256('CATTLE_CA_CHECKSUM'),
-  };
-  if ((values.server === undefined) !== (values.token === undefined)) {
-    const missing = values.server === undefined ? 'CATTLE_SERVER' : 'CATTLE_TOKEN';
-    const other = values.server === undefined ? 'CATTLE_TOKEN' : 'CATTLE_SERVER';
-    throw variables.refuse(missing, 'no value', `one beside ${other}, or neither of them`);
-  }
-  const set = Object.entries({ ...flags, ...values }).filter(([, value]) => value !== undefined);
-  return {
-    ...(Object.fromEntries(set) as Partial<SucWish>),
     skipsProgram: variables.flag('CATTLE_WINS_SKIP_BINARY_UPGRADE') ?? false,
     allowDowngrade: variables.flag('CATTLE_WINS_ALLOW_DOWNGRADE') ?? false,
-    proxies: readProxies(variables),
     // CATTLE_AGENT_VAR_DIR of this plan is a path of Linux, also for a node of Windows.
     places: readPlaces(variables, platform, {}),
   };
@@ -70,20 +55,16 @@ export function sucWishFromEnvironment(
 
 /** What the node is to be, by the environment and what was fetched. Pure. */
 export function installWishOfSuc(wish: SucWish, fetched: FetchedParts): InstallWish {
-  const { places, isDebug, isStrictTls, isDelayedStart, isRke2Dependent, skipsProgram } = wish;
-  const { program, authorities, ...parts } = fetched;
+  const { places, isDebug, isStrictTls, isRke2Dependent, skipsProgram, allowDowngrade } = wish;
+  const { program, ...parts } = fetched;
   return {
-    ...parts,
-    ...{ places, service: SERVICE_NAME, allowDowngrade: wish.allowDowngrade },
+    ...{ ...parts, ...wishOf(wish), allowDowngrade },
     ...(program !== undefined && !skipsProgram && { program }),
-    ...(authorities !== undefined && { authorities }),
     config: {
       ...(isDebug !== undefined && { debug: isDebug }),
       ...(isStrictTls !== undefined && { agentStrictTLSMode: isStrictTls }),
-      ...tlsConfig(places, authorities),
+      ...tlsConfig(places, parts.authorities),
     },
-    ...(isDelayedStart !== undefined && { startType: isDelayedStart ? 'delayed' : 'automatic' }),
     ...(isRke2Dependent !== undefined && { isRke2Dependent }),
-    ...(Object.keys(wish.proxies).length > 0 && { environment: wish.proxies }),
   };
 }

@@ -8,7 +8,7 @@ import { judgeNodeId } from './node-id.js';
 export interface NodeDescription {
   /** The cattle-id: 1 to 63 characters of a label's value. The same id twice is the same machine. */
   readonly id: string;
-  readonly nodeName?: string;
+  readonly nodeName?: string | undefined;
   readonly isWorker?: boolean;
   /** `key=value,key=value`. */
   readonly labels?: string;

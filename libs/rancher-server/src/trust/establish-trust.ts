@@ -46,7 +46,7 @@ export interface TrustWanted {
   /** `https://rancher.example`, with a path if Rancher is below one. */
   readonly server: string;
   /** `CATTLE_CA_CHECKSUM`: SHA-256 of the body of `/cacerts` in hex, in capital or small letters. Empty for none. */
-  readonly caChecksum?: string;
+  readonly caChecksum?: string | undefined;
   /** For the proof; the token itself does not leave the node before the server is known. */
   readonly token?: string;
   /** Only what `/cacerts` has is trusted, and it must have something. Default: false. */

@@ -72,12 +72,13 @@ function runOnce(file: string, args: readonly string[], limitMs: number): Promis
   };
   return new Promise((resolve, reject) => {
     const child = execFile(file, args, options, (error, stdout, stderr) => {
+      const code = error === null ? 0 : (error.code ?? null);
       if (error?.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER')
         reject(failure(file, args, 'it printed more than 64 KiB'));
-      else if (typeof error?.code === 'string') reject(error);
+      else if (typeof code === 'string') reject(error as Error);
       else if (error?.killed === true)
         reject(failure(file, args, `it did not end within ${limitMs} ms`));
-      else resolve({ code: error === null ? 0 : (error.code ?? null), stdout, stderr });
+      else resolve({ code, stdout, stderr });
     });
     // It may end before it reads, or cannot be started at all.
     child.stdin?.on('error', () => undefined).end();

@@ -13,6 +13,9 @@ export interface ServedConfig {
   readonly pipe?: string;
 }
 
+/** The parts of an upgrade that differ between systems. */
+export type SystemParts = Pick<UpgradeContext, 'service' | 'host' | 'probe'>;
+
 /**
  * Compares two config files by their paths.
  *

@@ -10,7 +10,7 @@ import { SERVICE_NAME } from '@wins/wins-program';
 import path from 'node:path';
 import { createPosixUpgradeHost } from '../../posix/posix-upgrade-host.js';
 import { createDaemonProbe } from '../../daemon-client.js';
-import type { NodeOfSystem } from '../compose-node.js';
+import type { NodeOfSystem } from '../node-parts.js';
 import { detachedServices } from './detached-services.js';
 
 /** The parts of a node in a folder, for development on Linux. */

@@ -3,7 +3,7 @@ import type { Effects } from '@wins/service-upgrade';
 import { windowsNode } from '@wins/windows-host';
 import { DAEMON_SERVICE, SERVICE_NAME } from '@wins/wins-program';
 import { dialService, windowsUpgradeParts } from '../../windows/windows-upgrade-parts.js';
-import type { NodeOfSystem } from '../compose-node.js';
+import type { NodeOfSystem } from '../node-parts.js';
 import { lockNode } from './lock-node.js';
 
 /** What a Windows node gives to an installation. */
