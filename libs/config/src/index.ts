@@ -34,9 +34,7 @@ export {
 export {
   describeLosses,
   droppedKeys,
-  GUARDED_KEYS,
   guardedParts,
-  type GuardedKey,
   type GuardedParts,
 } from './guard/dropped-keys.js';
 export { permitDrops, permittedDrops } from './guard/drop-permission.js';

@@ -22,12 +22,14 @@ export { EXIT } from './exit-codes.js';
 export {
   DEFAULT_PIPE_NAME,
   DEFAULT_PROXY_PIPE_NAME,
+  GUARDED_KEYS,
   RUN_RUNTIME_DIR_VARIABLE,
   RUN_SERVICE_VARIABLE,
   RUN_MARKER_VARIABLE,
   SERVICE_NAME,
   TUNNEL_CLIENT_HEADER,
   TUNNEL_NETWORK_HEADER,
+  type GuardedKey,
 } from './names.js';
 export { isUsageError, UsageError } from './usage-error.js';
 export { networkIdentity } from './network-identity.js';

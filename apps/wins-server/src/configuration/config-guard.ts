@@ -7,12 +7,11 @@ import {
   guardedParts,
   judgeValues,
   permittedDrops,
-  type GuardedKey,
   type LoadedConfig,
 } from '@wins/config';
 import type { StateFile } from '@wins/files';
 import type { FileTrust } from '@wins/trusted-files';
-import { escapeText, quoteText } from '@wins/wins-program';
+import { escapeText, quoteText, type GuardedKey } from '@wins/wins-program';
 import path from 'node:path';
 import type { Logger } from '../kernel/log/logger.js';
 import type { DaemonEvents } from '../kernel/daemon-events.js';

@@ -1,4 +1,5 @@
-import { GUARDED_KEYS, type GuardedKey, type GuardedParts } from '@wins/config';
+import type { GuardedParts } from '@wins/config';
+import { GUARDED_KEYS, type GuardedKey } from '@wins/wins-program';
 import { StateFile } from '@wins/files';
 import type { FileTrust } from '@wins/trusted-files';
 import path from 'node:path';

@@ -1,8 +1,9 @@
 import type { AuditVerdict } from '../kernel/audit/verify-audit-log.js';
-import type { GuardedKey, LoadedConfig, WinsConfig } from '@wins/config';
+import type { LoadedConfig, WinsConfig } from '@wins/config';
 import type { RecoveredProcess } from '@wins/process-manager';
 import type { ApplicationInfo } from '@wins/wins-api';
 import type { CsiProxyStatusResponse, PlanStatusResponse } from '@wins/wins-api/contract';
+import type { GuardedKey } from '@wins/wins-program';
 import type { AgentSettings } from '../features/agent/agent-settings.js';
 import type { ServedNote } from '../configuration/served-note.js';
 import type { UpgradeResult } from '@wins/service-upgrade';

@@ -1,6 +1,6 @@
 import type { TurnedAway } from './admission/places.js';
 import type { Decision } from './audit/record-policy.js';
-import type { GuardedKey } from '@wins/config';
+import type { GuardedKey } from '@wins/wins-program';
 import type { EventFacts } from './events/ring-event.js';
 import type { ManagerEvent } from '@wins/process-manager';
 import type { TunnelEnd, TunnelErrorCode } from '@wins/tcp-tunnel';

@@ -77,14 +77,33 @@ export function choiceOption<Choice extends string>(
   describe: string,
   more: More = {},
 ): Option<Choice | undefined> {
-  const read = (text: string): Choice => {
+  return { kind: 'text', describe, choices, read: readChoice(name, choices), ...more };
+}
+
+/** Some of some words; it may be given more than once. */
+export function choicesOption<Choice extends string>(
+  name: string,
+  choices: readonly Choice[],
+  describe: string,
+  more: More = {},
+): Option<readonly Choice[]> {
+  const option = { kind: 'list', describe, choices, read: readChoice(name, choices), ...more };
+  // What reads one word of a list gives one of its values.
+  return option as unknown as Option<readonly Choice[]>;
+}
+
+function readChoice<Choice extends string>(name: string, choices: readonly Choice[]) {
+  return (text: string): Choice => {
     const found = choices.find((choice) => choice === text);
     if (found !== undefined) return found;
-    const last = choices.at(-1) ?? '';
-    const wanted = choices.length > 1 ? `${choices.slice(0, -1).join(', ')} or ${last}` : last;
-    throw new UsageError(`--${name}: found ${quoteText(text)}; wanted ${wanted}`);
+    throw new UsageError(`--${name}: found ${quoteText(text)}; wanted ${oneOf(choices)}`);
   };
-  return { kind: 'text', describe, choices, read, ...more };
+}
+
+/** `a, b or c` */
+export function oneOf(words: readonly string[]): string {
+  const last = words.at(-1) ?? '';
+  return words.length > 1 ? `${words.slice(0, -1).join(', ')} or ${last}` : last;
 }
 
 /** A duration of up to a day, in milliseconds. */

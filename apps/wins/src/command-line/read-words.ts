@@ -1,7 +1,7 @@
 import { quoteText, UsageError } from '@wins/wins-program';
 import { isGroup, type Command, type Group } from './command.js';
 import { GLOBAL_OPTIONS } from './global-options.js';
-import type { Option, Options } from './option.js';
+import { oneOf, type Option, type Options } from './option.js';
 import { suggest } from './suggest.js';
 
 /** From the root to the command that is meant. */
@@ -160,9 +160,7 @@ class WordReader {
     if (isGroup(at)) {
       if (this.#path.length === 1) return {};
       const names = at.commands.flatMap(({ name, isHidden }) => (isHidden === true ? [] : [name]));
-      const [last = ''] = names.slice(-1);
-      const wanted = names.length > 1 ? `${names.slice(0, -1).join(', ')} or ${last}` : last;
-      throw new UsageError(`a command is missing: ${wanted}`);
+      throw new UsageError(`a command is missing: ${oneOf(names)}`);
     }
     const values = Object.entries(this.#known).map(([name, option]) => [
       name,

@@ -1,8 +1,8 @@
 import { StateFile } from '@wins/files';
+import { GUARDED_KEYS, type GuardedKey } from '@wins/wins-program';
 import * as z from 'zod';
 import { configTrust, type ConfigTrust } from '../load/config-file.js';
 import { translateFileError } from '../file-errors.js';
-import { GUARDED_KEYS, type GuardedKey } from './dropped-keys.js';
 
 const MAX_BYTES = 4096;
 const EXPECTED = 'a folder in which the file can be replaced';

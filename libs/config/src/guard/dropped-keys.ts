@@ -1,11 +1,4 @@
-/**
- * The keys of a config whose loss takes something away from a node that nothing else on the node would notice: its plans, its csi-proxy,
- * or all that clients may use. They are dropped when someone says so by name, and never by the way.
- */
-export const GUARDED_KEYS = ['systemagent', 'csi-proxy', 'white_list'] as const;
-
-/** One of {@link GUARDED_KEYS}, as the config file spells it. */
-export type GuardedKey = (typeof GUARDED_KEYS)[number];
+import { GUARDED_KEYS, type GuardedKey } from '@wins/wins-program';
 
 /** As much of a config as is guarded; a `WinsConfig` is one. */
 export interface GuardedParts {
