@@ -5,14 +5,15 @@ import {
   quoteText,
   resolvePipePath,
   TUNNEL_CLIENT_HEADER,
+  TUNNEL_NETWORK_HEADER,
 } from '@wins/wins-program';
 import { connect, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { WebSocket } from 'ws';
 import { TunnelError } from './tunnel-error.js';
+import type { TunnelWebSocket } from './web-socket/tunnel-web-socket.js';
 import { webSocketClientOptions } from './web-socket/web-socket-options.js';
 
-const HANDSHAKE_TIMEOUT_MS = 10_000;
 const MOST_NAME_CHARACTERS = 100;
 
 /** Where the daemon's tunnel is. */
@@ -29,19 +30,39 @@ export interface TunnelAddress {
   readonly dial?: () => Promise<Socket>;
   /** What the daemon's audit log calls this client: printable ASCII, cut at 100 characters. Default: the name of this host. */
   readonly clientName?: string;
+  /** The identity of the network of this process, which the daemon compares with its own. Default: it is not told. */
+  readonly network?: string | undefined;
+  /** How long the handshake may take. Default 10,000. */
+  readonly timeoutMs?: number;
   /** Gives up. */
   readonly signal?: AbortSignal;
 }
 
 /**
+ * Called in the turn in which the WebSocket opened, which then is the callee's, with the connection below it, and told whether the daemon has
+ * the same network. What it throws gives the WebSocket up.
+ */
+export type OnTunnelSocket<T> = (
+  webSocket: TunnelWebSocket,
+  connection: Socket,
+  isSameNetwork: boolean,
+) => T;
+
+/**
  * Connects to a tunnel and shakes hands.
  *
- * @param opened - Called in the turn in which the WebSocket opened, which then is the callee's, with the connection below it.
- * @throws {TunnelError} `invalidOption`, `unreachable`, `aborted`.
+ * @throws {TunnelError} `invalidOption`, `unreachable`, whose `cause` says why (a `TimeoutError` after `timeoutMs`), `aborted`; what `opened` throws.
  */
 export async function connectWebSocket<T>(
-  { address = DEFAULT_PROXY_PIPE_NAME, dial, clientName = hostname(), signal }: TunnelAddress,
-  opened: (webSocket: WebSocket, connection: Socket) => T,
+  {
+    address = DEFAULT_PROXY_PIPE_NAME,
+    dial,
+    clientName = hostname(),
+    network,
+    timeoutMs = 10_000,
+    signal,
+  }: TunnelAddress,
+  opened: OnTunnelSocket<T>,
 ): Promise<T> {
   const connection = dial === undefined ? connect(pathOf(address)) : await dialled(address, dial);
   return new Promise((resolve, reject) => {
@@ -49,23 +70,38 @@ export async function connectWebSocket<T>(
       // A pipe of this host, which no intermediary sees.
       ...webSocketClientOptions({ localEndpoint: true }),
       createConnection: () => connection,
-      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-      headers: { [TUNNEL_CLIENT_HEADER]: labelOf(clientName) },
+      headers: {
+        [TUNNEL_CLIENT_HEADER]: labelOf(clientName),
+        ...(network !== undefined && { [TUNNEL_NETWORK_HEADER]: network }),
+      },
     });
     const abort = (): void => webSocket.terminate();
-    const fail = (cause: Error): void => {
+    const settle = (): void => {
+      clearTimeout(late);
       signal?.removeEventListener('abort', abort);
+    };
+    const fail = (cause: Error): void => {
+      settle();
       // Another error of a WebSocket that is given up must not end the process.
       webSocket.on('error', () => undefined);
       connection.destroy();
       reject(signal?.aborted === true ? aborted(address, signal) : unreachable(address, cause));
     };
     webSocket.once('error', fail);
+    // That of ws begins anew with each byte.
+    const late = setTimeout(() => {
+      fail(new DOMException(`no handshake within ${timeoutMs} ms`, 'TimeoutError'));
+      webSocket.terminate();
+    }, timeoutMs);
+    let isSameNetwork = false;
+    webSocket.once('upgrade', ({ headers }) => {
+      isSameNetwork = headers[TUNNEL_NETWORK_HEADER] === 'same';
+    });
     webSocket.once('open', () => {
-      signal?.removeEventListener('abort', abort);
+      settle();
       webSocket.off('error', fail);
       try {
-        resolve(opened(webSocket, connection));
+        resolve(opened(webSocket, connection, isSameNetwork));
       } catch (error) {
         webSocket.on('error', () => undefined).terminate();
         reject(error instanceof Error ? error : new Error(String(error)));

@@ -23,7 +23,8 @@ export type {
 } from './session/connect-limits.js';
 export { openTunnel } from './open-tunnel.js';
 export type { ClientTunnel, OpenTunnelOptions } from './client-tunnel.js';
-export type { TunnelAddress } from './connect-web-socket.js';
+export { connectWebSocket } from './connect-web-socket.js';
+export type { OnTunnelSocket, TunnelAddress } from './connect-web-socket.js';
 export type { PublishedPort, PublishedTunnel, PublishOptions } from './publish-ports.js';
 export type { TunnelWebSocket } from './web-socket/tunnel-web-socket.js';
 export type { Tunnel } from './tunnel.js';

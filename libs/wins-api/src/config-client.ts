@@ -1,4 +1,5 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
+import type { CallOptions } from './call-options.js';
 import {
   ConfigServiceService,
   type ConfigDescribeResponse,
@@ -13,14 +14,8 @@ export type ConfigSubject =
   /** Reach a TCP port of the host. */
   | { readonly port: number };
 
-/** What ends a call before its answer. */
-export interface ConfigCallOptions {
-  /** Aborting it ends the call with the code `cancelled`. */
-  readonly signal?: AbortSignal;
-}
-
 /** How the config is read again. */
-export interface ConfigReloadOptions extends ConfigCallOptions {
+export interface ConfigReloadOptions extends CallOptions {
   readonly allowDrop?: readonly string[];
 }
 
@@ -30,9 +25,9 @@ export interface ConfigReloadOptions extends ConfigCallOptions {
  */
 export interface ConfigClient {
   /** Asks whether the caller might do something, and why not. Nothing is done or recorded. */
-  explain(subject: ConfigSubject, options?: ConfigCallOptions): Promise<ConfigExplainResponse>;
+  explain(subject: ConfigSubject, options?: CallOptions): Promise<ConfigExplainResponse>;
   /** Asks which config file is in force. */
-  describe(options?: ConfigCallOptions): Promise<ConfigDescribeResponse>;
+  describe(options?: CallOptions): Promise<ConfigDescribeResponse>;
   /**
    * Has the config file read again; one that cannot be used is told as `Rejected`, with its problems.
    *
@@ -45,7 +40,7 @@ export interface ConfigClient {
 type Call = <Request, Answer>(
   method: MethodDefinition<Request, Answer>,
   request: Request,
-  options?: ConfigCallOptions,
+  options?: CallOptions,
 ) => Promise<Answer>;
 
 /** The config calls of a client. */

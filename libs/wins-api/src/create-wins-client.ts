@@ -1,4 +1,5 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
+import type { CallOptions } from './call-options.js';
 import { WinsClientError } from './client-error.js';
 import { createConfigClient } from './config-client.js';
 import { DaemonCalls, methodName } from './daemon-calls.js';
@@ -26,7 +27,7 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
     method: MethodDefinition<Request, Answer>,
     request: Request,
     part: (answer: Answer) => Part | undefined,
-    callOptions: { readonly signal?: AbortSignal } = {},
+    callOptions: CallOptions = {},
   ): Promise<Part> {
     const found = part(await calls.unary(method, request, callOptions));
     if (found !== undefined) return found;

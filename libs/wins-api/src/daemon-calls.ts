@@ -2,13 +2,14 @@ import { Client, connectivityState, Metadata, status } from '@grpc/grpc-js';
 import type { ClientWritableStream, MethodDefinition, ServiceError } from '@grpc/grpc-js';
 import type { Socket } from 'node:net';
 import type { CallEvent } from './call-event.js';
+import type { CallOptions } from './call-options.js';
 import { fromServiceError, isServiceError, WinsClientError } from './client-error.js';
 import { checkOptions, CLIENT_NAME_METADATA_KEY } from './client-options.js';
 import { dialOptions } from './grpc-js/dialled-transport.js';
 import type { ConnectDaemon } from './grpc-js/dialled-transport.js';
 import { SocketCredentials } from './grpc-js/socket-credentials.js';
 import { readToEnd } from './read-to-end.js';
-import type { CallOptions, WinsClientOptions } from './wins-client.js';
+import type { WinsClientOptions } from './wins-client.js';
 
 /** The largest message that is sent or taken, in bytes; a larger one fails its call. Chunks of output have 64 KiB. */
 const MAX_MESSAGE_BYTES = 2 * 1024 * 1024;

@@ -1,4 +1,5 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
+import type { CallOptions } from './call-options.js';
 import { HnsServiceService } from './gen/hns.js';
 import type { HnsNetwork } from './gen/hns.js';
 import { HostServiceService } from './gen/host.js';
@@ -11,26 +12,20 @@ import type { Route } from './gen/route.js';
 /** Selects an adapter or an HNS network, by its name or by an address of it. */
 export type NetworkSelector = { readonly name: string } | { readonly address: string };
 
-/** What ends a call before its answer. */
-export interface HostCallOptions {
-  /** Aborting it ends the call with the code `cancelled`. */
-  readonly signal?: AbortSignal;
-}
-
 /** What a daemon says of its host, and its routes. Each method rejects with a `WinsClientError`. */
 export interface HostClient {
   /** Asks which release of the system the host has. */
-  version(options?: HostCallOptions): Promise<HostVersion>;
+  version(options?: CallOptions): Promise<HostVersion>;
   /** Describes a network adapter; without a choice, the one with the default route. */
-  adapter(which?: NetworkSelector, options?: HostCallOptions): Promise<NetworkAdapter>;
+  adapter(which?: NetworkSelector, options?: CallOptions): Promise<NetworkAdapter>;
   /** Describes an HNS network; `failedPrecondition` where the host has no HNS. */
-  hnsNetwork(which: NetworkSelector, options?: HostCallOptions): Promise<HnsNetwork>;
+  hnsNetwork(which: NetworkSelector, options?: CallOptions): Promise<HnsNetwork>;
   /** Reads the routing table. A Go daemon answers `unimplemented`. */
-  routes(options?: HostCallOptions): Promise<Route[]>;
+  routes(options?: CallOptions): Promise<Route[]>;
   /** Leads networks (`8.8.8.8/32`; a Go daemon wants the prefix) through the gateway of the default adapter. */
-  addRoutes(addresses: readonly string[], options?: HostCallOptions): Promise<void>;
+  addRoutes(addresses: readonly string[], options?: CallOptions): Promise<void>;
   /** Takes away what `addRoutes` makes. A Go daemon answers `unimplemented`. */
-  removeRoutes(addresses: readonly string[], options?: HostCallOptions): Promise<void>;
+  removeRoutes(addresses: readonly string[], options?: CallOptions): Promise<void>;
 }
 
 /** Makes a call that has one answer and takes a part of it; an answer without that part is an error. */
@@ -38,7 +33,7 @@ export type Ask = <Request, Answer, Part>(
   method: MethodDefinition<Request, Answer>,
   request: Request,
   part: (answer: Answer) => Part | undefined,
-  options?: HostCallOptions,
+  options?: CallOptions,
 ) => Promise<Part>;
 
 /** The host calls of a client. */

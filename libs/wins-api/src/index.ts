@@ -17,8 +17,8 @@
 export { runProcess } from './run-process.js';
 export type { OnOutput, ProcessResult, RunProcessOptions } from './run-process-options.js';
 export { createWinsClient } from './create-wins-client.js';
+export type { CallOptions } from './call-options.js';
 export type {
-  CallOptions,
   RunName,
   StartOptions,
   StartRequest,
@@ -26,13 +26,8 @@ export type {
   WinsClient,
   WinsClientOptions,
 } from './wins-client.js';
-export type {
-  ConfigCallOptions,
-  ConfigClient,
-  ConfigReloadOptions,
-  ConfigSubject,
-} from './config-client.js';
-export type { HostCallOptions, HostClient, NetworkSelector } from './host-client.js';
+export type { ConfigClient, ConfigReloadOptions, ConfigSubject } from './config-client.js';
+export type { HostClient, NetworkSelector } from './host-client.js';
 export type { KeepAliveHandle } from './keep-alive-handle.js';
 export type { CallEvent } from './call-event.js';
 export type { ConnectDaemon } from './grpc-js/dialled-transport.js';

@@ -1,4 +1,5 @@
 import type { CallEvent } from './call-event.js';
+import type { CallOptions } from './call-options.js';
 import type { ConfigClient } from './config-client.js';
 import type { ConnectDaemon } from './grpc-js/dialled-transport.js';
 import type { MethodDefinition } from '@grpc/grpc-js';
@@ -43,12 +44,6 @@ export interface WinsClientOptions {
 
 /** Which run: its name, and the id that tells it from the next one of that name. */
 export type RunName = Pick<ProcessName, 'Value'> & Partial<ProcessName>;
-
-/** What every call takes. */
-export interface CallOptions {
-  /** Aborting it ends the call with the code `cancelled`. */
-  readonly signal?: AbortSignal;
-}
 
 /** How a process is stopped. */
 export interface StopOptions extends CallOptions {

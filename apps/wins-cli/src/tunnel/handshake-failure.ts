@@ -1,4 +1,4 @@
-import { DEFAULT_PROXY_PIPE_NAME, errnoOf, formatDuration } from '@wins/wins-program';
+import { DEFAULT_PROXY_PIPE_NAME, errnoOf, formatDuration, messageOf } from '@wins/wins-program';
 import { ASK_DOCTOR } from '../daemon/pipe-failure.js';
 
 const OTHER_PIPE = `is it the tunnel pipe (--proxy ${DEFAULT_PROXY_PIPE_NAME}), and not the main one? Else ${ASK_DOCTOR}`;
@@ -7,7 +7,9 @@ const OTHER_PIPE = `is it the tunnel pipe (--proxy ${DEFAULT_PROXY_PIPE_NAME}), 
  * What it means that a pipe was opened and no tunnel came of it. What ws and Node say of that is about HTTP, which no one chose
  * here; it stays the `cause`.
  */
-export function handshakeFailure(pipe: string, cause: Error): Error {
+export function handshakeFailure(pipe: string, cause: unknown, timeoutMs: number): Error {
+  if (cause instanceof Error && cause.name === 'TimeoutError')
+    return handshakeTimeout(pipe, timeoutMs);
   return new Error(`no tunnel on pipe "${pipe}": ${foundIn(cause)}`, { cause });
 }
 
@@ -19,8 +21,8 @@ export function handshakeTimeout(pipe: string, timeoutMs: number): Error {
   );
 }
 
-function foundIn(cause: Error): string {
-  const [, status] = /^Unexpected server response: (\d+)$/.exec(cause.message) ?? [];
+function foundIn(cause: unknown): string {
+  const [, status] = /^Unexpected server response: (\d+)$/.exec(messageOf(cause)) ?? [];
   if (status === '503') return `the daemon takes no more tunnels now; try again, or ${ASK_DOCTOR}`;
   if (status !== undefined) return `found HTTP status ${status}; ${OTHER_PIPE}`;
   if (/^HPE_/.test(errnoOf(cause) ?? '')) return `what serves it speaks no HTTP/1; ${OTHER_PIPE}`;

@@ -1,10 +1,7 @@
-import { webSocketClientOptions } from '@wins/tcp-tunnel';
-import { networkIdentity, TUNNEL_CLIENT_HEADER, TUNNEL_NETWORK_HEADER } from '@wins/wins-program';
-import { clientLabel } from '../daemon/client-label.js';
-import type { Socket } from 'node:net';
-import { WebSocket } from 'ws';
-import { handshakeFailure, handshakeTimeout } from './handshake-failure.js';
+import { connectWebSocket, TunnelError, type OnTunnelSocket } from '@wins/tcp-tunnel';
+import { networkIdentity } from '@wins/wins-program';
 import { connectTrustedPipe } from '../daemon/trusted-pipe.js';
+import { handshakeFailure } from './handshake-failure.js';
 
 /** Where the tunnel pipe is. */
 export interface TunnelPipe {
@@ -18,58 +15,21 @@ export interface TunnelPipe {
 /**
  * Connects to the tunnel pipe and shakes hands.
  *
- * @param opened - Called in the turn in which the WebSocket opened, which then is the callee's, with the connection below it, and told
- * whether the daemon has the network of this process. What it throws gives the WebSocket up.
- * @throws PipeError when there is no way to the pipe; Error when the other side does not shake hands;
- * the reason of the signal.
+ * @throws PipeError when there is no way to the pipe; Error when the other side does not shake hands; the reason of the signal; what `opened`
+ *   throws.
  */
 export async function openWebSocket<T>(
   { pipe, timeoutMs, signal }: TunnelPipe,
-  opened: (webSocket: WebSocket, connection: Socket, hasOwnNetwork: boolean) => T,
+  opened: OnTunnelSocket<T>,
 ): Promise<T> {
   const connection = await connectTrustedPipe(pipe, { timeoutMs, signal });
+  const dial = () => Promise.resolve(connection);
   const network = networkIdentity();
-  const webSocket = new WebSocket('ws://wins/', {
-    // The connection is a pipe of this host, which no intermediary sees.
-    ...webSocketClientOptions({ localEndpoint: true }),
-    createConnection: () => connection,
-    headers: {
-      [TUNNEL_CLIENT_HEADER]: clientLabel(),
-      ...(network !== undefined && { [TUNNEL_NETWORK_HEADER]: network }),
-    },
-  });
-  return new Promise((resolve, reject) => {
-    const abort = (): void => webSocket.terminate();
-    const settle = (): void => {
-      clearTimeout(late);
-      signal.removeEventListener('abort', abort);
-    };
-    signal.addEventListener('abort', abort, { once: true });
-    let hasOwnNetwork = false;
-    webSocket.once('upgrade', ({ headers }) => {
-      hasOwnNetwork = headers[TUNNEL_NETWORK_HEADER] === 'same';
-    });
-    webSocket.once('open', () => {
-      settle();
-      webSocket.off('error', failed);
-      try {
-        resolve(opened(webSocket, connection, hasOwnNetwork));
-      } catch (error) {
-        fail(error as Error);
-      }
-    });
-    const fail = (error: Error): void => {
-      settle();
-      // Another error of a WebSocket that is given up must not end the process.
-      webSocket.on('error', () => undefined);
-      connection.destroy();
-      reject(signal.aborted ? (signal.reason as Error) : error);
-    };
-    const late = setTimeout(() => {
-      fail(handshakeTimeout(pipe, timeoutMs));
-      webSocket.terminate();
-    }, timeoutMs);
-    const failed = (error: Error): void => fail(handshakeFailure(pipe, error));
-    webSocket.once('error', failed);
-  });
+  try {
+    return await connectWebSocket({ address: pipe, dial, signal, timeoutMs, network }, opened);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof TunnelError) || error.code !== 'unreachable') throw error;
+    throw handshakeFailure(pipe, error.cause, timeoutMs);
+  }
 }

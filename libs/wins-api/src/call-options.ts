@@ -1,0 +1,5 @@
+/** What every call takes. */
+export interface CallOptions {
+  /** Aborting it ends the call with the code `cancelled`. */
+  readonly signal?: AbortSignal;
+}
