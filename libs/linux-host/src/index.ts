@@ -31,10 +31,5 @@ export {
   type PosixProcessHost,
   type PosixCommand,
 } from './processes/posix-process-host.js';
-export type {
-  MakeHostFailure,
-  HostFailureCode,
-  HostFailureDetails,
-} from './processes/host-failure.js';
 export type { PosixExit, PosixProcess, PosixUsage } from './processes/posix-process.js';
 export type { LeftoverSearch, FoundLeftover } from './processes/find-leftovers.js';

@@ -43,6 +43,14 @@ export { readBytes, unlessNotFound, type ReadOptions } from './read/read-bytes.j
 export { readText } from './read/read-text.js';
 export { readWhole, type ReadLimits } from './read/read-blocks.js';
 export type { Distrust, FileTrust, TrustOptions, TrustRule } from './trust/file-trust.js';
+export {
+  failing,
+  hostPaths,
+  type HostFailureCode,
+  type HostFailureDetails,
+  type HostPaths,
+  type MakeHostFailure,
+} from './trust/host-paths.js';
 export { posixFileTrust } from './trust/posix-file-trust.js';
 export {
   distrusted,

@@ -64,7 +64,7 @@ export function distrusted(tried: string, path: string, distrust: Distrust): Tru
 }
 
 /** A path may hold characters that forge a line of a log, or that a terminal obeys; JSON escapes some of them. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return JSON.stringify(text).replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
     (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`,

@@ -24,15 +24,11 @@ const PATH = 'SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion';
  * @throws WindowsError `unavailable`, `accessDenied`, `notFound`.
  */
 export function windowsVersion(): WindowsVersion {
-  const key = RegistryKey.open(PATH);
+  using key = RegistryKey.open(PATH);
   if (key === undefined) {
     throw new WindowsError('notFound', `read the release of Windows: there is no HKLM\\${PATH}`);
   }
-  try {
-    return versionFrom(key.values());
-  } finally {
-    key.close();
-  }
+  return versionFrom(key.values());
 }
 
 /** The release among the values of its key. */

@@ -10,8 +10,7 @@
  */
 export { distrustOfFile } from './access/trusted-file.js';
 export { fileSecurity } from './access/file-security.js';
-export { lockFile } from './access/file-lock.js';
-export { holdFile, type FileHold } from './access/file-hold.js';
+export { holdFile, lockFile, type FileHold } from './access/file-hold.js';
 export { createPrivateFile } from './access/private-file.js';
 export { grantsTheSame, parseSecurityDescriptor } from './access/security-descriptor.js';
 export { whoMayWrite, type TrustedAccounts } from './access/who-may-write.js';
@@ -42,8 +41,8 @@ export { windowsHostSystem, type WindowsHostSystem } from './network/windows-hos
 export type { NetworkSelector, NetworkAdapter } from './network/network-adapters-selection.js';
 export type { HnsNetwork, HnsSubnet } from './network/hns-networks-json.js';
 export type { RouteEntry } from './network/routes.js';
-export { pipeAccess } from './pipes/pipe-access.js';
-export { pipeExists } from './pipes/pipe-exists.js';
+export { pipeAccess, pipeExists } from './pipes/pipe-access.js';
+
 export type { PipeClient } from './pipes/pipe-client.js';
 export {
   pipeAccessFault,
@@ -94,11 +93,6 @@ export { isBelow } from './processes/process-ancestry.js';
 export { processesOf } from './processes/windows-process-table.js';
 export { startDetachedProcess } from './processes/windows-process-detached.js';
 export type { Program } from './processes/windows-process-start.js';
-export type {
-  MakeHostFailure,
-  HostFailureCode,
-  HostFailureDetails,
-} from './processes/job-object-host-failure.js';
 export type { JobObjectProcess } from './processes/job-object-process.js';
 export type { LeftoverSearch, FoundLeftover } from './processes/job-object-leftovers.js';
 export type { JobUsage } from './processes/job-usage.js';

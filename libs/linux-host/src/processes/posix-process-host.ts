@@ -1,5 +1,11 @@
-import { posixFileTrust, type Distrust } from '@wins/trusted-files';
-import { errnoOf, messageOf, quoteText, RUN_MARKER_VARIABLE } from '@wins/wins-program';
+import {
+  hostPaths,
+  posixFileTrust,
+  type HostFailureCode,
+  type HostPaths,
+  type MakeHostFailure,
+} from '@wins/trusted-files';
+import { errnoOf, quoteText, RUN_MARKER_VARIABLE } from '@wins/wins-program';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -12,12 +18,6 @@ import {
   type FoundLeftover,
   type LeftoverSearch,
 } from './find-leftovers.js';
-import {
-  inspectionFailure,
-  linuxFailure,
-  startCode,
-  type MakeHostFailure,
-} from './host-failure.js';
 import { LinuxProcessTable } from './linux-process-table.js';
 import { PosixSession, type PosixProcess } from './posix-process.js';
 import { formatRunMarker, parseDaemon } from './run-marker.js';
@@ -51,7 +51,7 @@ export interface PosixCommand {
 }
 
 /** Runs programs in sessions of their own. Nothing has to be closed but the processes that it starts. */
-export interface PosixProcessHost {
+export interface PosixProcessHost extends HostPaths {
   readonly dialect: 'posix';
   /** This process: `PID:start token`. */
   readonly daemon: string;
@@ -61,12 +61,6 @@ export interface PosixProcessHost {
   isBelow(pid: number): boolean;
   /** Start of a process in milliseconds since 1970; undefined if ended or without `/proc`. */
   startedAt(pid: number): number | undefined;
-  /** Succeeds when only root or this user could have put the file there. @throws `notFound`, `pathNotTrusted`, `unknown`. */
-  assertTrustedFile(path: string): Promise<void>;
-  /** Succeeds when only root or this user could have put anything into it. @throws `notFound`, `pathNotTrusted`, `unknown`. */
-  assertTrustedDirectory(path: string): Promise<void>;
-  /** Creates a directory of mode 0700, or checks that it is one and our own. @throws `stateUnavailable`. */
-  ensurePrivateDirectory(path: string): void;
   /** Starts a program as the leader of a session. @throws `spawnFailed`, `invalidArgument` (arguments too long). */
   start(command: PosixCommand): Promise<PosixProcess>;
   /** Finds what earlier daemons left; without `/proc` nothing. @throws `unknown` when it cannot look. */
@@ -86,7 +80,6 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
     const message = `cannot run processes in process groups: found ${process.platform}; wanted a POSIX system`;
     throw new LinuxError('unavailable', message);
   }
-  const trust = posixFileTrust(ownUid);
   const table = existsSync('/proc/self/environ') ? new LinuxProcessTable() : undefined;
   const tokenOf = (startTicks: number): string => `${startTicks}.${table?.realm ?? 'unknown'}`;
   const daemon = `${process.pid}:${tokenOf(table?.startTicks(process.pid) ?? 0)}`;
@@ -103,26 +96,6 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
     return entry !== undefined && tokenOf(entry.startTicks) === startToken;
   };
 
-  const assertTrusted = (
-    tried: string,
-    path: string,
-    judge: () => Distrust | undefined,
-    wanted: string,
-  ): void => {
-    let distrust: Distrust | undefined;
-    try {
-      distrust = judge();
-    } catch (error) {
-      const { code, message, cause } = inspectionFailure(error);
-      throw failure(code, message, { cause, path });
-    }
-    if (distrust === undefined) return;
-    const { rule, path: step, found } = distrust;
-    const where = step === path ? '' : ` because of ${quoteText(step)}`;
-    const message = `${tried} ${quoteText(path)}${where}: ${found}; wanted ${wanted}`;
-    throw failure('pathNotTrusted', message, { path, rule });
-  };
-
   return {
     dialect: 'posix',
     daemon,
@@ -135,22 +108,10 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
       const ticks = table?.entry(pid)?.startTicks;
       return ticks === undefined ? undefined : Date.now() - uptime() * 1000 + ticks * TICK_MS;
     },
-    assertTrustedFile: rejecting((path) => {
-      const wanted = "a regular file that only root or the daemon's user can replace";
-      assertTrusted('cannot run', path, () => trust.distrustOfFile(path), wanted);
+    ...hostPaths(posixFileTrust(ownUid), failure, {
+      file: "a regular file that only root or the daemon's user can replace",
+      directory: "a directory that only root or the daemon's user can write to",
     }),
-    assertTrustedDirectory: rejecting((path) => {
-      const wanted = "a directory that only root or the daemon's user can write to";
-      assertTrusted('cannot work in', path, () => trust.distrustOfFolder(path), wanted);
-    }),
-    ensurePrivateDirectory: (path) => {
-      try {
-        trust.ensurePrivateFolder(path);
-      } catch (cause) {
-        const message = messageOf(cause);
-        throw failure('stateUnavailable', message, { cause, path });
-      }
-    },
     start: async (command) => {
       try {
         return await startWhenFree(command, daemon, table, tokenOf);
@@ -172,13 +133,14 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
   };
 }
 
-/** What it throws rejects. */
-function rejecting(act: (path: string) => void): (path: string) => Promise<void> {
-  return (path) =>
-    new Promise((resolve) => {
-      act(path);
-      resolve();
-    });
+/** Arguments that are too long are the only limit that a request itself can exceed. */
+function startCode(error: unknown): HostFailureCode {
+  return errnoOf(error) === 'E2BIG' ? 'invalidArgument' : 'spawnFailed';
+}
+
+function linuxFailure(code: HostFailureCode, message: string, { cause }: ErrorOptions): LinuxError {
+  const known = code === 'invalidArgument' || code === 'notFound' ? code : 'unknown';
+  return new LinuxError(code === 'pathNotTrusted' ? 'accessDenied' : known, message, { cause });
 }
 
 async function startWhenFree(

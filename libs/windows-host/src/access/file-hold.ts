@@ -1,12 +1,7 @@
 import { quoteText } from '@wins/wins-program';
-import { INVALID_HANDLE_VALUE, check } from '../win32/kernel32.js';
-import { files, OPEN_EXISTING } from '../win32/files.js';
-import { OwnedHandle } from '../win32/calls/owned-handle.js';
-import {
-  FILE_FLAG_OPEN_REPARSE_POINT,
-  FILE_SHARE_READ,
-  GENERIC_READ,
-} from '../win32/file-facts.js';
+import { openFile } from '../win32/files.js';
+import * as win32 from '../win32/kernel32.js';
+import { WindowsError } from '../windows-error.js';
 
 /** Keeps a file from being changed until it is closed, by the caller. */
 export interface FileHold {
@@ -20,15 +15,30 @@ export interface FileHold {
  * @throws WindowsError `notFound`; `busy` when someone has it open for writing.
  */
 export function holdFile(path: string): FileHold {
-  const handle = files().CreateFileW(
-    path,
-    GENERIC_READ,
-    FILE_SHARE_READ,
-    null,
-    OPEN_EXISTING,
-    FILE_FLAG_OPEN_REPARSE_POINT,
-    0,
-  );
-  check(handle !== INVALID_HANDLE_VALUE, 'CreateFileW', `held ${quoteText(path)}`);
-  return new OwnedHandle(handle);
+  return openFile(`held ${quoteText(path)}`, path, {
+    access: win32.GENERIC_READ,
+    share: win32.FILE_SHARE_READ,
+    flags: win32.FILE_FLAG_OPEN_REPARSE_POINT,
+  });
+}
+
+/**
+ * Takes a file for this process alone, and makes it when it is not there; it stays when it is given back. The system takes it
+ * back from a process that ends, however it ends. Who may open the file may take it, so its folder should be private.
+ *
+ * @returns Undefined while another has it open in any way.
+ * @throws WindowsError `notFound` when its folder is absent, `accessDenied`.
+ */
+export function lockFile(path: string): FileHold | undefined {
+  try {
+    return openFile(`locked ${quoteText(path)}`, path, {
+      access: win32.GENERIC_READ | win32.GENERIC_WRITE,
+      share: 0,
+      disposition: win32.OPEN_ALWAYS,
+      flags: win32.FILE_FLAG_OPEN_REPARSE_POINT,
+    });
+  } catch (error) {
+    if (error instanceof WindowsError && error.code === 'busy') return undefined;
+    throw error;
+  }
 }

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
-import { lockFile } from './file-lock.js';
+import { lockFile } from './file-hold.js';
 
 const HOLDER = 'hold-the-lock';
 

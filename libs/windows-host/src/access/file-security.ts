@@ -1,23 +1,23 @@
 import { quoteText } from '@wins/wins-program';
-import { systemError } from '../windows-error.js';
 import {
-  FILE_FLAG_BACKUP_SEMANTICS,
-  FILE_SHARE_ALL,
-  files,
-  OPEN_EXISTING,
-  READ_CONTROL,
-} from '../win32/files.js';
-import { check, INVALID_HANDLE_VALUE, kernel32, type Handle } from '../win32/kernel32.js';
-import { OwnedHandle } from '../win32/calls/owned-handle.js';
-import {
+  advapi32,
   DACL_SECURITY_INFORMATION,
   GROUP_SECURITY_INFORMATION,
   OWNER_SECURITY_INFORMATION,
-  SDDL_REVISION_1,
   SE_FILE_OBJECT,
-  security,
   type LocalMemory,
-} from '../win32/security.js';
+} from '../win32/advapi32.js';
+import { call, checkStatus } from '../win32/calls/call.js';
+import { loadKoffi } from '../win32/calls/system-library.js';
+import { openFile } from '../win32/files.js';
+import {
+  FILE_FLAG_BACKUP_SEMANTICS,
+  kernel32,
+  READ_CONTROL,
+  type Handle,
+} from '../win32/kernel32.js';
+
+const SDDL_REVISION_1 = 1;
 
 /**
  * The security descriptor of a file or folder as SDDL: owner, group and access list, for {@link whoMayWrite}. A link is followed.
@@ -26,22 +26,9 @@ import {
  */
 export function fileSecurity(path: string): string {
   const tried = `read the access list of ${path}`;
-  const file = files().CreateFileW(
-    path,
-    READ_CONTROL,
-    FILE_SHARE_ALL,
-    null,
-    OPEN_EXISTING,
-    FILE_FLAG_BACKUP_SEMANTICS,
-    0,
-  );
-  check(file !== INVALID_HANDLE_VALUE, 'CreateFileW', tried);
-  const owned = new OwnedHandle(file);
-  try {
-    return handleSecurity(owned.value, tried);
-  } finally {
-    owned.close();
-  }
+  const opening = { access: READ_CONTROL, flags: FILE_FLAG_BACKUP_SEMANTICS };
+  using file = openFile(tried, path, opening);
+  return handleSecurity(file.value, tried);
 }
 
 /**
@@ -54,23 +41,10 @@ export function handleSecurity(handle: Handle, tried: string, objectType = SE_FI
   const wanted =
     OWNER_SECURITY_INFORMATION | GROUP_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION;
   const out: [LocalMemory | null] = [null];
-  const errorNumber = security().GetSecurityInfo(
-    handle,
-    objectType,
-    wanted,
-    null,
-    null,
-    null,
-    null,
-    out,
-  );
-  if (errorNumber !== 0 || out[0] === null)
-    throw systemError(tried, { functionName: 'GetSecurityInfo', errorNumber });
-  try {
-    return descriptorText(out[0], wanted, tried);
-  } finally {
-    kernel32().LocalFree(out[0]);
-  }
+  const { GetSecurityInfo } = advapi32;
+  const status = GetSecurityInfo(handle, objectType, wanted, null, null, null, null, out);
+  checkStatus(tried, 'GetSecurityInfo', status);
+  return takeLocal(out, (descriptor) => descriptorText(descriptor, wanted, tried));
 }
 
 /**
@@ -82,17 +56,11 @@ export function descriptorFromText(sddl: string): Buffer {
   const out: [LocalMemory | null] = [null];
   const sizeBytes: [number] = [0];
   const tried = `read the security descriptor ${quoteText(sddl)}`;
-  const { ConvertStringSecurityDescriptorToSecurityDescriptorW: convert, koffi } = security();
-  check(
-    convert(sddl, SDDL_REVISION_1, out, sizeBytes) !== 0,
-    'ConvertStringSecurityDescriptorToSecurityDescriptorW',
-    tried,
+  const { ConvertStringSecurityDescriptorToSecurityDescriptorW: convert } = advapi32;
+  call(tried, convert, sddl, SDDL_REVISION_1, out, sizeBytes);
+  return takeLocal(out, (memory) =>
+    Buffer.from(loadKoffi().decode(memory, 'uint8_t', sizeBytes[0]) as Uint8Array),
   );
-  try {
-    return Buffer.from(koffi.decode(out[0], 'uint8_t', sizeBytes[0]) as Uint8Array);
-  } finally {
-    kernel32().LocalFree(out[0]);
-  }
 }
 
 /**
@@ -106,18 +74,24 @@ export function descriptorText(
   tried: string,
 ): string {
   const out: [LocalMemory | null] = [null];
-  const length: [number] = [0];
-  const { ConvertSecurityDescriptorToStringSecurityDescriptorW: convert, koffi } = security();
-  check(
-    convert(descriptor, SDDL_REVISION_1, information, out, length) !== 0,
-    'ConvertSecurityDescriptorToStringSecurityDescriptorW',
-    tried,
-  );
+  const { ConvertSecurityDescriptorToStringSecurityDescriptorW: convert } = advapi32;
+  call(tried, convert, descriptor, SDDL_REVISION_1, information, out, [0]);
+  return takeText(out);
+}
+
+/** The text that a call has allocated; it is freed. */
+export function takeText(out: readonly [LocalMemory | null]): string {
+  return takeLocal(out, (memory) => loadKoffi().decode(memory, 'char16_t', -1) as string);
+}
+
+function takeLocal<T>(
+  [memory]: readonly [LocalMemory | null],
+  read: (memory: LocalMemory) => T,
+): T {
+  if (memory === null) throw new RangeError('the system gave no memory');
   try {
-    const text = koffi.decode(out[0], 'char16_t', length[0]) as string;
-    const end = text.indexOf('\0');
-    return end === -1 ? text : text.slice(0, end);
+    return read(memory);
   } finally {
-    kernel32().LocalFree(out[0]);
+    kernel32.LocalFree(memory);
   }
 }

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import { descriptorFromText, descriptorText, fileSecurity } from './file-security.js';
 import { parseSecurityDescriptor } from './security-descriptor.js';
-import { DACL_SECURITY_INFORMATION } from '../win32/security.js';
+import { DACL_SECURITY_INFORMATION } from '../win32/advapi32.js';
 
 describe('the security of files', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-'));

@@ -1,12 +1,9 @@
-import { check, kernel32, type Handle } from '../win32/kernel32.js';
+import { takeText } from './file-security.js';
+import { advapi32 } from '../win32/advapi32.js';
+import { call } from '../win32/calls/call.js';
 import { OwnedHandle } from '../win32/calls/owned-handle.js';
-import {
-  PROCESS_QUERY_LIMITED_INFORMATION,
-  TOKEN_QUERY,
-  TokenGroups,
-  tokens,
-  TokenUser,
-} from '../win32/tokens.js';
+import { kernel32, type Handle } from '../win32/kernel32.js';
+import { SID_AND_ATTRIBUTES } from '../win32/structures.js';
 
 /** In whose name a process runs. */
 export interface ProcessAccount {
@@ -15,6 +12,11 @@ export interface ProcessAccount {
   /** Whether it is SYSTEM, or has the rights of an administrator now: one who is not elevated does not. */
   readonly isPrivileged: boolean;
 }
+
+const PROCESS_QUERY_LIMITED_INFORMATION = 0x1000;
+const TOKEN_QUERY = 8;
+const TOKEN_USER = 1;
+const TOKEN_GROUPS = 2;
 
 const SYSTEM = 'S-1-5-18';
 const ADMINISTRATORS = 'S-1-5-32-544';
@@ -30,32 +32,26 @@ const TOKEN_BYTES = 128 * 1024;
  */
 export function processAccount(processId: number = process.pid): ProcessAccount {
   const tried = `looked for the account of process ${processId}`;
-  const { OpenProcess, OpenProcessToken } = tokens();
-  const handle = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, 0, processId);
-  check(handle !== 0, 'OpenProcess', tried);
-  const opened = new OwnedHandle(handle);
-  try {
-    const out: [Handle] = [0];
-    check(OpenProcessToken(handle, TOKEN_QUERY, out) !== 0, 'OpenProcessToken', tried);
-    const token = new OwnedHandle(out[0]);
-    try {
-      return accountOf(token.value, tried);
-    } finally {
-      token.close();
-    }
-  } finally {
-    opened.close();
-  }
+  const { OpenProcess } = kernel32;
+  using opened = new OwnedHandle(
+    call(tried, OpenProcess, PROCESS_QUERY_LIMITED_INFORMATION, 0, processId),
+  );
+  const out: [Handle] = [0];
+  call(tried, advapi32.OpenProcessToken, opened.value, TOKEN_QUERY, out);
+  using token = new OwnedHandle(out[0]);
+  return accountOf(token.value, tried);
 }
 
 function accountOf(token: Handle, tried: string): ProcessAccount {
-  const user = readInformation(token, TokenUser, tried, (memory) => sidText(memory, 0, tried));
+  const user = readInformation(token, TOKEN_USER, tried, (memory) =>
+    sidText(SID_AND_ATTRIBUTES.read(memory).Sid, tried),
+  );
   if (user === SYSTEM) return { user, isPrivileged: true };
-  // TOKEN_GROUPS: a count, then pairs of a pointer to a SID and its attributes, 16 bytes each.
-  const isPrivileged = readInformation(token, TokenGroups, tried, (groups) =>
-    Array.from({ length: groups.readUInt32LE(0) }, (_, index) => 8 + 16 * index).some(
-      (at) =>
-        isEnabled(groups.readUInt32LE(at + 8)) && sidText(groups, at, tried) === ADMINISTRATORS,
+  const isPrivileged = readInformation(token, TOKEN_GROUPS, tried, (groups) =>
+    Array.from({ length: groups.readUInt32LE(0) }, (_, index) =>
+      SID_AND_ATTRIBUTES.read(groups, 8 + SID_AND_ATTRIBUTES.sizeBytes * index),
+    ).some(
+      ({ Sid, Attributes }) => isEnabled(Attributes) && sidText(Sid, tried) === ADMINISTRATORS,
     ),
   );
   return { user, isPrivileged };
@@ -73,8 +69,7 @@ function readInformation<T>(
   read: (memory: Buffer) => T,
 ): T {
   const memory = Buffer.alloc(TOKEN_BYTES);
-  const isRead = tokens().GetTokenInformation(token, kind, memory, memory.length, [0]) !== 0;
-  check(isRead, 'GetTokenInformation', tried);
+  call(tried, advapi32.GetTokenInformation, token, kind, memory, memory.length, [0]);
   try {
     return read(memory);
   } finally {
@@ -83,14 +78,8 @@ function readInformation<T>(
   }
 }
 
-/** The SID that the pointer at `offset` leads to. */
-function sidText(memory: Buffer, offset: number, tried: string): string {
+function sidText(sid: bigint | null, tried: string): string {
   const out: [bigint | null] = [null];
-  const isText = tokens().ConvertSidToStringSidW(memory.readBigUInt64LE(offset), out) !== 0;
-  check(isText, 'ConvertSidToStringSidW', tried);
-  try {
-    return tokens().koffi.decode(out[0], 'char16_t', -1) as string;
-  } finally {
-    kernel32().LocalFree(out[0]);
-  }
+  call(tried, advapi32.ConvertSidToStringSidW, sid, out);
+  return takeText(out);
 }

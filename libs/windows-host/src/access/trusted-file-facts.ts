@@ -1,21 +1,22 @@
 import { quoteText } from '@wins/wins-program';
 import { handleSecurity } from './file-security.js';
-import {
-  FILE_ATTRIBUTE_DIRECTORY,
-  FILE_ATTRIBUTE_REPARSE_POINT,
-  FILE_FLAG_OPEN_REPARSE_POINT,
-  FILE_READ_ATTRIBUTES,
-  fileFacts,
-} from '../win32/file-facts.js';
+import { call } from '../win32/calls/call.js';
+import { openFile } from '../win32/files.js';
 import {
   FILE_FLAG_BACKUP_SEMANTICS,
-  FILE_SHARE_ALL,
-  files,
-  OPEN_EXISTING,
+  FILE_FLAG_OPEN_REPARSE_POINT,
+  FILE_READ_ATTRIBUTES,
+  kernel32,
   READ_CONTROL,
-} from '../win32/files.js';
-import { check, INVALID_HANDLE_VALUE } from '../win32/kernel32.js';
-import { OwnedHandle } from '../win32/calls/owned-handle.js';
+} from '../win32/kernel32.js';
+import { BY_HANDLE_FILE_INFORMATION } from '../win32/structures.js';
+import { systemError } from '../windows-error.js';
+
+const FILE_ATTRIBUTE_DIRECTORY = 0x10;
+const FILE_ATTRIBUTE_REPARSE_POINT = 0x400;
+/** More than any path. */
+const PATH_CHARACTERS = 32_768;
+const ERROR_INSUFFICIENT_BUFFER = 122;
 
 /** What is at a path, all of it from one open handle. */
 export interface FileFacts {
@@ -37,35 +38,25 @@ export interface FileFacts {
  */
 export function readFileFacts(path: string): FileFacts {
   const tried = `looked at ${quoteText(path)}`;
-  const handle = files().CreateFileW(
-    path,
-    READ_CONTROL | FILE_READ_ATTRIBUTES,
-    FILE_SHARE_ALL,
-    null,
-    OPEN_EXISTING,
-    FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT,
-    0,
-  );
-  check(handle !== INVALID_HANDLE_VALUE, 'CreateFileW', tried);
-  const file = new OwnedHandle(handle);
-  try {
-    const { GetFileInformationByHandle, GetFinalPathNameByHandleW } = fileFacts();
-    // BY_HANDLE_FILE_INFORMATION.
-    const information = Buffer.alloc(52);
-    const informed = GetFileInformationByHandle(file.value, information);
-    check(informed !== 0, 'GetFileInformationByHandle', tried);
-    const attributes = information.readUInt32LE(0);
-    const name = Buffer.alloc(65_536);
-    const length = GetFinalPathNameByHandleW(file.value, name, name.length / 2, 0);
-    check(length > 0 && length < name.length / 2, 'GetFinalPathNameByHandleW', tried);
-    return {
-      path,
-      finalPath: name.toString('utf16le', 0, length * 2),
-      isDirectory: (attributes & FILE_ATTRIBUTE_DIRECTORY) !== 0,
-      isReparsePoint: (attributes & FILE_ATTRIBUTE_REPARSE_POINT) !== 0,
-      sddl: handleSecurity(file.value, tried),
-    };
-  } finally {
-    file.close();
+  using file = openFile(tried, path, {
+    access: READ_CONTROL | FILE_READ_ATTRIBUTES,
+    flags: FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT,
+  });
+  const { GetFileInformationByHandle, GetFinalPathNameByHandleW } = kernel32;
+  const information = BY_HANDLE_FILE_INFORMATION.create({});
+  call(tried, GetFileInformationByHandle, file.value, information);
+  const { dwFileAttributes } = BY_HANDLE_FILE_INFORMATION.read(information);
+  const name = Buffer.alloc(PATH_CHARACTERS * 2);
+  const length = call(tried, GetFinalPathNameByHandleW, file.value, name, PATH_CHARACTERS, 0);
+  if (length >= PATH_CHARACTERS) {
+    const functionName = GetFinalPathNameByHandleW.name;
+    throw systemError(tried, { functionName, errorNumber: ERROR_INSUFFICIENT_BUFFER });
   }
+  return {
+    path,
+    finalPath: name.toString('utf16le', 0, length * 2),
+    isDirectory: (dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) !== 0,
+    isReparsePoint: (dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) !== 0,
+    sddl: handleSecurity(file.value, tried),
+  };
 }

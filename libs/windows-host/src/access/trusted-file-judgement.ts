@@ -50,3 +50,17 @@ export function judgeStep(
 function foldAscii(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
+
+/**
+ * Tells an administrator what to do about a folder that others can change; whether these are administrators too is his to know. Pure.
+ *
+ * @returns empty when no one else can change it.
+ * @throws WindowsError `invalidArgument` for text that is no SDDL.
+ */
+export function privateFolderMending(folder: string, sddl: string, account: string): string {
+  const others = whoMayWrite(sddl, { trusted: [account] });
+  if (others.length === 0) return '';
+  const icacls = `icacls "${folder}"`;
+  const names = others.map((sid) => `*${sid}`).join(' ');
+  return `if that is an administrator, ${icacls} /setowner *S-1-5-32-544 and ${icacls} /remove ${names} fix it; if not, remove the folder`;
+}

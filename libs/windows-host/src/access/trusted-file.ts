@@ -1,16 +1,12 @@
 import type { Distrust } from '@wins/trusted-files';
-import { errnoOf, quoteText } from '@wins/wins-program';
+import { errnoOf } from '@wins/wins-program';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { processAccount, type ProcessAccount } from './process-account.js';
-import { descriptorFromText } from './file-security.js';
-import { privateFolderMending, privateFolderSecurity } from './private-folder-security.js';
+import { createFolder, listFor } from './private-file.js';
+import { processAccount } from './process-account.js';
 import { readFileFacts, type FileFacts } from './trusted-file-facts.js';
-import { judgeStep, stepsTo } from './trusted-file-judgement.js';
-import { fileFacts } from '../win32/file-facts.js';
-import { check } from '../win32/kernel32.js';
-import { securityAttributes } from '../win32/security-attributes.js';
+import { judgeStep, privateFolderMending, stepsTo } from './trusted-file-judgement.js';
 import { WindowsError } from '../windows-error.js';
 
 /**
@@ -56,48 +52,34 @@ function distrustOfSteps(
 }
 
 /**
- * Makes a folder that only SYSTEM, administrators and an account like this one can use ({@link privateFolderSecurity}), or looks
- * whether one that is there already is safe from others: no link in its path, and no one else can write in it or put another in
- * its place.
- *
- * The folders above it are made as folders are made.
+ * Makes a folder that only SYSTEM, administrators and an account like this one can use, or looks whether one that is there already is
+ * safe from others: no link in its path, and no one else can write in it or put another in its place. The folders above it are made as
+ * folders are made; each is made only in one that was found safe, so that no junction leads the making elsewhere.
  *
  * @param absolute its absolute path.
- * @throws WindowsError `accessDenied` when it is not safe, and what else the system says.
- */
-export function ensurePrivateFolder(absolute: string): void {
-  const distrust = makePrivateFolder(absolute);
-  if (distrust === undefined) return;
-  const { path: step, found, remedy } = distrust;
-  const tried = `made the private folder ${quoteText(path.win32.resolve(absolute))}`;
-  const wanted = 'wanted a folder that only administrators and this account can change';
-  const message = [`${tried}: ${found} (${step})`, wanted, remedy].filter(Boolean).join('; ');
-  throw new WindowsError('accessDenied', message);
-}
-
-/**
- * As {@link ensurePrivateFolder}. Each folder is made only in one that was found safe, so that no junction leads the making elsewhere.
- *
  * @returns Why it is not safe; undefined when it is.
+ * @throws WindowsError
  */
 export function makePrivateFolder(absolute: string): Distrust | undefined {
-  const account = processAccount();
-  return walkToPrivateFolder(absolute, account, (step, isFolder) =>
-    factsOrMade(step, isFolder ? () => makePrivately(step, account) : mkdirSync),
+  // One that has the rights of administrators is one of them and not named: another administrator, or the daemon as SYSTEM, could not
+  // tell it from a stranger.
+  const makePrivately = (step: string): void => createFolder(step, listFor(0o700, true));
+  return walkToPrivateFolder(absolute, (step, isFolder) =>
+    factsOrMade(step, isFolder ? makePrivately : mkdirSync),
   );
 }
 
 /** Judges a folder as {@link makePrivateFolder} does, and makes nothing: of what is not there yet only the folders above are judged. */
 export function distrustOfPrivateFolder(absolute: string): Distrust | undefined {
-  return walkToPrivateFolder(absolute, processAccount(), factsIfThere);
+  return walkToPrivateFolder(absolute, factsIfThere);
 }
 
 function walkToPrivateFolder(
   absolute: string,
-  { user }: ProcessAccount,
   take: (step: string, isFolder: boolean) => FileFacts | undefined,
 ): Distrust | undefined {
   const folder = path.win32.resolve(absolute);
+  const { user } = processAccount();
   for (const step of stepsTo(folder)) {
     const isFolder = step === folder;
     const facts = take(step, isFolder);
@@ -130,11 +112,4 @@ function factsOrMade(step: string, make: (step: string) => void): FileFacts {
     if (!isThere && errnoOf(error) !== 'EEXIST') throw error;
   }
   return readFileFacts(step);
-}
-
-function makePrivately(folder: string, account: ProcessAccount): void {
-  const descriptor = descriptorFromText(privateFolderSecurity(account));
-  const security = securityAttributes({ descriptor, inheritable: false });
-  const made = fileFacts().CreateDirectoryW(folder, security) !== 0;
-  check(made, 'CreateDirectoryW', `made the private folder ${quoteText(folder)}`);
 }

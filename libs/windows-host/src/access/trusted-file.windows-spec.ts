@@ -4,18 +4,15 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import { descriptorFromText } from './file-security.js';
-import { distrustOfFile, ensurePrivateFolder } from './trusted-file.js';
+import { distrustOfFile } from './trusted-file.js';
 import { readFileFacts } from './trusted-file-facts.js';
-import { loadSystemLibrary, systemPath } from '../win32/calls/system-library.js';
+import { windowsFileTrust } from './windows-file-trust.js';
+import { advapi32 } from '../win32/advapi32.js';
+import { systemPath } from '../win32/calls/system-library.js';
 
-const { bind } = loadSystemLibrary('advapi32.dll');
-// https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-setfilesecurityw
-const setFileSecurityW = bind<(file: string, information: number, descriptor: Buffer) => number>(
-  'int __stdcall SetFileSecurityW(str16 file, uint32_t information, void *descriptor)',
-);
 const letEverybodyWrite = (file: string): void => {
   const descriptor = descriptorFromText('D:(A;OICI;FA;;;WD)');
-  assert.notEqual(setFileSecurityW(file, 4, descriptor), 0);
+  assert.notEqual(advapi32.SetFileSecurityW(file, 4, descriptor), 0);
 };
 
 const directory = mkdtempSync(path.join(tmpdir(), 'wins-'));
@@ -47,7 +44,7 @@ describe('the place of a file', () => {
       assert.match(distrust.found, /^S-1-1-0 can change it$/);
     }
     const descriptor = descriptorFromText('D:(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)');
-    assert.notEqual(setFileSecurityW(directory, 4, descriptor), 0);
+    assert.notEqual(advapi32.SetFileSecurityW(directory, 4, descriptor), 0);
   });
 
   it('is not for a folder, and not-found when nothing is there', () => {
@@ -68,11 +65,12 @@ describe('the place of a file', () => {
 });
 
 describe('a private folder', () => {
+  const trust = windowsFileTrust();
   const folder = path.join(directory, 'a', 'b', 'state');
 
   it('is made with those above it, for nobody else, and found again', () => {
-    ensurePrivateFolder(folder);
-    ensurePrivateFolder(`${folder.replaceAll('\\', '/')}/`);
+    trust.ensurePrivateFolder(folder);
+    trust.ensurePrivateFolder(`${folder.replaceAll('\\', '/')}/`);
     const { sddl, isDirectory } = readFileFacts(folder);
     assert.equal(isDirectory, true);
     assert.match(sddl, /;;;SY\)/);
@@ -82,12 +80,12 @@ describe('a private folder', () => {
 
   it('is refused when others can write in it, and when it is a file', () => {
     letEverybodyWrite(folder);
-    assert.throws(() => ensurePrivateFolder(folder), {
-      code: 'accessDenied',
+    assert.throws(() => trust.ensurePrivateFolder(folder), {
+      code: 'notTrusted',
       message: /icacls .* \/remove \*S-1-1-0 /,
     });
     const file = path.join(directory, 'file');
     writeFileSync(file, '');
-    assert.throws(() => ensurePrivateFolder(file), { message: /it is no folder/ });
+    assert.throws(() => trust.ensurePrivateFolder(file), { message: /it is no folder/ });
   });
 });

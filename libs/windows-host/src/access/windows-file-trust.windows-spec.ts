@@ -5,22 +5,20 @@ import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { loadSystemLibrary } from '../win32/calls/system-library.js';
+import { advapi32 } from '../win32/advapi32.js';
 import { descriptorFromText } from './file-security.js';
 import { windowsFileTrust } from './windows-file-trust.js';
 
-const { bind } = loadSystemLibrary('advapi32.dll');
-// https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-setfilesecurityw
-const setFileSecurityW = bind<(file: string, information: number, descriptor: Buffer) => number>(
-  'int __stdcall SetFileSecurityW(str16 file, uint32_t information, void *descriptor)',
-);
 const trust = windowsFileTrust();
 
 describe('the trust of Windows under the contract of trusts', () => {
   const contract = fileTrustContract({
     trust,
     letOthersWrite: (open) => {
-      assert.notEqual(setFileSecurityW(open, 4, descriptorFromText('D:(A;OICI;FA;;;WD)')), 0);
+      assert.notEqual(
+        advapi32.SetFileSecurityW(open, 4, descriptorFromText('D:(A;OICI;FA;;;WD)')),
+        0,
+      );
     },
     // Wine makes no junctions.
     ...(process.env['WINEPREFIX'] === undefined && {

@@ -3,17 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, open, readFile, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { fileFacts } from '../win32/file-facts.js';
-import { check } from '../win32/kernel32.js';
-import {
-  DACL_SECURITY_INFORMATION,
-  PROTECTED_DACL_SECURITY_INFORMATION,
-  security,
-} from '../win32/security.js';
-import { descriptorFromText } from './file-security.js';
-import { planFileSecurity } from './plan-file-security.js';
-import { createPrivateFile, listFor } from './private-file.js';
-import { processAccount } from './process-account.js';
+import { createFolder, createPrivateFile, listFor, setMode } from './private-file.js';
 import { windowsFileTrust } from './windows-file-trust.js';
 
 /** Who may do what with a file: permission bits. Other facts of POSIX have no meaning here. */
@@ -63,7 +53,7 @@ export function windowsPlanFiles({
       trying('write', file, async () => {
         await mkdir(path.dirname(file), { recursive: true });
         const place = existsSync(file) ? realpathSync(file) : file;
-        if (await hasContent(place, content)) setAccess(place, mode, false);
+        if (await hasContent(place, content)) setMode(place, mode, false);
         else await replace(place, content, mode, false);
       }),
     remove: (file, directory) => trying('remove', file, () => remove(file, directory)),
@@ -79,12 +69,9 @@ async function ensureFolder(folder: string, mode: number): Promise<void> {
   const missing: string[] = [];
   for (let at = path.resolve(folder); !existsSync(at); at = path.dirname(at)) missing.push(at);
   const attributes = listFor(mode, true);
-  for (const step of missing.reverse()) {
-    const made = fileFacts().CreateDirectoryW(step, attributes) !== 0;
-    check(made, 'CreateDirectoryW', `made the folder ${quoteText(step)}`);
-  }
+  for (const step of missing.reverse()) createFolder(step, attributes);
   if (!(await stat(folder)).isDirectory()) throw new Error('a file');
-  setAccess(folder, mode, true);
+  setMode(folder, mode, true);
 }
 
 async function hasContent(file: string, content: Buffer): Promise<boolean> {
@@ -121,13 +108,6 @@ async function replace(
     await rm(pending, { force: true });
     throw error;
   }
-}
-
-function setAccess(file: string, mode: number, isFolder: boolean): void {
-  const descriptor = descriptorFromText(planFileSecurity(mode, processAccount(), isFolder));
-  const information = (DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION) >>> 0;
-  const set = security().SetFileSecurityW(file, information, descriptor) !== 0;
-  check(set, 'SetFileSecurityW', `set the access list of ${quoteText(file)}`);
 }
 
 async function remove(file: string, directory: boolean): Promise<void> {

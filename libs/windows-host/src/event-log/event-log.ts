@@ -1,8 +1,8 @@
 import { eventText } from './event-log-text.js';
 import { RegistryKey } from '../registry/registry.js';
 import { oneText } from '../services/service-structures.js';
-import { eventLogFunctions } from '../win32/event-log.js';
-import { check } from '../win32/kernel32.js';
+import { advapi32 } from '../win32/advapi32.js';
+import { call } from '../win32/calls/call.js';
 import { OwnedHandle } from '../win32/calls/owned-handle.js';
 
 /** One event. */
@@ -39,17 +39,15 @@ const MESSAGE_FILE = '%SystemRoot%\\System32\\EventCreate.exe';
  * @throws WindowsError `unavailable`, `accessDenied`.
  */
 export function openEventLog(source: string): EventLog {
-  const { RegisterEventSourceW, DeregisterEventSource, ReportEventW, addressOf } =
-    eventLogFunctions();
-  const handle = RegisterEventSourceW(null, source);
-  check(handle !== 0, 'RegisterEventSourceW', `opened the event log for ${source}`);
+  const { RegisterEventSourceW, DeregisterEventSource, ReportEventW } = advapi32;
+  const handle = call(`opened the event log for ${source}`, RegisterEventSourceW, null, source);
   const log = new OwnedHandle(handle, (value) => void DeregisterEventSource(value));
   return {
     report: ({ type, id, lines }) => {
       if (!Number.isInteger(id) || id < 1 || id > LARGEST_ID)
         throw new RangeError(`wrote an event with the id ${id}: 1 to ${LARGEST_ID} is wanted`);
       // A pointer and what it points to: a list of one string.
-      const strings = oneText(eventText(lines), addressOf);
+      const strings = oneText(eventText(lines));
       return ReportEventW(log.value, TYPES[type], 0, id, null, 1, 0, strings, null) !== 0;
     },
     close: () => log.close(),
@@ -62,16 +60,10 @@ export function openEventLog(source: string): EventLog {
  * @throws WindowsError `accessDenied`.
  */
 export function registerEventSource(source: string): void {
-  const key = RegistryKey.create(keyOf(source));
-  try {
-    key.set('EventMessageFile', { type: 'expandable-text', value: MESSAGE_FILE });
-    key.set('TypesSupported', {
-      type: 'number',
-      value: Object.values(TYPES).reduce<number>((all, type) => all | type, 0),
-    });
-  } finally {
-    key.close();
-  }
+  using key = RegistryKey.create(keyOf(source));
+  key.set('EventMessageFile', { type: 'expandable-text', value: MESSAGE_FILE });
+  const { error, warning, information } = TYPES;
+  key.set('TypesSupported', { type: 'number', value: error | warning | information });
 }
 
 /**
@@ -85,8 +77,7 @@ export function unregisterEventSource(source: string): void {
 
 /** Whether a source of the application's log is known. */
 export function isEventSource(source: string): boolean {
-  const key = RegistryKey.open(keyOf(source));
-  key?.close();
+  using key = RegistryKey.open(keyOf(source));
   return key !== undefined;
 }
 

@@ -54,12 +54,8 @@ const systemSwitches: FirewallSwitches = {
     }
   },
   enabled: (path) => {
-    const key = RegistryKey.open(path);
-    try {
-      const value = key?.value('EnableFirewall');
-      return value === undefined ? undefined : !(value.type === 'number' && value.value === 0);
-    } finally {
-      key?.close();
-    }
+    using key = RegistryKey.open(path);
+    const value = key?.value('EnableFirewall');
+    return value === undefined ? undefined : !(value.type === 'number' && value.value === 0);
   },
 };

@@ -132,15 +132,9 @@ export function firewallRules(host: FirewallHost = systemFirewall): FirewallRule
 
 /** Reads the rules where the firewall keeps them, because what netsh prints is in the language of the host. */
 export function registryRuleTexts(path = RULES_PATH): readonly string[] {
-  const key = RegistryKey.open(path);
-  if (key === undefined) return [];
-  try {
-    return [...key.values().values()].flatMap((entry) =>
-      entry.type === 'text' ? [entry.value] : [],
-    );
-  } finally {
-    key.close();
-  }
+  using key = RegistryKey.open(path);
+  const entries = [...(key?.values().values() ?? [])];
+  return entries.flatMap((entry) => (entry.type === 'text' ? [entry.value] : []));
 }
 
 const systemFirewall: FirewallHost = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { firewallRules, registryRuleTexts } from './firewall-rules.js';
 import { RegistryKey } from '../registry/registry.js';
-import { loadSystemLibrary } from '../win32/calls/system-library.js';
+import { systemLibrary } from '../win32/calls/system-library.js';
 
 const RUN = process.pid.toString(16).padStart(32, '0');
 const OTHER = process.pid.toString(16).padStart(32, 'f');
@@ -15,7 +15,7 @@ const ports = [
 /** Wine's netsh.exe does nothing and reports success. */
 function isWine(): boolean {
   try {
-    loadSystemLibrary('ntdll.dll').bind('str wine_get_version()');
+    systemLibrary('ntdll.dll', ['void *wine_get_version()']).wine_get_version();
     return true;
   } catch {
     return false;

@@ -1,17 +1,16 @@
-import { formatIpAddress, formatIpNetwork, parseIpAddress, parseIpNetwork } from './ip-address.js';
-import { PROTOCOL, type ForwardRow } from './ip-forward-row.js';
+import { formatAddress, formatNetwork, parseAddress, parseNetwork } from '@wins/wins-program';
 import { addGatewayRoutes, removeGatewayRoutes } from './gateway-routes.js';
-import type { RouteTable } from './routes.js';
+import { PROTOCOL, type ForwardRow, type RouteTable } from './routes.js';
 
 const row = (cidr: string, hop: string, protocol: number = PROTOCOL.netmgmt): ForwardRow => {
-  const destination = parseIpNetwork(cidr);
-  const nextHop = parseIpAddress(hop);
+  const destination = parseNetwork(cidr);
+  const nextHop = parseAddress(hop);
   if (destination === undefined || nextHop === undefined) throw new Error(cidr);
   return { destination, nextHop, interfaceIndex: 4, metric: 5, protocol };
 };
 
 const spell = (route: ForwardRow) =>
-  `${formatIpNetwork(route.destination)} via ${formatIpAddress(route.nextHop)}`;
+  `${formatNetwork(route.destination)} via ${formatAddress(route.nextHop)}`;
 
 /** A routing table in memory that remembers what was done to it; a lying one only says that it did it. */
 class MemoryTable implements RouteTable {

@@ -1,9 +1,7 @@
-import { readRouteDestinations } from '@wins/wins-program';
-import { formatIpNetwork, fromNetwork, type IpNetwork } from './ip-address.js';
-import type { AdapterEntry } from './ip-adapter-addresses.js';
-import { PROTOCOL, type ForwardRow } from './ip-forward-row.js';
+import { formatNetwork, readRouteDestinations, type IpNetwork } from '@wins/wins-program';
+import type { AdapterEntry } from './network-adapters.js';
 import { defaultRoute } from './network-adapters-selection.js';
-import { isOnLink, type RouteTable } from './routes.js';
+import { isOnLink, PROTOCOL, type ForwardRow, type RouteTable } from './routes.js';
 import { WindowsError } from '../windows-error.js';
 
 /**
@@ -56,22 +54,20 @@ function destinationsOf(verb: string, texts: readonly string[]): readonly IpNetw
   if ('refused' in read) {
     throw new WindowsError('invalidArgument', `cannot ${verb} routes: ${read.refused}`);
   }
-  return read.networks.map(fromNetwork);
+  return read.networks;
 }
 
 function routeTo(
   destination: IpNetwork,
   state: { readonly adapters: readonly AdapterEntry[]; readonly rows: readonly ForwardRow[] },
 ): ForwardRow {
-  const { length } = destination.address;
+  const { length } = destination.bytes;
   const route = defaultRoute(state, length);
   if (route === undefined || isOnLink(route.nextHop)) {
     const family = length === 4 ? 'IPv4' : 'IPv6';
     const found = `there is no ${family} default route through a gateway`;
-    throw new WindowsError(
-      'notFound',
-      `cannot add a route to ${formatIpNetwork(destination)}: ${found}`,
-    );
+    const message = `cannot add a route to ${formatNetwork(destination)}: ${found}`;
+    throw new WindowsError('notFound', message);
   }
   return { ...route, destination, protocol: PROTOCOL.netmgmt };
 }
@@ -79,18 +75,18 @@ function routeTo(
 function leadsAlike(a: ForwardRow, b: ForwardRow): boolean {
   return (
     isSame(a.destination, b.destination) &&
-    a.nextHop.equals(b.nextHop) &&
+    Buffer.compare(a.nextHop, b.nextHop) === 0 &&
     a.interfaceIndex === b.interfaceIndex
   );
 }
 
 function isSame(a: IpNetwork, b: IpNetwork): boolean {
-  return a.prefixLength === b.prefixLength && a.address.equals(b.address);
+  return a.prefix === b.prefix && Buffer.compare(a.bytes, b.bytes) === 0;
 }
 
 function verify(done: 'added' | 'removed', failed: readonly ForwardRow[]): void {
   if (failed.length === 0) return;
-  const destinations = failed.map(({ destination }) => formatIpNetwork(destination)).join(', ');
+  const destinations = failed.map(({ destination }) => formatNetwork(destination)).join(', ');
   const state = done === 'added' ? 'are not in' : 'are still in';
   const found = `the system reported success, and they ${state} the routing table`;
   throw new WindowsError('notVerified', `${done} routes to ${destinations}: ${found}`);

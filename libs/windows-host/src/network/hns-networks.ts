@@ -1,4 +1,4 @@
-import { escapeJson, messageOf, quoteText } from '@wins/wins-program';
+import { escapeJson, messageOf, overlap, parseNetwork, quoteText } from '@wins/wins-program';
 import {
   decodeFirstVersion,
   decodeNetworkIds,
@@ -7,7 +7,6 @@ import {
   type HnsNetwork,
   type NamedHnsNetwork,
 } from './hns-networks-json.js';
-import { isInNetwork, parseIpAddress, parseIpNetwork } from './ip-address.js';
 import type { NetworkSelector } from './network-adapters-selection.js';
 import { callFirstVersion, enumerateNetworks, queryNetwork } from '../win32/host-compute.js';
 import { WindowsError } from '../windows-error.js';
@@ -81,15 +80,15 @@ async function listBySecondVersion(calls: HnsCalls): Promise<readonly NamedHnsNe
 /** @throws WindowsError `invalidArgument`. */
 function matcher(which: NetworkSelector): (network: NamedHnsNetwork) => boolean {
   if ('name' in which) return ({ name }) => name === which.name;
-  const address = parseIpAddress(which.address);
+  const address = which.address.includes('/') ? undefined : parseNetwork(which.address);
   if (address === undefined) {
     const tried = `looked for the HNS network of the address ${quoteText(which.address)}`;
     throw new WindowsError('invalidArgument', `${tried}: wanted an IPv4 or IPv6 address`);
   }
   return ({ subnets }) =>
     subnets.some(({ addressCidr }) => {
-      const subnet = parseIpNetwork(addressCidr);
-      return subnet !== undefined && isInNetwork(address, subnet);
+      const subnet = parseNetwork(addressCidr);
+      return subnet !== undefined && overlap(address, subnet);
     });
 }
 

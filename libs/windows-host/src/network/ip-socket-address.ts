@@ -1,5 +1,3 @@
-import type { IpAddress } from './ip-address.js';
-
 const AF_INET = 2;
 const AF_INET6 = 23;
 
@@ -7,17 +5,17 @@ const AF_INET6 = 23;
 export const SOCKET_ADDRESS_BYTES = 28;
 
 /** Reads a SOCKADDR_IN or SOCKADDR_IN6; undefined for another family, or when it does not fit into the bytes. */
-export function readSocketAddress(bytes: Buffer, offset: number): IpAddress | undefined {
-  if (offset < 0 || offset + 2 > bytes.length) return undefined;
-  const family = bytes.readUInt16LE(offset);
+export function readSocketAddress(bytes: Uint8Array, offset = 0): Uint8Array | undefined {
+  const family = (bytes[offset] ?? 0) | ((bytes[offset + 1] ?? 0) << 8);
   const [start, length] = family === AF_INET ? [4, 4] : family === AF_INET6 ? [8, 16] : [0, 0];
-  if (length === 0 || offset + start + length > bytes.length) return undefined;
-  return Buffer.from(bytes.subarray(offset + start, offset + start + length));
+  const address = bytes.slice(offset + start, offset + start + length);
+  return length > 0 && address.length === length ? Uint8Array.from(address) : undefined;
 }
 
-/** Writes a SOCKADDR_INET without port and scope. */
-export function writeSocketAddress(bytes: Buffer, offset: number, address: IpAddress): void {
-  bytes.fill(0, offset, offset + SOCKET_ADDRESS_BYTES);
-  bytes.writeUInt16LE(address.length === 4 ? AF_INET : AF_INET6, offset);
-  address.copy(bytes, offset + (address.length === 4 ? 4 : 8));
+/** A SOCKADDR_INET without port and scope. */
+export function socketAddress(address: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(SOCKET_ADDRESS_BYTES);
+  bytes[0] = address.length === 4 ? AF_INET : AF_INET6;
+  bytes.set(address, address.length === 4 ? 4 : 8);
+  return bytes;
 }

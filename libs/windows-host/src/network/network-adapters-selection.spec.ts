@@ -1,6 +1,6 @@
-import { parseIpAddress, parseIpNetwork } from './ip-address.js';
-import type { AdapterEntry } from './ip-adapter-addresses.js';
-import { PROTOCOL, type ForwardRow } from './ip-forward-row.js';
+import { parseAddress, parseNetwork } from '@wins/wins-program';
+import type { AdapterEntry } from './network-adapters.js';
+import { PROTOCOL, type ForwardRow } from './routes.js';
 import { selectAdapter } from './network-adapters-selection.js';
 
 const adapter = (
@@ -14,13 +14,13 @@ const adapter = (
   guid: `{0000000${index}-AAAA}`,
   isUp: true,
   metrics: { ipv4: 10, ipv6: 10 },
-  addresses: addresses.flatMap((text) => parseIpNetwork(text) ?? []),
+  addresses: addresses.flatMap((text) => parseNetwork(text) ?? []),
   ...overrides,
 });
 
 const route = (cidr: string, hop: string, interfaceIndex: number, metric = 0): ForwardRow => {
-  const destination = parseIpNetwork(cidr);
-  const nextHop = parseIpAddress(hop);
+  const destination = parseNetwork(cidr);
+  const nextHop = parseAddress(hop);
   if (destination === undefined || nextHop === undefined) throw new Error(cidr);
   return { destination, nextHop, interfaceIndex, metric, protocol: PROTOCOL.netmgmt };
 };

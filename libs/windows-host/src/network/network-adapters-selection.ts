@@ -1,15 +1,14 @@
-import { quoteText } from '@wins/wins-program';
 import {
-  formatIpAddress,
-  formatIpNetwork,
-  isInNetwork,
+  formatAddress,
+  formatNetwork,
   networkOf,
-  parseIpAddress,
-  type IpAddress,
+  overlap,
+  parseAddress,
+  quoteText,
   type IpNetwork,
-} from './ip-address.js';
-import type { AdapterEntry } from './ip-adapter-addresses.js';
-import type { ForwardRow } from './ip-forward-row.js';
+} from '@wins/wins-program';
+import type { AdapterEntry } from './network-adapters.js';
+import { isOnLink, type ForwardRow } from './routes.js';
 import { WindowsError } from '../windows-error.js';
 
 /** One network adapter, with the one of its addresses that was asked for or that matters most. */
@@ -38,8 +37,8 @@ export interface NetworkState {
 
 const FAMILIES = [4, 16] as const;
 const LINK_LOCAL: readonly IpNetwork[] = [
-  { address: Buffer.from([169, 254, 0, 0]), prefixLength: 16 },
-  { address: Buffer.from('fe800000000000000000000000000000', 'hex'), prefixLength: 10 },
+  { bytes: Uint8Array.of(169, 254, 0, 0), prefix: 16 },
+  { bytes: Buffer.from('fe800000000000000000000000000000', 'hex'), prefix: 10 },
 ];
 
 /**
@@ -56,7 +55,7 @@ export function selectAdapter(state: NetworkState, which?: NetworkSelector): Net
 /** The cheapest default route of a family, of one adapter or of all; undefined when there is none. */
 export function defaultRoute(
   { adapters, rows }: Pick<NetworkState, 'adapters' | 'rows'>,
-  family: IpAddress['length'],
+  family: number,
   interfaceIndex?: number,
 ): ForwardRow | undefined {
   const cost = (row: ForwardRow): number => {
@@ -64,8 +63,7 @@ export function defaultRoute(
     return row.metric + (family === 4 ? (metrics?.ipv4 ?? 0) : (metrics?.ipv6 ?? 0));
   };
   return rows
-    .filter(({ destination }) => destination.address.length === family)
-    .filter(({ destination }) => destination.prefixLength === 0)
+    .filter(({ destination: { bytes, prefix } }) => bytes.length === family && prefix === 0)
     .filter((row) => (interfaceIndex ?? row.interfaceIndex) === row.interfaceIndex)
     .filter((row) => adapters.some(({ index, isUp }) => isUp && index === row.interfaceIndex))
     .sort((a, b) => cost(a) - cost(b))[0];
@@ -75,9 +73,8 @@ function byDefaultRoute(state: NetworkState): NetworkAdapter {
   for (const family of FAMILIES) {
     const route = defaultRoute(state, family);
     const adapter = state.adapters.find(({ index }) => index === route?.interfaceIndex);
-    if (adapter === undefined) continue;
-    const own = preferredAddress(adapter, family, route?.nextHop);
-    if (own !== undefined) return describe(state, adapter, own);
+    const own = adapter && preferredAddress(adapter, family, route?.nextHop);
+    if (adapter !== undefined && own !== undefined) return describe(state, adapter, own);
   }
   const found = `none of ${state.adapters.length} adapters has one`;
   throw new WindowsError('notFound', `looked for the adapter with the default route: ${found}`);
@@ -94,8 +91,11 @@ function byName(state: NetworkState, name: string): NetworkAdapter {
     throw new WindowsError('notFound', `${tried}: there are only ${known}`);
   }
   for (const family of FAMILIES) {
-    const route = defaultRoute(state, family, adapter.index);
-    const own = preferredAddress(adapter, family, route?.nextHop);
+    const own = preferredAddress(
+      adapter,
+      family,
+      defaultRoute(state, family, adapter.index)?.nextHop,
+    );
     if (own !== undefined) return describe(state, adapter, own);
   }
   throw new WindowsError('notFound', `${tried}: it has no address`);
@@ -103,12 +103,12 @@ function byName(state: NetworkState, name: string): NetworkAdapter {
 
 function byAddress(state: NetworkState, text: string): NetworkAdapter {
   const tried = `looked for the network adapter with the address ${quoteText(text)}`;
-  const wanted = parseIpAddress(text);
+  const wanted = parseAddress(text);
   if (wanted === undefined) {
     throw new WindowsError('invalidArgument', `${tried}: wanted an IPv4 or IPv6 address`);
   }
   for (const adapter of state.adapters) {
-    const own = adapter.addresses.find(({ address }) => address.equals(wanted));
+    const own = adapter.addresses.find(({ bytes }) => Buffer.compare(bytes, wanted) === 0);
     if (own !== undefined) return describe(state, adapter, own);
   }
   throw new WindowsError('notFound', `${tried}: no adapter has it`);
@@ -118,23 +118,26 @@ function byAddress(state: NetworkState, text: string): NetworkAdapter {
 function preferredAddress(
   { addresses }: AdapterEntry,
   family: number,
-  gateway: IpAddress | undefined,
+  gateway: Uint8Array | undefined,
 ): IpNetwork | undefined {
-  const own = addresses.filter(({ address }) => address.length === family);
-  const wide = own.filter(({ address }) => !LINK_LOCAL.some((net) => isInNetwork(address, net)));
-  return (
-    wide.find((net) => gateway !== undefined && isInNetwork(gateway, net)) ?? wide[0] ?? own[0]
-  );
+  const own = addresses.filter(({ bytes }) => bytes.length === family);
+  const wide = own.filter(({ bytes }) => !LINK_LOCAL.some((net) => overlap(alone(bytes), net)));
+  const reaching = wide.find((net) => gateway !== undefined && overlap(alone(gateway), net));
+  return reaching ?? wide[0] ?? own[0];
 }
 
 function describe(state: NetworkState, adapter: AdapterEntry, own: IpNetwork): NetworkAdapter {
-  const route = defaultRoute(state, own.address.length, adapter.index);
-  const gateway = route?.nextHop.some((byte) => byte !== 0) === true ? route.nextHop : undefined;
+  const gateway = defaultRoute(state, own.bytes.length, adapter.index)?.nextHop;
   return {
     interfaceIndex: String(adapter.index),
-    gatewayAddress: gateway === undefined ? '' : formatIpAddress(gateway),
-    subnetCidr: formatIpNetwork(networkOf(own)),
+    gatewayAddress: gateway === undefined || isOnLink(gateway) ? '' : formatAddress(gateway),
+    subnetCidr: formatNetwork(networkOf(own)),
     hostName: state.hostName,
-    addressCidr: formatIpNetwork({ ...own, prefixLength: own.address.length * 8 }),
+    addressCidr: formatNetwork(alone(own.bytes)),
   };
+}
+
+/** An address as the network that it alone is in. */
+function alone(bytes: Uint8Array): IpNetwork {
+  return { bytes, prefix: bytes.length * 8 };
 }

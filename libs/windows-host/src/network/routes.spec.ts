@@ -1,16 +1,10 @@
-import { parseIpAddress, parseIpNetwork } from './ip-address.js';
-import {
-  decodeForwardRow,
-  encodeForwardRow,
-  FORWARD_ROW_BYTES,
-  PROTOCOL,
-  type ForwardRow,
-} from './ip-forward-row.js';
-import { visibleRoutes } from './routes.js';
+import { parseAddress, parseNetwork } from '@wins/wins-program';
+import { MIB_IPFORWARD_ROW2 } from '../win32/structures.js';
+import { PROTOCOL, readRow, visibleRoutes, writeRow, type ForwardRow } from './routes.js';
 
 const row = (cidr: string, hop: string, overrides: Partial<ForwardRow> = {}): ForwardRow => {
-  const destination = parseIpNetwork(cidr);
-  const nextHop = parseIpAddress(hop);
+  const destination = parseNetwork(cidr);
+  const nextHop = parseAddress(hop);
   if (destination === undefined || nextHop === undefined) throw new Error(cidr);
   return {
     destination,
@@ -26,15 +20,15 @@ it.each([
   row('8.8.8.8/32', '192.0.2.1', { metric: 256, protocol: PROTOCOL.netmgmt }),
   row('2001:db8::1/128', 'fe80::1', { interfaceIndex: 0xfffffffe }),
 ])('reads the row that it wrote: %#', (route) => {
-  const bytes = Buffer.alloc(FORWARD_ROW_BYTES, 0xff);
-  encodeForwardRow(bytes, route);
-  expect(decodeForwardRow(bytes)).toEqual(route);
+  const bytes = Buffer.alloc(MIB_IPFORWARD_ROW2.sizeBytes, 0xff);
+  writeRow(bytes, route);
+  expect(readRow(bytes)).toEqual(route);
 });
 
 it('writes every field where the system expects it, and leaves the defaults', () => {
-  const bytes = Buffer.alloc(FORWARD_ROW_BYTES, 0xee);
+  const bytes = Buffer.alloc(MIB_IPFORWARD_ROW2.sizeBytes, 0xee);
   const route = row('8.8.8.8/32', '192.0.2.1', { metric: 5, protocol: PROTOCOL.netmgmt });
-  encodeForwardRow(bytes, route);
+  writeRow(bytes, route);
   const hex = [
     'eeeeeeeeeeeeeeee', // the LUID, which goes before the index
     '04000000',
@@ -53,15 +47,15 @@ it.each([
   ['10.1.0.0/16', '192.0.2.1', '020000000a010000' + '00'.repeat(20), '10'],
   ['2001:db8:1::/48', 'fe80::1', '1700000000000000' + '20010db80001' + '00'.repeat(14), '30'],
 ])('writes the network %s with its prefix length', (cidr, hop, destination, prefix) => {
-  const bytes = Buffer.alloc(FORWARD_ROW_BYTES);
-  encodeForwardRow(bytes, row(cidr, hop));
+  const bytes = Buffer.alloc(MIB_IPFORWARD_ROW2.sizeBytes);
+  writeRow(bytes, row(cidr, hop));
   expect(bytes.subarray(12, 40).toString('hex')).toBe(destination);
   expect(bytes.subarray(40, 41).toString('hex')).toBe(prefix);
-  expect(decodeForwardRow(bytes)).toEqual(row(cidr, hop));
+  expect(readRow(bytes)).toEqual(row(cidr, hop));
 });
 
 it('passes over a row of another family', () => {
-  expect(decodeForwardRow(Buffer.alloc(FORWARD_ROW_BYTES))).toBeUndefined();
+  expect(readRow(Buffer.alloc(MIB_IPFORWARD_ROW2.sizeBytes))).toBeUndefined();
 });
 
 it('shows what leads somewhere, and hides what the system keeps for itself', () => {

@@ -1,21 +1,35 @@
-import { formatIpAddress, formatIpNetwork, isInNetwork, networkOf } from './ip-address.js';
-import type { IpAddress, IpNetwork } from './ip-address.js';
 import {
-  decodeForwardRow,
-  encodeForwardRow,
-  FIRST_FORWARD_ROW,
-  FORWARD_ROW_BYTES,
-  PROTOCOL,
-  type ForwardRow,
-} from './ip-forward-row.js';
-import {
-  AF_UNSPEC,
-  ERROR_NOT_FOUND,
-  ERROR_OBJECT_ALREADY_EXISTS,
-  ipHelper,
-  routeChanges,
-} from '../win32/ip-helper.js';
-import { systemError } from '../windows-error.js';
+  formatAddress,
+  formatNetwork,
+  networkOf,
+  overlap,
+  type IpNetwork,
+} from '@wins/wins-program';
+import { readSocketAddress, socketAddress } from './ip-socket-address.js';
+import { checkStatus } from '../win32/calls/call.js';
+import { loadKoffi } from '../win32/calls/system-library.js';
+import { ipHelper, routeChanges } from '../win32/ip-helper.js';
+import { MIB_IPFORWARD_ROW2 } from '../win32/structures.js';
+
+/** One row of the system's routing table. */
+export interface ForwardRow {
+  readonly destination: IpNetwork;
+  /** All zero bits for what the interface is in itself. */
+  readonly nextHop: Uint8Array;
+  readonly interfaceIndex: number;
+  /** Without the interface's own metric, which is added to it. */
+  readonly metric: number;
+  /** Who made it; see {@link PROTOCOL}. */
+  readonly protocol: number;
+}
+
+/** Values of NL_ROUTE_PROTOCOL. */
+export const PROTOCOL = {
+  /** The system itself: its own addresses, its networks, multicast. */
+  local: 2,
+  /** Management: routes that an administrator or a program added. */
+  netmgmt: 3,
+} as const;
 
 /** One row of the routing table. */
 export interface RouteEntry {
@@ -37,94 +51,108 @@ export interface RouteTable {
   remove(row: ForwardRow): void;
 }
 
+const AF_UNSPEC = 0;
+const ERROR_NOT_FOUND = 1168;
+const ERROR_OBJECT_ALREADY_EXISTS = 5010;
+/** Where the first row is in a MIB_IPFORWARD_TABLE2, behind the number of rows. */
+const FIRST_ROW = 8;
+
 /** The routing table of Windows, IPv4 and IPv6. */
 export const systemRouteTable: RouteTable = {
   read: () => {
-    const { koffi, GetIpForwardTable2, FreeMibTable } = ipHelper();
+    const { GetIpForwardTable2, FreeMibTable } = ipHelper;
     const table: [bigint | null] = [null];
-    succeed(GetIpForwardTable2(AF_UNSPEC, table), 'GetIpForwardTable2', 'read the routing table');
+    const status = GetIpForwardTable2(AF_UNSPEC, table);
+    checkStatus('read the routing table', 'GetIpForwardTable2', status);
     const [start] = table;
     if (start === null) return [];
     try {
-      const count = koffi.decode(start, 'uint32_t') as number;
-      if (count === 0) return [];
-      const size = count * FORWARD_ROW_BYTES;
-      const bytes = Buffer.from(
-        koffi.decode(start, FIRST_FORWARD_ROW, 'uint8_t', size) as Uint8Array,
-      );
-      return Array.from({ length: count }, (_, index) => {
-        const offset = index * FORWARD_ROW_BYTES;
-        return decodeForwardRow(bytes.subarray(offset, offset + FORWARD_ROW_BYTES)) ?? [];
-      }).flat();
+      const count = loadKoffi().decode(start, 'uint32_t') as number;
+      return Array.from(
+        { length: count },
+        (_, index) => readRow(start, FIRST_ROW + index * MIB_IPFORWARD_ROW2.sizeBytes) ?? [],
+      ).flat();
     } finally {
       FreeMibTable(start);
     }
   },
   add: (row) => {
-    const { CreateIpForwardEntry2 } = routeChanges();
-    const status = CreateIpForwardEntry2(bytesOf(row));
-    if (status === ERROR_OBJECT_ALREADY_EXISTS) return;
-    succeed(
-      status,
-      'CreateIpForwardEntry2',
-      `added the route to ${formatIpNetwork(row.destination)}`,
-    );
+    const status = routeChanges.CreateIpForwardEntry2(rowOf(row));
+    const tried = `added the route to ${formatNetwork(row.destination)}`;
+    checkStatus(tried, 'CreateIpForwardEntry2', status, ERROR_OBJECT_ALREADY_EXISTS);
   },
   remove: (row) => {
-    const { DeleteIpForwardEntry2 } = routeChanges();
-    const status = DeleteIpForwardEntry2(bytesOf(row));
-    if (status === ERROR_NOT_FOUND) return;
-    succeed(
-      status,
-      'DeleteIpForwardEntry2',
-      `removed the route to ${formatIpNetwork(row.destination)}`,
-    );
+    const status = routeChanges.DeleteIpForwardEntry2(rowOf(row));
+    const tried = `removed the route to ${formatNetwork(row.destination)}`;
+    checkStatus(tried, 'DeleteIpForwardEntry2', status, ERROR_NOT_FOUND);
   },
 };
 
+function rowOf(row: ForwardRow): Buffer {
+  const memory = MIB_IPFORWARD_ROW2.create({});
+  routeChanges.InitializeIpForwardEntry(memory);
+  writeRow(memory, row);
+  return memory;
+}
+
+/** Reads a MIB_IPFORWARD_ROW2; undefined for a family that is neither IPv4 nor IPv6. */
+export function readRow(memory: Buffer | bigint, offset = 0): ForwardRow | undefined {
+  const row = MIB_IPFORWARD_ROW2.read(memory, offset);
+  const bytes = readSocketAddress(row.destination);
+  const nextHop = readSocketAddress(row.nextHop);
+  if (bytes === undefined || nextHop === undefined) return undefined;
+  return {
+    destination: { bytes, prefix: Math.min(row.prefixLength, bytes.length * 8) },
+    nextHop,
+    interfaceIndex: row.InterfaceIndex,
+    metric: row.Metric,
+    protocol: row.Protocol,
+  };
+}
+
+/** Writes a route over a row that InitializeIpForwardEntry filled with the system's defaults. */
+export function writeRow(memory: Buffer, route: ForwardRow): void {
+  MIB_IPFORWARD_ROW2.write(memory, {
+    InterfaceIndex: route.interfaceIndex,
+    destination: socketAddress(route.destination.bytes),
+    prefixLength: route.destination.prefix,
+    nextHop: socketAddress(route.nextHop),
+    Metric: route.metric,
+    Protocol: route.protocol,
+  });
+}
+
 // Neither can be led through a gateway, and they tell nothing about the host.
 const SYSTEMS_OWN: readonly IpNetwork[] = [
-  { address: Buffer.from([224, 0, 0, 0]), prefixLength: 4 },
-  { address: Buffer.from([127, 0, 0, 0]), prefixLength: 8 },
-  { address: Buffer.from([255, 255, 255, 255]), prefixLength: 32 },
-  { address: Buffer.from('ff000000000000000000000000000000', 'hex'), prefixLength: 8 },
-  { address: Buffer.from('00000000000000000000000000000001', 'hex'), prefixLength: 128 },
+  { bytes: Uint8Array.of(224, 0, 0, 0), prefix: 4 },
+  { bytes: Uint8Array.of(127, 0, 0, 0), prefix: 8 },
+  { bytes: Uint8Array.of(255, 255, 255, 255), prefix: 32 },
+  { bytes: Buffer.from('ff000000000000000000000000000000', 'hex'), prefix: 8 },
+  { bytes: Buffer.from('00000000000000000000000000000001', 'hex'), prefix: 128 },
 ];
-
-/** Whether the system keeps such addresses for itself: multicast, broadcast, loopback. */
-export function isSystemsOwn({ address, prefixLength }: IpNetwork): boolean {
-  return SYSTEMS_OWN.some((own) => prefixLength >= own.prefixLength && isInNetwork(address, own));
-}
 
 /** The rows that lead somewhere: without multicast, broadcast, loopback, and the host's own addresses. */
 export function visibleRoutes(rows: readonly ForwardRow[]): readonly RouteEntry[] {
   return rows
     .filter((row) => !isSystemsOwn(row.destination) && !isOwnAddress(row))
     .map((row) => ({
-      destinationCidr: formatIpNetwork(networkOf(row.destination)),
-      gateway: isOnLink(row.nextHop) ? '' : formatIpAddress(row.nextHop),
+      destinationCidr: formatNetwork(networkOf(row.destination)),
+      gateway: isOnLink(row.nextHop) ? '' : formatAddress(row.nextHop),
       interfaceIndex: row.interfaceIndex,
       metric: row.metric,
     }));
 }
 
 /** Whether there is no next hop: the interface reaches the destination directly. */
-export function isOnLink(nextHop: IpAddress): boolean {
+export function isOnLink(nextHop: Uint8Array): boolean {
   return nextHop.every((byte) => byte === 0);
 }
 
+function isSystemsOwn(network: IpNetwork): boolean {
+  return SYSTEMS_OWN.some((own) => network.prefix >= own.prefix && overlap(network, own));
+}
+
 function isOwnAddress({ destination, nextHop, protocol }: ForwardRow): boolean {
-  const isHost = destination.prefixLength === destination.address.length * 8;
+  const isHost = destination.prefix === destination.bytes.length * 8;
   return isHost && isOnLink(nextHop) && protocol === PROTOCOL.local;
-}
-
-function bytesOf(row: ForwardRow): Buffer {
-  const bytes = Buffer.alloc(FORWARD_ROW_BYTES);
-  routeChanges().InitializeIpForwardEntry(bytes);
-  encodeForwardRow(bytes, row);
-  return bytes;
-}
-
-function succeed(status: number, functionName: string, tried: string): void {
-  if (status !== 0) throw systemError(tried, { functionName, errorNumber: status });
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import os from 'node:os';
 import { describe, it } from 'node:test';
+import { formatNetwork } from '@wins/wins-program';
 import { networkAdapters } from './network-adapters.js';
-import { formatIpNetwork } from './ip-address.js';
 import { addGatewayRoutes } from './gateway-routes.js';
 import { systemRouteTable } from './routes.js';
 import { callFirstVersion, enumerateNetworks } from '../win32/host-compute.js';
-import { loadSystemLibrary } from '../win32/calls/system-library.js';
+import { systemLibrary } from '../win32/calls/system-library.js';
 import { windowsHostSystem } from './windows-host-system.js';
 import { WindowsError } from '../windows-error.js';
 
@@ -17,7 +17,7 @@ const NOBODY = '203.0.113.77';
 /** Wine's IP Helper has no call that changes the table by a MIB_IPFORWARD_ROW2. */
 function isWine(): boolean {
   try {
-    loadSystemLibrary('ntdll.dll').bind('str wine_get_version()');
+    systemLibrary('ntdll.dll', ['void *wine_get_version()']).wine_get_version();
     return true;
   } catch {
     return false;
@@ -27,7 +27,7 @@ function isWine(): boolean {
 describe('the network of the host', () => {
   it('lists the adapters and addresses that Node lists', () => {
     const listed = networkAdapters().flatMap(({ name, addresses }) =>
-      addresses.map((address) => `${name} ${formatIpNetwork(address)}`),
+      addresses.map((address) => `${name} ${formatNetwork(address)}`),
     );
     const expected = Object.entries(os.networkInterfaces()).flatMap(([name, addresses]) =>
       (addresses ?? []).map(({ cidr }) => `${name} ${cidr ?? ''}`),

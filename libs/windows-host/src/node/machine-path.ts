@@ -33,25 +33,17 @@ export function machinePath(key: string = KEY): NodeRoom<{ readonly path: string
 }
 
 function valueOf(path: string): Extract<RegistryValue, { value: string }> {
-  const key = RegistryKey.open(path);
-  try {
-    const found = key?.value(NAME);
-    if (found === undefined) return { type: 'expandable-text', value: '' };
-    if (found.type === 'text' || found.type === 'expandable-text') return found;
-    throw refused('read the PATH of the machine', `a value of the type ${found.type}`);
-  } finally {
-    key?.close();
-  }
+  using key = RegistryKey.open(path);
+  const found = key?.value(NAME);
+  if (found === undefined) return { type: 'expandable-text', value: '' };
+  if (found.type === 'text' || found.type === 'expandable-text') return found;
+  throw refused('read the PATH of the machine', `a value of the type ${found.type}`);
 }
 
 function write(path: string, value: RegistryValue): void {
-  const key = RegistryKey.create(path);
-  try {
-    key.set(NAME, value);
-    key.flush();
-  } finally {
-    key.close();
-  }
+  using key = RegistryKey.create(path);
+  key.set(NAME, value);
+  key.flush();
 }
 
 /** As they stand there, the empty ones too, so that what is joined again is what was parted. */

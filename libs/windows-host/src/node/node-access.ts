@@ -1,16 +1,9 @@
-import { accessRights, quoteText } from '@wins/wins-program';
+import { accessRights } from '@wins/wins-program';
 import { descriptorFromText } from '../access/file-security.js';
+import { setSecurity } from '../access/private-file.js';
 import { processAccount } from '../access/process-account.js';
 import { parseSecurityDescriptor } from '../access/security-descriptor.js';
-import { check } from '../win32/kernel32.js';
-import {
-  DACL_SECURITY_INFORMATION,
-  GROUP_SECURITY_INFORMATION,
-  OWNER_SECURITY_INFORMATION,
-  PROTECTED_DACL_SECURITY_INFORMATION,
-  security,
-  UNPROTECTED_DACL_SECURITY_INFORMATION,
-} from '../win32/security.js';
+import * as win32 from '../win32/advapi32.js';
 import { WindowsError } from '../windows-error.js';
 
 /** What everyone gets, by the word for it; accounts are written as SIDs, whose names differ by language. */
@@ -76,12 +69,13 @@ export function setAccess(place: string, access: string, isFolder: boolean): voi
   const text = accessDescriptor(access, isFolder) ?? access;
   const { owner, group, isProtected } = parseSecurityDescriptor(text);
   const information =
-    (owner === undefined ? 0 : OWNER_SECURITY_INFORMATION) |
-    (group === undefined ? 0 : GROUP_SECURITY_INFORMATION) |
-    DACL_SECURITY_INFORMATION |
-    (isProtected ? PROTECTED_DACL_SECURITY_INFORMATION : UNPROTECTED_DACL_SECURITY_INFORMATION);
-  const set = security().SetFileSecurityW(place, information >>> 0, descriptorFromText(text)) !== 0;
-  check(set, 'SetFileSecurityW', `set the access list of ${quoteText(place)}`);
+    (owner === undefined ? 0 : win32.OWNER_SECURITY_INFORMATION) |
+    (group === undefined ? 0 : win32.GROUP_SECURITY_INFORMATION) |
+    win32.DACL_SECURITY_INFORMATION |
+    (isProtected
+      ? win32.PROTECTED_DACL_SECURITY_INFORMATION
+      : win32.UNPROTECTED_DACL_SECURITY_INFORMATION);
+  setSecurity(place, information, text);
 }
 
 /** What a room was asked that it does not do. */

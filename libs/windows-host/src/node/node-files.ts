@@ -5,14 +5,11 @@ import { lstatSync, type Stats } from 'node:fs';
 import { open, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileSecurity } from '../access/file-security.js';
+import { createFile, createFolder } from '../access/private-file.js';
 import { processAccount } from '../access/process-account.js';
 import { parseSecurityDescriptor } from '../access/security-descriptor.js';
 import { readFileFacts } from '../access/trusted-file-facts.js';
 import { judgeStep } from '../access/trusted-file-judgement.js';
-import { fileFacts } from '../win32/file-facts.js';
-import { CREATE_NEW, files, GENERIC_WRITE } from '../win32/files.js';
-import { check, INVALID_HANDLE_VALUE } from '../win32/kernel32.js';
-import { OwnedHandle } from '../win32/calls/owned-handle.js';
 import { securityAttributes } from '../win32/security-attributes.js';
 import { accessOf, descriptorOf, refused, setAccess, SYSTEM_ACCOUNTS } from './node-access.js';
 import { keepFile } from './node-content.js';
@@ -50,10 +47,8 @@ export function nodeFolders(): NodeRoom<FolderItem, { readonly access: string }>
           () => (isWhole ? rm(folder, { recursive: true }) : rmdir(folder)),
           PATIENCE,
         );
-      } else if (there === undefined) {
-        const made = fileFacts().CreateDirectoryW(folder, attributesOf(state.access, true)) !== 0;
-        check(made, 'CreateDirectoryW', `made the folder ${quoteText(folder)}`);
-      } else setAccess(folder, state.access, true);
+      } else if (there === undefined) createFolder(folder, attributesOf(state.access, true));
+      else setAccess(folder, state.access, true);
     },
   };
 }
@@ -131,11 +126,7 @@ async function below(folder: string, trusted: readonly string[]): Promise<string
 }
 
 async function writeBeside(temporary: string, state: FileState, content: string): Promise<void> {
-  const { CreateFileW } = files();
-  const attributes = attributesOf(state.access, false);
-  const made = CreateFileW(temporary, GENERIC_WRITE, 0, attributes, CREATE_NEW, 0, 0);
-  check(made !== INVALID_HANDLE_VALUE, 'CreateFileW', `made the file ${quoteText(temporary)}`);
-  new OwnedHandle(made).close();
+  createFile(temporary, attributesOf(state.access, false));
   const source = await openRegularFile(content);
   try {
     const target = await open(temporary, 'r+');
@@ -164,7 +155,7 @@ async function writeBeside(temporary: string, state: FileState, content: string)
 }
 
 function attributesOf(access: string, isFolder: boolean): Buffer {
-  return securityAttributes({ descriptor: descriptorOf(access, isFolder), inheritable: false });
+  return securityAttributes(descriptorOf(access, isFolder));
 }
 
 function look(place: string): Stats | undefined {

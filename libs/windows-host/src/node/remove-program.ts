@@ -5,10 +5,11 @@ import { realpath, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { startDetachedProcess } from '../processes/windows-process-detached.js';
 import { systemPath } from '../win32/calls/system-library.js';
-import { files, MOVEFILE_DELAY_UNTIL_REBOOT } from '../win32/files.js';
-import { check } from '../win32/kernel32.js';
+import { call } from '../win32/calls/call.js';
+import { kernel32 } from '../win32/kernel32.js';
 import { WindowsError } from '../windows-error.js';
 
+const MOVEFILE_DELAY_UNTIL_REBOOT = 4;
 /** A second apart. */
 const TRIES = 20;
 /** What a command line of the command interpreter takes as it is. */
@@ -67,6 +68,6 @@ function removeAfterwards(file: string): boolean {
 }
 
 function removeAtStart(file: string): void {
-  const isMarked = files().MoveFileExW(file, null, MOVEFILE_DELAY_UNTIL_REBOOT) !== 0;
-  check(isMarked, 'MoveFileExW', 'marked the program of this process for its removal');
+  const tried = 'marked the program of this process for its removal';
+  call(tried, kernel32.MoveFileExW, file, null, MOVEFILE_DELAY_UNTIL_REBOOT);
 }

@@ -1,17 +1,21 @@
-import {
-  CERT_STORE_ADD_USE_EXISTING,
-  CERT_STORE_CTRL_COMMIT,
-  CERT_STORE_OPEN_EXISTING_FLAG,
-  CERT_STORE_PROV_SYSTEM_W,
-  CERT_SYSTEM_STORE_LOCAL_MACHINE,
-  certificateStores,
-  X509_ASN_ENCODING,
-  type CertificateHandle,
-} from '../win32/certificates.js';
-import { check } from '../win32/kernel32.js';
+import { call } from '../win32/calls/call.js';
+import { loadKoffi } from '../win32/calls/system-library.js';
+import { certificateStores } from '../win32/certificates.js';
+import { CERT_CONTEXT } from '../win32/structures.js';
 import { refused } from './node-access.js';
 import { contentIn, digestOf, keepBytes } from './node-content.js';
 import { presence, type ContentRoom, type Presence } from './node-room.js';
+
+/** HCERTSTORE and PCCERT_CONTEXT. */
+type CertificateHandle = bigint;
+
+const CERT_STORE_PROV_SYSTEM_W = 10;
+/** CERT_SYSTEM_STORE_LOCAL_MACHINE, which must be there. */
+const STORE_OF_MACHINE = 0x2_0000 | 0x4000;
+const X509_ASN_ENCODING = 1;
+const CERT_STORE_CTRL_COMMIT = 3;
+/** What is there with its properties stays. */
+const CERT_STORE_ADD_USE_EXISTING = 2;
 
 /** Certificates that the whole machine trusts, by the SHA-256 of their DER form. */
 export function rootCertificates(): ContentRoom<{ readonly sha256: string }, Presence> {
@@ -23,17 +27,15 @@ export function rootCertificates(): ContentRoom<{ readonly sha256: string }, Pre
         return;
       }
       withCertificate(sha256, (certificate, store) => {
-        const { CertDuplicateCertificateContext, CertDeleteCertificateFromStore } =
-          certificateStores();
         // It is freed by its removal, and by the search.
-        const own = CertDuplicateCertificateContext(certificate);
-        const isGone = CertDeleteCertificateFromStore(own) !== 0;
-        check(isGone, 'CertDeleteCertificateFromStore', `removed the certificate ${sha256}`);
+        const own = certificateStores.CertDuplicateCertificateContext(certificate);
+        const { CertDeleteCertificateFromStore } = certificateStores;
+        call(`removed the certificate ${sha256}`, CertDeleteCertificateFromStore, own);
         commit(store);
       });
     },
     keep: async ({ sha256 }, file) => {
-      const bytes = withCertificate(sha256, (found) => certificateStores().encodedBytes(found));
+      const bytes = withCertificate(sha256, (found) => encodedBytes(found));
       if (bytes === undefined) throw refused(`kept the certificate ${sha256}`, 'none');
       await keepBytes(file, bytes);
     },
@@ -42,21 +44,25 @@ export function rootCertificates(): ContentRoom<{ readonly sha256: string }, Pre
 
 function add(der: Buffer): void {
   withStore((store) => {
-    const { CertAddEncodedCertificateToStore } = certificateStores();
+    const { CertAddEncodedCertificateToStore: add } = certificateStores;
     const how = CERT_STORE_ADD_USE_EXISTING;
-    const isAdded =
-      CertAddEncodedCertificateToStore(store, X509_ASN_ENCODING, der, der.length, how, null) !== 0;
     const tried = `added the certificate ${digestOf(der)} to the root store of the machine`;
-    check(isAdded, 'CertAddEncodedCertificateToStore', tried);
+    call(tried, add, store, X509_ASN_ENCODING, der, der.length, how, null);
     commit(store);
   });
 }
 
 /** Writes what was changed, whoever else has the store open. */
 function commit(store: CertificateHandle): void {
-  const isWritten =
-    certificateStores().CertControlStore(store, 0, CERT_STORE_CTRL_COMMIT, null) !== 0;
-  check(isWritten, 'CertControlStore', 'wrote the root store of the machine');
+  const { CertControlStore } = certificateStores;
+  const tried = 'wrote the root store of the machine';
+  call(tried, CertControlStore, store, 0, CERT_STORE_CTRL_COMMIT, null);
+}
+
+/** The DER form of a certificate. */
+function encodedBytes(certificate: CertificateHandle): Buffer {
+  const { pbCertEncoded, cbCertEncoded } = CERT_CONTEXT.read(certificate);
+  return Buffer.from(loadKoffi().decode(pbCertEncoded, 'uint8_t', cbCertEncoded) as Uint8Array);
 }
 
 /** Works with a certificate while the store is open; undefined when it is not there. */
@@ -65,8 +71,7 @@ function withCertificate<T>(
   act: (certificate: CertificateHandle, store: CertificateHandle) => T,
 ): T | undefined {
   return withStore((store) => {
-    const { CertEnumCertificatesInStore, CertFreeCertificateContext, encodedBytes } =
-      certificateStores();
+    const { CertEnumCertificatesInStore, CertFreeCertificateContext } = certificateStores;
     let at: CertificateHandle | null = null;
     // Each call frees the one before.
     while ((at = CertEnumCertificatesInStore(store, at)) !== null) {
@@ -82,13 +87,13 @@ function withCertificate<T>(
 }
 
 function withStore<T>(act: (store: CertificateHandle) => T): T {
-  const { CertOpenStore, CertCloseStore } = certificateStores();
-  const flags = CERT_SYSTEM_STORE_LOCAL_MACHINE | CERT_STORE_OPEN_EXISTING_FLAG;
-  const store = CertOpenStore(BigInt(CERT_STORE_PROV_SYSTEM_W), 0, 0, flags, 'Root');
-  check(store !== null, 'CertOpenStore', 'opened the root store of the machine');
+  const { CertOpenStore, CertCloseStore } = certificateStores;
+  const [provider, flags] = [CERT_STORE_PROV_SYSTEM_W, STORE_OF_MACHINE];
+  const tried = 'opened the root store of the machine';
+  const store = call(tried, CertOpenStore, provider, 0, 0, flags, 'Root');
   try {
-    return act(store as CertificateHandle);
+    return act(store);
   } finally {
-    CertCloseStore(store as CertificateHandle, 0);
+    CertCloseStore(store, 0);
   }
 }

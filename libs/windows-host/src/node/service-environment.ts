@@ -43,29 +43,20 @@ function isOf(line: string, name: string): boolean {
 }
 
 function linesOf(service: string): readonly string[] {
-  const key = RegistryKey.open(serviceKey(service));
-  try {
-    const value = key?.value(VALUE);
-    return value?.type === 'texts' ? value.value : [];
-  } finally {
-    key?.close();
-  }
+  using key = RegistryKey.open(serviceKey(service));
+  const value = key?.value(VALUE);
+  return value?.type === 'texts' ? value.value : [];
 }
 
 function write(service: string, lines: readonly string[]): void {
   const path = serviceKey(service);
   const tried = `changed the environment of the service ${service}`;
   if (lines.some((line) => line.includes('\0'))) throw refused(tried, 'NUL in a value');
-  const there = RegistryKey.open(path);
-  there?.close();
+  using there = RegistryKey.open(path);
   // A key alone would be a service that cannot be registered any more.
   if (there === undefined) throw refused(tried, 'no such service');
-  const key = RegistryKey.create(path);
-  try {
-    if (lines.length === 0) key.delete(VALUE);
-    else key.set(VALUE, { type: 'texts', value: lines });
-    key.flush();
-  } finally {
-    key.close();
-  }
+  using key = RegistryKey.create(path);
+  if (lines.length === 0) key.delete(VALUE);
+  else key.set(VALUE, { type: 'texts', value: lines });
+  key.flush();
 }

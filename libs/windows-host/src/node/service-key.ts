@@ -10,11 +10,7 @@ export function serviceKey(service: string): string {
 
 /** Whether a service was removed and waits until no one holds it open. */
 export function isBeingRemoved(service: string): boolean {
-  const key = RegistryKey.open(serviceKey(service));
-  try {
-    const flag = key?.value('DeleteFlag');
-    return flag?.type === 'number' && flag.value !== 0;
-  } finally {
-    key?.close();
-  }
+  using key = RegistryKey.open(serviceKey(service));
+  const flag = key?.value('DeleteFlag');
+  return flag?.type === 'number' && flag.value !== 0;
 }

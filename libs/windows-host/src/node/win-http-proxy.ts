@@ -1,5 +1,7 @@
-import { check } from '../win32/kernel32.js';
-import { PROXY_INFO_SIZE, winHttp } from '../win32/win-http.js';
+import { call } from '../win32/calls/call.js';
+import { loadKoffi, systemLibrary } from '../win32/calls/system-library.js';
+import { kernel32 } from '../win32/kernel32.js';
+import { WINHTTP_PROXY_INFO } from '../win32/structures.js';
 import { refused } from './node-access.js';
 import { settled, type NodeRoom } from './node-room.js';
 
@@ -9,6 +11,12 @@ export interface WinHttpProxyState {
   readonly bypass: string;
 }
 
+/** The proxy that programs with WinHTTP use when they name none: https://learn.microsoft.com/windows/win32/api/winhttp */
+const winHttp = systemLibrary('winhttp.dll', [
+  'int WinHttpGetDefaultProxyConfiguration(void *info)',
+  'int WinHttpSetDefaultProxyConfiguration(void *info)',
+]);
+
 const NO_PROXY = 1;
 const NAMED_PROXY = 3;
 
@@ -17,18 +25,11 @@ export function winHttpProxy(): NodeRoom<object, WinHttpProxyState> {
   return {
     read: () =>
       settled(() => {
-        const { WinHttpGetDefaultProxyConfiguration, textAt, GlobalFree } = winHttp();
-        const info = Buffer.alloc(PROXY_INFO_SIZE);
-        const isRead = WinHttpGetDefaultProxyConfiguration(info) !== 0;
-        check(isRead, 'WinHttpGetDefaultProxyConfiguration', 'read the proxy of WinHTTP');
-        const [proxy = '', bypass = ''] = [8, 16].map((at) => {
-          const address = info.readBigUInt64LE(at);
-          if (address === 0n) return '';
-          const text = textAt(address);
-          GlobalFree(address);
-          return text;
-        });
-        const isNamed = info.readUInt32LE(0) === NAMED_PROXY && proxy !== '';
+        const info = WINHTTP_PROXY_INFO.create({});
+        call('read the proxy of WinHTTP', winHttp.WinHttpGetDefaultProxyConfiguration, info);
+        const { dwAccessType, lpszProxy, lpszProxyBypass } = WINHTTP_PROXY_INFO.read(info);
+        const [proxy, bypass] = [takeText(lpszProxy), takeText(lpszProxyBypass)];
+        const isNamed = dwAccessType === NAMED_PROXY && proxy !== '';
         return isNamed ? { proxy, bypass } : undefined;
       }),
     write: (_item, state) =>
@@ -37,21 +38,23 @@ export function winHttpProxy(): NodeRoom<object, WinHttpProxyState> {
         const { proxy = '', bypass = '' } = state ?? {};
         if (`${proxy}${bypass}`.includes('\0')) throw refused(tried, 'NUL in it');
         if (proxy.includes('@')) throw refused(tried, 'a name or password in it');
-        const { addressOf, WinHttpSetDefaultProxyConfiguration } = winHttp();
+        const head = WINHTTP_PROXY_INFO.create({ dwAccessType: NO_PROXY });
         const texts = [proxy, bypass].map((text) => Buffer.from(`${text}\0`, 'utf16le'));
-        const info = Buffer.concat([Buffer.alloc(PROXY_INFO_SIZE), ...texts]);
-        const [first = Buffer.alloc(0)] = texts;
-        const base = addressOf(info) + BigInt(PROXY_INFO_SIZE);
-        info.writeUInt32LE(state === undefined ? NO_PROXY : NAMED_PROXY, 0);
+        const info = Buffer.concat([head, ...texts]);
         if (state !== undefined) {
-          info.writeBigUInt64LE(base, 8);
-          if (bypass !== '') info.writeBigUInt64LE(base + BigInt(first.length), 16);
+          const lpszProxy = loadKoffi().address(info) + BigInt(head.length);
+          const lpszProxyBypass = bypass === '' ? null : lpszProxy + BigInt(texts[0]?.length ?? 0);
+          const dwAccessType = NAMED_PROXY;
+          WINHTTP_PROXY_INFO.write(info, { dwAccessType, lpszProxy, lpszProxyBypass });
         }
-        check(
-          WinHttpSetDefaultProxyConfiguration(info) !== 0,
-          'WinHttpSetDefaultProxyConfiguration',
-          tried,
-        );
+        call(tried, winHttp.WinHttpSetDefaultProxyConfiguration, info);
       }),
   };
+}
+
+function takeText(text: bigint | null): string {
+  if (text === null) return '';
+  const copy = loadKoffi().decode(text, 'char16_t', -1) as string;
+  kernel32.GlobalFree(text);
+  return copy;
 }

@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { call } from '../win32/calls/call.js';
 import type { EventWaits } from '../win32/calls/event-waits.js';
-import { check, kernel32, type Handle } from '../win32/kernel32.js';
-import { namedPipes } from '../win32/named-pipes.js';
-import { overlappedCalls, type Overlapped } from '../win32/calls/overlapped.js';
 import { OwnedHandle } from '../win32/calls/owned-handle.js';
-import { waits } from '../win32/calls/waits.js';
+import { loadKoffi } from '../win32/calls/system-library.js';
+import { kernel32, type Handle } from '../win32/kernel32.js';
+import { OVERLAPPED } from '../win32/structures.js';
 import { systemError } from '../windows-error.js';
 
 const NO_DATA = 232;
@@ -14,7 +14,8 @@ const IO_PENDING = 997;
 /** Waits for the clients of one instance of a pipe after the other. Its owner closes it when no wait is under way. */
 export class ClientWait {
   readonly #event: OwnedHandle;
-  readonly #overlapped: Overlapped;
+  /** Native memory, which does not move while an operation is under way. */
+  readonly #overlapped: bigint;
   readonly #waits: EventWaits;
   readonly #tried: string;
   #listening: Handle | undefined;
@@ -25,10 +26,9 @@ export class ClientWait {
    * @throws WindowsError
    */
   constructor(eventWaits: EventWaits, tried: string) {
-    const event = waits().CreateEventW(null, 1, 0, null);
-    check(event !== 0, 'CreateEventW', tried);
-    this.#event = new OwnedHandle(event);
-    this.#overlapped = overlappedCalls().newOverlapped(event);
+    this.#event = new OwnedHandle(call(tried, kernel32.CreateEventW, null, 1, 0, null));
+    this.#overlapped = loadKoffi().alloc('uint8_t', OVERLAPPED.sizeBytes) as bigint;
+    OVERLAPPED.write(this.#overlapped, { hEvent: this.#event.value });
     this.#waits = eventWaits;
     this.#tried = tried;
   }
@@ -40,9 +40,10 @@ export class ClientWait {
    * @throws WindowsError when the instance cannot listen; it is not listening then.
    */
   async client(pipe: Handle): Promise<boolean> {
-    waits().ResetEvent(this.#event.value);
-    const isIn = namedPipes().ConnectNamedPipe(pipe, this.#overlapped) !== 0;
-    const state = isIn ? PIPE_CONNECTED : kernel32().GetLastError();
+    const { ConnectNamedPipe, GetLastError, ResetEvent } = kernel32;
+    ResetEvent(this.#event.value);
+    const isIn = ConnectNamedPipe(pipe, this.#overlapped) !== 0;
+    const state = isIn ? PIPE_CONNECTED : GetLastError();
     if (state === PIPE_CONNECTED || state === NO_DATA)
       // Yields, so that a burst of clients cannot starve the event loop.
       return turn(state === PIPE_CONNECTED);
@@ -65,21 +66,20 @@ export class ClientWait {
   /** Makes a `client` that is under way end. */
   cancel(): void {
     // It fails when the operation has come to its end by itself, which is what is wanted.
-    if (this.#listening !== undefined)
-      overlappedCalls().CancelIoEx(this.#listening, this.#overlapped);
+    if (this.#listening !== undefined) kernel32.CancelIoEx(this.#listening, this.#overlapped);
   }
 
   /** Idempotent. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    overlappedCalls().freeOverlapped(this.#overlapped);
+    loadKoffi().free(this.#overlapped);
     this.#event.close();
   }
 
   #result(pipe: Handle, wait: boolean): number {
-    const isDone =
-      overlappedCalls().GetOverlappedResult(pipe, this.#overlapped, [0], wait ? 1 : 0) !== 0;
-    return isDone ? 0 : kernel32().GetLastError();
+    const { GetLastError, GetOverlappedResult } = kernel32;
+    const isDone = GetOverlappedResult(pipe, this.#overlapped, [0], wait ? 1 : 0) !== 0;
+    return isDone ? 0 : GetLastError();
   }
 }

@@ -1,14 +1,13 @@
 import { handleSecurity } from '../access/file-security.js';
-import {
-  FILE_SHARE_ALL,
-  files,
-  OPEN_EXISTING,
-  READ_CONTROL,
-  SECURITY_SQOS_PRESENT,
-} from '../win32/files.js';
-import { check, INVALID_HANDLE_VALUE } from '../win32/kernel32.js';
-import { OwnedHandle } from '../win32/calls/owned-handle.js';
-import { SE_KERNEL_OBJECT } from '../win32/security.js';
+import { SE_KERNEL_OBJECT } from '../win32/advapi32.js';
+import { openFile } from '../win32/files.js';
+import { kernel32, READ_CONTROL, SECURITY_SQOS_PRESENT } from '../win32/kernel32.js';
+import { systemError } from '../windows-error.js';
+
+const FILE_NOT_FOUND = 2;
+const SEM_TIMEOUT = 121;
+/** 0 would be the time that the server of the pipe has chosen. */
+const SHORTEST_MS = 1;
 
 /**
  * The owner and the access list of a served pipe as SDDL. The server sees an anonymous client connect and
@@ -19,21 +18,24 @@ import { SE_KERNEL_OBJECT } from '../win32/security.js';
  */
 export function pipeAccess(address: string): string {
   const tried = `read the access list of the pipe ${address}`;
-  const { CreateFileW } = files();
-  const handle = CreateFileW(
-    address,
-    READ_CONTROL,
-    FILE_SHARE_ALL,
-    null,
-    OPEN_EXISTING,
-    SECURITY_SQOS_PRESENT,
-    0,
-  );
-  check(handle !== INVALID_HANDLE_VALUE, 'CreateFileW', tried);
-  const pipe = new OwnedHandle(handle);
-  try {
-    return handleSecurity(pipe.value, tried, SE_KERNEL_OBJECT);
-  } finally {
-    pipe.close();
-  }
+  const opening = { access: READ_CONTROL, flags: SECURITY_SQOS_PRESENT };
+  using pipe = openFile(tried, address, opening);
+  return handleSecurity(pipe.value, tried, SE_KERNEL_OBJECT);
+}
+
+/**
+ * Whether any process serves a pipe. Nothing connects to it: its server notices nothing, and no instance is taken.
+ *
+ * @param address - `\\\\.\\pipe\\NAME`.
+ * @throws WindowsError for what the system says besides yes and no.
+ */
+export function pipeExists(address: string): boolean {
+  const { GetLastError, WaitNamedPipeW } = kernel32;
+  if (WaitNamedPipeW(address, SHORTEST_MS) !== 0) return true;
+  const errorNumber = GetLastError();
+  // All of its instances are taken.
+  if (errorNumber === SEM_TIMEOUT) return true;
+  if (errorNumber === FILE_NOT_FOUND) return false;
+  const functionName = WaitNamedPipeW.name;
+  throw systemError(`looked for the pipe ${address}`, { functionName, errorNumber });
 }

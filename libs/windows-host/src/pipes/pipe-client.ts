@@ -1,7 +1,6 @@
 import { processAccount, type ProcessAccount } from '../access/process-account.js';
 import { WindowsError } from '../windows-error.js';
-import type { Handle } from '../win32/kernel32.js';
-import { namedPipes } from '../win32/named-pipes.js';
+import { kernel32, type Handle } from '../win32/kernel32.js';
 
 /** Who is at the other end of an instance of a pipe that this process serves. No client can choose any of it. */
 export interface PipeClient {
@@ -16,9 +15,9 @@ export interface PipeClient {
 /** Who opened this instance; `undefined` when it has gone before it could be asked for. */
 export function pipeClient(pipe: Handle): PipeClient | undefined {
   const pid: [number] = [0];
-  if (namedPipes().GetNamedPipeClientProcessId(pipe, pid) === 0) return undefined;
+  if (kernel32.GetNamedPipeClientProcessId(pipe, pid) === 0) return undefined;
   const session: [number] = [0];
-  const hasSession = namedPipes().GetNamedPipeClientSessionId(pipe, session) !== 0;
+  const hasSession = kernel32.GetNamedPipeClientSessionId(pipe, session) !== 0;
   return {
     pid: pid[0],
     session: hasSession ? session[0] : undefined,

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { endProcess, isRunning } from '../processes/windows-process.js';
 import { processesOf } from '../processes/windows-process-table.js';
-import { pipeExists } from './pipe-exists.js';
+import { pipeExists } from './pipe-access.js';
 
 describe('whether a pipe is served', () => {
   const address = `\\\\.\\pipe\\wins-spec-exists-${process.pid}`;

@@ -1,32 +1,32 @@
 import { closeSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { libuv } from '../win32/calls/libuv.js';
 import type { OwnedHandle } from '../win32/calls/owned-handle.js';
+import { systemLibrary } from '../win32/calls/system-library.js';
+
+/** What this program itself exports: the file is the one that runs, so nothing is searched. */
+const libuv = systemLibrary(process.execPath, [
+  // https://docs.libuv.org/en/v1.x/fs.html#c.uv_open_osfhandle
+  'int uv_open_osfhandle(intptr_t handle)',
+]);
 
 /**
  * Makes a socket of one end of a pipe that was opened for overlapped operations. The handle is the socket's from here on, whatever
  * the outcome, and closed exactly once.
  *
+ * @param writable False for an end that can only be read.
  * @throws Error with Node's code: `EMFILE` when this process has no descriptor left, others when the peer has gone.
  */
-export function socketOfPipe(pipe: OwnedHandle): Socket {
-  let descriptor: number;
-  try {
-    descriptor = libuv().uv_open_osfhandle(pipe.value);
-  } catch (error) {
-    pipe.close();
-    throw error;
-  }
+export function socketOfPipe(pipe: OwnedHandle, writable = true): Socket {
+  using closing = pipe;
+  // -1 when there is no room for another descriptor; else the descriptor owns the handle.
+  const descriptor = libuv.uv_open_osfhandle(pipe.value);
   if (descriptor < 0) {
-    pipe.close();
-    throw Object.assign(new Error('made a socket of a pipe: no file descriptor is left'), {
-      code: 'EMFILE',
-    });
+    const message = 'made a socket of a pipe: no file descriptor is left';
+    throw Object.assign(new Error(message), { code: 'EMFILE' });
   }
-  // The descriptor closes the handle now, and the socket the descriptor.
-  pipe.release();
+  closing.release();
   try {
-    return new Socket({ fd: descriptor, readable: true, writable: true });
+    return new Socket({ fd: descriptor, readable: true, writable });
   } catch (error) {
     closeSync(descriptor);
     throw error;

@@ -6,19 +6,20 @@ import { withNodeCode } from '../node-code.js';
 import { judgePipeServer } from './pipe-server-identity.js';
 import { socketOfPipe } from './pipe-socket.js';
 import { serviceControlManager } from '../services/service-control-manager.js';
+import { SE_KERNEL_OBJECT } from '../win32/advapi32.js';
+import { call } from '../win32/calls/call.js';
+import type { OwnedHandle } from '../win32/calls/owned-handle.js';
+import { openFile } from '../win32/files.js';
 import {
   FILE_FLAG_OVERLAPPED,
-  files,
-  OPEN_EXISTING,
-  PIPE_READ_AND_WRITE,
+  kernel32,
   SECURITY_IDENTIFICATION,
   SECURITY_SQOS_PRESENT,
-} from '../win32/files.js';
-import { check, INVALID_HANDLE_VALUE } from '../win32/kernel32.js';
-import { namedPipes } from '../win32/named-pipes.js';
-import { OwnedHandle } from '../win32/calls/owned-handle.js';
-import { SE_KERNEL_OBJECT } from '../win32/security.js';
+} from '../win32/kernel32.js';
 import { WindowsError } from '../windows-error.js';
+
+/** To read from a pipe and write to it, without FILE_CREATE_PIPE_INSTANCE: GENERIC_WRITE would ask for the right to serve it. */
+const PIPE_READ_AND_WRITE = 0x12_019b;
 
 /** How {@link securedPipeClient} knows whom to trust. */
 export interface SecuredPipeClientOptions {
@@ -63,17 +64,11 @@ export function securedPipeClient(options: SecuredPipeClientOptions = {}): Secur
 
 function openPipe(address: string): OwnedHandle {
   try {
-    const handle = files().CreateFileW(
-      address,
-      PIPE_READ_AND_WRITE,
-      0,
-      null,
-      OPEN_EXISTING,
-      FILE_FLAG_OVERLAPPED | SECURITY_SQOS_PRESENT | SECURITY_IDENTIFICATION,
-      0,
-    );
-    check(handle !== INVALID_HANDLE_VALUE, 'CreateFileW', `opened the pipe ${address}`);
-    return new OwnedHandle(handle);
+    return openFile(`opened the pipe ${address}`, address, {
+      access: PIPE_READ_AND_WRITE,
+      share: 0,
+      flags: FILE_FLAG_OVERLAPPED | SECURITY_SQOS_PRESENT | SECURITY_IDENTIFICATION,
+    });
   } catch (error) {
     throw FAILURES.reduce<unknown>(
       (translated, [code, errorNumber, found]) =>
@@ -107,8 +102,8 @@ function assertServer(pipe: OwnedHandle, address: string, service: string | unde
 
 function serverProcess(pipe: OwnedHandle, address: string): number {
   const out: [number] = [0];
-  const isKnown = namedPipes().GetNamedPipeServerProcessId(pipe.value, out) !== 0;
-  check(isKnown, 'GetNamedPipeServerProcessId', `asked who serves the pipe ${address}`);
+  const tried = `asked who serves the pipe ${address}`;
+  call(tried, kernel32.GetNamedPipeServerProcessId, pipe.value, out);
   return out[0];
 }
 

@@ -5,9 +5,8 @@ import { describe, it } from 'node:test';
 import { processAccount } from '../access/process-account.js';
 import { securedPipeClient } from './secured-pipe-client.js';
 import { securedPipe } from './secured-pipe.js';
-import { files } from '../win32/files.js';
-import { namedPipes } from '../win32/named-pipes.js';
-import { tokens } from '../win32/tokens.js';
+import { advapi32 } from '../win32/advapi32.js';
+import { kernel32 } from '../win32/kernel32.js';
 
 let count = 0;
 const freshAddress = (): string => `\\\\.\\pipe\\wins-client-${process.pid}-${(count += 1)}`;
@@ -44,7 +43,8 @@ describe('a client that checks who serves the pipe', () => {
   });
 
   it('lets the server identify it and no more, and does not ask for the right to serve', async (t) => {
-    const open = t.mock.method(files(), 'CreateFileW');
+    assert.ok(kernel32.CreateFileW);
+    const open = t.mock.method(kernel32, 'CreateFileW');
     await served(async (address) => {
       (await securedPipeClient().open({ address })).destroy();
     });
@@ -55,13 +55,12 @@ describe('a client that checks who serves the pipe', () => {
   it('says ENOENT when nobody is there, EBUSY and EACCES when the system says so', async (t) => {
     const address = freshAddress();
     await assert.rejects(securedPipeClient().open({ address }), { code: 'ENOENT' });
-    const { kernel32 } = await import('../win32/kernel32.js');
     for (const [errorNumber, code] of [
       [231, 'EBUSY'],
       [5, 'EACCES'],
     ] as const) {
-      t.mock.method(files(), 'CreateFileW', () => -1);
-      t.mock.method(kernel32(), 'GetLastError', () => errorNumber);
+      t.mock.method(kernel32, 'CreateFileW', () => -1);
+      t.mock.method(kernel32, 'GetLastError', () => errorNumber);
       await assert.rejects(securedPipeClient().open({ address }), { code });
       t.mock.restoreAll();
     }
@@ -70,12 +69,14 @@ describe('a client that checks who serves the pipe', () => {
   it('sends nothing to a server whose process is that of a user, and closes', async (t) => {
     await served(async (address, accepted) => {
       // No group of its token: not an administrator.
-      const { GetTokenInformation: read } = tokens();
+      const { GetTokenInformation: read } = advapi32;
       t.mock.method(
-        tokens(),
+        advapi32,
         'GetTokenInformation',
         (...[token, kind, out, size, used]: Parameters<typeof read>) =>
-          kind === 2 ? Number(out.fill(0).length > 0) : read(token, kind, out, size, used),
+          kind === 2
+            ? Number((out as Buffer).fill(0).length > 0)
+            : read(token, kind, out, size, used),
       );
       await assert.rejects(securedPipeClient().open({ address }), {
         code: 'ERR_UNTRUSTED_PIPE_SERVER',
@@ -91,7 +92,7 @@ describe('a client that checks who serves the pipe', () => {
 
   it('does not trust a pipe whose server the system does not name', async (t) => {
     await served(async (address) => {
-      t.mock.method(namedPipes(), 'GetNamedPipeServerProcessId', () => 0);
+      t.mock.method(kernel32, 'GetNamedPipeServerProcessId', () => 0);
       await assert.rejects(securedPipeClient().open({ address }), {
         code: 'ERR_UNTRUSTED_PIPE_SERVER',
       });

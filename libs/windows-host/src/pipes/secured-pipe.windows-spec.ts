@@ -8,17 +8,18 @@ import { pipeAccess } from './pipe-access.js';
 import { securedPipe, type SecuredPipeOptions } from './secured-pipe.js';
 import { grantsTheSame, parseSecurityDescriptor } from '../access/security-descriptor.js';
 import type { SecuredPipe } from './served-pipe.js';
+import type { OwnedHandle } from '../win32/calls/owned-handle.js';
+import { systemLibrary } from '../win32/calls/system-library.js';
+import { openFile } from '../win32/files.js';
 import {
   FILE_FLAG_OVERLAPPED,
-  files,
-  OPEN_EXISTING,
+  GENERIC_READ,
+  GENERIC_WRITE,
+  INVALID_HANDLE_VALUE,
+  kernel32,
   SECURITY_SQOS_PRESENT,
-} from '../win32/files.js';
-import { INVALID_HANDLE_VALUE, kernel32, type Handle } from '../win32/kernel32.js';
-import { namedPipes } from '../win32/named-pipes.js';
-import { OwnedHandle } from '../win32/calls/owned-handle.js';
+} from '../win32/kernel32.js';
 import { securityAttributes } from '../win32/security-attributes.js';
-import { loadSystemLibrary } from '../win32/calls/system-library.js';
 
 let count = 0;
 const freshAddress = (): string => `\\\\.\\pipe\\wins-secured-${process.pid}-${(count += 1)}`;
@@ -85,26 +86,15 @@ async function attempt(address: string): Promise<string> {
 }
 
 function openAsClient(address: string): OwnedHandle {
-  const access = 0xc000_0000; // GENERIC_READ and GENERIC_WRITE
-  const handle = files().CreateFileW(
-    address,
-    access,
-    0,
-    null,
-    OPEN_EXISTING,
-    FILE_FLAG_OVERLAPPED,
-    0,
-  );
-  assert.notEqual(handle, INVALID_HANDLE_VALUE);
-  return new OwnedHandle(handle);
+  const access = GENERIC_READ | GENERIC_WRITE;
+  return openFile('opened it', address, { access, share: 0, flags: FILE_FLAG_OVERLAPPED });
 }
 
 /** The handles of this process, out of the list of all: Wine has no count of its own. */
 function handleCount(): number {
-  const { bind } = loadSystemLibrary('ntdll.dll');
-  const query = bind<(kind: number, out: Buffer, sizeBytes: number, used: [number]) => number>(
-    'int __stdcall NtQuerySystemInformation(int kind, void *out, uint32_t size, _Out_ uint32_t *used)',
-  );
+  const { NtQuerySystemInformation: query } = systemLibrary('ntdll.dll', [
+    'int NtQuerySystemInformation(int kind, void *out, uint32_t size, _Out_ uint32_t *used)',
+  ]);
   const SystemExtendedHandleInformation = 64;
   const list = Buffer.alloc(64 * 1024 * 1024);
   assert.equal(query(SystemExtendedHandleInformation, list, list.length, [0]), 0);
@@ -124,16 +114,16 @@ async function until(holds: () => boolean): Promise<void> {
 
 /** Lets calls fail with an error number, from the one of that index on. */
 function failCreate(t: TestContext, from: number, errorNumber: number): { stop(): void } {
-  const { CreateNamedPipeW: create } = namedPipes();
+  const { CreateNamedPipeW: create } = kernel32;
   let calls = 0;
   let isOver = false;
-  const { GetLastError: last } = kernel32();
+  const { GetLastError: last } = kernel32;
   let isFailure = false;
-  t.mock.method(namedPipes(), 'CreateNamedPipeW', (...args: Parameters<typeof create>) => {
+  t.mock.method(kernel32, 'CreateNamedPipeW', (...args: Parameters<typeof create>) => {
     isFailure = !isOver && (calls += 1) > from;
     return isFailure ? INVALID_HANDLE_VALUE : create(...args);
   });
-  t.mock.method(kernel32(), 'GetLastError', () => {
+  t.mock.method(kernel32, 'GetLastError', () => {
     const found = isFailure ? errorNumber : last();
     isFailure = false;
     return found;
@@ -143,7 +133,8 @@ function failCreate(t: TestContext, from: number, errorNumber: number): { stop()
 
 describe('a secured pipe', () => {
   it('is made for local clients, in bytes, overlapped, alone, with its descriptor from the first instance on', async (t) => {
-    const create = t.mock.method(namedPipes(), 'CreateNamedPipeW');
+    assert.ok(kernel32.CreateNamedPipeW);
+    const create = t.mock.method(kernel32, 'CreateNamedPipeW');
     const { address, close } = await serve();
     await close();
     const [first, ...others] = create.mock.calls.map(({ arguments: args }) => args);
@@ -152,15 +143,16 @@ describe('a secured pipe', () => {
     const descriptor = descriptorFromText('O:BAD:P(A;;GA;;;BA)(A;;GA;;;SY)');
     for (const args of others) {
       assert.deepEqual(args.slice(0, 7), [address, 0x4000_0003, 8, 255, 256 * 1024, 64 * 1024, 0]);
-      assert.ok(args[7].subarray(24).equals(descriptor));
+      assert.ok((args[7] as Buffer).subarray(24).equals(descriptor));
     }
-    assert.ok(first[7].subarray(24).equals(descriptor));
+    assert.ok((first[7] as Buffer).subarray(24).equals(descriptor));
   });
 
   it('carries the access list, as its clients can see without saying who they are', async (t) => {
     const sddl = 'D:P(A;;GA;;;SY)(A;;GA;;;BA)(A;;GRGW;;;BU)';
     const { address, close } = await serve({ sddl });
-    const opened = t.mock.method(files(), 'CreateFileW');
+    assert.ok(kernel32.CreateFileW);
+    const opened = t.mock.method(kernel32, 'CreateFileW');
     const found = pipeAccess(address);
     await close();
     assert.equal(opened.mock.calls[0]?.arguments[5], SECURITY_SQOS_PRESENT);
@@ -169,13 +161,13 @@ describe('a secured pipe', () => {
   });
 
   it('does not serve when the access list is not what was wanted', async (t) => {
-    const { CreateNamedPipeW: create } = namedPipes();
+    const { CreateNamedPipeW: create } = kernel32;
     for (const sddl of ['O:BAD:(A;;GA;;;WD)', 'O:SYD:P(A;;GA;;;BA)(A;;GA;;;SY)']) {
       const descriptor = descriptorFromText(sddl);
-      const other = securityAttributes({ descriptor, inheritable: false });
+      const other = securityAttributes(descriptor);
       const addresses: string[] = [];
-      t.mock.method(namedPipes(), 'CreateNamedPipeW', (...args: Parameters<typeof create>) => {
-        addresses.push(args[0]);
+      t.mock.method(kernel32, 'CreateNamedPipeW', (...args: Parameters<typeof create>) => {
+        addresses.push(args[0] ?? '');
         return create(args[0], args[1], args[2], args[3], args[4], args[5], args[6], other);
       });
       await assert.rejects(serve(), {
@@ -292,12 +284,12 @@ describe('a secured pipe', () => {
   });
 
   it('is a pipe of bytes for clients that ask for messages, as those of the original do not', async () => {
-    const { bind } = loadSystemLibrary('kernel32.dll');
-    const setMode = bind<(pipe: Handle, mode: Buffer, max: null, timeout: null) => number>(
-      'int __stdcall SetNamedPipeHandleState(intptr_t pipe, void *mode, void *max, void *timeout)',
-    );
-    const info = bind<(pipe: Handle, flags: [number], a: null, b: null, c: null) => number>(
-      'int __stdcall GetNamedPipeInfo(intptr_t pipe, _Out_ uint32_t *flags, void *a, void *b, void *c)',
+    const { SetNamedPipeHandleState: setMode, GetNamedPipeInfo: info } = systemLibrary(
+      'kernel32.dll',
+      [
+        'int SetNamedPipeHandleState(intptr_t pipe, void *mode, void *max, void *timeout)',
+        'int GetNamedPipeInfo(intptr_t pipe, _Out_ uint32_t *flags, void *a, void *b, void *c)',
+      ],
     );
     const { address, close } = await serve();
     const client = openAsClient(address);

@@ -6,25 +6,25 @@ import { withNodeCode } from '../node-code.js';
 import { pipeClient, type PipeClient } from './pipe-client.js';
 import { socketOfPipe } from './pipe-socket.js';
 import { grantsTheSame, parseSecurityDescriptor } from '../access/security-descriptor.js';
-import { EventWaits } from '../win32/calls/event-waits.js';
-import { FILE_FLAG_OVERLAPPED } from '../win32/files.js';
-import { check, INVALID_HANDLE_VALUE } from '../win32/kernel32.js';
-import {
-  FILE_FLAG_FIRST_PIPE_INSTANCE,
-  namedPipes,
-  PIPE_ACCESS_DUPLEX,
-  PIPE_REJECT_REMOTE_CLIENTS,
-  PIPE_UNLIMITED_INSTANCES,
-} from '../win32/named-pipes.js';
-import { OwnedHandle } from '../win32/calls/owned-handle.js';
-import { securityAttributes } from '../win32/security-attributes.js';
 import {
   DACL_SECURITY_INFORMATION,
   OWNER_SECURITY_INFORMATION,
   SE_KERNEL_OBJECT,
-} from '../win32/security.js';
+} from '../win32/advapi32.js';
+import { call } from '../win32/calls/call.js';
+import { EventWaits } from '../win32/calls/event-waits.js';
+import { OwnedHandle } from '../win32/calls/owned-handle.js';
+import {
+  FILE_FLAG_FIRST_PIPE_INSTANCE,
+  FILE_FLAG_OVERLAPPED,
+  kernel32,
+  PIPE_REJECT_REMOTE_CLIENTS,
+} from '../win32/kernel32.js';
+import { securityAttributes } from '../win32/security-attributes.js';
 import { WindowsError } from '../windows-error.js';
 
+const PIPE_ACCESS_DUPLEX = 3;
+const PIPE_UNLIMITED_INSTANCES = 255;
 /** So many clients get in at the same instant; the next ones find the pipe busy until the event loop has had a turn. */
 const WAITING_INSTANCES = 8;
 /** What was received and not read yet, of each connection; a client that has filled it waits. */
@@ -63,7 +63,7 @@ export async function openServedPipe(
   // As the system writes it: it knows the accounts behind aliases.
   const parts = OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION;
   const wanted = descriptorText(descriptor, parts, `wrote ${sddl} again`);
-  const attributes = securityAttributes({ descriptor, inheritable: false });
+  const attributes = securityAttributes(descriptor);
   const pipe = new ServedPipe(address, attributes, events);
   try {
     pipe.open(wanted);
@@ -141,11 +141,11 @@ class ServedPipe implements SecuredPipe {
           const next = this.#create(0);
           this.#handOver(instance);
           instance = next;
-        } else namedPipes().DisconnectNamedPipe(instance.value);
+        } else kernel32.DisconnectNamedPipe(instance.value);
         backoff.reset();
       } catch (error) {
         this.#events.failed(error);
-        namedPipes().DisconnectNamedPipe(instance.value);
+        kernel32.DisconnectNamedPipe(instance.value);
         await backoff.wait(this.#closing.signal).catch(() => undefined);
       }
     }
@@ -186,7 +186,9 @@ class ServedPipe implements SecuredPipe {
   }
 
   #create(flags: number): OwnedHandle {
-    const handle = namedPipes().CreateNamedPipeW(
+    const handle = call(
+      `made the pipe ${this.#address}`,
+      kernel32.CreateNamedPipeW,
       this.#address,
       PIPE_ACCESS_DUPLEX | FILE_FLAG_OVERLAPPED | flags,
       PIPE_REJECT_REMOTE_CLIENTS,
@@ -196,7 +198,6 @@ class ServedPipe implements SecuredPipe {
       0,
       this.#attributes,
     );
-    check(handle !== INVALID_HANDLE_VALUE, 'CreateNamedPipeW', `made the pipe ${this.#address}`);
     return new OwnedHandle(handle);
   }
 

@@ -1,6 +1,6 @@
-import { inBackground } from '../win32/calls/background-call.js';
-import { consoleFunctions, waitMessage } from '../win32/console.js';
-import { check } from '../win32/kernel32.js';
+import { call, inBackground } from '../win32/calls/call.js';
+import { addressOfFunction, lazily, loadKoffi } from '../win32/calls/system-library.js';
+import { kernel32 } from '../win32/kernel32.js';
 
 /** What happens to the console of a process, or to the session or container around it. */
 export type ConsoleEvent = 'interrupt' | 'break' | 'close' | 'logoff' | 'shutdown';
@@ -18,6 +18,12 @@ const FINAL: ReadonlySet<ConsoleEvent> = new Set(['close', 'logoff', 'shutdown']
 
 const HANDLED = 1;
 const NOT_HANDLED = 0;
+
+// https://learn.microsoft.com/windows/console/handlerroutine
+const handlerRoutine = lazily(() => {
+  const koffi = loadKoffi();
+  return koffi.pointer(koffi.proto('int', ['uint32_t']));
+});
 
 /** Listens to a console. The caller closes it. */
 export interface ConsoleEvents {
@@ -39,9 +45,12 @@ export interface ConsoleEvents {
  * @throws WindowsError `unavailable`.
  */
 export function listenToConsole(onEvent: (event: ConsoleEvent) => void): ConsoleEvents {
-  const { koffi, SetConsoleCtrlHandler, handlerRoutine } = consoleFunctions();
+  const { SetConsoleCtrlHandler } = kernel32;
+  const koffi = loadKoffi();
   // Handlers are asked the newest first. Ours tells, and leaves a final event to the one below it, which never answers.
-  const hold = waitMessage();
+  // It never returns in a thread without windows, because no messages are posted to it.
+  // https://learn.microsoft.com/windows/win32/api/winuser/nf-winuser-waitmessage
+  const hold = addressOfFunction('user32.dll', 'WaitMessage');
   let isFinal = false;
   let isOpen = true;
   const tell = koffi.register((number: number) => {
@@ -53,12 +62,8 @@ export function listenToConsole(onEvent: (event: ConsoleEvent) => void): Console
     isFinal ||= FINAL.has(event);
     return FINAL.has(event) ? NOT_HANDLED : HANDLED;
   }, handlerRoutine());
-  const add = (handler: bigint): void => {
-    const isSet = SetConsoleCtrlHandler(handler, 1) !== 0;
-    check(isSet, 'SetConsoleCtrlHandler', 'listened to the console');
-  };
-  add(hold);
-  add(tell);
+  for (const handler of [hold, tell])
+    call('listened to the console', SetConsoleCtrlHandler, handler, 1);
   // The system keeps the list of handlers to itself while it asks them, and `tell` answers on the thread of JavaScript: this
   // thread must not wait for the list. The one that never answers goes first, while it is still shielded.
   const forget = async (): Promise<void> => {

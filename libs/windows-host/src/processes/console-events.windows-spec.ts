@@ -3,9 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { listenToConsole } from './console-events.js';
-import { consoleFunctions } from '../win32/console.js';
-import { loadSystemLibrary } from '../win32/calls/system-library.js';
-import { addressOfFunction, threads } from '../win32/calls/threads.js';
+import { addressOfFunction, systemLibrary } from '../win32/calls/system-library.js';
+import { kernel32 } from '../win32/kernel32.js';
 
 const ROLE = 'be-at-the-console';
 const CLOSE_MEANWHILE = 'close-meanwhile';
@@ -13,9 +12,8 @@ const BREAK = 1;
 
 /** Lets the system tell this process of an event, as it does itself: in a new thread. */
 function cause(event: number): void {
-  const { CreateThread } = threads();
+  const { CreateThread } = kernel32;
   const routine = addressOfFunction('kernelbase.dll', 'CtrlRoutine');
-  assert.ok(routine);
   const parameter = event === 0 ? null : BigInt(event);
   assert.notEqual(CreateThread(null, 0, routine, parameter, 0, [0]), 0);
 }
@@ -37,15 +35,15 @@ function beAtTheConsole(event: number): void {
 
 /** Stops to listen while the system is about to tell of an event, and ends with an exit code of its own. */
 function closeMeanwhile(): void {
-  const { bind } = loadSystemLibrary('kernel32.dll');
-  const getErrorMode = bind<() => number>('uint32_t __stdcall GetErrorMode()');
-  const setErrorMode = bind<(mode: number) => number>('uint32_t __stdcall SetErrorMode(uint32_t)');
+  const { GetErrorMode: getErrorMode, SetErrorMode: setErrorMode } = systemLibrary('kernel32.dll', [
+    'uint32_t GetErrorMode()',
+    'uint32_t SetErrorMode(uint32_t mode)',
+  ]);
   const events = listenToConsole((heard) => process.stdout.write(`${heard}\n`));
   // A handler that is asked before the one of `events`, leaves a trace, and answers 0: that it does not handle the event.
   setErrorMode(0);
   const trace = addressOfFunction('kernel32.dll', 'SetErrorMode');
-  assert.ok(trace);
-  assert.notEqual(consoleFunctions().SetConsoleCtrlHandler(trace, 1), 0);
+  assert.notEqual(kernel32.SetConsoleCtrlHandler(trace, 1), 0);
   cause(BREAK);
   while (getErrorMode() !== BREAK);
   events.close();

@@ -1,12 +1,14 @@
-import { messageOf, quoteText } from '@wins/wins-program';
-import { holdFile, type FileHold } from '../access/file-hold.js';
 import {
-  inspectionCode,
-  startCode,
-  windowsFailure,
+  failing,
+  hostPaths,
   type HostFailureCode,
+  type HostPaths,
   type MakeHostFailure,
-} from './job-object-host-failure.js';
+} from '@wins/trusted-files';
+import { holdFile, type FileHold } from '../access/file-hold.js';
+import { distrustOfFile, distrustOfFolder } from '../access/trusted-file.js';
+import { windowsFileTrust } from '../access/windows-file-trust.js';
+import { WindowsError } from '../windows-error.js';
 import {
   leftoverTree,
   pickLeftovers,
@@ -14,11 +16,11 @@ import {
   type LeftoverSearch,
 } from './job-object-leftovers.js';
 import { JobObjectProcess } from './job-object-process.js';
-import { distrustOfFile, distrustOfFolder, ensurePrivateFolder } from '../access/trusted-file.js';
-import type { Distrust } from '@wins/trusted-files';
 import type { Program } from './windows-process-start.js';
 import { listProcesses } from './windows-process-table.js';
 import { isRunning, ownIdentity } from './windows-process.js';
+
+const ONLY_OURS = "that only administrators and the daemon's account can change";
 
 /** Options of {@link jobObjectProcessHost}. */
 export interface JobObjectProcessHostOptions {
@@ -41,18 +43,12 @@ export interface JobObjectLeftover extends FoundLeftover {
 }
 
 /** Runs programs in job objects. Nothing is to be closed but what it starts and holds. */
-export interface JobObjectProcessHost {
+export interface JobObjectProcessHost extends HostPaths {
   readonly dialect: 'windows';
   /** This process: `PID:time of its creation`. */
   readonly daemon: string;
   /** Whether the process of such a text runs; one that may not be asked counts as running. */
   isDaemonAlive(daemon: string): boolean;
-  /** See {@link distrustOfFile}. @throws `notFound`, `pathNotTrusted`, `unknown`. */
-  assertTrustedFile(path: string): Promise<void>;
-  /** See {@link distrustOfFolder}. @throws `notFound`, `pathNotTrusted`, `unknown`. */
-  assertTrustedDirectory(path: string): Promise<void>;
-  /** See {@link ensurePrivateFolder}. @throws `stateUnavailable`. */
-  ensurePrivateDirectory(path: string): void;
   /** See {@link holdFile}. @throws `stagingFailed`. */
   holdFile(path: string): Promise<FileHold>;
   /** See {@link JobObjectProcess.start}. @throws `spawnFailed`, `invalidArgument`. */
@@ -72,30 +68,6 @@ export function jobObjectProcessHost(
 ): JobObjectProcessHost {
   const { failure = windowsFailure } = options;
   const own = ownIdentity();
-  const attempt = <T>(
-    act: () => T,
-    codeOf: (error: unknown) => HostFailureCode,
-    path?: string,
-  ): T => {
-    try {
-      return act();
-    } catch (cause) {
-      const message = messageOf(cause);
-      throw failure(codeOf(cause), message, path === undefined ? { cause } : { cause, path });
-    }
-  };
-  const assertTrusted = (
-    tried: string,
-    path: string,
-    wanted: 'file' | 'folder',
-    look: () => Distrust | undefined,
-  ): void => {
-    const distrust = attempt(look, inspectionCode, path);
-    if (distrust === undefined) return;
-    const where = distrust.path === path ? '' : ` because of ${quoteText(distrust.path)}`;
-    const message = `${tried} ${quoteText(path)}${where}: ${distrust.found}; wanted a ${wanted} that only administrators and the daemon's account can change`;
-    throw failure('pathNotTrusted', message, { path, rule: distrust.rule });
-  };
   return {
     dialect: 'windows',
     daemon: `${own.pid}:${own.created}`,
@@ -103,30 +75,46 @@ export function jobObjectProcessHost(
       const [, pid, created = ''] = /^([1-9][0-9]{0,9}):([0-9]{1,20})$/.exec(daemon) ?? [];
       return pid !== undefined && isRunning({ pid: Number(pid), created });
     },
-    assertTrustedFile: rejecting((path) =>
-      assertTrusted('cannot run', path, 'file', () => distrustOfFile(path)),
-    ),
-    assertTrustedDirectory: rejecting((path) =>
-      assertTrusted('cannot work in', path, 'folder', () => distrustOfFolder(path)),
-    ),
-    ensurePrivateDirectory: (path) => {
-      const make = (): void => ensurePrivateFolder(path);
-      attempt(make, () => 'stateUnavailable', path);
-    },
-    holdFile: rejecting((path) => {
-      const hold = (): FileHold => holdFile(path);
-      return attempt(hold, () => 'stagingFailed', path);
+    // By its spelling: the trust of this library resolves a path, and what the system reads as another one must be refused here.
+    ...hostPaths({ ...windowsFileTrust(), distrustOfFile, distrustOfFolder }, failure, {
+      file: `a file ${ONLY_OURS}`,
+      directory: `a folder ${ONLY_OURS}`,
     }),
-    start: rejecting(({ mayBreakAway = false, ...program }) => {
-      const start = (): JobObjectProcess => JobObjectProcess.start(program, { mayBreakAway });
-      return attempt(start, startCode, program.file);
-    }),
+    holdFile: rejecting((path) =>
+      failing(
+        failure,
+        path,
+        () => 'stagingFailed',
+        () => holdFile(path),
+      ),
+    ),
+    start: rejecting(({ mayBreakAway = false, ...program }) =>
+      failing(failure, program.file, startCode, () =>
+        JobObjectProcess.start(program, { mayBreakAway }),
+      ),
+    ),
     findLeftovers: rejecting((search) => {
       const find = (): readonly FoundLeftover[] => pickLeftovers(listProcesses(), search, own.pid);
-      const found = attempt(find, () => 'unknown');
+      const found = failing(failure, undefined, () => 'unknown', find);
       return found.map((leftover) => ({ ...leftover, ...leftoverTree(leftover) }));
     }),
   };
+}
+
+/** `invalidArgument` when this library refused; what the system refuses is no fault of a request that others have judged. */
+function startCode(error: unknown): HostFailureCode {
+  const refused = error instanceof WindowsError && error.code === 'invalidArgument';
+  return refused && error.functionName === undefined ? 'invalidArgument' : 'spawnFailed';
+}
+
+function windowsFailure(
+  code: HostFailureCode,
+  message: string,
+  { cause }: ErrorOptions,
+): WindowsError {
+  if (cause instanceof WindowsError) return cause;
+  const known = code === 'pathNotTrusted' ? 'accessDenied' : 'unknown';
+  return new WindowsError(known, message, { cause });
 }
 
 /** What it throws rejects. It acts at once, and nothing is waited for. */

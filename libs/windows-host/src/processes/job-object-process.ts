@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 
 import { JobObject } from './job-object.js';
-import { jobUsage, type JobUsage } from './job-usage.js';
-import { CREATE_NEW_CONSOLE } from '../win32/processes.js';
-import { exitOf } from './windows-process-exit.js';
+import { jobAccount, jobUsage, type JobUsage } from './job-usage.js';
 import { openNullDevice, openOutputPipe, type OutputPipe } from './windows-process-output.js';
 import { startWindowsProcess, type Program } from './windows-process-start.js';
-import { creationTime } from './windows-process.js';
+import { creationTime, exitOf } from './windows-process.js';
+
+const CREATE_NEW_CONSOLE = 0x10;
 
 /** A program and everything that it starts, in a job object of its own. The caller that started it closes it. */
 export class JobObjectProcess {
@@ -41,16 +41,15 @@ export class JobObjectProcess {
     const job = new JobObject(options);
     const outputs: OutputPipe[] = [];
     try {
-      const stdin = openNullDevice();
+      using stdin = openNullDevice();
       try {
         const stdout = openOutputPipe();
         outputs.push(stdout);
         const stderr = openOutputPipe();
         outputs.push(stderr);
-        const stdio = [stdin, stdout.childEnd, stderr.childEnd] as const;
         const { pid, handle } = startWindowsProcess(program, {
           job: job.handle,
-          stdio: [stdio[0].value, stdio[1].value, stdio[2].value],
+          stdio: [stdin.value, stdout.childEnd.value, stderr.childEnd.value],
           flags: CREATE_NEW_CONSOLE,
         });
         let exited: Promise<{ code: number }>;
@@ -65,7 +64,6 @@ export class JobObjectProcess {
         const streams = { stdout: stdout.stream, stderr: stderr.stream };
         return new JobObjectProcess({ pid, startToken, exited, ...streams }, job);
       } finally {
-        stdin.close();
         // Or the streams would not end with the last process that writes to them.
         for (const { childEnd } of outputs) childEnd.close();
       }
@@ -78,7 +76,7 @@ export class JobObjectProcess {
 
   /** True once nothing of the tree runs; a failure to find out counts as false. Never throws. */
   isGone(): Promise<boolean> {
-    return Promise.resolve(this.#try(() => this.#job.activeProcesses() === 0) ?? false);
+    return Promise.resolve(this.#try(() => jobAccount(this.#job.handle).processes === 0) ?? false);
   }
 
   /**

@@ -8,13 +8,13 @@ import { after, describe, it } from 'node:test';
 import { holdFile } from '../access/file-hold.js';
 import { JobObject } from './job-object.js';
 import { JobObjectProcess } from './job-object-process.js';
-import { loadSystemLibrary, systemPath } from '../win32/calls/system-library.js';
+import { systemLibrary, systemPath } from '../win32/calls/system-library.js';
 import type { Program } from './windows-process-start.js';
 
 // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-getprocesshandlecount
-const getProcessHandleCount = loadSystemLibrary('kernel32.dll').bind<
-  (process: number, count: [number]) => number
->('int __stdcall GetProcessHandleCount(intptr_t process, _Out_ uint32_t *count)');
+const library = systemLibrary('kernel32.dll', [
+  'int GetProcessHandleCount(intptr_t process, _Out_ uint32_t *count)',
+]);
 
 const node = process.execPath;
 const directory = mkdtempSync(path.join(tmpdir(), 'wins-'));
@@ -22,7 +22,7 @@ after(() => rmSync(directory, { recursive: true }));
 
 function handlesInUse(): number {
   const count: [number] = [0];
-  assert.notEqual(getProcessHandleCount(-1, count), 0);
+  assert.notEqual(library.GetProcessHandleCount(-1, count), 0);
   if (count[0] > 0) return count[0];
   // Wine does not count them, and gives the lowest free numbers, by fours.
   const fresh = Array.from({ length: 30 }, () => new JobObject());

@@ -1,12 +1,11 @@
-import { check, type Handle } from '../win32/kernel32.js';
-import {
-  JobObjectBasicAccountingInformation,
-  JobObjectExtendedLimitInformation,
-  JOB_OBJECT_LIMIT_BREAKAWAY_OK,
-  JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
-  jobs,
-} from '../win32/jobs.js';
+import { call } from '../win32/calls/call.js';
 import { OwnedHandle } from '../win32/calls/owned-handle.js';
+import { kernel32, type Handle } from '../win32/kernel32.js';
+import { JOBOBJECT_EXTENDED_LIMIT_INFORMATION } from '../win32/structures.js';
+
+const JobObjectExtendedLimitInformation = 9;
+const JOB_OBJECT_LIMIT_BREAKAWAY_OK = 0x800;
+const JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE = 0x2000;
 
 /** What taskkill and Node use, too. */
 const TERMINATED_EXIT_CODE = 1;
@@ -24,14 +23,12 @@ export class JobObject {
    */
   constructor({ mayBreakAway = false }: { readonly mayBreakAway?: boolean } = {}) {
     const tried = 'made a job object';
-    const job = jobs().CreateJobObjectW(null, null);
-    check(job !== 0, 'CreateJobObjectW', tried);
+    const job = call(tried, kernel32.CreateJobObjectW, null, null);
     this.#job = new OwnedHandle(job);
     const limits = jobLimits(mayBreakAway);
+    const kind = JobObjectExtendedLimitInformation;
     try {
-      const kind = JobObjectExtendedLimitInformation;
-      const done = jobs().SetInformationJobObject(job, kind, limits, limits.length);
-      check(done !== 0, 'SetInformationJobObject', tried);
+      call(tried, kernel32.SetInformationJobObject, job, kind, limits, limits.length);
     } catch (error) {
       this.close();
       throw error;
@@ -43,20 +40,10 @@ export class JobObject {
     return this.#job.value;
   }
 
-  /** How many processes of the tree run. @throws WindowsError */
-  activeProcesses(): number {
-    const information = Buffer.alloc(48);
-    const kind = JobObjectBasicAccountingInformation;
-    const { QueryInformationJobObject: query } = jobs();
-    const done = query(this.handle, kind, information, information.length, null);
-    check(done !== 0, 'QueryInformationJobObject', 'counted the processes of a job');
-    return information.readUInt32LE(40);
-  }
-
   /** Ends every process of the tree at once; they exit with 1. @throws WindowsError */
   terminate(): void {
-    const done = jobs().TerminateJobObject(this.handle, TERMINATED_EXIT_CODE);
-    check(done !== 0, 'TerminateJobObject', 'ended the processes of a job');
+    const { TerminateJobObject } = kernel32;
+    call('ended the processes of a job', TerminateJobObject, this.handle, TERMINATED_EXIT_CODE);
   }
 
   /** Ends whatever of the tree still runs. Idempotent. */
@@ -65,10 +52,10 @@ export class JobObject {
   }
 }
 
-/** JOBOBJECT_EXTENDED_LIMIT_INFORMATION. There is no silent breakaway: leaving takes a permission and a request. */
+/** There is no silent breakaway: leaving takes a permission and a request. */
 export function jobLimits(mayBreakAway: boolean): Buffer {
-  const limits = Buffer.alloc(144);
   const breakaway = mayBreakAway ? JOB_OBJECT_LIMIT_BREAKAWAY_OK : 0;
-  limits.writeUInt32LE(JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | breakaway, 16);
-  return limits;
+  return JOBOBJECT_EXTENDED_LIMIT_INFORMATION.create({
+    LimitFlags: JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | breakaway,
+  });
 }

@@ -1,12 +1,14 @@
-import { check, type Handle } from '../win32/kernel32.js';
+import { call } from '../win32/calls/call.js';
+import { kernel32, type Handle } from '../win32/kernel32.js';
 import {
-  JobObjectBasicAccountingInformation,
-  JobObjectBasicProcessIdList,
-  jobs,
-} from '../win32/jobs.js';
-import { PROCESS_QUERY_INFORMATION, processes } from '../win32/processes.js';
+  JOBOBJECT_BASIC_ACCOUNTING_INFORMATION,
+  PROCESS_MEMORY_COUNTERS,
+} from '../win32/structures.js';
 import { WindowsError } from '../windows-error.js';
-import { withProcess } from './windows-process.js';
+import { isInJob, PROCESS_QUERY_INFORMATION, withProcess } from './windows-process.js';
+
+const JobObjectBasicAccountingInformation = 1;
+const JobObjectBasicProcessIdList = 3;
 
 /** What a job has used. */
 export interface JobUsage {
@@ -20,37 +22,35 @@ export interface JobUsage {
 
 const UNITS_PER_MS = 10_000;
 const MAX_PROCESSES = 1024;
-/** PROCESS_MEMORY_COUNTERS, of which WorkingSetSize is at 16. */
-const MEMORY_COUNTERS_BYTES = 72;
+/** Before the list of JOBOBJECT_BASIC_PROCESS_ID_LIST: how many there are, and how many fit. */
+const LIST_HEAD_BYTES = 8;
 const ERROR_MORE_DATA = 234;
 
-/**
- * Asks the system what a job has used.
- *
- * Sources: https://learn.microsoft.com/windows/win32/api/winnt/ns-winnt-jobobject_basic_accounting_information,
- * https://learn.microsoft.com/windows/win32/api/winnt/ns-winnt-jobobject_basic_process_id_list and
- * https://learn.microsoft.com/windows/win32/api/psapi/ns-psapi-process_memory_counters
- *
- * @throws WindowsError
- */
+/** Asks the system what a job has used. @throws WindowsError */
 export function jobUsage(job: Handle): JobUsage {
-  const accounting = Buffer.alloc(48);
-  ask(job, JobObjectBasicAccountingInformation, accounting);
+  const account = jobAccount(job);
   const memoryBytes = processesIn(job).reduce((sum, pid) => sum + workingSetOf(pid, job), 0);
-  return { ...readAccounting(accounting), memoryBytes };
+  return { ...account, memoryBytes };
 }
 
-/** JOBOBJECT_BASIC_ACCOUNTING_INFORMATION: TotalUserTime, TotalKernelTime, …, ActiveProcesses. */
+/** The same without memory, which takes a look at each process. @throws WindowsError */
+export function jobAccount(job: Handle): Pick<JobUsage, 'cpuMs' | 'processes'> {
+  const accounting = JOBOBJECT_BASIC_ACCOUNTING_INFORMATION.create({});
+  ask(job, JobObjectBasicAccountingInformation, accounting);
+  return readAccounting(accounting);
+}
+
+/** Reads a JOBOBJECT_BASIC_ACCOUNTING_INFORMATION. */
 export function readAccounting(accounting: Buffer): Pick<JobUsage, 'cpuMs' | 'processes'> {
-  const time = accounting.readBigInt64LE(0) + accounting.readBigInt64LE(8);
-  return {
-    cpuMs: Math.round(Number(time) / UNITS_PER_MS),
-    processes: accounting.readUInt32LE(40),
-  };
+  const { TotalUserTime, TotalKernelTime, ActiveProcesses } =
+    JOBOBJECT_BASIC_ACCOUNTING_INFORMATION.read(accounting);
+  const units = Number(TotalUserTime) + Number(TotalKernelTime);
+  return { cpuMs: Math.round(units / UNITS_PER_MS), processes: ActiveProcesses };
 }
 
+/** https://learn.microsoft.com/windows/win32/api/winnt/ns-winnt-jobobject_basic_process_id_list */
 function processesIn(job: Handle): readonly number[] {
-  const list = Buffer.alloc(8 + 8 * MAX_PROCESSES);
+  const list = Buffer.alloc(LIST_HEAD_BYTES + 8 * MAX_PROCESSES);
   try {
     ask(job, JobObjectBasicProcessIdList, list);
   } catch (error) {
@@ -58,7 +58,9 @@ function processesIn(job: Handle): readonly number[] {
     if (!(error instanceof WindowsError) || error.errorNumber !== ERROR_MORE_DATA) throw error;
   }
   const count = Math.min(list.readUInt32LE(4), MAX_PROCESSES);
-  return Array.from({ length: count }, (_, at) => Number(list.readBigUInt64LE(8 + 8 * at)));
+  return Array.from({ length: count }, (_, at) =>
+    Number(list.readBigUInt64LE(LIST_HEAD_BYTES + 8 * at)),
+  );
 }
 
 /**
@@ -69,12 +71,11 @@ function workingSetOf(pid: number, job: Handle): number {
   try {
     return (
       withProcess(pid, PROCESS_QUERY_INFORMATION, (handle) => {
-        const isInJob: [number] = [0];
-        if (jobs().IsProcessInJob(handle, job, isInJob) === 0 || isInJob[0] === 0) return 0;
-        const counters = Buffer.alloc(MEMORY_COUNTERS_BYTES);
-        counters.writeUInt32LE(counters.length, 0);
-        const known = processes().K32GetProcessMemoryInfo(handle, counters, counters.length) !== 0;
-        return known ? Number(counters.readBigUInt64LE(16)) : 0;
+        if (!isInJob(handle, job)) return 0;
+        const size = PROCESS_MEMORY_COUNTERS.sizeBytes;
+        const counters = PROCESS_MEMORY_COUNTERS.create({ cb: size });
+        const known = kernel32.K32GetProcessMemoryInfo(handle, counters, size) !== 0;
+        return known ? Number(PROCESS_MEMORY_COUNTERS.read(counters).WorkingSetSize) : 0;
       }) ?? 0
     );
   } catch (error) {
@@ -84,7 +85,6 @@ function workingSetOf(pid: number, job: Handle): number {
 }
 
 function ask(job: Handle, kind: number, information: Buffer): void {
-  const { QueryInformationJobObject: query } = jobs();
-  const done = query(job, kind, information, information.length, null);
-  check(done !== 0, 'QueryInformationJobObject', 'asked what a job has used');
+  const { QueryInformationJobObject: query } = kernel32;
+  call('asked what a job has used', query, job, kind, information, information.length, null);
 }

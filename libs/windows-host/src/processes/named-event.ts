@@ -1,12 +1,11 @@
 import { quoteText } from '@wins/wins-program';
 import { descriptorFromText, handleSecurity } from '../access/file-security.js';
+import { SE_KERNEL_OBJECT } from '../win32/advapi32.js';
+import { call } from '../win32/calls/call.js';
 import { EventWaits } from '../win32/calls/event-waits.js';
 import { OwnedHandle } from '../win32/calls/owned-handle.js';
-import { waits } from '../win32/calls/waits.js';
-import { check, kernel32 } from '../win32/kernel32.js';
-import { READ_CONTROL } from '../win32/files.js';
+import { kernel32, READ_CONTROL } from '../win32/kernel32.js';
 import { securityAttributes } from '../win32/security-attributes.js';
-import { SE_KERNEL_OBJECT } from '../win32/security.js';
 import { systemError } from '../windows-error.js';
 
 const ALREADY_EXISTS = 183;
@@ -38,13 +37,10 @@ export interface EventListener {
  */
 export function listenToEvent({ name, sddl, signalled, failed }: NamedEvent): EventListener {
   const tried = `made the event ${quoteText(name)}`;
-  const { CreateEventW, SetEvent } = waits();
-  const security = securityAttributes({ descriptor: descriptorFromText(sddl), inheritable: false });
-  const handle = CreateEventW(security, 0, 0, name);
-  // Directly after the call: any other may change the last error.
-  const errorNumber = kernel32().GetLastError();
-  check(handle !== 0, 'CreateEventW', tried);
-  const event = new OwnedHandle(handle);
+  const { CreateEventW, GetLastError, SetEvent } = kernel32;
+  const security = securityAttributes(descriptorFromText(sddl));
+  const event = new OwnedHandle(call(tried, CreateEventW, security, 0, 0, name));
+  const errorNumber = GetLastError();
   if (errorNumber === ALREADY_EXISTS) {
     event.close();
     throw systemError(tried, { functionName: 'CreateEventW', errorNumber });
@@ -85,15 +81,8 @@ export function listenToEvent({ name, sddl, signalled, failed }: NamedEvent): Ev
  * @throws WindowsError `notFound` when there is none of this name; `accessDenied`.
  */
 export function signalEvent(name: string): void {
-  const { OpenEventW, SetEvent } = waits();
-  const handle = OpenEventW(EVENT_MODIFY_STATE, 0, name);
-  check(handle !== 0, 'OpenEventW', `opened the event ${quoteText(name)}`);
-  const event = new OwnedHandle(handle);
-  try {
-    check(SetEvent(event.value) !== 0, 'SetEvent', `signalled the event ${quoteText(name)}`);
-  } finally {
-    event.close();
-  }
+  using event = openEvent(`opened the event ${quoteText(name)}`, EVENT_MODIFY_STATE, name);
+  call(`signalled the event ${quoteText(name)}`, kernel32.SetEvent, event.value);
 }
 
 /**
@@ -103,12 +92,10 @@ export function signalEvent(name: string): void {
  */
 export function eventAccess(name: string): string {
   const tried = `read the access list of the event ${quoteText(name)}`;
-  const handle = waits().OpenEventW(READ_CONTROL, 0, name);
-  check(handle !== 0, 'OpenEventW', tried);
-  const event = new OwnedHandle(handle);
-  try {
-    return handleSecurity(event.value, tried, SE_KERNEL_OBJECT);
-  } finally {
-    event.close();
-  }
+  using event = openEvent(tried, READ_CONTROL, name);
+  return handleSecurity(event.value, tried, SE_KERNEL_OBJECT);
+}
+
+function openEvent(tried: string, access: number, name: string): OwnedHandle {
+  return new OwnedHandle(call(tried, kernel32.OpenEventW, access, 0, name));
 }

@@ -3,20 +3,20 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { windowsCommandLine } from './windows-command-line.js';
 import { kernel32 } from '../win32/kernel32.js';
-import { loadSystemLibrary } from '../win32/calls/system-library.js';
+import { loadKoffi, systemLibrary } from '../win32/calls/system-library.js';
 
-const { bind, koffi } = loadSystemLibrary('shell32.dll');
+const koffi = loadKoffi();
 // https://learn.microsoft.com/windows/win32/api/shellapi/nf-shellapi-commandlinetoargvw
-const commandLineToArgvW = bind<(line: Buffer, count: [number]) => bigint>(
-  'void *__stdcall CommandLineToArgvW(void *line, _Out_ int *count)',
-);
+const shell = systemLibrary('shell32.dll', [
+  'void *CommandLineToArgvW(void *line, _Out_ int *count)',
+]);
 
 function systemParse(line: string): string[] {
   const count: [number] = [0];
-  const list = commandLineToArgvW(Buffer.from(`${line}\0`, 'utf16le'), count);
+  const list = shell.CommandLineToArgvW(Buffer.from(`${line}\0`, 'utf16le'), count);
   const pointers = koffi.decode(list, 'void *', count[0]) as bigint[];
   const read = pointers.map((text) => koffi.decode(text, 'char16_t', -1) as string);
-  kernel32().LocalFree(list);
+  kernel32.LocalFree(list);
   return read;
 }
 

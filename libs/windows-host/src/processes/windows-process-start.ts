@@ -1,15 +1,11 @@
 import { quoteText } from '@wins/wins-program';
 import { windowsCommandLine } from './windows-command-line.js';
 import { programEnvironment, windowsEnvironmentBlock } from './environment-block.js';
-import { check, kernel32, type Handle } from '../win32/kernel32.js';
+import { call } from '../win32/calls/call.js';
 import { OwnedHandle } from '../win32/calls/owned-handle.js';
-import {
-  CREATE_UNICODE_ENVIRONMENT,
-  EXTENDED_STARTUPINFO_PRESENT,
-  PROC_THREAD_ATTRIBUTE_HANDLE_LIST,
-  PROC_THREAD_ATTRIBUTE_JOB_LIST,
-  processes,
-} from '../win32/processes.js';
+import { loadKoffi } from '../win32/calls/system-library.js';
+import { kernel32, type Handle } from '../win32/kernel32.js';
+import { PROCESS_INFORMATION, STARTUPINFOEXW } from '../win32/structures.js';
 import { WindowsError } from '../windows-error.js';
 
 /** What to start. */
@@ -41,6 +37,11 @@ export interface StartedProcess {
   readonly handle: OwnedHandle;
 }
 
+const CREATE_UNICODE_ENVIRONMENT = 0x400;
+const EXTENDED_STARTUPINFO_PRESENT = 0x8_0000;
+const PROC_THREAD_ATTRIBUTE_HANDLE_LIST = 0x2_0002;
+const PROC_THREAD_ATTRIBUTE_JOB_LIST = 0x2_000d;
+/** With SW_HIDE, which is 0. */
 const STARTF_USESHOWWINDOW = 0x1;
 const STARTF_USESTDHANDLES = 0x100;
 
@@ -58,85 +59,65 @@ export function startWindowsProcess(program: Program, surroundings: Surroundings
   }
   const commandLine = utf16(windowsCommandLine(program.argv0, program.args));
   const environment = windowsEnvironmentBlock(programEnvironment(program.env));
-  const attributes = new AttributeList(tried, [
+  using attributes = new AttributeList(tried, [
     [PROC_THREAD_ATTRIBUTE_HANDLE_LIST, [...new Set(surroundings.stdio)]],
     ...(surroundings.job === undefined
       ? []
       : [[PROC_THREAD_ATTRIBUTE_JOB_LIST, [surroundings.job]] as const]),
   ]);
-  try {
-    const information = Buffer.alloc(24);
-    check(
-      processes().CreateProcessW(
-        file,
-        commandLine,
-        null,
-        null,
-        1,
-        surroundings.flags | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT,
-        environment,
-        program.directory,
-        startupInfo(surroundings.stdio, attributes.address),
-        information,
-      ) !== 0,
-      'CreateProcessW',
-      tried,
-    );
-    kernel32().CloseHandle(Number(information.readBigInt64LE(8)));
-    return {
-      pid: information.readUInt32LE(16),
-      handle: new OwnedHandle(Number(information.readBigInt64LE(0))),
-    };
-  } finally {
-    attributes.close();
-  }
-}
-
-// STARTUPINFOEXW.
-function startupInfo(stdio: Surroundings['stdio'], attributes: bigint): Buffer {
-  const info = Buffer.alloc(112);
-  info.writeUInt32LE(info.length, 0);
-  info.writeUInt32LE(STARTF_USESHOWWINDOW | STARTF_USESTDHANDLES, 60);
-  // SW_HIDE is 0, and there already.
-  for (const [index, handle] of stdio.entries()) {
-    info.writeBigInt64LE(BigInt(handle), 80 + index * 8);
-  }
-  info.writeBigUInt64LE(attributes, 104);
-  return info;
+  const [hStdInput, hStdOutput, hStdError] = surroundings.stdio;
+  const information = PROCESS_INFORMATION.create({});
+  call(
+    tried,
+    kernel32.CreateProcessW,
+    file,
+    commandLine,
+    null,
+    null,
+    1,
+    surroundings.flags | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT,
+    environment,
+    program.directory,
+    STARTUPINFOEXW.create({
+      cb: STARTUPINFOEXW.sizeBytes,
+      dwFlags: STARTF_USESHOWWINDOW | STARTF_USESTDHANDLES,
+      ...{ hStdInput, hStdOutput, hStdError },
+      lpAttributeList: attributes.address,
+    }),
+    information,
+  );
+  const { hProcess, hThread, dwProcessId } = PROCESS_INFORMATION.read(information);
+  kernel32.CloseHandle(hThread);
+  return { pid: dwProcessId, handle: new OwnedHandle(hProcess) };
 }
 
 /** A list of attributes of a process to be; it keeps what they point to. */
-class AttributeList {
+class AttributeList implements Disposable {
   readonly #list: Buffer;
   readonly #values: readonly Buffer[];
 
   constructor(tried: string, attributes: readonly (readonly [number, readonly Handle[]])[]) {
     const { InitializeProcThreadAttributeList: initialize, UpdateProcThreadAttribute: update } =
-      processes();
+      kernel32;
     const size: [number] = [0];
     initialize(null, attributes.length, 0, size);
-    this.#list = Buffer.alloc(size[0]);
-    check(
-      initialize(this.#list, attributes.length, 0, size) !== 0,
-      'InitializeProcThreadAttributeList',
-      tried,
-    );
+    const list = (this.#list = Buffer.alloc(size[0]));
+    call(tried, initialize, list, attributes.length, 0, size);
     this.#values = attributes.map(([attribute, handles]) => {
       const value = Buffer.alloc(handles.length * 8);
       handles.forEach((handle, index) => value.writeBigInt64LE(BigInt(handle), index * 8));
-      const done = update(this.#list, 0, attribute, value, value.length, null, null);
-      check(done !== 0, 'UpdateProcThreadAttribute', tried);
+      call(tried, update, list, 0, attribute, value, value.length, null, null);
       return value;
     });
   }
 
   get address(): bigint {
-    return processes().koffi.address(this.#list);
+    return loadKoffi().address(this.#list);
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     // The list points into the values: they must have lived until here.
-    if (this.#values.length > 0) processes().DeleteProcThreadAttributeList(this.#list);
+    if (this.#values.length > 0) kernel32.DeleteProcThreadAttributeList(this.#list);
   }
 }
 

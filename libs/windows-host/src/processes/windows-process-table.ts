@@ -1,9 +1,18 @@
-import { check, INVALID_HANDLE_VALUE, type Handle } from '../win32/kernel32.js';
-import { jobs } from '../win32/jobs.js';
+import { call } from '../win32/calls/call.js';
 import { OwnedHandle } from '../win32/calls/owned-handle.js';
-import { PROCESS_QUERY_INFORMATION, processes, TH32CS_SNAPPROCESS } from '../win32/processes.js';
+import { kernel32 } from '../win32/kernel32.js';
+import { PROCESSENTRY32W } from '../win32/structures.js';
 import { WindowsError } from '../windows-error.js';
-import { creationTime, imageOf, withProcess, type ProcessIdentity } from './windows-process.js';
+import {
+  creationTime,
+  imageOf,
+  isInJob,
+  PROCESS_QUERY_INFORMATION,
+  withProcess,
+  type ProcessIdentity,
+} from './windows-process.js';
+
+const TH32CS_SNAPPROCESS = 0x2;
 
 /** A process among all of this machine. */
 export interface ProcessEntry extends ProcessIdentity {
@@ -14,36 +23,34 @@ export interface ProcessEntry extends ProcessIdentity {
   readonly isInJob: boolean;
 }
 
-/** PROCESSENTRY32W. */
-const ENTRY_BYTES = 568;
-
 /**
  * The processes of this machine that this account may ask about, by number.
  *
  * @throws WindowsError when the system does not list them.
  */
 export function listProcesses(): ReadonlyMap<number, ProcessEntry> {
-  const tried = 'listed the processes';
-  const { CreateToolhelp32Snapshot, Process32FirstW, Process32NextW } = processes();
-  const handle = CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0);
-  check(handle !== INVALID_HANDLE_VALUE, 'CreateToolhelp32Snapshot', tried);
-  const snapshot = new OwnedHandle(handle);
   const found = new Map<number, ProcessEntry>();
-  try {
-    const entry = Buffer.alloc(ENTRY_BYTES);
-    entry.writeUInt32LE(ENTRY_BYTES, 0);
-    check(Process32FirstW(snapshot.value, entry) !== 0, 'Process32FirstW', tried);
-    do {
-      const pid = entry.readUInt32LE(8);
-      const facts = askAbout(pid);
-      if (facts !== undefined) {
-        found.set(pid, { pid, parentPid: entry.readUInt32LE(32), ...facts });
-      }
-    } while (Process32NextW(snapshot.value, entry) !== 0);
-    return found;
-  } finally {
-    snapshot.close();
+  for (const { th32ProcessID: pid, th32ParentProcessID: parentPid } of snapshotEntries()) {
+    const facts = askAbout(pid);
+    if (facts !== undefined) found.set(pid, { pid, parentPid, ...facts });
   }
+  return found;
+}
+
+/** The file name of the program of a process, also of one that may not be asked; undefined when there is no such process. */
+export function programNameOf(pid: number): string | undefined {
+  for (const entry of snapshotEntries()) if (entry.th32ProcessID === pid) return entry.szExeFile;
+  return undefined;
+}
+
+function* snapshotEntries(): Generator<ReturnType<typeof PROCESSENTRY32W.read>> {
+  const tried = 'listed the processes';
+  const { CreateToolhelp32Snapshot, Process32FirstW, Process32NextW } = kernel32;
+  using snapshot = new OwnedHandle(call(tried, CreateToolhelp32Snapshot, TH32CS_SNAPPROCESS, 0));
+  const entry = PROCESSENTRY32W.create({ dwSize: PROCESSENTRY32W.sizeBytes });
+  call(tried, Process32FirstW, snapshot.value, entry);
+  do yield PROCESSENTRY32W.read(entry);
+  while (Process32NextW(snapshot.value, entry) !== 0);
 }
 
 /**
@@ -76,10 +83,4 @@ function askAbout(pid: number): Omit<ProcessEntry, 'pid' | 'parentPid'> | undefi
     if (error instanceof WindowsError) return undefined;
     throw error;
   }
-}
-
-/** Whether a process is in any job. */
-export function isInJob(handle: Handle): boolean {
-  const result: [number] = [0];
-  return jobs().IsProcessInJob(handle, 0, result) !== 0 && result[0] !== 0;
 }

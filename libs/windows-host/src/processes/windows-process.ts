@@ -1,13 +1,8 @@
-import { check, type Handle } from '../win32/kernel32.js';
+import { call } from '../win32/calls/call.js';
+import { signalledOnce } from '../win32/calls/event-waits.js';
 import { OwnedHandle } from '../win32/calls/owned-handle.js';
-import {
-  PROCESS_QUERY_LIMITED_INFORMATION,
-  PROCESS_TERMINATE,
-  processes,
-  SYNCHRONIZE,
-  WAIT_TIMEOUT,
-} from '../win32/processes.js';
-import { WindowsError } from '../windows-error.js';
+import { kernel32, type Handle } from '../win32/kernel32.js';
+import { systemError, WindowsError } from '../windows-error.js';
 
 /** What identifies a process forever: numbers are given again, and then the time differs. */
 export interface ProcessIdentity {
@@ -15,6 +10,12 @@ export interface ProcessIdentity {
   /** When it was created, in units of 100 ns since 1601, decimal. */
   readonly created: string;
 }
+
+const PROCESS_TERMINATE = 0x1;
+export const PROCESS_QUERY_INFORMATION = 0x400;
+const PROCESS_QUERY_LIMITED_INFORMATION = 0x1000;
+const SYNCHRONIZE = 0x10_0000;
+const WAIT_TIMEOUT = 258;
 
 const TERMINATED_EXIT_CODE = 1;
 /** From 1601 to 1970, in milliseconds. */
@@ -24,8 +25,8 @@ const UNITS_PER_MS = 10_000n;
 /** When a process was created. @throws WindowsError */
 export function creationTime(process: Handle): string {
   const created: [number | bigint] = [0];
-  const done = processes().GetProcessTimes(process, created, [0], [0], [0]);
-  check(done !== 0, 'GetProcessTimes', 'asked when a process was created');
+  const tried = 'asked when a process was created';
+  call(tried, kernel32.GetProcessTimes, process, created, [0], [0], [0]);
   return String(created[0]);
 }
 
@@ -76,8 +77,11 @@ export function endProcess({ pid, created }: ProcessIdentity): void {
   withProcess(pid, SYNCHRONIZE | PROCESS_TERMINATE, (handle) => {
     // While the handle is open its number is not given to another process.
     if (creationTime(handle) !== created) return;
-    const ended = processes().TerminateProcess(handle, TERMINATED_EXIT_CODE) !== 0;
-    check(ended || !runs(handle), 'TerminateProcess', `ended process ${pid}`);
+    const { GetLastError, TerminateProcess } = kernel32;
+    const isEnded = TerminateProcess(handle, TERMINATED_EXIT_CODE) !== 0;
+    const errorNumber = GetLastError();
+    if (isEnded || !runs(handle)) return;
+    throw systemError(`ended process ${pid}`, { functionName: 'TerminateProcess', errorNumber });
   });
 }
 
@@ -87,7 +91,7 @@ export function imageOf(process: Handle): string | undefined {
   for (const sizeBytes of [1_024, 65_536]) {
     const name = Buffer.alloc(sizeBytes);
     const characters: [number] = [sizeBytes / 2];
-    if (processes().QueryFullProcessImageNameW(process, 0, name, characters) !== 0) {
+    if (kernel32.QueryFullProcessImageNameW(process, 0, name, characters) !== 0) {
       return name.toString('utf16le', 0, characters[0] * 2);
     }
   }
@@ -106,24 +110,39 @@ export function withProcess<T>(
   use: (handle: Handle) => T,
 ): T | undefined {
   const tried = `opened process ${pid}`;
-  let opened: OwnedHandle;
+  let handle: Handle;
   try {
-    const wanted = access | PROCESS_QUERY_LIMITED_INFORMATION;
-    const handle = processes().OpenProcess(wanted, 0, pid);
-    check(handle !== 0, 'OpenProcess', tried);
-    opened = new OwnedHandle(handle);
+    handle = call(tried, kernel32.OpenProcess, access | PROCESS_QUERY_LIMITED_INFORMATION, 0, pid);
   } catch (error) {
     // The system reports a missing process by this error.
     if (error instanceof WindowsError && error.code === 'invalidArgument') return undefined;
     throw error;
   }
-  try {
-    return use(opened.value);
-  } finally {
-    opened.close();
-  }
+  using opened = new OwnedHandle(handle);
+  return use(opened.value);
+}
+
+/**
+ * Resolves with the exit code of a process, 0 to 2^32-1, when it ends; never rejects. Takes the handle over and closes it then.
+ * No thread of Node's pool waits: the system's own pool does. The event loop is kept alive until the process ends.
+ *
+ * @throws WindowsError when the system cannot wait; the handle is still the caller's.
+ */
+export function exitOf(process: OwnedHandle): Promise<number> {
+  return signalledOnce(process.value, 'waited for the end of a process').then(() => {
+    const code: [number] = [0];
+    kernel32.GetExitCodeProcess(process.value, code);
+    process.close();
+    return code[0];
+  });
+}
+
+/** Whether a process is in a job, by default in any. */
+export function isInJob(process: Handle, job: Handle = 0): boolean {
+  const result: [number] = [0];
+  return kernel32.IsProcessInJob(process, job, result) !== 0 && result[0] !== 0;
 }
 
 function runs(process: Handle): boolean {
-  return processes().WaitForSingleObject(process, 0) === WAIT_TIMEOUT;
+  return kernel32.WaitForSingleObject(process, 0) === WAIT_TIMEOUT;
 }

@@ -5,20 +5,23 @@ import {
   type RegistryValue,
   type StoredValue,
 } from './registry-value.js';
-import {
-  DELETE,
-  ERROR_FILE_NOT_FOUND,
-  ERROR_MORE_DATA,
-  ERROR_NO_MORE_ITEMS,
-  ERROR_SUCCESS,
-  HKEY_LOCAL_MACHINE,
-  KEY_READ,
-  KEY_WOW64_64KEY,
-  KEY_WRITE,
-  registryFunctions,
-  type KeyHandle,
-} from '../win32/registry.js';
-import { systemError, WindowsError } from '../windows-error.js';
+import { advapi32 } from '../win32/advapi32.js';
+import { checkStatus } from '../win32/calls/call.js';
+import { WindowsError } from '../windows-error.js';
+
+/** A key of the registry; koffi's `intptr_t`. */
+type KeyHandle = number;
+
+/** The C constant 0x80000002, whose sign is extended. */
+const HKEY_LOCAL_MACHINE: KeyHandle = -0x7ffffffe;
+/** KEY_READ in the registry of a 64-bit system, whatever the bits of the process. */
+const READ = 0x2_0019 | 0x100;
+const KEY_WRITE = 0x2_0006;
+const DELETE = 0x1_0000;
+
+const ERROR_FILE_NOT_FOUND = 2;
+const ERROR_MORE_DATA = 234;
+const ERROR_NO_MORE_ITEMS = 259;
 
 const FIRST_SIZE_BYTES = 1024;
 // Nothing that is read here comes near it; a value can be as large as memory.
@@ -32,7 +35,7 @@ const NAME_CHARACTERS = 16_384;
  * Its methods throw a {@link WindowsError}: `accessDenied`, `notFound` when the key was deleted meanwhile,
  * `invalidArgument` for a name with NUL, `unknown` for a value above 16 MiB.
  */
-export class RegistryKey {
+export class RegistryKey implements Disposable {
   #handle: KeyHandle | undefined;
 
   private constructor(
@@ -49,13 +52,9 @@ export class RegistryKey {
    * @throws WindowsError `accessDenied`, `invalidArgument`, `unavailable`.
    */
   static open(path: string): RegistryKey | undefined {
-    const { RegOpenKeyExW } = registryFunctions();
     const opened: [number] = [0];
-    const access = KEY_READ | KEY_WOW64_64KEY;
-    const status = RegOpenKeyExW(HKEY_LOCAL_MACHINE, withoutNul(path), 0, access, opened);
-    if (status === ERROR_FILE_NOT_FOUND) return undefined;
-    succeed(status, 'RegOpenKeyExW', `opened the registry key ${path}`);
-    return new RegistryKey(path, opened[0]);
+    const tried = `opened the registry key ${path}`;
+    return openKey(path, READ, opened, tried) ? new RegistryKey(path, opened[0]) : undefined;
   }
 
   /**
@@ -64,15 +63,11 @@ export class RegistryKey {
    * @throws WindowsError `accessDenied`, `invalidArgument`, `unavailable`.
    */
   static create(path: string): RegistryKey {
-    const { RegCreateKeyExW } = registryFunctions();
     const opened: [number] = [0];
-    const access = KEY_READ | KEY_WRITE | KEY_WOW64_64KEY;
-    const root = HKEY_LOCAL_MACHINE;
-    succeed(
-      RegCreateKeyExW(root, withoutNul(path), 0, null, 0, access, null, opened, null),
-      'RegCreateKeyExW',
-      `created the registry key ${path}`,
-    );
+    const [root, access] = [HKEY_LOCAL_MACHINE, READ | KEY_WRITE];
+    const { RegCreateKeyExW: create } = advapi32;
+    const status = create(root, withoutNul(path), 0, null, 0, access, null, opened, null);
+    checkStatus(`created the registry key ${path}`, 'RegCreateKeyExW', status);
     return new RegistryKey(path, opened[0]);
   }
 
@@ -82,25 +77,22 @@ export class RegistryKey {
    * @throws WindowsError `accessDenied`, `invalidArgument`, `unavailable`; some of it may be gone then.
    */
   static deleteTree(path: string): void {
-    const { RegOpenKeyExW, RegDeleteTreeW, RegCloseKey } = registryFunctions();
     const tried = `deleted the registry key ${path}`;
-    const split = withoutNul(path).lastIndexOf('\\');
+    const split = path.lastIndexOf('\\');
     if (split === -1 || split === path.length - 1) {
       throw new WindowsError('invalidArgument', `${tried}: wanted one below another`);
     }
     const parent: [number] = [0];
-    const access = KEY_READ | KEY_WRITE | DELETE | KEY_WOW64_64KEY;
-    const status = RegOpenKeyExW(HKEY_LOCAL_MACHINE, path.slice(0, split), 0, access, parent);
-    if (status === ERROR_FILE_NOT_FOUND) return;
-    succeed(status, 'RegOpenKeyExW', tried);
-    const deleted = RegDeleteTreeW(parent[0], path.slice(split + 1));
-    RegCloseKey(parent[0]);
-    if (deleted !== ERROR_FILE_NOT_FOUND) succeed(deleted, 'RegDeleteTreeW', tried);
+    const name = withoutNul(path.slice(split + 1));
+    if (!openKey(path.slice(0, split), READ | KEY_WRITE | DELETE, parent, tried)) return;
+    const status = advapi32.RegDeleteTreeW(parent[0], name);
+    advapi32.RegCloseKey(parent[0]);
+    checkStatus(tried, 'RegDeleteTreeW', status, ERROR_FILE_NOT_FOUND);
   }
 
   /** The value of this name; undefined when it does not exist. */
   value(name: string): RegistryValue | undefined {
-    const { RegQueryValueExW } = registryFunctions();
+    const { RegQueryValueExW } = advapi32;
     const tried = `read ${name} of the registry key ${this.path}`;
     const kind: [number] = [0];
     let room = FIRST_SIZE_BYTES;
@@ -110,7 +102,7 @@ export class RegistryKey {
       const status = RegQueryValueExW(this.#open(), withoutNul(name), null, kind, data, size);
       if (status === ERROR_FILE_NOT_FOUND) return undefined;
       if (status !== ERROR_MORE_DATA) {
-        succeed(status, 'RegQueryValueExW', tried);
+        checkStatus(tried, 'RegQueryValueExW', status);
         return decodeRegistryValue({ kind: kind[0], bytes: data.subarray(0, size[0]) });
       }
       room = moreRoom(room, size[0], tried);
@@ -131,33 +123,34 @@ export class RegistryKey {
 
   /** Writes a value, over one of the same name. */
   set(name: string, value: RegistryValue): void {
-    const { RegSetValueExW } = registryFunctions();
     const { kind, bytes } = encodeRegistryValue(value);
-    succeed(
-      RegSetValueExW(this.#open(), withoutNul(name), 0, kind, bytes, bytes.length),
-      'RegSetValueExW',
-      `wrote ${name} of the registry key ${this.path}`,
-    );
+    const { RegSetValueExW } = advapi32;
+    const status = RegSetValueExW(this.#open(), withoutNul(name), 0, kind, bytes, bytes.length);
+    checkStatus(`wrote ${name} of the registry key ${this.path}`, 'RegSetValueExW', status);
   }
 
   /** Deletes a value. One that is absent is no error. */
   delete(name: string): void {
-    const status = registryFunctions().RegDeleteValueW(this.#open(), withoutNul(name));
-    if (status === ERROR_FILE_NOT_FOUND) return;
-    succeed(status, 'RegDeleteValueW', `deleted ${name} of the registry key ${this.path}`);
+    const tried = `deleted ${name} of the registry key ${this.path}`;
+    const status = advapi32.RegDeleteValueW(this.#open(), withoutNul(name));
+    checkStatus(tried, 'RegDeleteValueW', status, ERROR_FILE_NOT_FOUND);
   }
 
   /** Waits until all that was written to the key is on the disk. */
   flush(): void {
-    const status = registryFunctions().RegFlushKey(this.#open());
-    succeed(status, 'RegFlushKey', `wrote the registry key ${this.path} to the disk`);
+    const status = advapi32.RegFlushKey(this.#open());
+    checkStatus(`wrote the registry key ${this.path} to the disk`, 'RegFlushKey', status);
   }
 
   /** Idempotent. */
   close(): void {
     if (this.#handle === undefined) return;
-    registryFunctions().RegCloseKey(this.#handle);
+    advapi32.RegCloseKey(this.#handle);
     this.#handle = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
   }
 
   /** A value by its place, undefined past the last one, or the room in bytes that it needs. */
@@ -171,11 +164,11 @@ export class RegistryKey {
     const data = Buffer.alloc(room);
     const size: [number] = [room];
     const kind: [number] = [0];
-    const { RegEnumValueW } = registryFunctions();
+    const { RegEnumValueW } = advapi32;
     const status = RegEnumValueW(this.#open(), index, name, length, null, kind, data, size);
     if (status === ERROR_NO_MORE_ITEMS) return undefined;
     if (status === ERROR_MORE_DATA) return moreRoom(room, size[0], tried);
-    succeed(status, 'RegEnumValueW', tried);
+    checkStatus(tried, 'RegEnumValueW', status);
     return {
       name: name.toString('utf16le', 0, length[0] * 2),
       kind: kind[0],
@@ -203,6 +196,10 @@ function withoutNul(name: string): string {
   throw new WindowsError('invalidArgument', `named ${found} in the registry: it holds NUL`);
 }
 
-function succeed(status: number, functionName: string, tried: string): void {
-  if (status !== ERROR_SUCCESS) throw systemError(tried, { functionName, errorNumber: status });
+/** False when there is none. */
+function openKey(path: string, access: number, opened: [number], tried: string): boolean {
+  const { RegOpenKeyExW } = advapi32;
+  const status = RegOpenKeyExW(HKEY_LOCAL_MACHINE, withoutNul(path), 0, access, opened);
+  checkStatus(tried, 'RegOpenKeyExW', status, ERROR_FILE_NOT_FOUND);
+  return status === 0;
 }

@@ -1,9 +1,9 @@
 import type { FailurePolicy, ServiceStartType } from './service-definition.js';
-import { SETTING_LEVELS, type SettingName } from './service-settings.js';
+import { LARGEST_CONFIG_BYTES, readSetting, type SettingName } from './service-settings.js';
 import { parseFailureActions, parseOneText, parseServiceConfig } from './service-structures.js';
-import { check, kernel32 } from '../win32/kernel32.js';
-import { services } from '../win32/services.js';
-import { systemError, WindowsError } from '../windows-error.js';
+import { advapi32 } from '../win32/advapi32.js';
+import { call } from '../win32/calls/call.js';
+import { WindowsError } from '../windows-error.js';
 
 /** How a service is set up. What the system does not tell is `undefined`. */
 export interface ServiceConfig {
@@ -21,10 +21,6 @@ export interface ServiceConfig {
   readonly preshutdownTimeoutMs: number | undefined;
 }
 
-const ERROR_INVALID_LEVEL = 124;
-/** No configuration of a service is larger. */
-const LARGEST = 8192;
-
 const START_TYPES: ReadonlyMap<number, ServiceStartType> = new Map([
   [2, 'automatic'],
   [3, 'manual'],
@@ -33,15 +29,10 @@ const START_TYPES: ReadonlyMap<number, ServiceStartType> = new Map([
 
 /** Reads how an open service is set up; the handle needs SERVICE_QUERY_CONFIG. */
 export function readConfig(service: number, name: string): ServiceConfig {
-  const { QueryServiceConfigW, addressOf } = services();
   const tried = `asked for the configuration of the service ${name}`;
-  const memory = Buffer.alloc(LARGEST);
-  check(
-    QueryServiceConfigW(service, memory, memory.length, [0]) !== 0,
-    'QueryServiceConfigW',
-    tried,
-  );
-  const raw = parseServiceConfig(memory, addressOf);
+  const memory = Buffer.alloc(LARGEST_CONFIG_BYTES);
+  call(tried, advapi32.QueryServiceConfigW, service, memory, memory.length, [0]);
+  const raw = parseServiceConfig(memory);
   const startType = START_TYPES.get(raw.startType);
   if (startType === undefined)
     throw new WindowsError('unknown', `${tried}: it has the start type ${raw.startType}`);
@@ -54,19 +45,9 @@ export function readConfig(service: number, name: string): ServiceConfig {
   return {
     ...raw,
     startType: isDelayed ? 'delayed' : startType,
-    description: description === undefined ? '' : parseOneText(description, addressOf),
-    failurePolicy: actions && parseFailureActions(actions, addressOf),
+    description: description === undefined ? '' : parseOneText(description),
+    failurePolicy: actions && parseFailureActions(actions),
     restartsAfterError: errorsCount === undefined ? undefined : errorsCount !== 0,
     preshutdownTimeoutMs: number('preshutdownTimeout'),
   };
-}
-
-function readSetting(service: number, setting: SettingName, tried: string): Buffer | undefined {
-  const { QueryServiceConfig2W } = services();
-  const memory = Buffer.alloc(LARGEST);
-  const level = SETTING_LEVELS[setting];
-  if (QueryServiceConfig2W(service, level, memory, memory.length, [0]) !== 0) return memory;
-  const errorNumber = kernel32().GetLastError();
-  if (errorNumber === ERROR_INVALID_LEVEL) return undefined;
-  throw systemError(`${tried}: ${setting}`, { functionName: 'QueryServiceConfig2W', errorNumber });
 }

@@ -5,7 +5,7 @@ import { RegistryKey } from '../registry/registry.js';
 import { readConfig, type ServiceConfig } from './service-config.js';
 import type { ServiceDefinition, ServiceStartType } from './service-definition.js';
 import { statusOf, using, withManager, withService } from './service-handle.js';
-import { CHANGE_RIGHTS, writeSettings, writeStart } from './service-settings.js';
+import { CHANGE_RIGHTS, settingsOf, startSettings, writeSettings } from './service-settings.js';
 import type { ServiceStatus } from './service-status.js';
 import { multiString } from './service-structures.js';
 import {
@@ -16,9 +16,10 @@ import {
   waitUntilGone,
   type WaitOptions,
 } from './service-wait.js';
-import { inBackground } from '../win32/calls/background-call.js';
-import { check, kernel32 } from '../win32/kernel32.js';
-import { services } from '../win32/services.js';
+import { advapi32 } from '../win32/advapi32.js';
+import { call, checkStatus, inBackground } from '../win32/calls/call.js';
+import { kernel32 } from '../win32/kernel32.js';
+import { SERVICE_STATUS } from '../win32/structures.js';
 import { systemError, WindowsError } from '../windows-error.js';
 
 /** What became of a registration. */
@@ -163,10 +164,9 @@ async function start(name: string, options: WaitOptions = {}): Promise<ServiceSt
   const sinceMs = performance.now();
   // The service control manager answers when the program has connected to it, or did not for 30 s.
   const answered = withService(name, SERVICE_START, 'started it', async (service) => {
-    const call = services().StartServiceW;
     const endMs = sinceMs + (options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
     for (;;) {
-      const { result, errorNumber } = await inBackground(call, service, 0, null);
+      const { result, errorNumber } = await inBackground(advapi32.StartServiceW, service, 0, null);
       if (result !== 0 || errorNumber === ERROR_SERVICE_ALREADY_RUNNING) return;
       const isOver = options.signal?.aborted === true || performance.now() >= endMs;
       // Another service is being started just now, and nothing was begun.
@@ -186,7 +186,9 @@ function register(definition: ServiceDefinition): Registration {
   const commandLine = definition.commandLine ?? lineOf(definition.command);
   const update = (): Registration =>
     withService(name, CHANGE_RIGHTS | SERVICE_QUERY_STATUS, 'changed it', (service) => {
-      const changed = services().ChangeServiceConfigW(
+      call(
+        `changed the service ${name}`,
+        advapi32.ChangeServiceConfigW,
         service,
         SERVICE_WIN32_OWN_PROCESS,
         START_TYPES[definition.startType],
@@ -199,14 +201,15 @@ function register(definition: ServiceDefinition): Registration {
         null,
         definition.displayName,
       );
-      check(changed !== 0, 'ChangeServiceConfigW', `changed the service ${name}`);
-      const ignored = writeSettings(service, definition);
+      const ignored = writeSettings(service, name, settingsOf(definition));
       const needsRestart = statusOf(service, name).state !== 'stopped';
       return { outcome: 'updated', needsRestart, ignored };
     });
   const create = (): Registration =>
     withManager(SC_MANAGER_CONNECT | SC_MANAGER_CREATE_SERVICE, (manager) => {
-      const handle = services().CreateServiceW(
+      const handle = call(
+        `registered the service ${name}`,
+        advapi32.CreateServiceW,
         manager,
         name,
         definition.displayName,
@@ -221,16 +224,12 @@ function register(definition: ServiceDefinition): Registration {
         null,
         null,
       );
-      check(handle !== 0, 'CreateServiceW', `registered the service ${name}`);
       return using(handle, (service) => {
         try {
-          return {
-            outcome: 'created',
-            needsRestart: false,
-            ignored: writeSettings(service, definition),
-          };
+          const ignored = writeSettings(service, name, settingsOf(definition));
+          return { outcome: 'created', needsRestart: false, ignored };
         } catch (error) {
-          services().DeleteService(service);
+          advapi32.DeleteService(service);
           throw error;
         }
       });
@@ -260,7 +259,9 @@ function lineOf([program = '', ...args]: readonly string[]): string {
 function change(name: string, { commandLine, startType, dependencies }: ServiceChange): void {
   const same = SERVICE_NO_CHANGE;
   withService(name, SERVICE_CHANGE_CONFIG, 'changed it', (service) => {
-    const changed = services().ChangeServiceConfigW(
+    call(
+      `changed the service ${name}`,
+      advapi32.ChangeServiceConfigW,
       service,
       same,
       startType === undefined ? same : START_TYPES[startType],
@@ -273,28 +274,20 @@ function change(name: string, { commandLine, startType, dependencies }: ServiceC
       null,
       null,
     );
-    check(changed !== 0, 'ChangeServiceConfigW', `changed the service ${name}`);
-    if (startType !== undefined) writeStart(service, name, startType);
+    if (startType !== undefined) writeSettings(service, name, startSettings(startType));
   });
   // The service control manager keeps it in the registry, which the system writes to the disk when it has time.
-  const key = RegistryKey.open(`SYSTEM\\CurrentControlSet\\Services\\${name}`);
-  try {
-    key?.flush();
-  } finally {
-    key?.close();
-  }
+  using key = RegistryKey.open(`SYSTEM\\CurrentControlSet\\Services\\${name}`);
+  key?.flush();
 }
 
 function remove(name: string): boolean {
   try {
     return withService(name, DELETE, 'removed it', (service) => {
-      const isDeleted = services().DeleteService(service) !== 0;
-      checkUnless(
-        isDeleted,
-        'DeleteService',
-        `removed the service ${name}`,
-        ERROR_SERVICE_MARKED_FOR_DELETE,
-      );
+      const { GetLastError } = kernel32;
+      const errorNumber = advapi32.DeleteService(service) === 0 ? GetLastError() : 0;
+      const fine = ERROR_SERVICE_MARKED_FOR_DELETE;
+      checkStatus(`removed the service ${name}`, 'DeleteService', errorNumber, fine);
       return true;
     });
   } catch (error) {
@@ -311,17 +304,13 @@ const LATER: ReadonlySet<number> = new Set([
 
 /** Whether the request was taken. One that the service cannot take right now is worth another try. */
 function askToStop(service: number, tried: string): boolean {
-  if (services().ControlService(service, SERVICE_CONTROL_STOP, Buffer.alloc(28)) !== 0) return true;
-  const errorNumber = kernel32().GetLastError();
+  const { GetLastError } = kernel32;
+  const status = SERVICE_STATUS.create({});
+  if (advapi32.ControlService(service, SERVICE_CONTROL_STOP, status) !== 0) return true;
+  const errorNumber = GetLastError();
   if (LATER.has(errorNumber)) return false;
   if (errorNumber === ERROR_SERVICE_NOT_ACTIVE) return true;
   throw systemError(tried, { functionName: 'ControlService', errorNumber });
-}
-
-function checkUnless(succeeded: boolean, functionName: string, tried: string, fine: number): void {
-  if (succeeded) return;
-  const errorNumber = kernel32().GetLastError();
-  if (errorNumber !== fine) throw systemError(tried, { functionName, errorNumber });
 }
 
 function isCode(error: unknown, code: WindowsError['code']): boolean {

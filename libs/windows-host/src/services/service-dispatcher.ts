@@ -1,8 +1,10 @@
-import { check, INVALID_HANDLE_VALUE, type Handle } from '../win32/kernel32.js';
+import { advapi32 } from '../win32/advapi32.js';
+import { call } from '../win32/calls/call.js';
+import { signalledOnce } from '../win32/calls/event-waits.js';
 import { OwnedHandle } from '../win32/calls/owned-handle.js';
-import { services } from '../win32/services.js';
-import { addressOfFunction, threads } from '../win32/calls/threads.js';
-import { WindowsError } from '../windows-error.js';
+import { addressOfFunction, lazily, loadKoffi } from '../win32/calls/system-library.js';
+import { kernel32 } from '../win32/kernel32.js';
+import { SERVICE_TABLE_ENTRYW } from '../win32/structures.js';
 
 /** What the service control manager asks of a service. */
 export interface DispatcherEvents {
@@ -23,8 +25,15 @@ export interface DispatchedService {
   readonly report: (status: Buffer) => void;
 }
 
-const INFINITE = 0xffffffff;
-const WT_EXECUTEONLYONCE = 0x8;
+const callbacks = lazily(() => {
+  const { pointer, proto } = loadKoffi();
+  return {
+    // https://learn.microsoft.com/windows/win32/api/winsvc/nc-winsvc-lpservice_main_functionw
+    serviceMain: pointer(proto('void', ['uint32_t', 'void *'])),
+    // https://learn.microsoft.com/windows/win32/api/winsvc/nc-winsvc-lphandler_function_ex
+    handlerEx: pointer(proto('uint32_t', ['uint32_t', 'uint32_t', 'void *', 'void *'])),
+  };
+});
 
 /**
  * Connects this process to the service control manager.
@@ -36,13 +45,13 @@ const WT_EXECUTEONLYONCE = 0x8;
  * @throws WindowsError `unavailable` on other systems.
  */
 export async function dispatchService(name: string, events: DispatcherEvents): Promise<void> {
-  const { koffi } = threads();
-  const { serviceMain, handlerEx } = services();
+  const koffi = loadKoffi();
+  const { serviceMain, handlerEx } = callbacks();
   let fail: (error: unknown) => void = () => undefined;
   const failed = new Promise<never>((_resolve, reject) => {
     fail = reject;
   });
-  const handler = koffi.register((control: number) => events.onControl(control), handlerEx());
+  const handler = koffi.register((control: number) => events.onControl(control), handlerEx);
   const main = koffi.register((count: number, words: bigint) => {
     try {
       // A process with one service is any service that runs it; the first word says which.
@@ -51,76 +60,44 @@ export async function dispatchService(name: string, events: DispatcherEvents): P
     } catch (error) {
       fail(error);
     }
-  }, serviceMain());
+  }, serviceMain);
   const table = dispatchTable(name, main);
-  const thread = new OwnedHandle(startDispatcher(table, name));
   try {
+    using thread = startDispatcher(table, name);
+    const ended = signalledOnce(thread.value, `waited for the end of the service ${name}`);
     // After a failure the thread lives on, and so do the callbacks that it may call.
-    await Promise.race([ended(thread.value, name), failed]);
+    await Promise.race([ended, failed]);
     koffi.unregister(main);
     koffi.unregister(handler);
   } finally {
-    thread.close();
     // It must not be garbage-collected before this point.
     table.fill(0);
   }
 }
 
 function registerHandler(name: string, handler: bigint): DispatchedService {
-  const { RegisterServiceCtrlHandlerExW, SetServiceStatus } = services();
-  const service = RegisterServiceCtrlHandlerExW(name, handler, null);
-  check(service !== 0, 'RegisterServiceCtrlHandlerExW', `served as the service ${name}`);
+  const tried = `served as the service ${name}`;
+  const service = call(tried, advapi32.RegisterServiceCtrlHandlerExW, name, handler, null);
+  const reporting = `reported the status of the service ${name}`;
   return {
     name,
-    report: (status) => {
-      const isTaken = SetServiceStatus(service, status) !== 0;
-      check(isTaken, 'SetServiceStatus', `reported the status of the service ${name}`);
-    },
+    report: (status) => void call(reporting, advapi32.SetServiceStatus, service, status),
   };
 }
 
-/** Two SERVICE_TABLE_ENTRYW, ours and the empty one that ends the table, and the name. */
+/** Our entry, the empty one that ends the table, and the name. */
 function dispatchTable(name: string, main: bigint): Buffer {
-  const { addressOf } = services();
-  const entries = 32;
+  const entries = 2 * SERVICE_TABLE_ENTRYW.sizeBytes;
   const memory = Buffer.concat([Buffer.alloc(entries), Buffer.from(`${name}\0`, 'utf16le')]);
-  memory.writeBigUInt64LE(addressOf(memory) + BigInt(entries), 0);
-  memory.writeBigUInt64LE(main, 8);
+  const lpServiceName = loadKoffi().address(memory) + BigInt(entries);
+  SERVICE_TABLE_ENTRYW.write(memory, { lpServiceName, lpServiceProc: main });
   return memory;
 }
 
-function startDispatcher(table: Buffer, name: string): Handle {
-  const { CreateThread } = threads();
+/** The call is on a thread of the system's own, because it blocks long: Node has four threads, and files need them too. */
+function startDispatcher(table: Buffer, name: string): OwnedHandle {
   const tried = `connected to the service control manager as ${name}`;
   // A thread takes one pointer, and so does this function.
   const start = addressOfFunction('advapi32.dll', 'StartServiceCtrlDispatcherW');
-  if (start === undefined)
-    throw new WindowsError('unavailable', `${tried}: there is no StartServiceCtrlDispatcherW`);
-  const thread = CreateThread(null, 0, start, table, 0, [0]);
-  check(thread !== 0, 'CreateThread', tried);
-  return thread;
-}
-
-/** Resolves when a thread has ended. The system waits for it, not a thread of Node's. */
-async function ended(thread: Handle, name: string): Promise<void> {
-  const { koffi, waitCallback, RegisterWaitForSingleObject, UnregisterWaitEx } = threads();
-  // A callback from outside does not keep the event loop alive.
-  const keepAlive = setInterval(() => undefined, 2 ** 30);
-  let callback: bigint | undefined;
-  const wait: [Handle] = [0];
-  try {
-    await new Promise<void>((resolve) => {
-      callback = koffi.register(() => setImmediate(resolve), waitCallback());
-      const flags = WT_EXECUTEONLYONCE;
-      const isSet =
-        RegisterWaitForSingleObject(wait, thread, callback, null, INFINITE, flags) !== 0;
-      const tried = `waited for the end of the service ${name}`;
-      check(isSet, 'RegisterWaitForSingleObject', tried);
-    });
-  } finally {
-    // Waits until the callback has returned: then the system no longer has its address.
-    if (wait[0] !== 0) UnregisterWaitEx(wait[0], INVALID_HANDLE_VALUE);
-    if (callback !== undefined) koffi.unregister(callback);
-    clearInterval(keepAlive);
-  }
+  return new OwnedHandle(call(tried, kernel32.CreateThread, null, 0, start, table, 0, [0]));
 }

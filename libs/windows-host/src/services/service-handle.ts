@@ -1,7 +1,8 @@
-import { parseServiceStatus, STATUS_SIZE, type ServiceStatus } from './service-status.js';
-import { check } from '../win32/kernel32.js';
+import { parseServiceStatus, type ServiceStatus } from './service-status.js';
+import { advapi32 } from '../win32/advapi32.js';
+import { call } from '../win32/calls/call.js';
 import { OwnedHandle } from '../win32/calls/owned-handle.js';
-import { services } from '../win32/services.js';
+import { SERVICE_STATUS_PROCESS } from '../win32/structures.js';
 
 const SC_MANAGER_CONNECT = 0x1;
 
@@ -18,22 +19,20 @@ export function withService<T>(
   act: (service: number) => T,
 ): T {
   return withManager(SC_MANAGER_CONNECT, (manager) => {
-    const handle = services().OpenServiceW(manager, name, access);
-    check(handle !== 0, 'OpenServiceW', `opened the service ${name} and ${purpose}`);
-    return using(handle, act);
+    const tried = `opened the service ${name} and ${purpose}`;
+    return using(call(tried, advapi32.OpenServiceW, manager, name, access), act);
   });
 }
 
 /** Connects to the service control manager, works with it and closes it. */
 export function withManager<T>(access: number, act: (manager: number) => T): T {
-  const handle = services().OpenSCManagerW(null, null, access);
-  check(handle !== 0, 'OpenSCManagerW', 'connected to the service control manager');
-  return using(handle, act);
+  const tried = 'connected to the service control manager';
+  return using(call(tried, advapi32.OpenSCManagerW, null, null, access), act);
 }
 
 /** Closes the handle when the work is done, also when that is a promise. A service is gone only when no one holds it. */
 export function using<T>(handle: number, act: (handle: number) => T): T {
-  const owned = new OwnedHandle(handle, (value) => void services().CloseServiceHandle(value));
+  const owned = new OwnedHandle(handle, (value) => void advapi32.CloseServiceHandle(value));
   let isPending = false;
   try {
     const result = act(owned.value);
@@ -47,8 +46,8 @@ export function using<T>(handle: number, act: (handle: number) => T): T {
 
 /** How an open service does; the handle needs SERVICE_QUERY_STATUS. */
 export function statusOf(service: number, name: string): ServiceStatus {
-  const memory = Buffer.alloc(STATUS_SIZE);
-  const isRead = services().QueryServiceStatusEx(service, 0, memory, memory.length, [0]) !== 0;
-  check(isRead, 'QueryServiceStatusEx', `asked for the state of the service ${name}`);
+  const tried = `asked for the state of the service ${name}`;
+  const memory = SERVICE_STATUS_PROCESS.create({});
+  call(tried, advapi32.QueryServiceStatusEx, service, 0, memory, memory.length, [0]);
   return parseServiceStatus(memory);
 }

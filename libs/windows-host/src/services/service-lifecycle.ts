@@ -1,3 +1,4 @@
+import { SERVICE_STATUS } from '../win32/structures.js';
 import { SERVICE_SPECIFIC_ERROR, stateNumber } from './service-status.js';
 
 /** Why a service is asked to end. */
@@ -98,18 +99,15 @@ export function serviceStatusOf(phase: ServicePhase): Buffer {
   const isPending = 'checkpoint' in phase;
   const acceptsControls = phase.kind === 'startPending' || phase.kind === 'running';
   const exitCode = phase.kind === 'stopped' ? phase.exitCode : 0;
-  const memory = Buffer.alloc(28);
-  const fields = [
-    SERVICE_WIN32_OWN_PROCESS,
-    stateNumber(phase.kind),
-    acceptsControls ? ACCEPTS_STOP_SHUTDOWN_PRESHUTDOWN : 0,
-    exitCode === 0 ? 0 : SERVICE_SPECIFIC_ERROR,
-    exitCode,
-    isPending ? phase.checkpoint : 0,
-    isPending ? WAIT_HINT_MS : 0,
-  ];
-  for (const [index, value] of fields.entries()) memory.writeUInt32LE(value, index * 4);
-  return memory;
+  return SERVICE_STATUS.create({
+    dwServiceType: SERVICE_WIN32_OWN_PROCESS,
+    dwCurrentState: stateNumber(phase.kind),
+    dwControlsAccepted: acceptsControls ? ACCEPTS_STOP_SHUTDOWN_PRESHUTDOWN : 0,
+    dwWin32ExitCode: exitCode === 0 ? 0 : SERVICE_SPECIFIC_ERROR,
+    dwServiceSpecificExitCode: exitCode,
+    dwCheckPoint: isPending ? phase.checkpoint : 0,
+    dwWaitHint: isPending ? WAIT_HINT_MS : 0,
+  });
 }
 
 const STOP_CONTROLS: ReadonlyMap<number, ServiceStopReason> = new Map([

@@ -1,5 +1,5 @@
 import { dispatchService, type DispatchedService } from './service-dispatcher.js';
-import { isParentServices } from './service-parent.js';
+import { programNameOf } from '../processes/windows-process-table.js';
 import {
   readControl,
   SERVICE_FAILED,
@@ -46,7 +46,8 @@ export interface ServiceOptions {
  */
 export async function runAsService(options: ServiceOptions): Promise<number | undefined> {
   const { name, run, startLimitMs = 120_000, stopLimitMs = 40_000 } = options;
-  if (!isParentServices()) return undefined;
+  // The system tells the name of every process, also of those that may not be asked.
+  if (programNameOf(process.ppid)?.toLowerCase() !== 'services.exe') return undefined;
   let request: (reason: ServiceStopReason) => void = () => undefined;
   const stopRequested = new Promise<ServiceStopReason>((resolve) => {
     request = resolve;

@@ -1,5 +1,6 @@
 import type { ServiceDefinition, ServiceStartType } from './service-definition.js';
 import { SETTING_LEVELS, settingsOf } from './service-settings.js';
+import { parseFailureActions, parseOneText } from './service-structures.js';
 
 const definition = (startType: ServiceStartType): ServiceDefinition => ({
   name: 'a',
@@ -12,32 +13,24 @@ const definition = (startType: ServiceStartType): ServiceDefinition => ({
   preshutdownTimeoutMs: 45_000,
 });
 const settings = (startType: ServiceStartType) =>
-  settingsOf(definition(startType), () => 0x1000n).map(
-    ([name, memory]) => [SETTING_LEVELS[name], memory.toString('hex')] as const,
+  settingsOf(definition(startType)).map(
+    ([name, memory]) => [SETTING_LEVELS[name], memory] as const,
   );
 
 describe('the settings of a service', () => {
   it('are given at the levels, and as the structures, that the system takes', () => {
-    expect(settings('delayed')).toEqual([
-      [1, `0810000000000000${Buffer.from('About\0', 'utf16le').toString('hex')}`],
-      [
-        2,
-        '5802000000000000' +
-          '0000000000000000' +
-          '0000000000000000' +
-          '0100000000000000' +
-          '2810000000000000' +
-          '0100000088130000',
-      ],
-      // fFailureActionsOnNonCrashFailures: a stop with an error counts as a failure.
-      [4, '01000000'],
-      [7, 'c8af0000'],
-      [3, '01000000'],
-    ]);
+    const given = new Map<number, Buffer>(settings('delayed'));
+    expect([...given.keys()]).toEqual([1, 2, 4, 7, 3]);
+    expect(parseOneText(given.get(1) as Buffer)).toBe('About');
+    expect(parseFailureActions(given.get(2) as Buffer)).toEqual(
+      definition('delayed').failurePolicy,
+    );
+    // fFailureActionsOnNonCrashFailures: a stop with an error counts as a failure.
+    expect([4, 7, 3].map((level) => given.get(level)?.readUInt32LE())).toEqual([1, 45_000, 1]);
   });
 
   it('take back a delay, and say nothing of one where no start is automatic', () => {
-    expect(settings('automatic').at(-1)).toEqual([3, '00000000']);
+    expect(settings('automatic').at(-1)).toEqual([3, Buffer.alloc(4)]);
     expect(settings('manual').map(([level]) => level)).toEqual([1, 2, 4, 7]);
   });
 });

@@ -1,7 +1,7 @@
 import type { ServiceDefinition, ServiceStartType } from './service-definition.js';
-import { failureActions, oneNumber, oneText, type AddressOf } from './service-structures.js';
+import { failureActions, oneNumber, oneText } from './service-structures.js';
+import { advapi32 } from '../win32/advapi32.js';
 import { kernel32 } from '../win32/kernel32.js';
-import { services } from '../win32/services.js';
 import { systemError } from '../windows-error.js';
 
 /** What `writeSettings` needs: SERVICE_CHANGE_CONFIG, and SERVICE_START because there are restarts among the actions. */
@@ -20,42 +20,49 @@ export const SETTING_LEVELS = {
 export type SettingName = keyof typeof SETTING_LEVELS;
 
 const ERROR_INVALID_LEVEL = 124;
+/** No configuration of a service is larger. */
+export const LARGEST_CONFIG_BYTES = 8192;
 
 /** The settings of a definition as the structures that the system takes, in the order in which they are set. */
 export function settingsOf(
   definition: ServiceDefinition,
-  addressOf: AddressOf,
 ): readonly (readonly [SettingName, Buffer])[] {
   const { startType } = definition;
   return [
-    ['description', oneText(definition.description, addressOf)],
-    ['failureActions', failureActions(definition.failurePolicy, addressOf)],
+    ['description', oneText(definition.description)],
+    ['failureActions', failureActions(definition.failurePolicy)],
     ['failureActionsAlsoAfterErrors', oneNumber(1)],
     ['preshutdownTimeout', oneNumber(definition.preshutdownTimeoutMs)],
-    // Only an automatic start can be delayed.
-    ...(startType === 'automatic' || startType === 'delayed'
-      ? [['delayedStart', oneNumber(startType === 'delayed' ? 1 : 0)] as const]
-      : []),
+    ...startSettings(startType),
   ];
 }
 
+/** Whether an automatic start is delayed; no other can be. */
+export function startSettings(
+  startType: ServiceStartType,
+): readonly (readonly [SettingName, Buffer])[] {
+  const canBeDelayed = startType === 'automatic' || startType === 'delayed';
+  return canBeDelayed ? [['delayedStart', oneNumber(startType === 'delayed' ? 1 : 0)]] : [];
+}
+
 /**
- * Sets what is beyond the basic configuration.
+ * Writes settings of an open service.
  *
  * @returns Settings that this system does not know: each came with some release of Windows.
  * @throws WindowsError for every other failure.
  */
 export function writeSettings(
   service: number,
-  definition: ServiceDefinition,
+  name: string,
+  settings: readonly (readonly [SettingName, Buffer])[],
 ): readonly SettingName[] {
-  const { ChangeServiceConfig2W, addressOf } = services();
+  const { GetLastError } = kernel32;
   const ignored: SettingName[] = [];
-  for (const [setting, memory] of settingsOf(definition, addressOf)) {
-    if (ChangeServiceConfig2W(service, SETTING_LEVELS[setting], memory) !== 0) continue;
-    const errorNumber = kernel32().GetLastError();
+  for (const [setting, memory] of settings) {
+    if (advapi32.ChangeServiceConfig2W(service, SETTING_LEVELS[setting], memory) !== 0) continue;
+    const errorNumber = GetLastError();
     if (errorNumber !== ERROR_INVALID_LEVEL) {
-      const tried = `set ${setting} of the service ${definition.name}`;
+      const tried = `set ${setting} of the service ${name}`;
       throw systemError(tried, { functionName: 'ChangeServiceConfig2W', errorNumber });
     }
     ignored.push(setting);
@@ -63,14 +70,18 @@ export function writeSettings(
   return ignored;
 }
 
-/** Sets whether an automatic start is delayed. @throws WindowsError, but not where the system knows no such setting. */
-export function writeStart(service: number, name: string, startType: ServiceStartType): void {
-  if (startType !== 'automatic' && startType !== 'delayed') return;
-  const memory = oneNumber(startType === 'delayed' ? 1 : 0);
-  const { ChangeServiceConfig2W } = services();
-  if (ChangeServiceConfig2W(service, SETTING_LEVELS.delayedStart, memory) !== 0) return;
-  const errorNumber = kernel32().GetLastError();
-  if (errorNumber === ERROR_INVALID_LEVEL) return;
-  const tried = `set delayedStart of the service ${name}`;
-  throw systemError(tried, { functionName: 'ChangeServiceConfig2W', errorNumber });
+/** Reads a setting of an open service; undefined where the system does not know it. @throws WindowsError */
+export function readSetting(
+  service: number,
+  setting: SettingName,
+  tried: string,
+): Buffer | undefined {
+  const { GetLastError } = kernel32;
+  const memory = Buffer.alloc(LARGEST_CONFIG_BYTES);
+  const level = SETTING_LEVELS[setting];
+  if (advapi32.QueryServiceConfig2W(service, level, memory, memory.length, [0]) !== 0)
+    return memory;
+  const errorNumber = GetLastError();
+  if (errorNumber === ERROR_INVALID_LEVEL) return undefined;
+  throw systemError(`${tried}: ${setting}`, { functionName: 'QueryServiceConfig2W', errorNumber });
 }

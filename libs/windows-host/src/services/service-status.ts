@@ -1,12 +1,4 @@
-/** What a service does, as the service control manager counts it. */
-export type ServiceState =
-  | 'stopped'
-  | 'startPending'
-  | 'stopPending'
-  | 'running'
-  | 'continuePending'
-  | 'pausePending'
-  | 'paused';
+import { SERVICE_STATUS_PROCESS } from '../win32/structures.js';
 
 /** The states in the order of their numbers, from 1. */
 const STATES = [
@@ -17,7 +9,10 @@ const STATES = [
   'continuePending',
   'pausePending',
   'paused',
-] as const satisfies readonly ServiceState[];
+] as const;
+
+/** What a service does, as the service control manager counts it. */
+export type ServiceState = (typeof STATES)[number];
 
 /** What the service control manager knows of a service as it is now. */
 export interface ServiceStatus {
@@ -37,21 +32,18 @@ export interface ServiceStatus {
 /** ERROR_SERVICE_SPECIFIC_ERROR: the exit code is one of the service's own. */
 export const SERVICE_SPECIFIC_ERROR = 1066;
 
-/** The size of SERVICE_STATUS_PROCESS. */
-export const STATUS_SIZE = 36;
-
 /** Reads a SERVICE_STATUS_PROCESS. */
 export function parseServiceStatus(memory: Buffer): ServiceStatus {
-  const field = (index: number): number => memory.readUInt32LE(index * 4);
-  const state = STATES[field(1) - 1];
-  if (state === undefined) throw new RangeError(`a service has no state ${field(1)}`);
+  const status = SERVICE_STATUS_PROCESS.read(memory);
+  const state = STATES[status.dwCurrentState - 1];
+  if (state === undefined) throw new RangeError(`a service has no state ${status.dwCurrentState}`);
   return {
     state,
-    win32ExitCode: field(3),
-    serviceExitCode: field(4),
-    checkpoint: field(5),
-    waitHintMs: field(6),
-    pid: field(7),
+    win32ExitCode: status.dwWin32ExitCode,
+    serviceExitCode: status.dwServiceSpecificExitCode,
+    checkpoint: status.dwCheckPoint,
+    waitHintMs: status.dwWaitHint,
+    pid: status.dwProcessId,
   };
 }
 

@@ -8,15 +8,21 @@ import {
   parseOneText,
   parseServiceConfig,
 } from './service-structures.js';
+import { loadKoffi } from '../win32/calls/system-library.js';
 import { parseServiceStatus } from './service-status.js';
 
-const BASE = 0x1_0000_0000n;
-const addressOf = (): bigint => BASE;
+const addressOf = (memory: Buffer): bigint => loadKoffi().address(memory);
+/** The eight bytes of a pointer. */
+const pointer = (to: bigint): string => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(to);
+  return bytes.toString('hex');
+};
 
 describe('the structures of the service control manager', () => {
   it('restart after 5, 10 and 15 seconds and then for ever: only restarts, the last one repeats', () => {
     const policy = { restartDelaysMs: [5000, 10_000, 15_000], resetAfterSeconds: 600 };
-    const memory = failureActions(policy, addressOf);
+    const memory = failureActions(policy);
     const expected = [
       '58020000', // dwResetPeriod
       '00000000', // alignment
@@ -24,26 +30,26 @@ describe('the structures of the service control manager', () => {
       '0000000000000000', // lpCommand
       '03000000', // cActions
       '00000000', // alignment
-      '2800000001000000', // lpsaActions: right behind
+      pointer(addressOf(memory) + 40n), // lpsaActions: right behind
       '0100000088130000', // SC_ACTION_RESTART, 5000
       '0100000010270000',
       '01000000983a0000',
     ];
     expect(memory.toString('hex')).toBe(expected.join(''));
-    expect(parseFailureActions(memory, addressOf)).toEqual(policy);
+    expect(parseFailureActions(memory)).toEqual(policy);
   });
 
   it('do not read beyond their memory', () => {
-    const memory = failureActions({ restartDelaysMs: [1], resetAfterSeconds: 1 }, addressOf);
+    const memory = failureActions({ restartDelaysMs: [1], resetAfterSeconds: 1 });
     memory.writeUInt32LE(1_000_000, 24);
-    expect(parseFailureActions(memory, addressOf).restartDelaysMs).toEqual([1]);
+    expect(parseFailureActions(memory).restartDelaysMs).toEqual([1]);
     memory.writeBigUInt64LE(1n, 0);
-    expect(parseOneText(memory, addressOf)).toBe('');
+    expect(parseOneText(memory)).toBe('');
   });
 
   it('hold a flag, a text, a list', () => {
     expect(oneNumber(1).toString('hex')).toBe('01000000');
-    expect(parseOneText(oneText('Grüße', addressOf), addressOf)).toBe('Grüße');
+    expect(parseOneText(oneText('Grüße'))).toBe('Grüße');
     expect(multiString(['A', 'B']).toString('utf16le')).toBe('A\0B\0\0\0');
     expect(multiString([]).toString('utf16le')).toBe('\0\0');
   });
@@ -62,7 +68,7 @@ describe('the structures of the service control manager', () => {
       ...texts.map((text) => Buffer.from(`${text}\0`, 'utf16le')),
     ]);
     const at = (index: number): bigint =>
-      BASE +
+      addressOf(memory) +
       64n +
       texts.slice(0, index).reduce((sum, text) => sum + BigInt(text.length + 1) * 2n, 0n);
     memory.writeUInt32LE(2, 4);
@@ -70,7 +76,7 @@ describe('the structures of the service control manager', () => {
     memory.writeBigUInt64LE(at(1), 40);
     memory.writeBigUInt64LE(at(4), 48);
     memory.writeBigUInt64LE(at(5), 56);
-    expect(parseServiceConfig(memory, addressOf)).toEqual({
+    expect(parseServiceConfig(memory)).toEqual({
       startType: 2,
       commandLine: '"C:\\a b\\w.exe"',
       dependencies: ['RpcSs', 'Tcpip'],

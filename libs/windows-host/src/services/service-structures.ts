@@ -1,31 +1,28 @@
 /**
- * The structures that the service control manager takes and gives, as bytes: x64 layout, pointers into the same memory.
+ * The structures that the service control manager takes and gives, with what their pointers lead to in the same memory.
  */
+import { loadKoffi } from '../win32/calls/system-library.js';
+import {
+  ONE_TEXT,
+  QUERY_SERVICE_CONFIGW,
+  SC_ACTION,
+  SERVICE_FAILURE_ACTIONSW,
+} from '../win32/structures.js';
 import type { FailurePolicy } from './service-definition.js';
-
-/** Where memory begins, as the system sees it. */
-export type AddressOf = (memory: Buffer) => bigint;
 
 /** SC_ACTION_RESTART. */
 const RESTART = 1;
-const FAILURE_ACTIONS_SIZE = 40;
-const ACTION_SIZE = 8;
 
 /**
  * A SERVICE_FAILURE_ACTIONSW followed by its actions. The system repeats the last action when there were more failures
  * than actions, so a list of restarts never gives up.
  */
-export function failureActions(policy: FailurePolicy, addressOf: AddressOf): Buffer {
-  const { restartDelaysMs, resetAfterSeconds } = policy;
-  const memory = Buffer.alloc(FAILURE_ACTIONS_SIZE + restartDelaysMs.length * ACTION_SIZE);
-  memory.writeUInt32LE(resetAfterSeconds, 0);
-  memory.writeUInt32LE(restartDelaysMs.length, 24);
-  memory.writeBigUInt64LE(addressOf(memory) + BigInt(FAILURE_ACTIONS_SIZE), 32);
-  for (const [index, delayMs] of restartDelaysMs.entries()) {
-    const at = FAILURE_ACTIONS_SIZE + index * ACTION_SIZE;
-    memory.writeUInt32LE(RESTART, at);
-    memory.writeUInt32LE(delayMs, at + 4);
-  }
+export function failureActions({ restartDelaysMs, resetAfterSeconds }: FailurePolicy): Buffer {
+  const actions = restartDelaysMs.map((Delay) => SC_ACTION.create({ Type: RESTART, Delay }));
+  const fields = { dwResetPeriod: resetAfterSeconds, cActions: actions.length };
+  const memory = Buffer.concat([SERVICE_FAILURE_ACTIONSW.create(fields), ...actions]);
+  const lpsaActions = addressOf(memory) + BigInt(SERVICE_FAILURE_ACTIONSW.sizeBytes);
+  SERVICE_FAILURE_ACTIONSW.write(memory, { lpsaActions });
   return memory;
 }
 
@@ -37,9 +34,9 @@ export function oneNumber(value: number): Buffer {
 }
 
 /** A structure of one string, such as SERVICE_DESCRIPTIONW. */
-export function oneText(text: string, addressOf: AddressOf): Buffer {
-  const memory = Buffer.concat([Buffer.alloc(8), Buffer.from(`${text}\0`, 'utf16le')]);
-  memory.writeBigUInt64LE(addressOf(memory) + 8n);
+export function oneText(text: string): Buffer {
+  const memory = Buffer.concat([ONE_TEXT.create({}), Buffer.from(`${text}\0`, 'utf16le')]);
+  ONE_TEXT.write(memory, { text: addressOf(memory) + BigInt(ONE_TEXT.sizeBytes) });
   return memory;
 }
 
@@ -58,49 +55,59 @@ export interface RawServiceConfig {
 }
 
 /** Reads a QUERY_SERVICE_CONFIGW; nothing outside of `memory` is read, whatever its pointers say. */
-export function parseServiceConfig(memory: Buffer, addressOf: AddressOf): RawServiceConfig {
-  const base = addressOf(memory);
-  const text = (offset: number): string => textAt(memory, memory.readBigUInt64LE(offset) - base);
-  const dependencies = memory.readBigUInt64LE(40) - base;
+export function parseServiceConfig(memory: Buffer): RawServiceConfig {
+  const config = QUERY_SERVICE_CONFIGW.read(memory);
   return {
-    startType: memory.readUInt32LE(4),
-    commandLine: text(16),
-    dependencies: textsAt(memory, dependencies),
-    account: text(48),
-    displayName: text(56),
+    startType: config.dwStartType,
+    commandLine: textAt(memory, offsetOf(memory, config.lpBinaryPathName)),
+    dependencies: textsAt(memory, offsetOf(memory, config.lpDependencies)),
+    account: textAt(memory, offsetOf(memory, config.lpServiceStartName)),
+    displayName: textAt(memory, offsetOf(memory, config.lpDisplayName)),
   };
 }
 
 /** Reads a structure of one string. */
-export function parseOneText(memory: Buffer, addressOf: AddressOf): string {
-  return textAt(memory, memory.readBigUInt64LE(0) - addressOf(memory));
+export function parseOneText(memory: Buffer): string {
+  return textAt(memory, offsetOf(memory, ONE_TEXT.read(memory).text));
 }
 
 /** What a SERVICE_FAILURE_ACTIONSW says. */
-export function parseFailureActions(memory: Buffer, addressOf: AddressOf): FailurePolicy {
-  const first = Number(memory.readBigUInt64LE(32) - addressOf(memory));
+export function parseFailureActions(memory: Buffer): FailurePolicy {
+  const { dwResetPeriod, cActions, lpsaActions } = SERVICE_FAILURE_ACTIONSW.read(memory);
   const restartDelaysMs: number[] = [];
-  for (let index = 0; index < memory.readUInt32LE(24); index++) {
-    const at = first + index * ACTION_SIZE;
-    if (at < 0 || at + ACTION_SIZE > memory.length || memory.readUInt32LE(at) !== RESTART) break;
-    restartDelaysMs.push(memory.readUInt32LE(at + 4));
+  const first = offsetOf(memory, lpsaActions);
+  for (let index = 0; index < cActions; index++) {
+    const at = first + index * SC_ACTION.sizeBytes;
+    if (at < 0 || at + SC_ACTION.sizeBytes > memory.length) break;
+    const { Type, Delay } = SC_ACTION.read(memory, at);
+    if (Type !== RESTART) break;
+    restartDelaysMs.push(Delay);
   }
-  return { restartDelaysMs, resetAfterSeconds: memory.readUInt32LE(0) };
+  return { restartDelaysMs, resetAfterSeconds: dwResetPeriod };
 }
 
-function textsAt(memory: Buffer, offset: bigint): readonly string[] {
+function textsAt(memory: Buffer, offset: number): readonly string[] {
   const texts: string[] = [];
   for (let at = offset; ;) {
     const text = textAt(memory, at);
     if (text === '') return texts;
     texts.push(text);
-    at += BigInt((text.length + 1) * 2);
+    at += (text.length + 1) * 2;
   }
 }
 
-function textAt(memory: Buffer, offset: bigint): string {
-  if (offset < 0n || offset >= BigInt(memory.length)) return '';
-  const text = memory.subarray(Number(offset)).toString('utf16le');
+function textAt(memory: Buffer, offset: number): string {
+  if (offset < 0 || offset >= memory.length) return '';
+  const text = memory.subarray(offset).toString('utf16le');
   const end = text.indexOf('\0');
   return end < 0 ? text : text.slice(0, end);
+}
+
+function addressOf(memory: Buffer): bigint {
+  return loadKoffi().address(memory);
+}
+
+/** Where in memory a pointer leads; -1 for one that leads nowhere. */
+function offsetOf(memory: Buffer, pointer: bigint | null): number {
+  return pointer === null ? -1 : Number(pointer - addressOf(memory));
 }

@@ -1,22 +1,18 @@
 import { loadKoffi } from './calls/system-library.js';
-
-const SIZE_BYTES = 24;
+import { SECURITY_ATTRIBUTES } from './structures.js';
 
 /**
  * SECURITY_ATTRIBUTES with the descriptor that they point to in the same memory. Without one, the new object gets the default
  * of this account.
- * https://learn.microsoft.com/windows/win32/api/wtypesbase/ns-wtypesbase-security_attributes
  */
-export function securityAttributes(of: {
-  readonly descriptor?: Buffer;
-  readonly inheritable: boolean;
-}): Buffer {
-  const { descriptor = Buffer.alloc(0), inheritable } = of;
-  const bytes = Buffer.concat([Buffer.alloc(SIZE_BYTES), descriptor]);
-  bytes.writeUInt32LE(SIZE_BYTES, 0);
-  if (descriptor.length > 0) {
-    bytes.writeBigUInt64LE(loadKoffi().address(bytes) + BigInt(SIZE_BYTES), 8);
+export function securityAttributes(descriptor?: Buffer, isInheritable = false): Buffer {
+  const nLength = SECURITY_ATTRIBUTES.sizeBytes;
+  const fields = { nLength, bInheritHandle: isInheritable ? 1 : 0 };
+  const memory = SECURITY_ATTRIBUTES.create(fields, descriptor?.length);
+  if (descriptor !== undefined) {
+    descriptor.copy(memory, nLength);
+    const lpSecurityDescriptor = loadKoffi().address(memory) + BigInt(nLength);
+    SECURITY_ATTRIBUTES.write(memory, { lpSecurityDescriptor });
   }
-  bytes.writeInt32LE(inheritable ? 1 : 0, 16);
-  return bytes;
+  return memory;
 }

@@ -1,15 +1,21 @@
-import { check, type Handle } from '../kernel32.js';
-import {
-  INFINITE,
-  WAIT_FOR_CALLBACKS,
-  waits,
-  WT_EXECUTELONGFUNCTION,
-  WT_EXECUTEONLYONCE,
-  type Callback,
-} from './waits.js';
+import { INFINITE, INVALID_HANDLE_VALUE, kernel32, type Handle } from '../kernel32.js';
+import { call } from './call.js';
+import { lazily, loadKoffi } from './system-library.js';
+
+const WT_EXECUTEONLYONCE = 0x8;
+/** The callback may take its time: here it waits for the thread of JavaScript. */
+const WT_EXECUTELONGFUNCTION = 0x10;
+/** For UnregisterWaitEx: return when no callback runs any more. */
+const WAIT_FOR_CALLBACKS = INVALID_HANDLE_VALUE;
+
+// https://learn.microsoft.com/windows/win32/api/winnt/nc-winnt-waitortimercallback
+const waitCallback = lazily(() => {
+  const koffi = loadKoffi();
+  return koffi.pointer(koffi.proto('void', ['uint64_t', 'uint8_t']));
+});
 
 /**
- * Tells JavaScript when events are signalled, without a thread per event.
+ * Tells JavaScript when objects such as events and processes are signalled, without a thread per object.
  *
  * A thread of the system calls back, and waits until JavaScript has run the call. To wait for that thread from within the call,
  * or before the call, would be to wait for oneself: so a wait is only undone after its call has returned, and every wait
@@ -17,50 +23,60 @@ import {
  */
 export class EventWaits {
   readonly #pending = new Map<number, () => void>();
-  readonly #callback: Callback;
+  readonly #callback: bigint;
   #count = 0;
   #isClosed = false;
 
   constructor() {
-    this.#callback = waits().registerCallback((context) => this.#pending.get(context)?.());
+    const told = (context: number): void => this.#pending.get(context)?.();
+    this.#callback = loadKoffi().register(told, waitCallback());
   }
 
   /**
-   * Resolves when the event is signalled.
+   * Resolves when the object is signalled; keeps no process alive.
    *
-   * @throws WindowsError when it cannot be waited for.
+   * @throws WindowsError at once when it cannot be waited for.
    */
-  async signalled(event: Handle, tried: string): Promise<void> {
-    const { RegisterWaitForSingleObject, UnregisterWaitEx } = waits();
+  signalled(object: Handle, tried: string): Promise<void> {
     const context = (this.#count += 1);
     const wait: [Handle] = [0];
-    const called = new Promise<void>((resolve) => {
-      // The turn after the call: it has returned to its thread by then.
-      this.#pending.set(context, () => setImmediate(resolve));
+    const flags = WT_EXECUTEONLYONCE | WT_EXECUTELONGFUNCTION;
+    const { RegisterWaitForSingleObject, UnregisterWaitEx } = kernel32;
+    const callback = this.#callback;
+    call(tried, RegisterWaitForSingleObject, wait, object, callback, context, INFINITE, flags);
+    return new Promise((resolve) => {
+      this.#pending.set(context, () =>
+        // The turn after the call: it has returned to its thread by then.
+        setImmediate(() => {
+          this.#pending.delete(context);
+          UnregisterWaitEx(wait[0], WAIT_FOR_CALLBACKS);
+          resolve();
+        }),
+      );
     });
-    try {
-      const isWaiting =
-        RegisterWaitForSingleObject(
-          wait,
-          event,
-          this.#callback,
-          context,
-          INFINITE,
-          WT_EXECUTEONLYONCE | WT_EXECUTELONGFUNCTION,
-        ) !== 0;
-      check(isWaiting, 'RegisterWaitForSingleObject', tried);
-      await called;
-    } finally {
-      this.#pending.delete(context);
-    }
-    UnregisterWaitEx(wait[0], WAIT_FOR_CALLBACKS);
   }
 
-  /** Idempotent. @throws RangeError while an event is waited for. */
+  /** Idempotent. @throws RangeError while an object is waited for. */
   close(): void {
     if (this.#pending.size > 0) throw new RangeError('closed while an event is waited for');
     if (this.#isClosed) return;
     this.#isClosed = true;
-    waits().unregisterCallback(this.#callback);
+    loadKoffi().unregister(this.#callback);
+  }
+}
+
+/** Resolves when an object is signalled, and keeps the event loop alive until then. @throws WindowsError at once when it cannot wait. */
+export function signalledOnce(object: Handle, tried: string): Promise<void> {
+  const waits = new EventWaits();
+  const keepAlive = setInterval(() => undefined, 2 ** 30);
+  const close = (): void => {
+    clearInterval(keepAlive);
+    waits.close();
+  };
+  try {
+    return waits.signalled(object, tried).finally(close);
+  } catch (error) {
+    close();
+    throw error;
   }
 }

@@ -1,12 +1,12 @@
 import { INVALID_HANDLE_VALUE, kernel32, type Handle } from '../kernel32.js';
 
 /** A HANDLE that is closed once, by the owner of this object. */
-export class OwnedHandle {
+export class OwnedHandle implements Disposable {
   readonly #free: (handle: Handle) => void;
   #value: Handle | undefined;
 
   /** Takes over a handle that a call returned and that is valid. */
-  constructor(value: Handle, free = (handle: Handle) => void kernel32().CloseHandle(handle)) {
+  constructor(value: Handle, free = (handle: Handle) => void kernel32.CloseHandle(handle)) {
     if (value === 0 || value === INVALID_HANDLE_VALUE) throw new RangeError(`no handle: ${value}`);
     this.#value = value;
     this.#free = free;
@@ -28,5 +28,9 @@ export class OwnedHandle {
   /** Idempotent. */
   close(): void {
     if (this.#value !== undefined) this.#free(this.release());
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
   }
 }

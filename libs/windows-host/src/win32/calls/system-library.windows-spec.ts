@@ -1,29 +1,32 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { WindowsError } from '../../windows-error.js';
-import { check, kernel32 } from '../kernel32.js';
-import { loadSystemLibrary } from './system-library.js';
+import { kernel32 } from '../kernel32.js';
+import { call } from './call.js';
+import { systemLibrary } from './system-library.js';
 
 describe('a library of the system', () => {
   it('names the file and the feature when it is not there', () => {
-    assert.throws(() => loadSystemLibrary('not-there.dll', 'the feature'), {
-      name: 'WindowsError',
-      code: 'unavailable',
-      message: /System32\\not-there\.dll: it is not there; the feature is not installed/,
-    });
+    assert.throws(
+      () => systemLibrary('not-there.dll', ['void NotThere()'], 'the feature').NotThere(),
+      {
+        name: 'WindowsError',
+        code: 'unavailable',
+        message: /System32\\not-there\.dll: it is not there; the feature is not installed/,
+      },
+    );
   });
 
   it('names the function that it lacks', () => {
-    assert.throws(() => loadSystemLibrary('kernel32.dll').bind('void NotThere()'), {
+    assert.throws(() => systemLibrary('kernel32.dll', ['void NotThere()']).NotThere(), {
       code: 'unavailable',
       message: /"void NotThere\(\)"/,
     });
   });
 
   it('tells function, number and symbol of a call that failed', () => {
-    const failed = kernel32().CloseHandle(0x7ff0);
     assert.throws(
-      () => check(failed !== 0, 'CloseHandle', 'closed what is no handle'),
+      () => call('closed what is no handle', kernel32.CloseHandle, 0x7ff0),
       (error) => {
         assert.ok(error instanceof WindowsError);
         assert.equal(error.functionName, 'CloseHandle');

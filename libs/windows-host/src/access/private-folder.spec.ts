@@ -1,5 +1,5 @@
-import { privateFolderMending, privateFolderSecurity } from './private-folder-security.js';
-import { judgeStep } from './trusted-file-judgement.js';
+import { planFileSecurity } from './plan-file-security.js';
+import { judgeStep, privateFolderMending } from './trusted-file-judgement.js';
 
 const SYSTEM = 'S-1-5-18';
 const ADMINISTRATOR = 'S-1-5-21-1-2-3-1001';
@@ -7,7 +7,7 @@ const USER = 'S-1-5-21-1-2-3-1002';
 
 /** As the system makes it: owned by whom it is told, else by the one who makes it. */
 function madeBy(user: string, isPrivileged: boolean): string {
-  const sddl = privateFolderSecurity({ user, isPrivileged });
+  const sddl = planFileSecurity(0o700, { user, isPrivileged }, true);
   return sddl.startsWith('O:') ? sddl : `O:${user}${sddl}`;
 }
 

@@ -1,0 +1,96 @@
+import { quoted, TrustedFileError } from '../trusted-file-error.js';
+import type { Distrust, FileTrust, TrustRule } from './file-trust.js';
+
+/** What a process host fails with, in the words of its user. */
+export type HostFailureCode =
+  | 'invalidArgument'
+  | 'notFound'
+  | 'pathNotTrusted'
+  | 'spawnFailed'
+  | 'stagingFailed'
+  | 'stateUnavailable'
+  | 'unknown';
+
+/** Facts that go with a failure. */
+export interface HostFailureDetails {
+  readonly cause?: unknown;
+  readonly path?: string;
+  /** The rule that refused, such as `A7 symbolic link`. */
+  readonly rule?: TrustRule;
+}
+
+/** Makes an error of the class that the host's user expects. */
+export type MakeHostFailure = (
+  code: HostFailureCode,
+  message: string,
+  details: HostFailureDetails,
+) => Error;
+
+/** What a process host says of the paths that it works with. */
+export interface HostPaths {
+  /** Succeeds when only those who are trusted could have put the file there. @throws `notFound`, `pathNotTrusted`, `unknown`. */
+  assertTrustedFile(path: string): Promise<void>;
+  /** Succeeds when only those who are trusted could have put anything into it. @throws `notFound`, `pathNotTrusted`, `unknown`. */
+  assertTrustedDirectory(path: string): Promise<void>;
+  /** Creates a directory that only this user and administrators can use, or checks that it is one. @throws `stateUnavailable`. */
+  ensurePrivateDirectory(path: string): void;
+}
+
+/**
+ * The paths of a process host, judged by a trust.
+ *
+ * @param wanted The end of a refusal: what a file or a directory must be.
+ */
+export function hostPaths(
+  trust: Pick<FileTrust, 'distrustOfFile' | 'distrustOfFolder' | 'ensurePrivateFolder'>,
+  failure: MakeHostFailure,
+  wanted: Readonly<Record<'file' | 'directory', string>>,
+): HostPaths {
+  const assertTrusted = (
+    tried: string,
+    path: string,
+    judge: (path: string) => Distrust | undefined,
+    expected: string,
+  ): void => {
+    const isNotFound = (error: unknown): boolean =>
+      error instanceof Error && 'code' in error && error.code === 'notFound';
+    const codeOf = (error: unknown) => (isNotFound(error) ? 'notFound' : 'unknown');
+    const distrust = failing(failure, path, codeOf, () => judge(path));
+    if (distrust === undefined) return;
+    const { rule, path: step, found } = distrust;
+    const where = step === path ? '' : ` because of ${quoted(step)}`;
+    const message = `${tried} ${quoted(path)}${where}: ${found}; wanted ${expected}`;
+    throw failure('pathNotTrusted', message, { path, rule });
+  };
+  return {
+    // eslint-disable-next-line @typescript-eslint/require-await -- what it throws rejects
+    assertTrustedFile: async (path) =>
+      assertTrusted('cannot run', path, trust.distrustOfFile, wanted.file),
+    // eslint-disable-next-line @typescript-eslint/require-await -- what it throws rejects
+    assertTrustedDirectory: async (path) =>
+      assertTrusted('cannot work in', path, trust.distrustOfFolder, wanted.directory),
+    ensurePrivateDirectory: (path) =>
+      failing(
+        failure,
+        path,
+        () => 'stateUnavailable',
+        () => trust.ensurePrivateFolder(path),
+      ),
+  };
+}
+
+/** Acts; what that throws becomes a failure of the host's user. */
+export function failing<T>(
+  failure: MakeHostFailure,
+  path: string | undefined,
+  codeOf: (error: unknown) => HostFailureCode,
+  act: () => T,
+): T {
+  try {
+    return act();
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const cause = error instanceof TrustedFileError ? (error.cause ?? error) : error;
+    throw failure(codeOf(error), message, { cause, ...(path !== undefined && { path }) });
+  }
+}

@@ -1,0 +1,56 @@
+import { systemError } from '../../windows-error.js';
+import { kernel32 } from '../kernel32.js';
+import type { Callable } from './c-declaration.js';
+
+/** What a call returned on another thread, and the last error of that thread. */
+export interface BackgroundResult {
+  readonly result: number;
+  readonly errorNumber: number;
+}
+
+/**
+ * Calls a function that reports failure by 0, NULL or INVALID_HANDLE_VALUE.
+ *
+ * @param tried Begins the message of an error: what was tried and on what.
+ * @throws WindowsError with the last error.
+ */
+export function call<Arguments extends unknown[], Returned>(
+  tried: string,
+  callee: Callable<Arguments, Returned>,
+  ...args: Arguments
+): NonNullable<Returned> {
+  // Bound before the call, because any other call may change the last error.
+  const { GetLastError } = kernel32;
+  const result = callee(...args);
+  if (result !== 0 && result !== -1 && result !== null && result !== undefined) return result;
+  throw systemError(tried, { functionName: callee.name, errorNumber: GetLastError() });
+}
+
+/** As {@link call}, of a function that returns its error code. @throws WindowsError unless it is 0, or one of `fine`. */
+export function checkStatus(
+  tried: string,
+  functionName: string,
+  errorNumber: number,
+  ...fine: readonly number[]
+): void {
+  if (errorNumber === 0 || fine.includes(errorNumber)) return;
+  throw systemError(tried, { functionName, errorNumber });
+}
+
+/** Calls without waiting on the thread of JavaScript. The event loop is kept alive until the call returns. */
+export function inBackground<Arguments extends unknown[]>(
+  callee: Callable<Arguments, number>,
+  ...args: Arguments
+): Promise<BackgroundResult> {
+  const { GetLastError } = kernel32;
+  return new Promise((resolve, reject) => {
+    callee.async(...args, (error, result) => {
+      // Within this callback, and nowhere else, the last error is the one of that thread.
+      const errorNumber = GetLastError();
+      // The call has written into the buffers among them; no earlier may they be collected.
+      args.length = 0;
+      if (error instanceof Error) reject(error);
+      else resolve({ result, errorNumber });
+    });
+  });
+}
