@@ -1,6 +1,7 @@
+import type { ProcessHost } from '@wins/wins-program';
 import type { PipeSecurity, PipeServerCheck } from '@wins/pipe-transport';
 import type { FileTrust } from '@wins/trusted-files';
-import type { PortOpener, ProcessHost } from '@wins/process-manager';
+import type { PortOpener } from '@wins/process-manager';
 import type { IdentifyClient } from './kernel/admission/client-identity.js';
 import type { PlanFiles } from '@wins/system-agent';
 import type { FileFailure } from './features/agent/running-agent.js';

@@ -1,5 +1,6 @@
+import type { ProcessHost } from '@wins/wins-program';
 import { freeMemoryTrimmer, LinuxError, posixProcessHost as processHostOf } from '@wins/linux-host';
-import { ProcessError, type ProcessHost } from '@wins/process-manager';
+import { ProcessError } from '@wins/process-manager';
 import { posixFileTrust } from '@wins/trusted-files';
 import { canTellLinuxClients, linuxClients } from './kernel/admission/linux-clients.js';
 import type { Logger } from './kernel/log/logger.js';

@@ -1,5 +1,5 @@
 import type { PipeSecurity, PipeServerCheck } from '@wins/pipe-transport';
-import { ProcessError, type ProcessHost } from '@wins/process-manager';
+import { ProcessError } from '@wins/process-manager';
 import {
   createPrivateFile,
   firewallOffReason,
@@ -13,7 +13,7 @@ import {
   WindowsError,
   type PipeClient,
 } from '@wins/windows-host';
-import { RUN_MARKER_VARIABLE, SERVICE_NAME } from '@wins/wins-program';
+import { SERVICE_NAME, type ProcessHost } from '@wins/wins-program';
 import { distrusted, TrustedFileError } from '@wins/trusted-files';
 import type { Socket } from 'node:net';
 import path from 'node:path';
@@ -55,19 +55,11 @@ function createFileInOwnFolder(file: string): void {
   }
 }
 
-/**
- * A host of job objects that fails with the errors of the process manager, and marks what it runs as other systems do: by the
- * mark the helper of an upgrade knows that it has to leave its job.
- */
+/** A host of job objects, whose errors are those of the process manager. */
 function processHost(): ProcessHost {
-  const host = jobObjectProcessHost({
+  return jobObjectProcessHost({
     failure: (code, message, details) => new ProcessError(code, message, details),
   });
-  return {
-    ...host,
-    start: ({ mark, ...command }) =>
-      host.start({ ...command, env: { ...command.env, [RUN_MARKER_VARIABLE]: mark } }),
-  };
 }
 
 function pipeParts(

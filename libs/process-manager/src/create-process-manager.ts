@@ -1,7 +1,7 @@
+import type { HostProcess } from '@wins/wins-program';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 
-import type { HostProcess } from './host/process-host.js';
 import { markOf } from './host/run-marker.js';
 import {
   completeOptions,

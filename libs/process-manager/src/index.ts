@@ -72,19 +72,7 @@ export {
   type ProcessErrorDetails,
   type ProcessRule,
 } from './process-error.js';
-export type {
-  HostCommand,
-  HostExit,
-  HostProcess,
-  Leftover,
-  LeftoverSearch,
-  ProcessHost,
-  ProcessTree,
-  RememberedProcess,
-  TreeUsage,
-} from './host/process-host.js';
 export { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
-export type { FileHold } from './staging/file-hold.js';
 export type { ProcessManager, StartOptions } from './process-manager.js';
 export type { ProcessState } from './supervision/process-state.js';
 export type { PortOpener } from './supervision/exposed-ports.js';

@@ -1,7 +1,7 @@
+import type { ProcessHost } from '@wins/wins-program';
 import { hashFile } from '@wins/trusted-files';
 
 import { admitProgram, type Admission } from './admit-program.js';
-import type { ProcessHost } from './host/process-host.js';
 import { fileError } from './node-errors.js';
 import type { AllowedExecutable } from './policy/executable-policy.js';
 import { ProcessError } from './process-error.js';

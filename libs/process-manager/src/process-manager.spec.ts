@@ -1,3 +1,4 @@
+import type { HostCommand, ProcessHost } from '@wins/wins-program';
 import {
   chmodSync,
   closeSync,
@@ -24,7 +25,6 @@ import {
   TestOwner,
   untilOutput,
 } from './testing/manager-harness.js';
-import type { HostCommand, ProcessHost } from './host/process-host.js';
 import type { ProcessManagerOptions } from './manager-options.js';
 import { digestsOf } from './testing/index.js';
 

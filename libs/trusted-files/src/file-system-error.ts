@@ -1,3 +1,4 @@
+import { errnoOf } from '@wins/wins-program';
 import { TrustedFileError, type TrustedFileErrorCode } from './trusted-file-error.js';
 
 const TRANSLATIONS: ReadonlyMap<string, readonly [TrustedFileErrorCode, string]> = new Map([
@@ -16,12 +17,6 @@ const TRANSLATIONS: ReadonlyMap<string, readonly [TrustedFileErrorCode, string]>
   ['ENOSPC', ['noSpace', 'the disk is full']],
   ['EDQUOT', ['noSpace', 'the disk quota is used up']],
 ]);
-
-/** The `code` that Node put on an error, such as `ENOENT`; by shape, for an error may come from another realm. */
-export function errnoOf(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
-}
 
 /** Translates what Node threw; an error without a code of the system, and one of ours, is none of the file system's and passes unchanged. */
 export function fileSystemError(error: unknown, tried: string, path: string): unknown {

@@ -8,7 +8,7 @@ it('says what was tried, on what, where, and what was found', () => {
 
 it('quotes a path that would forge a line or steer a terminal', () => {
   const error = new TrustedFileError('notFound', 'read', '/a\n\u202e\u2028', 'none');
-  expect(error.message).toBe('cannot read "/a\\n\\u{202e}\\u{2028}": none');
+  expect(error.message).toBe('cannot read "/a\\n\\u202e\\u2028": none');
 });
 
 it('translates errors of the file system, and leaves all others as they are', () => {

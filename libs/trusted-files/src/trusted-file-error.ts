@@ -1,3 +1,4 @@
+import { quoteText } from '@wins/wins-program';
 import type { Distrust, TrustRule } from './trust/file-trust.js';
 
 /** Every way in which this library refuses or fails; the list is closed. */
@@ -48,8 +49,8 @@ export class TrustedFileError extends Error {
     readonly found: string,
     { cause, rule, at = path }: TrustedFileErrorDetails = {},
   ) {
-    const where = at === path ? '' : ` because of ${quoted(at)}`;
-    const message = `cannot ${tried} ${quoted(path)}${where}: ${found}`;
+    const where = at === path ? '' : ` because of ${quoteText(at)}`;
+    const message = `cannot ${tried} ${quoteText(path)}${where}: ${found}`;
     super(message, cause === undefined ? undefined : { cause });
     this.rule = rule;
     this.at = at;
@@ -61,12 +62,4 @@ export function distrusted(tried: string, path: string, distrust: Distrust): Tru
   const { rule, path: at, remedy } = distrust;
   const found = remedy === undefined ? distrust.found : `${distrust.found}; ${remedy}`;
   return new TrustedFileError('notTrusted', tried, path, found, { rule, at });
-}
-
-/** A path may hold characters that forge a line of a log, or that a terminal obeys; JSON escapes some of them. */
-export function quoted(text: string): string {
-  return JSON.stringify(text).replace(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`,
-  );
 }

@@ -1,20 +1,7 @@
+import type { HostVersion } from '@wins/wins-program';
 import { RegistryKey } from './registry/registry.js';
 import type { RegistryValue } from './registry/registry-value.js';
 import { WindowsError } from './windows-error.js';
-
-/** The release of Windows, as `HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion` words it. */
-export interface WindowsVersion {
-  readonly currentMajorVersionNumber: string;
-  readonly currentMinorVersionNumber: string;
-  readonly currentBuildNumber: string;
-  /** The number of the update; `0` when the registry does not say. */
-  readonly ubr: string;
-  /** Such as `1809`; empty when the registry does not say. */
-  readonly releaseId: string;
-  /** Empty when the registry does not say. */
-  readonly buildLabEx: string;
-  readonly currentBuild: string;
-}
 
 const PATH = 'SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion';
 
@@ -23,7 +10,7 @@ const PATH = 'SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion';
  *
  * @throws WindowsError `unavailable`, `accessDenied`, `notFound`.
  */
-export function windowsVersion(): WindowsVersion {
+export function windowsVersion(): HostVersion {
   using key = RegistryKey.open(PATH);
   if (key === undefined) {
     throw new WindowsError('notFound', `read the release of Windows: there is no HKLM\\${PATH}`);
@@ -32,7 +19,7 @@ export function windowsVersion(): WindowsVersion {
 }
 
 /** The release among the values of its key. */
-export function versionFrom(values: ReadonlyMap<string, RegistryValue>): WindowsVersion {
+export function versionFrom(values: ReadonlyMap<string, RegistryValue>): HostVersion {
   // Names of the registry have no case.
   const byName = new Map([...values].map(([name, value]) => [name.toLowerCase(), value]));
   const read = (name: string, absent: string): string => {

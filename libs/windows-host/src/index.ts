@@ -1,5 +1,5 @@
 /**
- * The only library with Win32 calls. What it offers fits the ports of the other libraries by structure; it imports none of them.
+ * The only library with Win32 calls. It implements the ports of `@wins/wins-program`; what else it offers fits those of the other libraries by structure.
  *
  * It exports what applications call, and the types of arguments and results.
  *
@@ -10,7 +10,7 @@
  */
 export { distrustOfFile } from './access/trusted-file.js';
 export { fileSecurity } from './access/file-security.js';
-export { holdFile, lockFile, type FileHold } from './access/file-hold.js';
+export { holdFile, lockFile } from './access/file-hold.js';
 export { createPrivateFile } from './access/private-file.js';
 export { grantsTheSame, parseSecurityDescriptor } from './access/security-descriptor.js';
 export { whoMayWrite, type TrustedAccounts } from './access/who-may-write.js';
@@ -37,10 +37,7 @@ export {
   type RunOpening,
 } from './firewall/firewall-rules.js';
 export type { FirewallPort } from './firewall/firewall-ports.js';
-export { windowsHostSystem, type WindowsHostSystem } from './network/windows-host-system.js';
-export type { NetworkSelector, NetworkAdapter } from './network/network-adapters-selection.js';
-export type { HnsNetwork, HnsSubnet } from './network/hns-networks-json.js';
-export type { RouteEntry } from './network/routes.js';
+export { windowsHostSystem } from './network/windows-host-system.js';
 export { pipeAccess, pipeExists } from './pipes/pipe-access.js';
 
 export type { PipeClient } from './pipes/pipe-client.js';
@@ -70,9 +67,6 @@ export {
 export {
   jobObjectProcessHost,
   type JobObjectProcessHostOptions,
-  type JobObjectProcessHost,
-  type JobObjectCommand,
-  type JobObjectLeftover,
 } from './processes/job-object-process-host.js';
 export {
   endProcess,
@@ -93,9 +87,6 @@ export { isBelow } from './processes/process-ancestry.js';
 export { processesOf } from './processes/windows-process-table.js';
 export { startDetachedProcess } from './processes/windows-process-detached.js';
 export type { Program } from './processes/windows-process-start.js';
-export type { JobObjectProcess } from './processes/job-object-process.js';
-export type { LeftoverSearch, FoundLeftover } from './processes/job-object-leftovers.js';
-export type { JobUsage } from './processes/job-usage.js';
 export { RegistryKey } from './registry/registry.js';
 export type { RegistryValue } from './registry/registry-value.js';
 export {
@@ -119,4 +110,3 @@ export type { ServiceState, ServiceStatus } from './services/service-status.js';
 export type { ServiceConfig } from './services/service-config.js';
 export type { WaitOptions } from './services/service-wait.js';
 export { WindowsError, type WindowsErrorCode, type SystemFailure } from './windows-error.js';
-export type { WindowsVersion } from './host-version.js';

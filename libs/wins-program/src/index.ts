@@ -1,6 +1,7 @@
 /**
  * What every wins program says the same way: its version, the names that two of them must agree on, foreign text made fit to
- * be shown, durations, exit codes, IP networks and where routes may lead, processes that outlive their starter, and what a caught error says.
+ * be shown, durations, exit codes, IP networks and where routes may lead, processes that outlive their starter, what a caught error says, and what
+ * the programs need of an operating system: the ports that `@wins/linux-host` and `@wins/windows-host` implement.
  *
  * It knows nothing of what the programs do, and imports Node alone.
  *
@@ -31,6 +32,27 @@ export {
   TUNNEL_NETWORK_HEADER,
   type GuardedKey,
 } from './names.js';
+export type {
+  HnsNetwork,
+  HnsSubnet,
+  HostSystem,
+  HostVersion,
+  NetworkAdapter,
+  NetworkSelector,
+  RouteEntry,
+} from './host/host-system.js';
+export type {
+  FileHold,
+  HostCommand,
+  HostExit,
+  HostProcess,
+  Leftover,
+  LeftoverSearch,
+  ProcessHost,
+  ProcessTree,
+  RememberedProcess,
+  TreeUsage,
+} from './host/process-host.js';
 export { isUsageError, UsageError } from './usage-error.js';
 export { networkIdentity } from './network-identity.js';
 export { onSystemDrive } from './on-system-drive.js';

@@ -1,8 +1,8 @@
+import type { ProcessHost } from '@wins/wins-program';
 import {
   createProcessManager,
   ProcessError,
   type ManagedProcess,
-  type ProcessHost,
   type ProcessManager,
   type StartRequest,
 } from '@wins/process-manager';

@@ -1,9 +1,9 @@
 import { permittedDrops } from '@wins/config';
 import { connectPipe, resolvePipePath } from '@wins/pipe-transport';
-import { findOrphans, ProcessError, type ProcessHost } from '@wins/process-manager';
+import { findOrphans, ProcessError } from '@wins/process-manager';
 import { hashFile, type FileTrust } from '@wins/trusted-files';
 import type { WinsClient } from '@wins/wins-api';
-import { COMMIT, messageOf, quoteText, VERSION } from '@wins/wins-program';
+import { COMMIT, messageOf, quoteText, VERSION, type ProcessHost } from '@wins/wins-program';
 import { access, constants, lstat, stat, statfs } from 'node:fs/promises';
 import { release, type } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-import type { HostSystem } from '../kernel/host-system/host-system.js';
+import type { HostSystem } from '@wins/wins-program';
 import { FeatureError } from '../kernel/feature-error.js';
 
 /** The system that the daemon runs on. What speaks to it is loaded by the first call. */

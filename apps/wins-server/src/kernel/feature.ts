@@ -2,11 +2,11 @@
  * The declaration of a feature: all that the kernel needs to know of a part of the daemon, in one
  * object. The array in `features/features.ts` is the only list of them.
  */
+import type { ProcessHost } from '@wins/wins-program';
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import type { AuditTrail } from './audit/audit-trail.js';
 import type { configFingerprint, LoadedConfig, WinsConfig } from '@wins/config';
 import type { MetricRegistry } from '../features/metrics/metric-registry.js';
-import type { ProcessHost } from '@wins/process-manager';
 import type { FileTrust } from '@wins/trusted-files';
 import type { Check } from '../doctor/doctor-host.js';
 import type { Logger } from './log/logger.js';

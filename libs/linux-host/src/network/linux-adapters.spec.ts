@@ -1,5 +1,6 @@
 import type { NetworkInterfaceInfo } from 'node:os';
-import { findAdapter, type NetworkSelector } from './linux-adapters.js';
+import type { NetworkSelector } from '@wins/wins-program';
+import { findAdapter } from './linux-adapters.js';
 import type { LinuxRoute } from './linux-routing-table.js';
 
 const info = (family: 'IPv4' | 'IPv6', address: string, prefix: number): NetworkInterfaceInfo => ({

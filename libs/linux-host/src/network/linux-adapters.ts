@@ -5,23 +5,19 @@ import {
   parseAddress,
   parseNetwork,
   quoteText,
+  type NetworkAdapter,
+  type NetworkSelector,
 } from '@wins/wins-program';
 import type { NetworkInterfaceInfo } from 'node:os';
 import { LinuxError } from '../linux-error.js';
 import { defaultRouteOf, type LinuxRoute } from './linux-routing-table.js';
 
-/** Selects an adapter, by its name or by an address of it. */
-export type NetworkSelector = { readonly name: string } | { readonly address: string };
-
 /** Interfaces by name, as `os.networkInterfaces()` lists them. */
 export type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
 
 /** An adapter, less what has to be read from elsewhere. */
-export interface FoundAdapter {
+export interface FoundAdapter extends Omit<NetworkAdapter, 'interfaceIndex' | 'hostName'> {
   readonly interfaceName: string;
-  readonly gatewayAddress: string;
-  readonly subnetCidr: string;
-  readonly addressCidr: string;
 }
 
 /**

@@ -1,52 +1,25 @@
-import { errnoOf, formatNetwork, readRouteDestinations } from '@wins/wins-program';
+import {
+  errnoOf,
+  formatNetwork,
+  readRouteDestinations,
+  type HostSystem,
+  type RouteEntry,
+} from '@wins/wins-program';
 import { readFile } from 'node:fs/promises';
 import { endianness, hostname, networkInterfaces, release, version } from 'node:os';
 import { LinuxError } from '../linux-error.js';
 import { runIp } from './ip-command.js';
-import { findAdapter, type FoundAdapter, type NetworkSelector } from './linux-adapters.js';
+import { findAdapter } from './linux-adapters.js';
 import {
   defaultRouteOf,
   parseIpv4Routes,
   parseIpv6Routes,
   type LinuxRoute,
 } from './linux-routing-table.js';
-import { linuxVersion, type HostVersion } from './linux-version.js';
+import { linuxVersion } from './linux-version.js';
 
-/** One network adapter. */
-export interface NetworkAdapter extends Omit<FoundAdapter, 'interfaceName'> {
-  /** The number by which the system knows it, in decimal digits. */
-  readonly interfaceIndex: string;
-  /** The name of the host, not of the adapter. */
-  readonly hostName: string;
-}
-
-/** One row of the routing table. */
-export interface RouteEntry extends Pick<LinuxRoute, 'destinationCidr' | 'gateway' | 'metric'> {
-  readonly interfaceIndex: number;
-}
-
-/** What a daemon asks of the Linux that it runs on. What its methods reject with is a LinuxError. */
-export interface LinuxHostSystem {
-  /** The version of the distribution and of its kernel. */
-  version(): Promise<HostVersion>;
-  /** One network adapter; default the one with the default route. `notFound`, `invalidArgument`. */
-  adapter(which?: NetworkSelector): Promise<NetworkAdapter>;
-  /** Always rejects with `unavailable`: Linux has no HNS. */
-  hnsNetwork(): Promise<never>;
-  /** The main routing table, IPv4 and IPv6. */
-  routes(): Promise<readonly RouteEntry[]>;
-  /**
-   * Leads hosts and networks through the gateway of the default route, once; see `readRouteDestinations` of
-   * `@wins/wins-program`. `invalidArgument` before anything is changed, `notFound` without a default route, `notVerified`,
-   * `accessDenied`, `unavailable` without iproute2.
-   */
-  addRoutes(addresses: readonly string[]): Promise<void>;
-  /** Removes such routes; one that does not exist is no error. */
-  removeRoutes(addresses: readonly string[]): Promise<void>;
-}
-
-/** The Linux of this host: `/proc`, `/sys` and, for changes, `ip`. */
-export function linuxHostSystem(): LinuxHostSystem {
+/** The Linux of this host: `/proc`, `/sys` and, for changes, `ip`. Its errors are LinuxErrors; `unavailable` without iproute2. */
+export function linuxHostSystem(): HostSystem {
   return {
     version: async () => {
       const osRelease = await readOrNone('/etc/os-release');

@@ -1,13 +1,4 @@
-/** The version of a system in the words of Windows' registry; empty when unknown. */
-export interface HostVersion {
-  readonly currentMajorVersionNumber: string;
-  readonly currentMinorVersionNumber: string;
-  readonly currentBuildNumber: string;
-  readonly ubr: string;
-  readonly releaseId: string;
-  readonly buildLabEx: string;
-  readonly currentBuild: string;
-}
+import type { HostVersion } from '@wins/wins-program';
 
 /** What a Linux system says of itself. */
 export interface LinuxSystem {

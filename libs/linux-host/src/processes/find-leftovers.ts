@@ -1,3 +1,4 @@
+import type { Leftover, LeftoverSearch } from '@wins/wins-program';
 import { inTurns } from './in-turns.js';
 import type { LinuxProcessEntry } from './linux-process-entry.js';
 import type { LinuxProcessTable } from './linux-process-table.js';
@@ -5,36 +6,6 @@ import { createMarkReader } from './mark-reader.js';
 import type { RunMarker } from './run-marker.js';
 import { sendSignal } from './send-signal.js';
 import { ENVIRONMENTS_PER_TURN, findTreeMembers } from './tree-members.js';
-
-/** Where to look for leftovers. */
-export interface LeftoverSearch {
-  /** Programs; a process that runs one of them belongs to a run. */
-  readonly executables: readonly string[];
-  /** Processes of daemons that are known to be dead. */
-  readonly remembered: readonly {
-    readonly mark: string;
-    readonly pid: number;
-    readonly startToken: string;
-  }[];
-  /** Also every process that carries the mark of a dead daemon of this lineage. */
-  readonly lineage?: string;
-  /** A process that is claimed whatever shows that it is a leftover: `PID:start token`. */
-  readonly spared?: string | undefined;
-}
-
-/** A process that an earlier daemon started. */
-export interface FoundLeftover {
-  readonly pid: number;
-  /** What shows whose it is. */
-  readonly evidence: 'marker' | 'record' | 'executable';
-  readonly mark: string | undefined;
-  /** A daemon that still runs claims it, or the search spares it: it must be left alone. */
-  readonly claimed: boolean;
-  /** True once it does not run. Never rejects. */
-  isGone(): Promise<boolean>;
-  /** Asks (SIGTERM) or forces (SIGKILL) it to end. Repeatable. */
-  terminate(mode: 'graceful' | 'force'): Promise<void>;
-}
 
 /** What is known about this daemon and others. */
 export interface LeftoverContext {
@@ -51,14 +22,14 @@ export interface LeftoverContext {
 export async function findLeftovers(
   context: LeftoverContext,
   search: LeftoverSearch,
-): Promise<readonly FoundLeftover[]> {
+): Promise<readonly Leftover[]> {
   const { table } = context;
   const processes = await table.processes();
-  const found = new Map<number, FoundLeftover>();
+  const found = new Map<number, Leftover>();
   const ours = ancestry((pid) => processes.get(pid)?.parentPid);
   const add = (
     entry: LinuxProcessEntry,
-    evidence: FoundLeftover['evidence'],
+    evidence: Leftover['evidence'],
     mark: string | undefined,
     claimed = false,
   ): void => {
@@ -117,8 +88,8 @@ export function ancestry(parentOf: (pid: number) => number | undefined): Set<num
 function leftover(
   table: LinuxProcessTable,
   entry: LinuxProcessEntry,
-  facts: Pick<FoundLeftover, 'evidence' | 'mark' | 'claimed'>,
-): FoundLeftover {
+  facts: Pick<Leftover, 'evidence' | 'mark' | 'claimed'>,
+): Leftover {
   const { pid } = entry;
   return {
     pid,

@@ -2,24 +2,25 @@ import {
   hostPaths,
   posixFileTrust,
   type HostFailureCode,
-  type HostPaths,
   type MakeHostFailure,
 } from '@wins/trusted-files';
-import { errnoOf, quoteText, RUN_MARKER_VARIABLE } from '@wins/wins-program';
+import {
+  errnoOf,
+  quoteText,
+  RUN_MARKER_VARIABLE,
+  type HostCommand,
+  type HostProcess,
+  type ProcessHost,
+} from '@wins/wins-program';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LinuxError } from '../linux-error.js';
-import {
-  ancestry,
-  findLeftovers,
-  type FoundLeftover,
-  type LeftoverSearch,
-} from './find-leftovers.js';
+import { ancestry, findLeftovers } from './find-leftovers.js';
 import { LinuxProcessTable } from './linux-process-table.js';
-import { PosixSession, type PosixProcess } from './posix-process.js';
+import { PosixSession } from './posix-process.js';
 import { formatRunMarker, parseDaemon } from './run-marker.js';
 
 // Another child that was being forked while the file was open for writing holds it open until that child has become its own
@@ -35,36 +36,13 @@ export interface PosixProcessHostOptions {
   readonly failure?: MakeHostFailure;
 }
 
-/** What to start, decided and verified before. */
-export interface PosixCommand {
-  /** Names the run: 32 hexadecimal digits. */
-  readonly mark: string;
-  /** Names the daemons that may end the run once this one is dead: 16 hexadecimal digits. */
-  readonly lineage: string;
-  /** Absolute path of the program. */
-  readonly file: string;
-  /** What the program sees as its own name. */
-  readonly argv0: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly directory: string;
-}
-
-/** Runs programs in sessions of their own. Nothing has to be closed but the processes that it starts. */
-export interface PosixProcessHost extends HostPaths {
+/** A process host that runs programs in sessions of their own. Without `/proc` it finds no leftovers, and every daemon may still run. */
+export interface PosixProcessHost extends ProcessHost {
   readonly dialect: 'posix';
-  /** This process: `PID:start token`. */
-  readonly daemon: string;
-  /** Whether the process that such a text names may still run. Without `/proc` always true. */
-  isDaemonAlive(daemon: string): boolean;
   /** Whether a process of this number started this one, itself or by others; without `/proc` its parent alone is known. */
   isBelow(pid: number): boolean;
   /** Start of a process in milliseconds since 1970; undefined if ended or without `/proc`. */
   startedAt(pid: number): number | undefined;
-  /** Starts a program as the leader of a session. @throws `spawnFailed`, `invalidArgument` (arguments too long). */
-  start(command: PosixCommand): Promise<PosixProcess>;
-  /** Finds what earlier daemons left; without `/proc` nothing. @throws `unknown` when it cannot look. */
-  findLeftovers(search: LeftoverSearch): Promise<readonly FoundLeftover[]>;
 }
 
 /**
@@ -144,11 +122,11 @@ function linuxFailure(code: HostFailureCode, message: string, { cause }: ErrorOp
 }
 
 async function startWhenFree(
-  command: PosixCommand,
+  command: HostCommand,
   daemon: string,
   table: LinuxProcessTable | undefined,
   tokenOf: (startTicks: number) => string,
-): Promise<PosixProcess> {
+): Promise<HostProcess> {
   for (const delayMs of BUSY_RETRY_DELAYS_MS) {
     try {
       return await startOnce(command, daemon, table, tokenOf);
@@ -161,11 +139,11 @@ async function startWhenFree(
 }
 
 async function startOnce(
-  command: PosixCommand,
+  command: HostCommand,
   daemon: string,
   table: LinuxProcessTable | undefined,
   tokenOf: (startTicks: number) => string,
-): Promise<PosixProcess> {
+): Promise<HostProcess> {
   const { mark, lineage } = command;
   const child = spawn(command.file, [...command.args], {
     argv0: command.argv0,

@@ -1,3 +1,4 @@
+import type { HostExit, HostProcess, TreeUsage } from '@wins/wins-program';
 import type { ChildProcess } from 'node:child_process';
 import os from 'node:os';
 import type { Readable } from 'node:stream';
@@ -7,23 +8,6 @@ import type { LinuxProcessTable } from './linux-process-table.js';
 import { sendSignal } from './send-signal.js';
 import { TreeCpuTime } from './tree-cpu-time.js';
 import { findTreeMembers, type TreeLeader } from './tree-members.js';
-
-/** What a session has used. */
-export interface PosixUsage {
-  /** Processor time in milliseconds, to 10 ms. Never goes down. */
-  readonly cpuMs: number;
-  /** Memory that is in RAM, in bytes; what several processes share is counted for each. */
-  readonly memoryBytes: number;
-  /** How many processes run. */
-  readonly processes: number;
-}
-
-/** How the leader of a session ended. */
-export interface PosixExit {
-  /** 0 to 255; 128 + the signal's number when a signal ended it. */
-  readonly code: number;
-  readonly signal?: string;
-}
 
 /** A child with pipes on stdout and stderr that leads a session of its own. */
 export interface PosixChild {
@@ -36,40 +20,19 @@ export interface PosixChild {
   readonly table: LinuxProcessTable | undefined;
 }
 
-/** A program in a session of its own, ended as a whole. */
-export interface PosixProcess {
-  readonly pid: number;
-  /** Together with the PID it identifies the process forever, across reuse of the PID and reboots. */
-  readonly startToken: string;
-  readonly stdout: Readable;
-  readonly stderr: Readable;
-  /** Settles when the leader ends; never rejects. */
-  readonly exited: Promise<PosixExit>;
-  /** True once nothing of the run is left; a failure to find out counts as false. Never rejects. */
-  isGone(): Promise<boolean>;
-  /**
-   * Measures everything of the run; undefined without `/proc`, and when it cannot be read now. It does not see what a process
-   * used between the last look and its end, unless a parent of the run waited for it: a program that ends within one look has
-   * used nothing. Once `isGone` was true it looks no more. Never rejects.
-   */
-  usage(): Promise<PosixUsage | undefined>;
-  /** Asks (SIGTERM) or forces (SIGKILL) everything of the run to end. Repeatable. */
-  terminate(mode: 'graceful' | 'force'): Promise<void>;
-  /** Closes the pipes; idempotent. */
-  close(): void;
-}
-
 /**
+ * A program in a session of its own, ended as a whole.
+ *
  * While the leader is not collected its PID cannot be given to another process, so its group may be
  * signalled by number; afterwards only processes that were just found to belong to the run are
  * signalled, one by one.
  */
-export class PosixSession implements PosixProcess {
+export class PosixSession implements HostProcess {
   readonly pid: number;
   readonly startToken: string;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  readonly exited: Promise<PosixExit>;
+  readonly exited: Promise<HostExit>;
   readonly #leader: TreeLeader;
   readonly #table: LinuxProcessTable | undefined;
   readonly #cpuTime = new TreeCpuTime();
@@ -98,7 +61,11 @@ export class PosixSession implements PosixProcess {
     return this.#gone;
   }
 
-  async usage(): Promise<PosixUsage | undefined> {
+  /**
+   * Processor time is to 10 ms. It does not see what a process used between the last look and its end, unless a parent of the run
+   * waited for it: a program that ends within one look has used nothing.
+   */
+  async usage(): Promise<TreeUsage | undefined> {
     if (this.#table === undefined) return undefined;
     const { pageBytes } = this.#table;
     let members: readonly LinuxProcessEntry[];
@@ -139,7 +106,7 @@ export class PosixSession implements PosixProcess {
   }
 }
 
-function exitOf(code: number | null, signal: NodeJS.Signals | null): PosixExit {
+function exitOf(code: number | null, signal: NodeJS.Signals | null): HostExit {
   if (signal === null) return { code: code ?? 0 };
   return { code: 128 + os.constants.signals[signal], signal };
 }

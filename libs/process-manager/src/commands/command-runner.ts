@@ -1,7 +1,11 @@
-import { RUN_MARKER_VARIABLE } from '@wins/wins-program';
+import {
+  RUN_MARKER_VARIABLE,
+  type HostExit,
+  type HostProcess,
+  type ProcessHost,
+} from '@wins/wins-program';
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { HostExit, HostProcess, ProcessHost } from '../host/process-host.js';
 import { ProcessError } from '../process-error.js';
 import { endProcessTree } from '../supervision/end-process-tree.js';
 import { resolvesInTime } from '../supervision/resolves-in-time.js';

@@ -5,10 +5,9 @@ import {
   type DigestAlgorithm,
   type OpenFile,
 } from '@wins/trusted-files';
-import { quoteText } from '@wins/wins-program';
+import { quoteText, type FileHold } from '@wins/wins-program';
 import { randomBytes } from 'node:crypto';
 
-import type { FileHold } from './file-hold.js';
 import { fileError } from '../node-errors.js';
 import { ProcessError } from '../process-error.js';
 import { requireBytes, type WantedBytes } from './require-bytes.js';

@@ -1,8 +1,7 @@
-import { quoteText } from '@wins/wins-program';
+import { quoteText, type Leftover, type ProcessHost } from '@wins/wins-program';
 import { endProcessTree } from './end-process-tree.js';
 import type { ManagerEvent, RecoveredProcess } from './manager-event.js';
 import { ProcessError } from '../process-error.js';
-import type { Leftover, ProcessHost } from '../host/process-host.js';
 import type { RunRecord, RunRecords } from './run-records.js';
 
 // What is found may start more before it ends; each round looks again.

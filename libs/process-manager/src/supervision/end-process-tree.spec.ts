@@ -1,7 +1,7 @@
+import type { HostProcess, ProcessTree } from '@wins/wins-program';
 import { PassThrough } from 'node:stream';
 
 import { endProcessTree } from './end-process-tree.js';
-import type { HostProcess, ProcessTree } from '../host/process-host.js';
 import { SupervisedRun } from './supervised-run.js';
 import { TestOwner } from '../testing/manager-harness.js';
 

@@ -1,6 +1,6 @@
+import type { ProcessTree } from '@wins/wins-program';
 import { Backoff, systemClock } from '@wins/time';
 import { performance } from 'node:perf_hooks';
-import type { ProcessTree } from '../host/process-host.js';
 
 /**
  * Ends a tree: asks, waits up to `graceMs`, then makes it end for up to `graceMs` more, looking for

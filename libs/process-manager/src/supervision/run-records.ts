@@ -1,4 +1,4 @@
-import { errnoOf, quoteText } from '@wins/wins-program';
+import { errnoOf, quoteText, type RememberedProcess } from '@wins/wins-program';
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -13,7 +13,6 @@ import {
 import path from 'node:path';
 
 import { ProcessError } from '../process-error.js';
-import type { RememberedProcess } from '../host/process-host.js';
 
 const MAX_RECORD_BYTES = 64 * 1024;
 

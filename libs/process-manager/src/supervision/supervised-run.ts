@@ -1,3 +1,4 @@
+import type { HostExit, HostProcess, TreeUsage } from '@wins/wins-program';
 import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 
@@ -17,7 +18,6 @@ import type { ManagerEvent } from './manager-event.js';
 import type { OutputStream } from '../output/output-block.js';
 import type { OutputReader, OutputReaderOptions } from '../output/output-reader.js';
 import { ProcessError } from '../process-error.js';
-import type { HostExit, HostProcess, TreeUsage } from '../host/process-host.js';
 import type { PortsOutcome } from './ports-outcome.js';
 import { ProcessOutput } from '../output/process-output.js';
 import { moveRun, type ProcessState } from './process-state.js';

@@ -1,9 +1,9 @@
+import type { ProcessHost } from '@wins/wins-program';
 import { posixProcessHost } from '@wins/linux-host';
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { DecisionRecord } from '../supervision/decision-record.js';
-import type { ProcessHost } from '../host/process-host.js';
 import type { ManagedProcess } from '../supervision/managed-process.js';
 import type { ManagerEvent } from '../supervision/manager-event.js';
 import type { ProcessManagerOptions } from '../manager-options.js';

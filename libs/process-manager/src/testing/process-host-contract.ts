@@ -4,12 +4,12 @@
  *
  * The checks run this Node as the program, so that they are the same on every system, and wait for events only.
  */
+import type { HostCommand, HostProcess, ProcessHost } from '@wins/wins-program';
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { HostCommand, HostProcess, ProcessHost } from '../host/process-host.js';
 import type { ProcessErrorCode } from '../process-error.js';
 import { createPrivateDirectory } from './private-directory.js';
 

@@ -1,4 +1,4 @@
-import type { TreeUsage } from '../host/process-host.js';
+import type { TreeUsage } from '@wins/wins-program';
 
 /** What a run has written until now. */
 export interface OutputFigures {

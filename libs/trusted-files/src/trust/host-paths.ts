@@ -1,4 +1,5 @@
-import { quoted, TrustedFileError } from '../trusted-file-error.js';
+import { messageOf, quoteText, type ProcessHost } from '@wins/wins-program';
+import { TrustedFileError } from '../trusted-file-error.js';
 import type { Distrust, FileTrust, TrustRule } from './file-trust.js';
 
 /** What a process host fails with, in the words of its user. */
@@ -27,14 +28,10 @@ export type MakeHostFailure = (
 ) => Error;
 
 /** What a process host says of the paths that it works with. */
-export interface HostPaths {
-  /** Succeeds when only those who are trusted could have put the file there. @throws `notFound`, `pathNotTrusted`, `unknown`. */
-  assertTrustedFile(path: string): Promise<void>;
-  /** Succeeds when only those who are trusted could have put anything into it. @throws `notFound`, `pathNotTrusted`, `unknown`. */
-  assertTrustedDirectory(path: string): Promise<void>;
-  /** Creates a directory that only this user and administrators can use, or checks that it is one. @throws `stateUnavailable`. */
-  ensurePrivateDirectory(path: string): void;
-}
+export type HostPaths = Pick<
+  ProcessHost,
+  'assertTrustedFile' | 'assertTrustedDirectory' | 'ensurePrivateDirectory'
+>;
 
 /**
  * The paths of a process host, judged by a trust.
@@ -58,8 +55,8 @@ export function hostPaths(
     const distrust = failing(failure, path, codeOf, () => judge(path));
     if (distrust === undefined) return;
     const { rule, path: step, found } = distrust;
-    const where = step === path ? '' : ` because of ${quoted(step)}`;
-    const message = `${tried} ${quoted(path)}${where}: ${found}; wanted ${expected}`;
+    const where = step === path ? '' : ` because of ${quoteText(step)}`;
+    const message = `${tried} ${quoteText(path)}${where}: ${found}; wanted ${expected}`;
     throw failure('pathNotTrusted', message, { path, rule });
   };
   return {
@@ -89,7 +86,7 @@ export function failing<T>(
   try {
     return act();
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const cause = error instanceof TrustedFileError ? (error.cause ?? error) : error;
     throw failure(codeOf(error), message, { cause, ...(path !== undefined && { path }) });
   }

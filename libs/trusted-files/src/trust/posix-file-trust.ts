@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync, readlinkSync, type Stats } from 'node:fs';
 import path from 'node:path';
-import { errnoOf, fileSystemError } from '../file-system-error.js';
+import { errnoOf } from '@wins/wins-program';
+import { fileSystemError } from '../file-system-error.js';
 import { distrusted } from '../trusted-file-error.js';
 import type { Distrust, FileTrust, TrustOptions } from './file-trust.js';
 import { judgePosixStep, type StepKind } from './judge-posix-step.js';

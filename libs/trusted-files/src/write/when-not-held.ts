@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { errnoOf } from '../file-system-error.js';
+import { errnoOf } from '@wins/wins-program';
 import { TrustedFileError } from '../trusted-file-error.js';
 
 const FIRST_DELAY_MS = 5;

@@ -1,13 +1,7 @@
-import { quoteText } from '@wins/wins-program';
+import { quoteText, type FileHold } from '@wins/wins-program';
 import { openFile } from '../win32/files.js';
 import * as win32 from '../win32/kernel32.js';
 import { WindowsError } from '../windows-error.js';
-
-/** Keeps a file from being changed until it is closed, by the caller. */
-export interface FileHold {
-  /** Idempotent. */
-  close(): void;
-}
 
 /**
  * Holds a file: until it is closed others can read and run it, but not write, rename or delete it.

@@ -1,22 +1,4 @@
-import { quoteText } from '@wins/wins-program';
-/** One subnet of an HNS network. */
-export interface HnsSubnet {
-  /** Such as `10.42.0.0/24`. */
-  readonly addressCidr: string;
-  /** Empty when the subnet has no route out. */
-  readonly gatewayAddress: string;
-}
-
-/** One network of the Host Networking Service. */
-export interface HnsNetwork {
-  /** A GUID without braces. */
-  readonly id: string;
-  /** Such as `Overlay` or `L2Bridge`; in small letters and otherwise spelt by the first version of HNS. */
-  readonly type: string;
-  /** Empty when the network has none. */
-  readonly managementIp: string;
-  readonly subnets: readonly HnsSubnet[];
-}
+import { quoteText, type HnsNetwork } from '@wins/wins-program';
 
 /** A network with the name by which people know it. */
 export interface NamedHnsNetwork extends HnsNetwork {

@@ -1,13 +1,19 @@
-import { escapeJson, messageOf, overlap, parseNetwork, quoteText } from '@wins/wins-program';
+import {
+  escapeJson,
+  messageOf,
+  overlap,
+  parseNetwork,
+  quoteText,
+  type HnsNetwork,
+  type NetworkSelector,
+} from '@wins/wins-program';
 import {
   decodeFirstVersion,
   decodeNetworkIds,
   decodeSecondVersion,
   guidBytes,
-  type HnsNetwork,
   type NamedHnsNetwork,
 } from './hns-networks-json.js';
-import type { NetworkSelector } from './network-adapters-selection.js';
 import { callFirstVersion, enumerateNetworks, queryNetwork } from '../win32/host-compute.js';
 import { WindowsError } from '../windows-error.js';
 

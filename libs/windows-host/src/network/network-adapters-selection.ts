@@ -6,27 +6,12 @@ import {
   parseAddress,
   quoteText,
   type IpNetwork,
+  type NetworkAdapter,
+  type NetworkSelector,
 } from '@wins/wins-program';
 import type { AdapterEntry } from './network-adapters.js';
 import { isOnLink, type ForwardRow } from './routes.js';
 import { WindowsError } from '../windows-error.js';
-
-/** One network adapter, with the one of its addresses that was asked for or that matters most. */
-export interface NetworkAdapter {
-  /** The number by which the system knows it, in decimal digits. */
-  readonly interfaceIndex: string;
-  /** Where its default route leads; empty when it has none. */
-  readonly gatewayAddress: string;
-  /** The network that it is in: `192.0.2.0/24`. */
-  readonly subnetCidr: string;
-  /** The name of the host, not of the adapter. */
-  readonly hostName: string;
-  /** Its own address as a network of one: `192.0.2.2/32`. */
-  readonly addressCidr: string;
-}
-
-/** Selects an adapter or an HNS network, by its name or by an address of it. */
-export type NetworkSelector = { readonly name: string } | { readonly address: string };
 
 /** What there is to choose from. */
 export interface NetworkState {

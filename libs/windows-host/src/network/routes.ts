@@ -4,6 +4,7 @@ import {
   networkOf,
   overlap,
   type IpNetwork,
+  type RouteEntry,
 } from '@wins/wins-program';
 import { readSocketAddress, socketAddress } from './ip-socket-address.js';
 import { checkStatus } from '../win32/calls/call.js';
@@ -30,17 +31,6 @@ export const PROTOCOL = {
   /** Management: routes that an administrator or a program added. */
   netmgmt: 3,
 } as const;
-
-/** One row of the routing table. */
-export interface RouteEntry {
-  /** `192.0.2.0/24`; `0.0.0.0/0` and `::/0` are default routes. */
-  readonly destinationCidr: string;
-  /** The next hop; empty for a network that the interface is in. */
-  readonly gateway: string;
-  readonly interfaceIndex: number;
-  /** The lower one wins, after the metric of the interface is added. */
-  readonly metric: number;
-}
 
 /** The system's routing table. What its methods throw is a WindowsError. */
 export interface RouteTable {

@@ -1,28 +1,10 @@
+import type { Leftover, LeftoverSearch, ProcessTree } from '@wins/wins-program';
 import { ancestry, parentOf } from './process-ancestry.js';
 import { endProcess, isRunning, type ProcessIdentity } from './windows-process.js';
 import { type ProcessEntry } from './windows-process-table.js';
 
-/** What an earlier daemon may have left, and where to look for it. */
-export interface LeftoverSearch {
-  /** Copies of programs that only daemons make: whatever runs one was started by a daemon. */
-  readonly executables: readonly string[];
-  /** Processes of daemons that are dead, with the time of their creation. */
-  readonly remembered: readonly {
-    readonly mark: string;
-    readonly pid: number;
-    readonly startToken: string;
-  }[];
-  /** A process that is claimed whatever shows that it is a leftover: `PID:time of creation`. */
-  readonly spared?: string | undefined;
-}
-
 /** A process of an earlier daemon. */
-export interface FoundLeftover extends ProcessIdentity {
-  readonly evidence: 'record' | 'executable';
-  readonly mark: string | undefined;
-  /** A daemon that lives has it, or the search spares it. */
-  readonly claimed: boolean;
-}
+export type FoundLeftover = ProcessIdentity & Omit<Leftover, keyof ProcessTree>;
 
 /**
  * Picks the processes of earlier daemons. Pure. A dead daemon's jobs are closed and what was in them has ended, so what is left
@@ -53,10 +35,7 @@ export function pickLeftovers(
 }
 
 /** The process behind it, as something that can be ended; by number and time, each time anew, never by number alone. */
-export function leftoverTree(identity: ProcessIdentity): {
-  isGone(): Promise<boolean>;
-  terminate(): Promise<void>;
-} {
+export function leftoverTree(identity: ProcessIdentity): ProcessTree {
   return {
     isGone: () => Promise.resolve(tolerant(() => !isRunning(identity)) ?? false),
     terminate: () => {

@@ -2,21 +2,15 @@ import {
   failing,
   hostPaths,
   type HostFailureCode,
-  type HostPaths,
   type MakeHostFailure,
 } from '@wins/trusted-files';
-import { holdFile, type FileHold } from '../access/file-hold.js';
+import { RUN_MARKER_VARIABLE, type ProcessHost } from '@wins/wins-program';
+import { holdFile } from '../access/file-hold.js';
 import { distrustOfFile, distrustOfFolder } from '../access/trusted-file.js';
 import { windowsFileTrust } from '../access/windows-file-trust.js';
 import { WindowsError } from '../windows-error.js';
-import {
-  leftoverTree,
-  pickLeftovers,
-  type FoundLeftover,
-  type LeftoverSearch,
-} from './job-object-leftovers.js';
+import { leftoverTree, pickLeftovers } from './job-object-leftovers.js';
 import { JobObjectProcess } from './job-object-process.js';
-import type { Program } from './windows-process-start.js';
 import { listProcesses } from './windows-process-table.js';
 import { isRunning, ownIdentity } from './windows-process.js';
 
@@ -28,35 +22,6 @@ export interface JobObjectProcessHostOptions {
   readonly failure?: MakeHostFailure;
 }
 
-/** What to start, decided and verified before. */
-export interface JobObjectCommand extends Program {
-  /** Whether it may start processes that outlive it and the daemon, if it asks for that. Default false. */
-  readonly mayBreakAway?: boolean;
-}
-
-/** A process of an earlier daemon, and how to end it. */
-export interface JobObjectLeftover extends FoundLeftover {
-  /** True once it does not run; a failure to find out counts as false. Never throws. */
-  isGone(): Promise<boolean>;
-  /** Ends it at once. Repeatable; never throws. */
-  terminate(): Promise<void>;
-}
-
-/** Runs programs in job objects. Nothing is to be closed but what it starts and holds. */
-export interface JobObjectProcessHost extends HostPaths {
-  readonly dialect: 'windows';
-  /** This process: `PID:time of its creation`. */
-  readonly daemon: string;
-  /** Whether the process of such a text runs; one that may not be asked counts as running. */
-  isDaemonAlive(daemon: string): boolean;
-  /** See {@link holdFile}. @throws `stagingFailed`. */
-  holdFile(path: string): Promise<FileHold>;
-  /** See {@link JobObjectProcess.start}. @throws `spawnFailed`, `invalidArgument`. */
-  start(command: JobObjectCommand): Promise<JobObjectProcess>;
-  /** See {@link pickLeftovers}. @throws `unknown`. */
-  findLeftovers(search: LeftoverSearch): Promise<readonly JobObjectLeftover[]>;
-}
-
 /**
  * Makes the process host of Windows: one job object per program, which ends with its run and with this process, however that
  * ends. Nothing leaves its job but what a command with `mayBreakAway` starts outside of it on purpose.
@@ -65,7 +30,7 @@ export interface JobObjectProcessHost extends HostPaths {
  */
 export function jobObjectProcessHost(
   options: JobObjectProcessHostOptions = {},
-): JobObjectProcessHost {
+): Required<ProcessHost> {
   const { failure = windowsFailure } = options;
   const own = ownIdentity();
   return {
@@ -88,13 +53,15 @@ export function jobObjectProcessHost(
         () => holdFile(path),
       ),
     ),
-    start: rejecting(({ mayBreakAway = false, ...program }) =>
-      failing(failure, program.file, startCode, () =>
-        JobObjectProcess.start(program, { mayBreakAway }),
-      ),
-    ),
+    start: rejecting(({ mark, mayBreakAway = false, ...program }) => {
+      // By the mark the helper of an upgrade knows that it has to leave its job.
+      const env = { ...program.env, [RUN_MARKER_VARIABLE]: mark };
+      return failing(failure, program.file, startCode, () =>
+        JobObjectProcess.start({ ...program, env }, { mayBreakAway }),
+      );
+    }),
     findLeftovers: rejecting((search) => {
-      const find = (): readonly FoundLeftover[] => pickLeftovers(listProcesses(), search, own.pid);
+      const find = () => pickLeftovers(listProcesses(), search, own.pid);
       const found = failing(failure, undefined, () => 'unknown', find);
       return found.map((leftover) => ({ ...leftover, ...leftoverTree(leftover) }));
     }),

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, describe, it } from 'node:test';
-import { jobObjectProcessHost, type JobObjectCommand } from './job-object-process-host.js';
-import type { JobObjectProcess } from './job-object-process.js';
+import type { HostCommand, HostProcess } from '@wins/wins-program';
+import { jobObjectProcessHost } from './job-object-process-host.js';
 import { startDetachedProcess } from './windows-process-detached.js';
 import { openOutputPipe } from './windows-process-output.js';
 import { endProcess, isRunning, ownIdentity } from './windows-process.js';
@@ -18,12 +18,21 @@ const [role] = process.argv.slice(2);
 const host = jobObjectProcessHost();
 const node = process.execPath;
 
-function command(args: readonly string[], overrides: Partial<JobObjectCommand> = {}) {
+function command(args: readonly string[], overrides: Partial<HostCommand> = {}) {
+  const run = { mark: 'ab'.repeat(16), lineage: 'cd'.repeat(8) };
   const env = { WINS_ROOT: process.env['WINS_ROOT'] ?? '' };
-  return { file: node, argv0: node, args, env, directory: path.dirname(node), ...overrides };
+  return {
+    ...run,
+    file: node,
+    argv0: node,
+    args,
+    env,
+    directory: path.dirname(node),
+    ...overrides,
+  };
 }
 
-async function firstLine(process: JobObjectProcess): Promise<string> {
+async function firstLine(process: HostProcess): Promise<string> {
   const [line] = (await once(createInterface(process.stdout), 'line')) as [string];
   return line;
 }
@@ -123,7 +132,7 @@ if (role === 'daemon') {
       );
       for (const leftover of found) {
         assert.equal(await leftover.isGone(), false);
-        await leftover.terminate();
+        await leftover.terminate('force');
       }
       await Promise.all([ended[0], run.exited, own.exited]);
       for (const leftover of found) assert.equal(await leftover.isGone(), true);

@@ -1,7 +1,8 @@
+import type { HostProcess, TreeUsage } from '@wins/wins-program';
 import type { Readable } from 'node:stream';
 
 import { JobObject } from './job-object.js';
-import { jobAccount, jobUsage, type JobUsage } from './job-usage.js';
+import { jobAccount, jobUsage } from './job-usage.js';
 import { openNullDevice, openOutputPipe, type OutputPipe } from './windows-process-output.js';
 import { startWindowsProcess, type Program } from './windows-process-start.js';
 import { creationTime, exitOf } from './windows-process.js';
@@ -9,7 +10,7 @@ import { creationTime, exitOf } from './windows-process.js';
 const CREATE_NEW_CONSOLE = 0x10;
 
 /** A program and everything that it starts, in a job object of its own. The caller that started it closes it. */
-export class JobObjectProcess {
+export class JobObjectProcess implements HostProcess {
   readonly pid: number;
   /** When it was created, in units of 100 ns since 1601, decimal. */
   readonly startToken: string;
@@ -83,7 +84,7 @@ export class JobObjectProcess {
    * Measures the tree; undefined when the system does not tell, and after `close`. Processor time is exact, that of what has
    * ended too. Never rejects.
    */
-  usage(): Promise<JobUsage | undefined> {
+  usage(): Promise<TreeUsage | undefined> {
     return Promise.resolve(this.#try(() => jobUsage(this.#job.handle)));
   }
 

@@ -1,3 +1,4 @@
+import type { TreeUsage } from '@wins/wins-program';
 import { call } from '../win32/calls/call.js';
 import { kernel32, type Handle } from '../win32/kernel32.js';
 import {
@@ -10,38 +11,28 @@ import { isInJob, PROCESS_QUERY_INFORMATION, withProcess } from './windows-proce
 const JobObjectBasicAccountingInformation = 1;
 const JobObjectBasicProcessIdList = 3;
 
-/** What a job has used. */
-export interface JobUsage {
-  /** Processor time of all processes that were ever in the job, those that have ended too, in milliseconds. */
-  readonly cpuMs: number;
-  /** Working sets of the processes that run, in bytes; what several share is counted for each. Of 1,024 processes at most. */
-  readonly memoryBytes: number;
-  /** How many processes run. */
-  readonly processes: number;
-}
-
 const UNITS_PER_MS = 10_000;
 const MAX_PROCESSES = 1024;
 /** Before the list of JOBOBJECT_BASIC_PROCESS_ID_LIST: how many there are, and how many fit. */
 const LIST_HEAD_BYTES = 8;
 const ERROR_MORE_DATA = 234;
 
-/** Asks the system what a job has used. @throws WindowsError */
-export function jobUsage(job: Handle): JobUsage {
+/** Asks the system what a job has used, memory of 1,024 processes at most. @throws WindowsError */
+export function jobUsage(job: Handle): TreeUsage {
   const account = jobAccount(job);
   const memoryBytes = processesIn(job).reduce((sum, pid) => sum + workingSetOf(pid, job), 0);
   return { ...account, memoryBytes };
 }
 
 /** The same without memory, which takes a look at each process. @throws WindowsError */
-export function jobAccount(job: Handle): Pick<JobUsage, 'cpuMs' | 'processes'> {
+export function jobAccount(job: Handle): Pick<TreeUsage, 'cpuMs' | 'processes'> {
   const accounting = JOBOBJECT_BASIC_ACCOUNTING_INFORMATION.create({});
   ask(job, JobObjectBasicAccountingInformation, accounting);
   return readAccounting(accounting);
 }
 
 /** Reads a JOBOBJECT_BASIC_ACCOUNTING_INFORMATION. */
-export function readAccounting(accounting: Buffer): Pick<JobUsage, 'cpuMs' | 'processes'> {
+export function readAccounting(accounting: Buffer): Pick<TreeUsage, 'cpuMs' | 'processes'> {
   const { TotalUserTime, TotalKernelTime, ActiveProcesses } =
     JOBOBJECT_BASIC_ACCOUNTING_INFORMATION.read(accounting);
   const units = Number(TotalUserTime) + Number(TotalKernelTime);

@@ -1,4 +1,5 @@
-import type { CommandRunner, HostExit, HostOwnCommand } from '@wins/process-manager';
+import type { HostExit } from '@wins/wins-program';
+import type { CommandRunner, HostOwnCommand } from '@wins/process-manager';
 import { programRunner } from './program-runner.js';
 
 const NEVER = new AbortController().signal;

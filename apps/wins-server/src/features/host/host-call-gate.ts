@@ -1,8 +1,8 @@
+import type { HostSystem } from '@wins/wins-program';
 import { status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
 import type { Decision } from '../../kernel/audit/record-policy.js';
 import { FeatureError } from '../../kernel/feature-error.js';
 import type { Connections } from '../../kernel/rpc/connections.js';
-import type { HostSystem } from '../../kernel/host-system/host-system.js';
 import { hostSystemErrorCode } from '../../kernel/host-system/host-system-error.js';
 import { rpcError, toRpcError } from '../../kernel/rpc/rpc-errors.js';
 

@@ -1,3 +1,4 @@
+import type { HostSystem, NetworkSelector } from '@wins/wins-program';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import {
   hnsServiceDefinition,
@@ -16,7 +17,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { HostSystem, NetworkSelector } from '../../kernel/host-system/host-system.js';
 import { FeatureError } from '../../kernel/feature-error.js';
 import { serveCalls } from '../../testing/serve-calls.js';
 import { createHnsService } from './hns-service.js';

@@ -1,6 +1,5 @@
-import { formatAddress, parseNetwork } from '@wins/wins-program';
+import { formatAddress, parseNetwork, type NetworkSelector } from '@wins/wins-program';
 import { FeatureError } from '../../kernel/feature-error.js';
-import type { NetworkSelector } from '../../kernel/host-system/host-system.js';
 
 /** Longest name of an adapter or network in a request. */
 const MAX_NAME_LENGTH = 256;

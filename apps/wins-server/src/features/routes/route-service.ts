@@ -1,6 +1,6 @@
+import type { HostSystem } from '@wins/wins-program';
 import type { RouteServiceServer } from '@wins/wins-api/contract';
 import { assertGranted } from '../../kernel/host-system/route-grants.js';
-import type { HostSystem } from '../../kernel/host-system/host-system.js';
 import { ownNetworks } from '../../kernel/host-system/own-networks.js';
 import { parseDestinations } from '../../kernel/host-system/route-destinations.js';
 import type { HostCallGate } from '../host/host-call-gate.js';

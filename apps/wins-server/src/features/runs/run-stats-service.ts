@@ -3,9 +3,8 @@ import {
   type MeasuredRun,
   type ProcessManager,
   type ProcessOwner,
-  type TreeUsage,
 } from '@wins/process-manager';
-import { quoteText } from '@wins/wins-program';
+import { quoteText, type TreeUsage } from '@wins/wins-program';
 import type { RunFigures, RunStatsServer, RunUsage } from '@wins/wins-api/contract';
 import type { Caller, Connections } from '../../kernel/rpc/connections.js';
 import { toRpcError } from '../../kernel/rpc/rpc-errors.js';

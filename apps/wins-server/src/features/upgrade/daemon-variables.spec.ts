@@ -1,4 +1,4 @@
-import type { HostCommand, ProcessHost } from '@wins/process-manager';
+import type { HostCommand, ProcessHost } from '@wins/wins-program';
 import { posixProcessHost } from '../../posix.js';
 import { withDaemonVariables } from './daemon-variables.js';
 

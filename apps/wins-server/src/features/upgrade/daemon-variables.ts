@@ -1,5 +1,8 @@
-import type { ProcessHost } from '@wins/process-manager';
-import { RUN_RUNTIME_DIR_VARIABLE, RUN_SERVICE_VARIABLE } from '@wins/wins-program';
+import {
+  RUN_RUNTIME_DIR_VARIABLE,
+  RUN_SERVICE_VARIABLE,
+  type ProcessHost,
+} from '@wins/wins-program';
 
 /** What a run learns of its daemon. */
 export interface OwnDaemon {

@@ -1,4 +1,4 @@
-import type { ProcessHost } from '@wins/process-manager';
+import type { ProcessHost } from '@wins/wins-program';
 import { namedUpgrader, upgradeFolder } from '@wins/service-upgrade';
 import type { FileTrust } from '@wins/trusted-files';
 

@@ -1,6 +1,11 @@
-import { isIpv4LinkLocal, networkOf, parseNetwork, type IpNetwork } from '@wins/wins-program';
+import {
+  isIpv4LinkLocal,
+  networkOf,
+  parseNetwork,
+  type IpNetwork,
+  type RouteEntry,
+} from '@wins/wins-program';
 import { networkInterfaces } from 'node:os';
-import type { RouteEntry } from './host-system.js';
 
 /** What of a host's surroundings no client may lead elsewhere. */
 export interface OwnNetworks {

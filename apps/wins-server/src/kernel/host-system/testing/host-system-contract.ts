@@ -3,11 +3,11 @@
  * `test.each(hostSystemContract(subject))('%s', async (_name, check) => check())`. The host has a default route of IPv4 through a
  * gateway.
  */
+import type { HostSystem, RouteEntry } from '@wins/wins-program';
 import assert from 'node:assert/strict';
 import { hostname, networkInterfaces } from 'node:os';
 import { inspect } from 'node:util';
 import type { HostSystemErrorCode } from '../host-system-error.js';
-import type { HostSystem, RouteEntry } from '../host-system.js';
 
 /** A host system under the contract. */
 export interface HostSystemSubject {

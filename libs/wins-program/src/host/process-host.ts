@@ -1,7 +1,10 @@
 import type { Readable } from 'node:stream';
 
-import type { PathDialect } from '../policy/parsed-path.js';
-import type { FileHold } from '../staging/file-hold.js';
+/** Keeps a file from being changed until it is closed, by the caller. */
+export interface FileHold {
+  /** Allows changes again; idempotent. */
+  close(): void;
+}
 
 /** A process and everything it started, as one thing that can be ended. */
 export interface ProcessTree {
@@ -36,9 +39,9 @@ export interface HostCommand {
   readonly directory: string;
   /**
    * Whether it may start processes that are no part of its tree and outlive it, if it asks for that: the rule said so. A host
-   * that cannot tell such a process from the others of the tree takes no notice.
+   * that cannot tell such a process from the others of the tree takes no notice. Default false.
    */
-  readonly mayBreakAway: boolean;
+  readonly mayBreakAway?: boolean;
 }
 
 /** How the leader of a tree ended. */
@@ -96,11 +99,12 @@ export interface LeftoverSearch {
 }
 
 /**
- * What the library needs of an operating system. `@wins/linux-host` and `@wins/windows-host` have one each; the contract that
- * both fulfil is `processHostContract` of `@wins/process-manager/testing`.
+ * What running programs needs of an operating system. `@wins/linux-host` and `@wins/windows-host` have one each; the contract that
+ * both fulfil is `processHostContract` of `@wins/process-manager/testing`. Its errors are those of the user, with these codes.
  */
 export interface ProcessHost {
-  readonly dialect: PathDialect;
+  /** How its paths are spelt. */
+  readonly dialect: 'windows' | 'posix';
   /** Identifies this daemon's process among all that ever ran here. */
   readonly daemon: string;
   /** Whether the process that a `daemon` text identifies may still run. */
@@ -108,35 +112,35 @@ export interface ProcessHost {
   /**
    * Succeeds when only the system's administrators or the daemon's user could have put the file there.
    *
-   * @throws ProcessError `notFound`, `pathNotTrusted`, `unknown`.
+   * @throws `notFound`, `pathNotTrusted`, `unknown`.
    */
   assertTrustedFile(path: string): Promise<void>;
   /**
    * Succeeds when only the system's administrators or the daemon's user could have put anything into the directory.
    *
-   * @throws ProcessError `notFound`, `pathNotTrusted`, `unknown`.
+   * @throws `notFound`, `pathNotTrusted`, `unknown`.
    */
   assertTrustedDirectory(path: string): Promise<void>;
   /**
    * Succeeds when the directory belongs to us and no other user can write in it; creates it when absent.
    *
-   * @throws ProcessError `stateUnavailable`.
+   * @throws `stateUnavailable`.
    */
   ensurePrivateDirectory(path: string): void;
   /**
    * Holds a file: until it is closed it can be read and run, and not written, renamed or deleted. Absent where
    * the operating system has no such thing; there the place of the file must be enough.
    *
-   * @throws ProcessError `stagingFailed`, for instance when it is open for writing.
+   * @throws `stagingFailed`, for instance when it is open for writing.
    */
   holdFile?(path: string): Promise<FileHold>;
   /**
    * Starts a process in a tree of its own. It must resolve without waiting for anything once the
    * process exists, so that nothing can happen before the caller has recorded it.
    *
-   * @throws ProcessError `spawnFailed`, `invalidArgument` (arguments too long).
+   * @throws `spawnFailed`, `invalidArgument` (arguments too long).
    */
   start(command: HostCommand): Promise<HostProcess>;
-  /** Finds what earlier daemons left. @throws ProcessError `unknown` when it cannot look. */
+  /** Finds what earlier daemons left. @throws `unknown` when it cannot look. */
   findLeftovers(search: LeftoverSearch): Promise<readonly Leftover[]>;
 }

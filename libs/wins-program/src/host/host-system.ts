@@ -32,7 +32,9 @@ export interface HnsSubnet {
 
 /** One network of the Host Networking Service. */
 export interface HnsNetwork {
+  /** A GUID without braces. */
   readonly id: string;
+  /** Such as `Overlay` or `L2Bridge`; in small letters and otherwise spelt by the first version of HNS. */
   readonly type: string;
   /** Empty when the network has none. */
   readonly managementIp: string;
@@ -55,7 +57,7 @@ export type NetworkSelector = { readonly name: string } | { readonly address: st
 
 /**
  * What the daemon asks of the system that it runs on. Each method rejects with an error whose `code` is a
- * `HostSystemErrorCode` (host-system-error.ts); whatever else is thrown counts as `unknown`.
+ * `HostSystemErrorCode` of the daemon; whatever else is thrown counts as `unknown`.
  */
 export interface HostSystem {
   /** Says which release of the system this is. */
