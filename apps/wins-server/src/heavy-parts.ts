@@ -8,6 +8,10 @@
 export const agent = () =>
   require('./features/agent/start-agent.js') as typeof import('./features/agent/start-agent.js');
 
+/** Asks registries as the agent does. */
+export const registries = () =>
+  require('./features/agent/registry-options.js') as typeof import('./features/agent/registry-options.js');
+
 /** Keeps csi-proxy. */
 export const csiProxy = () =>
   require('./features/csi-proxy/start-csi-proxy.js') as typeof import('./features/csi-proxy/start-csi-proxy.js');

@@ -9,6 +9,7 @@ export const checkConfig = guard(() => import('./commands/config-check.js'), 'ch
 export const printSchema = guard(() => import('./commands/config-schema.js'), 'printSchema');
 export const explainConfig = guard(() => import('./commands/config-explain.js'), 'explainConfig');
 export const reloadConfig = guard(() => import('./commands/config-reload.js'), 'reloadConfig');
+export const checkRegistry = guard(() => import('./commands/registry-check.js'), 'checkRegistry');
 export const showEvents = guard(() => import('./commands/events-show.js'), 'showEvents');
 export const showMetrics = guard(() => import('./commands/metrics.js'), 'showMetrics');
 export const runDoctor = guard(() => import('./commands/doctor.js'), 'runDoctor');

@@ -27,8 +27,23 @@ export {
   type ApiSecretStore,
   type SecretStoreOptions,
 } from './kubernetes/secret-store.js';
+export {
+  checkImage,
+  checkRegistries,
+  type AskedRegistry,
+  type CheckOptions,
+  type ImageCheck,
+  type RegistriesCheck,
+} from './images/check-registries.js';
 export type { ImageLimits } from './images/image-limits.js';
 export { imageStore, type ImageStoreOptions } from './images/image-store.js';
+export {
+  CredentialProviders,
+  type CredentialProvidersOptions,
+} from './images/provider/credential-providers.js';
+export type { CredentialProviderPlace } from './images/provider/provider-config.js';
+export type { RegistryOptions } from './images/registry/registry-access.js';
+export { parseReference, type Reference } from './images/reference.js';
 export { registriesFiles } from './images/registry/registries-file.js';
 export type { FileSystemOs } from './images/unpack/entry-path.js';
 export type {

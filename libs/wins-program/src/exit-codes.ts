@@ -33,6 +33,8 @@ export const EXIT = {
     notAllowed: 1,
     /** `wins srv plan apply`: an instruction of the plan failed. */
     planFailed: 1,
+    /** `wins srv registry check`: no registry has the image. */
+    imageMissing: 1,
     /** The command line is invalid. */
     usage: 64,
     /** `wins srv plan apply`: the plan cannot be read, or a file of it cannot be made. */

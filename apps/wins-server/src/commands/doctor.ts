@@ -2,9 +2,12 @@ import type { CommandSurroundings } from '@wins/wins-program';
 import { examine } from '../doctor/examine.js';
 import { exitCodeForFindings, reportValue, textReport } from '../doctor/report.js';
 import { thisDoctorHost } from '../doctor/this-doctor-host.js';
+import { checkRegistries } from '../features/agent/check-registries.js';
+import { FEATURES } from '../features/features.js';
 
 export interface DoctorOptions {
   readonly config?: string | undefined;
+  readonly registries: boolean;
 }
 
 /** `wins doctor`: one report of what is well and what is not, with what to do. */
@@ -12,7 +15,8 @@ export async function runDoctor(
   options: DoctorOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const findings = await examine(await thisDoctorHost(options.config));
+  const asked = options.registries ? [...FEATURES, { doctor: [checkRegistries] }] : FEATURES;
+  const findings = await examine(await thisDoctorHost(options.config), asked);
   await show({
     value: reportValue(findings),
     text: textReport(findings),

@@ -1,6 +1,7 @@
 import type { AuditVerdict } from '../kernel/audit/verify-audit-log.js';
 import type { LoadedConfig, WinsConfig } from '@wins/config';
 import type { RecoveredProcess } from '@wins/process-manager';
+import type { RegistriesCheck } from '@wins/system-agent';
 import type { ApplicationInfo } from '@wins/wins-api';
 import type { CsiProxyStatusResponse, PlanStatusResponse } from '@wins/wins-api/contract';
 import type { GuardedKey } from '@wins/wins-program';
@@ -73,6 +74,8 @@ export interface DoctorHost {
   daemonConfig(name: string): Promise<string>;
   /** Reads the Secret of the node from the API server, and asks whether it may be written. @throws AgentError */
   reachSecret(settings: AgentSettings): Promise<'found' | 'missing'>;
+  /** Asks the registries that `registries.yaml` names whether they answer and take their logins. @throws AgentError */
+  checkRegistries(settings: AgentSettings): Promise<RegistriesCheck>;
   /** Asks the daemon where its plans stand. @throws DaemonCallError */
   planStatus(name: string): Promise<PlanStatusResponse>;
   /** Asks the daemon how far csi-proxy is. @throws DaemonCallError */

@@ -82,6 +82,7 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
     daemonInfo: gives(WINS),
     daemonConfig: gives('/etc/config'),
     reachSecret: gives('found'),
+    checkRegistries: fails(new Error('must not be asked')),
     planStatus: fails(new Error('must not be asked')),
     csiProxyStatus: fails(new Error('must not be asked')),
     now: () => 0,

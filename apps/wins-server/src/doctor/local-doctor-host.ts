@@ -26,6 +26,8 @@ import type { AuditFolder, DoctorHost, FileJudgement, PipeAccess } from './docto
 
 /** A daemon that takes longer to say which build it is does not answer. */
 const ANSWER_TIMEOUT_MS = 5000;
+/** For all registries together. */
+const REGISTRIES_TIMEOUT_MS = 120_000;
 const QUESTION = {
   ...{ asker: 'wins doctor', timeoutMs: ANSWER_TIMEOUT_MS },
   nextStep: 'start the daemon, or see what its log says',
@@ -98,6 +100,10 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     reachSecret: (settings) => {
       const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
       return heavyParts().agent().reachSecret(settings, system.fileTrust(), signal);
+    },
+    checkRegistries: (settings) => {
+      const signal = AbortSignal.timeout(REGISTRIES_TIMEOUT_MS);
+      return heavyParts().registries().checkRegistriesOf(settings, system.fileTrust(), signal);
     },
     planStatus: (server) => askPlanStatus({ server }, QUESTION),
     csiProxyStatus: (server) => askCsiProxyStatus({ server }, QUESTION),

@@ -1,4 +1,5 @@
 import { command } from '../command-line/command.js';
+import { switchOption } from '../command-line/option.js';
 import { server } from '../load-applications.js';
 import { configOption, DAEMON_ENVIRONMENT, textOutput } from './daemon-options.js';
 
@@ -11,10 +12,12 @@ export const doctor = command({
   environment: DAEMON_ENVIRONMENT,
   options: {
     config: configOption,
+    registries: switchOption('Ask the registries that registries.yaml names, too'),
     output: textOutput,
   },
   examples: [
     ['doctor', 'the daemon of this host'],
+    ['doctor --registries', 'whether the registries answer and take their logins as well'],
     ['doctor --config ./config -o json', 'the daemon of another config, with the result as JSON'],
   ],
   run: (values, _given, more) => server().runDoctor(values, more),

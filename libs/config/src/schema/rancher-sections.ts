@@ -55,10 +55,10 @@ export function systemAgentSection() {
       )
       .optional(),
     imageCredentialProviderConfig: shown(text())
-      .meta(about('Not used, as in the original.', { since }))
+      .meta(about("The kubelet's configuration of credential providers. Absent: none.", { since }))
       .optional(),
     imageCredentialProviderBinDirectory: shown(text())
-      .meta(about('Not used, as in the original.', { since }))
+      .meta(about('The folder of the programs that it names.', { since }))
       .optional(),
     interlockDirectory: shown(text())
       .meta(about('Not used, as in the original daemon.', { since }))

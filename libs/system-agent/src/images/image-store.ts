@@ -76,7 +76,17 @@ export function imageStore(options: ImageStoreOptions): ImageStore {
   };
 }
 
-/** Undefined when no archive has it. An archive that cannot be read is passed over; one that has the image is the one that counts. */
+/** Whether an archive of the node has the image, so that no registry is asked. */
+export async function isInArchive(
+  options: ImageStoreOptions,
+  wanted: Wanted,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (wanted.reference.digest !== undefined) return false;
+  return await inArchive(options, wanted, signal, () => Promise.resolve());
+}
+
+/** False when no archive has it. An archive that cannot be read is passed over; one that has the image is the one that counts. */
 async function inArchive(
   options: ImageStoreOptions,
   wanted: Wanted,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { ImageLab, ociImage, tarOf } from '../testing/image-harness.js';
 import { RegistryDouble } from '../testing/registry-harness.js';
-import { IDENTITY_TOKEN, SHAPES, USER } from '../testing/registry-shapes-harness.js';
+import { IDENTITY_TOKEN, REGISTRY_SHAPES, REGISTRY_USER } from '../testing/registry-shapes.js';
 
 let lab: ImageLab;
 let registry: RegistryDouble;
@@ -12,7 +12,8 @@ let storage: RegistryDouble;
 beforeEach(async () => {
   lab = new ImageLab();
   [registry, storage] = [await RegistryDouble.start(), await RegistryDouble.start()];
-  registry.serve('some/img', 'v1', ociImage([await tarOf([{ name: 'run.sh', content: 'hello' }])]));
+  const image = ociImage([await tarOf([{ name: 'run.sh', content: 'hello' }])]);
+  for (const one of [registry, storage]) one.serve('some/img', 'v1', image);
 });
 afterEach(async () => {
   await Promise.all([registry.close(), storage.close()]);
@@ -26,22 +27,23 @@ async function unpackWith(auth?: object) {
 }
 const expectUnpacked = () => expect(readFileSync(join(lab.folder, 'run.sh'), 'utf8')).toBe('hello');
 
-describe.each(Object.entries(SHAPES))('a registry that is like %s', (name, play) => {
+describe.each(Object.entries(REGISTRY_SHAPES))('a registry that is like %s', (name, play) => {
   beforeEach(() => play(registry, storage));
 
   it('is shown name and password as they are written, once it wants to know', async () => {
-    await unpackWith(USER);
+    await unpackWith(REGISTRY_USER);
     expectUnpacked();
     expect(registry.requests[0]?.authorization).toBeUndefined();
     expect(storage.requests.every(({ authorization }) => authorization === undefined)).toBe(true);
   });
 
   it('refuses whom it does not know, and no message has a secret', async () => {
-    const errors = [undefined, { username: 'another', password: USER.password }].map((auth) =>
-      unpackWith(auth).then(
-        () => 'unpacked',
-        (error: unknown) => inspect([error, lab.warnings], { depth: 20 }),
-      ),
+    const errors = [undefined, { username: 'another', password: REGISTRY_USER.password }].map(
+      (auth) =>
+        unpackWith(auth).then(
+          () => 'unpacked',
+          (error: unknown) => inspect([error, lab.warnings], { depth: 20 }),
+        ),
     );
     for (const error of await Promise.all(errors)) {
       expect(error).toMatch(/found status 40[134]|no name and password/);
@@ -68,14 +70,14 @@ it('a registry that hides an image and asks for nobody is not shown anything', a
     response.writeHead(404).end();
     return true;
   };
-  await expect(unpackWith(USER)).rejects.toMatchObject({ code: 'imageFailed' });
+  await expect(unpackWith(REGISTRY_USER)).rejects.toMatchObject({ code: 'imageFailed' });
   expect(registry.requests.map(({ path }) => path)).toEqual(['/v2/some/img/manifests/v1', '/v2/']);
   expect(registry.requests.every(({ authorization }) => authorization === undefined)).toBe(true);
 });
 
 it('what is hidden from strangers is looked for at /v2/ no more once the login was shown', async () => {
-  SHAPES['Nexus']?.(registry, storage);
+  REGISTRY_SHAPES['Nexus']?.(registry, storage);
   registry.content.delete('some/img/manifests/v1');
-  await expect(unpackWith(USER)).rejects.toThrow('found status 404');
+  await expect(unpackWith(REGISTRY_USER)).rejects.toThrow('found status 404');
   expect(registry.requests.filter(({ path }) => path === '/v2/')).toHaveLength(1);
 });

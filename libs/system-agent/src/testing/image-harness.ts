@@ -53,8 +53,8 @@ export class ImageLab {
     mkdirSync(this.folder);
   }
 
-  store(options: Partial<ImageStoreOptions> = {}) {
-    return imageStore({
+  options(): ImageStoreOptions {
+    return {
       imagesDirectory: this.images,
       registriesFiles: [],
       platform: { os: 'linux', arch: 'amd64' },
@@ -66,8 +66,11 @@ export class ImageLab {
       },
       environment: {},
       onWarning: (message) => this.warnings.push(message),
-      ...options,
-    });
+    };
+  }
+
+  store(options: Partial<ImageStoreOptions> = {}) {
+    return imageStore({ ...this.options(), ...options });
   }
 
   async unpack(reference: string, options: Partial<ImageStoreOptions> = {}): Promise<void> {

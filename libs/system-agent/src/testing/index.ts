@@ -22,4 +22,10 @@ export {
   type KubeconfigOptions,
 } from './api-server/start-api-server.js';
 export { digestOf, dockerArchive, tarOf, type TarMember } from './image-archive.js';
+export {
+  REGISTRY_SHAPES,
+  REGISTRY_USER,
+  type PlayingRegistry,
+  type RegistryShape,
+} from './registry-shapes.js';
 export { MemorySecrets, type SecretCall, type SecretVersion } from './memory-secrets.js';

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { digestOf, tarOf } from '@wins/system-agent/testing';
+import { digestOf, tarOf, type PlayingRegistry } from '@wins/system-agent/testing';
 import type { KeyPair } from '@wins/wins-program/testing';
 
 /** A registry over TLS with one image, `some/img:v1`, whose run.sh ends well; everything else that it is asked for is well too, by its path `/healthz`. */
-export interface ImageRegistry extends AsyncDisposable {
+export interface ImageRegistry extends AsyncDisposable, PlayingRegistry {
   readonly port: number;
   /** The paths that were asked for, in order. */
   readonly requests: readonly string[];
@@ -34,13 +34,17 @@ export async function startImageRegistry(tls: KeyPair): Promise<ImageRegistry> {
     ['/v2/some/img/manifests/v1', manifest],
     [`/v2/some/img/blobs/${digestOf(config)}`, config],
     [`/v2/some/img/blobs/${digestOf(layer)}`, layer],
+    ['/v2/', Buffer.from('{}')],
     ['/healthz', Buffer.from('ok')],
   ]);
   const requests: string[] = [];
   const faults: ((response: ServerResponse) => void)[] = [];
-  const server = createServer(tls, ({ url = '' }: IncomingMessage, response) => {
+  const gate: PlayingRegistry['gate'] = () => false;
+  const server = createServer(tls, (request: IncomingMessage, response) => {
+    const { url = '' } = request;
     requests.push(url);
-    const bytes = content.get(url);
+    if (registry.gate(request, response)) return;
+    const bytes = content.get(url.replace(/\?.*$/, ''));
     const fault = faults.shift();
     if (fault !== undefined) fault(response);
     else if (bytes === undefined) response.writeHead(404).end();
@@ -49,13 +53,14 @@ export async function startImageRegistry(tls: KeyPair): Promise<ImageRegistry> {
   server.on('tlsClientError', () => undefined);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return {
-    port: (server.address() as AddressInfo).port,
-    ...{ requests, faults },
+  const { port } = server.address() as AddressInfo;
+  const registry: ImageRegistry = {
+    ...{ port, url: `https://127.0.0.1:${port}`, requests, faults, gate },
     [Symbol.asyncDispose]: async () => {
       server.close();
       server.closeAllConnections();
       await once(server, 'close');
     },
   };
+  return registry;
 }

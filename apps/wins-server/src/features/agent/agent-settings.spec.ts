@@ -28,6 +28,20 @@ describe('the settings of the agent', () => {
     });
   });
 
+  it('have credential providers where the config names theirs', () => {
+    const keys = 'imageCredentialProviderBinDirectory: C:/bin';
+    expect(read(`systemagent: {localEnabled: true, ${keys}}`)).not.toHaveProperty(
+      'credentialProviders',
+    );
+    const all = `${keys}, imageCredentialProviderConfig: C:/c.yaml`;
+    expect(read(`systemagent: {localEnabled: true, ${all}}`)).toMatchObject({
+      credentialProviders: { configFile: 'C:/c.yaml', binDirectory: 'C:/bin' },
+    });
+    expect(
+      read(`systemagent: {localEnabled: true, imageCredentialProviderConfig: c.yaml}`),
+    ).toMatchObject({ keyPath: 'systemagent.imageCredentialProviderConfig' });
+  });
+
   it.each([
     ['/opt/rancher/agent', 'C:/opt/rancher/agent'],
     ['\\opt\\rancher', 'C:\\opt\\rancher'],

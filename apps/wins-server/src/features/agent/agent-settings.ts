@@ -1,4 +1,5 @@
 import type { WinsConfig } from '@wins/config';
+import type { CredentialProviderPlace } from '@wins/system-agent';
 import { quoteText } from '@wins/wins-program';
 import path from 'node:path';
 
@@ -14,6 +15,8 @@ export interface AgentSettings {
   readonly connectionInfoFile?: string;
   /** Absent: the places of Rancher's distributions. */
   readonly agentRegistriesFile?: string;
+  /** Absent: no credential provider is asked. */
+  readonly credentialProviders?: CredentialProviderPlace;
   /** Only the authority in the connection info is trusted. */
   readonly isStrict: boolean;
 }
@@ -33,6 +36,8 @@ const PATHS = [
   'localPlanDirectory',
   'connectionInfoFile',
   'agentRegistriesFile',
+  'imageCredentialProviderConfig',
+  'imageCredentialProviderBinDirectory',
 ] as const;
 
 /** Whether the agent is to run, and where. Pure. */
@@ -55,7 +60,8 @@ export function agentSettings(
     return { reason, keyPath: `systemagent.${key}` };
   }
   const home = isWindows ? HOME.win32 : HOME.other;
-  const { agentRegistriesFile } = systemAgent;
+  const { agentRegistriesFile, imageCredentialProviderConfig: configFile } = systemAgent;
+  const binDirectory = systemAgent.imageCredentialProviderBinDirectory ?? '';
   return {
     workDirectory: systemAgent.workDirectory ?? `${home}/work`,
     preserveWorkDirectory,
@@ -66,6 +72,7 @@ export function agentSettings(
       connectionInfoFile: systemAgent.connectionInfoFile ?? `${home}/rancher2_connection_info.json`,
     }),
     ...(agentRegistriesFile !== undefined && { agentRegistriesFile }),
+    ...(configFile !== undefined && { credentialProviders: { configFile, binDirectory } }),
     isStrict: agentStrictTlsMode,
   };
 }

@@ -9,23 +9,16 @@ import {
   parsePlan,
   posixPlanFiles,
   readConnectionInfo,
-  registriesFiles,
   secretStore,
 } from '@wins/system-agent';
 import { systemClock } from '@wins/time';
 import type { FileTrust } from '@wins/trusted-files';
-import { onSystemDrive } from '@wins/wins-program';
 import path from 'node:path';
 import type { AgentSettings } from './agent-settings.js';
 import { fileEffects } from './dry-run.js';
 import { programRunner } from './program-runner.js';
+import { registryOptions } from './registry-options.js';
 import type { AgentParts, RunningAgent } from './running-agent.js';
-
-/** What images call an architecture. */
-const ARCHITECTURES: Readonly<Partial<Record<string, string>>> = {
-  x64: 'amd64',
-  arm64: 'arm64',
-};
 
 /** Starts to follow the plans of this node. */
 export function startAgent(parts: AgentParts): RunningAgent {
@@ -37,8 +30,6 @@ export function startAgent(parts: AgentParts): RunningAgent {
   const files = parts.planFiles?.(fileFailed) ?? posixPlanFiles();
   const onWarning = (message: string, error?: Error): void =>
     onEvent({ kind: 'warning', source: 'remote', message, ...(error && { error }) });
-  const isWindows = process.platform === 'win32';
-  const { HOME: home } = process.env;
   const agent = createSystemAgent({
     workDirectory: settings.workDirectory,
     preserveWorkDirectory: settings.preserveWorkDirectory,
@@ -55,14 +46,7 @@ export function startAgent(parts: AgentParts): RunningAgent {
     ...{ clock, files, trust, onAct, onEvent },
     programs: programRunner(commands),
     images: imageStore({
-      imagesDirectory: settings.imagesDirectory,
-      registriesFiles: registriesFiles(settings.agentRegistriesFile).map((file) =>
-        onSystemDrive(file),
-      ),
-      ...(home !== undefined && { dockerConfigFile: path.join(home, '.docker', 'config.json') }),
-      platform: { os: isWindows ? 'windows' : 'linux', arch: ARCHITECTURES[process.arch] ?? '' },
-      ...(isWindows && { subtree: 'Files/bin' }),
-      ...{ trust, clock },
+      ...registryOptions(settings, trust),
       onWarning: (message) => onEvent({ kind: 'warning', source: 'images', message }),
     }),
   });

@@ -16,6 +16,7 @@ import { metricsCommand } from './metrics.js';
 import { debugCommands } from './debug.js';
 import { inherits, ofDaemon } from './options.js';
 import { planCommands } from './plan.js';
+import { registryCommands } from './registry.js';
 
 const run = command({
   name: 'run',
@@ -224,6 +225,7 @@ export const srv: Group = {
       commands: [check, schema, explain, reload],
     },
     planCommands,
+    registryCommands,
     csiProxyCommands,
     eventsCommand,
     metricsCommand,

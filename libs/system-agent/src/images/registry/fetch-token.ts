@@ -22,6 +22,7 @@ export interface TokenWanted {
   readonly challenge: Challenge;
   /** The address of the registry. */
   readonly base: URL;
+  /** Empty for a login to the registry alone. */
   readonly repository: string;
   readonly credentials: Credentials | undefined;
   readonly connections: HostConnections;
@@ -37,9 +38,11 @@ export async function fetchToken(wanted: TokenWanted): Promise<string> {
   const { challenge, base, repository, credentials, connections, limits } = wanted;
   const { parameters } = challenge;
   const url = realmOf(parameters.get('realm') ?? '', base);
+  const own = repository === '' ? undefined : `repository:${repository}:pull`;
+  const scope = parameters.get('scope') ?? own;
   const question = {
     ...(parameters.has('service') ? { service: parameters.get('service') ?? '' } : {}),
-    scope: parameters.get('scope') ?? `repository:${repository}:pull`,
+    ...(scope !== undefined && { scope }),
   };
   const exchange = async (token: string): Promise<HttpAnswer> => {
     const grant = { grant_type: 'refresh_token', client_id: 'wins', refresh_token: token };

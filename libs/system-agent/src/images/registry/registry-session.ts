@@ -64,16 +64,16 @@ export class RegistrySession {
   /**
    * Asks whether the registry is there, and takes the login if it wants one.
    *
-   * @returns The status of its last answer.
    * @throws AgentError `unreachable`, `unauthorized`, `imageFailed`.
    */
-  async ping(): Promise<number> {
+  async ping(): Promise<void> {
     const url = this.#address('');
     using first = await this.#ask(url, {});
-    if (first.status !== 401) return first.status;
+    if (first.status < 400) return;
+    if (first.status !== 401) throw this.#refusal(first.status, url.pathname);
     this.#authorization = await this.#authorize(challengesIn(first));
     using second = await this.#ask(url, {});
-    return second.status;
+    if (second.status >= 400) throw this.#refusal(second.status, url.pathname);
   }
 
   /**
@@ -168,7 +168,8 @@ export class RegistrySession {
   #refusal(status: number, path: string): AgentError {
     const code = ({ 401: 'unauthorized', 403: 'unauthorized', 404: 'notFound' } as const)[status];
     const { base, repository } = this.#options.endpoint;
-    const what = `get ${path} of ${repository} from ${base.origin}`;
+    const of = repository === '' ? '' : ` of ${repository}`;
+    const what = `get ${path}${of} from ${base.origin}`;
     const login = this.shown === undefined ? '' : `; it was shown ${this.shown}`;
     return new AgentError(
       code ?? 'imageFailed',

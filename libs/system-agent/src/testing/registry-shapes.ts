@@ -1,14 +1,21 @@
 /** How the registries that people have answer whom they do not know, as reports and their documentation tell it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RegistryDouble } from './registry-harness.js';
 
-export const USER = { username: 'agent', password: 'canary%20word' };
+/** A double of a registry that can play one. */
+export interface PlayingRegistry {
+  readonly url: string;
+  /** Asked before anything else answers: true where it has answered. */
+  gate: (request: IncomingMessage, response: ServerResponse) => boolean;
+}
+
+/** Who is known to all of them. */
+export const REGISTRY_USER = { username: 'agent', password: 'canary%20word' };
 export const IDENTITY_TOKEN = 'canary-identity';
-const BASIC = `Basic ${Buffer.from(`${USER.username}:${USER.password}`).toString('base64')}`;
+const BASIC = `Basic ${Buffer.from(`${REGISTRY_USER.username}:${REGISTRY_USER.password}`).toString('base64')}`;
 const BY_TOKEN = `Basic ${Buffer.from(`<token>:${IDENTITY_TOKEN}`).toString('base64')}`;
 
-/** Makes a double play one; `storage` is another server that blobs lie on. */
-export type Shape = (registry: RegistryDouble, storage: RegistryDouble) => void;
+/** Makes a double play one; `storage` is another server that has the same blobs at the same paths. */
+export type RegistryShape = (registry: PlayingRegistry, storage: PlayingRegistry) => void;
 
 const isRoot = ({ url = '' }: IncomingMessage): boolean => /^\/v2\/(\?|$)/.test(url);
 
@@ -20,7 +27,7 @@ function refuse(response: ServerResponse, status: number, challenge?: string): t
 
 /** Gives out tokens at a path to who shows a password, and takes them. */
 function byTokens(
-  registry: RegistryDouble,
+  registry: PlayingRegistry,
   at: string,
   answer: object,
   unknown: (request: IncomingMessage, response: ServerResponse, challenge: string) => true,
@@ -40,13 +47,13 @@ function byTokens(
 }
 
 /** 401 with a Bearer challenge for everything; both names of a token. */
-const harbor: Shape = (registry) =>
+const harbor: RegistryShape = (registry) =>
   byTokens(registry, '/service/token', { token: 'abc', access_token: 'abc' }, (_, response, how) =>
     refuse(response, 401, how),
   );
 
 /** What is private is not there, without a challenge; the root wants a password. */
-const nexus: Shape = (registry) => {
+const nexus: RegistryShape = (registry) => {
   registry.gate = (request, response) =>
     request.headers.authorization !== BASIC &&
     (isRoot(request)
@@ -55,47 +62,43 @@ const nexus: Shape = (registry) => {
 };
 
 /** What is private is forbidden, without a challenge; tokens by the newer name, with an empty older one. */
-const artifactory: Shape = (registry) =>
+const artifactory: RegistryShape = (registry) =>
   byTokens(registry, '/v2/token', { token: '', access_token: 'abc' }, (request, response, how) =>
     isRoot(request) ? refuse(response, 401, how) : refuse(response, 403),
   );
 
 /** A password for everything; blobs lie in a storage that refuses a second way to say who one is. */
-const ecr: Shape = (registry, storage) => {
+const ecr: RegistryShape = (registry, storage) => {
   registry.gate = (request, response) => {
     if (request.headers.authorization !== BASIC)
       return refuse(response, 401, `Basic realm="${registry.url}/",service="ecr.amazonaws.com"`);
-    return toStorage(registry, storage, request, response);
+    return toStorage(storage, request, response);
   };
   storage.gate = ({ headers }, response) =>
     headers.authorization !== undefined && refuse(response, 400);
 };
 
 /** Asks for a User-Agent as well, at its server of tokens too. */
-const ghcr: Shape = (registry, storage) => {
+const ghcr: RegistryShape = (registry, storage) => {
   harbor(registry, storage);
   const { gate } = registry;
   registry.gate = (request, response) => {
     if (!/^wins\/\S+$/.test(request.headers['user-agent'] ?? '')) return refuse(response, 403);
-    return gate(request, response) || toStorage(registry, storage, request, response);
+    return gate(request, response) || toStorage(storage, request, response);
   };
 };
 
 function toStorage(
-  registry: RegistryDouble,
-  storage: RegistryDouble,
+  storage: PlayingRegistry,
   { url = '' }: IncomingMessage,
   response: ServerResponse,
 ): boolean {
-  const name = url.slice('/v2/'.length);
-  const bytes = registry.content.get(name);
-  if (!url.includes('/blobs/') || bytes === undefined) return false;
-  storage.content.set(name, bytes);
+  if (!url.includes('/blobs/')) return false;
   response.writeHead(307, { location: `${storage.url}${url}?signature=1` }).end();
   return true;
 }
 
-export const SHAPES: Readonly<Record<string, Shape>> = {
+export const REGISTRY_SHAPES: Readonly<Record<string, RegistryShape>> = {
   Harbor: harbor,
   Nexus: nexus,
   Artifactory: artifactory,

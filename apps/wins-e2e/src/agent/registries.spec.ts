@@ -1,0 +1,128 @@
+import { REGISTRY_SHAPES, REGISTRY_USER } from '@wins/system-agent/testing';
+import { createCertificateAuthority } from '@wins/wins-program/testing';
+import { startImageRegistry, type ImageRegistry } from '../testing/agent/image-registry.js';
+import { PlanNode } from '../testing/agent/plan-node.js';
+import type { LogRecord } from '../testing/daemon.js';
+
+const IMAGE = 'some/img:v1';
+const PROTOCOL = 'credentialprovider.kubelet.k8s.io/v1';
+const hasEnded = ({ msg }: LogRecord) => msg === 'an instruction of a plan has ended';
+const authority = createCertificateAuthority('root');
+const pair = authority.issue('server', ['127.0.0.1']);
+
+/** A node whose plan wants an image by a mirror, and what its registries.yaml says of that. */
+function nodeOf(node: PlanNode, registry: ImageRegistry, auth: object | undefined) {
+  const tls = { ca_file: node.workspace.write('ca.pem', authority.cert) };
+  const registries = {
+    mirrors: { 'registry.invalid': { endpoint: [registry.url] } },
+    configs: { '*': { tls, ...(auth && { auth }) } },
+  };
+  const file = node.workspace.write('r.yaml', JSON.stringify(registries));
+  node.localPlan('a.plan', {
+    instructions: [{ name: 'of-the-image', image: `registry.invalid/${IMAGE}` }],
+  });
+  return { localEnabled: true, agentRegistriesFile: file };
+}
+
+/** Keys of the agent for a credential provider that knows the user of these registries. */
+function providerFor(node: PlanNode, ...matchImages: readonly string[]) {
+  const { username, password } = REGISTRY_USER;
+  const answer = {
+    ...{ apiVersion: PROTOCOL, kind: 'CredentialProviderResponse', cacheKeyType: 'Registry' },
+    auth: { HOST: { username, password } },
+  };
+  const script = [
+    'request=$(cat)',
+    `host=$(echo "$request" | sed 's/.*"image":"\\([^/]*\\).*/\\1/')`,
+    `printf '%s' '${JSON.stringify(answer)}' | sed "s/HOST/$host/"`,
+  ];
+  node.workspace.script('bin/test-provider', script.join('\n'));
+  const provider = { name: 'test-provider', matchImages, defaultCacheDuration: '1h' };
+  const config = {
+    ...{ apiVersion: 'kubelet.config.k8s.io/v1', kind: 'CredentialProviderConfig' },
+    providers: [{ ...provider, apiVersion: PROTOCOL }],
+  };
+  return {
+    imageCredentialProviderConfig: node.workspace.write('providers', JSON.stringify(config)),
+    imageCredentialProviderBinDirectory: node.workspace.path('bin'),
+  };
+}
+
+describe.each(Object.entries(REGISTRY_SHAPES))(
+  'an image of a plan, and a mirror like %s',
+  (name, play) => {
+    it('is fetched with a login, and the check has said how before', async () => {
+      await using node = new PlanNode();
+      await using registry = await startImageRegistry(pair);
+      await using storage = await startImageRegistry(pair);
+      play(registry, storage);
+      const config = node.config(nodeOf(node, registry, REGISTRY_USER));
+      const words = ['srv', 'registry', 'check', `registry.invalid/${IMAGE}`, '--config', config];
+      const checked = await node.wins(...words, '-o', 'json');
+      expect(JSON.parse(String(checked.stdout))).toMatchObject({
+        found: true,
+        registries: [
+          {
+            ...{ url: `${registry.url}/v2`, mirrorOf: 'registry.invalid', result: 'ok' },
+            ...{ login: 'configs.* of registries.yaml', isLoginShown: true },
+          },
+          { url: 'https://registry.invalid/v2', result: 'notAsked' },
+        ],
+      });
+      const daemon = await node.start(config);
+      expect(await daemon.logged(hasEnded)).toMatchObject({ exitCode: 0 });
+      expect([daemon.text, String(checked.stdout), checked.stderr].join()).not.toContain('canary');
+      expect(registry.requests[0]).toContain('?ns=registry.invalid');
+      // The config of the image for each, and the layer for the plan alone.
+      if (name === 'ECR') expect(storage.requests).toHaveLength(3);
+    });
+  },
+);
+
+it('an image of a plan is fetched with the login of a credential provider, which doctor and check name', async () => {
+  await using node = new PlanNode();
+  await using registry = await startImageRegistry(pair);
+  REGISTRY_SHAPES['Harbor']?.(registry, registry);
+  const agent = nodeOf(node, registry, undefined);
+  const provider = providerFor(node, `127.0.0.1:${registry.port}`);
+  const config = node.config({ ...agent, ...provider });
+  const daemon = await node.start(config);
+  expect(await daemon.logged(hasEnded)).toMatchObject({ exitCode: 0 });
+  const words = ['srv', 'registry', 'check', `registry.invalid/${IMAGE}`, '--config', config];
+  const checked = await node.wins(...words);
+  expect([checked.code, String(checked.stdout)]).toEqual([
+    0,
+    expect.stringContaining('login: the credential provider test-provider\n'),
+  ]);
+  const doctor = await node.wins('doctor', '--registries', '--config', config);
+  expect(String(doctor.stdout)).toMatch(
+    /^ok +registries +https:\/\/127.*\/v2 answers \(mirrors\.registry\.invalid, .*test-provider\)$/m,
+  );
+  expect([daemon.text, String(checked.stdout), String(doctor.stdout)].join()).not.toContain(
+    'canary',
+  );
+});
+
+it('a registry that fails is told with the reason by check and doctor, before the agent is on', async () => {
+  await using node = new PlanNode();
+  await using registry = await startImageRegistry(pair);
+  REGISTRY_SHAPES['Nexus']?.(registry, registry);
+  const wrong = { username: 'agent', password: 'canary' };
+  const agent = nodeOf(node, registry, wrong);
+  const config = node.config({ ...agent, localEnabled: false });
+  const words = ['srv', 'registry', 'check', `registry.invalid/${IMAGE}`, '--config', config];
+  const { code, stdout } = await node.wins(...words);
+  expect([code, String(stdout)]).toEqual([
+    1,
+    expect.stringMatching(
+      /^registry\.invalid\/some\/img:v1: no place has it\nregistries: .*r\.yaml\n1\. https:.*: failed\n {3}by mirrors\.registry\.invalid\n {3}trust: .*ca\.pem\n {3}login: configs\.\* .*\n {3}cannot get .*found status 404.*\n2\. /,
+    ),
+  ]);
+  const doctor = await node.wins('doctor', '--registries', '--config', config);
+  expect(String(doctor.stdout)).toMatch(/^ok +registries +no plan needs any/m);
+  const on = node.config({ ...agent, localEnabled: true });
+  const again = await node.wins('doctor', '--registries', '--config', on);
+  expect(again.code).toBe(2);
+  expect(String(again.stdout)).toMatch(/^problem +registries +cannot get .*found status 401/m);
+  expect([String(stdout), String(again.stdout)].join()).not.toContain('canary');
+});

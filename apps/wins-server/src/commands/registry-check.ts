@@ -1,0 +1,82 @@
+import type { AskedRegistry, ImageCheck } from '@wins/system-agent';
+import { escapeText, EXIT, UsageError, type CommandSurroundings } from '@wins/wins-program';
+import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
+import { agentSettings, isOff } from '../features/agent/agent-settings.js';
+import { heavyParts } from '../load-heavy-parts.js';
+import { thisSystem } from '../this-system.js';
+
+export interface RegistryCheckOptions {
+  readonly config?: string | undefined;
+  readonly image: string;
+}
+
+/** For all registries together. */
+const LIMIT_MS = 120_000;
+
+/** `wins srv registry check`: where an image of a plan would come from, and why not. Ends with 1 when no place has it. */
+export async function checkRegistry(
+  { config, image }: RegistryCheckOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
+  const loaded = await loadDaemonConfig(config);
+  // Also before the agent is turned on.
+  const off = { localEnabled: false, remoteEnabled: false, preserveWorkDirectory: false };
+  const systemAgent = { ...off, ...loaded.config.systemAgent, localEnabled: true };
+  const settings = agentSettings({ ...loaded.config, systemAgent });
+  if (isOff(settings)) throw new UsageError(`cannot check ${image}: ${settings.reason}`);
+  const trust = (await thisSystem()).fileTrust();
+  const signal = AbortSignal.timeout(LIMIT_MS);
+  const { checkImageOf, referenceFault } = heavyParts().registries();
+  const fault = referenceFault(image);
+  if (fault !== undefined) throw new UsageError(fault);
+  const check = await checkImageOf(settings, trust, image, signal);
+  const isFound = check.isInArchive || check.registries.some(({ result }) => result === 'ok');
+  for (const warning of check.warnings) process.stderr.write(`${escapeText(warning)}\n`);
+  await show({
+    value: { found: isFound, ...check },
+    text: textOf(check, isFound),
+    table: {
+      headings: ['RESULT', 'URL', 'REPOSITORY', 'MIRROR OF', 'TRUST', 'LOGIN', 'FAILURE'],
+      rows: check.registries.map((one) => [
+        ...[one.result, one.url, one.repository, one.mirrorOf],
+        ...[one.trust, loginOf(one), one.failure],
+      ]),
+    },
+    names: check.registries.filter(({ result }) => result === 'ok').map(({ url }) => url),
+  });
+  return isFound ? EXIT.server.ok : EXIT.server.imageMissing;
+}
+
+function textOf({ image, isInArchive, registriesFile, registries }: ImageCheck, isFound: boolean) {
+  const found = isInArchive ? 'an archive of the node has it' : 'a registry has it';
+  return [
+    `${image}: ${isFound ? found : 'no place has it'}`,
+    registriesFile === '' ? 'there is no registries.yaml' : `registries: ${registriesFile}`,
+    ...registries.flatMap((registry, index) => [
+      `${index + 1}. ${registry.url}/${registry.repository}: ${WORDS[registry.result]}`,
+      ...detailsOf(registry).map((line) => `   ${line}`),
+    ]),
+  ]
+    .map((line) => `${escapeText(line)}\n`)
+    .join('');
+}
+
+const WORDS = { ok: 'has it', failed: 'failed', notAsked: 'not asked' };
+
+function detailsOf(registry: AskedRegistry): string[] {
+  const { mirrorOf, rewrittenBy, proxy, trust, failure } = registry;
+  return [
+    mirrorOf === '' ? 'the registry itself' : `by mirrors.${mirrorOf}`,
+    ...(rewrittenBy === '' ? [] : [`name rewritten by ${rewrittenBy}`]),
+    ...(proxy === '' ? [] : [`proxy: ${proxy}`]),
+    `trust: ${trust}`,
+    `login: ${loginOf(registry)}`,
+    ...(failure === '' ? [] : [failure]),
+  ];
+}
+
+/** Where the credentials for a registry are from, for people. */
+export function loginOf({ login, isLoginShown }: AskedRegistry): string {
+  if (login === '') return 'none';
+  return isLoginShown ? login : `${login} (not wanted)`;
+}

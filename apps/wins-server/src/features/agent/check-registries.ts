@@ -1,0 +1,43 @@
+import { messageOf } from '@wins/wins-program';
+import type { AskedRegistry } from '@wins/system-agent';
+import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
+import { ok, problem, warning, type Finding } from '../../doctor/finding.js';
+import { agentSettings, isOff } from './agent-settings.js';
+
+const NAME = 'registries';
+
+/** Whether the registries that `registries.yaml` names answer and take their logins; asked on request, as they are servers of others. */
+export const checkRegistries: Check = {
+  name: NAME,
+  needsConfig: true,
+  look: async (host, { config }) => {
+    const settings = agentSettings(config);
+    if (isOff(settings)) return [ok(NAME, `no plan needs any: ${settings.reason}`)];
+    let check: Awaited<ReturnType<DoctorHost['checkRegistries']>>;
+    try {
+      check = await host.checkRegistries(settings);
+    } catch (error) {
+      return [problem(NAME, messageOf(error), 'no image of a plan is fetched until then')];
+    }
+    const { registriesFile, registries, warnings } = check;
+    if (registriesFile === '') return [ok(NAME, 'there is no registries.yaml')];
+    return [
+      ...(registries.length === 0 ? [ok(NAME, `${registriesFile} names no registry`)] : []),
+      ...warnings.map((found) => warning(NAME, found, `look at ${registriesFile}`)),
+      ...registries.map((registry) => judge(registry, registriesFile)),
+    ];
+  },
+};
+
+function judge(registry: AskedRegistry, file: string): Finding {
+  const { url, mirrorOf, proxy, trust, login, isLoginShown, failure } = registry;
+  const facts = [
+    ...(mirrorOf === '' ? [] : [`mirrors.${mirrorOf}`]),
+    ...(proxy === '' ? [] : [`proxy ${proxy}`]),
+    `trust: ${trust}`,
+    login === '' ? 'no login' : `${login}${isLoginShown ? '' : ' (not wanted)'}`,
+  ].join(', ');
+  if (failure === '') return ok(NAME, `${url} answers (${facts})`);
+  const advice = `look at ${file}; wins srv registry check IMAGE says more of one image`;
+  return problem(NAME, `${failure} (${facts})`, advice);
+}

@@ -1,0 +1,33 @@
+import { command, type Group } from '../../command-line/command.js';
+import { server } from '../../load-applications.js';
+import { textOutput } from '../daemon-options.js';
+import { inherits } from './options.js';
+
+const check = command({
+  name: 'check',
+  summary: 'Say where an image of a plan would come from, and why each registry failed',
+  details:
+    'Asks the registries in the order of the agent, by its registries.yaml, and unpacks nothing. Proxies are those of this shell. ' +
+    'Ends with 1 when no place has the image.',
+  page: 'system-agent.md',
+  inherits,
+  positional: {
+    name: 'image',
+    describe: 'an image, such as rancher/system-agent-installer-rke2:v1.31.1-rke2r1',
+    completes: 'nothing',
+  },
+  options: { output: textOutput },
+  examples: [
+    ['srv registry check rancher/pause:3.6', 'which registry has it, by which entry and login'],
+    ['srv registry check rancher/pause:3.6 -o json', 'for programs'],
+  ],
+  run: (values, { word }, more) => server().checkRegistry({ ...values, image: word }, more),
+});
+
+/** `wins srv registry` */
+export const registryCommands: Group = {
+  name: 'registry',
+  summary: 'Look at the registries that images of plans come from',
+  page: 'system-agent.md',
+  commands: [check],
+};
