@@ -188,6 +188,7 @@ describe('the entry of a host in registries.yaml', () => {
     ['h.invalid/some/img:v1', 'h.invalid:80'],
     ['h.invalid:443/some/img:v1', 'h.invalid'],
     ['h.invalid:443/some/img:v1', 'h.invalid:443'],
+    ['h.invalid/some/img:v1', 'H.Invalid'],
   ])('the image %s has the mirrors of %s', async (image, name) => {
     const tls = `configs: { HOST: { tls: { ${ANY} } } }`;
     await unpack(`mirrors: { "${name}": { endpoint: [URL] } }\n${tls}`, image);

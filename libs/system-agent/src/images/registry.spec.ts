@@ -377,6 +377,17 @@ describe('a registry that lies', () => {
   });
 });
 
+it('an image in a list that does not say its platform is one for linux/amd64, as for Go', async () => {
+  const { mediaType, digest, size } = image.descriptor;
+  const list = { schemaVersion: 2, manifests: [{ mediaType, digest, size }] };
+  registry.content.set('some/img/manifests/v1', Buffer.from(JSON.stringify(list)));
+  await unpack();
+  expectUnpacked();
+  await expect(unpack({ platform: { os: 'windows', arch: 'amd64' } })).rejects.toMatchObject(
+    failed('wanted one for windows/amd64'),
+  );
+});
+
 describe('a registry that does not end', () => {
   const endless = (path: string) =>
     registry.answers.set(path, (_, response) => {

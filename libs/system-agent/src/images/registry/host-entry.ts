@@ -6,14 +6,15 @@ export interface HostEntry<Value> {
 
 const HUB = ['docker.io', 'index.docker.io', 'registry-1.docker.io'];
 
-/** The first entry of these names counts, also where it is empty, else that of `*`: so wharfie has it. */
+/** The first entry of these names counts, in capital or small letters and also where it is empty, else that of `*`: so wharfie has it. */
 export function entryOf<Value>(
   entries: Readonly<Record<string, Value>> | null | undefined,
   names: readonly string[],
 ): HostEntry<Value> | undefined {
-  for (const name of [...names, '*']) {
-    const value = Object.hasOwn(entries ?? {}, name) ? entries?.[name] : undefined;
-    if (value !== undefined) return { name, value };
+  const all = Object.entries(entries ?? {});
+  for (const wanted of [...names, '*']) {
+    const found = all.find(([name]) => name.toLowerCase() === wanted);
+    if (found !== undefined) return { name: found[0], value: found[1] };
   }
   return undefined;
 }
