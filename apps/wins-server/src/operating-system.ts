@@ -3,8 +3,7 @@ import type { PipeSecurity, PipeServerCheck } from '@wins/pipe-transport';
 import type { FileTrust } from '@wins/trusted-files';
 import type { PortOpener } from '@wins/process-manager';
 import type { IdentifyClient } from './kernel/admission/client-identity.js';
-import type { PlanFiles } from '@wins/system-agent';
-import type { FileFailure } from './features/agent/running-agent.js';
+import type { PlanFilesOf } from './features/agent/running-agent.js';
 import type { Logger } from './kernel/log/logger.js';
 
 /** What this program needs of its operating system; `posix.ts` and `windows.ts` implement it, `this-system.ts` selects. */
@@ -47,7 +46,7 @@ export interface DaemonSystem {
   /** Gives free memory of this process back to the system. Absent: not needed, or not possible. */
   readonly trimMemory?: () => void;
   /** Files of plans, with their permissions. Absent: as POSIX has them. */
-  readonly planFiles?: (failure: FileFailure) => PlanFiles;
+  readonly planFiles?: PlanFilesOf;
   /** Opens ports of the host's firewall for the time of a run. */
   readonly portOpener?: PortOpener & RecoveredPorts;
 }

@@ -27,7 +27,7 @@ export const windows: OperatingSystem = {
   daemonParts: (_logger, pipeAccess) => ({
     processHost: processHost(),
     portOpener: { ...firewallRules(), whyNotNeeded: () => firewallOffReason() },
-    planFiles: (failure) => windowsPlanFiles({ failure }),
+    planFiles: (failure, onWarning) => windowsPlanFiles({ failure, onWarning }),
     ...pipeParts(pipeAccess),
   }),
   pipeAccessFault,

@@ -31,12 +31,17 @@ describe('the service with the plans of its node', () => {
     setInterval(() => {}, 1e6);`,
   );
   const agent = (name: string) => workspace.path('agent', name);
+  /** As a setting of a cluster of Linux and Windows has it. */
+  const ofCluster = (file: string) =>
+    file.toLowerCase().startsWith(`${process.env['SystemDrive'] ?? 'c:'}\\`.toLowerCase())
+      ? file.slice(2).replaceAll('\\', '/')
+      : file;
   const config = workspace.config([], [], {
     systemagent: {
       localEnabled: true,
-      workDirectory: agent('work'),
+      workDirectory: ofCluster(agent('work')),
       appliedPlanDirectory: agent('applied'),
-      localPlanDirectory: agent('plans'),
+      localPlanDirectory: ofCluster(agent('plans')),
       imagesDirectory: agent('images'),
     },
   });
@@ -44,7 +49,7 @@ describe('the service with the plans of its node', () => {
     'agent/plans/node.plan',
     JSON.stringify({
       files: [
-        { path: open, content: base64('open'), permissions: '0644' },
+        { path: ofCluster(open), content: base64('open'), permissions: '0644' },
         { path: closed, content: base64('closed') },
       ],
       instructions: [

@@ -1,8 +1,10 @@
+import { isHeld, whenNotHeld } from '@wins/trusted-files';
 import { errnoOf, messageOf, quoteText } from '@wins/wins-program';
 import { randomBytes } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, open, readFile, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
+import { fileHolders } from './file-holders.js';
 import { createFolder, createPrivateFile, listFor, setMode } from './private-file.js';
 import { windowsFileTrust } from './windows-file-trust.js';
 
@@ -15,6 +17,10 @@ export interface PlanFileMode {
 export interface WindowsPlanFilesOptions {
   /** Makes the errors that it throws, of the class that its user expects. Default: an `Error`. */
   readonly failure?: (message: string, options: ErrorOptions) => Error;
+  /** Gets told of a file that was written in place. */
+  readonly onWarning?: (message: string) => void;
+  /** How long a file is waited for that another program holds, in milliseconds. Default: 5,000. */
+  readonly heldFileMs?: number;
 }
 
 /** Files whose permission bits become access lists. Paths are absolute. Everything fails with the error of the options. */
@@ -23,7 +29,10 @@ export interface WindowsPlanFiles {
   readonly hasOwners: false;
   /** Makes a folder, and those above it, with these rights; sets those of the folder itself in any case. */
   ensureFolder(folder: string, rights: PlanFileMode): Promise<void>;
-  /** Replaces a file as a whole unless it has this content; sets its rights in any case. A link is followed. */
+  /**
+   * Replaces a file as a whole unless it has this content; sets its rights in any case. A link is followed. One that another program
+   * keeps from being replaced, and lets others write, is written in place.
+   */
   writeFile(file: string, content: Buffer, rights: PlanFileMode): Promise<void>;
   /** Removes a file, or a folder with all that is in it when `directory` says so. What is absent is removed already. */
   remove(file: string, directory: boolean): Promise<void>;
@@ -36,12 +45,15 @@ export interface WindowsPlanFiles {
 /** Files of plans on Windows, each with its access list from its first byte. */
 export function windowsPlanFiles({
   failure = (message, options) => new Error(message, options),
+  onWarning = () => undefined,
+  heldFileMs = 5000,
 }: WindowsPlanFilesOptions = {}): WindowsPlanFiles {
+  const patiently = <T>(act: () => Promise<T>): Promise<T> => whenNotHeld(act, { heldFileMs });
   const trying = async (tried: string, place: string, act: () => Promise<void>): Promise<void> => {
     try {
       await act();
     } catch (cause) {
-      const found = errnoOf(cause) ?? messageOf(cause);
+      const found = `${errnoOf(cause) ?? messageOf(cause)}${isHeld(cause) ? await holdersOf(place) : ''}`;
       throw failure(`cannot ${tried} ${quoteText(place)}: found ${found}`, { cause });
     }
   };
@@ -53,16 +65,53 @@ export function windowsPlanFiles({
       trying('write', file, async () => {
         await mkdir(path.dirname(file), { recursive: true });
         const place = existsSync(file) ? realpathSync(file) : file;
-        if (await hasContent(place, content)) setMode(place, mode, false);
-        else await replace(place, content, mode, false);
+        if (await patiently(() => hasContent(place, content))) {
+          setMode(place, mode, false);
+          return;
+        }
+        try {
+          await patiently(() => replace(place, content, mode, false));
+        } catch (error) {
+          if (!isHeld(error) || !(await overwrite(place, content, mode))) throw error;
+          const held = await holdersOf(place);
+          onWarning(`${quoteText(file)} was written in place: it cannot be replaced${held}`);
+        }
       }),
-    remove: (file, directory) => trying('remove', file, () => remove(file, directory)),
+    remove: (file, directory) =>
+      trying('remove', file, () => patiently(() => remove(file, directory))),
     ensurePrivateFolder: (folder) =>
       // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
       trying('make the folder', folder, async () => windowsFileTrust().ensurePrivateFolder(folder)),
     writePrivateFile: (file, content) =>
-      trying('write', file, () => replace(file, content, 0o600, true)),
+      trying('write', file, () => patiently(() => replace(file, content, 0o600, true))),
   };
+}
+
+/** Who holds a file, as the end of a sentence. */
+async function holdersOf(file: string): Promise<string> {
+  const holders = await fileHolders(file);
+  return holders.length === 0
+    ? '; does another program hold it?'
+    : `; held by ${holders.join(', ')}`;
+}
+
+/**
+ * Writes a file that is there, as Go does, with its list before its first byte. False where whoever holds it lets nobody write. Who
+ * reads it meanwhile may see a part.
+ */
+async function overwrite(file: string, content: Buffer, mode: number): Promise<boolean> {
+  const handle = await open(file, 'r+').catch((error: unknown) => {
+    if (!isHeld(error) && errnoOf(error) !== 'ENOENT') throw error;
+  });
+  if (handle === undefined) return false;
+  try {
+    setMode(file, mode, false);
+    await handle.writeFile(content);
+    await handle.truncate(content.length);
+    return true;
+  } finally {
+    await handle.close();
+  }
 }
 
 async function ensureFolder(folder: string, mode: number): Promise<void> {

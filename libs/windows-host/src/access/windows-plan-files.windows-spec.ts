@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  watch,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
+import { loadKoffi, systemPath } from '../win32/calls/system-library.js';
 import { fileSecurity } from './file-security.js';
 import { processAccount } from './process-account.js';
 import { parseSecurityDescriptor } from './security-descriptor.js';
@@ -64,6 +73,69 @@ describe('files of plans', () => {
     await files.writePrivateFile(file, Buffer.from('other'));
     assert.deepEqual(othersOf(file), []);
     assert.equal(readFileSync(file, 'utf8'), 'other');
+  });
+
+  describe('that another program holds', () => {
+    const SHARE_READ = 1;
+    const SHARE_WRITE = 2;
+    const kernel32 = loadKoffi().load(systemPath('kernel32.dll'));
+    const create = kernel32.func(
+      'intptr_t __stdcall CreateFileW(str16 file, uint32_t access, uint32_t share, void *security, uint32_t disposition, uint32_t flags, intptr_t template)',
+    );
+    const close = kernel32.func('int __stdcall CloseHandle(intptr_t handle)');
+    const held = path.join(folder, 'held');
+    /** As Go and most programs open a file to write into it: nobody may rename or delete it. */
+    const hold = (share: number): (() => unknown) => {
+      writeFileSync(held, 'a log that is longer than the file');
+      const handle: unknown = create(held, 0x4000_0000, share, null, 3, 0, 0);
+      return () => close(handle) as unknown;
+    };
+    const warnings: string[] = [];
+    const more = { onWarning: (message: string) => warnings.push(message) };
+    const failure = (message: string, options: ErrorOptions) => new Failure(message, options);
+    const impatient = windowsPlanFiles({ failure, heldFileMs: 50, ...more });
+
+    it('are waited for', async () => {
+      const release = hold(SHARE_READ);
+      // It is let go once the new file was there, and gone again.
+      let count = 0;
+      const watcher = watch(folder, (_event, name) => {
+        if (name?.startsWith('.held.') === true) count += 1;
+        if (count === 3) release();
+      });
+      await files.writeFile(held, Buffer.from('new'), { mode: 0o600 });
+      watcher.close();
+      assert.ok(count >= 3);
+      assert.equal(readFileSync(held, 'utf8'), 'new');
+      const again = hold(SHARE_READ);
+      const removing = files.remove(held, false);
+      setImmediate(again);
+      await removing;
+      assert.equal(existsSync(held), false);
+    });
+
+    it('are written in place where it lets others write, with their mode and a warning', async () => {
+      const release = hold(SHARE_READ | SHARE_WRITE);
+      await impatient.writeFile(held, Buffer.from('new'), { mode: 0o600 });
+      assert.equal(readFileSync(held, 'utf8'), 'new');
+      assert.deepEqual(othersOf(held), []);
+      assert.match(warnings.join(), /held" was written in place: it cannot be replaced; /);
+      release();
+      assert.deepEqual(
+        readdirSync(folder).filter((name) => name.startsWith('.')),
+        [],
+      );
+    });
+
+    it('stay as they are where it lets nobody write, and the message says why', async () => {
+      const release = hold(SHARE_READ);
+      await assert.rejects(
+        impatient.writeFile(held, Buffer.from('new'), { mode: 0o600 }),
+        /cannot write .*: found E[A-Z]+; (?:held by|does another program hold it\?)/,
+      );
+      release();
+      assert.equal(readFileSync(held, 'utf8'), 'a log that is longer than the file');
+    });
   });
 
   it('cannot be where a folder is', async () => {

@@ -15,12 +15,15 @@ import type { FileEffect } from './dry-run.js';
 /** Makes the error that the agent knows for a file that cannot be made. */
 export type FileFailure = (message: string, options: ErrorOptions) => Error;
 
+/** Files with permissions as a system has them; it gets told of files that could not be written as they should. */
+export type PlanFilesOf = (failure: FileFailure, onWarning: (message: string) => void) => PlanFiles;
+
 /** What the daemon gives to its agent. */
 export interface AgentParts {
   readonly settings: AgentSettings;
   readonly commands: CommandRunner;
   /** Files with permissions as this system has them. Absent: as POSIX has them. */
-  readonly planFiles?: ((failure: FileFailure) => PlanFiles) | undefined;
+  readonly planFiles?: PlanFilesOf | undefined;
   readonly trust: FileTrust;
   /** Resolves once the act is recorded; when it rejects, the act does not happen. */
   readonly onAct: (act: AgentAct) => Promise<void>;

@@ -27,7 +27,9 @@ export function startAgent(parts: AgentParts): RunningAgent {
   const clock = systemClock;
   const fileFailed = (message: string, options: ErrorOptions) =>
     new AgentError('fileFailed', message, options);
-  const files = parts.planFiles?.(fileFailed) ?? posixPlanFiles();
+  const onFileWarning = (message: string): void =>
+    onEvent({ kind: 'warning', source: 'files', message });
+  const files = parts.planFiles?.(fileFailed, onFileWarning) ?? posixPlanFiles();
   const onWarning = (message: string, error?: Error): void =>
     onEvent({ kind: 'warning', source: 'remote', message, ...(error && { error }) });
   const agent = createSystemAgent({

@@ -10,9 +10,11 @@ type Parameter<Declaration extends string> = Declaration extends `_Out_ void **$
       ? [number]
       : Declaration extends `void *${string}`
         ? Pointer
-        : Declaration extends `str${string}`
-          ? string | null
-          : number;
+        : Declaration extends `str16 *${string}`
+          ? readonly string[]
+          : Declaration extends `str${string}`
+            ? string | null
+            : number;
 
 type Parameters<List extends string> = List extends ''
   ? []

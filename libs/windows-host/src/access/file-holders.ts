@@ -1,0 +1,68 @@
+import { escapeText } from '@wins/wins-program';
+import { checkStatus, inBackground } from '../win32/calls/call.js';
+import { structure } from '../win32/calls/structure.js';
+import { systemLibrary } from '../win32/calls/system-library.js';
+
+/** Programs that are named at most. */
+const MAX_HOLDERS = 8;
+/** CCH_RM_SESSION_KEY and its end, in UTF-16. */
+const KEY_BYTES = 2 * 33;
+const ERROR_MORE_DATA = 234;
+
+/** https://learn.microsoft.com/windows/win32/api/restartmanager/ns-restartmanager-rm_process_info */
+export const RM_PROCESS_INFO = structure(
+  'uint32_t processId; uint32_t startedLow; uint32_t startedHigh; char16_t name[256]; char16_t service[64]; uint32_t type; uint32_t status; uint32_t session; int restartable',
+);
+
+/** https://learn.microsoft.com/windows/win32/api/restartmanager: each function returns its error code. */
+const restartManager = systemLibrary(
+  'rstrtmgr.dll',
+  [
+    'uint32_t RmStartSession(_Out_ uint32_t *session, uint32_t flags, void *key)',
+    'uint32_t RmRegisterResources(uint32_t session, uint32_t files, str16 *names, uint32_t programs, void *ofPrograms, uint32_t services, void *ofServices)',
+    'uint32_t RmGetList(uint32_t session, _Out_ uint32_t *needed, _Inout_ uint32_t *count, void *infos, _Out_ uint32_t *reasons)',
+    'uint32_t RmEndSession(uint32_t session)',
+  ],
+  'the Restart Manager',
+);
+
+/**
+ * The programs that have a file open, as the Restart Manager of Windows names them: `nginx.exe (process 12)`. At most eight; none where
+ * that cannot be found out. It never rejects.
+ */
+export async function fileHolders(file: string): Promise<readonly string[]> {
+  try {
+    const { RmStartSession, RmRegisterResources, RmGetList, RmEndSession } = restartManager;
+    const tried = 'asked who holds a file';
+    const session: [number] = [0];
+    checkStatus(tried, 'RmStartSession', RmStartSession(session, 0, Buffer.alloc(KEY_BYTES)));
+    try {
+      const registered = RmRegisterResources(session[0], 1, [file], 0, null, 0, null);
+      checkStatus(tried, 'RmRegisterResources', registered);
+      const count: [number] = [MAX_HOLDERS];
+      const infos = Buffer.alloc(MAX_HOLDERS * RM_PROCESS_INFO.sizeBytes);
+      const needed: [number] = [0];
+      // It asks every process of the system.
+      const { result } = await inBackground(RmGetList, session[0], needed, count, infos, [0]);
+      // ERROR_MORE_DATA fills nothing: of a file that so many hold the number says enough.
+      if (result === ERROR_MORE_DATA) return [`${needed[0]} programs`];
+      checkStatus(tried, 'RmGetList', result);
+      return holdersIn(infos, count[0]);
+    } finally {
+      RmEndSession(session[0]);
+    }
+  } catch {
+    return [];
+  }
+}
+
+/** The programs in an array of RM_PROCESS_INFO. */
+export function holdersIn(infos: Buffer, count: number): readonly string[] {
+  const { sizeBytes, read } = RM_PROCESS_INFO;
+  const length = Math.min(count, infos.length / sizeBytes);
+  return Array.from({ length }, (_, index) => {
+    const { name, processId } = read(infos, index * sizeBytes);
+    const shown = escapeText(name, { maxLength: 100 });
+    return `${shown === '' ? 'a program' : shown} (process ${processId})`;
+  });
+}
