@@ -22,6 +22,8 @@ export interface ApiRequest {
   /** Below the address of the server, with its query. */
   readonly path: string;
   readonly body?: string;
+  /** Default: `application/json`. */
+  readonly accept?: string;
   /** The act, as the end of "cannot": for errors. */
   readonly what: string;
 }
@@ -159,7 +161,7 @@ export class ApiConnection {
   }
 
   async #send(
-    { method, path, body, what }: ApiRequest,
+    { method, path, body, accept = 'application/json', what }: ApiRequest,
     trust: TlsTrust,
     signal: AbortSignal,
   ): Promise<HttpAnswer> {
@@ -168,7 +170,7 @@ export class ApiConnection {
       url: new URL(server.pathname.replace(/\/+$/, '') + path, server),
       ...{ method, trust, redirects: 'none' as const },
       headers: {
-        accept: 'application/json',
+        accept,
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },
       ...(token !== undefined && { authorization: `Bearer ${token}` }),

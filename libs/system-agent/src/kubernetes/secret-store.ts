@@ -27,6 +27,11 @@ export interface SecretStoreOptions {
   readonly random?: () => number;
   /** Milliseconds within which the server answers. Default: 30,000. */
   readonly answerMs?: number;
+  /**
+   * Milliseconds without a byte after which the API server is asked beside the watch. Default: 20,000; with its answer, what happened to
+   * a connection on the way is known after 32 s.
+   */
+  readonly quietMs?: number;
   /** Milliseconds without a byte after which a watch is dead. Default: 150,000; the server sends a bookmark each minute. */
   readonly silenceMs?: number;
 }
@@ -83,6 +88,7 @@ export function secretStore(
     watch: async (onSecret, onState, signal) => {
       const watch = new SecretWatch({
         ...{ connection, name, clock, random, answerMs, onContact, onSecret, onState, signal },
+        quietMs: options.quietMs ?? 20_000,
         silenceMs: options.silenceMs ?? 150_000,
       });
       try {

@@ -4,6 +4,7 @@ import { AgentError } from '../agent-error.js';
 import type { Clock, Secret, WatchState } from '../ports.js';
 import type { ApiConnection } from './api-connection.js';
 import type { ApiRefusal } from './api-refusal.js';
+import { QuietWatch } from './quiet-watch.js';
 import { readJsonLines } from './response-body.js';
 import { objectOf, readSecret, type SecretName } from './secret-object.js';
 
@@ -16,7 +17,8 @@ export interface WatchOptions {
   readonly onContact: () => void;
   /** Within which a first read arrives as a whole. */
   readonly answerMs: number;
-  /** A watch on which nothing arrives for so long is dead. */
+  /** A watch on which nothing arrives for so long is looked after, and one on which nothing ever arrives is dead. */
+  readonly quietMs: number;
   readonly silenceMs: number;
   readonly onSecret: (secret: Secret | undefined) => void;
   readonly onState: (state: WatchState) => void;
@@ -24,6 +26,8 @@ export interface WatchOptions {
 }
 
 const WHAT = 'watch the Secret';
+/** Within which the API server answers beside a watch. */
+const ASIDE_MS = 10_000;
 /** The shortest waits; each is up to twice as long, as those of client-go. */
 const BACKOFF = { initialMs: 800, maxMs: 30_000, jitter: 0 };
 /** A watch that ends sooner counts as a failure, so that a server that ends each one is not asked without a pause. */
@@ -151,7 +155,7 @@ export class SecretWatch {
   }
 
   async #follow(answer: HttpAnswer): Promise<ApiRefusal | undefined> {
-    const { clock, connection, answerMs, silenceMs, onContact } = this.#options;
+    const { clock, connection, name, answerMs, silenceMs, quietMs, onContact } = this.#options;
     this.#connectedAt = clock.now().getTime();
     const endAfter = (ms: number): NodeJS.Timeout => {
       const silent = new NetError('timedOut', `cannot ${WHAT}: nothing arrived for ${ms} ms`);
@@ -159,9 +163,14 @@ export class SecretWatch {
     };
     let timer = endAfter(this.#version === undefined ? answerMs : silenceMs);
     if (this.#version !== undefined) this.#connected();
+    const quiet = new QuietWatch({
+      ...{ connection, name, answer, quietMs, limitMs: Math.min(answerMs, ASIDE_MS) },
+      reported: () => this.#reported,
+    });
     let hasSecret = false;
     const onBytes = (): void => {
       onContact();
+      quiet.heard();
       // A first read has its time as a whole, however it trickles.
       if (this.#version !== undefined) timer.refresh();
     };
@@ -192,7 +201,10 @@ export class SecretWatch {
           this.#connected();
         }
       }
+    } catch (error) {
+      throw quiet.problem ?? error;
     } finally {
+      quiet.close();
       clearTimeout(timer);
       answer.close();
     }

@@ -29,3 +29,4 @@ export {
   type RegistryShape,
 } from './registry-shapes.js';
 export { MemorySecrets, type SecretCall, type SecretVersion } from './memory-secrets.js';
+export { startForgetfulBox, type ForgetfulBox } from './forgetful-box.js';

@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** A box on the way to a server that forgets connections: both ends find them open, and nothing passes any more. */
+export interface ForgetfulBox {
+  readonly url: string;
+  /** From now on nothing passes on what is open; `all`: on what comes either. */
+  forget(what: 'open' | 'all'): void;
+  close(): Promise<void>;
+}
+
+/** Starts one before a server of this machine. Whoever starts it closes it. */
+export async function startForgetfulBox(to: string): Promise<ForgetfulBox> {
+  const sockets = new Set<Socket>();
+  let isOpen = true;
+  const server = createServer((from) => {
+    sockets.add(from.on('error', () => undefined));
+    if (!isOpen) {
+      from.resume();
+      return;
+    }
+    const on = connect(Number(new URL(to).port), '127.0.0.1');
+    sockets.add(on.on('error', () => from.destroy()));
+    from.on('close', () => on.destroy());
+    on.on('close', () => from.destroy());
+    from.pipe(on).pipe(from);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `https://127.0.0.1:${port}`,
+    forget: (what) => {
+      isOpen = what !== 'all';
+      for (const socket of sockets) socket.unpipe().removeAllListeners('close').resume();
+    },
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
