@@ -1,12 +1,9 @@
 import { connect } from 'node:http2';
 import { createServer, type AddressInfo } from 'node:net';
-import { OctetBudget, serveHttp2Connection } from '@wins/http2-connection';
+import { serveHttp2Connection } from '@wins/http2-connection';
 
-const MIB = 1024 * 1024;
-const budgets = { inbound: new OctetBudget(64 * MIB), outbound: new OctetBudget(128 * MIB) };
 const listener = createServer((socket) => {
   serveHttp2Connection(socket, {
-    ...budgets,
     peer: { remoteAddress: 'example', remotePort: 1 },
     onStream: (stream, headers) =>
       stream.respond({ ':status': 200, path: headers[':path'] }, { endStream: true }),

@@ -16,7 +16,7 @@ export { AuditLog } from '../../apps/wins-server/src/kernel/audit/audit-log.js';
 export { readAuditLog } from '../../apps/wins-server/src/kernel/audit/read-audit-log.js';
 export { verifyAuditLog } from '../../apps/wins-server/src/kernel/audit/verify-audit-log.js';
 export { ConfigError, parseConfig } from '@wins/config';
-export { OctetBudget, serveHttp2Connection } from '@wins/http2-connection';
+export { serveHttp2Connection } from '@wins/http2-connection';
 export { START_LIMITS } from '@wins/process-manager';
 export { serveTunnel, webSocketServerOptions } from '@wins/tcp-tunnel';
 export { Effects, UpgradeJournal, upgradePlaces } from '@wins/service-upgrade';

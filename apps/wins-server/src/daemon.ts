@@ -53,7 +53,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       void adminPipe.open();
     },
   });
-  const { logger, events, audit, system } = kernel;
+  const { logger, events, audit, resources, system } = kernel;
   const adminName = adminPipeOf(config.start.loaded.config.listen);
   const health = new Health(['', 'wins.ApplicationService', ...features.healthNames]);
   pipe.server.addService(applicationServiceDefinition, createApplicationService(kernel.checksum));
@@ -66,7 +66,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   features.reportTo(health);
   const adminPipe = new AdminPipe({
     ...{ pipe: adminName, security: undefined, identify: pipe.identify, logger, events },
-    ...system.adminPipe,
+    ...{ resources, ...system.adminPipe },
     addServices: (server, callers) => features.addServices(server, 'admin', callers),
   });
   ensurePipeFolder(config.start.loaded.config.listen, kernel.trust);
@@ -79,6 +79,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     await features.closeObserving();
     // The next daemon that has the pipe writes to the same folders.
     await pipe.close();
+    resources[Symbol.dispose]();
   };
   try {
     await features.start('observes');

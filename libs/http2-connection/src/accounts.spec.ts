@@ -1,5 +1,4 @@
 import { FLAG, FRAME } from './frame.js';
-import { OctetBudget } from './octet-budget.js';
 import { FrameClient, FrameServer, grpcMessage } from './testing/index.js';
 
 const KIB = 1024;
@@ -51,18 +50,17 @@ describe('what requests hold', () => {
     expect(server.reasons).toEqual([]);
   });
 
-  it('is bounded over all connections: whoever holds the most has to go, who holds little is served', async () => {
-    server = await FrameServer.listen({ inbound: new OctetBudget(3 * MIB) });
+  it('may be ended by who counts it over all connections; others are served on', async () => {
+    server = await FrameServer.listen();
     const honest = await connect();
     honest.headers(1);
     unfinished(honest, 1, 10 * KIB);
-    const greedy = await Promise.all([connect(), connect(), connect()]);
-    for (const client of greedy) {
-      client.headers(1);
-      unfinished(client, 1, MIB);
-      await client.ping('read').catch(() => undefined);
-    }
-    await server.until(() => server.reasons.length === 1);
+    const greedy = await connect();
+    greedy.headers(1);
+    unfinished(greedy, 1, MIB);
+    await greedy.ping('read');
+    server.inbound.endLargest();
+    expect(await greedy.goaway()).toBe('mostHeld');
     expect(server.reasons).toEqual(['mostHeld']);
     honest.send(FRAME.data, FLAG.endStream, 1, Buffer.of(0));
     await honest.received(({ type }) => type === FRAME.data);
@@ -160,23 +158,13 @@ describe('what waits for a client', () => {
     expect(server.reasons).toEqual(['notReading']);
   });
 
-  it('is bounded over all connections, too', async () => {
-    server = await FrameServer.listen({
-      outbound: new OctetBudget(4 * MIB),
-      onStream: (stream) => {
-        stream.respond({ ':status': 200 });
-        stream.write(Buffer.alloc(3 * MIB));
-      },
-    });
-    client = await FrameClient.connect(server.address);
-    using second = await FrameClient.connect(server.address);
-    for (const each of [client, second]) {
-      await each.greet();
-      each.headers(1, FLAG.endHeaders | FLAG.endStream);
-      await each.ping('read').catch(() => undefined);
-    }
-    await server.until(() => server.reasons.length === 1);
-    expect(server.reasons).toEqual(['mostHeld']);
+  it('may be ended by who counts it over all connections, too', async () => {
+    await open(Buffer.alloc(3 * MIB));
+    client.headers(1, FLAG.endHeaders | FLAG.endStream);
+    await client.ping('read');
+    server.outbound.endLargest();
+    expect(await client.goaway()).toBe('mostHeld');
+    expect(server.outbound.held).toBe(0);
   });
 
   it('goes out in turns: a short answer does not wait for a long one', async () => {

@@ -18,7 +18,7 @@ import { HpackEncoder } from './hpack/hpack-encoder.js';
 import { Http2Stream, type AnswerHeaders, type PeerAddress } from './http2-stream.js';
 import { answerFields } from './answer-fields.js';
 import { MESSAGE_HEADER_OCTETS } from './message-gatherer.js';
-import type { OctetAccount, OctetBudget } from './octet-budget.js';
+import type { OctetAccount, OctetPool } from './octet-pool.js';
 import { headersFlags, Output } from './output.js';
 import { areTrailers, contentLengthOf, requestHeaders } from './request-headers.js';
 import type { RequestHeaders } from './request-headers.js';
@@ -29,8 +29,8 @@ import { frameVerdict, type StreamState } from './stream-states.js';
 export interface ConnectionParts {
   readonly peer: PeerAddress;
   readonly limits: Http2Limits;
-  readonly inbound: OctetBudget;
-  readonly outbound: OctetBudget;
+  readonly inbound: OctetPool;
+  readonly outbound: OctetPool;
   readonly segments: SegmentPool;
   readonly answerHeaders: AnswerHeaders;
   readonly hasOneRequest: (path: string) => boolean;
@@ -215,8 +215,8 @@ export class Connection {
     const streams = [...this.#streams.values()];
     this.#streams.clear();
     for (const stream of streams) stream.over(HTTP2_CODE.cancel, true);
-    this.#inbound.close();
-    this.#outbound.close();
+    this.#inbound.release();
+    this.#outbound.release();
     const socket = this.#socket;
     socket.off('data', this.#read);
     if (reason === 'clientGone' || !socket.writable) {

@@ -151,15 +151,13 @@ export class Http2Stream extends Duplex {
     if (!this.#isOver) this.#link.reset(this, code);
   }
 
-  /** Answers with a status that no handler gave. */
-  refuse({ status, message }: Refusal): void {
-    if (this.headersSent) {
-      this.close(HTTP2_CODE.cancel);
-      return;
-    }
+  /** Answers with a status that no handler gave; resets a stream that is in the middle of its answer. */
+  refuse({ status, message, headers }: Refusal): void {
+    const answer = { ...headers, 'grpc-status': status, 'grpc-message': encodeURI(message) };
     const type = { ':status': '200', 'content-type': 'application/grpc+proto' };
-    const answer = { ...type, 'grpc-status': status, 'grpc-message': encodeURI(message) };
-    this.respond(answer, { endStream: true });
+    if (!this.headersSent) this.respond({ ...type, ...answer }, { endStream: true });
+    else if (this.waiting === 0) this.sendTrailers(answer);
+    else this.close(HTTP2_CODE.cancel);
   }
 
   /** Takes a DATA frame. @throws ConnectionFault */

@@ -6,9 +6,7 @@
  *
  * @example
  * ```ts
- * const budgets = { inbound: new OctetBudget(64 * MIB), outbound: new OctetBudget(128 * MIB) };
  * const connection = serveHttp2Connection(socket, {
- *   ...budgets,
  *   peer: { remoteAddress: 'pipe', remotePort: 7 },
  *   onStream: (stream, headers) => handle(stream, headers),
  *   onEnd: (reason) => log(reason),
@@ -25,5 +23,5 @@ export { END_REASONS, type EndReason } from './end-reason.js';
 export type { AnswerHeaders, PeerAddress } from './http2-stream.js';
 export type { RequestHeaders } from './request-headers.js';
 export type { ServedStream } from './served-stream.js';
-export { OctetBudget, type OctetAccount } from './octet-budget.js';
+export type { OctetAccount, OctetPool } from './octet-pool.js';
 export { SegmentPool } from './segment-pool.js';

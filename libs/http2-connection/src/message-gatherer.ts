@@ -11,6 +11,8 @@ const OCTETS_PER_FRAME = 256;
 export interface Refusal {
   readonly status: number;
   readonly message: string;
+  /** More headers of the answer. Default: none. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 const RESOURCE_EXHAUSTED = 8;

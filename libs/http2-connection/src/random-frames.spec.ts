@@ -3,9 +3,8 @@ import { duplexPair } from 'node:stream';
 import { FLAG, FRAME, frame, PREFACE, settingsFrame } from './frame.js';
 import { HpackEncoder } from './hpack/hpack-encoder.js';
 import type { ServedStream } from './served-stream.js';
-import { OctetBudget } from './octet-budget.js';
 import { serveHttp2Connection } from './serve-http2-connection.js';
-import { echo, grpcMessage } from './testing/index.js';
+import { CountingPool, echo, grpcMessage } from './testing/index.js';
 
 /** More of them by hand; each is a connection. */
 const RUNS = Number(process.env['WINS_FUZZ_RUNS'] ?? 300);
@@ -80,8 +79,8 @@ describe('random orders of frames', () => {
       fc.constantFrom(...HANDLERS),
       async (frames, cuts, handler) => {
         const [client, socket] = duplexPair();
-        const inbound = new OctetBudget(1 << 26);
-        const outbound = new OctetBudget(1 << 27);
+        const inbound = new CountingPool();
+        const outbound = new CountingPool();
         const streams: ServedStream[] = [];
         const ends: string[] = [];
         const connection = serveHttp2Connection(socket, {

@@ -3,7 +3,7 @@ import { DEFAULT_LIMITS, type Http2Limits } from './connection-limits.js';
 import type { EndReason } from './end-reason.js';
 import { Connection } from './http2-connection.js';
 import type { AnswerHeaders, PeerAddress } from './http2-stream.js';
-import type { OctetBudget } from './octet-budget.js';
+import { NO_POOL, type OctetPool } from './octet-pool.js';
 import type { RequestHeaders } from './request-headers.js';
 import { SegmentPool } from './segment-pool.js';
 import type { ServedStream } from './served-stream.js';
@@ -22,10 +22,10 @@ export interface Http2ConnectionOptions {
   readonly onFailure?: (error: unknown) => void;
   /** Whether a call by this path sends one message only; it has `requestMs` for all of it then. Default: each does. */
   readonly hasOneRequest?: (path: string) => boolean;
-  /** What the requests of several connections may hold together: 64 MiB are plenty. */
-  readonly inbound: OctetBudget;
-  /** What may wait for the clients of several connections together: 128 MiB are plenty. */
-  readonly outbound: OctetBudget;
+  /** What the requests of several connections may hold together. Default: each has its own limits alone. */
+  readonly inbound?: OctetPool;
+  /** What may wait for the clients of several connections together. Default: each has its own limits alone. */
+  readonly outbound?: OctetPool;
   /** What several connections put requests together in. Default: memory of this connection alone. */
   readonly segments?: SegmentPool;
   /** What handlers are told of the peer. */
@@ -54,7 +54,7 @@ export function serveHttp2Connection(
   socket: Duplex,
   options: Http2ConnectionOptions,
 ): Http2Connection {
-  const { onStream, inbound, outbound, peer } = options;
+  const { onStream, inbound = NO_POOL, outbound = NO_POOL, peer } = options;
   const connection = new Connection(socket, {
     ...{ onStream, inbound, outbound, peer },
     onGreeted: options.onGreeted ?? (() => undefined),

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { AnswerHeaders, PeerAddress } from './http2-stream.js';
+import type { Refusal } from './message-gatherer.js';
 
 /**
  * One call as its handler sees it. Reading gives whole messages of the request, writing takes octets of the answer. It has what gRPC
@@ -26,8 +27,8 @@ export interface ServedStream extends Duplex {
   ): void;
   /** Sends the last headers of the answer, once `wantTrailers` was told. */
   sendTrailers(headers: AnswerHeaders): void;
-  /** Answers with a status that no handler gave. */
-  refuse(answer: { readonly status: number; readonly message: string }): void;
+  /** Answers with a status that no handler gave; resets a stream that is in the middle of its answer. */
+  refuse(answer: Refusal): void;
   /** Ends the stream before its time. */
   close(code?: number): void;
 }

@@ -24,7 +24,7 @@ const HANDLERS = {
 };
 
 /** A connection serves or ends, never throws, and holds nothing when it is over. */
-export async function openHttp2({ serveHttp2Connection, OctetBudget }) {
+export async function openHttp2({ serveHttp2Connection }) {
   return {
     name: 'http2',
     generate: (rng) => ({
@@ -33,12 +33,12 @@ export async function openHttp2({ serveHttp2Connection, OctetBudget }) {
     }),
     async run(given) {
       const [client, socket] = duplexPair();
-      const inbound = new OctetBudget(1 << 26);
-      const outbound = new OctetBudget(1 << 27);
+      const accounts = [];
+      const pool = { open: () => accounts[accounts.push(account()) - 1] };
       const streams = [];
       const ends = [];
       const connection = serveHttp2Connection(socket, {
-        ...{ inbound, outbound },
+        ...{ inbound: pool, outbound: pool },
         peer: { remoteAddress: 'pipe', remotePort: 1 },
         limits: { lingerMs: 1 },
         hasOneRequest: (path) => path !== '/x.Y/Many',
@@ -55,9 +55,16 @@ export async function openHttp2({ serveHttp2Connection, OctetBudget }) {
       if (ends.length !== 1) throw new Error(`the end was told ${ends.length} times`);
       const left = streams.filter(({ destroyed }) => !destroyed).length;
       if (left > 0) throw new Error(`${left} of ${streams.length} streams outlived it`);
-      if (inbound.held + outbound.held !== 0)
-        throw new Error(`budgets hold ${inbound.held} and ${outbound.held} octets after the end`);
+      const held = accounts.map((each) => each.held);
+      if (held.length !== 2 || held.some((octets) => octets !== 0))
+        throw new Error(`accounts hold ${held.join(' and ')} octets after the end`);
     },
     close: () => undefined,
   };
+}
+
+function account() {
+  const made = { held: 0, set: (held) => (made.held = held) };
+  made.release = () => Object.assign(made, { held: 0, set: () => undefined });
+  return made;
 }

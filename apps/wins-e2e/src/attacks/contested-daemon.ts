@@ -6,10 +6,12 @@ import { Daemon, type LogRecord } from '../testing/daemon.js';
 import { mayMakeContainer, startInContainer } from '../testing/other-container.js';
 import { freePorts, HostProgram, textOf, Tunnel } from '../testing/tunnel/tunnel.js';
 import { wherePossible } from '../testing/where-possible.js';
-import { Workspace } from '../testing/workspace.js';
+import { WINS, Workspace } from '../testing/workspace.js';
 
 /** The name that the client gives itself. */
 export const CLAIMED = 'system:node-admin (trusted)';
+/** Programs that are listed, write much and then do nothing. */
+export const STAYING = ['stay-1', 'stay-2', 'stay-3'];
 const programs = path.join(__dirname, '../fixtures/programs');
 
 /** For tests whose hostile client must be in a container: as `wherePossible`. */
@@ -42,7 +44,10 @@ export class ContestedDaemon implements AsyncDisposable {
     const workspace = new Workspace();
     const web = await HostProgram.http((_incoming, response) => response.end('served'));
     const hello = workspace.script('hello', 'echo hello');
-    const white_list = { processPaths: [hello], proxyPorts: [web.port] };
+    const staying = STAYING.map((name) =>
+      workspace.script(name, 'head -c 300000 /dev/zero; exec sleep 600'),
+    );
+    const white_list = { processPaths: [hello, ...staying], proxyPorts: [web.port] };
     const daemon = await Daemon.start(workspace, workspace.config([], { white_list }));
     const { address, tunnelAddress } = await daemon.logged(({ msg }) => msg === 'ready');
     return new ContestedDaemon(workspace, web, daemon, String(address), String(tunnelAddress));
@@ -59,6 +64,14 @@ export class ContestedDaemon implements AsyncDisposable {
   async play(name: string, says: string, ...args: (string | number)[]): Promise<void> {
     const program = this.attack([path.join(programs, name), ...args.map(String)]);
     await program.printed(says);
+  }
+
+  /** What a client in a container of its own prints, which runs a program that is listed. */
+  async runHello(): Promise<string> {
+    const command = [WINS, 'cli', 'prc', 'run', '--path', this.workspace.path('hello')];
+    const { code, stdout, stderr } = await startInContainer(command, this.workspace.environment)
+      .outcome;
+    return code === 0 ? String(stdout) : `${code}: ${stderr}`;
   }
 
   /** What the other client gets through a tunnel of its own. */

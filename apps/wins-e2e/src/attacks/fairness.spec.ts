@@ -1,7 +1,13 @@
 import { type LogRecord } from '../testing/daemon.js';
 import { startInContainer } from '../testing/other-container.js';
 import { WINS } from '../testing/workspace.js';
-import { clientOf, CLAIMED, ContestedDaemon, whereContainersCanBe } from './contested-daemon.js';
+import {
+  clientOf,
+  CLAIMED,
+  ContestedDaemon,
+  STAYING,
+  whereContainersCanBe,
+} from './contested-daemon.js';
 
 const inContainer = whereContainersCanBe(it);
 
@@ -52,9 +58,21 @@ describe('a client that wants everything', () => {
       for (let call = 0; call < 20; call += 1)
         expect(await world.client.listProcesses()).toEqual([]);
       expect(await world.fetchThroughTunnel()).toBe('served');
-      const command = [WINS, 'cli', 'prc', 'run', '--path', world.workspace.path('hello')];
-      const run = await startInContainer(command, world.workspace.environment).outcome;
-      expect([run.code, String(run.stdout)]).toEqual([0, 'hello\n']);
+      expect(await world.runHello()).toBe('hello\n');
+    },
+  );
+
+  inContainer(
+    'follows output from three containers without reading it, and another one runs a program; the log says so (A31)',
+    async () => {
+      for (const name of STAYING) {
+        const args = [world.address, world.workspace.path(name), 240];
+        await world.play('unread-waits.cjs', 'waiting', ...args);
+      }
+      for (let run = 0; run < 3; run += 1) expect(await world.runHello()).toBe('hello\n');
+      const held = await world.daemon.logged(({ resource }) => resource === 'waits');
+      expect(held).toMatchObject({ level: 'warn', why: 'full' });
+      expect(clientOf(held)).toHaveProperty('container');
     },
   );
 

@@ -18,6 +18,7 @@ import { ConfigInForce } from './config-in-force.js';
 import { DaemonEvents } from './daemon-events.js';
 import { FeatureSet } from './feature-set.js';
 import type { Feature, Kernel, StartedConfig } from './feature.js';
+import { daemonResources } from './admission/daemon-resources.js';
 import { mainPipe } from './main-pipe.js';
 import type { ServedPipe } from './served-pipe.js';
 
@@ -68,17 +69,19 @@ export function createKernel(parts: KernelParts): ComposedKernel {
     ...{ start: parts.config, logger, events, audit, onConfig },
     features: () => features,
   });
+  const resources = daemonResources(logger, loaded.tunnel.maxSessions);
   const pipe = mainPipe({
     ...{ pipe: listen, security: system.pipeSecurity, identify: system.identify },
-    ...{ logger, events },
+    ...{ logger, events, resources },
   });
   const program = process.argv[1] ?? process.execPath;
   const kernel: Kernel = {
     ...{ logger, level, events, audit, trust, system, config, service, upgradeRecords, program },
-    pipe,
-    hostCalls: new HostCallGate(hostSystem(process.platform), pipe.connections, (record, client) =>
-      audit.decided(record, client),
-    ),
+    ...{ pipe, resources },
+    hostCalls: new HostCallGate({
+      ...{ host: hostSystem(process.platform), connections: pipe.connections },
+      ...{ calls: resources.hostCalls, audit: (record, client) => audit.decided(record, client) },
+    }),
     processHost: withDaemonVariables(sparingUpgrader(system.processHost, program, trust), {
       service,
       runtimeDirectory: ownRuntimeDirectory(),

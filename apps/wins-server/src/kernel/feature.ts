@@ -13,6 +13,7 @@ import type { Logger } from './log/logger.js';
 import type { LogLevel } from './log/log-level.js';
 import type { DaemonSystem } from '../operating-system.js';
 import type { Callers } from './rpc/administrators-only.js';
+import type { DaemonResources } from './admission/daemon-resources.js';
 import type { HostCallGate } from '../features/host/host-call-gate.js';
 import type { DaemonEvent, DaemonEvents } from './daemon-events.js';
 import type { ServedPipe } from './served-pipe.js';
@@ -183,6 +184,8 @@ export interface Kernel {
   readonly level: LogLevel;
   readonly events: DaemonEvents;
   readonly audit: AuditTrail;
+  /** What clients share. */
+  readonly resources: DaemonResources;
   readonly trust: FileTrust;
   readonly system: DaemonSystem;
   /** Makes calls about the host for clients, those that change it one at a time. */

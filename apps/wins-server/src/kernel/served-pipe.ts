@@ -3,11 +3,11 @@ import { listenPipe, type PipeListener, type PipeSecurity } from '@wins/pipe-tra
 import type { Logger } from './log/logger.js';
 import type { Callers } from './rpc/administrators-only.js';
 import { createCallServer, type CallServer } from './rpc/call-server.js';
-import { Connections, type ConnectionsOptions } from './rpc/connections.js';
+import { Connections, type ConnectionsOptions, type PipeResources } from './rpc/connections.js';
 import { EVERYBODY, type IdentifyClient } from './admission/client-identity.js';
 import { ClientTurns, type ClientTurnsOptions } from './admission/client-turns.js';
-import type { Room } from './admission/judge-entry.js';
-import { Places } from './admission/places.js';
+import { Places, type PlacesOptions } from './admission/places.js';
+import type { DaemonResources } from './admission/daemon-resources.js';
 import { tallyLog } from './admission/tally.js';
 import type { DaemonEvents } from './daemon-events.js';
 import { turnedAwayLog } from './turned-away-log.js';
@@ -22,15 +22,20 @@ export interface PipeParts {
   readonly identify: IdentifyClient | undefined;
   readonly logger: Logger;
   readonly events: DaemonEvents;
+  /** What all clients of the daemon share. */
+  readonly resources: DaemonResources;
   /** Adds what is served, when the first call comes. Default: who made the pipe has added it. */
   readonly addServices?: (server: Server, callers: Callers) => void;
 }
 
 /** What tells the pipes of a daemon apart. */
-export interface ServedPipeOptions extends PipeParts, Pick<ConnectionsOptions, 'room' | 'read'> {
+export interface ServedPipeOptions
+  extends Omit<PipeParts, 'resources'>, Pick<ConnectionsOptions, 'read'> {
+  /** The pipe of containers, or that of administrators. */
+  readonly kind: ConnectionsOptions['pipe'];
   /** What the log calls it. */
   readonly what: string;
-  readonly places: Room;
+  readonly resources: PipeResources & Pick<PlacesOptions, 'connections' | 'handshakes'>;
   /** Called after each turn. Default: nobody is told. */
   readonly turnEnded?: ClientTurnsOptions['ended'];
 }
@@ -49,12 +54,12 @@ export class ServedPipe {
   open: () => void = () => undefined;
 
   constructor(options: ServedPipeOptions) {
-    const { logger, events, room, read, turnEnded: ended } = options;
+    const { logger, events, kind, resources, read, turnEnded: ended } = options;
     this.#options = options;
     this.identify = options.identify ?? (() => EVERYBODY);
     const paused = 'a client was paused: it used its share of the processor';
     this.#paused = tallyLog(logger, 'warn', paused);
-    this.#turnedAway = turnedAwayLog(room.name, logger, events);
+    this.#turnedAway = turnedAwayLog(kind, logger, events);
     this.turns = new ClientTurns({
       ...(ended && { ended }),
       paused: ({ key, description: client }) => this.#paused.add(key, { client }),
@@ -62,7 +67,10 @@ export class ServedPipe {
     const opened = new Promise<void>((resolve) => (this.open = resolve));
     const calls = (): CallServer => (this.#calls ??= this.#serve());
     const { turns } = this;
-    this.connections = new Connections({ calls, opened, logger, events, turns, room, read });
+    this.connections = new Connections({
+      ...{ calls, opened, logger, events, turns, read },
+      ...{ pipe: kind, resources },
+    });
   }
 
   /** Where services are added; made when it is asked for, so that a pipe without clients has none. */
@@ -77,14 +85,16 @@ export class ServedPipe {
    * @throws PipeError
    */
   async listen(): Promise<string> {
-    const { pipe, places: room, security, logger, what } = this.#options;
-    const places = new Places({ ...room, turnedAway: this.#turnedAway.turnedAway });
+    const { pipe, resources, security, logger, what } = this.#options;
+    const { connections, handshakes } = resources;
+    const { turnedAway } = this.#turnedAway;
+    const places = new Places({ connections, handshakes, turnedAway });
     this.#listener = await listenPipe(pipe, {
       onConnection: (socket) => {
         const client = this.identify(socket);
         this.connections.admit(socket, client, places.enter(socket, client));
       },
-      maxConnections: room.places + room.greetings,
+      maxConnections: connections.row.total + handshakes.row.total,
       onError: (error) => logger.debug({ err: error, code: error.code }, what),
       security,
     });

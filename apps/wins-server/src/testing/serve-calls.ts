@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { ClientIdentity } from '../kernel/admission/client-identity.js';
 import { ClientTurns } from '../kernel/admission/client-turns.js';
+import { daemonResources } from '../kernel/admission/daemon-resources.js';
 import { DaemonEvents } from '../kernel/daemon-events.js';
 import { createCallServer } from '../kernel/rpc/call-server.js';
 import { Connections } from '../kernel/rpc/connections.js';
@@ -13,21 +14,25 @@ export async function serveCalls(
   address: string,
   addServices: (server: Server, connections: Connections) => void,
   log: (line: string) => void = () => undefined,
-  client?: ClientIdentity,
+  client?: ClientIdentity | (() => ClientIdentity),
   calls = createCallServer(),
 ): Promise<AsyncDisposable> {
   const logger = createLoggerTo({ debug: false, quiet: false }, { write: log });
+  const resources = daemonResources(logger);
+  const turns = new ClientTurns();
   const connections = new Connections({
     ...{ calls: () => calls, opened: Promise.resolve(), logger },
-    ...{ events: new DaemonEvents(), turns: new ClientTurns() },
-    room: { name: 'main', inboundOctets: 2 ** 26, outboundOctets: 2 ** 27 },
+    ...{ events: new DaemonEvents(), turns, pipe: 'main', resources },
   });
   addServices(calls.server, connections);
-  const listener = createServer((socket) => connections.admit(socket, client));
+  const listener = createServer((socket) =>
+    connections.admit(socket, typeof client === 'function' ? client() : client),
+  );
   listener.listen(address);
   await once(listener, 'listening');
   return {
     [Symbol.asyncDispose]: async () => {
+      turns[Symbol.dispose]();
       await connections.close(0);
       listener.close();
       await once(listener, 'close');

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ServedStream } from '../served-stream.js';
-import { OctetBudget } from '../octet-budget.js';
+import type { OctetAccount, OctetPool } from '../octet-pool.js';
 import type { RequestHeaders } from '../request-headers.js';
 import { serveHttp2Connection, type Http2Connection } from '../serve-http2-connection.js';
 import type { Http2Limits } from '../connection-limits.js';
@@ -21,19 +21,44 @@ export function echo(stream: ServedStream): void {
   });
 }
 
+/** For specs: counts what connections hold, and can end them. */
+export class CountingPool implements OctetPool {
+  readonly #accounts = new Map<OctetAccount, () => void>();
+
+  /** Octets that all hold. */
+  get held(): number {
+    return [...this.#accounts.keys()].reduce((sum, { held }) => sum + held, 0);
+  }
+
+  open(end: () => void): OctetAccount {
+    const account = {
+      held: 0,
+      set: (held: number): void => void (account.held = held),
+      release: (): void => void this.#accounts.delete(account),
+    };
+    this.#accounts.set(account, end);
+    return account;
+  }
+
+  /** Ends the connection that holds most. */
+  endLargest(): void {
+    const [largest] = [...this.#accounts].sort(([one], [other]) => other.held - one.held);
+    largest?.[0].release();
+    largest?.[1]();
+  }
+}
+
 /** How a {@link FrameServer} serves. */
 export interface FrameServerOptions {
   readonly limits?: Partial<Http2Limits>;
   readonly onStream?: (stream: ServedStream, headers: RequestHeaders) => void;
   readonly hasOneRequest?: (path: string) => boolean;
-  readonly inbound?: OctetBudget;
-  readonly outbound?: OctetBudget;
 }
 
 /** For specs: serves connections on a socket path, and remembers what became of them. */
 export class FrameServer implements AsyncDisposable {
-  readonly inbound: OctetBudget;
-  readonly outbound: OctetBudget;
+  readonly inbound = new CountingPool();
+  readonly outbound = new CountingPool();
   readonly connections: Http2Connection[] = [];
   readonly streams: ServedStream[] = [];
   readonly requests: RequestHeaders[] = [];
@@ -54,8 +79,6 @@ export class FrameServer implements AsyncDisposable {
   ) {
     this.#folder = folder;
     this.#listener = listener;
-    this.inbound = options.inbound ?? new OctetBudget(64 * 1024 * 1024);
-    this.outbound = options.outbound ?? new OctetBudget(128 * 1024 * 1024);
     listener.on('connection', (socket) => {
       this.places += 1;
       socket.once('close', () => {

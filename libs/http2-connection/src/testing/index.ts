@@ -4,5 +4,5 @@
  * @module
  */
 export { FrameClient, grpcMessage, type ReceivedFrame } from './frame-client.js';
-export { echo, FrameServer, type FrameServerOptions } from './frame-server.js';
+export { CountingPool, echo, FrameServer, type FrameServerOptions } from './frame-server.js';
 export { FLAG, FRAME, frame, frameOfNumbers, PREFACE, SETTING, settingsFrame } from '../frame.js';

@@ -8,6 +8,8 @@ import type { ClientIdentity } from '../../kernel/admission/client-identity.js';
 import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
 import { privateFolder } from '../../testing/private-folder.js';
 import { serveCalls } from '../../testing/serve-calls.js';
+import { resourceTable } from '../../kernel/admission/resources.js';
+import { Shares } from '../../kernel/admission/shares.js';
 import { createEventsService } from './events-service.js';
 
 const { read } = eventsServiceDefinition;
@@ -24,6 +26,7 @@ describe('the service of events', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  const followers = new Shares(resourceTable(1024).followers);
   async function as<T>(
     client: ClientIdentity,
     ask: (daemon: WinsClient) => Promise<T>,
@@ -32,7 +35,10 @@ describe('the service of events', () => {
     await using _calls = await serveCalls(
       address,
       (server, callers) =>
-        server.addService(eventsServiceDefinition, createEventsService({ journal: ring, callers })),
+        server.addService(
+          eventsServiceDefinition,
+          createEventsService({ journal: ring, callers, followers }),
+        ),
       undefined,
       client,
     );

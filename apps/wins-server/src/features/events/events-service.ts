@@ -8,18 +8,19 @@ import type {
 import { messageOf } from '@wins/wins-program';
 import { FeatureError } from '../../kernel/feature-error.js';
 import type { EventJournal } from './event-journal.js';
+import type { Shares } from '../../kernel/admission/shares.js';
 import type { Caller } from '../../kernel/rpc/connections.js';
 import { rpcError, toRpcError } from '../../kernel/rpc/rpc-errors.js';
 import { administratorsOnly, type Callers } from '../../kernel/rpc/administrators-only.js';
 
-/** Calls that wait, in all; what is beyond is refused. */
-const MOST_WAITING = 8;
 const LONGEST_WAIT_MS = 30_000;
 
 /** What the service asks. */
 export interface EventsServiceParts {
   readonly journal: Pick<EventJournal, 'page'>;
   readonly callers: Pick<Callers, 'clientOf' | 'administered'>;
+  /** Calls that wait. */
+  readonly followers: Shares;
 }
 
 type ReadCall = Caller & {
@@ -28,9 +29,12 @@ type ReadCall = Caller & {
 };
 
 /** Serves wins.EventsService, for administrators of the host alone: it tells what all clients did. */
-export function createEventsService({ journal, callers }: EventsServiceParts): EventsServiceServer {
+export function createEventsService({
+  journal,
+  callers,
+  followers,
+}: EventsServiceParts): EventsServiceServer {
   const answer = administratorsOnly(callers, 'tell about events', failure);
-  let waiting = 0;
   const read = async (call: ReadCall): Promise<EventsReadResponse> => {
     const { After: after, Since: since, Wait: wait } = call.request;
     const time = since === '' ? undefined : Date.parse(since);
@@ -44,18 +48,19 @@ export function createEventsService({ journal, callers }: EventsServiceParts): E
       ...(time !== undefined && { since: new Date(time) }),
     };
     if (!wait) return message(await journal.page(range));
-    if (waiting >= MOST_WAITING) {
-      const message = `cannot follow events: found ${MOST_WAITING} calls that wait; wanted fewer; try again later`;
+    const gone = new AbortController();
+    const claim = followers.take(callers.clientOf(call), { end: () => gone.abort() });
+    if (claim === undefined) {
+      const { total } = followers.row;
+      const message = `cannot follow events: ${total} calls wait for them already; try again later`;
       throw new FeatureError('tooManyFollowers', message);
     }
-    const gone = new AbortController();
     call.once('cancelled', () => gone.abort());
     const late = setTimeout(() => gone.abort(), LONGEST_WAIT_MS);
-    waiting += 1;
     try {
       return message(await journal.page({ ...range, waitUntil: gone.signal }));
     } finally {
-      waiting -= 1;
+      claim.release();
       clearTimeout(late);
     }
   };

@@ -14,14 +14,14 @@ export const events: Feature<object, EventJournal> = {
       ...{ listen: config.start.loaded.config.listen, events, logger },
       prepareDirectory: (folder) => trust.ensurePrivateFolder(folder),
     }),
-  services: (view) => [
+  services: (view, { resources }) => [
     {
       definition: eventsServiceDefinition,
       pipe: 'both',
       implement: (callers) =>
         createEventsService({
           journal: { page: (options) => view.require().page(options) },
-          callers,
+          ...{ callers, followers: resources.followers },
         }),
     },
   ],

@@ -1,13 +1,11 @@
 import type { HostSystem } from '@wins/wins-program';
-import { status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
+import type { sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js';
+import type { Shares } from '../../kernel/admission/shares.js';
 import type { Decision } from '../../kernel/audit/record-policy.js';
 import { FeatureError } from '../../kernel/feature-error.js';
 import type { Connections } from '../../kernel/rpc/connections.js';
 import { hostSystemErrorCode } from '../../kernel/host-system/host-system-error.js';
-import { rpcError, toRpcError } from '../../kernel/rpc/rpc-errors.js';
-
-/** Calls about the host that are under way at the same time. Each may cost a walk through tables, or processes. */
-const MAX_CALLS = 32;
+import { toRpcError } from '../../kernel/rpc/rpc-errors.js';
 
 const MAX_AUDITED_SUBJECTS = 64;
 const MAX_AUDITED_SUBJECT = 64;
@@ -45,18 +43,22 @@ type RecordHostCall = (
   client: string | undefined,
 ) => Promise<void> | undefined;
 
+/** What {@link HostCallGate} is made with. */
+export interface HostCallGateParts {
+  readonly host: HostSystem;
+  readonly connections: Pick<Connections, 'clientOf' | 'ownerOf'>;
+  /** Those under way, each of which may cost a walk through tables, or processes; more wait. */
+  readonly calls: Shares;
+  readonly audit: RecordHostCall;
+}
+
 /** Answers calls about the host: bounded, audited before they are made, and never with more than an error. */
 export class HostCallGate {
-  #open = 0;
   #lastChange: Promise<unknown> = Promise.resolve();
-  readonly #host: HostSystem;
-  readonly #connections: Pick<Connections, 'ownerOf'>;
-  readonly #audit: RecordHostCall;
+  readonly #parts: HostCallGateParts;
 
-  constructor(host: HostSystem, connections: Pick<Connections, 'ownerOf'>, audit: RecordHostCall) {
-    this.#host = host;
-    this.#connections = connections;
-    this.#audit = audit;
+  constructor(parts: HostCallGateParts) {
+    this.#parts = parts;
   }
 
   answer<Request, Answer>(
@@ -64,14 +66,12 @@ export class HostCallGate {
     respond: sendUnaryData<Answer>,
     hostCall: HostCall<Answer>,
   ): void {
-    if (this.#open >= MAX_CALLS) {
-      const details = `cannot ask the host: found ${MAX_CALLS} calls about it under way; wanted fewer`;
-      respond(rpcError(status.RESOURCE_EXHAUSTED, 'tooManyHostCalls', details));
-      return;
-    }
-    this.#open += 1;
-    this.#make(call, hostCall)
-      .finally(() => (this.#open -= 1))
+    const gone = new AbortController();
+    call.once('cancelled', () => gone.abort(new Error('the client has cancelled the call')));
+    const { calls, connections } = this.#parts;
+    calls
+      .wait(connections.clientOf(call), gone.signal)
+      .then((claim) => this.#make(call, hostCall).finally(() => claim.release()))
       .then(
         (answer) => respond(null, answer),
         (error: unknown) => respond(toRpcError(error)),
@@ -100,14 +100,14 @@ export class HostCallGate {
   ): Promise<Answer> {
     let ask: Ask<Answer>;
     try {
-      ask = await hostCall.plan(this.#host);
+      ask = await hostCall.plan(this.#parts.host);
     } catch (error) {
       await this.#record(call, hostCall, 'refused', error);
       throw error;
     }
     try {
       await this.#record(call, hostCall, 'allowed');
-      return await ask(this.#host);
+      return await ask(this.#parts.host);
     } catch (error) {
       const verdict = isNotRecorded(error) ? 'refused' : 'failed';
       await this.#record(call, hostCall, verdict, error);
@@ -121,7 +121,7 @@ export class HostCallGate {
     verdict: 'allowed' | 'refused' | 'failed',
     error?: unknown,
   ): Promise<void> | undefined {
-    const { id, label, client } = this.#connections.ownerOf(call);
+    const { id, label, client } = this.#parts.connections.ownerOf(call);
     const decision: HostDecision = {
       action,
       verdict,
@@ -134,7 +134,7 @@ export class HostCallGate {
       subjectCount: subject.length,
       ...(verdict !== 'allowed' && { code: codeOf(error) }),
     };
-    return this.#audit(decision, client?.key);
+    return this.#parts.audit(decision, client?.key);
   }
 }
 

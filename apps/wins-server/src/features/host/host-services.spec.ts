@@ -1,3 +1,4 @@
+import { status } from '@grpc/grpc-js';
 import type { HostSystem, NetworkSelector } from '@wins/wins-program';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import {
@@ -17,7 +18,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { resourceTable } from '../../kernel/admission/resources.js';
+import { Shares } from '../../kernel/admission/shares.js';
 import { FeatureError } from '../../kernel/feature-error.js';
+import type { ClientIdentity } from '../../kernel/admission/client-identity.js';
+import { CONTAINER } from '../../testing/client-identities.js';
 import { serveCalls } from '../../testing/serve-calls.js';
 import { createHnsService } from './hns-service.js';
 import { HostCallGate, type HostDecision } from './host-call-gate.js';
@@ -33,6 +38,8 @@ const OWN = {
   networks: [{ bytes: Uint8Array.of(10, 1, 7, 0), prefix: 24 }],
   gateways: [],
 };
+
+const OTHER = { ...CONTAINER, key: 'container:other' };
 
 /** A host that answers what the recorded one did, and remembers what it was asked. */
 class RecordedHost implements HostSystem {
@@ -97,6 +104,8 @@ describe('the services of the host', () => {
   let recording: (() => Promise<void>) | undefined;
   let served: AsyncDisposable;
   let client: WinsClient;
+  /** Whose the next connection is. */
+  let asks: ClientIdentity;
 
   beforeEach(async () => {
     folder = mkdtempSync(path.join(tmpdir(), 'wins-server-'));
@@ -106,24 +115,34 @@ describe('the services of the host', () => {
     auditFails = false;
     recording = undefined;
     granted = ['8.8.8.8', '10.1.0.0/16', '192.0.2.0/24', '2001:db8::/32'];
-    served = await serveCalls(address, (server, connections) => {
-      const calls = new HostCallGate(host, connections, (record) => {
-        if (auditFails) throw new Error('the audit log is full');
-        records.push(record);
-        return record.verdict === 'allowed' ? recording?.() : undefined;
-      });
-      server.addService(hostServiceDefinition, createHostService(calls));
-      server.addService(networkServiceDefinition, createNetworkService(calls));
-      server.addService(hnsServiceDefinition, createHnsService(calls));
-      server.addService(
-        routeServiceDefinition,
-        createRouteService(
-          calls,
-          () => granted,
-          () => OWN,
-        ),
-      );
-    });
+    asks = { ...CONTAINER, description: {} };
+    served = await serveCalls(
+      address,
+      (server, connections) => {
+        const audit = (record: HostCallRecord) => {
+          if (auditFails) throw new Error('the audit log is full');
+          records.push(record);
+          return record.verdict === 'allowed' ? recording?.() : undefined;
+        };
+        const calls = new HostCallGate({
+          ...{ host, connections, audit },
+          calls: new Shares(resourceTable(1024).hostCalls),
+        });
+        server.addService(hostServiceDefinition, createHostService(calls));
+        server.addService(networkServiceDefinition, createNetworkService(calls));
+        server.addService(hnsServiceDefinition, createHnsService(calls));
+        server.addService(
+          routeServiceDefinition,
+          createRouteService(
+            calls,
+            () => granted,
+            () => OWN,
+          ),
+        );
+      },
+      undefined,
+      () => asks,
+    );
     client = createWinsClient({ address, clientName: 'spec' });
   });
   afterEach(async () => {
@@ -131,6 +150,10 @@ describe('the services of the host', () => {
     await served[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true });
   });
+
+  async function isAsked(): Promise<void> {
+    while (host.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
 
   async function replay(command: RecordedCommand): Promise<Answer> {
     const reader = new AnswerReader([1]);
@@ -296,7 +319,7 @@ describe('the services of the host', () => {
     });
   });
 
-  it('change one thing at a time and take no more than 32 calls', async () => {
+  it('change one thing at a time, and the calls of a client beyond its share wait for their turn', async () => {
     let open: () => void = () => undefined;
     host.gate = new Promise<void>((resolve) => (open = resolve));
     const left = new AbortController();
@@ -305,16 +328,30 @@ describe('the services of the host', () => {
     const others = Array.from({ length: 30 }, (_, index) =>
       client.host.addRoutes([`192.0.2.${index + 3}`]),
     );
-    await expect(client.host.version()).rejects.toMatchObject({ reason: 'tooManyHostCalls' });
-    expect(host.asked).toEqual([['add', '192.0.2.1']]);
+    const waiting = client.host.version();
+    await isAsked();
     left.abort();
     await expect(second).rejects.toMatchObject({ code: 'cancelled' });
-    // The daemon has read the cancellation when it answers what was sent after it.
-    await expect(client.host.version()).rejects.toMatchObject({ reason: 'tooManyHostCalls' });
+    // The daemon has read the cancellation when it answers what was sent after it: nobody serves this here.
+    await expect(client.info()).rejects.toMatchObject({ grpcCode: status.UNIMPLEMENTED });
+    expect(host.asked).toEqual([['add', '192.0.2.1']]);
     open();
     await Promise.all([first, ...others]);
     expect(host.asked).toHaveLength(31);
     expect(host.asked).not.toContainEqual(['add', '192.0.2.2']);
-    await expect(client.host.version()).resolves.toMatchObject({ UBR: '0' });
+    await expect(waiting).resolves.toMatchObject({ UBR: '0' });
+  });
+
+  it('are made for a client while another one has as many under way as it may', async () => {
+    let open: () => void = () => undefined;
+    host.gate = new Promise<void>((resolve) => (open = resolve));
+    const hostile = Array.from({ length: 60 }, () => client.host.addRoutes(['192.0.2.1']));
+    await isAsked();
+    asks = OTHER;
+    await using other = createWinsClient({ address });
+    await expect(other.host.version()).resolves.toMatchObject({ UBR: '0' });
+    open();
+    await Promise.all(hostile);
+    expect(host.asked).toHaveLength(60);
   });
 });

@@ -10,6 +10,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createReflection } from './reflection.js';
+import { CONTAINER } from '../../testing/client-identities.js';
 import { serveCalls } from '../../testing/serve-calls.js';
 
 const METHOD = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
@@ -25,10 +26,15 @@ describe('reflection', () => {
   let served: AsyncDisposable;
 
   beforeAll(async () => {
-    served = await serveCalls(address, (server) => {
-      const { definition, implementation } = createReflection();
-      server.addService(definition, implementation);
-    });
+    served = await serveCalls(
+      address,
+      (server) => {
+        const { definition, implementation } = createReflection();
+        server.addService(definition, implementation);
+      },
+      undefined,
+      CONTAINER,
+    );
   });
   afterAll(async () => {
     for (const client of clients) client.close();
@@ -93,15 +99,19 @@ describe('reflection', () => {
       expect(answer).toContain(`no.such.symbol.${index}`);
   });
 
-  it('takes one stream of a connection at a time', async () => {
+  it('takes as many streams of a client as its share is', async () => {
     const client = connect();
-    const first = exchange(client);
-    first.write(LIST);
-    await once(first, 'data');
+    const streams = Array.from({ length: 8 }, () => exchange(client));
+    for (const stream of streams) {
+      stream.write(LIST);
+      await once(stream, 'data');
+    }
     expect((await failed(exchange(client))).code).toBe(status.RESOURCE_EXHAUSTED);
-    first.end();
-    first.resume();
-    await once(first, 'end');
+    for (const stream of streams) {
+      stream.end();
+      stream.resume();
+      await once(stream, 'end');
+    }
     const next = exchange(client);
     next.write(LIST);
     await once(next, 'data');

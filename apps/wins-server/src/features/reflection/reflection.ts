@@ -1,14 +1,13 @@
-import {
-  status,
-  type MethodDefinition,
-  type ServerDuplexStream,
-  type ServiceDefinition,
-  type UntypedHandleCall,
-  type UntypedServiceImplementation,
+import type {
+  MethodDefinition,
+  ServerDuplexStream,
+  ServiceDefinition,
+  UntypedHandleCall,
+  UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { FILE_DESCRIPTOR_SET } from '@wins/wins-api/contract';
 import { EventEmitter } from 'node:events';
-import { rpcError, toRpcError } from '../../kernel/rpc/rpc-errors.js';
+import { toRpcError } from '../../kernel/rpc/rpc-errors.js';
 
 type Exchange = ServerDuplexStream<Buffer, Buffer>;
 type Definition = MethodDefinition<unknown, unknown>;
@@ -20,8 +19,6 @@ const PATHS = ['v1', 'v1alpha'].map(
 );
 /** Is in the descriptors, and served on another pipe. */
 const ELSEWHERE: ReadonlySet<string> = new Set(['wins.DebugService']);
-/** Streams at a time, all connections together. A connection has one. */
-const MAX_STREAMS = 16;
 /** The longest request that makes sense, in octets: the name of a file, or of something in one. */
 const MAX_REQUEST_BYTES = 1024;
 
@@ -36,7 +33,6 @@ export function createReflection(): {
   readonly definition: ServiceDefinition;
   readonly implementation: UntypedServiceImplementation;
 } {
-  const open = new Set<string>();
   let answerers: ReadonlyMap<string, Answerer> | undefined;
   const answer = (path: string, request: Buffer): Buffer => {
     answerers ??= loadAnswerers();
@@ -45,14 +41,6 @@ export function createReflection(): {
     return answerer(request);
   };
   const serve = (path: string, call: Exchange): void => {
-    const peer = call.getPeer();
-    if (open.has(peer) || open.size >= MAX_STREAMS) {
-      const details = `cannot open another reflection stream; wanted one per connection, and ${MAX_STREAMS} in all`;
-      call.emit('error', rpcError(status.RESOURCE_EXHAUSTED, 'tooManyReflections', details));
-      return;
-    }
-    open.add(peer);
-    call.once('cancelled', () => open.delete(peer));
     call.on('data', (request: Buffer) => {
       call.pause();
       try {

@@ -1,4 +1,4 @@
-import { status, type ServerWritableStream } from '@grpc/grpc-js';
+import type { ServerWritableStream } from '@grpc/grpc-js';
 import type {
   ManagedProcess,
   OutputChunk,
@@ -19,14 +19,8 @@ import {
   type ProcessWaitResponse,
 } from '@wins/wins-api/contract';
 import type { Connections } from '../../kernel/rpc/connections.js';
-import { rpcError, toRpcError } from '../../kernel/rpc/rpc-errors.js';
+import { toRpcError } from '../../kernel/rpc/rpc-errors.js';
 import { decodeStartRequest } from './decode-start-request.js';
-
-/**
- * Wait calls that are open at the same time, all processes together. One that is never read costs the
- * messages that are handed to its connection, up to 1 MiB.
- */
-const MAX_LISTENERS = 512;
 
 /** The service as it is served: a request decodes only as far as it can be granted. */
 export const servedProcessDefinition: typeof processServiceDefinition = {
@@ -44,8 +38,6 @@ export function createProcessService(
       value: name?.Value ?? '',
       ...(name !== undefined && name.RunID !== '' && { runId: name.RunID }),
     });
-
-  let listeners = 0;
 
   return {
     start: (call, respond) => {
@@ -78,16 +70,8 @@ export function createProcessService(
     },
 
     wait: (call) => {
-      if (listeners >= MAX_LISTENERS) {
-        const details = `cannot follow another run: found ${MAX_LISTENERS} calls that do; wanted fewer`;
-        call.emit('error', rpcError(status.RESOURCE_EXHAUSTED, 'tooManyListeners', details));
-        return;
-      }
       try {
         sendOutput(find(call.request.Data), connections.ownerOf(call).id, call);
-        listeners += 1;
-        // grpc-js emits it at the end of every call, once.
-        call.once('cancelled', () => (listeners -= 1));
       } catch (error) {
         call.emit('error', toRpcError(error));
       }

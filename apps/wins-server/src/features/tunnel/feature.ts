@@ -23,13 +23,13 @@ export const tunnel: Feature<TunnelSettings, Tunnel> = {
   settings: ({ config: { proxy: pipe, tunnel: limits, whiteList } }) => ({
     ...{ pipe, limits, allowedPorts: whiteList.proxyPorts },
   }),
-  start: async (settings, { system, trust, pipe, audit, logger, events }) => {
+  start: async (settings, { system, trust, pipe, resources, audit, logger, events }) => {
     ensurePipeFolder(settings.pipe, trust);
     const { pipeSecurity: security } = system;
     const { identify, turns } = pipe;
     const endpoint = await openTunnelEndpoint({
       ...settings,
-      ...{ security, identify, turns, audit, logger, events },
+      ...{ security, identify, turns, resources, audit, logger, events },
     });
     return { ...endpoint, configure: ({ allowedPorts }) => endpoint.allowPorts(allowedPorts) };
   },

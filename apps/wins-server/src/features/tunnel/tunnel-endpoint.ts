@@ -11,6 +11,7 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { ClientDescription, IdentifyClient } from '../../kernel/admission/client-identity.js';
 import type { ClientTurns } from '../../kernel/admission/client-turns.js';
+import type { DaemonResources } from '../../kernel/admission/daemon-resources.js';
 import { Places } from '../../kernel/admission/places.js';
 import { tallyLog } from '../../kernel/admission/tally.js';
 import { AUDIT, type AuditTrail } from '../../kernel/audit/audit-trail.js';
@@ -23,8 +24,6 @@ import { WebSocketHandshakes, type Guest } from './web-socket-handshakes.js';
 
 /** How long streams may go on once the daemon ends. */
 const DRAIN_MS = 2000;
-/** Connections whose handshake is not complete. */
-const GREETINGS = 64;
 
 /** What a tunnel pipe is opened with. */
 export interface TunnelEndpointOptions {
@@ -35,6 +34,8 @@ export interface TunnelEndpointOptions {
   readonly limits: TunnelLimits;
   readonly security: PipeSecurity | undefined;
   readonly identify: IdentifyClient;
+  /** What clients of the daemon share. */
+  readonly resources: Pick<DaemonResources, 'tunnels' | 'tunnelHandshakes'>;
   /** Measures what each open tunnel costs. */
   readonly turns: ClientTurns;
   readonly audit: Pick<AuditTrail, 'counted' | 'decided'>;
@@ -71,10 +72,9 @@ export interface TunnelEndpoint {
 export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promise<TunnelEndpoint> {
   const { limits, logger, audit, events } = options;
   const turnedAway = turnedAwayLog('tunnel', logger, events);
+  const { tunnels, tunnelHandshakes } = options.resources;
   const places = new Places({
-    places: limits.maxSessions,
-    placesPerClient: Math.max(1, Math.floor(limits.maxSessions / 2)),
-    greetings: GREETINGS,
+    ...{ connections: tunnels, handshakes: tunnelHandshakes },
     turnedAway: turnedAway.turnedAway,
   });
   const connects = createConnectLimits();
@@ -101,7 +101,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     lastId += 1;
     const requester = `tunnel:${lastId}`;
     const who = { requester, clientSays, client: client.description };
-    // An open tunnel never makes room: its client waits for connections on it.
+    // An open tunnel is never idle: its client waits for connections on it.
     place.begin();
     const session = serveTunnel(webSocket, {
       localConnection,
@@ -158,7 +158,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
 
   const listener = await listenPipe(options.pipe, {
     security: options.security,
-    maxConnections: limits.maxSessions + GREETINGS,
+    maxConnections: tunnels.row.total + tunnelHandshakes.row.total,
     handshakeTimeoutMs: limits.handshakeTimeoutMs,
     onConnection: (socket) => {
       const client = options.identify(socket);

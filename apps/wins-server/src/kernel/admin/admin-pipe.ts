@@ -1,11 +1,5 @@
 import { ServedPipe, type PipeParts } from '../served-pipe.js';
 
-const MIB = 1024 * 1024;
-/** An administrator has work for one or two. */
-const PLACES = { places: 8, placesPerClient: 8, greetings: 8 };
-/** What waits for a client that does not read: a connection may hold 36 MiB. */
-const ROOM = { name: 'admin', inboundOctets: MIB, outboundOctets: 40 * MIB } as const;
-
 /** The pipe of administrators. The daemon serves without it: one that cannot be opened is an error in the log. */
 export class AdminPipe implements AsyncDisposable {
   readonly #parts: PipeParts;
@@ -15,9 +9,17 @@ export class AdminPipe implements AsyncDisposable {
 
   constructor(parts: PipeParts) {
     this.#parts = parts;
+    const { resources } = parts;
     this.#served = new ServedPipe({
-      ...{ what: 'pipe of administrators', places: PLACES, room: ROOM },
       ...parts,
+      ...{ kind: 'admin', what: 'pipe of administrators' },
+      resources: {
+        ...resources,
+        connections: resources.adminConnections,
+        handshakes: resources.adminHandshakes,
+        requestOctets: resources.adminRequestOctets,
+        answerOctets: resources.adminAnswerOctets,
+      },
     });
     this.#served.open();
   }

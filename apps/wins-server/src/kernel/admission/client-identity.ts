@@ -18,7 +18,7 @@ export interface ClientDescription {
 export interface ClientIdentity {
   /** What quotas go by: the container if there is one, else the account. A process is too easily made. */
   readonly key: string;
-  /** Whether it has the rights of the daemon, outside of any container. One place is kept for these. */
+  /** Whether it has the rights of the daemon, outside of any container. Of each resource a part is kept for these. */
   readonly isAdministrator: boolean;
   /** Whether clients cannot be told apart here, so that this is all of them. */
   readonly isEverybody: boolean;
@@ -29,6 +29,12 @@ export interface ClientIdentity {
 
 /** Looks at a connection when it is accepted, before anything is read from it. Never throws. */
 export type IdentifyClient = (connection: Socket) => ClientIdentity;
+
+/**
+ * Key of all clients that the system cannot identify: they have ended, or may not be looked at. A client can make itself one, so
+ * all of them together have less than another.
+ */
+export const UNIDENTIFIED = 'unidentified';
 
 /** Everyone, where the system does not say who connects. */
 export const EVERYBODY: ClientIdentity = {

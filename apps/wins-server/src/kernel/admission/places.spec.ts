@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { ClientIdentity } from './client-identity.js';
-import { Places, type Place, type PlacesOptions } from './places.js';
+import { Places, type Place } from './places.js';
+import { Shares } from './shares.js';
 
 const client = (key: string, isAdministrator = false): ClientIdentity => ({
   key,
@@ -16,12 +17,14 @@ const honest = client('honest');
 describe('the places of a pipe', () => {
   let away: string[];
   let places: Places;
-  const make = (room: Partial<PlacesOptions> = {}): Places =>
-    new Places({
-      ...{ places: 16, placesPerClient: 8, greetings: 16 },
+  const make = ({ connections = 17, handshakes = 16 } = {}): Places => {
+    const row = { what: 'places', floor: 1, atLimit: 'yields' } as const;
+    return new Places({
+      handshakes: new Shares({ ...row, total: 2 * handshakes, reserve: 0 }),
+      connections: new Shares({ ...row, total: connections, reserve: 1 }),
       turnedAway: ({ key }, why) => away.push(`${key} ${why}`),
-      ...room,
     });
+  };
   beforeEach(() => {
     away = [];
     places = make();
@@ -64,7 +67,7 @@ describe('the places of a pipe', () => {
   });
 
   it('are free at once when a connection is ended for another', () => {
-    places = make({ greetings: 4 });
+    places = make({ handshakes: 4 });
     const guests = several(100, hostile);
     expect(places.size).toBe(4);
     expect(guests.filter(({ connection }) => !connection.destroyed)).toHaveLength(4);
@@ -83,7 +86,7 @@ describe('the places of a pipe', () => {
   });
 
   it('are kept by who has a call, and lost by the oldest that has none', () => {
-    places = make({ placesPerClient: 3 });
+    places = make({ connections: 7 });
     const [first, second, third, fourth] = several(4, hostile);
     for (const guest of [first, second, third]) guest?.place.settle();
     first?.place.begin();
@@ -104,9 +107,22 @@ describe('the places of a pipe', () => {
         place.settle();
         place.begin();
       }
-    expect(places.size).toBe(15);
-    expect(enter(honest).place.settle()).toBe(false);
+    expect(places.size).toBe(16);
     expect(enter(client('uid:0', true)).place.settle()).toBe(true);
+    expect([away, places.size]).toEqual([[], 17]);
+  });
+
+  it('are there for a client without any when others have all: whose are the most loses an idle one, else the newest', () => {
+    const [idle, busy] = [several(8, client('a')), several(8, client('b'))];
+    for (const { place } of [...idle, ...busy]) place.settle();
+    for (const { place } of busy) place.begin();
+    for (const { place } of idle.slice(0, -1)) place.begin();
+    for (let count = 0; count < 5; count += 1) expect(enter(honest).place.settle()).toBe(true);
+    expect(away).toEqual(['a idle', 'b most-held', 'a most-held', 'b most-held', 'a most-held']);
+    expect(idle.map(({ connection }) => connection.destroyed).indexOf(true)).toBe(5);
+    // What comes beyond its share takes the place of its own.
+    expect(enter(honest).place.settle()).toBe(true);
+    expect(away.at(-1)).toBe('honest idle');
   });
 
   it('hold nothing of ten thousand clients that came and went', async () => {

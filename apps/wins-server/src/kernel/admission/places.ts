@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { ClientIdentity } from './client-identity.js';
-import { judgeGreeting, judgePlace, type Holding, type Room } from './judge-entry.js';
+import type { Claim, LimitReason, Shares } from './shares.js';
 
 /** Why a connection was ended to make room. */
 export type TurnedAway =
@@ -8,13 +8,19 @@ export type TurnedAway =
   | 'slow-greeting'
   /** It had no call, and another one came. */
   | 'idle'
+  /** Its client has the most, and another one came. */
+  | 'most-held'
   /** Its client has as many as one may have. */
   | 'client-limit'
   /** No place is left. */
   | 'full';
 
 /** What {@link Places} is made with. */
-export interface PlacesOptions extends Room {
+export interface PlacesOptions {
+  /** Of connections that have not greeted. */
+  readonly handshakes: Shares;
+  /** Of those that have. */
+  readonly connections: Shares;
   /** Learns of each connection that is ended here. A hostile client can cause many of these. */
   readonly turnedAway: (client: ClientIdentity, why: TurnedAway) => void;
 }
@@ -23,28 +29,14 @@ export interface PlacesOptions extends Room {
 export interface Place {
   /** The connection has greeted. False when there is no place for it: it has been ended. */
   settle(): boolean;
-  /** A call began: while it goes on, the connection does not make room for others. */
+  /** A call began: while it goes on, idle connections make room before this one. */
   begin(): void;
   /** A call ended. */
   end(): void;
 }
 
-interface Guest {
-  readonly connection: Duplex;
-  readonly client: ClientIdentity;
-  calls: number;
-}
-
-/** What one client has, each in the order of coming. */
-interface Party {
-  readonly greeting: Set<Guest>;
-  readonly settled: Set<Guest>;
-}
-
-/** The open connections of one pipe, by client. Who makes room for whom is decided in `judge-entry`. */
+/** The open connections of one pipe. */
 export class Places {
-  readonly #parties = new Map<string, Party>();
-
   readonly #options: PlacesOptions;
 
   constructor(options: PlacesOptions) {
@@ -53,84 +45,41 @@ export class Places {
 
   /** Connections that are open. */
   get size(): number {
-    let size = 0;
-    for (const { greeting, settled } of this.#parties.values())
-      size += greeting.size + settled.size;
-    return size;
+    return this.#options.handshakes.held + this.#options.connections.held;
   }
 
   /** Takes in a connection that was just accepted. */
   enter(connection: Duplex, client: ClientIdentity): Place {
-    const greeting = new Map([...this.#parties].map(([key, party]) => [key, party.greeting.size]));
-    const verdict = judgeGreeting(greeting, this.#options, client.key);
-    if (verdict.kind === 'evict')
-      this.#end(this.#parties.get(verdict.key)?.greeting, 'slow-greeting');
-    const guest: Guest = { connection, client, calls: 0 };
-    const party = this.#parties.get(client.key) ?? { greeting: new Set(), settled: new Set() };
-    this.#parties.set(client.key, party);
-    party.greeting.add(guest);
-    connection.once('close', () => this.#leave(guest));
+    const { handshakes, connections, turnedAway } = this.#options;
+    let calls = 0;
+    const away = (why: TurnedAway): void => {
+      claim = undefined;
+      connection.destroy();
+      turnedAway(client, why);
+    };
+    let claim: Claim | undefined = handshakes.take(client, {
+      end: () => away('slow-greeting'),
+      isIdle: () => true,
+    });
+    connection.once('close', () => {
+      claim?.release();
+      claim = undefined;
+    });
     return {
-      settle: () => this.#settle(guest),
-      begin: () => void (guest.calls += 1),
-      end: () => void (guest.calls -= 1),
+      settle: () => {
+        if (claim === undefined) return false;
+        claim.release();
+        let isSettled = false;
+        const end = (why: LimitReason): void => {
+          if (!isSettled) away(why === 'share' ? 'client-limit' : 'full');
+          else away(calls === 0 ? 'idle' : 'most-held');
+        };
+        claim = connections.take(client, { end, isIdle: () => isSettled && calls === 0 });
+        isSettled = claim !== undefined;
+        return isSettled;
+      },
+      begin: () => void (calls += 1),
+      end: () => void (calls -= 1),
     };
   }
-
-  #settle(guest: Guest): boolean {
-    const { client, connection } = guest;
-    const party = this.#parties.get(client.key);
-    if (party?.greeting.delete(guest) !== true) return false;
-    const verdict = judgePlace(this.#holdings(), this.#options, client);
-    if (verdict.kind === 'refuse') {
-      this.#forgetIfGone(client.key, party);
-      connection.destroy();
-      this.#options.turnedAway(client, verdict.rule);
-      return false;
-    }
-    if (verdict.kind === 'evict') {
-      const idle = [...(this.#parties.get(verdict.key)?.settled ?? [])].filter(isIdle);
-      this.#end(idle, 'idle');
-    }
-    party.settled.add(guest);
-    // It may have been forgotten with the one that made room.
-    this.#parties.set(client.key, party);
-    return true;
-  }
-
-  /** Ends the first of them. */
-  #end(guests: Iterable<Guest> | undefined, why: TurnedAway): void {
-    for (const guest of guests ?? []) {
-      // Its place is free now, not when the system has closed it.
-      this.#leave(guest);
-      guest.connection.destroy();
-      this.#options.turnedAway(guest.client, why);
-      return;
-    }
-  }
-
-  #leave(guest: Guest): void {
-    const party = this.#parties.get(guest.client.key);
-    if (party === undefined) return;
-    party.greeting.delete(guest);
-    party.settled.delete(guest);
-    this.#forgetIfGone(guest.client.key, party);
-  }
-
-  #forgetIfGone(key: string, { greeting, settled }: Party): void {
-    if (greeting.size === 0 && settled.size === 0) this.#parties.delete(key);
-  }
-
-  #holdings(): Map<string, Holding> {
-    return new Map(
-      [...this.#parties].map(([key, { settled }]) => {
-        const idle = [...settled].filter(isIdle).length;
-        return [key, { places: settled.size, idle }];
-      }),
-    );
-  }
-}
-
-function isIdle({ calls }: Guest): boolean {
-  return calls === 0;
 }

@@ -1,4 +1,84 @@
+/**
+ * The table of resources: the only place where a limit of the daemon stands that clients can come to. Each is shared by
+ * `Shares`, the processor by `ClientTurns`.
+ */
 import type { Rate } from '@wins/time';
+
+/** One resource that clients share. */
+export interface ResourceRow {
+  /** For people: in the log and in the docs. */
+  readonly what: string;
+  readonly total: number;
+  /** Part of the total that administrators alone may use. */
+  readonly reserve: number;
+  /** Least share of a client, however many there are. */
+  readonly floor: number;
+  /**
+   * At the limit the client that holds most yields: what it does not use, the oldest first; else its largest, the newest first.
+   * Or who comes waits for its turn. Or it is refused, where nothing can be taken back.
+   */
+  readonly atLimit: 'yields' | 'waits' | 'refused';
+}
+
+export type ResourceName =
+  | ResourceOfPipe
+  | `admin${Capitalize<ResourceOfPipe>}`
+  | 'tunnels'
+  | 'tunnelHandshakes'
+  | 'calls'
+  | 'waits'
+  | 'watches'
+  | 'reflections'
+  | 'followers'
+  | 'hostCalls'
+  | 'streams'
+  | 'runs';
+
+type ResourceOfPipe = 'connections' | 'handshakes' | 'requestOctets' | 'answerOctets';
+
+const MIB = 1024 * 1024;
+
+/** Row of what can be taken back. */
+function yields(what: string, total: number, reserve: number, floor = 1): ResourceRow {
+  return { what, total, reserve, floor, atLimit: 'yields' };
+}
+
+/**
+ * The table for a daemon that may have so many descriptors open. What takes descriptors takes three quarters of them together, so
+ * that a daemon never lacks one for an administrator, its log or a file.
+ *
+ * @param tunnels - Sessions of the tunnel, as the config has it.
+ */
+export function resourceTable(
+  descriptors: number,
+  tunnels = 16,
+): Readonly<Record<ResourceName, ResourceRow>> {
+  const part = (most: number, divisor: number): number =>
+    Math.max(2, Math.min(most, Math.floor(descriptors / divisor)));
+  return {
+    connections: yields('connections of the gRPC pipe', part(1024, 4), part(16, 128), 4),
+    handshakes: yields('connections of the gRPC pipe that have not greeted', part(256, 16), 1),
+    requestOctets: yields('bytes of requests that are not complete or not taken', 24 * MIB, MIB),
+    answerOctets: yields('bytes of answers that wait for their readers', 64 * MIB, 4 * MIB),
+    adminConnections: yields('connections of the pipe of administrators', 8, 0),
+    adminHandshakes: yields('connections of that pipe that have not greeted', 8, 0),
+    adminRequestOctets: yields('bytes of requests on that pipe', MIB, 0),
+    adminAnswerOctets: yields('bytes of answers on that pipe', 40 * MIB, 0),
+    tunnels: yields('sessions of the tunnel', tunnels, tunnels < 2 ? 0 : 1),
+    tunnelHandshakes: yields('connections of the tunnel without a session', part(64, 32), 1),
+    streams: {
+      ...{ what: 'streams of all tunnels', total: part(16_384, 4), reserve: part(64, 128) },
+      ...{ floor: 4, atLimit: 'yields' },
+    },
+    calls: yields('calls under way', 1024, 64, 16),
+    waits: yields('calls that follow the output of a run', 512, 16, 8),
+    watches: yields('calls that watch health', 64, 4, 2),
+    reflections: yields('calls of reflection', 16, 1),
+    followers: yields('calls that follow events', 8, 0),
+    hostCalls: { what: 'calls about the host', total: 32, reserve: 4, floor: 1, atLimit: 'waits' },
+    runs: yields('runs that start or live', part(256, 32), part(16, 256), 2),
+  };
+}
 
 /** How the time of the daemon's one thread is shared: by what is used, in turns. */
 export interface ProcessorRow {

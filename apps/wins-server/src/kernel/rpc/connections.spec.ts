@@ -56,7 +56,7 @@ describe('the calls of one client', () => {
   }
   const answers = ({ frames }: FrameClient) => frames.filter(({ type }) => type === FRAME.headers);
 
-  it('are 512 over all of its connections, and again as many as have ended', async () => {
+  it('are its share over all of its connections, and again as many as have ended', async () => {
     await serve(CONTAINER);
     const [first, second] = await call(512);
     expect(clients.flatMap(answers)).toEqual([]);

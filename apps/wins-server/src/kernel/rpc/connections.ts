@@ -1,6 +1,5 @@
 import { status } from '@grpc/grpc-js';
 import {
-  OctetBudget,
   SegmentPool,
   serveHttp2Connection,
   type EndReason,
@@ -9,9 +8,8 @@ import {
 } from '@wins/http2-connection';
 import type { ProcessOwner } from '@wins/process-manager';
 import { parseTraceparent, type TraceContext } from '../../features/tracing/trace-context.js';
-import { CLIENT_NAME_METADATA_KEY } from '@wins/wins-api/contract';
+import { CLIENT_NAME_METADATA_KEY, ERROR_METADATA_KEY } from '@wins/wins-api/contract';
 import type { Socket } from 'node:net';
-import { ClientCalls, MOST_CALLS } from '../admission/client-calls.js';
 import {
   type ClientDescription,
   type ClientIdentity,
@@ -20,20 +18,29 @@ import {
 import { clientLabel } from '../admission/client-label.js';
 import type { ClientTurns } from '../admission/client-turns.js';
 import type { Place } from '../admission/places.js';
+import type { Claim, Shares } from '../admission/shares.js';
 import { tallyLog } from '../admission/tally.js';
 import { ANSWER_HEADERS, type CallServer } from './call-server.js';
 import type { Logger } from '../log/logger.js';
 import type { DaemonEvents } from '../daemon-events.js';
 import { RequestTrace } from './request-trace.js';
 
-/** Which pipe the connections are of, and what they may take together. */
-export interface ConnectionsRoom {
-  readonly name: 'main' | 'admin';
-  /** What unfinished requests of all clients may take in memory. */
-  readonly inboundOctets: number;
-  /** What may wait in all for clients that do not read. */
-  readonly outboundOctets: number;
-}
+/** What clients of a pipe share. */
+export type PipeResources = Readonly<
+  Record<'calls' | 'requestOctets' | 'answerOctets' | CallResource, Shares>
+>;
+
+type CallResource = 'waits' | 'watches' | 'reflections';
+type LastingCall = readonly [CallResource, code: string];
+const REFLECTION: LastingCall = ['reflections', 'tooManyReflections'];
+
+/** Calls that last, each kind of which clients share by itself, and our own code for those that are refused. */
+const LASTING_CALLS: ReadonlyMap<string, LastingCall> = new Map<string, LastingCall>([
+  ['/wins.ProcessService/Wait', ['waits', 'tooManyListeners']],
+  ['/grpc.health.v1.Health/Watch', ['watches', 'tooManyWatchers']],
+  ['/grpc.reflection.v1.ServerReflection/ServerReflectionInfo', REFLECTION],
+  ['/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo', REFLECTION],
+]);
 
 /** What {@link Connections} are made with. */
 export interface ConnectionsOptions {
@@ -46,13 +53,18 @@ export interface ConnectionsOptions {
   readonly events: DaemonEvents;
   /** Measures what each connection costs. The owner disposes of it. */
   readonly turns: ClientTurns;
-  readonly room: ConnectionsRoom;
+  /** Which pipe the connections are of. */
+  readonly pipe: 'main' | 'admin';
+  readonly resources: PipeResources;
   /** Called with the octets of each read, before they are processed. Default: nothing is. */
   readonly read?: ((octets: number) => void) | undefined;
 }
 
 /** A connection is `NAME:N`. */
-const NAMES: Readonly<Record<ConnectionsRoom['name'], string>> = { main: 'pipe', admin: 'admin' };
+const NAMES: Readonly<Record<ConnectionsOptions['pipe'], string>> = {
+  main: 'pipe',
+  admin: 'admin',
+};
 
 /** Ends of connections that say nothing about the client. */
 const ORDINARY_ENDS: ReadonlySet<EndReason> = new Set(['clientGone', 'closed', 'idle']);
@@ -90,10 +102,7 @@ interface Admitted {
 export class Connections {
   readonly #admitted = new Map<string, Admitted>();
   readonly #served = new Set<Http2Connection>();
-  readonly #inbound: OctetBudget;
-  readonly #outbound: OctetBudget;
   readonly #segments = new SegmentPool();
-  readonly #clientCalls = new ClientCalls();
   readonly #faults: ReturnType<typeof tallyLog>;
   readonly #trace: RequestTrace;
   #lastId = 0;
@@ -101,10 +110,8 @@ export class Connections {
   readonly #options: ConnectionsOptions;
 
   constructor(options: ConnectionsOptions) {
-    const { logger, room } = options;
+    const { logger } = options;
     this.#options = options;
-    this.#inbound = new OctetBudget(room.inboundOctets);
-    this.#outbound = new OctetBudget(room.outboundOctets);
     this.#faults = tallyLog(logger, 'info', 'connection ended');
     this.#trace = new RequestTrace(logger);
   }
@@ -117,8 +124,8 @@ export class Connections {
     }
     this.#lastId += 1;
     const remotePort = this.#lastId;
-    const { calls, opened, logger, events, turns, read, room } = this.#options;
-    const remoteAddress = NAMES[room.name];
+    const { calls, opened, logger, events, turns, read, pipe, resources } = this.#options;
+    const remoteAddress = NAMES[pipe];
     const peer = `${remoteAddress}:${remotePort}`;
     const disconnected = new AbortController();
     const admitted = { client, openedAtMs: Date.now(), socket, disconnected, calls: 0 };
@@ -130,8 +137,8 @@ export class Connections {
       logger.error({ err, peer }, 'a call failed unexpectedly; its connection is closed');
     const connection = serveHttp2Connection(socket, {
       peer: { remoteAddress, remotePort },
-      inbound: this.#inbound,
-      outbound: this.#outbound,
+      inbound: { open: (end) => resources.requestOctets.open(client, end) },
+      outbound: { open: (end) => resources.answerOctets.open(client, end) },
       segments: this.#segments,
       answerHeaders: ANSWER_HEADERS,
       hasOneRequest: (path) => calls().hasOneRequest(path),
@@ -145,19 +152,17 @@ export class Connections {
         const trace = parseTraceparent(headers['traceparent']);
         this.#trace.called(peer, stream, path, trace);
         const sinceMs = performance.now();
-        const isTaken = this.#clientCalls.begin(client);
+        const claims = this.#claim(client, stream, path);
         stream.once('close', () => {
           if (events.isCounted) this.#tellCall(stream, path, sinceMs, trace);
-          if (!isTaken) return;
-          this.#clientCalls.ended(client);
+          if (claims === undefined) return;
+          for (const claim of claims) claim.release();
           admitted.calls -= 1;
           place?.end();
         });
-        if (!isTaken) {
-          const message = `cannot take another call of this client: found ${MOST_CALLS} under way; wanted fewer`;
-          stream.refuse({ status: status.RESOURCE_EXHAUSTED, message });
-          return;
-        }
+        if (claims === undefined) return;
+        // What comes in the same octets as the end of this call may have what it had.
+        stream.once('aborted', () => claims.forEach((claim) => claim.release()));
         place?.begin();
         admitted.calls += 1;
         void opened.then(() => {
@@ -233,9 +238,30 @@ export class Connections {
     };
   }
 
+  /** Claims what a call takes; undefined when its client has its share of it, and the call is refused. */
+  #claim(client: ClientIdentity, stream: ServedStream, path: string): readonly Claim[] | undefined {
+    const { resources } = this.#options;
+    const claims: Claim[] = [];
+    const take = (shares: Shares, code?: string): boolean => {
+      const message = `cannot serve this call: its client has its share of ${shares.row.what}`;
+      const headers = code === undefined ? {} : { [ERROR_METADATA_KEY]: code };
+      const end = (): void => {
+        stream.refuse({ status: status.RESOURCE_EXHAUSTED, message, headers });
+      };
+      const claim = shares.take(client, { end });
+      if (claim !== undefined) claims.push(claim);
+      else for (const each of claims) each.release();
+      return claim !== undefined;
+    };
+    const lasting = LASTING_CALLS.get(path);
+    const isTaken =
+      take(resources.calls) && (lasting === undefined || take(resources[lasting[0]], lasting[1]));
+    return isTaken ? claims : undefined;
+  }
+
   #tellConnection(phase: 'opened' | 'closed'): void {
-    const { events, room } = this.#options;
-    if (events.isCounted) events.publish({ type: 'connection', pipe: room.name, phase });
+    const { events, pipe } = this.#options;
+    if (events.isCounted) events.publish({ type: 'connection', pipe, phase });
   }
 
   #tellCall(

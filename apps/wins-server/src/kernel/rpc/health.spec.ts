@@ -16,6 +16,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Health } from './health.js';
+import { CONTAINER } from '../../testing/client-identities.js';
 import { serveCalls } from '../../testing/serve-calls.js';
 
 const { check, list, watch } = healthServiceDefinition;
@@ -30,7 +31,14 @@ describe('health', () => {
     folder = mkdtempSync(path.join(tmpdir(), 'wins-health-'));
     health = new Health(['', 'wins.CsiProxyService', 'wins.PlanService', 'wins.ProcessService']);
     clients = [];
-    served = await serveCalls(path.join(folder, 's'), (server) => health.addTo(server));
+    let clientCount = 0;
+    served = await serveCalls(
+      path.join(folder, 's'),
+      (server) => health.addTo(server),
+      undefined,
+      // Each connection is of another container.
+      () => ({ ...CONTAINER, key: `container:${(clientCount += 1)}` }),
+    );
   });
   afterEach(async () => {
     for (const client of clients) client.close();
@@ -175,23 +183,27 @@ describe('health', () => {
     expect(told).toEqual([]);
   });
 
-  it('lets a connection watch four times, and again when it has let go', async () => {
+  it('lets a client watch as often as its share is, and again when it has let go', async () => {
     const client = connect();
-    const calls = Array.from({ length: 4 }, () => follow(client, 'x'));
-    for (const call of calls) expect(await next(call)).toBe(HealthStatus.SERVICE_UNKNOWN);
+    const calls = Array.from({ length: 32 }, () => follow(client, 'x'));
+    expect(new Set(await Promise.all(calls.map(next)))).toEqual(
+      new Set([HealthStatus.SERVICE_UNKNOWN]),
+    );
     expect(await failed(follow(client, ''))).toBe(status.RESOURCE_EXHAUSTED);
-    expect(await next(follow(connect(), ''))).toBe(HealthStatus.NOT_SERVING);
     calls[0]?.cancel();
-    // The cancellation is on the wire before what asks.
+    // The cancellation was read when what is sent after it is answered.
+    await ask(client, '');
     expect(await next(follow(client, ''))).toBe(HealthStatus.NOT_SERVING);
   });
 
-  it('lets 64 watch at a time', async () => {
-    for (let connection = 0; connection < 16; connection += 1) {
-      const client = connect();
-      const calls = Array.from({ length: 4 }, () => follow(client, ''));
-      await Promise.all(calls.map(next));
-    }
-    expect(await failed(follow(connect(), ''))).toBe(status.RESOURCE_EXHAUSTED);
+  it('ends the newest watch of who has the most when there are no more, and another client watches', async () => {
+    const [first, second] = [connect(), connect()];
+    const watched = [first, second].map((client) =>
+      Array.from({ length: 30 }, () => follow(client, '')),
+    );
+    await Promise.all(watched.flat().map(next));
+    const newest = watched.map((calls) => failed(calls.at(-1) as (typeof calls)[number]));
+    expect(await next(follow(connect(), ''))).toBe(HealthStatus.NOT_SERVING);
+    expect(await Promise.race(newest)).toBe(status.RESOURCE_EXHAUSTED);
   });
 });

@@ -2,16 +2,8 @@ import { status, type Server } from '@grpc/grpc-js';
 import { HealthStatus, healthServiceDefinition, type HealthServer } from '@wins/wins-api/contract';
 import { rpcError } from './rpc-errors.js';
 
-/**
- * Calls of Watch at a time, in all and of one connection. What each holds does not depend on what
- * its client sent.
- */
-const MAX_WATCHERS = 64;
-const MAX_WATCHERS_OF_CONNECTION = 4;
-
-/** A call of Watch. */
+/** A call of Watch. What it holds does not depend on what its client sent. */
 interface Watcher {
-  readonly peer: string;
   readonly service: string;
   /** Sends a change: a few octets. */
   readonly send: (status: HealthStatus) => void;
@@ -45,15 +37,9 @@ export class Health {
         respond(null, { statuses: Object.fromEntries(statuses) });
       },
       watch: (call) => {
-        const peer = call.getPeer();
-        const refusal = this.#refusal(peer);
-        if (refusal !== undefined) {
-          call.emit('error', rpcError(status.RESOURCE_EXHAUSTED, 'tooManyWatchers', refusal));
-          return;
-        }
         const { service } = call.request;
         const send = (now: HealthStatus): void => void call.write({ status: now });
-        const watcher: Watcher = { peer, service, send };
+        const watcher: Watcher = { service, send };
         this.#watchers.add(watcher);
         call.once('cancelled', () => this.#watchers.delete(watcher));
         send(this.#statusOf(service));
@@ -97,13 +83,5 @@ export class Health {
       const now = this.#statusOf(service);
       if (now !== before[index]) send(now);
     }
-  }
-
-  #refusal(peer: string): string | undefined {
-    if (this.#watchers.size >= MAX_WATCHERS)
-      return `cannot watch health: found ${MAX_WATCHERS} calls that do; wanted fewer`;
-    const own = [...this.#watchers].filter((other) => other.peer === peer).length;
-    if (own < MAX_WATCHERS_OF_CONNECTION) return undefined;
-    return `cannot watch health: found ${own} calls of this connection that do; wanted fewer`;
   }
 }

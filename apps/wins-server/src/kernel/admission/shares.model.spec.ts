@@ -1,0 +1,120 @@
+import * as fc from 'fast-check';
+import { UNIDENTIFIED, type ClientIdentity } from './client-identity.js';
+import type { ResourceRow } from './resources.js';
+import { Shares, type Claim } from './shares.js';
+
+const CLIENTS: readonly ClientIdentity[] = ['a', 'b', 'c', 'd', 'e', UNIDENTIFIED, 'root'].map(
+  (key) => ({
+    ...{ key, isAdministrator: key === 'root', isEverybody: false, description: {}, names: [] },
+  }),
+);
+
+interface Act {
+  readonly kind: 'take' | 'grow' | 'release';
+  readonly who: number;
+  readonly which: number;
+  readonly amount: number;
+}
+
+const acts: fc.Arbitrary<Act[]> = fc.array(
+  fc.record({
+    kind: fc.constantFrom('take', 'take', 'take', 'grow', 'release'),
+    who: fc.nat(CLIENTS.length - 1),
+    which: fc.nat(20),
+    amount: fc.integer({ min: 1, max: 3 }),
+  }),
+  { maxLength: 120 },
+);
+const rows: fc.Arbitrary<ResourceRow> = fc
+  .record({ total: fc.integer({ min: 16, max: 40 }), reserve: fc.nat(3) })
+  .map((numbers) => ({ what: 'things', floor: 1, atLimit: 'yields', ...numbers }));
+
+/** One resource with clients that do what they like, and what a simple book of it says. */
+class World {
+  readonly #shares: Shares;
+  readonly #row: ResourceRow;
+  readonly #claims: { readonly client: ClientIdentity; readonly claim: Claim }[] = [];
+
+  constructor(row: ResourceRow) {
+    this.#row = row;
+    this.#shares = new Shares(row);
+  }
+
+  heldBy({ key }: ClientIdentity): number {
+    return this.#claims.reduce(
+      (sum, { client, claim }) => sum + (client.key === key ? claim.held : 0),
+      0,
+    );
+  }
+
+  /** What a client may count on beside all that hold something. */
+  shareOf({ key }: ClientIdentity): number {
+    const present = CLIENTS.filter(
+      (each) => !each.isAdministrator && (each.key === key || this.heldBy(each) > 0),
+    ).length;
+    const share = Math.floor(this.#row.total / Math.max(2, present));
+    return Math.max(1, Math.floor(share * (key === UNIDENTIFIED ? 0.5 : 1)));
+  }
+
+  act({ kind, who, which, amount }: Act): void {
+    const client = CLIENTS[who] as ClientIdentity;
+    if (kind === 'take') this.#take(client);
+    else this.#change(client, which, kind === 'grow' ? amount : 0);
+    this.#check();
+  }
+
+  #take(client: ClientIdentity): void {
+    const hadNone = this.heldBy(client) === 0;
+    const claim = this.#shares.take(client);
+    if (claim !== undefined) {
+      this.#claims.push({ client, claim });
+      return;
+    }
+    if (client.isAdministrator || !hadNone) return;
+    // A client without any is refused only when nobody else has more than a share.
+    for (const other of CLIENTS.filter((each) => !each.isAdministrator && each !== client))
+      expect(this.heldBy(other)).toBeLessThanOrEqual(this.shareOf(other));
+  }
+
+  #change(client: ClientIdentity, which: number, amount: number): void {
+    const own = this.#claims.filter((each) => each.client === client);
+    const claim = own[which % Math.max(1, own.length)]?.claim;
+    if (amount > 0) claim?.set(claim.held + amount);
+    else claim?.release();
+  }
+
+  #check(): void {
+    const { total, reserve } = this.#row;
+    const all = CLIENTS.map((client) => this.heldBy(client));
+    const held = all.reduce((sum, each) => sum + each, 0);
+    expect(this.#shares.held).toBe(held);
+    expect(held).toBeLessThanOrEqual(total);
+    const ofAdministrators = all[CLIENTS.length - 1] ?? 0;
+    if (ofAdministrators <= reserve)
+      expect(held - ofAdministrators).toBeLessThanOrEqual(total - reserve);
+  }
+}
+
+it('lets no client without any wait while another has more than its share, whatever clients do', () => {
+  fc.assert(
+    fc.property(rows, acts, (row, all) => {
+      const world = new World(row);
+      for (const act of all) world.act(act);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+it('lets nobody have more than half for long: what a client takes beyond its share is refused', () => {
+  fc.assert(
+    fc.property(rows, fc.nat(CLIENTS.length - 2), acts, (row, who, all) => {
+      const world = new World(row);
+      for (const act of all) world.act(act);
+      const client = CLIENTS[who] as ClientIdentity;
+      for (let more = 0; more < row.total; more += 1)
+        world.act({ kind: 'take', who, which: 0, amount: 1 });
+      expect(world.heldBy(client)).toBeLessThanOrEqual(world.shareOf(client));
+    }),
+    { numRuns: 100 },
+  );
+});

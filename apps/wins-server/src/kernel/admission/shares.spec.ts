@@ -1,0 +1,138 @@
+import { UNIDENTIFIED, type ClientIdentity } from './client-identity.js';
+import type { ResourceRow } from './resources.js';
+import { Shares, type Claim, type LimitReason } from './shares.js';
+
+const client = (key: string): ClientIdentity => ({
+  ...{ key, isAdministrator: false, isEverybody: false, description: {}, names: [] },
+});
+const [a, b, c] = [client('a'), client('b'), client('c')];
+const administrator = { ...client('uid:0'), isAdministrator: true };
+const everybody = { ...client('unknown'), isEverybody: true };
+const never = new AbortController().signal;
+
+describe('what clients share', () => {
+  let told: string[];
+  let ended: string[];
+  beforeEach(() => {
+    told = [];
+    ended = [];
+  });
+  const share = (row: Partial<ResourceRow> = {}): Shares =>
+    new Shares(
+      { ...{ what: 'things', total: 12, reserve: 0, floor: 1, atLimit: 'yields' }, ...row },
+      ({ key }, why) => told.push(`${key} ${why}`),
+    );
+  const take = (shares: Shares, who: ClientIdentity, count = 1, name = who.key) =>
+    Array.from({ length: count }, (_, index) =>
+      shares.take(who, {
+        end: (why: LimitReason) => ended.push(`${name}${index} ${why}`),
+      }),
+    ).filter((claim): claim is Claim => claim !== undefined);
+
+  it('is for one client half of it, so that there is some for who comes', () => {
+    const shares = share();
+    expect(take(shares, a, 8)).toHaveLength(6);
+    expect(told).toEqual(['a share', 'a share']);
+    expect(take(shares, b)).toHaveLength(1);
+    expect(shares.held).toBe(7);
+  });
+
+  it('is taken back from who has the most, the newest first, until all have an equal part', () => {
+    const shares = share();
+    take(shares, a, 6);
+    take(shares, b, 6);
+    expect(take(shares, c, 6)).toHaveLength(4);
+    expect(ended.slice(0, 4)).toEqual(['a5 full', 'b5 full', 'a4 full', 'b4 full']);
+    expect(shares.held).toBe(12);
+  });
+
+  it('is taken back first where it is idle, the oldest of it, and else where it is large', () => {
+    const shares = share();
+    const claims = [1, 2, 2, 1].map((amount, index) =>
+      shares.take(a, { amount, end: () => ended.push(`a${index}`), isIdle: () => index === 3 }),
+    );
+    expect(claims).not.toContain(undefined);
+    claims[0]?.set(5);
+    expect(ended).toEqual(['a3', 'a0']);
+  });
+
+  it('is not taken back where it cannot be: a newcomer is refused', () => {
+    const shares = share({ atLimit: 'refused' });
+    take(shares, a, 6);
+    take(shares, b, 6);
+    expect(take(shares, c)).toEqual([]);
+    expect(told).toEqual(['c full']);
+  });
+
+  it('has a part for administrators, who have no share and lose nothing to others', () => {
+    const shares = share({ reserve: 2 });
+    take(shares, a, 6);
+    take(shares, b, 6);
+    expect(shares.held).toBe(10);
+    expect(take(shares, administrator, 2)).toHaveLength(2);
+    expect(shares.held).toBe(12);
+    expect(take(shares, administrator, 10)).toHaveLength(10);
+    expect(take(shares, c)).toEqual([]);
+    expect(take(shares, administrator)).toEqual([]);
+  });
+
+  it('is for all together where clients cannot be told apart', () => {
+    const shares = share({ reserve: 2 });
+    expect(take(shares, everybody, 12)).toHaveLength(10);
+  });
+
+  it('is less for all clients that cannot be identified than for one other', () => {
+    const shares = share({ total: 24 });
+    take(shares, a, 12);
+    expect(take(shares, client(UNIDENTIFIED), 12)).toHaveLength(6);
+    expect(take(shares, b, 12)).toHaveLength(8);
+    expect(ended.filter((each) => each.startsWith(UNIDENTIFIED)).length).toBeGreaterThan(6);
+  });
+
+  it('is never less than its floor, as long as there is any', () => {
+    const shares = share({ floor: 4 });
+    for (const key of 'abcdef') take(shares, client(key), 2);
+    expect(take(shares, client('a'), 2)).toHaveLength(0);
+    expect(shares.held).toBe(12);
+  });
+
+  it('is given back once, and then nothing is kept of its client', () => {
+    const shares = share();
+    const [claim] = take(shares, a);
+    claim?.release();
+    claim?.release();
+    claim?.set(5);
+    expect(shares.held).toBe(0);
+    expect(take(shares, b, 6)).toHaveLength(6);
+  });
+
+  it('is waited for in turns: a client that asks often delays only itself', async () => {
+    const shares = share({ total: 2, atLimit: 'waits' });
+    const order: string[] = [];
+    const claims: Claim[] = [];
+    const ask = async (who: ClientIdentity): Promise<void> => {
+      claims.push(await shares.wait(who, never));
+      order.push(who.key);
+    };
+    const asked = [a, a, a, b, c].map(ask);
+    while (order.length < asked.length) {
+      await new Promise((resolve) => setImmediate(resolve));
+      claims.shift()?.release();
+    }
+    expect(order.slice(0, 4).sort()).toEqual(['a', 'a', 'b', 'c']);
+  });
+
+  it('is waited for until that is given up', async () => {
+    const shares = share({ total: 1, atLimit: 'waits' });
+    const [claim] = take(shares, a);
+    const gone = new AbortController();
+    const waiting = shares.wait(b, gone.signal);
+    const next = shares.wait(c, never);
+    gone.abort(new Error('gone'));
+    await expect(waiting).rejects.toThrow('gone');
+    await expect(shares.wait(b, gone.signal)).rejects.toThrow('gone');
+    claim?.release();
+    (await next).release();
+    expect(shares.held).toBe(0);
+  });
+});
