@@ -69,7 +69,6 @@ export {
   type JobObjectProcessHostOptions,
 } from './processes/job-object-process-host.js';
 export {
-  endProcess,
   isRunning,
   ownIdentity,
   processIdentity,
@@ -88,6 +87,7 @@ export { processesOf } from './processes/windows-process-table.js';
 export { startDetachedProcess } from './processes/windows-process-detached.js';
 export type { Program } from './processes/windows-process-start.js';
 export { RegistryKey } from './registry/registry.js';
+export { windowsFolder } from './registry/windows-folder.js';
 export type { RegistryValue } from './registry/registry-value.js';
 export {
   serviceControlManager,
@@ -100,6 +100,12 @@ export type {
   ServiceStartType,
   FailurePolicy,
 } from './services/service-definition.js';
+export {
+  endProcessWithin,
+  endService,
+  startServiceProcess,
+  type ServiceEndOptions,
+} from './services/service-end.js';
 export type { ServiceStopReason } from './services/service-lifecycle.js';
 export {
   runAsService,
@@ -109,4 +115,9 @@ export {
 export type { ServiceState, ServiceStatus } from './services/service-status.js';
 export type { ServiceConfig } from './services/service-config.js';
 export type { WaitOptions } from './services/service-wait.js';
-export { WindowsError, type WindowsErrorCode, type SystemFailure } from './windows-error.js';
+export {
+  unlessAbsent,
+  WindowsError,
+  type WindowsErrorCode,
+  type SystemFailure,
+} from './windows-error.js';

@@ -42,6 +42,16 @@ export class WindowsError extends Error {
   }
 }
 
+/** What `act` gives; undefined when the system says that it is not there. @throws what else it throws. */
+export function unlessAbsent<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof WindowsError && error.code === 'notFound') return undefined;
+    throw error;
+  }
+}
+
 const CODES: ReadonlyMap<number, WindowsErrorCode> = new Map([
   [2, 'notFound'],
   [3, 'notFound'],

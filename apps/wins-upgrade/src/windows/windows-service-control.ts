@@ -1,16 +1,14 @@
 import {
-  endProcess,
-  isRunning,
+  endService,
   lockFile,
-  processIdentity,
-  RegistryKey,
   serviceControlManager,
+  startServiceProcess,
+  unlessAbsent,
   WindowsError,
-  type ProcessIdentity,
+  windowsFolder,
 } from '@wins/windows-host';
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   ensurePrivateFolder,
   findPlaces,
@@ -27,7 +25,6 @@ import {
 } from '@wins/service-upgrade';
 import { SERVICE_NAME } from '@wins/wins-program';
 
-const LOOK_EVERY_MS = 20;
 /** A process that has said that it stopped, or was ended by force, is gone much sooner. */
 const END_MS = 10_000;
 const REGISTER_MS = 30_000;
@@ -48,22 +45,16 @@ export class WindowsServiceControl implements ServiceControl {
     this.#defaultTarget = defaultTarget;
   }
 
-  /** The environment is not asked where Windows is: it may come from a container. */
   get defaultTarget(): string {
     if (this.#defaultTarget !== undefined) return this.#defaultTarget;
-    const key = RegistryKey.open('SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion');
-    try {
-      const root = key?.value('SystemRoot');
-      if (root?.type === 'text') return path.win32.join(root.value, 'wins.exe');
-      throw this.#failure('find a place for', 'the registry does not say where Windows is');
-    } finally {
-      key?.close();
-    }
+    const folder = windowsFolder();
+    if (folder !== undefined) return path.win32.join(folder, 'wins.exe');
+    throw this.#failure('find a place for', 'the registry does not say where Windows is');
   }
 
   query(): Promise<ServiceStatus | undefined> {
     return this.#attempt('ask for', () => {
-      const found = this.#unlessAbsent(() => ({
+      const found = unlessAbsent(() => ({
         ...this.#services.status(this.name),
         ...this.#services.config(this.name),
       }));
@@ -104,41 +95,20 @@ export class WindowsServiceControl implements ServiceControl {
 
   start(): Promise<void> {
     return this.#upgrade.effects.once('start service', () =>
-      this.#attempt('start', async () => {
-        const started = new AbortController();
-        try {
-          await this.#services.start(this.name, {
-            signal: started.signal,
-            onProgress: ({ pid }) => {
-              if (pid !== 0) started.abort();
-            },
-          });
-        } catch (error) {
-          if (!started.signal.aborted) throw error;
-        }
-      }),
+      this.#attempt('start', () => startServiceProcess(this.name)),
     );
   }
 
   stop(graceMs: number): Promise<void> {
     return this.#upgrade.effects.once('stop service', () =>
       this.#attempt('stop', async () => {
-        const { pid } = this.#services.status(this.name);
-        const running = pid === 0 ? undefined : processIdentity(pid);
         try {
-          await this.#services.stop(this.name, { timeoutMs: graceMs });
+          await endService(this.name, { stopMs: graceMs, exitMs: END_MS });
         } catch (error) {
-          const code = error instanceof WindowsError ? error.code : undefined;
-          if (code === 'busy') {
-            const hint = `sc.exe enumdepend ${this.name} lists them, and they are to be stopped first`;
-            throw this.#failure('stop', `services that depend on it run; ${hint}`, error);
-          }
-          if (code !== 'timeout' || running === undefined) throw error;
-          endProcess(running);
-          await this.#endOf(running);
-          await this.#noticeEnd(running);
+          if (!(error instanceof WindowsError) || error.code !== 'busy') throw error;
+          const hint = `sc.exe enumdepend ${this.name} lists them, and they are to be stopped first`;
+          throw this.#failure('stop', `services that depend on it run; ${hint}`, error);
         }
-        if (running !== undefined) await this.#endOf(running);
       }),
     );
   }
@@ -164,24 +134,6 @@ export class WindowsServiceControl implements ServiceControl {
     );
   }
 
-  /** The service manager learns of an end by force in its own time; what counts is that no process of the service is left. */
-  async #noticeEnd({ pid }: ProcessIdentity): Promise<void> {
-    try {
-      await this.#services.stop(this.name, { timeoutMs: END_MS });
-    } catch (error) {
-      const { pid: now } = this.#services.status(this.name);
-      if (!(error instanceof WindowsError) || (now !== 0 && now !== pid)) throw error;
-    }
-  }
-
-  /** A service counts as stopped when it says so, a moment before its process is gone and its program free. */
-  async #endOf(running: ProcessIdentity): Promise<void> {
-    if (await hasEnded(running)) return;
-    endProcess(running);
-    if (await hasEnded(running)) return;
-    throw this.#failure('stop', `its process ${running.pid} does not end, not even by force`);
-  }
-
   /** A program registers itself: it knows what its service is called, when it is restarted and where it logs. */
   async #register({ imagePath, args }: ServiceCommand): Promise<void> {
     if (this.name !== SERVICE_NAME)
@@ -194,15 +146,6 @@ export class WindowsServiceControl implements ServiceControl {
     );
     if (code === 0) return;
     throw this.#failure('register', `${imagePath} ended with ${code ?? 'a signal'}: ${stderr}`);
-  }
-
-  #unlessAbsent<T>(act: () => T): T | undefined {
-    try {
-      return act();
-    } catch (error) {
-      if (error instanceof WindowsError && error.code === 'notFound') return undefined;
-      throw error;
-    }
   }
 
   async #attempt<T>(tried: string, act: () => T | Promise<T>): Promise<T> {
@@ -224,14 +167,4 @@ function stateOf(
   state: ReturnType<ReturnType<typeof serviceControlManager>['status']>['state'],
 ): ServiceState {
   return state === 'running' || state === 'stopped' || state === 'paused' ? state : 'pending';
-}
-
-/** Waits a while for the end of a process. */
-async function hasEnded(running: ProcessIdentity): Promise<boolean> {
-  const end = performance.now() + END_MS;
-  while (isRunning(running)) {
-    if (performance.now() >= end) return false;
-    await delay(LOOK_EVERY_MS);
-  }
-  return true;
 }

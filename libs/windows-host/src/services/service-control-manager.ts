@@ -20,7 +20,7 @@ import { advapi32 } from '../win32/advapi32.js';
 import { call, checkStatus, inBackground } from '../win32/calls/call.js';
 import { kernel32 } from '../win32/kernel32.js';
 import { SERVICE_STATUS } from '../win32/structures.js';
-import { systemError, WindowsError } from '../windows-error.js';
+import { systemError, unlessAbsent, WindowsError } from '../windows-error.js';
 
 /** What became of a registration. */
 export interface Registration {
@@ -150,12 +150,8 @@ export function serviceControlManager(): ServiceControlManager {
 }
 
 function isThere(name: string): boolean {
-  try {
-    return withService(name, SERVICE_QUERY_STATUS, 'looked whether it is there', () => true);
-  } catch (error) {
-    if (isCode(error, 'notFound')) return false;
-    throw error;
-  }
+  const tried = 'looked whether it is there';
+  return unlessAbsent(() => withService(name, SERVICE_QUERY_STATUS, tried, () => true)) ?? false;
 }
 
 async function start(name: string, options: WaitOptions = {}): Promise<ServiceStatus> {
@@ -234,11 +230,8 @@ function register(definition: ServiceDefinition): Registration {
         }
       });
     });
-  try {
-    return update();
-  } catch (error) {
-    if (!isCode(error, 'notFound')) throw error;
-  }
+  const updated = unlessAbsent(update);
+  if (updated !== undefined) return updated;
   try {
     return create();
   } catch (error) {
@@ -282,18 +275,16 @@ function change(name: string, { commandLine, startType, dependencies }: ServiceC
 }
 
 function remove(name: string): boolean {
-  try {
-    return withService(name, DELETE, 'removed it', (service) => {
+  const removed = unlessAbsent(() =>
+    withService(name, DELETE, 'removed it', (service) => {
       const { GetLastError } = kernel32;
       const errorNumber = advapi32.DeleteService(service) === 0 ? GetLastError() : 0;
       const fine = ERROR_SERVICE_MARKED_FOR_DELETE;
       checkStatus(`removed the service ${name}`, 'DeleteService', errorNumber, fine);
       return true;
-    });
-  } catch (error) {
-    if (isCode(error, 'notFound')) return false;
-    throw error;
-  }
+    }),
+  );
+  return removed ?? false;
 }
 
 /** Of a service that is just starting, the one is said or the other. */

@@ -119,7 +119,7 @@ describe('the services of the host', () => {
     served = await serveCalls(
       address,
       (server, connections) => {
-        const audit = (record: HostCallRecord) => {
+        const audit = (record: HostDecision) => {
           if (auditFails) throw new Error('the audit log is full');
           records.push(record);
           return record.verdict === 'allowed' ? recording?.() : undefined;

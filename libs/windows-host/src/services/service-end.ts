@@ -1,0 +1,93 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  endProcess,
+  isRunning,
+  processIdentity,
+  type ProcessIdentity,
+} from '../processes/windows-process.js';
+import { WindowsError } from '../windows-error.js';
+import { serviceControlManager } from './service-control-manager.js';
+
+const LOOK_EVERY_MS = 20;
+/** A process that was ended by force is gone much sooner. */
+const FORCED_MS = 10_000;
+
+/** How long a service and its process may take to end by themselves, in milliseconds. */
+export interface ServiceEndOptions {
+  /** Until the service says that it has stopped. */
+  readonly stopMs: number;
+  /** From then on, until its process is gone. */
+  readonly exitMs: number;
+}
+
+/** Starts a service and resolves once its process exists, whether it serves or not. @throws WindowsError as `start` does. */
+export async function startServiceProcess(name: string): Promise<void> {
+  const started = new AbortController();
+  try {
+    await serviceControlManager().start(name, {
+      signal: started.signal,
+      onProgress: ({ pid }) => {
+        if (pid !== 0) started.abort();
+      },
+    });
+  } catch (error) {
+    if (!started.signal.aborted) throw error;
+  }
+}
+
+/**
+ * Stops a service, from any state, and resolves when its process is gone: one that takes too long is ended by its handle. A service says
+ * that it has stopped a moment before its process is gone and its program free, and some live on.
+ *
+ * @throws WindowsError `notFound`, `accessDenied`; `busy` when services that depend on it run; `timeout` when its process does not end.
+ */
+export async function endService(
+  name: string,
+  { stopMs, exitMs }: ServiceEndOptions,
+): Promise<void> {
+  const services = serviceControlManager();
+  const { pid } = services.status(name);
+  const running = pid === 0 ? undefined : processIdentity(pid);
+  try {
+    await services.stop(name, { timeoutMs: stopMs });
+  } catch (error) {
+    const isLate = error instanceof WindowsError && error.code === 'timeout';
+    if (!isLate || running === undefined) throw error;
+    await endProcessWithin(running, 0);
+    await noticeEnd(name, running);
+  }
+  if (running !== undefined) await endProcessWithin(running, exitMs);
+}
+
+/**
+ * Waits for the end of exactly this process, and ends it by its handle when that takes too long.
+ *
+ * @throws WindowsError `timeout` when it does not end all the same.
+ */
+export async function endProcessWithin(running: ProcessIdentity, ms: number): Promise<void> {
+  if (await hasEnded(running, ms)) return;
+  endProcess(running);
+  if (await hasEnded(running, FORCED_MS)) return;
+  const message = `its process ${running.pid} does not end, not even by force`;
+  throw new WindowsError('timeout', message);
+}
+
+/** The service manager learns of an end by force in its own time; what counts is that no process of the service is left. */
+async function noticeEnd(name: string, { pid }: ProcessIdentity): Promise<void> {
+  const services = serviceControlManager();
+  try {
+    await services.stop(name, { timeoutMs: FORCED_MS });
+  } catch (error) {
+    const { pid: now } = services.status(name);
+    if (!(error instanceof WindowsError) || (now !== 0 && now !== pid)) throw error;
+  }
+}
+
+async function hasEnded(running: ProcessIdentity, withinMs: number): Promise<boolean> {
+  const endMs = performance.now() + withinMs;
+  while (isRunning(running)) {
+    if (performance.now() >= endMs) return false;
+    await delay(LOOK_EVERY_MS);
+  }
+  return true;
+}
