@@ -75,11 +75,10 @@ function runOnce(file: string, args: readonly string[], limitMs: number): Promis
       const code = error === null ? 0 : (error.code ?? null);
       if (error?.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER')
         reject(failure(file, args, 'it printed more than 64 KiB'));
-      else if (typeof code === 'string') reject(error as Error);
       else if (error?.killed === true)
         reject(failure(file, args, `it did not end within ${limitMs} ms`));
-      else resolve({ code, stdout, stderr });
-    });
+      else if (typeof code !== 'string') resolve({ code, stdout, stderr });
+    }).on('error', reject);
     // It may end before it reads, or cannot be started at all.
     child.stdin?.on('error', () => undefined).end();
   });
