@@ -34,4 +34,9 @@ const facts: NodeFacts = {
 const editConfig = (config: Buffer, changes: object): Buffer =>
   Buffer.concat([config, Buffer.from(JSON.stringify(changes))]);
 const plan = planInstall(facts, wish, editConfig);
-console.log(describePlan(plan).replace(/"[0-9a-f]{64}"/g, '"…"'));
+if (plan.kind === 'steps')
+  console.log(
+    describePlan(plan)
+      .join('\n')
+      .replace(/"[0-9a-f]{64}"/g, '"…"'),
+  );

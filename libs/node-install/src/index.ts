@@ -9,7 +9,6 @@
  * const context = { host, places };
  * await finishOrUndo(context);
  * const plan = planInstall(await readFacts(context, wish), wish, editConfig);
- * console.log(describePlan(plan));
  * if (plan.kind === 'steps') await applyPlan(context, plan);
  * @module
  */
@@ -32,7 +31,6 @@ export {
   type KeptItem,
   type NothingToDo,
   type Refusal,
-  type RefusalCode,
   type StepPlan,
   type UninstallPlan,
 } from './plan/plan.js';

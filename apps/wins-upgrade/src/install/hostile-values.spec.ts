@@ -113,9 +113,9 @@ function check(name: string, value: string, wish: () => InstallWish): void {
         imagePath: places.program,
         args: ['srv', 'app', 'run', '--config', places.config],
       });
-  const told = describePlan(plan);
-  for (const line of told.trimEnd().split('\n')) expect(line).toMatch(PLAIN);
-  if (/TOKEN|PROXY$/.test(name)) expect(told).not.toContain('canary');
+  const lines = describePlan(plan);
+  for (const line of lines) expect(line).toMatch(PLAIN);
+  if (/TOKEN|PROXY$/.test(name)) expect(lines.join('\n')).not.toContain('canary');
 }
 const KEYS = new Set([
   ...['white_list', 'systemagent', 'agentStrictTLSMode', 'tls-config', 'csi-proxy', 'debug'],

@@ -92,7 +92,7 @@ export function changeNode(
     const { plan, taken } = await decide(wish);
     if (plan.kind === 'refusal') return { outcome: 'refused', reason: plan.reason };
     if (plan.kind === 'nothing') return { outcome: 'nothing', reason: plan.reason };
-    const steps = linesOf(describePlan(plan));
+    const steps = describePlan(plan);
     if (task.isDryRun) return { outcome: 'planned', reason: `${steps.length} steps`, steps };
     if (taken.kind === 'adopt') await adopt(context, taken);
     const applied = await applyPlan(context, plan);
@@ -130,7 +130,7 @@ export function removeNode(
       // Where there is nothing to take over there may be nothing to take away either, which is what was wanted.
       const taken = planAdopt(await readFacts(context, wish), wish);
       if (taken.kind === 'adopt' && task.isDryRun)
-        return { outcome: 'planned', reason: 'the manifest', steps: linesOf(describePlan(taken)) };
+        return { outcome: 'planned', reason: 'the manifest', steps: describePlan(taken) };
       if (taken.kind === 'adopt') await adopt(context, taken);
     }
     const facts = await readFacts(context, wish);
@@ -198,7 +198,7 @@ export function adoptNode(
     const plan = planAdopt(await readFacts(context, wish), wish);
     if (plan.kind === 'refusal') return { outcome: 'refused', reason: plan.reason };
     if (plan.kind === 'nothing') return { outcome: 'nothing', reason: plan.reason };
-    const steps = linesOf(describePlan(plan));
+    const steps = describePlan(plan);
     if (task.isDryRun) return { outcome: 'planned', reason: `${steps.length} things`, steps };
     await adopt(context, plan);
     return { outcome: 'adopted', reason: 'the installation has a manifest now', steps };
@@ -233,8 +233,4 @@ async function withNode(
     return { ...said, ...failure, recovered: outcome };
   };
   return await withLock(lock, change, undefined, 'change');
-}
-
-function linesOf(text: string): readonly string[] {
-  return text.trimEnd().split('\n');
 }

@@ -18,7 +18,7 @@ export function planAdopt(facts: NodeFacts, wish: InstallWish): AdoptPlan {
   if (facts.manifest !== undefined)
     return { kind: 'nothing', reason: 'there is a manifest already' };
   if (stateIn(facts, { kind: 'service', name: service }) === undefined) {
-    return refuse('notInstalled', `there is no service ${service} on this node to take over`);
+    return refuse(`there is no service ${service} on this node to take over`);
   }
   const folders = [places.configFolder, places.dataFolder, ...dataFolders(places)];
   const isShared = new Set([`service ${RKE2_SERVICE}`, 'winHttpProxy']);

@@ -5,7 +5,7 @@ import { editConfig } from '../testing/node-harness.js';
 import { installPlaces } from '../wish/install-places.js';
 import type { InstallWish } from '../wish/install-wish.js';
 import { Secret } from '../wish/secret.js';
-import { describePlan, type InstallPlan } from './plan.js';
+import { describePlan, type InstallPlan, type StepPlan } from './plan.js';
 import { planInstall, planSuc } from './plan-install.js';
 
 const places = installPlaces('win32');
@@ -57,19 +57,19 @@ describe('a plan', () => {
       'an older release',
       installed(),
       wishOf({ program: { ...NEW, version: 'v0.9.0' } }),
-      'downgrade',
+      '--allow-downgrade',
     ],
     [
       'a release that says it is none',
       installed(),
       wishOf({ program: { ...NEW, version: 'dev' } }),
-      'downgrade',
+      '--allow-downgrade',
     ],
     [
       'the same release with another digest',
       installed(),
       wishOf({ program: { ...NEW, version: 'v1.0.0' } }),
-      'downgrade',
+      '--allow-downgrade',
     ],
     [
       'a disabled service',
@@ -80,19 +80,19 @@ describe('a plan', () => {
         ],
       ]),
       wishOf(),
-      'badService',
+      'the service rancher-wins',
     ],
     [
       'a service that waits for its removal',
       installed({ isServiceBeingRemoved: true }),
       wishOf(),
-      'badService',
+      'the service rancher-wins',
     ],
     [
       'a weak folder above',
       installed({ folders: new Map([[places.programFolder, { distrust: weak, strangers: [] }]]) }),
       wishOf(),
-      'untrusted',
+      'others could decide what',
     ],
     [
       'a folder that is a link',
@@ -112,7 +112,7 @@ describe('a plan', () => {
         ]),
       }),
       wishOf(),
-      'untrusted',
+      'others could decide what',
     ],
     [
       'a folder of another owner',
@@ -128,31 +128,39 @@ describe('a plan', () => {
         ]),
       }),
       wishOf(),
-      'untrusted',
+      'others could decide what',
     ],
     [
       'strict TLS without authorities',
       installed(),
       wishOf({ config: { agentStrictTLSMode: true } }),
-      'noAuthorities',
+      'strict TLS trusts only',
     ],
     [
       'a node of a server without connection info',
       installed(),
       wishOf({ config: { 'systemagent.remoteEnabled': true } }),
-      'noConnection',
+      'needs its connection info',
     ],
-    ['another id', installed({ nodeId: 'abc\r\n' }), wishOf({ nodeId: 'def' }), 'nodeId'],
+    [
+      'another id',
+      installed({ nodeId: 'abc\r\n' }),
+      wishOf({ nodeId: 'def' }),
+      'would be another machine',
+    ],
     [
       'no program',
       { ...installed(), states: new Map(), program: undefined as never },
       wishOf(),
-      'noProgram',
+      'there is no program',
     ],
-  ])('is refused for %s', (_what, facts, wish, code) => {
+  ])('is refused for %s', (_what, facts, wish, found) => {
     for (const plan of [planInstall, planSuc]) {
       if (plan === planSuc && facts.states.size === 0) continue;
-      expect(plan(facts, wish, editConfig)).toMatchObject({ kind: 'refusal', code });
+      expect(plan(facts, wish, editConfig)).toMatchObject({
+        kind: 'refusal',
+        reason: expect.stringContaining(found) as unknown,
+      });
     }
   });
 
@@ -161,8 +169,8 @@ describe('a plan', () => {
       throw new Error('line 3: a tab');
     };
     expect(planSuc(installed(), wishOf(), broken)).toMatchObject({
-      code: 'badConfig',
-      reason: expect.stringContaining('line 3') as unknown,
+      kind: 'refusal',
+      reason: expect.stringContaining('the config cannot be changed: line 3') as unknown,
     });
   });
 
@@ -186,7 +194,10 @@ describe('a plan', () => {
 
   it('of an upgrade is refused where nothing is installed', () => {
     const facts = { ...installed(), states: new Map() };
-    expect(planSuc(facts, wishOf(), editConfig)).toMatchObject({ code: 'notInstalled' });
+    expect(planSuc(facts, wishOf(), editConfig)).toEqual({
+      kind: 'refusal',
+      reason: 'there is no service rancher-wins on this node',
+    });
   });
 
   it('restarts the daemon only when what it has read becomes another', () => {
@@ -242,7 +253,8 @@ describe('a plan', () => {
       connectionInfo: new Secret('canary'),
       environment: { HTTPS_PROXY: new Secret('canary') },
     });
-    expect(describePlan(planSuc(installed(), wish, editConfig))).not.toContain('canary');
+    const plan = planSuc(installed(), wish, editConfig) as StepPlan;
+    expect(describePlan(plan).join('\n')).not.toContain('canary');
   });
 });
 

@@ -22,7 +22,7 @@ export function planInstall(
  */
 export function planSuc(facts: NodeFacts, wish: InstallWish, editConfig: EditConfig): InstallPlan {
   if (stateIn(facts, { kind: 'service', name: wish.service }) === undefined) {
-    return refuse('notInstalled', `there is no service ${wish.service} on this node`);
+    return refuse(`there is no service ${wish.service} on this node`);
   }
   return plan(facts, wish, editConfig, () => undefined);
 }
@@ -39,7 +39,7 @@ function plan(
   try {
     wantParts(wanted, facts, wish, editConfig);
   } catch (error) {
-    return refuse('badConfig', `the config cannot be changed: ${messageOf(error)}`);
+    return refuse(`the config cannot be changed: ${messageOf(error)}`);
   }
   wantMore(wanted, facts, wish);
   const steps = inOrder(wanted, facts, wish.service);

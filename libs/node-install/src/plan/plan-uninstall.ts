@@ -25,14 +25,11 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
   if (manifest === undefined) {
     if (!isThere) return { kind: 'nothing', reason: 'nothing is installed' };
     const next = '--adopt makes one of what is at the known places';
-    return refuse('notInstalled', `there is a service ${service}, and no manifest of it; ${next}`);
+    return refuse(`there is a service ${service}, and no manifest of it; ${next}`);
   }
   if (stateIn(facts, { kind: 'running', service: RKE2_SERVICE }) !== undefined) {
     const next = 'stop it, or remove it first';
-    return refuse(
-      'rke2Runs',
-      `the service ${RKE2_SERVICE} runs, and needs what would be removed; ${next}`,
-    );
+    return refuse(`the service ${RKE2_SERVICE} runs, and needs what would be removed; ${next}`);
   }
   const untrusted = refuseWayThere(facts);
   if (untrusted !== undefined) return untrusted;

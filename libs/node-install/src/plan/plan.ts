@@ -1,23 +1,9 @@
 import type { Manifest } from '../manifest/manifest.js';
 import { describeStep, type Step } from '../item/step.js';
 
-/** Why a plan is refused; the list is closed. */
-export type RefusalCode =
-  | 'badConfig'
-  | 'badService'
-  | 'downgrade'
-  | 'noAuthorities'
-  | 'noConnection'
-  | 'noProgram'
-  | 'nodeId'
-  | 'notInstalled'
-  | 'rke2Runs'
-  | 'untrusted';
-
 /** It must not be done: nothing was touched. */
 export interface Refusal {
   readonly kind: 'refusal';
-  readonly code: RefusalCode;
   /** What was found and what was wanted. */
   readonly reason: string;
 }
@@ -66,34 +52,18 @@ export interface KeptItem {
 }
 
 /** A refusal. */
-export function refuse(code: RefusalCode, reason: string): Refusal {
-  return { kind: 'refusal', code, reason };
+export function refuse(reason: string): Refusal {
+  return { kind: 'refusal', reason };
 }
 
-/** A plan for people, line by line; no secret is in it. */
-export function describePlan(plan: InstallPlan | AdoptPlan | UninstallPlan): string {
-  switch (plan.kind) {
-    case 'refusal':
-      return `refused: ${plan.reason}\n`;
-    case 'nothing':
-      return `nothing to do: ${plan.reason}\n`;
-    case 'adopt':
-      return lines(
-        plan.manifest.entries.map((entry) => `take over ${describeStep(entry).slice(5)}`),
-      );
-    case 'steps':
-      return lines([
-        ...plan.steps.map(describeStep),
-        ...(plan.isProved ? ['wait until the daemon serves'] : []),
-      ]);
-    case 'uninstall':
-      return (
-        lines(plan.steps.map(describeStep)) +
-        plan.kept.map(({ entry, reason }) => `stays: ${describeStep(entry)} (${reason})\n`).join('')
-      );
-  }
-}
-
-function lines(texts: readonly string[]): string {
-  return texts.map((text, index) => `${index + 1}. ${text}\n`).join('');
+/** A plan for people, in numbered lines; no secret is in it. */
+export function describePlan(
+  plan: Extract<InstallPlan | AdoptPlan, { kind: 'adopt' | 'steps' }>,
+): readonly string[] {
+  const lines =
+    plan.kind === 'adopt'
+      ? plan.manifest.entries.map((entry) => `take over ${describeStep(entry).slice(5)}`)
+      : plan.steps.map(describeStep);
+  if (plan.kind === 'steps' && plan.isProved) lines.push('wait until the daemon serves');
+  return lines.map((line, index) => `${index + 1}. ${line}`);
 }

@@ -24,17 +24,16 @@ export function refuseInstall(facts: NodeFacts, wish: InstallWish): Refusal | un
 }
 
 function refuseService(facts: NodeFacts, { service: name }: InstallWish): Refusal | undefined {
-  const bad = (reason: string): Refusal => refuse('badService', reason);
   if (facts.isServiceBeingRemoved) {
     const next = 'close the programs that look at services, or restart the node';
-    return bad(`the service ${name} waits for its removal; ${next}`);
+    return refuse(`the service ${name} waits for its removal; ${next}`);
   }
   const service = stateIn(facts, { kind: 'service', name });
   if (service?.startType === 'disabled') {
-    return bad(`the service ${name} is disabled: once stopped it could not be started again`);
+    return refuse(`the service ${name} is disabled: once stopped it could not be started again`);
   }
   if (service !== undefined && facts.program === undefined) {
-    return bad(`the command line of the service ${name} names no program`);
+    return refuse(`the command line of the service ${name} names no program`);
   }
   return undefined;
 }
@@ -81,10 +80,7 @@ export function refuseFolder(folder: string, { distrust, strangers }: FolderFact
   const inIt = shown.length === 0 ? [] : [`others made or can change ${shown.join(', ')}`];
   const wanted = 'wanted what administrators alone can change';
   const parts = [`${quoteText(path)}: ${found}`, ...inIt, wanted, remedy].filter(Boolean);
-  return refuse(
-    'untrusted',
-    `others could decide what ${quoteText(folder)} holds: ${parts.join('; ')}`,
-  );
+  return refuse(`others could decide what ${quoteText(folder)} holds: ${parts.join('; ')}`);
 }
 
 function refuseProgram(facts: NodeFacts, wish: InstallWish): Refusal | undefined {
@@ -94,14 +90,14 @@ function refuseProgram(facts: NodeFacts, wish: InstallWish): Refusal | undefined
     : stateIn(facts, { kind: 'file', path: places.program });
   if (program === undefined) {
     if (there !== undefined) return undefined;
-    return refuse('noProgram', 'there is no program on this node; wanted one to install');
+    return refuse('there is no program on this node; wanted one to install');
   }
   const installed = facts.program?.version;
   if (there === undefined || there.sha256 === program.sha256 || wish.allowDowngrade === true) {
     return undefined;
   }
   const flag = '--allow-downgrade takes it nevertheless';
-  const down = (found: string): Refusal => refuse('downgrade', `${found}; ${flag}`);
+  const down = (found: string): Refusal => refuse(`${found}; ${flag}`);
   // Of a program that does not say its release nothing can be said; it is replaced.
   if (installed === undefined) return undefined;
   if (program.version === installed) {
@@ -125,19 +121,18 @@ function refuseConnection(facts: NodeFacts, wish: InstallWish): Refusal | undefi
   ) {
     const reason =
       'a node that follows a server needs its connection info; wanted it from the server';
-    return refuse('noConnection', reason);
+    return refuse(reason);
   }
   const hasAuthorities = authorities === undefined ? has(places.authorities) : authorities !== null;
   if (config['agentStrictTLSMode'] === true && !hasAuthorities) {
     return refuse(
-      'noAuthorities',
       'strict TLS trusts only the authorities that it was given, and there are none; wanted CATTLE_CA_CHECKSUM, or STRICT_VERIFY=false',
     );
   }
   const own = validNodeId(facts.nodeId);
   if (typeof nodeId === 'string' && own !== undefined && nodeId !== own) {
     const reason = `this node has the id ${own} and would be another machine with ${quoteText(nodeId)}`;
-    return refuse('nodeId', `${reason}; wins leave forgets the old one`);
+    return refuse(`${reason}; wins leave forgets the old one`);
   }
   return undefined;
 }
