@@ -1,17 +1,13 @@
 import { AgentError, parsePlan } from '@wins/system-agent';
-import { createWinsClient, type WinsClient } from '@wins/wins-api';
+import type { WinsClient } from '@wins/wins-api';
 import { planServiceDefinition } from '@wins/wins-api/contract';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { ClientIdentity } from '../../kernel/admission/client-identity.js';
 import { FeatureSwitch } from '../../kernel/feature-switch.js';
 import { kernelOf } from '../../testing/kernel-of.js';
 import { agent as declaration } from './feature.js';
 import type { PlanOutcome, RunningAgent } from './running-agent.js';
-import type { Decision } from '../../kernel/audit/record-policy.js';
 import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
-import { serveCalls } from '../../testing/serve-calls.js';
+import { AskedAs } from '../../testing/asked-as.js';
 import { createPlanService, type PlanServiceParts } from './plan-service.js';
 
 const { status, show, history, apply } = planServiceDefinition;
@@ -19,9 +15,9 @@ const { plan, checksum } = parsePlan(Buffer.from('{}'));
 const RESULT: PlanOutcome['result'] = { succeeded: true, outputs: {}, probes: {}, periodic: {} };
 
 describe('the service of plans', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'wins-plan-service-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
-  const decisions: Decision[] = [];
+  const asked = new AskedAs();
+  afterAll(() => asked[Symbol.dispose]());
+  const { audit, decisions } = asked;
   let gone: AbortSignal | undefined;
   const agent: RunningAgent = {
     status: () => ({ plans: [], lastContactAt: new Date('2026-03-01T12:00:00Z') }),
@@ -41,33 +37,20 @@ describe('the service of plans', () => {
 
   const ON = { running: agent, require: () => agent, reason: '', settings: { isStrict: true } };
 
-  let lastSocket = 0;
-  async function as<T>(
+  const as = <T>(
     client: ClientIdentity,
-    ask: (daemon: WinsClient) => Promise<T>,
+    question: (daemon: WinsClient) => Promise<T>,
     view: PlanServiceParts['agent'] = ON,
-  ): Promise<T> {
-    lastSocket += 1;
-    const address = path.join(folder, `socket-${lastSocket}`);
-    const audit = {
-      decided: (decision: Decision) => {
-        decisions.push(decision);
-        return Promise.resolve();
-      },
-    };
-    await using _calls = await serveCalls(
-      address,
+  ): Promise<T> =>
+    asked.ask(
+      client,
       (server, callers) =>
         server.addService(
           planServiceDefinition,
           createPlanService({ agent: view, callers, audit }),
         ),
-      undefined,
-      client,
+      question,
     );
-    await using daemon = createWinsClient({ address });
-    return await ask(daemon);
-  }
   const request = (text: string, DryRun = false) => ({ Text: Buffer.from(text), DryRun });
 
   it('answers administrators of the host alone', async () => {

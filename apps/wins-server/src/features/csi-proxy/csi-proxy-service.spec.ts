@@ -1,13 +1,10 @@
 import type { ClientIdentity } from '../../kernel/admission/client-identity.js';
-import type { Decision } from '../../kernel/audit/record-policy.js';
 import { FeatureError } from '../../kernel/feature-error.js';
 import type { CsiProxyState } from './decide/component-state.js';
-import { createWinsClient, type WinsClient } from '@wins/wins-api';
+import type { WinsClient } from '@wins/wins-api';
 import { csiProxyServiceDefinition } from '@wins/wins-api/contract';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { serveCalls } from '../../testing/serve-calls.js';
+import { AskedAs } from '../../testing/asked-as.js';
+import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
 import { FeatureSwitch } from '../../kernel/feature-switch.js';
 import { kernelOf } from '../../testing/kernel-of.js';
 import { csiProxy as declaration } from './feature.js';
@@ -17,14 +14,6 @@ import {
   type KeptCsiProxy,
 } from './csi-proxy-service.js';
 
-const ADMINISTRATOR: ClientIdentity = {
-  ...{ key: 'uid:0', isAdministrator: true, isEverybody: false },
-  ...{ description: { uid: 0 }, names: ['administrators', 'user:0'] },
-};
-const CONTAINER: ClientIdentity = {
-  ...{ key: 'container:c', isAdministrator: false, isEverybody: false },
-  ...{ description: { container: 'c' }, names: [`container:${'c'.repeat(64)}`] },
-};
 const { status, apply } = csiProxyServiceDefinition;
 const WISH = {
   ...{ version: 'v1.1.3', sha256: 'a'.repeat(64), args: ['-v=1'], folder: '/f', trust: {} },
@@ -40,9 +29,9 @@ const on = (kept: KeptCsiProxy['kept']): CsiProxyServiceParts['csiProxy'] => ({
 });
 
 describe('the service of csi-proxy', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'wins-csi-service-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
-  const decisions: Decision[] = [];
+  const asked = new AskedAs();
+  afterAll(() => asked[Symbol.dispose]());
+  const { audit, decisions } = asked;
   let isGone = false;
   const kept: KeptCsiProxy['kept'] = {
     ...{ state: { kind: 'serving', detail: 'v1.1.3 serves' }, wish: WISH },
@@ -54,33 +43,20 @@ describe('the service of csi-proxy', () => {
     apply: () => Promise.resolve(FAILED),
   };
 
-  let lastSocket = 0;
-  async function as<T>(
+  const as = <T>(
     client: ClientIdentity,
-    ask: (daemon: WinsClient) => Promise<T>,
+    question: (daemon: WinsClient) => Promise<T>,
     csiProxy: CsiProxyServiceParts['csiProxy'] = on(kept),
-  ): Promise<T> {
-    lastSocket += 1;
-    const address = path.join(folder, `socket-${lastSocket}`);
-    const audit = {
-      decided: (decision: Decision) => {
-        decisions.push(decision);
-        return Promise.resolve();
-      },
-    };
-    await using _calls = await serveCalls(
-      address,
+  ): Promise<T> =>
+    asked.ask(
+      client,
       (server, callers) =>
         server.addService(
           csiProxyServiceDefinition,
           createCsiProxyService({ csiProxy, callers, audit }),
         ),
-      undefined,
-      client,
+      question,
     );
-    await using daemon = createWinsClient({ address });
-    return await ask(daemon);
-  }
 
   it('answers administrators of the host alone', async () => {
     await as(CONTAINER, async (daemon) => {

@@ -1,0 +1,37 @@
+import type { Decision } from '../kernel/audit/record-policy.js';
+import { createWinsClient, type WinsClient } from '@wins/wins-api';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { ClientIdentity } from '../kernel/admission/client-identity.js';
+import { serveCalls } from './serve-calls.js';
+
+/** Asks services as one client or another, each time over a socket of its own, and keeps what they decide. Whoever made it disposes of it. */
+export class AskedAs implements Disposable {
+  readonly decisions: Decision[] = [];
+  /** For the services. */
+  readonly audit = {
+    decided: (decision: Decision): Promise<void> => {
+      this.decisions.push(decision);
+      return Promise.resolve();
+    },
+  };
+  readonly #folder = mkdtempSync(path.join(tmpdir(), 'wins-asked-as-'));
+  #sockets = 0;
+
+  async ask<T>(
+    client: ClientIdentity,
+    addServices: Parameters<typeof serveCalls>[1],
+    question: (daemon: WinsClient) => Promise<T>,
+  ): Promise<T> {
+    this.#sockets += 1;
+    const address = path.join(this.#folder, `socket-${this.#sockets}`);
+    await using _calls = await serveCalls(address, addServices, undefined, client);
+    await using daemon = createWinsClient({ address });
+    return await question(daemon);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#folder, { recursive: true });
+  }
+}
