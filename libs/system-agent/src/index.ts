@@ -37,10 +37,6 @@ export {
 } from './images/check-registries.js';
 export type { ImageLimits } from './images/image-limits.js';
 export { imageStore, type ImageStoreOptions } from './images/image-store.js';
-export {
-  CredentialProviders,
-  type CredentialProvidersOptions,
-} from './images/provider/credential-providers.js';
 export type { CredentialProviderPlace } from './images/provider/provider-config.js';
 export type { RegistryOptions } from './images/registry/registry-access.js';
 export { parseReference, type Reference } from './images/reference.js';

@@ -4,7 +4,7 @@ import { DEFAULT_IMAGE_LIMITS } from './image-limits.js';
 import { isInArchive, type ImageStoreOptions } from './image-store.js';
 import { parseReference } from './reference.js';
 import { baseOf, endpointsOf, type Endpoint } from './registry/endpoints.js';
-import { RegistryAccess } from './registry/registry-access.js';
+import { RegistryAccess, registryParts } from './registry/registry-access.js';
 import { fetchImage } from './registry/registry-image.js';
 import type { RegistrySession } from './registry/registry-session.js';
 
@@ -65,7 +65,8 @@ export async function checkImage(
   const reference = parseReference(image);
   const wanted = { reference, platform: options.platform, limits };
   const warnings: string[] = [];
-  const all = { ...options, onWarning: (message: string) => void warnings.push(message) };
+  const onWarning = (message: string) => void warnings.push(message);
+  const all = registryParts({ ...options, onWarning });
   using access = await RegistryAccess.open(all, limits, signal);
   const registries: AskedRegistry[] = [];
   let isFound = await isInArchive(all, wanted, signal);
@@ -94,7 +95,8 @@ export async function checkRegistries(
 ): Promise<RegistriesCheck> {
   const limits = { ...DEFAULT_IMAGE_LIMITS, ...options.limits };
   const warnings: string[] = [];
-  const all = { ...options, onWarning: (message: string) => void warnings.push(message) };
+  const onWarning = (message: string) => void warnings.push(message);
+  const all = registryParts({ ...options, onWarning });
   using access = await RegistryAccess.open(all, limits, signal);
   const { mirrors, configs } = access.found.registries;
   const endpoints = new Map<string, Endpoint>();

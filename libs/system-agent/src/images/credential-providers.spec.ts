@@ -219,16 +219,19 @@ it('an image is fetched with the login of a provider, asked once the registry wa
   const auth = { [host]: { username: 'agent', password: 'canary' } };
   const basic = `Basic ${Buffer.from('agent:canary').toString('base64')}`;
   provide(say(answer({ auth, cacheDuration: '1h' })), { matchImages: [host] });
-  const own = providers();
-  await lab.unpack(`${registry.host}/some/img:v1`, { providers: own });
+  const credentialProviders = { configFile: configFile(), binDirectory: folder() };
+  const store = lab.store({ credentialProviders, environment: { PATH: '/usr/bin:/bin' } });
+  const unpack = () =>
+    store.unpack(`${registry.host}/some/img:v1`, lab.folder, new AbortController().signal);
+  await unpack();
   expect(asked()).toBe('');
   registry.gate = ({ headers }, response) => {
     if (headers.authorization === basic) return false;
     response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
     return true;
   };
-  await lab.unpack(`${registry.host}/some/img:v1`, { providers: own });
-  await lab.unpack(`${registry.host}/some/img:v1`, { providers: own });
+  await unpack();
+  await unpack();
   expect(asked().split('CredentialProviderRequest')).toHaveLength(2);
   await registry.close();
 });

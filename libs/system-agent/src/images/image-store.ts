@@ -10,7 +10,12 @@ import { asImageError, imageFailed } from './image-failure.js';
 import { DEFAULT_IMAGE_LIMITS, type ImageLimits } from './image-limits.js';
 import { parseReference } from './reference.js';
 import { endpointsOf } from './registry/endpoints.js';
-import { RegistryAccess, type RegistryOptions } from './registry/registry-access.js';
+import {
+  RegistryAccess,
+  registryParts,
+  type RegistryOptions,
+  type RegistryParts,
+} from './registry/registry-access.js';
 import { fetchImage } from './registry/registry-image.js';
 import type { FileSystemOs } from './unpack/entry-path.js';
 import { unpackImage } from './unpack-image.js';
@@ -38,7 +43,8 @@ export interface ImageStoreOptions extends RegistryOptions {
  *
  * `unpack` fails with `unreachable` when no registry answered, and with `imageFailed` for everything else.
  */
-export function imageStore(options: ImageStoreOptions): ImageStore {
+export function imageStore(given: ImageStoreOptions): ImageStore {
+  const options = registryParts(given);
   const limits = { ...DEFAULT_IMAGE_LIMITS, ...options.limits };
   return {
     async unpack(text, folder, signal) {
@@ -129,7 +135,7 @@ async function opened(path: string, { trust, onWarning }: ImageStoreOptions) {
 }
 
 async function inRegistry(
-  options: ImageStoreOptions,
+  options: ImageStoreOptions & RegistryParts,
   wanted: Wanted,
   signal: AbortSignal,
   use: Use,

@@ -2,7 +2,6 @@
 import {
   checkImage,
   checkRegistries,
-  CredentialProviders,
   parseReference,
   registriesFiles,
   type CheckOptions,
@@ -23,7 +22,7 @@ const ARCHITECTURES: Readonly<Partial<Record<string, string>>> = {
 
 /** Where the agent looks for images, and what of them it unpacks. */
 export function registryOptions(settings: AgentSettings, trust: FileTrust): CheckOptions {
-  const { imagesDirectory, agentRegistriesFile, credentialProviders: place } = settings;
+  const { imagesDirectory, agentRegistriesFile, credentialProviders } = settings;
   const isWindows = process.platform === 'win32';
   const { HOME: home } = process.env;
   const environment = process.env;
@@ -31,7 +30,7 @@ export function registryOptions(settings: AgentSettings, trust: FileTrust): Chec
     imagesDirectory,
     registriesFiles: registriesFiles(agentRegistriesFile).map((file) => onSystemDrive(file)),
     ...(home !== undefined && { dockerConfigFile: path.join(home, '.docker', 'config.json') }),
-    ...(place && { providers: new CredentialProviders({ place, trust, environment }) }),
+    ...(credentialProviders && { credentialProviders }),
     platform: { os: isWindows ? 'windows' : 'linux', arch: ARCHITECTURES[process.arch] ?? '' },
     ...(isWindows && { subtree: 'Files/bin' }),
     ...{ trust, clock: systemClock, environment },

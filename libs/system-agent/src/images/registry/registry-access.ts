@@ -2,7 +2,8 @@ import type { Environment } from '@wins/net';
 import type { FileTrust } from '@wins/trusted-files';
 import type { Clock } from '../../ports.js';
 import type { ImageLimits } from '../image-limits.js';
-import type { CredentialProviders } from '../provider/credential-providers.js';
+import { CredentialProviders } from '../provider/credential-providers.js';
+import type { CredentialProviderPlace } from '../provider/provider-config.js';
 import {
   loginOfDocker,
   loginOfRegistries,
@@ -22,7 +23,7 @@ export interface RegistryOptions {
   /** Docker's `config.json`, of which `auths` is read: credentials for hosts that nothing else has any for. */
   readonly dockerConfigFile?: string;
   /** Asked for credentials that `registries.yaml` does not have. Default: none. */
-  readonly providers?: CredentialProviders;
+  readonly credentialProviders?: CredentialProviderPlace;
   /** What others can write to is not used: code comes from there. */
   readonly trust: Pick<FileTrust, 'distrustOfFile'>;
   readonly clock: Clock;
@@ -34,19 +35,33 @@ export interface RegistryOptions {
   readonly environment?: Environment;
 }
 
+/** The same with the providers themselves, which keep what they were answered. */
+export interface RegistryParts extends RegistryOptions {
+  readonly providers: CredentialProviders | undefined;
+}
+
+/** Makes what is kept from one image to the next. */
+export function registryParts<Options extends RegistryOptions>(
+  options: Options,
+): Options & RegistryParts {
+  const { credentialProviders: place, trust, clock, environment = process.env } = options;
+  const providers = place && new CredentialProviders({ place, trust, clock, environment });
+  return { ...options, providers };
+}
+
 /** The registries of a node, as its files say now. Whoever opens it closes it. */
 export class RegistryAccess implements Disposable {
   readonly found: FoundRegistries;
   readonly connections: HostConnections;
   readonly #docker: DockerConfig;
-  readonly #options: RegistryOptions;
+  readonly #providers: CredentialProviders | undefined;
   readonly #limits: ImageLimits;
   readonly #signal: AbortSignal;
 
-  private constructor(options: RegistryOptions, { found, docker, limits, signal }: OpenParts) {
+  private constructor(options: RegistryParts, { found, docker, limits, signal }: OpenParts) {
     const { trust, clock, onWarning, environment = process.env } = options;
     const { registries } = found;
-    this.#options = options;
+    this.#providers = options.providers;
     this.#limits = limits;
     this.#signal = signal;
     this.#docker = docker;
@@ -59,7 +74,7 @@ export class RegistryAccess implements Disposable {
 
   /** @throws AgentError `imageFailed` for a file that cannot be read, or that others can write to. */
   static async open(
-    options: RegistryOptions,
+    options: RegistryParts,
     limits: ImageLimits,
     signal: AbortSignal,
   ): Promise<RegistryAccess> {
@@ -83,7 +98,7 @@ export class RegistryAccess implements Disposable {
     const own = loginOfRegistries(base, this.found.registries);
     if (own !== undefined) return own;
     const host = base.host === 'index.docker.io' ? 'docker.io' : base.host;
-    const provided = await this.#options.providers?.find(`${host}/${repository}`, this.#signal);
+    const provided = await this.#providers?.find(`${host}/${repository}`, this.#signal);
     return provided ?? loginOfDocker(base, this.#docker);
   }
 
