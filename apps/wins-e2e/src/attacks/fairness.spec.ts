@@ -76,6 +76,21 @@ describe('a client that wants everything', () => {
     },
   );
 
+  inContainer(
+    'hands its connections to another process and ends, and has less than another client by that (A49)',
+    async () => {
+      const { daemon } = world;
+      // Its process has ended when the daemon looks at who connects.
+      daemon.child.kill('SIGSTOP');
+      await world.play('orphan-tunnels.cjs', 'connected', world.tunnelAddress, 16);
+      daemon.child.kill('SIGCONT');
+      await daemon.logged(({ why, times }) => why === 'client-limit' && Number(times) > 1);
+      expect(await world.fetchThroughTunnel()).toBe('served');
+      const opened = daemon.log.filter(({ msg }) => msg === 'tunnel opened').map(clientOf);
+      expect(opened.filter(({ container }) => container === 'unknown')).toHaveLength(4);
+    },
+  );
+
   it('is recorded as what the system knows, beside the name that it gives itself (A60)', async () => {
     await world.client
       .startProcess({ Path: world.workspace.path('hello'), Checksum: '' })

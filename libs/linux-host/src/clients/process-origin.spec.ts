@@ -14,11 +14,12 @@ onLinux('where a process lives', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   let count = 0;
-  function described(cgroup: string): string {
+  function described(cgroup: string, flags = 0x400000): string {
     const made = path.join(folder, `${(count += 1)}`);
     mkdirSync(path.join(made, 'ns'), { recursive: true });
     symlinkSync('mnt:[77]', path.join(made, 'ns/mnt'));
     writeFileSync(path.join(made, 'cgroup'), cgroup);
+    writeFileSync(path.join(made, 'stat'), `7 (a) b) R 1 7 7 0 -1 ${flags} 0 0`);
     return made;
   }
 
@@ -36,6 +37,14 @@ onLinux('where a process lives', () => {
     ['nothing', '', 'mounts:77'],
   ])('is a container: %s', (_what, cgroup, id) => {
     expect(processOrigin(1, described(cgroup))).toEqual({ kind: 'container', id });
+  });
+
+  it('is not known of one that is ending and has lost its control group', () => {
+    expect(processOrigin(1, described('0::/\n', 0x40000c))).toEqual({ kind: 'unknown' });
+    expect(processOrigin(1, described(`0::/docker/${ID}\n`, 0x40000c))).toEqual({
+      kind: 'container',
+      id: ID,
+    });
   });
 
   it.each([

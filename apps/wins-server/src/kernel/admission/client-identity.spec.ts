@@ -36,7 +36,7 @@ describe('a client on Linux', () => {
   it('that cannot be looked at is no administrator, and shares with all such', () => {
     const gone = { pid: 0, uid: 0, gid: 0 };
     expect(linuxClient(gone, { kind: 'unknown' }, 0)).toEqual({
-      key: 'container:unknown',
+      key: 'unidentified',
       isAdministrator: false,
       isEverybody: false,
       description: { uid: 0, container: 'unknown' },
@@ -115,7 +115,7 @@ describe('a client on Windows', () => {
 
   it('that cannot be looked at is no administrator', () => {
     expect(windowsClient({ pid: 7, session: undefined, account: undefined })).toEqual({
-      key: 'account:unknown session:unknown',
+      key: 'unidentified',
       isAdministrator: false,
       isEverybody: false,
       description: { pid: 7 },

@@ -36,6 +36,15 @@ export type IdentifyClient = (connection: Socket) => ClientIdentity;
  */
 export const UNIDENTIFIED = 'unidentified';
 
+/** A client of which nothing is known: it has gone before it could be looked at. */
+export const UNIDENTIFIED_CLIENT: ClientIdentity = {
+  key: UNIDENTIFIED,
+  isAdministrator: false,
+  isEverybody: false,
+  description: { container: 'unknown' },
+  names: [],
+};
+
 /** Everyone, where the system does not say who connects. */
 export const EVERYBODY: ClientIdentity = {
   key: 'unknown',

@@ -6,7 +6,11 @@ import {
   type UnixPeer,
 } from '@wins/linux-host';
 import type { Socket } from 'node:net';
-import { EVERYBODY, type ClientIdentity, type IdentifyClient } from './client-identity.js';
+import {
+  UNIDENTIFIED_CLIENT,
+  type ClientIdentity,
+  type IdentifyClient,
+} from './client-identity.js';
 
 /**
  * Tells clients apart by the credentials of their sockets, and by the container of the process.
@@ -18,7 +22,7 @@ export function linuxClients(): IdentifyClient {
   const ownUid = process.getuid?.() ?? 0;
   return (connection) => {
     const fd = descriptorOf(connection);
-    if (fd === undefined) return EVERYBODY;
+    if (fd === undefined) return UNIDENTIFIED_CLIENT;
     try {
       const peer = peers.peerOf(fd);
       const origin = processOrigin(peer.pid);
@@ -27,7 +31,7 @@ export function linuxClients(): IdentifyClient {
       return linuxClient(peer, isThere ? origin : { kind: 'unknown' }, ownUid);
     } catch {
       // It has disconnected: nothing is known of it.
-      return EVERYBODY;
+      return UNIDENTIFIED_CLIENT;
     }
   };
 }
@@ -43,7 +47,7 @@ export function canTellLinuxClients(): boolean {
   }
 }
 
-/** What is made of the system's answers. A client whose process cannot be looked at is in the container `unknown`. */
+/** Makes an identity of the system's answers. A process that cannot be looked at is in the container `unknown`. */
 export function linuxClient(peer: UnixPeer, origin: ProcessOrigin, ownUid: number): ClientIdentity {
   const { pid, uid } = peer;
   const process = { ...(pid > 0 && { pid }), uid };
@@ -52,14 +56,17 @@ export function linuxClient(peer: UnixPeer, origin: ProcessOrigin, ownUid: numbe
     const names = [...(isAdministrator ? ['administrators'] : []), `user:${uid}`];
     return { key: `uid:${uid}`, isAdministrator, isEverybody: false, description: process, names };
   }
-  const container = origin.kind === 'container' ? origin.id : 'unknown';
+  if (origin.kind === 'unknown') {
+    return { ...UNIDENTIFIED_CLIENT, description: { ...process, container: 'unknown' } };
+  }
+  const { id: container } = origin;
   return {
     key: `container:${container}`,
     isAdministrator: false,
     isEverybody: false,
     description: { ...process, container },
     // Never its user: root in there is not root out here.
-    names: origin.kind === 'container' ? [`container:${container}`] : [],
+    names: [`container:${container}`],
   };
 }
 

@@ -1,6 +1,11 @@
 import type { PipeClient } from '@wins/windows-host';
 import type { Socket } from 'node:net';
-import { EVERYBODY, type ClientIdentity, type IdentifyClient } from './client-identity.js';
+import {
+  UNIDENTIFIED,
+  UNIDENTIFIED_CLIENT,
+  type ClientIdentity,
+  type IdentifyClient,
+} from './client-identity.js';
 
 /** The session of the host's services. A process of a container is in one of the container's own. */
 const SERVICES = 0;
@@ -18,7 +23,7 @@ export function windowsClients(
 ): IdentifyClient {
   return (connection) => {
     const client = clientOf(connection);
-    return client === undefined ? EVERYBODY : windowsClient(client, isOfAdministrators);
+    return client === undefined ? UNIDENTIFIED_CLIENT : windowsClient(client, isOfAdministrators);
   };
 }
 
@@ -35,7 +40,7 @@ export function windowsClient(client: PipeClient, isOfAdministrators = false): C
   const isOfHost = (session === SERVICES || isOfAdministrators) && !isOfContainers;
   const isAdministrator = isOfHost && account?.isPrivileged === true;
   return {
-    key: `account:${user} session:${session ?? 'unknown'}`,
+    key: account === undefined ? UNIDENTIFIED : `account:${user} session:${session ?? 'unknown'}`,
     isAdministrator,
     isEverybody: false,
     description: {
