@@ -170,7 +170,7 @@ describe('what only the start would find', () => {
   it.each<[object, string, RegExp]>([
     [{ listen: 'con' }, 'listen', /no folder with the name "con"/],
     [{ listen: '\u00e9'.repeat(100) }, 'listen', /characters, of 200 allowed/],
-    [{ audit: { directory: '/var/log' } }, 'audit.directory', /relative/],
+    [{ audit: { directory: 'var/log' } }, 'audit.directory', /relative/],
     [{ audit: { directory: 'C:log' } }, 'audit.directory', /relative/],
     [{ audit: { directory: 'C:\\logs\\aux' } }, 'audit.directory', /no folder with the name "aux"/],
     [{ audit: { directory: 'C:\\a|b' } }, 'audit.directory', /no folder with the name/],

@@ -172,7 +172,7 @@ describe('the metrics of the daemon', () => {
     using daemon = new QuietDaemon({
       'csi-proxy': {
         get kept() {
-          return { status: { state: { kind } } };
+          return { state: { kind } };
         },
       },
       agent: { status: () => ({ silentSince, plans }) },
