@@ -1,10 +1,14 @@
 import { ConfigError } from '@wins/config';
-import { PipeError } from '@wins/pipe-transport';
+import {
+  connectPipe,
+  PipeError,
+  resolvePipePath,
+  type PipeServerCheck,
+} from '@wins/pipe-transport';
 import type { MethodDefinition } from '@grpc/grpc-js';
-import { WinsClientError, type WinsClient } from '@wins/wins-api';
+import { createWinsClient, routeGrpcLog, WinsClientError, type WinsClient } from '@wins/wins-api';
 import { adminPipeOf, DEFAULT_PIPE_NAME, EXIT, quoteText } from '@wins/wins-program';
 import { DaemonCallError } from '../daemon-call-error.js';
-import { askDaemon } from '../daemon-client.js';
 import { loadStartConfig } from '../configuration/start-config.js';
 import { thisSystem } from '../this-system.js';
 
@@ -71,7 +75,7 @@ export async function askRunningDaemon<Answer>(
     const isOfAdministrators = pipe === all.admin;
     const check = isOfAdministrators ? adminServerCheck() : pipeServerCheck?.();
     try {
-      return await askDaemon(pipe, asker, check, (client) => ask(client, signal));
+      return await askOn(pipe, asker, check, (client) => ask(client, signal));
     } catch (error) {
       if (!(error instanceof WinsClientError)) throw error;
       if (isNotThere(error) && index + 1 < pipes.length) continue;
@@ -84,6 +88,22 @@ export async function askRunningDaemon<Answer>(
     }
   }
   throw new Error('cannot ask the daemon: found no pipe to ask on; wanted one');
+}
+
+async function askOn<Answer>(
+  pipe: string,
+  clientName: string,
+  security: PipeServerCheck | undefined,
+  ask: (client: WinsClient) => Promise<Answer>,
+): Promise<Answer> {
+  // The library would print what the other end of the pipe sends; the error says what is wrong.
+  routeGrpcLog(() => undefined);
+  await using client = createWinsClient({
+    address: resolvePipePath(pipe).address,
+    clientName,
+    dial: () => connectPipe(pipe, { security }),
+  });
+  return await ask(client);
 }
 
 /** Makes a call with one answer to the running daemon, as {@link askRunningDaemon} does. */

@@ -2,6 +2,7 @@ import { PipeError, type PipeErrorCode } from '@wins/pipe-transport';
 import type { ApplicationInfo } from '@wins/wins-api';
 import { adminPipeOf, messageOf, quoteText } from '@wins/wins-program';
 import path from 'node:path';
+import { DaemonCallError } from '../daemon-call-error.js';
 import type { Check, DoctorHost } from './doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
 
@@ -103,7 +104,8 @@ async function askDaemon(
     daemon = await host.daemonInfo(pipe);
   } catch (error) {
     const advice = `look at its log (${host.logPlace}), then restart it; or another program serves the pipe`;
-    return [problem('daemon', `the daemon does not answer: ${messageOf(error)}`, advice)];
+    const found = error instanceof DaemonCallError ? error.found : messageOf(error);
+    return [problem('daemon', `the daemon does not answer: ${found}`, advice)];
   }
   return [await compareBuilds(daemon, host), ...(await compareConfigs(pipe, configFile, host))];
 }

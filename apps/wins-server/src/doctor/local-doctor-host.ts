@@ -17,7 +17,6 @@ import { allowedBy } from '../configuration/allowed-executables.js';
 import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { servedNote } from '../configuration/served-note.js';
 import { loadKeptConfig } from '../configuration/start-config.js';
-import { askDaemon } from '../daemon-client.js';
 import type { OperatingSystem } from '../operating-system.js';
 import { stateDirectoryOf } from '../state-directory.js';
 import { sparingUpgrader } from '../features/upgrade/sparing-upgrader.js';
@@ -53,19 +52,6 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
   const processes = (): ProcessHost =>
     (host ??= sparingUpgrader(system.processHost(), executable, system.fileTrust()));
   const connect = (name: string) => connectPipe(name, { security });
-  const askInTime = async <Answer>(
-    name: string,
-    ask: (client: WinsClient, signal: AbortSignal) => Promise<Answer>,
-  ): Promise<Answer> => {
-    const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
-    try {
-      return await askDaemon(name, 'wins doctor', security, (client) => ask(client, signal));
-    } catch (error) {
-      if (!signal.aborted) throw error;
-      const seconds = ANSWER_TIMEOUT_MS / 1000;
-      throw new Error(`found no answer in ${seconds} s; wanted one`, { cause: error });
-    }
-  };
   return {
     versions: async () => {
       const { sha1 } = await hashFile(executable, ['sha1'], { followLinks: true });
@@ -92,7 +78,10 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     latestUpgrade: () => loadUpgrader().latestUpgrade(process.env['WINS_SERVICE']),
     reachPipe: async (name) => void (await connect(name)).destroy(),
     pipeAccess: (name) => socketAccess(resolvePipePath(name).address, system.fileTrust()),
-    daemonInfo: (name) => askInTime(name, (client, signal) => client.info({ signal })),
+    daemonInfo: (server) => {
+      const ask = (client: WinsClient, signal: AbortSignal) => client.info({ signal });
+      return askRunningDaemon({ server }, ask, { ...QUESTION, pipe: 'main' });
+    },
     daemonConfig: async (server) => {
       const ask = (client: WinsClient, signal: AbortSignal) => client.config.describe({ signal });
       return (await askRunningDaemon({ server }, ask, QUESTION)).File;
