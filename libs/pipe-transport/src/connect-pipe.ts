@@ -12,7 +12,7 @@ export interface ConnectPipeOptions {
   readonly timeoutMs?: number | undefined;
   /** How long to wait for a pipe that is absent, in milliseconds. Default 0: not at all. */
   readonly waitTimeoutMs?: number | undefined;
-  /** The directory of bare names on POSIX. Default: `runtimeDirectory()`. */
+  /** The directory of bare names on POSIX. Default: `runtimeDirectory()` of `@wins/wins-program`. */
   readonly runtimeDir?: string | undefined;
   /** Opens the connection and checks who serves the pipe. Default: any server is trusted. */
   readonly security?: PipeServerCheck | undefined;

@@ -27,4 +27,3 @@ export type {
   PipeSecurity,
   PipeServerCheck,
 } from './pipe-security.js';
-export { runtimeDirectory } from './runtime-directory.js';

@@ -28,7 +28,7 @@ export interface ListenPipeOptions {
    * (`busy`), a receiver that threw. A hostile client can cause many of these. Default: not told.
    */
   readonly onError?: ((error: PipeError) => void) | undefined;
-  /** The directory of bare names on POSIX, made with mode 0700 if missing. Default: `runtimeDirectory()`. */
+  /** The directory of bare names on POSIX, made with mode 0700 if missing. Default: `runtimeDirectory()` of `@wins/wins-program`. */
   readonly runtimeDir?: string | undefined;
   /** The platform whose names apply. Default: `process.platform`. */
   readonly platform?: NodeJS.Platform | undefined;

@@ -1,6 +1,6 @@
 import {
-  PipeNameError,
   resolvePipePath as resolve,
+  TextError,
   type PipePath,
   type ResolvePipePathOptions,
 } from '@wins/wins-program';
@@ -15,15 +15,11 @@ export type { PipePath, ResolvePipePathOptions };
  * `notFound` when a bare name needs a run directory and none is known.
  */
 export function resolvePipePath(name: string, options: ResolvePipePathOptions = {}): PipePath {
-  return asPipeError(() => resolve(name, options), name);
-}
-
-/** Says what ground says of names in the error of this library. */
-export function asPipeError<T>(ask: () => T, pipe?: string): T {
   try {
-    return ask();
+    return resolve(name, options);
   } catch (error) {
-    if (!(error instanceof PipeNameError)) throw error;
-    throw new PipeError(error.code, error.message, { pipe, found: error.found });
+    if (!(error instanceof TextError)) throw error;
+    const code = error.code === 'notFound' ? 'notFound' : 'invalidName';
+    throw new PipeError(code, error.message, { pipe: name, found: error.found });
   }
 }

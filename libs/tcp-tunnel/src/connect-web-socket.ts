@@ -1,7 +1,7 @@
 import {
   DEFAULT_PROXY_PIPE_NAME,
   messageOf,
-  PipeNameError,
+  TextError,
   quoteText,
   resolvePipePath,
   TUNNEL_CLIENT_HEADER,
@@ -124,7 +124,7 @@ function pathOf(address: string): string {
   try {
     return resolvePipePath(address).address;
   } catch (error) {
-    if (!(error instanceof PipeNameError)) throw error;
+    if (!(error instanceof TextError)) throw error;
     throw new TunnelError('invalidOption', error.message, { cause: error });
   }
 }

@@ -12,7 +12,6 @@ export { distrustOfFile } from './access/trusted-file.js';
 export { fileSecurity } from './access/file-security.js';
 export { holdFile, lockFile } from './access/file-hold.js';
 export { createPrivateFile } from './access/private-file.js';
-export { grantsTheSame, parseSecurityDescriptor } from './access/security-descriptor.js';
 export { whoMayWrite, type TrustedAccounts } from './access/who-may-write.js';
 export {
   windowsPlanFiles,
@@ -116,7 +115,7 @@ export type { ServiceState, ServiceStatus } from './services/service-status.js';
 export type { ServiceConfig } from './services/service-config.js';
 export type { WaitOptions } from './services/service-wait.js';
 export {
-  unlessAbsent,
+  unlessFails,
   WindowsError,
   type WindowsErrorCode,
   type SystemFailure,

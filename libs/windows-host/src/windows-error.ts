@@ -1,5 +1,3 @@
-import { symbolOf } from './win32/calls/error-symbols.js';
-
 /** What kind of failure it was. */
 export type WindowsErrorCode =
   /** Not this operating system, or a feature of it that is not installed. */
@@ -38,48 +36,83 @@ export class WindowsError extends Error {
     super(message, 'cause' in options ? { cause: options.cause } : {});
     this.functionName = options.failure?.functionName;
     this.errorNumber = options.failure?.errorNumber;
-    this.symbol = options.failure && symbolOf(options.failure.errorNumber);
+    this.symbol = options.failure && ERRORS.get(options.failure.errorNumber)?.[0];
   }
 }
 
-/** What `act` gives; undefined when the system says that it is not there. @throws what else it throws. */
-export function unlessAbsent<T>(act: () => T): T | undefined {
-  try {
-    return act();
-  } catch (error) {
-    if (error instanceof WindowsError && error.code === 'notFound') return undefined;
-    throw error;
-  }
-}
-
-const CODES: ReadonlyMap<number, WindowsErrorCode> = new Map([
-  [2, 'notFound'],
-  [3, 'notFound'],
-  [5, 'accessDenied'],
-  [32, 'busy'],
-  [80, 'alreadyExists'],
-  [87, 'invalidArgument'],
-  [123, 'invalidArgument'],
-  [183, 'alreadyExists'],
-  [231, 'busy'],
-  [258, 'timeout'],
-  [1018, 'notFound'],
-  [1051, 'busy'],
-  [1053, 'timeout'],
-  [1060, 'notFound'],
-  [1061, 'busy'],
-  [1072, 'busy'],
-  [1073, 'alreadyExists'],
-  [1168, 'notFound'],
-  [0x803b0001, 'notFound'],
-  [1307, 'accessDenied'],
+/**
+ * What the error codes are called with which the calls of this library are known to fail, and what kind of failure they are.
+ * https://learn.microsoft.com/windows/win32/debug/system-error-codes
+ */
+const ERRORS: ReadonlyMap<number, readonly [symbol: string, code?: WindowsErrorCode]> = new Map([
+  [2, ['ERROR_FILE_NOT_FOUND', 'notFound']],
+  [3, ['ERROR_PATH_NOT_FOUND', 'notFound']],
+  [5, ['ERROR_ACCESS_DENIED', 'accessDenied']],
+  [6, ['ERROR_INVALID_HANDLE']],
+  [8, ['ERROR_NOT_ENOUGH_MEMORY']],
+  [32, ['ERROR_SHARING_VIOLATION', 'busy']],
+  [50, ['ERROR_NOT_SUPPORTED']],
+  [80, ['ERROR_FILE_EXISTS', 'alreadyExists']],
+  [87, ['ERROR_INVALID_PARAMETER', 'invalidArgument']],
+  [109, ['ERROR_BROKEN_PIPE']],
+  [111, ['ERROR_BUFFER_OVERFLOW']],
+  [120, ['ERROR_CALL_NOT_IMPLEMENTED']],
+  [122, ['ERROR_INSUFFICIENT_BUFFER']],
+  [123, ['ERROR_INVALID_NAME', 'invalidArgument']],
+  [124, ['ERROR_INVALID_LEVEL']],
+  [183, ['ERROR_ALREADY_EXISTS', 'alreadyExists']],
+  [193, ['ERROR_BAD_EXE_FORMAT']],
+  [206, ['ERROR_FILENAME_EXCED_RANGE']],
+  [231, ['ERROR_PIPE_BUSY', 'busy']],
+  [232, ['ERROR_NO_DATA']],
+  [234, ['ERROR_MORE_DATA']],
+  [258, ['WAIT_TIMEOUT', 'timeout']],
+  [259, ['ERROR_NO_MORE_ITEMS']],
+  [535, ['ERROR_PIPE_CONNECTED']],
+  [740, ['ERROR_ELEVATION_REQUIRED']],
+  [995, ['ERROR_OPERATION_ABORTED']],
+  [997, ['ERROR_IO_PENDING']],
+  [1018, ['ERROR_KEY_DELETED', 'notFound']],
+  [1051, ['ERROR_DEPENDENT_SERVICES_RUNNING', 'busy']],
+  [1053, ['ERROR_SERVICE_REQUEST_TIMEOUT', 'timeout']],
+  [1055, ['ERROR_SERVICE_DATABASE_LOCKED']],
+  [1056, ['ERROR_SERVICE_ALREADY_RUNNING']],
+  [1058, ['ERROR_SERVICE_DISABLED']],
+  [1059, ['ERROR_CIRCULAR_DEPENDENCY']],
+  [1060, ['ERROR_SERVICE_DOES_NOT_EXIST', 'notFound']],
+  [1061, ['ERROR_SERVICE_CANNOT_ACCEPT_CTRL', 'busy']],
+  [1062, ['ERROR_SERVICE_NOT_ACTIVE']],
+  [1063, ['ERROR_FAILED_SERVICE_CONTROLLER_CONNECT']],
+  [1065, ['ERROR_DATABASE_DOES_NOT_EXIST']],
+  [1066, ['ERROR_SERVICE_SPECIFIC_ERROR']],
+  [1072, ['ERROR_SERVICE_MARKED_FOR_DELETE', 'busy']],
+  [1073, ['ERROR_SERVICE_EXISTS', 'alreadyExists']],
+  [1168, ['ERROR_NOT_FOUND', 'notFound']],
+  [1307, ['ERROR_INVALID_OWNER', 'accessDenied']],
+  [1314, ['ERROR_PRIVILEGE_NOT_HELD']],
+  [1336, ['ERROR_INVALID_ACL']],
+  [1337, ['ERROR_INVALID_SID']],
+  [1338, ['ERROR_INVALID_SECURITY_DESCR']],
+  [5010, ['ERROR_OBJECT_ALREADY_EXISTS']],
+  [0x803b0001, ['HCN_E_NETWORK_NOT_FOUND', 'notFound']],
 ]);
 
 /** Translates a failed call. `tried` begins the message: what was tried and on what. */
 export function systemError(tried: string, failure: SystemFailure): WindowsError {
   const { functionName, errorNumber } = failure;
-  const symbol = symbolOf(errorNumber);
+  const [symbol, code = 'unknown'] = ERRORS.get(errorNumber) ?? [];
   const found = symbol === undefined ? `error ${errorNumber}` : `${symbol} (${errorNumber})`;
-  const code = CODES.get(errorNumber) ?? 'unknown';
   return new WindowsError(code, `${tried}: ${functionName} failed with ${found}`, { failure });
+}
+
+/** The result of an act; undefined when it fails with a {@link WindowsError} of one of these codes, or of any when none is given. */
+export function unlessFails<T>(act: () => T, ...codes: readonly WindowsErrorCode[]): T | undefined {
+  try {
+    return act();
+  } catch (error) {
+    const isMeant =
+      error instanceof WindowsError && (codes.length === 0 || codes.includes(error.code));
+    if (isMeant) return undefined;
+    throw error;
+  }
 }

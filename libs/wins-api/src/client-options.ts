@@ -1,4 +1,4 @@
-import { DEFAULT_PIPE_NAME, PipeNameError, quoteText, resolvePipePath } from '@wins/wins-program';
+import { DEFAULT_PIPE_NAME, TextError, quoteText, resolvePipePath } from '@wins/wins-program';
 import { WinsClientError } from './client-error.js';
 import type { WinsClientOptions } from './wins-client.js';
 
@@ -35,7 +35,7 @@ function addressOf(pipe: string): string {
   try {
     return resolvePipePath(pipe).address;
   } catch (error) {
-    if (!(error instanceof PipeNameError)) throw error;
+    if (!(error instanceof TextError)) throw error;
     throw new WinsClientError('invalidRequest', { details: error.message, cause: error });
   }
 }

@@ -57,7 +57,6 @@ export { isUsageError, UsageError } from './usage-error.js';
 export { networkIdentity } from './network-identity.js';
 export { onSystemDrive } from './on-system-drive.js';
 export { formatDuration, parseDuration, type DurationLimits } from './parse-duration.js';
-export { PipeNameError } from './pipe-name-error.js';
 export { resolvePipePath, type PipePath, type ResolvePipePathOptions } from './pipe-path.js';
 export { runtimeDirectory } from './runtime-directory.js';
 export {
@@ -72,7 +71,7 @@ export {
   type SecurityDescriptor,
 } from './access/security-descriptor.js';
 export { accessRights } from './access/security-descriptor-words.js';
-export { SecurityDescriptorError } from './access/security-descriptor-error.js';
+export { TextError } from './text-error.js';
 export { COMMIT, VERSION } from './version.js';
 export {
   formatAddress,

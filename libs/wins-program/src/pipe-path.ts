@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { escapeText, hasInvisible } from './escape-text.js';
-import { PipeNameError } from './pipe-name-error.js';
+import { TextError } from './text-error.js';
 import { runtimeDirectory } from './runtime-directory.js';
 
 /** A pipe's name and where the operating system keeps it. */
@@ -44,7 +44,7 @@ const MAX_SHOWN_LENGTH = 300;
  * neither starts with a dot nor starts or ends with a blank. Limits: 256 characters for a Windows
  * address; 107 bytes for a socket path on Linux and 103 elsewhere, its directory 14 bytes less.
  *
- * @throws PipeNameError `invalidName` when the text names no local pipe or is over a limit;
+ * @throws TextError `invalidName` when the text names no local pipe or is over a limit;
  * `notFound` when a bare name needs a run directory and none is known.
  */
 export function resolvePipePath(name: string, options: ResolvePipePathOptions = {}): PipePath {
@@ -98,8 +98,8 @@ function checkSocketLength(given: string, address: string, platform: NodeJS.Plat
     throw invalid(given, `the directory ${directory} has more than the ${room} bytes allowed`);
 }
 
-function invalid(name: string, found: string): PipeNameError {
-  return new PipeNameError(
+function invalid(name: string, found: string): TextError {
+  return new TextError(
     'invalidName',
     `"${escapeText(name, { maxLength: MAX_SHOWN_LENGTH })}" is not the name of a pipe: ${found}; wanted NAME, npipe:////./pipe/NAME, ` +
       '\\\\.\\pipe\\NAME or, not on Windows, the absolute path of a socket',

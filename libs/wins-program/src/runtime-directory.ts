@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { quoteText } from './escape-text.js';
-import { PipeNameError } from './pipe-name-error.js';
+import { TextError } from './text-error.js';
 
 /**
  * Names the private directory that holds the sockets of bare pipe names on POSIX.
@@ -10,7 +10,7 @@ import { PipeNameError } from './pipe-name-error.js';
  *
  * @param env the environment to read; default: the process's.
  * @param uid the user the answer is for; default: the process's.
- * @throws PipeNameError `notFound` when nothing names a directory; `invalidName` when a variable
+ * @throws TextError `notFound` when nothing names a directory; `invalidName` when a variable
  * holds anything but a plain absolute path.
  */
 export function runtimeDirectory(
@@ -21,7 +21,7 @@ export function runtimeDirectory(
   if (uid === 0) return '/run/rancher-wins';
   if (env['XDG_RUNTIME_DIR'])
     return posix.join(plainAbsolute('XDG_RUNTIME_DIR', env['XDG_RUNTIME_DIR']), 'rancher-wins');
-  throw new PipeNameError(
+  throw new TextError(
     'notFound',
     'cannot tell where the pipes of this user are: WINS_RUNTIME_DIR and XDG_RUNTIME_DIR are unset; ' +
       'set WINS_RUNTIME_DIR to a directory that only this user can write',
@@ -31,7 +31,7 @@ export function runtimeDirectory(
 function plainAbsolute(variable: string, value: string): string {
   const plain = posix.normalize(value).replace(/(.)\/$/, '$1');
   if (!posix.isAbsolute(value) || value.split('/').includes('..') || value.includes('\0'))
-    throw new PipeNameError(
+    throw new TextError(
       'invalidName',
       `cannot use ${variable}=${quoteText(value)}: wanted an absolute path without ".."`,
     );

@@ -1,5 +1,5 @@
+import { runtimeDirectory, TextError } from '@wins/wins-program';
 import type { WinsConfig } from '@wins/config';
-import { PipeError, runtimeDirectory } from '@wins/pipe-transport';
 import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';
 import { keptDirectory } from '../kept-directory.js';
 import { stateDirectoryOf } from '../state-directory.js';
@@ -23,7 +23,7 @@ export function pipeFolder({ platform, host }: Pick<JudgingOptions, 'platform' |
   try {
     return runtimeDirectory();
   } catch (error) {
-    if (error instanceof PipeError) return USUAL_FOLDER;
+    if (error instanceof TextError) return USUAL_FOLDER;
     throw error;
   }
 }

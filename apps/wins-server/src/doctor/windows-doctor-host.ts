@@ -1,14 +1,12 @@
 import {
   firewallRules,
-  grantsTheSame,
-  parseSecurityDescriptor,
   pipeAccess,
   serviceControlManager,
   whoMayWrite,
   WindowsError,
 } from '@wins/windows-host';
 import { resolvePipePath } from '@wins/pipe-transport';
-import { SERVICE_NAME } from '@wins/wins-program';
+import { SERVICE_NAME, grantsTheSame, parseSecurityDescriptor } from '@wins/wins-program';
 import type { Check, DoctorHost, PipeAccess } from './doctor-host.js';
 import { ok, problem, warning, type Finding } from './finding.js';
 import { serviceLogFolder } from '../kernel/log/windows-service-log.js';

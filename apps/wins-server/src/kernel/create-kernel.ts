@@ -1,9 +1,9 @@
+import { runtimeDirectory, TextError } from '@wins/wins-program';
 /**
  * The parts of a daemon that are there whatever its config says: where the libraries meet.
  */
 import { AuditTrail } from './audit/audit-trail.js';
 import type { LoadedConfig } from '@wins/config';
-import { PipeError, runtimeDirectory } from '@wins/pipe-transport';
 import { hashFile } from '@wins/trusted-files';
 import { auditDirectoryOf } from './audit/audit-directory.js';
 import { HostCallGate } from '../features/host/host-call-gate.js';
@@ -105,7 +105,7 @@ function ownRuntimeDirectory(): string | undefined {
   try {
     return runtimeDirectory();
   } catch (error) {
-    if (error instanceof PipeError) return undefined;
+    if (error instanceof TextError) return undefined;
     throw error;
   }
 }

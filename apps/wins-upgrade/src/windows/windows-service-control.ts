@@ -3,7 +3,7 @@ import {
   lockFile,
   serviceControlManager,
   startServiceProcess,
-  unlessAbsent,
+  unlessFails,
   WindowsError,
   windowsFolder,
 } from '@wins/windows-host';
@@ -54,10 +54,13 @@ export class WindowsServiceControl implements ServiceControl {
 
   query(): Promise<ServiceStatus | undefined> {
     return this.#attempt('ask for', () => {
-      const found = unlessAbsent(() => ({
-        ...this.#services.status(this.name),
-        ...this.#services.config(this.name),
-      }));
+      const found = unlessFails(
+        () => ({
+          ...this.#services.status(this.name),
+          ...this.#services.config(this.name),
+        }),
+        'notFound',
+      );
       if (found === undefined) return undefined;
       const command = parseServiceCommand(
         found.commandLine,

@@ -1,7 +1,7 @@
 import { quoteText, type FileHold } from '@wins/wins-program';
 import { openFile } from '../win32/files.js';
 import * as win32 from '../win32/kernel32.js';
-import { WindowsError } from '../windows-error.js';
+import { unlessFails } from '../windows-error.js';
 
 /**
  * Holds a file: until it is closed others can read and run it, but not write, rename or delete it.
@@ -24,15 +24,11 @@ export function holdFile(path: string): FileHold {
  * @throws WindowsError `notFound` when its folder is absent, `accessDenied`.
  */
 export function lockFile(path: string): FileHold | undefined {
-  try {
-    return openFile(`locked ${quoteText(path)}`, path, {
-      access: win32.GENERIC_READ | win32.GENERIC_WRITE,
-      share: 0,
-      disposition: win32.OPEN_ALWAYS,
-      flags: win32.FILE_FLAG_OPEN_REPARSE_POINT,
-    });
-  } catch (error) {
-    if (error instanceof WindowsError && error.code === 'busy') return undefined;
-    throw error;
-  }
+  const opening = {
+    access: win32.GENERIC_READ | win32.GENERIC_WRITE,
+    share: 0,
+    disposition: win32.OPEN_ALWAYS,
+    flags: win32.FILE_FLAG_OPEN_REPARSE_POINT,
+  };
+  return unlessFails(() => openFile(`locked ${quoteText(path)}`, path, opening), 'busy');
 }

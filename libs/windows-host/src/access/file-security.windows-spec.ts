@@ -1,10 +1,10 @@
+import { parseSecurityDescriptor } from '@wins/wins-program';
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import { descriptorFromText, descriptorText, fileSecurity } from './file-security.js';
-import { parseSecurityDescriptor } from './security-descriptor.js';
 import { DACL_SECURITY_INFORMATION } from '../win32/advapi32.js';
 
 describe('the security of files', () => {

@@ -55,7 +55,7 @@ function foldAscii(text: string): string {
  * Tells an administrator what to do about a folder that others can change; whether these are administrators too is his to know. Pure.
  *
  * @returns empty when no one else can change it.
- * @throws WindowsError `invalidArgument` for text that is no SDDL.
+ * @throws TextError for text that is no SDDL.
  */
 export function privateFolderMending(folder: string, sddl: string, account: string): string {
   const others = whoMayWrite(sddl, { trusted: [account] });

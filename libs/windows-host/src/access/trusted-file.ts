@@ -7,7 +7,7 @@ import { createFolder, listFor } from './private-file.js';
 import { processAccount } from './process-account.js';
 import { readFileFacts, type FileFacts } from './trusted-file-facts.js';
 import { judgeStep, privateFolderMending, stepsTo } from './trusted-file-judgement.js';
-import { WindowsError } from '../windows-error.js';
+import { unlessFails, WindowsError } from '../windows-error.js';
 
 /**
  * Looks whether someone else than SYSTEM, administrators, TrustedInstaller and this account could have put a file where it is,
@@ -93,12 +93,7 @@ function walkToPrivateFolder(
 }
 
 function factsIfThere(step: string): FileFacts | undefined {
-  try {
-    return readFileFacts(step);
-  } catch (error) {
-    if (error instanceof WindowsError && error.code === 'notFound') return undefined;
-    throw error;
-  }
+  return unlessFails(() => readFileFacts(step), 'notFound');
 }
 
 function factsOrMade(step: string, make: (step: string) => void): FileFacts {

@@ -1,5 +1,3 @@
-import { parseSecurityDescriptor } from './security-descriptor.js';
-
 /** What else {@link whoMayWrite} and {@link whoMayReplace} take. */
 export interface TrustedAccounts {
   /** SIDs that are trusted besides SYSTEM, Administrators, the built-in Administrator and TrustedInstaller. Default: none. */
@@ -28,7 +26,7 @@ const WRITE = REPLACE | 0x2 | 0x4 | 0x10 | 0x100;
  * and no access list, or an unknown owner, counts as everyone. Entries for things to be made in the folder do not count.
  *
  * @param sddl with the owner and the access list.
- * @throws WindowsError `invalidArgument` for text that is no SDDL.
+ * @throws TextError for text that is no SDDL.
  */
 export function whoMayWrite(sddl: string, options: TrustedAccounts = {}): readonly string[] {
   return whoMay(sddl, WRITE, options);
@@ -38,7 +36,7 @@ export function whoMayWrite(sddl: string, options: TrustedAccounts = {}): readon
  * As {@link whoMayWrite}, of a folder further up: who may put another file or folder in the place of one that is in it. Making
  * new ones does not count, because everyone may do so in the root of a drive.
  *
- * @throws WindowsError `invalidArgument` for text that is no SDDL.
+ * @throws TextError for text that is no SDDL.
  */
 export function whoMayReplace(sddl: string, options: TrustedAccounts = {}): readonly string[] {
   return whoMay(sddl, REPLACE, options);
@@ -59,3 +57,4 @@ export function whoMay(
   const found = new Set([owner, ...granted.filter((sid) => sid !== OWNER_RIGHTS)]);
   return [...found].filter((sid) => !TRUSTED.includes(sid) && !trusted.includes(sid));
 }
+import { parseSecurityDescriptor } from '@wins/wins-program';

@@ -5,6 +5,7 @@ import {
   type FileTrust,
   type TrustedFileErrorCode,
 } from '@wins/trusted-files';
+import { TextError } from '@wins/wins-program';
 import path from 'node:path';
 import { WindowsError, type WindowsErrorCode } from '../windows-error.js';
 import {
@@ -41,16 +42,17 @@ export function windowsFileTrust(): FileTrust {
 }
 
 function translated<T>(tried: string, place: string, act: () => T): T {
+  const failure = (code: TrustedFileErrorCode, found: string, cause: Error): TrustedFileError =>
+    new TrustedFileError(code, tried, place, found, { cause });
   try {
     return act();
   } catch (error) {
+    if (error instanceof TextError) throw failure('unknown', error.message, error);
     if (!(error instanceof WindowsError)) throw fileSystemError(error, tried, place);
     const { functionName, errorNumber, symbol } = error;
     const found = functionName
       ? `${functionName} failed with ${symbol ?? `error ${errorNumber ?? 0}`}`
       : error.message;
-    throw new TrustedFileError(CODES[error.code] ?? 'unknown', tried, place, found, {
-      cause: error,
-    });
+    throw failure(CODES[error.code] ?? 'unknown', found, error);
   }
 }

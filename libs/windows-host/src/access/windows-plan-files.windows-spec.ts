@@ -1,3 +1,4 @@
+import { parseSecurityDescriptor } from '@wins/wins-program';
 import assert from 'node:assert/strict';
 import {
   existsSync,
@@ -14,7 +15,6 @@ import { after, describe, it } from 'node:test';
 import { loadKoffi, systemPath } from '../win32/calls/system-library.js';
 import { fileSecurity } from './file-security.js';
 import { processAccount } from './process-account.js';
-import { parseSecurityDescriptor } from './security-descriptor.js';
 import { windowsPlanFiles } from './windows-plan-files.js';
 
 const EVERYONE = 'S-1-1-0';

@@ -1,7 +1,7 @@
 import { RegistryKey } from '../registry/registry.js';
 import { serviceControlManager } from '../services/service-control-manager.js';
 import type { ServiceState } from '../services/service-status.js';
-import { WindowsError } from '../windows-error.js';
+import { unlessFails } from '../windows-error.js';
 
 /** What says whether the firewall of a host filters anything. */
 export interface FirewallSwitches {
@@ -45,14 +45,7 @@ function isProfileOff(names: readonly string[], { enabled }: FirewallSwitches): 
 }
 
 const systemSwitches: FirewallSwitches = {
-  serviceState: () => {
-    try {
-      return serviceControlManager().status(SERVICE).state;
-    } catch (error) {
-      if (error instanceof WindowsError && error.code === 'notFound') return undefined;
-      throw error;
-    }
-  },
+  serviceState: () => unlessFails(() => serviceControlManager().status(SERVICE).state, 'notFound'),
   enabled: (path) => {
     using key = RegistryKey.open(path);
     const value = key?.value('EnableFirewall');

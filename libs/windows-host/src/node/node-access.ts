@@ -1,8 +1,7 @@
-import { accessRights } from '@wins/wins-program';
+import { accessRights, parseSecurityDescriptor } from '@wins/wins-program';
 import { descriptorFromText } from '../access/file-security.js';
 import { setSecurity } from '../access/private-file.js';
 import { processAccount } from '../access/process-account.js';
-import { parseSecurityDescriptor } from '../access/security-descriptor.js';
 import * as win32 from '../win32/advapi32.js';
 import { WindowsError } from '../windows-error.js';
 

@@ -1,5 +1,5 @@
 import { hashFile, openRegularFile, whenNotHeld } from '@wins/trusted-files';
-import { errnoOf, quoteText } from '@wins/wins-program';
+import { errnoOf, quoteText, parseSecurityDescriptor } from '@wins/wins-program';
 import { createHash } from 'node:crypto';
 import { lstatSync, type Stats } from 'node:fs';
 import { open, readdir, rename, rm, rmdir } from 'node:fs/promises';
@@ -7,7 +7,6 @@ import path from 'node:path';
 import { fileSecurity } from '../access/file-security.js';
 import { createFile, createFolder } from '../access/private-file.js';
 import { processAccount } from '../access/process-account.js';
-import { parseSecurityDescriptor } from '../access/security-descriptor.js';
 import { readFileFacts } from '../access/trusted-file-facts.js';
 import { judgeStep } from '../access/trusted-file-judgement.js';
 import { securityAttributes } from '../win32/security-attributes.js';

@@ -1,6 +1,6 @@
 import type { ServiceDefinition, ServiceStartType } from '../services/service-definition.js';
 import { serviceControlManager } from '../services/service-control-manager.js';
-import { unlessAbsent, WindowsError } from '../windows-error.js';
+import { unlessFails, WindowsError } from '../windows-error.js';
 import { refused } from './node-access.js';
 import { presence, settled, type NodeRoom, type Presence } from './node-room.js';
 
@@ -93,4 +93,8 @@ export function nodeRunning(): NodeRoom<{ readonly service: string }, Presence> 
       }
     },
   };
+}
+
+function unlessAbsent<T>(act: () => T): T | undefined {
+  return unlessFails(act, 'notFound');
 }

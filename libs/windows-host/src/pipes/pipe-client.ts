@@ -1,5 +1,5 @@
 import { processAccount, type ProcessAccount } from '../access/process-account.js';
-import { WindowsError } from '../windows-error.js';
+import { unlessFails } from '../windows-error.js';
 import { kernel32, type Handle } from '../win32/kernel32.js';
 
 /** Who is at the other end of an instance of a pipe that this process serves. No client can choose any of it. */
@@ -21,15 +21,6 @@ export function pipeClient(pipe: Handle): PipeClient | undefined {
   return {
     pid: pid[0],
     session: hasSession ? session[0] : undefined,
-    account: accountOf(pid[0]),
+    account: unlessFails(() => processAccount(pid[0])),
   };
-}
-
-function accountOf(pid: number): ProcessAccount | undefined {
-  try {
-    return processAccount(pid);
-  } catch (error) {
-    if (error instanceof WindowsError) return undefined;
-    throw error;
-  }
 }

@@ -1,5 +1,5 @@
+import { parseSecurityDescriptor } from '@wins/wins-program';
 import type { ProcessAccount } from '../access/process-account.js';
-import { parseSecurityDescriptor } from '../access/security-descriptor.js';
 import { whoMay } from '../access/who-may-write.js';
 
 /** What a client can find out about who serves a pipe, through its own end and before it sends anything. */

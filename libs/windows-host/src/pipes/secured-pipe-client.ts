@@ -1,6 +1,6 @@
 import { messageOf } from '@wins/wins-program';
 import type { Socket } from 'node:net';
-import { processAccount, type ProcessAccount } from '../access/process-account.js';
+import { processAccount } from '../access/process-account.js';
 import { handleSecurity } from '../access/file-security.js';
 import { withNodeCode } from '../node-code.js';
 import { judgePipeServer } from './pipe-server-identity.js';
@@ -16,7 +16,7 @@ import {
   SECURITY_IDENTIFICATION,
   SECURITY_SQOS_PRESENT,
 } from '../win32/kernel32.js';
-import { WindowsError } from '../windows-error.js';
+import { unlessFails, WindowsError } from '../windows-error.js';
 
 /** To read from a pipe and write to it, without FILE_CREATE_PIPE_INSTANCE: GENERIC_WRITE would ask for the right to serve it. */
 const PIPE_READ_AND_WRITE = 0x12_019b;
@@ -84,8 +84,12 @@ function assertServer(pipe: OwnedHandle, address: string, service: string | unde
     const tried = `looked who owns the pipe ${address}`;
     const verdict = judgePipeServer({
       serverPid,
-      servicePid: service === undefined ? undefined : processOf(service),
-      account: accountIfVisible(serverPid),
+      // A container has no such service, and some have no service control manager that one may ask.
+      servicePid:
+        service === undefined
+          ? undefined
+          : unlessFails(() => serviceControlManager().status(service).pid),
+      account: unlessFails(() => processAccount(serverPid)),
       sddl: handleSecurity(pipe.value, tried, SE_KERNEL_OBJECT),
     });
     if (!verdict.isTrusted)
@@ -105,22 +109,4 @@ function serverProcess(pipe: OwnedHandle, address: string): number {
   const tried = `asked who serves the pipe ${address}`;
   call(tried, kernel32.GetNamedPipeServerProcessId, pipe.value, out);
   return out[0];
-}
-
-/** A container has no such service, and some have no service control manager that one may ask. */
-function processOf(service: string): number | undefined {
-  return unlessRefused(() => serviceControlManager().status(service).pid);
-}
-
-function accountIfVisible(processId: number): ProcessAccount | undefined {
-  return unlessRefused(() => processAccount(processId));
-}
-
-function unlessRefused<Value>(ask: () => Value): Value | undefined {
-  try {
-    return ask();
-  } catch (error) {
-    if (error instanceof WindowsError) return undefined;
-    throw error;
-  }
 }

@@ -1,4 +1,9 @@
-import { ADMINISTRATORS_AND_SYSTEM, judgePipeAccess, quoteText } from '@wins/wins-program';
+import {
+  ADMINISTRATORS_AND_SYSTEM,
+  judgePipeAccess,
+  quoteText,
+  TextError,
+} from '@wins/wins-program';
 import { openServedPipe, pipeDescriptor } from './served-pipe.js';
 import type { SecuredPipe, SecuredPipeEvents } from './served-pipe.js';
 import { WindowsError } from '../windows-error.js';
@@ -51,6 +56,7 @@ export function pipeAccessFault(sddl: string): string | undefined {
     pipeDescriptor(sddl);
     return undefined;
   } catch (error) {
+    if (error instanceof TextError) return `it is none (${error.message})`;
     if (!(error instanceof WindowsError)) throw error;
     return `this host does not understand it (${error.symbol ?? error.message})`;
   }

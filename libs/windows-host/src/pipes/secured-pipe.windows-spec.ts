@@ -1,4 +1,5 @@
 // Longer than most files because it is one list: what a pipe must do, and what it must not leave behind.
+import { grantsTheSame, parseSecurityDescriptor } from '@wins/wins-program';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -6,7 +7,6 @@ import { afterEach, describe, it, type TestContext } from 'node:test';
 import { descriptorFromText } from '../access/file-security.js';
 import { pipeAccess } from './pipe-access.js';
 import { securedPipe, type SecuredPipeOptions } from './secured-pipe.js';
-import { grantsTheSame, parseSecurityDescriptor } from '../access/security-descriptor.js';
 import type { SecuredPipe } from './served-pipe.js';
 import type { OwnedHandle } from '../win32/calls/owned-handle.js';
 import { systemLibrary } from '../win32/calls/system-library.js';

@@ -1,3 +1,4 @@
+import { grantsTheSame, parseSecurityDescriptor } from '@wins/wins-program';
 import { Backoff } from '@wins/time';
 import type { Socket } from 'node:net';
 import { ClientWait } from './client-wait.js';
@@ -5,7 +6,6 @@ import { descriptorFromText, descriptorText, handleSecurity } from '../access/fi
 import { withNodeCode } from '../node-code.js';
 import { pipeClient, type PipeClient } from './pipe-client.js';
 import { socketOfPipe } from './pipe-socket.js';
-import { grantsTheSame, parseSecurityDescriptor } from '../access/security-descriptor.js';
 import {
   DACL_SECURITY_INFORMATION,
   OWNER_SECURITY_INFORMATION,

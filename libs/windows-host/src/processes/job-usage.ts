@@ -5,7 +5,7 @@ import {
   JOBOBJECT_BASIC_ACCOUNTING_INFORMATION,
   PROCESS_MEMORY_COUNTERS,
 } from '../win32/structures.js';
-import { WindowsError } from '../windows-error.js';
+import { unlessFails, WindowsError } from '../windows-error.js';
 import { isInJob, PROCESS_QUERY_INFORMATION, withProcess } from './windows-process.js';
 
 const JobObjectBasicAccountingInformation = 1;
@@ -59,20 +59,16 @@ function processesIn(job: Handle): readonly number[] {
  * right to ask.
  */
 function workingSetOf(pid: number, job: Handle): number {
-  try {
-    return (
-      withProcess(pid, PROCESS_QUERY_INFORMATION, (handle) => {
-        if (!isInJob(handle, job)) return 0;
-        const size = PROCESS_MEMORY_COUNTERS.sizeBytes;
-        const counters = PROCESS_MEMORY_COUNTERS.create({ cb: size });
-        const known = kernel32.K32GetProcessMemoryInfo(handle, counters, size) !== 0;
-        return known ? Number(PROCESS_MEMORY_COUNTERS.read(counters).WorkingSetSize) : 0;
-      }) ?? 0
-    );
-  } catch (error) {
-    if (error instanceof WindowsError) return 0;
-    throw error;
-  }
+  const size = PROCESS_MEMORY_COUNTERS.sizeBytes;
+  const used = unlessFails(() =>
+    withProcess(pid, PROCESS_QUERY_INFORMATION, (handle) => {
+      if (!isInJob(handle, job)) return 0;
+      const counters = PROCESS_MEMORY_COUNTERS.create({ cb: size });
+      const known = kernel32.K32GetProcessMemoryInfo(handle, counters, size) !== 0;
+      return known ? Number(PROCESS_MEMORY_COUNTERS.read(counters).WorkingSetSize) : 0;
+    }),
+  );
+  return used ?? 0;
 }
 
 function ask(job: Handle, kind: number, information: Buffer): void {

@@ -1,7 +1,7 @@
+import { parseSecurityDescriptor } from '@wins/wins-program';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { parseSecurityDescriptor } from '../access/security-descriptor.js';
 import { eventAccess, listenToEvent, signalEvent, type EventListener } from './named-event.js';
 
 const ADMINISTRATORS = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)';

@@ -2,7 +2,7 @@ import { call } from '../win32/calls/call.js';
 import { OwnedHandle } from '../win32/calls/owned-handle.js';
 import { kernel32 } from '../win32/kernel32.js';
 import { PROCESSENTRY32W } from '../win32/structures.js';
-import { WindowsError } from '../windows-error.js';
+import { unlessFails } from '../windows-error.js';
 import {
   creationTime,
   imageOf,
@@ -71,16 +71,13 @@ function plain(file: string): string {
 }
 
 function askAbout(pid: number): Omit<ProcessEntry, 'pid' | 'parentPid'> | undefined {
-  try {
+  // Of the system's own, or of someone who keeps it to himself: none that a daemon has started.
+  return unlessFails(() =>
     // Windows tells the job for less; Wine wants the full right to ask. What a daemon started, it may ask.
-    return withProcess(pid, PROCESS_QUERY_INFORMATION, (handle) => ({
+    withProcess(pid, PROCESS_QUERY_INFORMATION, (handle) => ({
       created: creationTime(handle),
       image: imageOf(handle),
       isInJob: isInJob(handle),
-    }));
-  } catch (error) {
-    // Of the system's own, or of someone who keeps it to himself: none that a daemon has started.
-    if (error instanceof WindowsError) return undefined;
-    throw error;
-  }
+    })),
+  );
 }

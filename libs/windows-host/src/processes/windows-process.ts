@@ -2,7 +2,7 @@ import { call } from '../win32/calls/call.js';
 import { signalledOnce } from '../win32/calls/event-waits.js';
 import { OwnedHandle } from '../win32/calls/owned-handle.js';
 import { kernel32, type Handle } from '../win32/kernel32.js';
-import { systemError, WindowsError } from '../windows-error.js';
+import { systemError, unlessFails, WindowsError } from '../windows-error.js';
 
 /** What identifies a process forever: numbers are given again, and then the time differs. */
 export interface ProcessIdentity {
@@ -45,14 +45,9 @@ export function processIdentity(pid: number): ProcessIdentity | undefined {
 
 /** Start of a process in milliseconds since 1970; undefined for none, or one that hides it. */
 export function processStartedAt(pid: number): number | undefined {
-  try {
-    const created = processIdentity(pid)?.created;
-    if (created === undefined) return undefined;
-    return Number(BigInt(created) / UNITS_PER_MS) - UNIX_EPOCH_MS;
-  } catch (error) {
-    if (error instanceof WindowsError) return undefined;
-    throw error;
-  }
+  const created = unlessFails(() => processIdentity(pid)?.created);
+  if (created === undefined) return undefined;
+  return Number(BigInt(created) / UNITS_PER_MS) - UNIX_EPOCH_MS;
 }
 
 /**
@@ -110,14 +105,11 @@ export function withProcess<T>(
   use: (handle: Handle) => T,
 ): T | undefined {
   const tried = `opened process ${pid}`;
-  let handle: Handle;
-  try {
-    handle = call(tried, kernel32.OpenProcess, access | PROCESS_QUERY_LIMITED_INFORMATION, 0, pid);
-  } catch (error) {
-    // The system reports a missing process by this error.
-    if (error instanceof WindowsError && error.code === 'invalidArgument') return undefined;
-    throw error;
-  }
+  const wanted = access | PROCESS_QUERY_LIMITED_INFORMATION;
+  // The system reports a missing process by this error.
+  const open = (): Handle => call(tried, kernel32.OpenProcess, wanted, 0, pid);
+  const handle = unlessFails(open, 'invalidArgument');
+  if (handle === undefined) return undefined;
   using opened = new OwnedHandle(handle);
   return use(opened.value);
 }

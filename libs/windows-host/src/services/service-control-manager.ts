@@ -20,7 +20,7 @@ import { advapi32 } from '../win32/advapi32.js';
 import { call, checkStatus, inBackground } from '../win32/calls/call.js';
 import { kernel32 } from '../win32/kernel32.js';
 import { SERVICE_STATUS } from '../win32/structures.js';
-import { systemError, unlessAbsent, WindowsError } from '../windows-error.js';
+import { systemError, unlessFails } from '../windows-error.js';
 
 /** What became of a registration. */
 export interface Registration {
@@ -150,8 +150,9 @@ export function serviceControlManager(): ServiceControlManager {
 }
 
 function isThere(name: string): boolean {
-  const tried = 'looked whether it is there';
-  return unlessAbsent(() => withService(name, SERVICE_QUERY_STATUS, tried, () => true)) ?? false;
+  const look = (): boolean =>
+    withService(name, SERVICE_QUERY_STATUS, 'looked whether it is there', () => true);
+  return unlessFails(look, 'notFound') ?? false;
 }
 
 async function start(name: string, options: WaitOptions = {}): Promise<ServiceStatus> {
@@ -230,15 +231,9 @@ function register(definition: ServiceDefinition): Registration {
         }
       });
     });
-  const updated = unlessAbsent(update);
-  if (updated !== undefined) return updated;
-  try {
-    return create();
-  } catch (error) {
-    // Someone else was faster.
-    if (isCode(error, 'alreadyExists')) return update();
-    throw error;
-  }
+  const updated = unlessFails(update, 'notFound');
+  // When creating fails because it is there, someone else was faster.
+  return updated ?? unlessFails(create, 'alreadyExists') ?? update();
 }
 
 function setCommand(name: string, command: readonly string[]): void {
@@ -275,16 +270,15 @@ function change(name: string, { commandLine, startType, dependencies }: ServiceC
 }
 
 function remove(name: string): boolean {
-  const removed = unlessAbsent(() =>
+  const act = (): boolean =>
     withService(name, DELETE, 'removed it', (service) => {
       const { GetLastError } = kernel32;
       const errorNumber = advapi32.DeleteService(service) === 0 ? GetLastError() : 0;
       const fine = ERROR_SERVICE_MARKED_FOR_DELETE;
       checkStatus(`removed the service ${name}`, 'DeleteService', errorNumber, fine);
       return true;
-    }),
-  );
-  return removed ?? false;
+    });
+  return unlessFails(act, 'notFound') ?? false;
 }
 
 /** Of a service that is just starting, the one is said or the other. */
@@ -302,8 +296,4 @@ function askToStop(service: number, tried: string): boolean {
   if (LATER.has(errorNumber)) return false;
   if (errorNumber === ERROR_SERVICE_NOT_ACTIVE) return true;
   throw systemError(tried, { functionName: 'ControlService', errorNumber });
-}
-
-function isCode(error: unknown, code: WindowsError['code']): boolean {
-  return error instanceof WindowsError && error.code === code;
 }

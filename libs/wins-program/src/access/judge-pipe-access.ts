@@ -1,4 +1,4 @@
-import { SecurityDescriptorError } from './security-descriptor-error.js';
+import { TextError } from '../text-error.js';
 import {
   parseSecurityDescriptor,
   type AccessEntry,
@@ -41,8 +41,8 @@ export function judgePipeAccess(sddl: string): PipeAccessVerdict {
   try {
     descriptor = parseSecurityDescriptor(sddl);
   } catch (error) {
-    if (!(error instanceof SecurityDescriptorError)) throw error;
-    return { fault: error.found, doubts: [] };
+    if (!(error instanceof TextError)) throw error;
+    return { fault: error.found ?? error.message, doubts: [] };
   }
   const fault = faultOf(descriptor, sddl);
   if (fault !== undefined) return { fault, doubts: [] };

@@ -1,5 +1,5 @@
 import { grantsTheSame, parseSecurityDescriptor } from './security-descriptor.js';
-import { SecurityDescriptorError } from './security-descriptor-error.js';
+import { TextError } from '../text-error.js';
 
 describe('a security descriptor', () => {
   it('is read with its owner, its flags, and each entry', () => {
@@ -62,7 +62,7 @@ describe('a security descriptor', () => {
     [`D:${'(A;;GA;;;BA)'.repeat(6000)}`, /72002 characters/],
   ])('that reads %.40s is refused', (sddl, message) => {
     expect(() => parseSecurityDescriptor(sddl)).toThrow(message);
-    expect(() => parseSecurityDescriptor(sddl)).toThrow(SecurityDescriptorError);
+    expect(() => parseSecurityDescriptor(sddl)).toThrow(TextError);
   });
 });
 

@@ -1,6 +1,6 @@
 import { quoteText } from '../escape-text.js';
 import { accessRights, canonicalSid } from './security-descriptor-words.js';
-import { SecurityDescriptorError } from './security-descriptor-error.js';
+import { TextError } from '../text-error.js';
 
 /** One entry of an access list. */
 export interface AccessEntry {
@@ -32,13 +32,13 @@ const NO_LIST = 'NO_ACCESS_CONTROL';
 /**
  * Reads a security descriptor of a file, folder or pipe from SDDL, at most 65,536 characters. Touches nothing.
  *
- * @throws SecurityDescriptorError for text that is no SDDL, or that grants something not known here.
+ * @throws TextError for text that is no SDDL, or that grants something not known here.
  */
 export function parseSecurityDescriptor(sddl: string): SecurityDescriptor {
-  const bad = (found: string): SecurityDescriptorError => {
+  const bad = (found: string): TextError => {
     const shown = quoteText(sddl, { maxLength: 300 });
     const message = `cannot read the security descriptor ${shown}: ${found}; wanted SDDL such as D:P(A;;GA;;;BA)`;
-    return new SecurityDescriptorError(message, found);
+    return new TextError('invalidDescriptor', message, found);
   };
   if (sddl.length > MAX_CHARACTERS) throw bad(`it has ${sddl.length} characters`);
   const parts = splitParts(sddl);
@@ -121,7 +121,7 @@ function splitEntries(list: string): [string, { texts: string[]; isBalanced: boo
   return [list.slice(0, first), { texts, isBalanced: depth === 0 }];
 }
 
-type Complain = (found: string) => SecurityDescriptorError;
+type Complain = (found: string) => TextError;
 
 function parseEntry(text: string, bad: Complain): AccessEntry {
   const [type = '', flags = '', rights = '', , , sid = ''] = text.split(';').map((s) => s.trim());

@@ -8,7 +8,7 @@ import {
   processesOf,
   serviceControlManager,
   startServiceProcess,
-  unlessAbsent,
+  unlessFails,
   windowsFolder,
   type ServiceDefinition,
 } from '@wins/windows-host';
@@ -37,10 +37,13 @@ export class WindowsCsiService implements CsiProxyService {
   readonly #services = serviceControlManager();
 
   async query(): Promise<ServiceFacts | undefined> {
-    const found = unlessAbsent(() => ({
-      ...this.#services.status(NAME),
-      ...this.#services.config(NAME),
-    }));
+    const found = unlessFails(
+      () => ({
+        ...this.#services.status(NAME),
+        ...this.#services.config(NAME),
+      }),
+      'notFound',
+    );
     if (found === undefined) return Promise.resolve(undefined);
     const words = parseServiceCommand(
       found.commandLine,
@@ -68,7 +71,7 @@ export class WindowsCsiService implements CsiProxyService {
   }
 
   async stop(graceMs: number): Promise<void> {
-    if (unlessAbsent(() => this.#services.status(NAME)) === undefined) return;
+    if (unlessFails(() => this.#services.status(NAME), 'notFound') === undefined) return;
     // It says that it has stopped, and lives on.
     await endService(NAME, { stopMs: graceMs, exitMs: graceMs });
   }
