@@ -2,7 +2,7 @@ import type { HostProcess } from '@wins/wins-program';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 
-import { markOf } from './host/run-marker.js';
+import { markOf, RunRecords } from './supervision/run-records.js';
 import {
   completeOptions,
   type CompleteOptions,
@@ -13,27 +13,24 @@ import { judgeStart, type StartQuestion, type StartVerdict } from './judge-start
 import type { AllowedExecutable } from './policy/executable-policy.js';
 import { minimalEnvironment } from './policy/minimal-environment.js';
 import { processNameKey } from './policy/process-name.js';
-import { stagedPathsOf } from './policy/staged-paths.js';
+import { stagedPathsOf } from './policy/executable-policy.js';
 import { ProcessError } from './process-error.js';
 import type { ProcessManager, StartOptions } from './process-manager.js';
 import { copyVerified, type StagedBinary } from './staging/staged-binary.js';
 import { StagingSlots } from './staging/staging-slots.js';
 import { assertDirectory } from './staging/working-directory.js';
-import { startDecision } from './start-decision.js';
+import { startDecision } from './supervision/decision-record.js';
 import { admitStart, planStart, type StartPlan, type StartRequest } from './start-request.js';
 import { ClientQuota } from './supervision/client-quota.js';
 import { endLeftovers, endStaleCopies } from './supervision/end-leftovers.js';
 import { ExposedPorts } from './supervision/exposed-ports.js';
-import type { PortsOutcome } from './supervision/ports-outcome.js';
-import type { ManagedProcess, ProcessOwner } from './supervision/managed-process.js';
+import type { PortsOutcome, ManagedProcess, ProcessOwner } from './supervision/managed-process.js';
 import type { RecoveredProcess } from './supervision/manager-event.js';
-import { resolvesInTime } from './supervision/resolves-in-time.js';
+import { resolvesInTime } from './supervision/end-process-tree.js';
 import { RunNames, type TakenName } from './supervision/run-names.js';
-import { RunRecords } from './supervision/run-records.js';
 import { RunRegistry, type RunName } from './supervision/run-registry.js';
 import { SupervisedRun, type RunEnd } from './supervision/supervised-run.js';
-import type { Measurement } from './usage/measurement.js';
-import { SharedMeasurement } from './usage/shared-measurement.js';
+import { type Measurement, SharedMeasurement } from './usage/shared-measurement.js';
 
 // A start that waits keeps its request, of up to 1 MiB.
 const MAX_PENDING_STARTS = 256;

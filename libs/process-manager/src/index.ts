@@ -48,10 +48,10 @@ export {
 } from './policy/executable-policy.js';
 export { judgeStart } from './judge-start.js';
 export type { StartQuestion, StartQuestionContext, StartVerdict } from './judge-start.js';
-export { checkProcessEnvironment } from './policy/process-environment.js';
+export { checkProcessEnvironment } from './policy/guarded-variables.js';
 export { START_LIMITS } from './policy/start-limits.js';
 export { findOrphans, type OrphanSearch } from './supervision/find-orphans.js';
-export type { ExitReason, ProcessExit } from './supervision/exit-reason.js';
+export type { ExitReason, ProcessExit } from './supervision/process-state.js';
 export type {
   ExposedPort,
   Lease,
@@ -76,8 +76,8 @@ export { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
 export type { ProcessManager, StartOptions } from './process-manager.js';
 export type { ProcessState } from './supervision/process-state.js';
 export type { PortOpener } from './supervision/exposed-ports.js';
-export type { PortsOutcome } from './supervision/ports-outcome.js';
+export type { PortsOutcome } from './supervision/managed-process.js';
 export type { RunName } from './supervision/run-registry.js';
 export type { StartRequest } from './start-request.js';
-export type { Measurement, MeasuredRun } from './usage/measurement.js';
-export type { OutputFigures, RunFigures } from './usage/run-figures.js';
+export type { Measurement, MeasuredRun } from './usage/shared-measurement.js';
+export type { OutputFigures, RunFigures } from './supervision/managed-process.js';

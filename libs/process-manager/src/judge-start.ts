@@ -5,8 +5,7 @@ import { admitProgram, type Admission } from './admit-program.js';
 import { fileError } from './node-errors.js';
 import type { AllowedExecutable } from './policy/executable-policy.js';
 import { ProcessError } from './process-error.js';
-import { expectedDigest } from './staging/expected-digest.js';
-import { requireBytes } from './staging/require-bytes.js';
+import { expectedDigest, requireBytes } from './staging/expected-digest.js';
 
 /** A start that someone thinks of. */
 export interface StartQuestion {

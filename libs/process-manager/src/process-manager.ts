@@ -4,7 +4,7 @@ import type { ManagedProcess, ProcessOwner } from './supervision/managed-process
 import type { RecoveredProcess } from './supervision/manager-event.js';
 import type { RunName } from './supervision/run-registry.js';
 import type { StartRequest } from './start-request.js';
-import type { Measurement } from './usage/measurement.js';
+import type { Measurement } from './usage/shared-measurement.js';
 
 /** Options of `ProcessManager.start`. */
 export interface StartOptions {

@@ -5,12 +5,11 @@ import { admitProgram, type Admission, type AdmissionContext } from './admit-pro
 import { allowsArguments } from './policy/argument-rules.js';
 import { childEnvironment } from './policy/child-environment.js';
 import type { AllowedExecutable } from './policy/executable-policy.js';
-import { parsePath } from './policy/parse-path.js';
+import { parsePath, type PathDialect } from './policy/parsed-path.js';
 import { describePathRule } from './policy/path-rule.js';
 import { assertWithinLimits } from './policy/start-limits.js';
 import { expectedDigest, type ExpectedDigest } from './staging/expected-digest.js';
 import type { ExposedPort, ProcessOwner } from './supervision/managed-process.js';
-import type { PathDialect } from './policy/parsed-path.js';
 import { ProcessError } from './process-error.js';
 import { processName, stagedPathOf } from './policy/process-name.js';
 

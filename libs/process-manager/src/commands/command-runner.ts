@@ -7,8 +7,7 @@ import {
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { ProcessError } from '../process-error.js';
-import { endProcessTree } from '../supervision/end-process-tree.js';
-import { resolvesInTime } from '../supervision/resolves-in-time.js';
+import { endProcessTree, resolvesInTime } from '../supervision/end-process-tree.js';
 import { lineageOf } from '../supervision/run-records.js';
 
 /** How a command ended that could not be ended. */

@@ -1,4 +1,4 @@
-import type { OutputFigures } from '../usage/run-figures.js';
+import type { OutputFigures } from '../supervision/managed-process.js';
 import { MAX_BLOCK_BYTES, OutputBlock, type OutputStream } from './output-block.js';
 import {
   LogReader,

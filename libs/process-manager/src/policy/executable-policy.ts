@@ -4,10 +4,15 @@ import { faultOfArgumentRules, type ArgumentRules } from './argument-rules.js';
 import { faultOfCallers } from './caller-rules.js';
 import { faultOfAllowedVariables, type AllowedVariables } from './child-environment.js';
 import { isKnownTool } from './known-tools.js';
-import { parsePath } from './parse-path.js';
-import { foldAscii, type ParsedPath, type PathDialect, type PathRefusal } from './parsed-path.js';
+import {
+  parsePath,
+  foldAscii,
+  type ParsedPath,
+  type PathDialect,
+  type PathRefusal,
+} from './parsed-path.js';
 import { describePathRule } from './path-rule.js';
-import { PROCESS_NAME_PREFIX } from './process-name.js';
+import { PROCESS_NAME_PREFIX, stagedPathOf } from './process-name.js';
 
 /** One program that clients may run. */
 export interface AllowedExecutable {
@@ -207,4 +212,15 @@ function refuse(
   message: string,
 ): Verdict {
   return { allowed: false, code, rule, message };
+}
+
+/** Where the verified copies of these programs lie; entries that can never match have none. */
+export function stagedPathsOf(
+  allowed: readonly AllowedExecutable[],
+  dialect: PathDialect,
+): readonly string[] {
+  return allowed.flatMap(({ path }) => {
+    const parsed = parsePath(path, dialect);
+    return 'refused' in parsed || parsed.baseName === '' ? [] : [stagedPathOf(parsed)];
+  });
 }

@@ -1,4 +1,4 @@
-import { RUN_MARKER_VARIABLE } from '@wins/wins-program';
+import { RUN_MARKER_VARIABLE, quoteText } from '@wins/wins-program';
 import { foldAscii, type PathDialect } from './parsed-path.js';
 
 // Upper case unless programs read them so; a trailing `*` means every name with that beginning.
@@ -74,4 +74,20 @@ function matches(name: string, patterns: readonly string[], dialect: PathDialect
   return patterns.some((pattern) =>
     pattern.endsWith('*') ? compared.startsWith(pattern.slice(0, -1)) : compared === pattern,
   );
+}
+
+/**
+ * Says which variables may not be given to every run alike, because programs load code by them: name by name, why. An entry
+ * may grant such a one to the clients of its program (`envs`). Pure; empty when all is well.
+ */
+export function checkProcessEnvironment(
+  environment: Readonly<Record<string, string>>,
+  dialect: PathDialect,
+): readonly { readonly name: string; readonly message: string }[] {
+  return Object.keys(environment)
+    .filter((name) => isLoaderVariable(name, dialect))
+    .map((name) => ({
+      name,
+      message: `the variable ${quoteText(name)}, which changes what programs load`,
+    }));
 }

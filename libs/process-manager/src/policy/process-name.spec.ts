@@ -1,4 +1,4 @@
-import { parsePath } from './parse-path.js';
+import { parsePath } from './parsed-path.js';
 import { processName, processNameKey, stagedPathOf } from './process-name.js';
 
 describe('processName', () => {

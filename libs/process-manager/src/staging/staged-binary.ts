@@ -4,14 +4,15 @@ import {
   openRegularFile,
   type DigestAlgorithm,
   type OpenFile,
+  removeLeftovers,
 } from '@wins/trusted-files';
-import { quoteText, type FileHold } from '@wins/wins-program';
+import { quoteText, type FileHold, errnoOf } from '@wins/wins-program';
 import { randomBytes } from 'node:crypto';
 
 import { fileError } from '../node-errors.js';
 import { ProcessError } from '../process-error.js';
-import { requireBytes, type WantedBytes } from './require-bytes.js';
-import { removeStagingLeftovers, stagingTemporaryPath } from './staging-leftovers.js';
+import { requireBytes, type WantedBytes } from './expected-digest.js';
+import path from 'node:path';
 
 /** Where files can be held, whoever looks into the earlier copy, such as a virus scanner, holds it for a moment. */
 const HELD_FILE_MS = 320;
@@ -125,4 +126,36 @@ function failed(error: unknown, target: string): ProcessError {
   if (error instanceof ProcessError || translated.code === 'stagingFailed') return translated;
   const { message, cause } = translated;
   return new ProcessError('stagingFailed', message, { cause, path: target });
+}
+
+/** The temporary name of a copy on its way to `target`, by which its writer can be recognised. */
+export function stagingTemporaryPath(target: string, pid: number, random: string): string {
+  return path.join(path.dirname(target), `.${path.basename(target)}.${pid}-${random}.tmp`);
+}
+
+/**
+ * Removes the temporary files that a crash left on the way to `target`: regular files of exactly
+ * our pattern whose writer no longer runs. Failures are ignored, because the copy that follows
+ * meets and reports the same cause.
+ */
+export async function removeStagingLeftovers(target: string): Promise<void> {
+  const suffix = /^([1-9][0-9]{0,9})-[0-9a-f]{16}\.tmp$/;
+  await removeLeftovers(
+    target,
+    suffix,
+    ([, writer], { mtimeMs }) => !isWriting(Number(writer), mtimeMs),
+  );
+}
+
+function isWriting(pid: number, writtenAtMs: number): boolean {
+  if (pid === process.pid) {
+    // In a container every daemon may have the same PID: what is older than we are is not ours.
+    return writtenAtMs >= Date.now() - process.uptime() * 1000;
+  }
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errnoOf(error) !== 'ESRCH';
+  }
 }

@@ -1,7 +1,6 @@
 import { messageOf } from '@wins/wins-program';
-import type { ExposedPort } from './managed-process.js';
+import type { ExposedPort, PortsOutcome } from './managed-process.js';
 import type { ManagerEvent } from './manager-event.js';
-import type { PortsOutcome } from './ports-outcome.js';
 import { ProcessError, type ProcessErrorCode } from '../process-error.js';
 
 /** Lets traffic reach the ports that a run exposes, where something stands in its way. */

@@ -1,6 +1,6 @@
 import { errnoOf, type ProcessHost } from '@wins/wins-program';
 import type { AllowedExecutable } from '../policy/executable-policy.js';
-import { stagedPathsOf } from '../policy/staged-paths.js';
+import { stagedPathsOf } from '../policy/executable-policy.js';
 import type { RecoveredProcess } from './manager-event.js';
 import { describeLeftover } from './end-leftovers.js';
 import { ProcessError } from '../process-error.js';

@@ -1,8 +1,6 @@
-import type { ProcessExit } from './exit-reason.js';
-import type { PortsOutcome } from './ports-outcome.js';
+import type { ProcessExit, ProcessState } from './process-state.js';
 import type { OutputReader, OutputReaderOptions } from '../output/output-reader.js';
-import type { ProcessState } from './process-state.js';
-import type { RunFigures } from '../usage/run-figures.js';
+import type { TreeUsage } from '@wins/wins-program';
 
 /** The connection that started a run. */
 export interface ProcessOwner {
@@ -107,3 +105,26 @@ export interface ManagedProcess {
    */
   measure(): Promise<RunFigures>;
 }
+
+/** What a run has written until now. */
+export interface OutputFigures {
+  readonly stdoutBytes: number;
+  readonly stderrBytes: number;
+  /** How often the run had to wait for a reader of its output. */
+  readonly pauses: number;
+}
+
+/** What a run costs. */
+export interface RunFigures {
+  /** What its tree has used; undefined when the system does not tell. */
+  readonly usage: TreeUsage | undefined;
+  readonly output: OutputFigures;
+}
+
+/** What becomes of the ports that a run exposes. */
+export type PortsOutcome =
+  /** They are opened before its program starts, or it does not start. */
+  | { readonly kind: 'opened' }
+  | { readonly kind: 'notNeeded'; readonly why: string }
+  /** This manager has nothing that opens ports. */
+  | { readonly kind: 'asTheHostHasThem' };

@@ -1,6 +1,6 @@
 import type { Leftover } from '@wins/wins-program';
-import type { ProcessExit } from './exit-reason.js';
-import type { RunFigures } from '../usage/run-figures.js';
+import type { ProcessExit } from './process-state.js';
+import type { RunFigures } from './managed-process.js';
 
 /** A process of an earlier daemon's run, found and ended. */
 export interface RecoveredProcess {

@@ -180,3 +180,11 @@ function parseRecord(text: string, mark: string): RunRecord | string {
   if (record.mark !== mark) return 'the mark is not the one of the file name';
   return Object.values(record).includes('') ? 'a field is missing' : record;
 }
+
+/**
+ * The name of a run for logs, records, firewall rules and the environment of its processes: 32 hexadecimal digits of the
+ * SHA-256 of its id. Who knows the id may read and stop the run; it cannot be computed from the mark.
+ */
+export function markOf(runId: string): string {
+  return createHash('sha256').update(runId).digest('hex').slice(0, 32);
+}

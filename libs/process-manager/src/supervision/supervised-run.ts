@@ -3,8 +3,8 @@ import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 
 import type { DecisionRecord } from './decision-record.js';
-import { endProcessTree } from './end-process-tree.js';
-import type { ExitReason, ProcessExit } from './exit-reason.js';
+import { endProcessTree, resolvesInTime } from './end-process-tree.js';
+import { type ExitReason, type ProcessExit, moveRun, type ProcessState } from './process-state.js';
 import { KeepAliveLease } from './keep-alive-lease.js';
 import type {
   ExposedPort,
@@ -13,16 +13,14 @@ import type {
   ProcessOwner,
   RunSelection,
   StopSelection,
+  RunFigures,
+  PortsOutcome,
 } from './managed-process.js';
 import type { ManagerEvent } from './manager-event.js';
 import type { OutputStream } from '../output/output-block.js';
 import type { OutputReader, OutputReaderOptions } from '../output/output-reader.js';
 import { ProcessError } from '../process-error.js';
-import type { PortsOutcome } from './ports-outcome.js';
 import { ProcessOutput } from '../output/process-output.js';
-import { moveRun, type ProcessState } from './process-state.js';
-import type { RunFigures } from '../usage/run-figures.js';
-import { resolvesInTime } from './resolves-in-time.js';
 
 // More than the kernel can hold in both pipes of a child.
 const DRAIN_ALLOWANCE_BYTES = 2 * 1024 * 1024;

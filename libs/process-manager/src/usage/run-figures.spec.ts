@@ -1,5 +1,4 @@
-import type { ManagedProcess } from '../supervision/managed-process.js';
-import type { RunFigures } from './run-figures.js';
+import type { ManagedProcess, RunFigures } from '../supervision/managed-process.js';
 import { ManagerHarness, outputOf, requestFor, untilOutput } from '../testing/manager-harness.js';
 
 describe('the figures of a run', () => {

@@ -1,4 +1,4 @@
-import type { Measurement } from './measurement.js';
+import type { ManagedProcess, RunFigures } from '../supervision/managed-process.js';
 
 /** How long a measurement is good for all who ask. */
 const GOOD_FOR_MS = 1000;
@@ -39,4 +39,17 @@ export class SharedMeasurement {
       });
     return this.#latest;
   }
+}
+
+/** The figures of every run that lives, of one moment. */
+export interface Measurement {
+  /** When it was taken, in milliseconds of a clock that only goes forward: for the time between two of them. */
+  readonly takenAtMs: number;
+  readonly runs: readonly MeasuredRun[];
+}
+
+/** A run and its figures. */
+export interface MeasuredRun {
+  readonly run: ManagedProcess;
+  readonly figures: RunFigures;
 }
