@@ -20,11 +20,10 @@ export const recoverUpgrade: Upgrader['recoverUpgrade'] = async (options) => {
 export const offerUpgrade: Upgrader['offerUpgrade'] = async (offered) => {
   const log = new UpgradeLog(offered.log);
   const context = await composeUpgrade({ ...offered, log, ownFile: offered.runningFile });
-  return offer(context, offered, (helper, { sha256, ...order }) =>
-    context.host.startApart(
-      helper,
-      apartArguments({ ...order, wish: { allowDowngrade: false, sha256 } }),
-    ),
+  const { program, sha256, service } = offered;
+  const command = { path: program, service, wish: { allowDowngrade: false, sha256 } };
+  return offer(context, offered, (helper, order) =>
+    context.host.startApart(helper, apartArguments({ ...command, ...order })),
   );
 };
 

@@ -51,7 +51,6 @@ export type { DaemonAnswer, ProbeDaemon } from './run/health-gate.js';
 export {
   offerUpgrade,
   WATCHED_PREFIX,
-  type HelperOrder,
   type OfferedProgram,
   type OfferOutcome,
   type RecoverOptions,
@@ -74,7 +73,12 @@ export type {
   UpgradeHost,
   UpgradeLock,
 } from './run/service-control.js';
-export type { RefuseDrops, ServedConfig, SystemParts, UpgradeContext } from './run/upgrade-context.js';
+export type {
+  RefuseDrops,
+  ServedConfig,
+  SystemParts,
+  UpgradeContext,
+} from './run/upgrade-context.js';
 export type { FileGuard } from './watch/examine-program.js';
 export {
   recordUpgrades,
@@ -82,11 +86,6 @@ export {
   type UpgradeDecision,
   type UpgradeRecords,
 } from './watch/record-upgrades.js';
-export {
-  ProgramWatch,
-  type UpgradeBegun,
-  type WatchLog,
-  type WatchOptions,
-} from './watch/watch-program.js';
+export { ProgramWatch, type WatchLog, type WatchOptions } from './watch/watch-program.js';
 export { watchedPath } from './watch/watched-path.js';
 export { UpgradeError, type UpgradeErrorCode } from './upgrade-error.js';

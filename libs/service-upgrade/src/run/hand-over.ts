@@ -5,7 +5,7 @@ import type { UpgradePlan, UpgradeWish } from '../plan/plan-upgrade.js';
 import { isRunnable } from '../plan/program-format.js';
 import { UpgradeError } from '../upgrade-error.js';
 import { removeLeftovers } from './finish-upgrade.js';
-import { conclude, prepareUpgrade, type PreparedUpgrade } from './prepare-upgrade.js';
+import { conclude, prepareUpgrade } from './prepare-upgrade.js';
 import { copyProgram } from './read-program.js';
 import type { UpgradeContext } from './upgrade-context.js';
 
@@ -28,29 +28,24 @@ export async function handOver(
   places: UpgradePlaces,
   wish: UpgradeWish,
 ): Promise<Helper | UpgradeResult> {
-  const isPending = (await new UpgradeJournal(places, context.effects).read()) !== undefined;
   // What is found now says little of what is there once the interrupted upgrade is finished or undone.
-  if (isPending)
+  if (await isPending(context, places))
     return { file: await makeHelper(context, places, context.ownFile), knownVersions: new Map() };
   await removeLeftovers({ context, places });
   let isKept = false;
   try {
     const file = helperPath(places);
     const prepared = await prepareUpgrade(context, places, context.ownFile, wish, file);
-    const { plan } = prepared;
+    const { plan, installed, offered } = prepared;
     if (plan.kind !== 'steps') return await conclude(context, places, prepared, plan);
     isKept = true;
-    return { file, knownVersions: versionsIn(prepared) };
+    const versions = [installed, offered].flatMap((program) =>
+      program?.version === undefined ? [] : [[program.sha256, program.version] as const],
+    );
+    return { file, knownVersions: new Map(versions) };
   } finally {
     if (!isKept) await removeLeftovers({ context, places });
   }
-}
-
-function versionsIn({ installed, offered }: PreparedUpgrade): Map<string, string> {
-  const programs = installed === undefined ? [offered] : [installed, offered];
-  return new Map(
-    programs.flatMap(({ sha256, version }) => (version === undefined ? [] : [[sha256, version]])),
-  );
 }
 
 /** What an upgrade would do; `isPending` when one that was interrupted would be finished or undone first. The caller holds the lock. */
@@ -60,14 +55,18 @@ export async function planOnly(
   program: string,
   wish: UpgradeWish,
 ): Promise<{ readonly plan: UpgradePlan; readonly isPending: boolean }> {
-  const isPending = (await new UpgradeJournal(places, context.effects).read()) !== undefined;
+  const pending = await isPending(context, places);
   try {
     const copy = temporaryPath(places);
     const { plan } = await prepareUpgrade(context, places, program, wish, copy);
-    return { plan, isPending };
+    return { plan, isPending: pending };
   } finally {
     await removeLeftovers({ context, places });
   }
+}
+
+async function isPending({ effects }: UpgradeContext, places: UpgradePlaces): Promise<boolean> {
+  return (await new UpgradeJournal(places, effects).read()) !== undefined;
 }
 
 /**

@@ -30,29 +30,13 @@ export interface OfferedProgram {
   readonly log?: ((line: string) => void) | undefined;
 }
 
-/** What the helper is to do; it takes no older release. */
-export interface HelperOrder {
-  readonly path: string;
-  readonly sha256: string;
-  readonly service: string;
-  /** Names the upgrade. */
-  readonly id: string;
-  /** See {@link UpgradeResult}. */
-  readonly attempt: number;
-}
-
-/** What a daemon says of itself when it starts. */
-export interface RecoverOptions {
-  /** The file that this daemon runs from. */
-  readonly runningFile: string;
+/** What a daemon says of itself when it starts. The default service is the one that `wins up` takes. */
+export interface RecoverOptions
+  extends Pick<OfferedProgram, 'runningFile' | 'log'>, Partial<Pick<OfferedProgram, 'service'>> {
   /** Resolves once this daemon serves; rejects when it will not. */
   readonly serving: Promise<void>;
-  /** The service that it is. Default: the one that `wins up` takes. */
-  readonly service?: string | undefined;
   /** How long it may take to answer, in milliseconds. Default 60,000. */
   readonly waitMs?: number | undefined;
-  /** Gets what is found and done, a line of JSON each. */
-  readonly log?: ((line: string) => void) | undefined;
 }
 
 /** What the upgrade program does for the daemon that is the service. All methods reject with UpgradeError. */
@@ -79,12 +63,16 @@ export type OfferOutcome =
  * A program that was refused, rolled back or failed is not tried again as long as the result says so; one whose upgrade was
  * interrupted is, up to three times.
  *
+ * @param startHelper - Runs a copy of the program of the service, which upgrades to the offered one.
  * @throws UpgradeError `busy`, and what else keeps it from being done now; nothing was touched.
  */
 export async function offerUpgrade(
   context: UpgradeContext,
   offer: OfferedProgram,
-  startHelper: (file: string, order: HelperOrder) => Promise<void>,
+  startHelper: (
+    file: string,
+    order: { readonly id: string; readonly attempt: number },
+  ) => Promise<void>,
 ): Promise<OfferOutcome> {
   return withLock(context.service, async () => {
     const places = await findPlaces(context.service);
@@ -108,8 +96,7 @@ export async function offerUpgrade(
     const helper = await makeHelper(context, places, places.target);
     offer.signal.throwIfAborted();
     const id = `${WATCHED_PREFIX}${attempt}-${randomUUID()}`;
-    const { program, sha256, service } = offer;
-    await startHelper(helper, { path: program, sha256, service, id, attempt });
+    await startHelper(helper, { id, attempt });
     return { kind: 'handedOver', id };
   });
 }
@@ -124,12 +111,10 @@ function attemptAfter({ outcome, interrupted, attempt }: UpgradeResult): number 
 
 /** Refuses the file of the service itself: an upgrade that overwrote it would have nothing to roll back to. */
 async function requireOtherFile(program: string, target: string): Promise<void> {
-  const identities = [program, target].map(async (file) => {
-    const { dev, ino } = await stat(file, { bigint: true });
-    return `${dev}:${ino}`;
-  });
-  const [offered, installed] = await Promise.all(identities).catch(() => []);
-  if (offered === undefined || offered !== installed) return;
+  const looks = [program, target].map((file) => stat(file, { bigint: true }));
+  const [offered, installed] = await Promise.all(looks).catch(() => []);
+  if (offered === undefined || offered.dev !== installed?.dev || offered.ino !== installed.ino)
+    return;
   throw new UpgradeError(
     'refused',
     `cannot upgrade to ${program}: it is the program of the service itself; wanted another file`,

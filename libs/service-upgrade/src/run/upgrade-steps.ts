@@ -73,15 +73,13 @@ async function checkConfig(run: UpgradeRun): Promise<void> {
   const file = configFileOf(record.newCommand.args, undefined);
   const args = [...CHECK_CONFIG, ...(file === undefined ? [] : ['--config', file])];
   const { code, stderr } = await runProgram(context.effects, record.staged, args, context.runMs);
-  if (code === 0) {
-    const warnings = stderr.slice(0, LONGEST_COMPLAINT).trim();
-    if (warnings === '') return;
-    run.configWarnings = warnings;
-    context.log.write('the new program warns of the config', { warnings });
-    return;
+  const said = stderr.slice(0, LONGEST_COMPLAINT);
+  if (code !== 0) {
+    const found = `it ended with ${code ?? 'a signal'} and said ${JSON.stringify(said)}`;
+    throw new UpgradeError('programFailed', `the new program does not accept the config: ${found}`);
   }
-  throw new UpgradeError(
-    'programFailed',
-    `the new program does not accept the config: it ended with ${code ?? 'a signal'} and said ${JSON.stringify(stderr.slice(0, LONGEST_COMPLAINT))}`,
-  );
+  const warnings = said.trim();
+  if (warnings === '') return;
+  run.configWarnings = warnings;
+  context.log.write('the new program warns of the config', { warnings });
 }

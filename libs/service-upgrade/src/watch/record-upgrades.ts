@@ -30,9 +30,8 @@ const RECORD = /^record-[0-9A-Za-z-]{1,96}\.json$/;
 /** Records a decision; throws or rejects while it cannot. */
 export type RecordUpgrade = (decision: UpgradeDecision) => Promise<void> | undefined;
 
-/** Copies the records of upgrades until it is closed. */
+/** Copies the records of upgrades until it is closed. Idempotent. */
 export interface UpgradeRecords {
-  /** Stops looking into the folder. Idempotent. */
   close(): void;
 }
 
@@ -84,8 +83,8 @@ async function takeRecords(folder: string, record: RecordUpgrade): Promise<void>
 }
 
 function decisionOf(value: Readonly<Record<string, unknown>>): UpgradeDecision {
-  const { id, outcome, reason, at, from, to, serviceArgs, askedBy } = value;
-  const { before, after } = fieldsOf(serviceArgs);
+  const { id, outcome, reason, at, from, to, askedBy } = value;
+  const { before, after } = fieldsOf(value['serviceArgs']);
   return {
     ...{ action: 'upgrade', verdict: 'allowed' },
     requester: typeof askedBy === 'string' ? `run ${askedBy}` : 'host',

@@ -11,17 +11,6 @@ export type WatchLog = Readonly<
   Record<'debug' | 'info' | 'warn' | 'error', (facts: object, message: string) => void>
 >;
 
-/** What is recorded before an upgrade begins. */
-export interface UpgradeBegun {
-  readonly action: 'upgrade';
-  readonly verdict: 'allowed';
-  readonly requester: 'watch';
-  readonly file: string;
-  readonly sha256: string;
-  readonly service: string;
-  readonly runningFile: string;
-}
-
 /** What a watch works with. */
 export interface WatchOptions {
   /** An absolute path, in the spelling of the system. */
@@ -33,7 +22,13 @@ export interface WatchOptions {
   readonly runningSha1: Promise<string>;
   readonly guard: FileGuard;
   /** An upgrade begins once it is recorded. */
-  readonly audit: { decided(decision: UpgradeBegun): Promise<void> | undefined };
+  readonly audit: {
+    decided(
+      decision: { readonly action: 'upgrade'; readonly verdict: 'allowed' } & Readonly<
+        Record<'requester' | 'file' | 'sha256' | 'service' | 'runningFile', string>
+      >,
+    ): Promise<void> | undefined;
+  };
   /** Loaded when a program is found that does not run already. */
   readonly upgrader: () => Upgrader;
   readonly logger: WatchLog;
@@ -49,7 +44,6 @@ export class ProgramWatch {
   #lastWarning: string | undefined;
   readonly #closing = new AbortController();
   readonly #timer: NodeJS.Timeout;
-
   readonly #options: WatchOptions;
 
   constructor(options: WatchOptions) {
@@ -104,16 +98,11 @@ export class ProgramWatch {
     }
     const decision = { action: 'upgrade', verdict: 'allowed', requester: 'watch' } as const;
     await this.#options.audit.decided({ ...decision, ...{ file, sha256, service, runningFile } });
-    const upgrader = this.#options.upgrader();
     const offer = { program: file, sha256, service, runningFile, signal };
-    const outcome = await upgrader.offerUpgrade(offer);
+    const outcome = await this.#options.upgrader().offerUpgrade(offer);
     if (outcome.kind === 'tried') {
-      const { outcome: ended, reason } = outcome;
-      this.#warn('the watched file was tried before, and is not tried again', {
-        sha256,
-        ended,
-        reason,
-      });
+      const tried = { sha256, ended: outcome.outcome, reason: outcome.reason };
+      this.#warn('the watched file was tried before, and is not tried again', tried);
       return { kind: 'done' };
     }
     const { id } = outcome;
@@ -140,10 +129,8 @@ export class ProgramWatch {
     const next = advance(this.#watch, event, performance.now());
     if (next === this.#watch) return;
     this.#watch = next;
-    this.#options.logger.debug(
-      { file: this.#options.file, state: next.kind },
-      'the watched file changed its state',
-    );
+    const facts = { file: this.#options.file, state: next.kind };
+    this.#options.logger.debug(facts, 'the watched file changed its state');
   }
 
   /** Warns; the same warning is not repeated. */
