@@ -1,5 +1,4 @@
 import { FolderNode } from '@wins/node-install';
-import { listenPipe, PipeError } from '@wins/pipe-transport';
 import {
   formatServiceCommand,
   parseServiceCommand,
@@ -9,6 +8,7 @@ import {
 import { SERVICE_NAME } from '@wins/wins-program';
 import path from 'node:path';
 import { createPosixUpgradeHost } from '../../posix/posix-upgrade-host.js';
+import { lockByPipe } from '../../posix/supervised-service.js';
 import { createDaemonProbe } from '../../daemon-client.js';
 import type { NodeOfSystem } from '../node-parts.js';
 import { detachedServices } from './detached-services.js';
@@ -55,13 +55,6 @@ function folderService(node: FolderNode, lock: string): ServiceControl {
     remove: () => services.write(item, undefined, undefined),
     start: () => running.write(runs, 'present', undefined),
     stop: () => running.write(runs, undefined, undefined),
-    lock: async () => {
-      try {
-        return await listenPipe(lock, { onConnection: (socket) => socket.destroy() });
-      } catch (error) {
-        if (error instanceof PipeError && error.code === 'inUse') return undefined;
-        throw error;
-      }
-    },
+    lock: () => lockByPipe(lock),
   };
 }
