@@ -1,4 +1,4 @@
-import { escapeText } from '@wins/wins-program';
+import { escapeText, EXIT, type Answer, type Show } from '@wins/wins-program';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -7,8 +7,33 @@ export function complain(text: string): void {
   process.stderr.write(`${printable(text)}\n`);
 }
 
+/** How a command says what it came to. */
+export interface Telling {
+  readonly show: Show;
+  readonly output?: string | undefined;
+  readonly quiet?: boolean | undefined;
+}
+
+export function isForPeople({ output = 'text' }: Pick<Telling, 'output'>): boolean {
+  return output === 'text';
+}
+
+/** Tells programs the value, and people the text: on standard error what is no success. */
+export async function tell(
+  telling: Telling,
+  exitCode: number,
+  { text = '', ...answer }: Answer,
+): Promise<number> {
+  if (!isForPeople(telling)) await telling.show(answer);
+  else if (telling.quiet === true) return exitCode;
+  else if (exitCode === EXIT.upgrade.ok)
+    await telling.show({ ...answer, text: `${printable(text)}\n` });
+  else complain(text);
+  return exitCode;
+}
+
 /** Text that may quote others, fit for a terminal line by line. */
-export function printable(text: string): string {
+function printable(text: string): string {
   return text
     .split('\n')
     .map((line) => escapeText(line))

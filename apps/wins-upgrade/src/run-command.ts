@@ -9,7 +9,7 @@ import {
 import { EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';
 import { commandOf, type UpgradeCommand, type UpgradeOptions } from './command-of.js';
 import { composeUpgrade, type UpgradeSettings } from './compose-upgrade.js';
-import { complain, printable } from './console.js';
+import { complain, isForPeople, tell } from './console.js';
 import { enterRun, type DaemonRun } from './enter-run.js';
 import { decidedByRun, requireWordsOfRun } from './require-words-of-run.js';
 import { sweepHelpers, upgrade, type CommandOutcome } from './upgrade-command.js';
@@ -62,35 +62,31 @@ export async function runUpgrade(
 ): Promise<number> {
   const { inside, around, refuseDrops } = surroundings;
   let command = commandOf(options);
-  const isText = options.output === 'text' || options.output === undefined;
   try {
     if (inside !== undefined) command = { ...command, ...decidedByRun(inside, command) };
-    if (options['show-result']) return await showResult(command, isText, surroundings);
+    if (options['show-result']) return await showResult(command, options, surroundings);
     if (options.sweep) {
       await sweepHelpers(await composeUpgrade({ ...command, log: new UpgradeLog() }));
       return ok;
     }
     const outcome = await upgrade(command, inside !== undefined, { around, refuseDrops });
-    return await report(outcome, command, isText, surroundings);
+    return await report(outcome, options, surroundings);
   } catch (error) {
     const code = error instanceof UpgradeError ? error.code : undefined;
     const reason = messageOf(error);
-    if (!isText) {
-      const outcome = code === 'refused' ? 'refused' : 'failed';
-      await surroundings.show({
-        value: { id: command.id, outcome, reason },
-        names: namesOf(command),
-      });
-    } else if (!command.quiet) complain(`wins: ${reason}`);
+    const outcome = code === 'refused' ? 'refused' : 'failed';
+    const exitCode = (code && EXIT_OF_ERROR[code]) ?? failed;
+    const value = { id: command.id, outcome, reason };
+    const answer = { value, names: namesOf(command), text: `wins: ${reason}` };
+    await tell({ ...options, ...surroundings }, exitCode, answer);
     if (command.debug && error instanceof Error) complain(error.stack ?? '');
-    return (code && EXIT_OF_ERROR[code]) ?? failed;
+    return exitCode;
   }
 }
 
 async function report(
   outcome: CommandOutcome,
-  { quiet }: Pick<UpgradeOptions, 'quiet'>,
-  isText: boolean,
+  options: UpgradeOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
   if (outcome.outcome === 'planned') {
@@ -98,24 +94,22 @@ async function report(
     return outcome.exitCode;
   }
   const exitCode = EXIT_OF[outcome.outcome];
-  if (isText && !quiet && 'configWarnings' in outcome) complain(outcome.configWarnings);
+  if (isForPeople(options) && !options.quiet && 'configWarnings' in outcome)
+    complain(outcome.configWarnings);
   const text = `wins: ${outcome.outcome}: ${outcome.reason}`;
-  if (!isText) await show({ value: outcome, names: namesOf(outcome) });
-  else if (!quiet && exitCode === ok) process.stdout.write(`${printable(text)}\n`);
-  else if (!quiet) complain(text);
-  return exitCode;
+  return tell({ ...options, show }, exitCode, { value: outcome, names: namesOf(outcome), text });
 }
 
 /** `wins up --show-result`: the result file. When there is none, programs and clients of a daemon get `null`, and people are told. */
 async function showResult(
   command: UpgradeCommand,
-  isText: boolean,
+  options: UpgradeOptions,
   { inside, show }: UpgradeSurroundings,
 ): Promise<number> {
   const { service } = await composeUpgrade({ ...command, log: new UpgradeLog() });
   const places = await findPlaces(service);
   const result = await readResult(places);
-  if (result !== undefined || !isText || inside !== undefined) {
+  if (result !== undefined || !isForPeople(options) || inside !== undefined) {
     const text = result ?? 'null\n';
     const value = JSON.parse(text) as { id?: string } | null;
     await show({ value, text, names: namesOf(value ?? {}) });

@@ -15,6 +15,7 @@ import {
   type RancherSettings,
 } from '@wins/rancher-server';
 import { decodeAnyway, readBytes, unlessNotFound } from '@wins/trusted-files';
+import type { Judge } from './node-task.js';
 
 /** What a server is asked with. */
 export interface Asker {
@@ -26,7 +27,7 @@ export interface Asker {
   /** The connection info that the node has: in the place of what a server would give, while it is not asked for it. */
   readonly known: string | undefined;
   /** Gets what is known before the node is registered; rejects when nothing may come of it. */
-  readonly judge: (parts: FetchedParts) => Promise<void>;
+  readonly judge: Judge;
 }
 
 /** What of the wish a server is asked about. */

@@ -21,25 +21,59 @@ import {
 import { agentProof } from './agent-proof.js';
 import { askServer, findNodeId, readIfThere, readNodeId, type AskedWish } from './ask-server.js';
 import { composeNode } from './compose-node.js';
-import type {
-  InstallOptions,
-  JoinOptions,
-  NodeOptions,
-  ServerOptions,
-  SucCommandOptions,
-  UninstallOptions,
-} from './node-options.js';
 import type { NodeParts } from './node-parts.js';
 import {
   adoptNode,
   changeNode,
   removeNode,
+  type Judge,
   type NodeTask,
   type RemoveCsiProxy,
 } from './node-task.js';
 import { readToken } from './read-token.js';
-import { reportNode } from './report-node.js';
+import { reportNode, type NodeOptions } from './report-node.js';
 import { winHttpProxyOf } from './win-http-proxy.js';
+
+/** Options of `wins install`. */
+export interface InstallOptions extends NodeOptions {
+  readonly adopt: boolean;
+  readonly 'allow-downgrade': boolean;
+  readonly 'delayed-start': boolean;
+}
+
+/** Options of `wins join`. */
+export interface JoinOptions extends Omit<InstallOptions, 'adopt'>, ServerOptions {
+  readonly server?: string | undefined;
+  readonly 'ca-checksum'?: string | undefined;
+  readonly 'token-file'?: string | undefined;
+  readonly worker: boolean;
+  readonly label: readonly string[];
+  readonly taint: readonly string[];
+  readonly 'node-name'?: string | undefined;
+  readonly address?: string | undefined;
+  readonly 'internal-address'?: string | undefined;
+  readonly 'strict-tls-verification': boolean;
+  readonly 'trust-machine': boolean;
+  readonly 'winhttp-proxy': boolean;
+}
+
+/** How a server is asked. */
+export interface ServerOptions {
+  readonly 'allow-http': boolean;
+  readonly timeout?: number | undefined;
+}
+
+/** Options of `wins uninstall`. */
+export interface UninstallOptions extends NodeOptions {
+  readonly adopt: boolean;
+  readonly 'keep-data': boolean;
+  readonly force: boolean;
+}
+
+/** Options of `wins suc`. */
+export interface SucCommandOptions extends NodeOptions, ServerOptions {
+  readonly 'rancher-compatible': boolean;
+}
 
 /** `wins install`: this node, and no server. */
 export const runInstall: CommandHandler<InstallOptions> = (options, surroundings) =>
@@ -50,15 +84,14 @@ export const runInstall: CommandHandler<InstallOptions> = (options, surroundings
     const fetched = { program: await ownProgram(node), allowDowngrade: options['allow-downgrade'] };
     const wanted = installWish({ ...wish, places: node.places }, fetched);
     if (options.adopt) return adoptNode(node, wanted, task);
-    const alone = () => requireNoServer(node.places).then(() => wanted);
-    return changeNode(node, alone, 'install', task);
+    const alone = () => requireNoServer(node.places).then(() => ({}));
+    return changeNode(node, () => wanted, 'install', task, alone);
   });
 
 /** `wins join`: installs this node and registers it with a server. */
 export const runJoin: CommandHandler<JoinOptions> = (options, surroundings) =>
   reportNode(options, surroundings, async (task) => {
-    const token = await readToken(options['token-file']);
-    const wish = wishFromEnvironment(process.env, { ...parametersOf(options), ...token });
+    const wish = wishFromEnvironment(process.env, await parametersOf(options));
     const node = await nodeOf(options, wish.places);
     const { places } = node;
     // What an interrupted command registered is registered again, although its files are taken back first.
@@ -75,20 +108,16 @@ export const runJoin: CommandHandler<JoinOptions> = (options, surroundings) =>
           ...(options['winhttp-proxy'] && { winHttpProxy: winHttpProxyOf(wish.proxies) ?? null }),
         },
       );
-    const isRemote = wish.mode === 'remote';
     let nodeId = '';
-    const outcome = await changeNode(
-      node,
-      async (judge) => {
-        if (!isRemote) return wishWith({});
-        nodeId = await findNodeId(places.nodeId, wish.nodeId, before);
-        return wishWith(
-          await ask({ wish, nodeId, places }, options, task, (known) => judge(wishWith(known))),
-        );
-      },
-      'install',
-      { ...task, proofs: isRemote ? [agentProof(node)] : [] },
-    );
+    const askFor = async (judge: Judge): Promise<FetchedParts> => {
+      nodeId = await findNodeId(places.nodeId, wish.nodeId, before);
+      return ask({ wish, nodeId, places }, options, task, judge);
+    };
+    const remote = { ...task, proofs: [agentProof(node)] };
+    const outcome =
+      wish.mode === 'remote'
+        ? await changeNode(node, wishWith, 'install', remote, askFor)
+        : await changeNode(node, wishWith, 'install', task);
     if (outcome.outcome !== 'rolledBack' || nodeId === '' || nodeId === before) return outcome;
     const next = `the server has a machine with the id ${nodeId} now: CATTLE_ID joins as the same`;
     return { ...outcome, reason: `${outcome.reason}; ${next}` };
@@ -108,7 +137,7 @@ export const runLeave: CommandHandler<NodeOptions> = (options, surroundings) =>
         agentStrictTLSMode: null,
       },
     };
-    const outcome = await changeNode(node, () => Promise.resolve(wish), 'keep', task);
+    const outcome = await changeNode(node, () => wish, 'keep', task);
     if (outcome.outcome !== 'installed') return outcome;
     return { ...outcome, outcome: 'left', reason: 'this node follows no server any more' };
   });
@@ -141,23 +170,15 @@ export const runSuc: CommandHandler<SucCommandOptions> = (options, surroundings)
     const program = await ownProgram(node);
     const wishWith = (fetched: FetchedParts): InstallWish =>
       installWishOfSuc({ ...wish, places }, { ...fetched, program });
-    const asks = wish.server !== undefined && wish.token !== undefined;
-    return changeNode(
-      node,
-      async (judge) => {
-        if (!asks) return wishWith({});
-        const nodeId = await readNodeId(places.nodeId);
-        if (nodeId === undefined) {
-          const found = `found no id of this node in ${places.nodeId}; wanted one of a node that has joined`;
-          throw new InstallError('refused', `cannot ask a server for this node: ${found}`);
-        }
-        return wishWith(
-          await ask({ wish, nodeId, places }, patience, task, (known) => judge(wishWith(known))),
-        );
-      },
-      'keep',
-      { ...task, proofs: asks ? [agentProof(node)] : [] },
-    );
+    if (wish.server === undefined) return changeNode(node, wishWith, 'keep', task);
+    const askFor = async (judge: Judge): Promise<FetchedParts> => {
+      const nodeId = await readNodeId(places.nodeId);
+      if (nodeId !== undefined) return ask({ wish, nodeId, places }, patience, task, judge);
+      const found = `found no id of this node in ${places.nodeId}; wanted one of a node that has joined`;
+      throw new InstallError('refused', `cannot ask a server for this node: ${found}`);
+    };
+    const proofs = [agentProof(node)];
+    return changeNode(node, wishWith, 'keep', { ...task, proofs }, askFor);
   });
 
 const LOCAL = { CATTLE_REMOTE_ENABLED: 'false', CATTLE_LOCAL_ENABLED: 'true' };
@@ -207,7 +228,7 @@ async function ask(
   { wish, nodeId, places }: { wish: AskedWish; nodeId: string; places: InstallPlaces },
   { 'allow-http': allowHttp, timeout, quiet }: ServerOptions & NodeOptions,
   { isDryRun, signal }: NodeTask,
-  judge: (parts: FetchedParts) => Promise<void>,
+  judge: Judge,
 ): Promise<FetchedParts> {
   const { server, token } = wish;
   if (server === undefined || token === undefined) return {};
@@ -221,9 +242,10 @@ async function ask(
   });
 }
 
-function parametersOf(options: JoinOptions): InstallParameters {
-  const { server, worker, label, taint, address } = options;
+async function parametersOf(options: JoinOptions): Promise<InstallParameters> {
+  const { server, worker, label, taint, address, 'token-file': file } = options;
   return {
+    token: file === undefined ? undefined : await readToken(file),
     ...{ server, worker, label, taint, address },
     ...{ caChecksum: options['ca-checksum'], nodeName: options['node-name'] },
     internalAddress: options['internal-address'],

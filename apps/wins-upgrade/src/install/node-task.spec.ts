@@ -50,7 +50,7 @@ describe('a command about a node', () => {
     const journal = path.join(node.places.stateFolder, 'journal.jsonl');
     writeFileSync(journal, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     const wish = { places: node.places, service: SERVICE_NAME };
-    const said = await changeNode(node, () => Promise.resolve(wish), 'keep', TASK);
+    const said = await changeNode(node, () => wish, 'keep', TASK);
     expect(said).toMatchObject({ outcome: 'failed', recovered: 'undone' });
     expect(said.reason).toContain('does not answer');
   });

@@ -14,8 +14,12 @@ import {
   planUninstall,
   readFacts,
   uninstall,
+  type FetchedParts,
   type InstallContext,
   type InstallWish,
+  type KeptItem,
+  type NothingToDo,
+  type Refusal,
   type Step,
   type UninstallWish,
 } from '@wins/node-install';
@@ -60,38 +64,39 @@ export interface NodeTask {
   readonly signal: AbortSignal;
 }
 
+/** Judges what is known before a server is asked for what it remembers. @throws InstallError `refused`. */
+export type Judge = (parts: FetchedParts) => Promise<void>;
+
 /**
  * Makes the node what it is to be; `keep` changes only what the wish names.
  *
- * @param wishOf - Gives what the node is to be, under the lock, so that of two commands at once one alone asks a server. It gets a
- *   judge of what it knows already: that refuses before a server is asked for what it remembers.
+ * @param ask - Asks a server, under the lock, so that of two commands at once one alone does. Default: there is nothing to ask.
  */
 export function changeNode(
   node: NodeParts,
-  wishOf: (judge: (wish: InstallWish) => Promise<void>) => Promise<InstallWish>,
+  wishWith: (fetched: FetchedParts) => InstallWish,
   how: 'install' | 'keep',
   task: NodeTask,
+  ask?: (judge: Judge) => Promise<FetchedParts>,
 ): Promise<NodeOutcome> {
   return withNode(node, task, async (context) => {
     const loaded = await loadedFiles(node);
-    const decide = async (wish: InstallWish) => {
+    const decide = async (fetched: FetchedParts) => {
+      const wish = wishWith(fetched);
       const found = await readFacts(context, wish, loaded);
       // What another program installed becomes ours too: else its service would be no one's when all is taken away.
       const taken = planAdopt(found, wish);
       const facts = taken.kind === 'adopt' ? { ...found, manifest: taken.manifest } : found;
       const planned = how === 'install' ? planInstall : planSuc;
-      return {
-        taken,
-        plan: planned(facts, wish, (config, changes) => editConfig(config, changes)),
-      };
+      const plan = planned(facts, wish, (config, changes) => editConfig(config, changes));
+      return { taken, plan };
     };
-    const wish = await wishOf(async (known) => {
+    const fetched = await ask?.(async (known) => {
       const { plan } = await decide(known);
       if (plan.kind === 'refusal') throw new InstallError('refused', plan.reason);
     });
-    const { plan, taken } = await decide(wish);
-    if (plan.kind === 'refusal') return { outcome: 'refused', reason: plan.reason };
-    if (plan.kind === 'nothing') return { outcome: 'nothing', reason: plan.reason };
+    const { plan, taken } = await decide(fetched ?? {});
+    if (plan.kind !== 'steps') return withoutSteps(plan);
     const steps = describePlan(plan);
     if (task.isDryRun) return { outcome: 'planned', reason: `${steps.length} steps`, steps };
     if (taken.kind === 'adopt') await adopt(context, taken);
@@ -136,11 +141,11 @@ export function removeNode(
     const facts = await readFacts(context, wish);
     const programs = [wish.places.program, ...(facts.program ? [facts.program.path] : [])];
     const plan = planUninstall(facts, { ...how, service: wish.service, programs });
-    if (plan.kind === 'refusal') return { outcome: 'refused', reason: plan.reason };
-    if (plan.kind === 'nothing') return { outcome: 'nothing', reason: plan.reason };
+    if (plan.kind !== 'uninstall') return withoutSteps(plan);
     const steps = plan.steps.map(describeStep);
+    const describeKept = ({ entry, reason }: KeptItem) => `${itemId(entry.item)}: ${reason}`;
     if (task.isDryRun) {
-      const kept = plan.kept.map(({ entry, reason }) => `${itemId(entry.item)}: ${reason}`);
+      const kept = plan.kept.map(describeKept);
       return { outcome: 'planned', reason: `${steps.length} steps`, steps, kept };
     }
     const isAdopted = facts.manifest?.isAdopted === true;
@@ -153,18 +158,15 @@ export function removeNode(
       await forgetReplaced(wish.places.config);
     }
     const { kept, failed } = await uninstall(context, plan);
-    const told = [
-      ...(csiProxy === undefined ? [] : [`csi-proxy: ${csiProxy}`]),
-      ...[...kept, ...failed].map(({ entry, reason }) => `${itemId(entry.item)}: ${reason}`),
-    ];
-    return {
-      outcome: failed.length > 0 ? 'failed' : 'uninstalled',
-      reason:
-        failed.length > 0
-          ? 'some of it could not be removed; the next run tries again'
-          : `wins is gone from this node${told.length > 0 ? ', but for what stays' : ''}`,
-      ...{ steps, ...(told.length > 0 && { kept: told }) },
-    };
+    const stays = [...kept, ...failed].map(describeKept);
+    if (csiProxy !== undefined) stays.unshift(`csi-proxy: ${csiProxy}`);
+    const more = { steps, ...(stays.length > 0 && { kept: stays }) };
+    if (failed.length > 0) {
+      const reason = 'some of it could not be removed; the next run tries again';
+      return { outcome: 'failed', reason, ...more };
+    }
+    const rest = stays.length > 0 ? ', but for what stays' : '';
+    return { outcome: 'uninstalled', reason: `wins is gone from this node${rest}`, ...more };
   });
 }
 
@@ -196,13 +198,16 @@ export function adoptNode(
 ): Promise<NodeOutcome> {
   return withNode(node, task, async (context) => {
     const plan = planAdopt(await readFacts(context, wish), wish);
-    if (plan.kind === 'refusal') return { outcome: 'refused', reason: plan.reason };
-    if (plan.kind === 'nothing') return { outcome: 'nothing', reason: plan.reason };
+    if (plan.kind !== 'adopt') return withoutSteps(plan);
     const steps = describePlan(plan);
     if (task.isDryRun) return { outcome: 'planned', reason: `${steps.length} things`, steps };
     await adopt(context, plan);
     return { outcome: 'adopted', reason: 'the installation has a manifest now', steps };
   });
+}
+
+function withoutSteps({ kind, reason }: NothingToDo | Refusal): NodeOutcome {
+  return { outcome: kind === 'refusal' ? 'refused' : 'nothing', reason };
 }
 
 /** With the lock that `wins up` takes too; what an earlier command left is ended first. A dry run does neither. */

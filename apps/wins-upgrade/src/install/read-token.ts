@@ -1,5 +1,5 @@
 import { InstallError } from '@wins/node-install';
-import { openRegularFile, readText } from '@wins/trusted-files';
+import { decodeAnyway, readBytes } from '@wins/trusted-files';
 import { messageOf, quoteText } from '@wins/wins-program';
 
 const MAX_BYTES = 16 * 1024;
@@ -10,22 +10,14 @@ const MAX_BYTES = 16 * 1024;
  *
  * @throws InstallError `usage`.
  */
-export async function readToken(file: string | undefined): Promise<{ readonly token?: string }> {
-  if (file === undefined) return {};
-  try {
-    const opened = await openRegularFile(file, { followLinks: true });
-    try {
-      const token = (await readText(opened, { maxBytes: MAX_BYTES })).trim();
-      if (token !== '') return { token };
-    } finally {
-      await opened.handle.close();
-    }
-  } catch (error) {
+export async function readToken(file: string): Promise<string> {
+  const read = readBytes(file, { followLinks: true, maxBytes: MAX_BYTES });
+  const bytes = await read.catch((error: unknown) => {
     const message = `cannot read --token-file ${quoteText(file)}: ${messageOf(error)}`;
     throw new InstallError('usage', message, { cause: error });
-  }
-  throw new InstallError(
-    'usage',
-    `cannot use --token-file ${quoteText(file)}: found nothing in it`,
-  );
+  });
+  const token = decodeAnyway(bytes).trim();
+  if (token !== '') return token;
+  const message = `cannot use --token-file ${quoteText(file)}: found nothing in it`;
+  throw new InstallError('usage', message);
 }

@@ -3,8 +3,7 @@ import { InstallError, type InstallErrorCode } from '@wins/node-install';
 import type { RancherErrorCode } from '@wins/rancher-server';
 import { UpgradeError } from '@wins/service-upgrade';
 import { EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';
-import { complain, onSignals, printable } from '../console.js';
-import type { NodeOptions } from './node-options.js';
+import { complain, onSignals, tell } from '../console.js';
 import type { NodeOutcome, NodeTask } from './node-task.js';
 
 const { ok, rolledBack, usage, refused, failed, busy } = EXIT.upgrade;
@@ -27,6 +26,15 @@ const REFUSED: ReadonlySet<string> = new Set<RancherErrorCode>([
   ...(['redirectRefused', 'digestMismatch', 'unknownAuthority', 'otherHost'] as const),
 ]);
 
+/** Options that all commands about a node have. */
+export interface NodeOptions {
+  readonly 'dry-run': boolean;
+  readonly wait?: number | undefined;
+  readonly output?: string | undefined;
+  readonly quiet?: boolean | undefined;
+  readonly debug?: boolean | undefined;
+}
+
 /** Does a command about the node, says what came of it, and gives the exit code. */
 export async function reportNode(
   options: NodeOptions,
@@ -48,12 +56,9 @@ export async function reportNode(
     outcome = { outcome: isRefusal ? 'refused' : 'failed', reason: messageOf(error) };
     if (options.debug === true && error instanceof Error) complain(error.stack ?? '');
   }
-  const isText = options.output === undefined || options.output === 'text';
-  if (!isText) await show({ value: outcome, names: [outcome.outcome] });
-  else if (exitCode !== ok) complain(textOf(outcome));
-  else if (options.quiet !== true)
-    await show({ value: outcome, text: `${printable(textOf(outcome))}\n` });
-  return exitCode;
+  const { output, quiet } = options;
+  const answer = { value: outcome, names: [outcome.outcome], text: textOf(outcome) };
+  return tell({ show, output, quiet: quiet === true && exitCode === ok }, exitCode, answer);
 }
 
 function exitCodeOf(error: unknown): number {
