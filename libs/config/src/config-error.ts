@@ -1,5 +1,9 @@
-import type { ConfigProblem, FileProblemCode } from './problems/config-problem.js';
-import { describeProblem } from './problems/describe-problem.js';
+import type {
+  ConfigProblem,
+  ContentProblemCode,
+  FileProblemCode,
+} from './problems/config-problem.js';
+import { describeProblem, type ProblemFacts } from './problems/describe-problem.js';
 
 /** Why a configuration could not be had: `invalid` for its content, else what is wrong with the file. */
 export type ConfigErrorCode = 'invalid' | FileProblemCode;
@@ -26,6 +30,13 @@ export class ConfigError extends Error {
     this.code = code;
     this.problems = problems;
   }
+}
+
+/** Makes the error for one problem of what a file says. */
+export function contentError(
+  problem: Omit<ProblemFacts, 'severity' | 'code'> & { readonly code: ContentProblemCode },
+): ConfigError {
+  return new ConfigError('invalid', [describeProblem({ ...problem, severity: 'error' })]);
 }
 
 /** Makes the error for a problem of the file as a whole. */

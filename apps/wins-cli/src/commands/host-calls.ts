@@ -1,9 +1,9 @@
-import type { NetworkSelector } from '@wins/wins-api';
+import type { HostClient, NetworkSelector, WinsClient } from '@wins/wins-api';
 import {
   EXIT,
   quoteText,
   UsageError,
-  type Answer,
+  type CommandHandler,
   type CommandSurroundings,
 } from '@wins/wins-program';
 import { isIP } from 'node:net';
@@ -19,51 +19,26 @@ export interface RouteOptions extends DaemonOptions {
 }
 
 /** `wins cli hst get-version`: which release of the system the host has. */
-export async function showVersion(
-  options: DaemonOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
-  const version = await withDaemon(options, (client) => client.host.version());
-  await show(answerOf(version.BuildLabEx, version));
-  return EXIT.client.ok;
-}
+export const showVersion = showing('BuildLabEx', (client) => client.host.version());
 
 /** `wins cli net get`: one network adapter. */
-export async function showAdapter(
-  options: ChoiceOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
-  const which = choiceOf(options);
-  const adapter = await withDaemon(options, (client) => client.host.adapter(which));
-  await show(answerOf(adapter.InterfaceIndex, adapter));
-  return EXIT.client.ok;
-}
+export const showAdapter = showing('InterfaceIndex', (client, options: ChoiceOptions) =>
+  client.host.adapter(choiceOf(options)),
+);
 
 /** `wins cli hns get-network`: one network of the Host Networking Service. */
-export async function showHnsNetwork(
-  options: ChoiceOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export const showHnsNetwork = showing('ID', async (client, options: ChoiceOptions) => {
   const which = choiceOf(options);
   if (which === undefined) throw new UsageError('which network? wanted --name or --address');
-  const network = await withDaemon(options, (client) => client.host.hnsNetwork(which));
-  await show(answerOf(network.ID, { ...network, Subnets: network.Subnets.map(omitEmpty) }));
-  return EXIT.client.ok;
-}
+  const network = await client.host.hnsNetwork(which);
+  return { ...network, Subnets: network.Subnets.map(omitEmpty) };
+});
 
 /** `wins cli route add`: leads addresses through the gateway of the default adapter. */
-export async function addRoutes(options: RouteOptions): Promise<number> {
-  const destinations = destinationsOf(options.addresses);
-  await withDaemon(options, (client) => client.host.addRoutes(destinations));
-  return EXIT.client.ok;
-}
+export const addRoutes = changingRoutes((host, destinations) => host.addRoutes(destinations));
 
 /** `wins cli route rm`: takes away what `route add` made. */
-export async function removeRoutes(options: RouteOptions): Promise<number> {
-  const destinations = destinationsOf(options.addresses);
-  await withDaemon(options, (client) => client.host.removeRoutes(destinations));
-  return EXIT.client.ok;
-}
+export const removeRoutes = changingRoutes((host, destinations) => host.removeRoutes(destinations));
 
 /** `wins cli route ls`: the routing table. */
 export async function listRoutes(
@@ -104,19 +79,36 @@ function destinationsOf(text: string): string[] {
   });
 }
 
-/** A message, whose fields are in the order of their numbers, in which the Go client writes them. */
-function answerOf(name: string, message: object): Answer {
-  const rows = Object.entries(message).map(([field, value]) => [
-    field,
-    Array.isArray(value)
-      ? value.map((part: object) => Object.values(part).join(' via ')).join(', ')
-      : String(value),
-  ]);
-  return {
-    value: omitEmpty(message),
-    isAsOriginal: true,
-    table: { headings: ['FIELD', 'VALUE'], rows },
-    names: [name],
+/** A command that shows a message, whose fields are in the order of their numbers, in which the Go client writes them. */
+function showing<Message extends object, Options extends DaemonOptions = DaemonOptions>(
+  name: keyof Message & string,
+  ask: (client: WinsClient, options: Options) => Promise<Message>,
+): CommandHandler<Options> {
+  return async (options, { show }) => {
+    const message = await withDaemon(options, (client) => ask(client, options));
+    const rows = Object.entries(message).map(([field, value]) => [
+      field,
+      Array.isArray(value)
+        ? value.map((part: object) => Object.values(part).join(' via ')).join(', ')
+        : String(value),
+    ]);
+    await show({
+      value: omitEmpty(message),
+      isAsOriginal: true,
+      table: { headings: ['FIELD', 'VALUE'], rows },
+      names: [String(message[name])],
+    });
+    return EXIT.client.ok;
+  };
+}
+
+function changingRoutes(
+  change: (host: HostClient, destinations: readonly string[]) => Promise<void>,
+): CommandHandler<RouteOptions> {
+  return async (options) => {
+    const destinations = destinationsOf(options.addresses);
+    await withDaemon(options, ({ host }) => change(host, destinations));
+    return EXIT.client.ok;
   };
 }
 

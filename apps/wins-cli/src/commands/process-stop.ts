@@ -1,13 +1,9 @@
 import { EXIT, type CommandSurroundings } from '@wins/wins-program';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
-export interface StopOptions extends DaemonOptions {
-  readonly name: string;
-}
-
 /** `wins cli prc stop NAME`: ends a process and its tree, and says how it ended. */
 export async function stopProcess(
-  options: StopOptions,
+  options: DaemonOptions & { readonly name: string },
   { show }: CommandSurroundings,
 ): Promise<number> {
   const exit = await withDaemon(options, (client) =>

@@ -1,4 +1,3 @@
-import { UsageError } from '@wins/wins-program';
 import { command, type Group } from '../command-line/command.js';
 import { type Completed, requiredOption, textOption } from '../command-line/option.js';
 import { client } from '../load-applications.js';
@@ -57,12 +56,7 @@ const getNetwork = command({
   ...{ page, environment },
   options: { ...choice('network', 'nothing'), output: outputOfOriginal, ...daemonOptions() },
   examples: [['cli hns get-network --name vxlan0', 'the network with this name']],
-  check: (values) => {
-    refuseBoth(values, 'name', 'address');
-    // An empty text counts as none, as with the Go client.
-    if (!values['name'] && !values['address'])
-      throw new UsageError('which network? wanted --name or --address');
-  },
+  check: (values) => refuseBoth(values, 'name', 'address'),
   run: (values, _given, more) => client().showHnsNetwork(values, more),
 });
 

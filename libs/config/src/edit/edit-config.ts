@@ -1,6 +1,6 @@
 import { encodeText } from '@wins/trusted-files';
 import type * as z from 'zod';
-import { ConfigError } from '../config-error.js';
+import { ConfigError, contentError } from '../config-error.js';
 import { type ConfigProblem, quote } from '../problems/config-problem.js';
 import { describeProblem } from '../problems/describe-problem.js';
 import { FILE_SCHEMA } from '../schema/file-schema.js';
@@ -66,9 +66,7 @@ function editText(source: string, changes: ConfigChanges, fileName: string): str
   const bystander = changedBystander(before, after, paths);
   if (bystander !== undefined) {
     const found = `that changing ${paths.join(', ')} would change this key too`;
-    throw new ConfigError('invalid', [
-      refusal(fileName, 'unsupported', bystander, found, 'keys that do not depend on each other'),
-    ]);
+    throw bystanderChanged(fileName, bystander, found);
   }
   return text;
 }
@@ -132,9 +130,15 @@ function isWithin(key: string, path: string): boolean {
   return key === path || key.startsWith(`${path}.`) || key.startsWith(`${path}[`);
 }
 
-export function refusal(
+/** The error for a change that would reach another key. */
+export function bystanderChanged(file: string, keyPath: string, found: string): ConfigError {
+  const expected = 'keys that do not depend on each other';
+  return contentError({ code: 'unsupported', file, keyPath, found, expected });
+}
+
+function refusal(
   file: string,
-  code: 'unknownKey' | 'unsupported' | 'wrongType',
+  code: 'unknownKey' | 'wrongType',
   keyPath: string,
   found: string,
   expected: string,

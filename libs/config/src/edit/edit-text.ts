@@ -1,12 +1,11 @@
 // Longer than most files because it is one thing: the places in a text at which a key can be set, each by the way in which it is written there.
 import { isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
-import { ConfigError } from '../config-error.js';
-import { describeProblem } from '../problems/describe-problem.js';
+import { contentError, type ConfigError } from '../config-error.js';
 import { type EntryExtent, entryExtents } from './entry-extent.js';
 import { isNothing } from '../parse/scalar-value.js';
 import { foldKey, writingThatCounts } from '../parse/key-spelling.js';
 import { firstLineEnd, lineStarts, nextLineStart, placeIn } from '../problems/line-ends.js';
-import type { ArgumentRules } from '../wins-config.js';
+import type { AllowedPath } from '../wins-config.js';
 import { readYaml } from '../parse/yaml-source.js';
 
 /** A value that can be written into a file: a scalar, or the entries of a list. */
@@ -16,16 +15,8 @@ export type EditValue = boolean | number | string | readonly EditItem[];
 export type EditItem =
   | number
   | string
-  | {
-      readonly path: string;
-      readonly sha256?: readonly string[];
-      readonly envs?: readonly string[];
-      readonly args?: ArgumentRules;
-      readonly directories?: readonly string[];
-      readonly for?: readonly string[];
-      readonly mayBreakAway?: boolean;
-      readonly argv0?: string;
-    };
+  | (Pick<AllowedPath, 'path'> &
+      Partial<Omit<AllowedPath, 'path' | 'envs'>> & { readonly envs?: readonly string[] });
 
 type Section = YAMLMap<Node, Node | null>;
 type List = YAMLSeq<Node | null>;
@@ -73,17 +64,13 @@ function edited(
   edit: (editor: TextEditor, top: Section | null) => void,
 ): string {
   const { mark, text, root } = readYaml(source, file);
-  const editor = new TextEditor(text, () => {
-    const problem = describeProblem({
-      severity: 'error',
-      code: 'unsupported',
-      file,
-      keyPath,
+  const editor = new TextEditor(text, () =>
+    contentError({
+      ...{ code: 'unsupported', file, keyPath },
       found: 'a notation that cannot be changed in place',
       expected: 'plain "key: value" lines, or JSON',
-    });
-    return new ConfigError('invalid', [problem]);
-  });
+    }),
+  );
   if (!isNothing(root) && !isMap(root)) throw editor.refusal();
   edit(editor, isNothing(root) ? null : (root as Section));
   return mark + editor.finish();
@@ -301,12 +288,15 @@ class TextEditor {
   }
 }
 
+/** What an entry has without a key, as by {@link AllowedPath}. */
+const WITHOUT = {
+  ...{ sha256: [], envs: [], args: 'any', directories: [], for: [], mayBreakAway: false },
+  argv0: 'copy',
+};
+
 function identity(item: EditItem): string {
   if (typeof item === 'number') return String(item);
-  const entry = typeof item === 'string' ? { path: item } : item;
-  const { path, sha256 = [], envs = [], args = 'any', directories = [] } = entry;
-  const { for: callers = [], mayBreakAway = false, argv0 = 'copy' } = entry;
-  return JSON.stringify([path, sha256, envs, args, directories, callers, mayBreakAway, argv0]);
+  return JSON.stringify({ ...WITHOUT, ...(typeof item === 'string' ? { path: item } : item) });
 }
 
 /** A value in JSON, which YAML reads too. */

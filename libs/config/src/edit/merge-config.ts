@@ -1,13 +1,12 @@
 import { encodeText } from '@wins/trusted-files';
 import { isDeepStrictEqual } from 'node:util';
-import { ConfigError } from '../config-error.js';
 import { folded } from '../guard/dropped-keys.js';
 import { decodeConfig } from '../parse/decode-config.js';
 import { readFileValues } from '../parse/file-values.js';
 import { type ParsedConfig, parseConfig } from '../parse/parse-config.js';
 import { readYaml } from '../parse/yaml-source.js';
 import { FILE_SCHEMA } from '../schema/file-schema.js';
-import { changedBystander, listAt, refusal } from './edit-config.js';
+import { bystanderChanged, changedBystander, listAt } from './edit-config.js';
 import { changeText, putTopKey, type EditItem } from './edit-text.js';
 
 const PROGRAMS = 'white_list.processPaths';
@@ -74,9 +73,7 @@ export function mergeConfig(
   const wrong = changedBystander(before, after, paths) ?? misplaced(wanted, after, topKeys);
   if (wrong !== undefined) {
     const found = 'that the keys of the two files cannot be put together without changing this one';
-    throw new ConfigError('invalid', [
-      refusal(fileName, 'unsupported', wrong, found, 'keys that do not depend on each other'),
-    ]);
+    throw bystanderChanged(fileName, wrong, found);
   }
   const set = before.origins.filter(({ origin }) => origin !== 'default');
   const kept = new Set(set.map(({ key }) => key.replace(/[.[].*$/s, '')));

@@ -1,6 +1,5 @@
 import { decodeText, WANTED_TEXT, withoutMark, type DecodedText } from '@wins/trusted-files';
-import { ConfigError, fileError } from '../config-error.js';
-import { describeProblem } from '../problems/describe-problem.js';
+import { contentError, fileError, type ConfigError } from '../config-error.js';
 import { placeIn } from '../problems/line-ends.js';
 
 /** The largest configuration file, in bytes; a larger one is refused before it is parsed. */
@@ -17,12 +16,11 @@ export function decodeConfig(source: string | Uint8Array, file: string): Decoded
   if (typeof source === 'string') return { encoding: 'utf-8', ...withoutMark(source) };
   const decoded = decodeText(source);
   if ('text' in decoded) return decoded;
-  const problem = describeProblem({
-    ...{ severity: 'error', code: 'notUtf8', file, keyPath: '', expected: WANTED_TEXT },
+  throw contentError({
+    ...{ code: 'notUtf8', file, keyPath: '', expected: WANTED_TEXT },
     ...placeIn(decoded.before, decoded.before.length),
     found: decoded.undecodable,
   });
-  throw new ConfigError('invalid', [problem]);
 }
 
 /** The refusal of a file above the limit. */
