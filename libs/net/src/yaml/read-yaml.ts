@@ -1,4 +1,12 @@
-import { parseAllDocuments, type Document, type ParseOptions, type SchemaOptions } from 'yaml';
+import {
+  Composer,
+  Lexer,
+  Parser,
+  type CST,
+  type Document,
+  type ParseOptions,
+  type SchemaOptions,
+} from 'yaml';
 import type { Refusal } from '../kubeconfig/refusal.js';
 
 /** The first document of a text. */
@@ -14,6 +22,11 @@ export type YamlOptions = ParseOptions &
     readonly prepare?: (document: Document) => void;
   };
 
+/** Files of people have ten levels. A parser that calls itself for each ends the process with many thousands. */
+const MAX_DEPTH = 100;
+/** The largest number of uses of one anchor; what an alias stands for may have aliases itself, whose uses are multiplied. */
+const MAX_ALIASES = 1000;
+
 /**
  * Reads the first document of a text that may hold secrets: a refusal has the line of the fault, and nothing that stands there.
  *
@@ -26,18 +39,31 @@ export function readYaml(
 ): FoundYaml | Refusal {
   // The line ends of YAML 1.1; offsets stay.
   const lines = text.replace(/\r(?!\n)|\u0085/g, '\n');
-  try {
-    // Without excerpts and warnings: the line at fault may hold a secret.
-    const all = parseAllDocuments(lines, { ...options, prettyErrors: false, logLevel: 'error' });
-    const [document] = all;
-    const [error] = document?.errors ?? [];
-    if (error !== undefined) {
-      const line = lines.slice(0, error.pos[0]).split('\n').length;
-      return { found: `found no YAML in ${name} (line ${line})` };
-    }
-    if (document !== undefined) prepare?.(document);
-    return { value: document?.toJS() as unknown, more: Math.max(all.length - 1, 0) };
-  } catch {
-    return { found: `found YAML in ${name} that is nested too deeply, or has too many aliases` };
+  const tokens = tokensOf(lines);
+  if (tokens === undefined) return { found: `found YAML in ${name} that is nested too deeply` };
+  const all = [...new Composer(options).compose(tokens)];
+  const [document] = all;
+  const [error] = document?.errors ?? [];
+  if (error !== undefined) {
+    const line = lines.slice(0, error.pos[0]).split('\n').length;
+    return { found: `found no YAML in ${name} (line ${line})` };
   }
+  if (document !== undefined) prepare?.(document);
+  try {
+    const value = document?.toJS({ maxAliasCount: MAX_ALIASES }) as unknown;
+    return { value, more: Math.max(all.length - 1, 0) };
+  } catch {
+    return { found: `found YAML in ${name} that has too many aliases` };
+  }
+}
+
+/** Undefined where they are nested too deeply: the composer calls itself for each level. */
+function tokensOf(text: string): readonly CST.Token[] | undefined {
+  const parser = new Parser();
+  const tokens: CST.Token[] = [];
+  for (const lexeme of new Lexer().lex(text)) {
+    tokens.push(...parser.next(lexeme));
+    if (parser.stack.length > MAX_DEPTH) return undefined;
+  }
+  return [...tokens, ...parser.end()];
 }

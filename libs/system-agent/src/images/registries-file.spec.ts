@@ -114,7 +114,13 @@ describe('registries.yaml is read as Go reads it:', () => {
     ]);
   });
 
+  it('may use an anchor for as many hosts as there are', async () => {
+    const hosts = Array.from({ length: 500 }, (_, index) => `  h${index}: *all\n`).join('');
+    await unpack(`${MIRROR}x: &all { tls: { ${ANY} } }\nconfigs:\n${hosts}  HOST: *all\n`);
+  });
+
   it.each([
+    ['['.repeat(200_000), 'found YAML in it that is nested too deeply'],
     ['a: [canary', 'found no YAML in it (line 1)'],
     [
       'configs:\n  a: {auth: {username: {canary: 1}}}',
@@ -123,7 +129,7 @@ describe('registries.yaml is read as Go reads it:', () => {
     ['configs: {a: {tls: {insecure_skip_verify: canary}}}', 'found no yes or no at "configs.a.tls'],
     ['mirrors: {a: {endpoint: canary}}', 'found no array at "mirrors.a.endpoint"'],
     ['[canary]', 'found no object at its top'],
-  ])('%j is refused by its place, in plain words', async (text, found) => {
+  ])('%.60j is refused by its place, in plain words', async (text, found) => {
     const error: unknown = await unpack(text).catch((reason: unknown) => reason);
     expect(String(error)).toContain(found);
     expect(String(error)).not.toMatch(/canary|✖|\\u/);

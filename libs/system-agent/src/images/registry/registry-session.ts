@@ -143,8 +143,9 @@ export class RegistrySession {
     const { base, repository } = endpoint;
     const login = await this.#findLogin();
     const { credentials, from } = login ?? {};
+    const password = credentials?.kind === 'password' ? credentials : credentials?.password;
     if (credentials?.kind === 'identityToken') connections.hide(credentials.token);
-    else if (credentials !== undefined) connections.hide(credentials.password);
+    if (password !== undefined) connections.hide(password.password);
     this.shown = from;
     const bearer = challenges.find(({ scheme }) => scheme === 'bearer');
     if (bearer !== undefined) {
@@ -153,7 +154,6 @@ export class RegistrySession {
       return `Bearer ${await fetchToken(asked)}`;
     }
     const wantsBasic = challenges.some(({ scheme }) => scheme === 'basic');
-    const password = credentials?.kind === 'password' ? credentials : credentials?.password;
     if (wantsBasic && password !== undefined) return basic(password);
     this.shown = undefined;
     const found = wantsBasic
