@@ -1,11 +1,5 @@
-import {
-  eventAccess,
-  grantsTheSame,
-  listenToEvent,
-  parseSecurityDescriptor,
-  pipeAccess,
-  serviceControlManager,
-} from '@wins/windows-host';
+import { eventAccess, listenToEvent, pipeAccess, serviceControlManager } from '@wins/windows-host';
+import { grantsTheSame, parseSecurityDescriptor } from '@wins/wins-program';
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
