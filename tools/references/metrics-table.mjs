@@ -18,7 +18,5 @@ export function metricsTable({ BUCKETS_SECONDS, METRICS, mostSeriesOf }) {
     const series = each * (Object.keys(labels).length === 0 ? 1 : mostSeriesOf(metric));
     return `| \`${name}\` | ${type} | ${labelsOf(labels)} | ${series} | ${help} |`;
   });
-  return ['| metric | type | labels | series | meaning |', '|-|-|-|-|-|', ...rows].join(
-    '\n',
-  );
+  return ['| metric | type | labels | series | meaning |', '|-|-|-|-|-|', ...rows].join('\n');
 }
