@@ -76,7 +76,7 @@ function detailsOf(registry: AskedRegistry): string[] {
 }
 
 /** Where the credentials for a registry are from, for people. */
-export function loginOf({ login, isLoginShown }: AskedRegistry): string {
+function loginOf({ login, isLoginShown }: AskedRegistry): string {
   if (login === '') return 'none';
   return isLoginShown ? login : `${login} (not wanted)`;
 }

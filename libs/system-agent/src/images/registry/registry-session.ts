@@ -33,13 +33,16 @@ export class RegistrySession {
   readonly #options: RegistrySessionOptions;
   #authorization: string | undefined;
   #login: Promise<Login | undefined> | undefined;
+  #shown: string | undefined;
 
   constructor(options: RegistrySessionOptions) {
     this.#options = options;
   }
 
   /** Where the credentials are from that the registry, or its server of tokens, was shown; undefined as long as it was shown none. */
-  shown: string | undefined;
+  get shown(): string | undefined {
+    return this.#shown;
+  }
 
   /**
    * @param path - Behind the name of the repository: `manifests/v1`.
@@ -146,7 +149,7 @@ export class RegistrySession {
     const password = credentials?.kind === 'password' ? credentials : credentials?.password;
     if (credentials?.kind === 'identityToken') connections.hide(credentials.token);
     if (password !== undefined) connections.hide(password.password);
-    this.shown = from;
+    this.#shown = from;
     const bearer = challenges.find(({ scheme }) => scheme === 'bearer');
     if (bearer !== undefined) {
       const { limits } = this.#options;
@@ -155,7 +158,7 @@ export class RegistrySession {
     }
     const wantsBasic = challenges.some(({ scheme }) => scheme === 'basic');
     if (wantsBasic && password !== undefined) return basic(password);
-    this.shown = undefined;
+    this.#shown = undefined;
     const found = wantsBasic
       ? 'no name and password for it'
       : 'no way to authenticate that we know';
@@ -170,7 +173,7 @@ export class RegistrySession {
     const { base, repository } = this.#options.endpoint;
     const of = repository === '' ? '' : ` of ${repository}`;
     const what = `get ${path}${of} from ${base.origin}`;
-    const login = this.shown === undefined ? '' : `; it was shown ${this.shown}`;
+    const login = this.#shown === undefined ? '' : `; it was shown ${this.#shown}`;
     return new AgentError(
       code ?? 'imageFailed',
       `cannot ${what}: found status ${status}; wanted 200${login}`,
