@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, watch, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { mapValues, processorMs, residentMebibytes } from './costs.mjs';
@@ -16,10 +17,13 @@ const OWN = { uid: -1, gid: -1 };
 
 const MEMORY = 'idle agent, memory';
 const IDLE = 'idle agent, 60 s';
+const PROBES = 50;
+const PROBED = `${PROBES} probes, 60 s`;
+const AT_DEBUG = 'idle at debug level, 60 s';
 const PLAN_OF_FILES = `plan, ${FILES} files`;
 const INSTRUCTION = 'Secret to instruction';
 
-export const agentRows = [MEMORY, IDLE, PLAN_OF_FILES, INSTRUCTION];
+export const agentRows = [MEMORY, IDLE, PLAN_OF_FILES, INSTRUCTION, PROBED, AT_DEBUG];
 
 /** @param floor - The process id of a daemon without an agent that has nothing to do. */
 export async function measureAgent({ run, programs, wins, folder, floor }) {
@@ -85,9 +89,45 @@ export async function measureAgent({ run, programs, wins, folder, floor }) {
         wins: { daemon: daemon.child.pid, work: medianTime(PLANS, instruct) },
       },
     );
+    if (run.wants(PROBED)) await measureProbes({ run, api, pids: both });
+    if (run.wants(AT_DEBUG)) await measureDebug({ run, programs, wins, folder, floor });
   } finally {
     await api.close();
   }
+}
+
+/** Probes that a component of this machine answers, each every 5 s: 0.6 % of a processor at most. */
+async function measureProbes({ run, api, pids }) {
+  const component = createServer((_request, response) => response.end('ok'));
+  component.listen(0, '127.0.0.1');
+  await once(component, 'listening');
+  const url = `http://127.0.0.1:${component.address().port}/healthz`;
+  const probes = {};
+  for (let index = 0; index < PROBES; index += 1) probes[`probe-${index}`] = { httpGet: { url } };
+  const before = String(api.data()['applied-checksum']);
+  api.update({ plan: JSON.stringify({ probes }) });
+  await applied(api, before);
+  run.add(
+    { name: PROBED, unit: 'ms', figure: { is: 'growth', atMost: 0.006 * IDLE_MS } },
+    await idleRounds(pids, run.share),
+  );
+  component.close();
+  component.closeAllConnections();
+}
+
+/** A daemon that has nothing to do takes 0.1 % more of a processor at most when it logs at debug level. */
+async function measureDebug({ run, programs, wins, folder, floor }) {
+  const config = path.join(folder, 'at-debug');
+  const audit = { directory: path.join(folder, 'audit-at-debug') };
+  const names = { listen: 'at_debug', proxy: 'at_debug_proxy' };
+  writeFileSync(config, JSON.stringify({ ...names, debug: true, audit }), { mode: 0o600 });
+  const daemon = await programs.start([wins, 'srv', 'app', 'run', '--config', config], (line) =>
+    line.includes('"msg":"ready"'),
+  );
+  run.add(
+    { name: AT_DEBUG, unit: 'ms', figure: { is: 'growth', atMost: 0.001 * IDLE_MS } },
+    await idleRounds({ 'info level': floor, wins: daemon.child.pid }, run.share),
+  );
 }
 
 function configOf(folder, api) {

@@ -1,6 +1,7 @@
 import { quoteText } from '@wins/wins-program';
 import path from 'node:path';
 import { AgentError } from '../agent-error.js';
+import { probeClient } from '../probes/http-probe.js';
 import { ProbeTls } from '../probes/probe-tls.js';
 import { runProbes } from '../probes/run-probes.js';
 import { AppliedPlans } from './applied-plans.js';
@@ -25,6 +26,7 @@ export function createApplier(options: ApplierOptions): Applier {
   const outputs = new OutputFiles(path.join(options.stateDirectory, 'outputs'), options.files);
   const work = new WorkFolder(options.workDirectory, options.files);
   const tls = new ProbeTls();
+  const client = probeClient();
 
   return {
     apply: async (pass, signal) => {
@@ -41,7 +43,7 @@ export function createApplier(options: ApplierOptions): Applier {
             if (!options.preserveWorkDirectory) await clear(context);
           }
         });
-        const probes = await runProbes({ pass, clock, onEvent, warnings, tls, signal });
+        const probes = await runProbes({ pass, clock, onEvent, warnings, client, tls, signal });
         return { ...done, probes };
       } catch (error) {
         if (!signal.aborted) throw error;

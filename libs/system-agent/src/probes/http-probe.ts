@@ -9,6 +9,7 @@ const NO_LIMITS = { connectMs: Infinity, answerMs: Infinity, idleMs: Infinity, t
 
 /** How a probe asks. */
 export interface ProbeRequest {
+  readonly client: HttpClient;
   readonly url: URL;
   readonly trust: TlsTrust;
   readonly signal: AbortSignal;
@@ -18,10 +19,14 @@ export interface ProbeRequest {
 const onSameHost: RedirectRule = (to, from) =>
   to.hostname === from.hostname ? undefined : 'one to the same host';
 
-/** Whether an address answers with a status from 200 to 299, after redirects on the same host, and without a proxy. Never rejects. */
-export async function httpProbe({ url, trust, signal }: ProbeRequest): Promise<boolean> {
+/** A client for all probes: to make one for each would be a tenth of the work. It holds no connection between two. */
+export function probeClient(): HttpClient {
   const limits = { ...NO_LIMITS, maxRedirects: MAX_REDIRECTS };
-  using client = new HttpClient({ environment: {}, tries: 1, userAgent: 'kube-probe/.', limits });
+  return new HttpClient({ environment: {}, tries: 1, userAgent: 'kube-probe/.', limits });
+}
+
+/** Whether an address answers with a status from 200 to 299, after redirects on the same host, and without a proxy. Never rejects. */
+export async function httpProbe({ client, url, trust, signal }: ProbeRequest): Promise<boolean> {
   const authorization = basicAuthorization(url);
   const asked = new URL(url);
   [asked.username, asked.password] = ['', ''];

@@ -44,6 +44,7 @@ export class LocalPlan {
   #unwritten: string | undefined;
   #failed: { readonly checksum: string; readonly failure?: FailedInstruction } | undefined;
   #lastApplyTime: string | undefined;
+  #parsed: { readonly text: Buffer; readonly plan: ParsedPlan } | undefined;
 
   constructor(file: string, steps: LocalPlanSteps) {
     this.#file = file;
@@ -66,7 +67,7 @@ export class LocalPlan {
   async look(signal: AbortSignal): Promise<void> {
     const { clock, warnings } = this.#steps;
     try {
-      const parsed = parsePlan(await this.#readPlan());
+      const parsed = this.#parse(await this.#readPlan());
       this.#tellUnknownKeys(parsed.unknownKeys);
       await this.#apply(parsed, signal);
       warnings.clear(this.#file, 'plan');
@@ -84,6 +85,12 @@ export class LocalPlan {
       const cause = error instanceof Error ? error : new Error(String(error));
       this.#update({ state: { kind: 'invalid', error: cause, retryAt } });
     }
+  }
+
+  /** Most looks find the plan as it was. */
+  #parse(text: Buffer): ParsedPlan {
+    if (this.#parsed?.text.equals(text) !== true) this.#parsed = { text, plan: parsePlan(text) };
+    return this.#parsed.plan;
   }
 
   async #apply({ plan, checksum }: ParsedPlan, signal: AbortSignal): Promise<void> {

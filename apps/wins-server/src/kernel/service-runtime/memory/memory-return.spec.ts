@@ -62,6 +62,29 @@ describe('memory is given back', () => {
     ]);
   });
 
+  it('ever more rarely where steady work makes it again, and as soon as before after a long rest', () => {
+    const policy = new MemoryPolicy(START_MIB * MIB);
+    const collected: number[] = [];
+    let mib = START_MIB;
+    const work = (from: number, to: number): void => {
+      for (let at = from; at < to; at += 0.5) {
+        mib += 1;
+        const look = { at: at * 1000, residentBytes: mib * MIB, busyShare: QUIET };
+        if (policy.look(look) !== 'collect') continue;
+        collected.push(at);
+        mib = START_MIB;
+      }
+    };
+    work(1, 600);
+    const gaps = collected.map((at, index) => at - (collected[index - 1] ?? 0));
+    expect(gaps.slice(-3)).toEqual([60, 60, 60]);
+    expect(collected.length).toBeLessThan(16);
+    mib = START_MIB;
+    const before = collected.length;
+    work(900, 920);
+    expect(collected.length).toBe(before + 2);
+  });
+
   it('by no second collection where the first was enough', () => {
     expect(asked([1, 90], [2, 80], [3, 70], [20, 72])).toEqual(['collect', 'trim', 'wait', 'wait']);
   });

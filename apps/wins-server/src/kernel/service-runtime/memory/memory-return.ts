@@ -12,6 +12,8 @@ const QUIET_SHARE = 0.2;
  * the five seconds before, counted from collection to collection.
  */
 const REST_MS = 5500;
+/** The longest rest before the next pair of collections: what steady work makes again at once is not worth more. */
+const LONGEST_REST_MS = 60_000;
 /** So the first frees what was made, and the second gives up the place for it. What is left then is in use. */
 const COLLECTIONS = 2;
 
@@ -29,6 +31,7 @@ export class MemoryPolicy {
   #collectedAt = -Infinity;
   #collections = 0;
   #isToTrim = false;
+  #restMs = REST_MS;
 
   #leastBytes: number;
 
@@ -52,7 +55,13 @@ export class MemoryPolicy {
       this.#collections = 0;
       return 'wait';
     }
-    if (busyShare > QUIET_SHARE || at - this.#collectedAt < REST_MS) return 'wait';
+    const sinceMs = at - this.#collectedAt;
+    const isFirst = this.#collections === 0;
+    if (busyShare > QUIET_SHARE || sinceMs < (isFirst ? this.#restMs : REST_MS)) return 'wait';
+    if (isFirst) {
+      const isAgain = sinceMs < LONGEST_REST_MS + this.#restMs;
+      this.#restMs = isAgain ? Math.min(2 * this.#restMs, LONGEST_REST_MS) : REST_MS;
+    }
     this.#collectedAt = at;
     this.#collections += 1;
     this.#isToTrim = true;
