@@ -1,7 +1,7 @@
 import type { TlsSettings } from '@wins/config';
 import { readCertificates, systemRoots } from '@wins/net';
 import { createDownload, type Download } from '@wins/rancher-server';
-import { openTrustedFile, readWhole, type FileTrust } from '@wins/trusted-files';
+import { readBytes, type FileTrust } from '@wins/trusted-files';
 import { quoteText } from '@wins/wins-program';
 
 const MAX_AUTHORITIES_BYTES = 1024 * 1024;
@@ -34,15 +34,10 @@ async function readAuthorities(
   trust: FileTrust,
   onWarning: (message: string) => void,
 ): Promise<string[]> {
-  const opened = await openTrustedFile(file, trust, { followLinks: true });
-  try {
-    const text = await readWhole(opened, { maxBytes: MAX_AUTHORITIES_BYTES });
-    const { certificates, warnings } = readCertificates(text.toString('latin1'), quoteText(file));
-    warnings.forEach(onWarning);
-    if (certificates.length > 0) return certificates.map(({ pem }) => pem);
-  } finally {
-    await opened.handle.close();
-  }
+  const text = await readBytes(file, { trust, followLinks: true, maxBytes: MAX_AUTHORITIES_BYTES });
+  const { certificates, warnings } = readCertificates(text.toString('latin1'), quoteText(file));
+  warnings.forEach(onWarning);
+  if (certificates.length > 0) return certificates.map(({ pem }) => pem);
   throw new Error(
     `found no certificate in ${quoteText(file)}; wanted the authorities of tls-config`,
   );

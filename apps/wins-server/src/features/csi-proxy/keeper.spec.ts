@@ -298,7 +298,10 @@ describe('a node', () => {
     await node.publish('v1.1.3');
     const kept = node.keep(node.wish('v1.1.3'));
     await kept.apply();
-    await node.service.disable();
+    // As an administrator does it.
+    const definition = path.join(node.folder, 'service.json');
+    const { command } = JSON.parse(readFileSync(definition, 'utf8')) as { command: object };
+    writeFileSync(definition, JSON.stringify({ command, isDisabled: true }));
     await node.service.stop(0);
     expect(await kept.apply()).toEqual({
       kind: 'absent',
@@ -404,7 +407,7 @@ describe('a node', () => {
     const kept = node.keep(node.wish('v1.1.3'), { onAct });
     expect(await kept.apply()).toMatchObject({ kind: 'failed' });
     expect(await node.service.query()).toBeUndefined();
-    expect(readdirSync(node.home)).toEqual([]);
+    expect(existsSync(node.home)).toBe(false);
   });
 
   it('says in a dry run what would be done, and does nothing', async () => {

@@ -1,12 +1,11 @@
 import { messageOf } from '@wins/wins-program';
-import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { FeatureError, isFeatureError } from '../../kernel/feature-error.js';
-import { planSteps } from './decide/after-step.js';
+import { MAX_STEPS, planSteps } from './decide/after-step.js';
 import { nextState, type CsiProxyState } from './decide/component-state.js';
 import { decide, type Step } from './decide/decide.js';
 import { retryDelayMs } from './decide/retry-delay.js';
-import { withFile, withReasons } from './install/failures.js';
+import { withReasons } from './install/failures.js';
 import { NodeLook } from './install/look-at-node.js';
 import { RecordFile } from './install/record-file.js';
 import { StepWork } from './install/step-work.js';
@@ -15,14 +14,6 @@ import type { CsiProxyWish } from './settings/judge-settings.js';
 
 /** How often it is looked whether the service runs. */
 const LOOK_EVERY_MS = 60_000;
-/** No way to rest has as many. */
-const MAX_STEPS = 16;
-
-/** One caller of `apply`, who waits for the end of a pass that begins after the call. */
-interface Waiting {
-  readonly resolve: (state: CsiProxyState) => void;
-  readonly reject: (error: FeatureError) => void;
-}
 
 /**
  * Keeps csi-proxy on a node as it is wanted, until it is closed: one pass after another, each from what is really there to rest, or to a failure.
@@ -41,12 +32,13 @@ export class Keeper implements AsyncDisposable {
   #wake = new AbortController();
   /** Ends the download of the pass that is under way. */
   #download = new AbortController();
-  #waiting: Waiting[] = [];
+  /** Callers of `apply`: each waits for the end of a pass that begins after its call. */
+  #waiting: { resolve: (state: CsiProxyState) => void; reject: (error: Error) => void }[] = [];
 
   /** @param wish - Undefined: nothing is wanted, and what a daemon has installed is taken away. */
   constructor(options: KeeperOptions, wish: CsiProxyWish | undefined) {
     const { stateFolder, trust, service } = options;
-    const records = new RecordFile(path.join(stateFolder, 'state.json'), trust);
+    const records = new RecordFile(stateFolder, trust);
     const onState = (state: CsiProxyState): void => this.#become(state);
     const inner = { ...options, service: withReasons(service), onState };
     this.#options = options;
@@ -84,13 +76,11 @@ export class Keeper implements AsyncDisposable {
   async apply(signal?: AbortSignal): Promise<CsiProxyState> {
     signal?.throwIfAborted();
     if (this.#closing.signal.aborted) throw closed();
-    let onAbort = (): void => undefined;
     return await new Promise<CsiProxyState>((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
-      onAbort = () => reject(signal?.reason as Error);
-      signal?.addEventListener('abort', onAbort);
+      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
       this.#wake.abort();
-    }).finally(() => signal?.removeEventListener('abort', onAbort));
+    });
   }
 
   /** Ends the work; a change of the service that was begun is ended by the next one. The service runs on. Idempotent. */
@@ -130,28 +120,17 @@ export class Keeper implements AsyncDisposable {
         if (this.#wish !== wish) return 0;
         const facts = await this.#look.look();
         const step = decide(wish, facts);
-        if (step.act === 'rest' || step.act === 'leave') {
-          const isWhole = facts.isServing && facts.service?.isRunning === true;
-          const kind =
-            isWhole && (wish !== undefined || step.act === 'leave') ? 'serving' : 'absent';
-          this.#become({ kind, detail: step.reason });
-          this.#failures = 0;
-          return LOOK_EVERY_MS;
-        }
         if (steps >= MAX_STEPS || isDeepStrictEqual(step, last)) {
           const found = `that ${step.reason} also after it was done`;
           const message = `cannot ${step.act} csi-proxy: found ${found}; wanted another state of the node`;
           throw new FeatureError('serviceFailed', message);
         }
         last = step;
-        await this.#ensureFolder();
         const download = this.#download.signal;
-        const isOver = await this.#work.perform(step, { facts, wish, download });
-        if (isOver) {
-          this.#failures = 0;
-          return LOOK_EVERY_MS;
-        }
+        if (await this.#work.perform(step, facts, wish, download)) break;
       }
+      this.#failures = 0;
+      return LOOK_EVERY_MS;
     } catch (error) {
       if (this.#closing.signal.aborted || this.#wish !== wish) return 0;
       return this.#fail(error);
@@ -173,11 +152,6 @@ export class Keeper implements AsyncDisposable {
     const isNew = !isDeepStrictEqual(next, this.#state);
     this.#state = next;
     if (isNew) this.#options.onState(next);
-  }
-
-  async #ensureFolder(): Promise<void> {
-    const { stateFolder, trust } = this.#options;
-    await withFile('use the folder', stateFolder, () => trust.ensurePrivateFolder(stateFolder));
   }
 }
 

@@ -49,11 +49,6 @@ export class LinuxService implements CsiProxyService {
     await this.#write({ ...this.#known(), command });
   }
 
-  /** As an administrator does it. */
-  async disable(isDisabled = true): Promise<void> {
-    await this.#write({ ...this.#known(), isDisabled });
-  }
-
   async start(): Promise<void> {
     const { program: file, args } = this.#known().command;
     if (this.pid !== undefined) return;
@@ -66,8 +61,8 @@ export class LinuxService implements CsiProxyService {
   }
 
   async endLeftovers(program: string): Promise<void> {
-    for (const pid of processesThatRun(program)) {
-      const found = processOf(pid);
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+      const found = runsProgram(pid, program) ? processOf(Number(pid)) : undefined;
       if (found !== undefined) await killProcess(found);
     }
   }
@@ -108,18 +103,12 @@ export class LinuxService implements CsiProxyService {
   }
 }
 
-function processesThatRun(program: string): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-          .split('\0')
-          .slice(0, 2)
-          .includes(program);
-      } catch {
-        return false;
-      }
-    });
+/** A script is the second word of the line of its interpreter. */
+function runsProgram(pid: string, program: string): boolean {
+  try {
+    const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    return words.slice(0, 2).includes(program);
+  } catch {
+    return false;
+  }
 }

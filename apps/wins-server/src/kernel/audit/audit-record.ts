@@ -1,3 +1,4 @@
+import { NumberedFiles } from '@wins/files';
 import { escapeJson } from '@wins/wins-program';
 import { hash } from 'node:crypto';
 import { FeatureError } from '../feature-error.js';
@@ -29,6 +30,11 @@ export interface AuditRecord extends AuditFacts {
   readonly prev: string;
   /** When it was decided, ISO 8601. */
   readonly time: string;
+}
+
+/** The files of the log in a folder: `audit.00000001.jsonl` and so on. */
+export function auditFiles(folder: string): NumberedFiles {
+  return new NumberedFiles({ folder, prefix: 'audit', suffix: 'jsonl', digits: 8 });
 }
 
 /** Where a log stands: the last number, and what the next line names as the one before. */

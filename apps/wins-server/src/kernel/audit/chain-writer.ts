@@ -1,6 +1,6 @@
 import { RollingFile, type NumberedFiles } from '@wins/files';
-import { auditFiles } from './audit-files.js';
 import {
+  auditFiles,
   decodeLine,
   encodeFacts,
   encodeLine,

@@ -1,5 +1,4 @@
-import { auditFiles } from './audit-files.js';
-import { decodeLine, MAX_LINE_BYTES, type AuditRecord } from './audit-record.js';
+import { auditFiles, decodeLine, MAX_LINE_BYTES, type AuditRecord } from './audit-record.js';
 
 /**
  * The records of a log, the oldest first; what is no record is left out, see `verifyAuditLog`. It may be written to meanwhile.

@@ -1,6 +1,11 @@
 import type { FileLine, NumberedFiles } from '@wins/files';
-import { auditFiles } from './audit-files.js';
-import { decodeLine, MAX_LINE_BYTES, NO_LINE, type AuditRecord } from './audit-record.js';
+import {
+  auditFiles,
+  decodeLine,
+  MAX_LINE_BYTES,
+  NO_LINE,
+  type AuditRecord,
+} from './audit-record.js';
 
 const MAX_PROBLEMS = 100;
 
@@ -49,19 +54,16 @@ export async function verifyAuditLog(
   const numbers = (await files.numbers()).slice(isPart ? -1 : 0);
   const check = new ChainCheck(files, isPart);
   for (const number of numbers) {
-    check.beginFile(number);
     // The oldest file may be removed while we read; a later one that is missing breaks the chain for another reason than an edit.
     const limits = { maxLineBytes: MAX_LINE_BYTES, lastBytes: newestBytes };
     for await (const line of files.lines(number, { ...limits, mustExist: !check.isEmpty })) {
-      check.add(line, number === numbers.at(-1));
+      check.add(number, line, number === numbers.at(-1));
     }
   }
   return check.verdict();
 }
 
 class ChainCheck {
-  #file = '';
-  #number = 0;
   #firstNumber: number | undefined;
   #records = 0;
   #firstSeq: number | undefined;
@@ -87,24 +89,21 @@ class ChainCheck {
     return this.#hash === undefined;
   }
 
-  beginFile(number: number): void {
-    this.#number = number;
-    this.#file = this.#files.nameOf(number);
-  }
-
-  add({ number, text, sha256, sizeBytes, isEnded }: FileLine, isLastFile: boolean): void {
+  add(file: number, line: FileLine, isLastFile: boolean): void {
+    const { text, sha256, sizeBytes, isEnded } = line;
     if (!isEnded && isLastFile) {
       this.#unfinishedBytes = sizeBytes;
       return;
     }
     const isFirst = this.isEmpty;
     const before = this.#hash;
-    this.#firstNumber ??= this.#number;
+    this.#firstNumber ??= file;
     this.#hash = sha256;
     const record = text === undefined ? undefined : decodeLine(text);
-    if (!isEnded) this.#complain(number, 'the line has no line feed');
+    const complain = (what: string): void => this.#complain(file, line.number, what);
+    if (!isEnded) complain('the line has no line feed');
     if (record === undefined) {
-      this.#complain(number, 'the line is not a record');
+      complain('the line is not a record');
       if (this.#lastSeq !== undefined) this.#lastSeq += 1;
       return;
     }
@@ -112,10 +111,10 @@ class ChainCheck {
     this.#firstSeq ??= record.seq;
     const wantedSeq = isFirst ? this.#beginning(record.seq, 1) : (this.#lastSeq ?? 0) + 1;
     if (record.seq !== wantedSeq) {
-      this.#complain(number, `the number is ${record.seq}; wanted ${wantedSeq}`);
+      complain(`the number is ${record.seq}; wanted ${wantedSeq}`);
     }
     if (record.prev !== (before ?? this.#beginning(record.prev, NO_LINE))) {
-      this.#complain(number, 'it does not follow the line before, which was edited or removed');
+      complain('it does not follow the line before, which was edited or removed');
     }
     this.#lastSeq = record.seq;
     this.#look(record);
@@ -124,8 +123,7 @@ class ChainCheck {
   verdict(): AuditVerdict {
     const first = this.#firstNumber ?? 1;
     if (!this.#isPart && first > this.#removed + 1) {
-      this.#file = this.#files.nameOf(first);
-      this.#complain(0, 'the files before this one are missing, and no record says why');
+      this.#complain(first, 0, 'the files before this one are missing, and no record says why');
     }
     return {
       ok: this.#problemCount === 0,
@@ -152,8 +150,9 @@ class ChainCheck {
     this.#removed = Math.max(this.#removed, Number(last ?? 0));
   }
 
-  #complain(line: number, what: string): void {
+  #complain(number: number, line: number, what: string): void {
     this.#problemCount += 1;
-    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push({ file: this.#file, line, what });
+    const file = this.#files.nameOf(number);
+    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push({ file, line, what });
   }
 }

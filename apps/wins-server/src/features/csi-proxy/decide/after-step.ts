@@ -8,7 +8,7 @@ import {
 } from './install-record.js';
 
 /** Of a node that never comes to rest there is something wrong with the decision; no way is longer than half of this. */
-const MAX_STEPS = 16;
+export const MAX_STEPS = 16;
 /** Stands for what is known once the archive is here. */
 const UNKNOWN = '0'.repeat(64);
 

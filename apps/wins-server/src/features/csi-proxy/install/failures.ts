@@ -1,4 +1,4 @@
-import { fileSystemError, TrustedFileError } from '@wins/trusted-files';
+import { fileSystemError } from '@wins/trusted-files';
 import { messageOf } from '@wins/wins-program';
 import { FeatureError } from '../../../kernel/feature-error.js';
 import type { CsiProxyService } from '../csi-proxy-port.js';
@@ -14,11 +14,7 @@ export async function withFile<Result>(
   } catch (error) {
     if (error instanceof FeatureError) throw error;
     const cause = fileSystemError(error, tried, file);
-    const found =
-      cause instanceof TrustedFileError
-        ? `${cause.at === file ? '' : `of ${cause.at}: `}${cause.found}`
-        : messageOf(error);
-    throw new FeatureError('fileFailed', `cannot ${tried} ${file}: ${found}`, { cause });
+    throw new FeatureError('fileFailed', messageOf(cause), { cause });
   }
 }
 

@@ -1,5 +1,5 @@
 import { StateFile } from '@wins/files';
-import type { FileTrust } from '@wins/trusted-files';
+import { replaceFile, type FileTrust } from '@wins/trusted-files';
 import { rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -30,14 +30,19 @@ export class RecordFile {
   readonly #file: string;
   readonly #state: StateFile<InstallRecord>;
 
-  /** @param file - Its absolute path. */
-  constructor(file: string, trust: FileTrust) {
+  /** @param folder - Its absolute path; it is made private, or found so, before something is written. */
+  constructor(folder: string, trust: FileTrust) {
+    const file = path.join(folder, 'state.json');
     this.#file = file;
     this.#state = new StateFile({
       ...{ path: file, maxBytes: MAX_BYTES, trust, parse: recordOf },
       damaged: (cause) => {
         const message = `cannot read ${file}: found no record of what was installed; wanted one; remove the file, and csi-proxy is fetched again`;
         throw new FeatureError('fileFailed', message, { cause });
+      },
+      replace: async (file, content) => {
+        trust.ensurePrivateFolder(folder);
+        await replaceFile(file, content);
       },
     });
   }

@@ -13,14 +13,6 @@ import { fetchRelease } from './fetch-release.js';
 import type { RecordFile } from './record-file.js';
 import { removePrograms, seenProgram } from './remove-programs.js';
 
-/** What a step is about. */
-export interface StepSurroundings {
-  readonly facts: CsiProxyFacts;
-  readonly wish: CsiProxyWish | undefined;
-  /** Gives up the download. */
-  readonly download: AbortSignal;
-}
-
 /** `MZ`, as each program of Windows. */
 const MZ = Uint8Array.of(0x4d, 0x5a);
 
@@ -43,17 +35,27 @@ export class StepWork {
   /**
    * Does one step.
    *
+   * @param download - Gives up the download.
    * @returns Whether this is as far as it goes for now.
    * @throws FeatureError.
    */
-  async perform(step: Step, { facts, wish, download }: StepSurroundings): Promise<boolean> {
+  async perform(
+    step: Step,
+    facts: CsiProxyFacts,
+    wish: CsiProxyWish | undefined,
+    download: AbortSignal,
+  ): Promise<boolean> {
     const { onState } = this.#options;
     const { record, service } = facts;
     const version = wish?.version ?? '';
     switch (step.act) {
       case 'rest':
-      case 'leave':
+      case 'leave': {
+        const isWhole = facts.isServing && service?.isRunning === true;
+        const isKept = wish !== undefined || step.act === 'leave';
+        onState({ kind: isWhole && isKept ? 'serving' : 'absent', detail: step.reason });
         return true;
+      }
       case 'fetch':
         if (wish !== undefined) await this.#fetch(step, wish, facts, download);
         return false;
