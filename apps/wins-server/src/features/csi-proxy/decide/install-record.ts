@@ -1,39 +1,38 @@
+import * as z from 'zod';
+
+const text = z.string().max(4096);
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+/** `program` is an absolute path. */
+const command = z.object({ program: text, args: z.array(text).max(128).readonly() }).readonly();
+/** `archiveSha256` is of the archive, `programSha256` of the program in it, which lies at `program`. */
+const release = z
+  .object({ version: text, archiveSha256: sha256, programSha256: sha256, program: text })
+  .readonly();
+const obsoleteProgram = z.object({ path: text, sha256 }).readonly();
+
+/** Reads what the daemon has done to a node, as its state file says. */
+export const installRecord = z
+  .object({
+    /** The digest of the archive by version, as it was seen first. */
+    pins: z.record(text, sha256).readonly(),
+    releases: z.array(release).max(256).readonly(),
+    /** What the service was proven to serve with; absent: nothing of ours. */
+    installed: command.exactOptional(),
+    /** A change of the service without an end yet; `from` is what is put back, absent for a service that is new. */
+    trial: z.object({ to: command, from: command.exactOptional() }).readonly().exactOptional(),
+    /** The program of an installation that was taken over. */
+    obsolete: obsoleteProgram.exactOptional(),
+  })
+  .readonly();
+
 /** What a service runs. */
-export interface ServiceCommand {
-  /** Its absolute path. */
-  readonly program: string;
-  readonly args: readonly string[];
-}
-
+export type ServiceCommand = z.infer<typeof command>;
 /** A release that was verified and unpacked. */
-export interface StoredRelease {
-  readonly version: string;
-  /** Of the archive, in lower-case hex. */
-  readonly archiveSha256: string;
-  /** Of the program in it. */
-  readonly programSha256: string;
-  /** Where the program lies. */
-  readonly program: string;
-}
-
+export type StoredRelease = z.infer<typeof release>;
 /** A program that is to be removed once nothing needs it, if it is still the one that was seen. */
-export interface ObsoleteProgram {
-  readonly path: string;
-  readonly sha256: string;
-}
-
-/** What the daemon has done to a node, as its state file says. */
-export interface InstallRecord {
-  /** The digest of the archive by version, as it was seen first. */
-  readonly pins: Readonly<Record<string, string>>;
-  readonly releases: readonly StoredRelease[];
-  /** What the service was proven to serve with; absent: nothing of ours. */
-  readonly installed?: ServiceCommand;
-  /** A change of the service without an end yet; `from` is what is put back, absent for a service that is new. */
-  readonly trial?: { readonly to: ServiceCommand; readonly from?: ServiceCommand };
-  /** The program of an installation that was taken over. */
-  readonly obsolete?: ObsoleteProgram;
-}
+export type ObsoleteProgram = z.infer<typeof obsoleteProgram>;
+/** What the daemon has done to a node. */
+export type InstallRecord = z.infer<typeof installRecord>;
 
 /** Of a node on which nothing was done. */
 export const NO_RECORD: InstallRecord = { pins: {}, releases: [] };

@@ -5,25 +5,11 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { FeatureError } from '../../../kernel/feature-error.js';
-import { NO_RECORD, type InstallRecord } from '../decide/install-record.js';
+import { installRecord, NO_RECORD, type InstallRecord } from '../decide/install-record.js';
 import { withFile } from './failures.js';
 
 const MAX_BYTES = 256 * 1024;
 const FORMAT = 1;
-
-const text = z.string().max(4096);
-const digest = z.string().regex(/^[0-9a-f]{64}$/);
-const command = z.object({ program: text, args: z.array(text).max(128) });
-const recordSchema = z.object({
-  format: z.literal(FORMAT),
-  pins: z.record(text, digest),
-  releases: z
-    .array(z.object({ version: text, archiveSha256: digest, programSha256: digest, program: text }))
-    .max(256),
-  installed: command.exactOptional(),
-  trial: z.object({ to: command, from: command.exactOptional() }).exactOptional(),
-  obsolete: z.object({ path: text, sha256: digest }).exactOptional(),
-});
 
 /** The file that says what was done to a node, in a private folder. */
 export class RecordFile {
@@ -71,6 +57,6 @@ export class RecordFile {
 }
 
 function recordOf(json: unknown): InstallRecord {
-  const { format: _format, ...record } = recordSchema.parse(json);
-  return record;
+  z.object({ format: z.literal(FORMAT) }).parse(json);
+  return installRecord.parse(json);
 }
