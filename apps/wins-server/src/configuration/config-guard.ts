@@ -3,10 +3,8 @@ import {
   ConfigError,
   defaultConfigPath,
   describeLosses,
-  droppedKeys,
   guardedParts,
   judgeValues,
-  permittedDrops,
   type LoadedConfig,
 } from '@wins/config';
 import type { StateFile } from '@wins/files';
@@ -15,6 +13,7 @@ import { escapeText, quoteText, type GuardedKey } from '@wins/wins-program';
 import path from 'node:path';
 import type { Logger } from '../kernel/log/logger.js';
 import type { DaemonEvents } from '../kernel/daemon-events.js';
+import { missingKeys } from './missing-keys.js';
 import { servedNote, type ServedNote } from './served-note.js';
 
 /** What the guard works with. */
@@ -66,10 +65,7 @@ export class ConfigGuard implements AsyncDisposable {
       logger.warn({ err }, 'cannot read which config was served last');
       return undefined;
     });
-    const went = before === undefined ? [] : droppedKeys(before.served, config);
-    const permitted =
-      went.length === 0 ? [] : await permittedDrops(loaded.path, loaded.sha256, trust);
-    const keys = went.filter((key) => !permitted.includes(key));
+    const keys = before === undefined ? [] : await missingKeys(before.served, loaded, trust);
     if (keys.length > 0) tellLost(keys, loaded, parts);
     const note = { lost: [], ...before, served: guardedParts(config) };
     return new ConfigGuard(parts, state, withLost(note, keys));
@@ -82,11 +78,7 @@ export class ConfigGuard implements AsyncDisposable {
    * @throws ConfigError `invalid`, with a problem for each key that it drops besides.
    */
   async admit(next: LoadedConfig, allowed: readonly string[]): Promise<LoadedConfig> {
-    const { served } = this.#note;
-    const dropped = droppedKeys(served, next.config).filter((key) => !allowed.includes(key));
-    if (dropped.length === 0) return next;
-    const permitted = await permittedDrops(next.path, next.sha256, this.#parts.trust);
-    const refused = dropped.filter((key) => !permitted.includes(key));
+    const refused = await missingKeys(this.#note.served, next, this.#parts.trust, allowed);
     return judgeValues(
       next,
       refused.map((key) => ({

@@ -1,5 +1,6 @@
-import { describeLosses, droppedKeys, loadConfig, permittedDrops } from '@wins/config';
+import { describeLosses, loadConfig } from '@wins/config';
 import { thisSystem } from '../this-system.js';
+import { missingKeys } from './missing-keys.js';
 import { servedNote } from './served-note.js';
 
 /** The configs of a service before and after an upgrade. */
@@ -26,12 +27,11 @@ export async function refuseDrops(config: ConfigOfService): Promise<string | und
   const note = await servedNote(listen, trust)
     .read()
     .catch(() => undefined);
-  const dropped = [before?.config, note?.served].flatMap((parts) =>
-    parts === undefined ? [] : droppedKeys(parts, after.config),
+  const earlier = [before?.config, note?.served].filter((parts) => parts !== undefined);
+  const missing = await Promise.all(
+    earlier.map((parts) => missingKeys(parts, after, trust, config.allowDrop)),
   );
-  const permitted = await permittedDrops(after.path, after.sha256, trust);
-  const allowed = new Set<string>([...permitted, ...config.allowDrop]);
-  const keys = [...new Set(dropped)].filter((key) => !allowed.has(key));
+  const keys = [...new Set(missing.flat())];
   if (keys.length === 0) return undefined;
   const options = keys.map((key) => `--allow-drop ${key}`).join(' ');
   return `the config ${after.path} lacks what the service has now: ${describeLosses(keys)}; put it back, or let it go with ${options}`;

@@ -1,5 +1,5 @@
 import type { AuditVerdict } from '../kernel/audit/verify-audit-log.js';
-import type { LoadedConfig, WinsConfig } from '@wins/config';
+import type { GuardedParts, LoadedConfig, WinsConfig } from '@wins/config';
 import type { RecoveredProcess } from '@wins/process-manager';
 import type { RegistriesCheck } from '@wins/system-agent';
 import type { ApplicationInfo } from '@wins/wins-api';
@@ -49,8 +49,8 @@ export interface DoctorHost {
   loadConfig(): Promise<LoadedConfig>;
   /** What the daemon with this pipe noted of the config that it serves with; undefined when it noted nothing. */
   servedNote(listen: string): Promise<ServedNote | undefined>;
-  /** Guarded keys that the content of a config was permitted to drop. */
-  permittedDrops(loaded: LoadedConfig): Promise<readonly GuardedKey[]>;
+  /** Guarded keys of an earlier config that this one lacks, and may not drop. */
+  missingKeys(before: GuardedParts, loaded: LoadedConfig): Promise<readonly GuardedKey[]>;
   /** What the daemon served with last, which a start takes when the file cannot be used; undefined when none is kept. @throws ConfigError */
   loadKeptConfig(): Promise<LoadedConfig | undefined>;
   /** Judges the place of a file as the daemon does before it runs it. */

@@ -69,7 +69,7 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
     configFile: '/etc/config',
     loadConfig: () => loaded(),
     servedNote: gives(undefined),
-    permittedDrops: gives([]),
+    missingKeys: gives([]),
     loadKeptConfig: gives(undefined),
     judgeFile: gives(TRUSTED),
     judgeFolder: gives(TRUSTED),

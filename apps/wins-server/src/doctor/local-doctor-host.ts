@@ -1,4 +1,3 @@
-import { permittedDrops } from '@wins/config';
 import { connectPipe, resolvePipePath } from '@wins/pipe-transport';
 import { findOrphans, ProcessError } from '@wins/process-manager';
 import { hashFile, type FileTrust } from '@wins/trusted-files';
@@ -15,6 +14,7 @@ import { askPlanStatus } from '../commands/plan/show.js';
 import { askRunningDaemon } from '../commands/running-daemon.js';
 import { allowedBy } from '../configuration/allowed-executables.js';
 import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
+import { missingKeys } from '../configuration/missing-keys.js';
 import { servedNote } from '../configuration/served-note.js';
 import { loadKeptConfig } from '../configuration/start-config.js';
 import type { OperatingSystem } from '../operating-system.js';
@@ -63,7 +63,7 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     configFile: configFileOf(named),
     loadConfig: () => loadDaemonConfig(named),
     servedNote: (listen) => servedNote(listen, system.fileTrust()).read(),
-    permittedDrops: ({ path: file, sha256 }) => permittedDrops(file, sha256, system.fileTrust()),
+    missingKeys: (before, loaded) => missingKeys(before, loaded, system.fileTrust()),
     loadKeptConfig: () => loadKeptConfig(named),
     judgeFile: (file) => judgementOf(processes().assertTrustedFile(file)),
     judgeFolder: (folder) => judgementOf(processes().assertTrustedDirectory(folder)),

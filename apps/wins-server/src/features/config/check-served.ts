@@ -1,4 +1,4 @@
-import { describeLosses, droppedKeys } from '@wins/config';
+import { describeLosses } from '@wins/config';
 import { howToDrop } from '../../configuration/config-guard.js';
 import type { Check } from '../../doctor/doctor-host.js';
 import { problem, warning } from '../../doctor/finding.js';
@@ -11,9 +11,7 @@ export const checkServed: Check = {
     const { config, path } = loaded;
     const note = await host.servedNote(config.listen);
     if (note === undefined) return [];
-    const dropped = droppedKeys(note.served, config);
-    const permitted = dropped.length === 0 ? [] : await host.permittedDrops(loaded);
-    const refused = dropped.filter((key) => !permitted.includes(key));
+    const refused = await host.missingKeys(note.served, loaded);
     const findings = [];
     if (refused.length > 0) {
       const found = `${path} drops what the daemon serves with, so a running daemon refuses it, and the next start takes it: ${describeLosses(refused)}`;

@@ -5,9 +5,11 @@ import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } from '@open
 import type { Tracer } from '@opentelemetry/api';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import type { TracingSettings } from '@wins/config';
 import { VERSION } from '@wins/wins-program';
 import { hostname } from 'node:os';
-import type { DaemonEvent, DaemonEvents } from '../../kernel/daemon-events.js';
+import type { DaemonEvent } from '../../kernel/daemon-events.js';
+import type { Kernel, RunningFeature } from '../../kernel/feature.js';
 import { spanPoster } from './post-spans.js';
 
 /** Where collectors take spans (OTLP specification, "OTLP/HTTP Request"). */
@@ -18,34 +20,25 @@ const GATHER_MS = 1_000;
 const POST_TIMEOUT_MS = 5_000;
 const CLOSE_MS = 2_000;
 
-/** Spans that are sent. Whoever started it closes it. */
-export interface RunningTracing {
-  /** Sends what waits, for 2 s at most. Idempotent; never rejects. */
-  close(): Promise<void>;
-}
-
-/** What tracing works with. */
-export interface TracingParts {
-  /** `http://127.0.0.1:4318`: of the collector, or the whole address. */
-  readonly endpoint: string;
-  readonly events: DaemonEvents;
-  /** Told whether the collector takes spans, at first and when that changes. It must not throw. */
-  readonly onChange: (isTaken: boolean, reason?: Error) => void;
-  /** How long spans are gathered, in milliseconds. Default 1,000. */
-  readonly gatherMs?: number;
-}
-
 /**
- * Sends a span for each call whose client records a trace, by OTLP/HTTP in JSON. Nobody waits for it: 2,048 spans wait at most, those beyond are
- * dropped, and a collector that does not answer within 5 s has not taken them. The library keeps nothing global.
+ * Sends a span for each call whose client records a trace, by OTLP/HTTP in JSON, until it is closed: what waits then is sent, for 2 s at most. Nobody
+ * waits for it: 2,048 spans wait at most, those beyond are dropped, and a collector that does not answer within 5 s has not taken them. The
+ * library keeps nothing global.
+ *
+ * @param gatherMs - How long spans are gathered, in milliseconds. Default 1,000.
  */
-export function startTracing(parts: TracingParts): RunningTracing {
+export function startTracing(
+  { endpoint }: TracingSettings,
+  { logger, events }: Pick<Kernel, 'logger' | 'events'>,
+  gatherMs = GATHER_MS,
+): RunningFeature<TracingSettings> {
   let isTaken = true;
   const exporter = spanPoster({
-    ...{ address: addressOf(parts.endpoint), timeoutMs: POST_TIMEOUT_MS },
-    onChange: (isNow, reason) => {
+    ...{ address: addressOf(endpoint), timeoutMs: POST_TIMEOUT_MS },
+    onChange: (isNow, err) => {
       isTaken = isNow;
-      parts.onChange(isNow, reason);
+      if (isNow) logger.info({ endpoint }, 'the collector takes spans');
+      else logger.warn({ endpoint, err }, 'the collector takes no spans: they are dropped');
     },
   });
   const provider = new TracerProvider({
@@ -57,13 +50,13 @@ export function startTracing(parts: TracingParts): RunningTracing {
         exporter,
         maxQueueSize: MOST_WAITING,
         maxExportBatchSize: MOST_AT_ONCE,
-        scheduledDelayMillis: parts.gatherMs ?? GATHER_MS,
+        scheduledDelayMillis: gatherMs,
         exportTimeoutMillis: POST_TIMEOUT_MS,
       }),
     ],
   });
   const tracer = provider.getTracer('wins');
-  const subscription = parts.events.subscribe(
+  const subscription = events.subscribe(
     (event) => {
       if (event.type === 'call') send(tracer, event);
     },
@@ -81,7 +74,9 @@ export function startTracing(parts: TracingParts): RunningTracing {
     // What is still on its way ends now, and what waits is not sent.
     await exporter.shutdown();
     await provider.shutdown().catch(() => undefined);
+    logger.info('no spans are sent any more');
   };
+  logger.info({ endpoint }, 'calls of clients that trace are sent as spans');
   let ending: Promise<void> | undefined;
   return { close: () => (ending ??= end()) };
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DaemonEvents } from '../../kernel/daemon-events.js';
+import { createLoggerTo } from '../../kernel/log/logger.js';
 import { parseTraceparent } from './trace-context.js';
 import { startTracing } from './start-tracing.js';
 
@@ -68,12 +69,13 @@ describe('the span of a call', () => {
     const { port } = collector.address() as AddressInfo;
     const endpoint = `http://127.0.0.1:${port}${path}`;
     const events = new DaemonEvents();
-    const changes: boolean[] = [];
-    const onChange = (isTaken: boolean) => void changes.push(isTaken);
-    const tracing = startTracing({ endpoint, events, gatherMs, onChange });
+    const log: string[] = [];
+    const write = (line: string) => void log.push((JSON.parse(line) as { msg: string }).msg);
+    const logger = createLoggerTo({ debug: false, quiet: false }, { write });
+    const tracing = startTracing({ endpoint }, { logger, events }, gatherMs);
     return {
-      close: () => tracing.close(),
-      changes,
+      close: () => Promise.resolve(tracing.close()),
+      log,
       answered: (more = {}) => events.publish({ ...CALL, ...more }),
     };
   };
@@ -153,11 +155,15 @@ describe('the span of a call', () => {
 
   it('is dropped when there are too many, and when a collector takes none, which is said (A89)', async () => {
     status = 400;
-    const { answered, close, changes } = started(1);
+    const { answered, close, log } = started(1);
     for (let n = 0; n < 10_000; n += 1) answered();
     await once(collector, 'spans');
     await close();
-    expect(changes).toEqual([false]);
+    expect(log).toEqual([
+      'calls of clients that trace are sent as spans',
+      'the collector takes no spans: they are dropped',
+      'no spans are sent any more',
+    ]);
     const sent = bodies.reduce((sum, body) => sum + body.split('"spanId"').length - 1, 0);
     expect(sent).toBeLessThanOrEqual(2_048 + 2 * 256);
   });
