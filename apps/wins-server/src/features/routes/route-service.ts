@@ -24,39 +24,26 @@ export function createRouteService(
     assertGranted(destinations, granted(), findOwnNetworks(await host.routes()));
     return destinations.map(({ text }) => text);
   };
+  const changing =
+    (
+      action: 'addRoutes' | 'removeRoutes',
+    ): RouteServiceServer['add'] & RouteServiceServer['remove'] =>
+    (call, respond) => {
+      const { Addresses } = call.request;
+      calls.answer(call, respond, {
+        ...{ action, subject: Addresses, changes: true },
+        plan: async (system) => {
+          const addresses = await destinationsIn(Addresses, system);
+          return async (host) => {
+            await host[action](addresses);
+            return {};
+          };
+        },
+      });
+    };
   return {
-    add: (call, respond) => {
-      const { Addresses } = call.request;
-      calls.answer(call, respond, {
-        action: 'addRoutes',
-        subject: Addresses,
-        changes: true,
-        plan: async (system) => {
-          const addresses = await destinationsIn(Addresses, system);
-          return async (host) => {
-            await host.addRoutes(addresses);
-            return {};
-          };
-        },
-      });
-    },
-
-    remove: (call, respond) => {
-      const { Addresses } = call.request;
-      calls.answer(call, respond, {
-        action: 'removeRoutes',
-        subject: Addresses,
-        changes: true,
-        plan: async (system) => {
-          const addresses = await destinationsIn(Addresses, system);
-          return async (host) => {
-            await host.removeRoutes(addresses);
-            return {};
-          };
-        },
-      });
-    },
-
+    add: changing('addRoutes'),
+    remove: changing('removeRoutes'),
     list: (call, respond) =>
       calls.answer(call, respond, {
         action: 'listRoutes',
