@@ -115,7 +115,9 @@ describe('a node that joins a server', () => {
       command: `"${world.program}" srv app run --config "${world.config}"`,
       startType: 'automatic',
     });
-    expect(world.system.path.split(':')).toContain(world.path('usr/local/bin'));
+    expect(Object.keys(world.system.things)).toContain(
+      `pathElement ${world.path('usr/local/bin')}`,
+    );
     expect(world.text(world.manifest)).toContain('rancher-wins');
     expect(readdirSync(world.stateFolder)).toEqual(['install-manifest.json']);
     expect(cluster.api.requests.length).toBeGreaterThan(0);
@@ -239,7 +241,7 @@ describe('a node that joins a server', () => {
     expect([said.code, said.outcome]).toEqual([0, 'uninstalled']);
     expect(said.kept?.join('\n')).toMatch(/wins\/config.*it was changed since/);
     expect(world.pid).toBeUndefined();
-    expect(world.system).toMatchObject({ services: {}, eventSources: [], path: '/usr/bin' });
+    expect(world.system).toEqual({ services: {}, things: {} });
     expect(world.text(world.config)).toBe('# changed\n');
     expect(() => statSync(world.program)).toThrow('ENOENT');
     const again = await ask(['uninstall']);

@@ -199,7 +199,7 @@ it('takes over an installation that another program made: nothing changes, and i
   const gone = await world.say(['uninstall']);
   expect([gone.code, gone.outcome]).toEqual([0, 'uninstalled']);
   expect(() => statSync(world.program)).toThrow('ENOENT');
-  expect(world.system).toMatchObject({ services: {}, eventSources: [] });
+  expect(world.system).toMatchObject({ services: {} });
   // Folders of programs are shared: no one knows who made them.
   expect(existsSync(world.path('usr/local/bin'))).toBe(true);
 });

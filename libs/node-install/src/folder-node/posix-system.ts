@@ -1,8 +1,9 @@
 import { readBytes, replaceFile, writePendingFile } from '@wins/trusted-files';
 import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import type { StateOf } from '../item/item.js';
-import type { NodeRooms } from '../ports.js';
+import { itemId, type Item, type ItemKind, type StateOf } from '../item/item.js';
+import { contentOf } from '../item/step.js';
+import type { NodeRooms, Room } from '../ports.js';
 import type { Around } from '../run/install-context.js';
 
 /** A service of the node, with what Windows keeps of it in its registry. */
@@ -13,11 +14,9 @@ export interface FolderService extends StateOf<'service'> {
 
 /** The state that Windows keeps in its registry and its stores: here one JSON file. */
 export interface FolderSystem {
-  readonly path: string;
   readonly services: Readonly<Record<string, FolderService>>;
-  readonly certificates: Readonly<Record<string, string>>;
-  readonly eventSources: readonly string[];
-  readonly winHttpProxy?: StateOf<'winHttpProxy'>;
+  /** Elements of the PATH, certificates, the proxy of WinHTTP and event sources by `itemId`; content is base64. */
+  readonly things: Readonly<Record<string, { readonly state: StateOf; readonly content?: string }>>;
 }
 
 /** Starts and stops what services name. */
@@ -31,7 +30,7 @@ export interface ServiceRunner {
   isStopping?(name: string): boolean;
 }
 
-const EMPTY: FolderSystem = { path: '/usr/bin', services: {}, certificates: {}, eventSources: [] };
+const EMPTY: FolderSystem = { services: {}, things: {} };
 
 type SystemRooms = Omit<NodeRooms, 'folder' | 'file'>;
 
@@ -53,39 +52,27 @@ export function posixSystem(file: string, runner: ServiceRunner, around: Around)
     const services = { ...system().services, [name]: { ...before, ...changed } };
     await change('change service', { services });
   };
+  /** Things of which nothing is known but that they are there, their state and their content. */
+  const things = <K extends ItemKind>(): Room<K> => ({
+    read: (item) => {
+      const found = system().things[itemId(item as Item)];
+      return Promise.resolve(found?.state as StateOf<K> | undefined);
+    },
+    write: async (item, state, content) => {
+      const sha256 = contentOf(item as Item, state as StateOf | undefined);
+      const bytes = sha256 === undefined ? undefined : await contentIn(content, sha256);
+      const made = state && { state, content: bytes?.toString('base64') };
+      const changed = { ...system().things, [itemId(item as Item)]: made };
+      await change(`write ${item.kind}`, { things: changed });
+    },
+    keep: (item, to) => {
+      const found = system().things[itemId(item as Item)];
+      return writeNew(to, Buffer.from(found?.content ?? '', 'base64'));
+    },
+  });
   return {
-    pathElement: {
-      read: ({ path }) => presence(elements(file).includes(path)),
-      write: async ({ path }, state) => {
-        const all = elements(file);
-        if (all.includes(path) === (state !== undefined)) return;
-        const others = all.filter((each) => each !== path).join(':');
-        const wanted = state === undefined ? [others] : [others, path].filter(Boolean);
-        await change('write PATH', { path: wanted.join(':') });
-      },
-    },
-    certificate: {
-      read: ({ sha256 }) => presence(system().certificates[sha256] !== undefined),
-      write: async ({ sha256 }, state, content) => {
-        const der = state && (await contentIn(content, sha256)).toString('base64');
-        const certificates = { ...system().certificates, [sha256]: der };
-        await change('write root store', { certificates });
-      },
-      keep: ({ sha256 }, to) =>
-        writeNew(to, Buffer.from(system().certificates[sha256] ?? '', 'base64')),
-    },
-    winHttpProxy: {
-      read: () => Promise.resolve(system().winHttpProxy),
-      write: (_item, winHttpProxy) => change('write WinHTTP', { winHttpProxy }),
-    },
-    eventSource: {
-      read: ({ name }) => presence(system().eventSources.includes(name)),
-      write: ({ name }, state) => {
-        const others = system().eventSources.filter((each) => each !== name);
-        const eventSources = state === undefined ? others : [...others, name];
-        return change('write event sources', { eventSources });
-      },
-    },
+    ...{ pathElement: things(), certificate: things(), winHttpProxy: things() },
+    eventSource: things(),
     service: {
       read: ({ name }) => {
         const { command, startType } = service(name) ?? {};
@@ -146,10 +133,6 @@ export function posixSystem(file: string, runner: ServiceRunner, around: Around)
 export function readSystem(file: string): FolderSystem {
   if (!existsSync(file)) return EMPTY;
   return { ...EMPTY, ...(JSON.parse(readFileSync(file, 'utf8')) as Partial<FolderSystem>) };
-}
-
-function elements(file: string): readonly string[] {
-  return readSystem(file).path.split(':');
 }
 
 function presence(isThere: boolean): Promise<'present' | undefined> {

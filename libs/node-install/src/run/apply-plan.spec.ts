@@ -119,11 +119,11 @@ describe('an installation', () => {
     await expect(node.install(wish)).resolves.toEqual({ outcome: 'installed' });
     expect([...node.running]).toEqual(['rancher-wins']);
     expect(readFileSync(node.places.nodeId, 'utf8')).toBe('abc\n');
-    const { services, path: elements } = node.host().system;
+    const { services, things } = node.host().system;
     expect(services['rancher-wins']?.command).toBe(
       `"${node.places.program}" srv app run --config "${node.places.config}"`,
     );
-    expect(elements.split(':')).toContain(node.places.programFolder);
+    expect(Object.keys(things)).toContain(`pathElement ${node.places.programFolder}`);
     expect(readdirSync(node.places.stateFolder)).toEqual(['install-manifest.json']);
   });
 

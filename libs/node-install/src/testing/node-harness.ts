@@ -204,16 +204,10 @@ function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-const EMPTY = '{"path":"/usr/bin","services":{},"certificates":{},"eventSources":[]}';
+const EMPTY = '{"services":{},"things":{}}';
 
 function canonical(json: string): string {
-  const {
-    path: elements,
-    services,
-    ...others
-  } = sorted(JSON.parse(json)) as Record<string, unknown>;
-  const { certificates, eventSources, ...more } = others;
-  return JSON.stringify({ path: elements, services, certificates, eventSources, ...more });
+  return JSON.stringify(sorted(JSON.parse(json)));
 }
 
 function sorted(value: unknown): unknown {

@@ -61,9 +61,9 @@ export async function layOutAsGoScript(
   const program = world.path('windows/wins.exe');
   copyFileSync(world.release, program);
   const own = [world.path('var/lib/rancher/rke2/bin'), world.path('usr/local/bin')];
-  const elements = ['/usr/bin', ...own, ...own].join(':');
-  const system = { path: elements, services: {}, certificates: {}, eventSources: ['rancher-wins'] };
-  writeFileSync(world.path('system.json'), JSON.stringify(system));
+  const names = [...own.map((element) => `pathElement ${element}`), 'eventSource rancher-wins'];
+  const things = Object.fromEntries(names.map((name) => [name, { state: 'present' }]));
+  writeFileSync(world.path('system.json'), JSON.stringify({ services: {}, things }));
   const environment = { HTTPS_PROXY: 'http://127.0.0.1:1', NO_PROXY: '127.0.0.1' };
   const args = ['srv', 'app', 'run', '--config', world.config];
   await startServiceOf(world, 'rancher-wins', { program, args, environment });

@@ -37,7 +37,6 @@ export interface Said {
 
 /** What the node has in the place of a registry. */
 export interface StandIn {
-  readonly path: string;
   readonly services: Readonly<
     Record<
       string,
@@ -49,7 +48,8 @@ export interface StandIn {
       }
     >
   >;
-  readonly eventSources: readonly string[];
+  /** Elements of the PATH and event sources, by their names. */
+  readonly things: Readonly<Record<string, { readonly state: unknown }>>;
 }
 
 /** A server with the cluster behind it. */
@@ -162,7 +162,7 @@ export class NodeWorld implements AsyncDisposable {
   get system(): StandIn {
     const file = this.path('system.json');
     const found = existsSync(file) ? (JSON.parse(this.text(file)) as Partial<StandIn>) : {};
-    return { path: '/usr/bin', services: {}, eventSources: [], ...found };
+    return { services: {}, things: {}, ...found };
   }
 
   get service(): StandIn['services'][string] | undefined {
@@ -209,9 +209,7 @@ export class NodeWorld implements AsyncDisposable {
             : '';
         return [name, `${(mode & 0o7777).toString(8)} ${content}`.trim()] as const;
       });
-    const { path: elements, services, eventSources } = this.system;
-    const system = JSON.stringify({ elements, services, eventSources });
-    return { ...Object.fromEntries(entries), system };
+    return { ...Object.fromEntries(entries), system: JSON.stringify(this.system) };
   }
 
   /** Files below the root in which a text stands. */
