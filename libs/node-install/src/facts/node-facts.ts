@@ -5,7 +5,7 @@ import type { Manifest } from '../manifest/manifest.js';
 /** Whether a folder may be used. */
 export interface FolderFacts {
   /** Why others could change what is in it; undefined when they cannot, or where there is no such folder and the one above is safe. */
-  readonly distrust?: Distrust;
+  readonly distrust?: Distrust | undefined;
   /** What in it others made or can change; looked at where the folder itself is not trusted. */
   readonly strangers: readonly string[];
 }
@@ -18,20 +18,17 @@ export interface NodeFacts {
   /** By path: folders, and files that are read and that others can change. */
   readonly folders: ReadonlyMap<string, FolderFacts>;
   /** The program that the service runs. */
-  readonly program?: {
-    readonly path: string;
-    readonly version?: string;
-  };
+  readonly program?: { readonly path: string; readonly version?: string | undefined } | undefined;
   readonly isServiceBeingRemoved: boolean;
   /** The bytes of the config: people save it in several encodings. */
-  readonly config?: Buffer;
-  readonly nodeId?: string;
-  readonly manifest?: Manifest;
+  readonly config?: Buffer | undefined;
+  readonly nodeId?: string | undefined;
+  readonly manifest?: Manifest | undefined;
   /**
    * The digests of the files that the running daemon has read, by path, as far as it tells. What it has read and is another now needs
    * a restart, although no step changes it.
    */
-  readonly loaded?: ReadonlyMap<string, string>;
+  readonly loaded?: ReadonlyMap<string, string> | undefined;
 }
 
 /** The state of a thing as it was found; undefined when it is absent. */

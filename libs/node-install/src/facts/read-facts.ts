@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { InstallError } from '../install-error.js';
 import { itemId, itemName, type Item, type StateOf } from '../item/item.js';
 import { InstallFiles, readBytesIfThere, readIfThere } from '../journal/install-files.js';
-import { ancestorsOf, folderOf } from '../plan/ancestors.js';
+import { ancestorsOf, folderOf, folderOfItem } from '../plan/ancestors.js';
 import { readItem, type InstallContext } from '../run/install-context.js';
 import { itemsOfWish, type InstallWish } from '../wish/install-wish.js';
 import { isListAlone } from '../plan/refuse-install.js';
@@ -31,9 +31,9 @@ export async function readFacts(
   const folders = [
     ...own,
     ...places.morePathElements,
-    ...(manifest?.entries ?? []).flatMap(({ item }) => folderOfItem(item, host.platform)),
-    ...(program === undefined ? [] : [folderOf(program, host.platform)]),
-  ];
+    ...(manifest?.entries ?? []).map(({ item }) => folderOfItem(item, host.platform)),
+    program && folderOf(program, host.platform),
+  ].filter((folder) => folder !== undefined);
   // Without a manifest what the original has put here may be taken over.
   const ofGo = manifest === undefined && service !== undefined ? places.filesOfGo : [];
   const items = [
@@ -61,25 +61,13 @@ export async function readFacts(
   }
   const isSafe = program && existsSync(program) && !host.trust.distrustOfFile(program);
   const version = isSafe ? await host.versionOf(program) : undefined;
-  const config = await readBytesIfThere(places.config);
-  const nodeId = await readIfThere(places.nodeId);
   return {
-    ...{ platform: host.platform, states, folders: new Map(judged) },
+    ...{ platform: host.platform, states, folders: new Map(judged), manifest, loaded },
     isServiceBeingRemoved: await host.isBeingRemoved(name),
-    ...(program !== undefined && {
-      program: { path: program, ...(version !== undefined && { version }) },
-    }),
-    ...(config !== undefined && { config }),
-    ...(nodeId !== undefined && { nodeId }),
-    ...(manifest !== undefined && { manifest }),
-    ...(loaded !== undefined && { loaded }),
+    program: program === undefined ? undefined : { path: program, version },
+    config: await readBytesIfThere(places.config),
+    nodeId: await readIfThere(places.nodeId),
   };
-}
-
-/** Where a file or folder is; none for what is neither. */
-function folderOfItem(item: Item, platform: NodeJS.Platform): readonly string[] {
-  const isPlace = item.kind === 'file' || item.kind === 'folder' || item.kind === 'program';
-  return isPlace ? [folderOf(item.path, platform)] : [];
 }
 
 async function look({ host }: InstallContext, item: Item): Promise<StateOf | undefined> {
@@ -95,5 +83,5 @@ async function look({ host }: InstallContext, item: Item): Promise<StateOf | und
 async function judge({ host }: InstallContext, folder: string): Promise<FolderFacts> {
   const distrust = distrustOf(() => host.trust.distrustOfFolder(folder));
   const strangers = distrust && isListAlone(distrust, folder) ? await host.strangersIn(folder) : [];
-  return { ...(distrust !== undefined && { distrust }), strangers };
+  return { distrust, strangers };
 }

@@ -150,7 +150,7 @@ describe('a plan', () => {
     ],
     [
       'no program',
-      { ...installed(), states: new Map(), program: undefined as never },
+      { ...installed(), states: new Map(), program: undefined },
       wishOf(),
       'there is no program',
     ],

@@ -80,13 +80,7 @@ function inOrder(wanted: WantedItems, facts: NodeFacts, service: string): readon
 }
 
 function rank({ item }: Step): number {
-  return item.kind === 'program'
-    ? 3
-    : item.kind === 'variable'
-      ? 2
-      : item.kind === 'service'
-        ? 1
-        : 0;
+  return ['service', 'variable', 'program'].indexOf(item.kind);
 }
 
 /** Whether the daemon has read something that is not what lies there, or will. */

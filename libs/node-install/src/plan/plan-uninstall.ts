@@ -2,7 +2,7 @@ import { stateIn, type NodeFacts } from '../facts/node-facts.js';
 import { itemId, itemName, type Item, type StateOf } from '../item/item.js';
 import { contentOf, isSameState, stepOf, type Step } from '../item/step.js';
 import { RKE2_SERVICE } from '../wish/install-wish.js';
-import { folderOf } from './ancestors.js';
+import { folderOfItem } from './ancestors.js';
 import { refuse, type KeptItem, type Refusal, type UninstallPlan } from './plan.js';
 import { isListAlone, refuseFolder } from './refuse-install.js';
 
@@ -46,11 +46,9 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
   if (isOurs && stateIn(facts, running) !== undefined) {
     steps.push(stepOf(running, 'present', undefined));
   }
-  const entries = manifest.entries.toReversed();
-  for (const entry of [
-    ...entries.filter(isService),
-    ...entries.filter((each) => !isService(each)),
-  ]) {
+  const isService = ({ item }: Step): number => Number(item.kind === 'service');
+  const entries = manifest.entries.toReversed().sort((a, b) => isService(b) - isService(a));
+  for (const entry of entries) {
     const { item } = entry;
     const now = facts.states.get(itemId(item));
     if (isLinked && itemId(item) === itemId(link)) continue;
@@ -69,17 +67,12 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
 /** A path that leads elsewhere than when it was written down would have another's files removed. */
 function refuseWayThere({ manifest, folders, platform }: NodeFacts): Refusal | undefined {
   for (const { item } of manifest?.entries ?? []) {
-    if (item.kind !== 'file' && item.kind !== 'folder' && item.kind !== 'program') continue;
-    const folder = folderOf(item.path, platform);
+    const folder = folderOfItem(item, platform) ?? '';
     const found = folders.get(folder);
     if (found?.distrust !== undefined && !isListAlone(found.distrust, folder))
       return refuseFolder(folder, found);
   }
   return undefined;
-}
-
-function isService({ item }: Step): boolean {
-  return item.kind === 'service';
 }
 
 /** What there was before, where that is known and not only a digest of it. */
@@ -93,7 +86,8 @@ function reasonToKeep(
   { keepsData, isForced, programs }: UninstallWish,
 ): string | undefined {
   const isProgram = item.kind === 'file' && programs.includes(item.path);
-  if (keepsData === true && isData(item) && !isProgram) return 'data is kept';
+  const isData = item.kind === 'file' || item.kind === 'folder';
+  if (keepsData === true && isData && !isProgram) return 'data is kept';
   if (isForced === true) return undefined;
   if (contentOf(item, from) !== undefined) return 'it was there before, with another content';
   if (isProgram || item.kind === 'service' || item.kind === 'folder') return undefined;
@@ -114,8 +108,4 @@ function reasonOfFolder({ kind, ...item }: Item, kept: readonly KeptItem[]): str
       entry.item.path.startsWith(item.path),
   );
   return isBelow ? 'what stays is in it' : undefined;
-}
-
-function isData({ kind }: Item): boolean {
-  return kind === 'file' || kind === 'folder';
 }

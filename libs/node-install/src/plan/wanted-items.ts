@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readCertificates } from '@wins/net';
 import { stateIn, type NodeFacts } from '../facts/node-facts.js';
 import { itemId, type Item, type StateOf } from '../item/item.js';
@@ -58,11 +58,7 @@ export class WantedItems {
   /** Remembers what a digest stands for. */
   put(content: Content | string, sha256?: string): string {
     const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-    const digest =
-      sha256 ??
-      createHash('sha256')
-        .update(bytes as Uint8Array)
-        .digest('hex');
+    const digest = sha256 ?? hash('sha256', bytes as Uint8Array, 'hex');
     this.contents.set(digest, bytes);
     return digest;
   }
@@ -91,18 +87,15 @@ export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: In
     wanted.want(wanted.quiet, { kind: 'pathElement', path }, 'present');
   }
   if (wish.trustMachineStore === true) {
-    for (const { der } of readCertificates(wish.authorities ?? '', 'the authorities')
-      .certificates) {
+    const { certificates } = readCertificates(wish.authorities ?? '', 'the authorities');
+    for (const { der } of certificates) {
       const sha256 = wanted.put(der);
       wanted.want(wanted.quiet, { kind: 'certificate', sha256 }, 'present');
     }
   }
   wanted.want(wanted.quiet, { kind: 'eventSource', name: service }, 'present');
-  wanted.want(
-    wanted.files,
-    { kind: 'service', name: service },
-    stateIn(facts, { kind: 'service', name: service }) ?? newService(wish),
-  );
+  const item = { kind: 'service', name: service } as const;
+  wanted.want(wanted.files, item, stateIn(facts, item) ?? newService(wish));
 }
 
 /** What an installation and an upgrade of one both keep: files, the environment and the start of the service, its program. */
@@ -137,19 +130,11 @@ export function wantParts(
   if (authorities === null) wanted.wantNoFile(places.authorities);
   for (const [variable, value] of Object.entries(wish.environment ?? {})) {
     const to = value === null ? undefined : { sha256: wanted.put(value.reveal()) };
-    const isChanged = wanted.want(
-      wanted.files,
-      { kind: 'variable', service: name, name: variable },
-      to,
-    );
-    if (isChanged) wanted.disturbs = true;
+    const item = { kind: 'variable', service: name, name: variable } as const;
+    if (wanted.want(wanted.files, item, to)) wanted.disturbs = true;
   }
-  if (
-    service !== undefined &&
-    wish.startType !== undefined &&
-    service.startType !== wish.startType
-  ) {
-    const to = { ...service, startType: wish.startType };
+  if (service !== undefined) {
+    const to = { ...service, startType: wish.startType ?? service.startType };
     wanted.want(wanted.quiet, { kind: 'service', name }, to);
   }
   if (program !== undefined) wantProgram(wanted, facts, wish, program);

@@ -4,7 +4,7 @@ import { InstallError } from '../install-error.js';
 import { itemId, type Item } from '../item/item.js';
 import type { Step } from '../item/step.js';
 import { InstallFiles } from '../journal/install-files.js';
-import { folderOf } from '../plan/ancestors.js';
+import { folderOfItem } from '../plan/ancestors.js';
 import type { KeptItem, UninstallPlan } from '../plan/plan.js';
 import { isListAlone } from '../plan/refuse-install.js';
 import { isNotEmpty, writeItem, type InstallContext } from './install-context.js';
@@ -43,18 +43,14 @@ export async function uninstall(
   }
   const files = new InstallFiles(context);
   const manifest = await files.readManifest();
-  const isStill = (items: readonly Item[]): Set<string> => new Set(items.map(itemId));
-  const remaining = isStill([...plan.kept, ...failed].map(({ entry }) => entry.item));
+  const remaining = new Set([...plan.kept, ...failed].map(({ entry }) => itemId(entry.item)));
   const isStopped = failed.some(({ entry }) => ['running', 'service'].includes(entry.item.kind));
   if (remaining.size === 0 || manifest === undefined) {
     await files.writeManifest(undefined);
     await files.removeFolder();
   } else if (!isStopped) {
-    const stays = isStill(full.map(({ item }) => item));
-    const entries = manifest.entries.filter(({ item }) => {
-      const id = itemId(item);
-      return remaining.has(id) || stays.has(id);
-    });
+    for (const { item } of full) remaining.add(itemId(item));
+    const entries = manifest.entries.filter(({ item }) => remaining.has(itemId(item)));
     await files.writeManifest({ ...manifest, entries });
   }
   return { kept, failed };
@@ -62,8 +58,8 @@ export async function uninstall(
 
 /** While the service was stopped, others may have put a link on the way. */
 function requireNoDetour({ host }: InstallContext, item: Item): void {
-  if (item.kind !== 'file' && item.kind !== 'folder' && item.kind !== 'program') return;
-  const folder = folderOf(item.path, host.platform);
+  const folder = folderOfItem(item, host.platform);
+  if (folder === undefined) return;
   const distrust = distrustOf(() => host.trust.distrustOfFolder(folder));
   if (distrust === undefined || isListAlone(distrust, folder)) return;
   const { path, found } = distrust;
