@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { download, MEGABYTE, rate, startProgram } from '../../libs/tcp-tunnel/bench/load.mjs';
+import { download, MEGABYTE, rate, startProgram } from './load.mjs';
 import { eventLoopMs, mapValues, residentMebibytes } from './costs.mjs';
 import { medianCall, ROUNDS } from './measure.mjs';
 import { freePort } from '../free-port.mjs';

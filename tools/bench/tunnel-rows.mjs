@@ -15,7 +15,7 @@ import {
   rate,
   startProgram,
   upload,
-} from '../../libs/tcp-tunnel/bench/load.mjs';
+} from './load.mjs';
 import { mapValues, MEASURED, residentMebibytes } from './costs.mjs';
 import { freePort } from '../free-port.mjs';
 
