@@ -1,10 +1,9 @@
 import { encodeText } from '@wins/trusted-files';
-import type * as z from 'zod';
 import { ConfigError, contentError } from '../config-error.js';
 import { type ConfigProblem, quote } from '../problems/config-problem.js';
 import { describeProblem } from '../problems/describe-problem.js';
 import { FILE_SCHEMA } from '../schema/file-schema.js';
-import { fieldsOf } from '../schema/notation.js';
+import { fieldsOf, keysBelow } from '../schema/notation.js';
 import { changeText, type EditItem, type EditValue } from './edit-text.js';
 import { decodeConfig } from '../parse/decode-config.js';
 import { readFileValues } from '../parse/file-values.js';
@@ -72,7 +71,7 @@ function editText(source: string, changes: ConfigChanges, fileName: string): str
 }
 
 function refuseChange(path: string, value: EditValue | null, file: string): ConfigProblem[] {
-  const known = new Map(keyPaths(FILE_SCHEMA, ''));
+  const known = new Map([...keysBelow(FILE_SCHEMA)].filter(([key]) => !key.includes('[]')));
   const field = known.get(path);
   if (field === undefined) {
     const keys = [...known.keys()];
@@ -85,12 +84,6 @@ function refuseChange(path: string, value: EditValue | null, file: string): Conf
   return [
     refusal(file, 'wrongType', path, 'a value for a section', 'null, or its keys one by one'),
   ];
-}
-
-function* keyPaths(schema: z.core.$ZodType, path: string): Generator<[string, z.core.$ZodType]> {
-  if (path !== '') yield [path, schema];
-  for (const [key, field] of fieldsOf(schema) ?? [])
-    yield* keyPaths(field, path === '' ? key : `${path}.${key}`);
 }
 
 /** The entries of the list at a path as the text has them, repeats included. */

@@ -1,7 +1,14 @@
 import type * as z from 'zod';
 import { defaultWatchingPath } from '../default-config.js';
 import { FILE_SCHEMA } from '../schema/file-schema.js';
-import { bareSchema, entryOf, fieldsOf, notationOf, notesOf } from '../schema/notation.js';
+import {
+  bareSchema,
+  entryOf,
+  fieldsOf,
+  keysBelow,
+  notationOf,
+  notesOf,
+} from '../schema/notation.js';
 import { foldKey, nearestKey, spellingsOf } from '../parse/key-spelling.js';
 
 /** A key of the file, as an operator must know it. */
@@ -23,7 +30,7 @@ export interface ConfigKey {
 
 /** Every key of the file in the order of the documentation, sections before their keys. Pure. */
 export function configKeys(platform: NodeJS.Platform = process.platform): readonly ConfigKey[] {
-  return keysBelow(FILE_SCHEMA, '', platform);
+  return Array.from(keysBelow(FILE_SCHEMA), ([key, schema]) => keyOf(key, schema, platform));
 }
 
 /**
@@ -52,9 +59,13 @@ export function findConfigKeys(
     ) ??
     nearestKey(
       text,
-      all.map(({ key }) => key.slice(key.lastIndexOf('.') + 1)),
+      all.map(({ key }) => lastWordOf(key)),
     );
   return { keys: [], ...(nearest !== undefined && { nearest }) };
+}
+
+function lastWordOf(key: string): string {
+  return key.slice(key.lastIndexOf('.') + 1);
 }
 
 function folded(path: string): string {
@@ -64,28 +75,7 @@ function folded(path: string): string {
     .join('.');
 }
 
-function keysBelow(
-  schema: z.core.$ZodType,
-  path: string,
-  platform: NodeJS.Platform,
-): readonly ConfigKey[] {
-  return [...(fieldsOf(schema) ?? [])].flatMap(([name, field]) => {
-    const key = path === '' ? name : `${path}.${name}`;
-    const entry = entryOf(field);
-    const inside =
-      entry === undefined
-        ? keysBelow(field, key, platform)
-        : keysBelow(entry, `${key}[]`, platform);
-    return [keyOf(key, name, field, platform), ...inside];
-  });
-}
-
-function keyOf(
-  key: string,
-  name: string,
-  schema: z.core.$ZodType,
-  platform: NodeJS.Platform,
-): ConfigKey {
+function keyOf(key: string, schema: z.core.$ZodType, platform: NodeJS.Platform): ConfigKey {
   const { description = '', since = '', absent } = notesOf(schema);
   const isSection = fieldsOf(schema) !== undefined;
   const value = isSection ? undefined : (schema as z.ZodType).safeParse(undefined).data;
@@ -97,7 +87,7 @@ function keyOf(
     default: key === 'upgrade.watchingPath' ? defaultWatchingPath(platform) : value,
     absent,
     since,
-    spellings: spellingsOf(name),
+    spellings: spellingsOf(lastWordOf(key)),
   };
 }
 

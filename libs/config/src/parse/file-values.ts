@@ -3,7 +3,15 @@ import { hasInvisible } from '@wins/wins-program';
 import { isDeepStrictEqual } from 'node:util';
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
 import * as z from 'zod';
-import { bareSchema, entryOf, fieldsOf, notationOf, type Notation } from '../schema/notation.js';
+import {
+  bareSchema,
+  entryOf,
+  fieldsOf,
+  joinKey,
+  keysBelow,
+  notationOf,
+  type Notation,
+} from '../schema/notation.js';
 import { quote } from '../problems/config-problem.js';
 import {
   foldKey,
@@ -123,7 +131,7 @@ class FileReader {
         return this.#map(node.items, { fields, strictKeys, path });
       const field = typeof shorthand === 'string' ? fields.get(shorthand) : undefined;
       if (!isScalar(node) || field === undefined) return [];
-      return { [String(shorthand)]: this.#value(node, field, join(path, String(shorthand))) };
+      return { [String(shorthand)]: this.#value(node, field, joinKey(path, String(shorthand))) };
     }
     const entry = entryOf(schema);
     if (entry !== undefined) {
@@ -150,7 +158,7 @@ class FileReader {
       if (key === undefined) continue;
       if (Object.hasOwn(values, key)) {
         const { report } = this.#source;
-        const keyPath = join(path, key);
+        const keyPath = joinKey(path, key);
         const found = `${quote(key)} a second time`;
         const expected = 'the key once';
         report.error({
@@ -161,7 +169,7 @@ class FileReader {
           expected,
         });
       }
-      values[key] = within(pair.value, join(path, key));
+      values[key] = within(pair.value, joinKey(path, key));
     }
     return values;
   }
@@ -200,10 +208,10 @@ class FileReader {
       const field = fields.get(key);
       if (field === undefined) continue;
       const { pair } = this.#writingThatCounts(key, writings, level);
-      const value = this.#value(pair.value, field, join(path, key));
+      const value = this.#value(pair.value, field, joinKey(path, key));
       // A key without a value is as good as no key, but not where it would undo a restriction.
       if (value !== null || strictKeys) values[key] = value;
-      else this.#places.delete(join(path, key));
+      else this.#places.delete(joinKey(path, key));
     }
     return values;
   }
@@ -223,7 +231,7 @@ class FileReader {
 
   #writingThatCounts(key: string, writings: readonly [Writing, ...Writing[]], level: Level) {
     const { report } = this.#source;
-    const keyPath = join(level.path, key);
+    const keyPath = joinKey(level.path, key);
     const counts = writingThatCounts(writings, key);
     if (counts.written !== key) {
       const { written, pair } = counts;
@@ -246,7 +254,7 @@ class FileReader {
     const other = `${quote(counts.written)} in line ${line}, column ${column}`;
     const finding = {
       code: isOtherSpelling ? 'twoSpellings' : 'duplicateKey',
-      keyPath: join(level.path, key),
+      keyPath: joinKey(level.path, key),
       offset: offsetOf(twin.pair.key),
       expected: 'the key once',
     } as const;
@@ -288,7 +296,7 @@ class FileReader {
     if (marked !== undefined && !strictKeys) {
       // Two files were joined. The Go releases do not find such a key, and what they ignore must not begin to count.
       this.#source.report.warning({
-        ...{ code: 'noEffect', keyPath: join(path, quote(marked).slice(1, -1)) },
+        ...{ code: 'noEffect', keyPath: joinKey(path, quote(marked).slice(1, -1)) },
         offset: offsetOf(pair.key),
         found: `a byte order mark before ${quote(marked)}, so the key counts for nothing, as in earlier releases`,
         expected: 'a byte order mark at the beginning of the file alone',
@@ -299,10 +307,10 @@ class FileReader {
     const siblings = [...fields.keys()];
     const sibling = nearestKey(written, siblings);
     const nearest =
-      sibling === undefined ? misplacedKey(written, this.#schema) : join(path, sibling);
+      sibling === undefined ? misplacedKey(written, this.#schema) : joinKey(path, sibling);
     const finding = {
       code: 'unknownKey',
-      keyPath: join(path, quote(written).slice(1, -1)),
+      keyPath: joinKey(path, quote(written).slice(1, -1)),
       offset: offsetOf(pair.key),
       found: `the unknown key ${quote(written)}`,
       expected: nearest === undefined ? `one of ${siblings.join(', ')}` : quote(nearest),
@@ -314,15 +322,8 @@ class FileReader {
 }
 
 /** A key that is right but stands in the wrong section. */
-function misplacedKey(written: string, schema: z.core.$ZodType, path = ''): string | undefined {
-  for (const [key, field] of fieldsOf(schema) ?? []) {
-    if (foldKey(key) === foldKey(written)) return join(path, key);
-    const inside = misplacedKey(written, field, join(path, key));
-    if (inside !== undefined) return inside;
-  }
-  return undefined;
-}
-
-function join(path: string, key: string): string {
-  return path === '' ? key : `${path}.${key}`;
+function misplacedKey(written: string, schema: z.core.$ZodType): string | undefined {
+  const isMeant = ([path]: readonly [string, unknown]): boolean =>
+    !path.includes('[]') && foldKey(path.slice(path.lastIndexOf('.') + 1)) === foldKey(written);
+  return [...keysBelow(schema)].find(isMeant)?.[0];
 }

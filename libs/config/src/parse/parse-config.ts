@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import type { ConfigProblem } from '../problems/config-problem.js';
 import { FILE_SCHEMA, type FileContent } from '../schema/file-schema.js';
-import { bareSchema, entryOf, fieldsOf, notationOf } from '../schema/notation.js';
+import { bareSchema, entryOf, fieldsOf, joinKey, notationOf } from '../schema/notation.js';
 import { type FileValues, readFileValues, type ValuePlace } from './file-values.js';
 import type { ProblemReport } from '../problems/problem-report.js';
 import { toWinsConfig } from './to-wins-config.js';
@@ -219,7 +219,7 @@ function listOrigins(
       listOrigins(
         (value as Readonly<Record<string, unknown>>)[name],
         field,
-        key === '' ? name : `${key}.${name}`,
+        joinKey(key, name),
         places,
         report,
       ),

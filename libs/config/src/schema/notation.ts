@@ -82,3 +82,21 @@ export function entryOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   const bare = bareSchema(schema);
   return bare instanceof z.ZodArray ? bare.element : undefined;
 }
+
+/** Every key below a path, a section before its keys; `[]` stands for an entry of a list. */
+export function* keysBelow(
+  schema: z.core.$ZodType,
+  path = '',
+): Generator<readonly [path: string, schema: z.core.$ZodType]> {
+  for (const [name, field] of fieldsOf(schema) ?? []) {
+    const key = joinKey(path, name);
+    yield [key, field];
+    const entry = entryOf(field);
+    yield* entry === undefined ? keysBelow(field, key) : keysBelow(entry, `${key}[]`);
+  }
+}
+
+/** The path of a key within a section. */
+export function joinKey(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`;
+}
