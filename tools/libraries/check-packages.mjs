@@ -12,7 +12,7 @@ import { root } from './stage-library.mjs';
 // A resolution that knows no "exports" is that of Node 10 and of nothing that these packages run on.
 const RESOLUTIONS_LEFT_OUT = ['node10'];
 
-/** What is small has this limit: an error class, and a rule that is data alone. */
+/** The limit of what is small: an error class, and a rule that is data alone. */
 const SMALL_KB = 20;
 const SMALL = {
   'audit-log': ['AuditError'],

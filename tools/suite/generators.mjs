@@ -1,6 +1,6 @@
 /**
- * What is generated from the sources and committed, in the order in which it is made: each reads what those before it have made. Run with
- * `--check`, a generator writes nothing, and fails when what is committed is something else.
+ * The generators of all that is made from the sources and committed, in their order: each reads what those before it have made. Run with
+ * `--check`, one writes nothing, and fails when what is committed is something else.
  *
  * @type {readonly { title: string, of: RegExp, args: readonly string[] }[]}
  */

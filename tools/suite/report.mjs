@@ -17,7 +17,7 @@ const SLOWEST_FILES = 15;
  */
 
 /**
- * What a suite found: its results are added up by {@link printReport}.
+ * The empty result of a suite; {@link printReport} adds results up.
  *
  * @param {string} suite
  * @returns {Result}

@@ -1,4 +1,4 @@
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
   /** Aborting it ends the call with the code `cancelled`. */
   readonly signal?: AbortSignal;

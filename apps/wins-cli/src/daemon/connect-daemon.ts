@@ -41,7 +41,7 @@ export interface DaemonOptions extends ClientLogOptions {
   readonly quiet: boolean;
 }
 
-/** What a task takes that waits by itself, in the place of what the options say: nothing on the terminal tells of it. */
+/** The limits of a task that waits by itself, in the place of those of the options: nothing on the terminal tells of it. */
 export interface Patience {
   readonly waitTimeoutMs: number;
   /** Default: as long as it takes. */
@@ -146,7 +146,7 @@ function isSilent(error: unknown): boolean {
   );
 }
 
-/** Who was asked, and how long an answer was waited for. */
+/** The daemon that was asked, and how long an answer was waited for. */
 interface Asked {
   readonly server: string;
   readonly timeoutMs: number;

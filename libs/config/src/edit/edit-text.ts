@@ -288,7 +288,7 @@ class TextEditor {
   }
 }
 
-/** What an entry has without a key, as by {@link AllowedPath}. */
+/** The values of keys that an entry does not have, as by {@link AllowedPath}. */
 const WITHOUT = {
   ...{ sha256: [], envs: [], args: 'any', directories: [], for: [], mayBreakAway: false },
   argv0: 'copy',
