@@ -21,7 +21,6 @@ import { StagingSlots } from './staging/staging-slots.js';
 import { assertDirectory } from './staging/working-directory.js';
 import { startDecision } from './supervision/decision-record.js';
 import { admitStart, planStart, type StartPlan, type StartRequest } from './start-request.js';
-import { ClientQuota } from './supervision/client-quota.js';
 import { endLeftovers, endStaleCopies } from './supervision/end-leftovers.js';
 import { ExposedPorts } from './supervision/exposed-ports.js';
 import type { PortsOutcome, ManagedProcess, ProcessOwner } from './supervision/managed-process.js';
@@ -32,8 +31,6 @@ import { RunRegistry, type RunName } from './supervision/run-registry.js';
 import { SupervisedRun, type RunEnd } from './supervision/supervised-run.js';
 import { type Measurement, SharedMeasurement } from './usage/shared-measurement.js';
 
-// A start that waits keeps its request, of up to 1 MiB.
-const MAX_PENDING_STARTS = 256;
 // Copying is work for the disk and for one core; more at once only take longer.
 const MAX_STAGINGS = 4;
 
@@ -57,6 +54,10 @@ interface Start {
   name?: TakenName;
   /** Gives the client's place back. */
   leavePlace?: () => void;
+  /** Whether another client is to have the place. */
+  isYielded?: boolean;
+  /** What the start has become. */
+  run?: SupervisedRun;
   /** What becomes of the ports that it exposes. */
   ports?: PortsOutcome | undefined;
 }
@@ -70,7 +71,6 @@ class RunManager implements ProcessManager {
   readonly #records: RunRecords;
   readonly #registry: RunRegistry<SupervisedRun>;
   readonly #names: RunNames;
-  readonly #quota: ClientQuota;
   readonly #ports: ExposedPorts;
   readonly #slots = new StagingSlots(MAX_STAGINGS);
   readonly #starts = new Set<Promise<unknown>>();
@@ -95,7 +95,6 @@ class RunManager implements ProcessManager {
     this.#records = new RunRecords(stateDirectory);
     this.#registry = new RunRegistry(keyOf, options.lingerMs, maxProcesses);
     this.#names = new RunNames(keyOf, maxProcesses);
-    this.#quota = new ClientQuota(options.maxRunsPerClient);
     this.#ports = new ExposedPorts(options);
   }
 
@@ -198,7 +197,7 @@ class RunManager implements ProcessManager {
     let copy: StagedBinary | undefined;
     try {
       this.#checkpoint(start);
-      start.leavePlace = this.#takePlace(request);
+      this.#takePlace(start);
       admission = this.#admit(request);
       plan = this.#plan(request, admission);
       copy = await this.#stage(plan, start);
@@ -215,12 +214,14 @@ class RunManager implements ProcessManager {
   }
 
   /** Takes a place of the client, before anything is done for it. */
-  #takePlace({ owner }: StartRequest): () => void {
-    if (this.#starts.size >= MAX_PENDING_STARTS) {
-      const message = `cannot start a run: found ${MAX_PENDING_STARTS} starts under way; wanted fewer than that`;
-      throw new ProcessError('tooManyProcesses', message);
-    }
-    return this.#quota.take(clientOf(owner));
+  #takePlace(start: Start): void {
+    const end = (): void => {
+      start.isYielded = true;
+      void start.run?.end('yielded');
+    };
+    const leave = this.#options.places.take(start.request.owner, end);
+    if (leave === undefined) throw hasItsShare();
+    start.leavePlace = leave;
   }
 
   #admit(request: StartRequest): Admission {
@@ -297,6 +298,7 @@ class RunManager implements ProcessManager {
       },
       onReleased: (released) => this.#forgetIfDone(released),
     });
+    start.run = run;
     this.#registry.add(run);
     onEvent({ type: 'started', mark, name, path, entry, pid });
     if (unrecorded !== undefined) {
@@ -348,13 +350,14 @@ class RunManager implements ProcessManager {
     if (reason !== undefined) throw reason;
   }
 
-  #reasonToGiveUp({ request, signal }: Start): ProcessError | undefined {
+  #reasonToGiveUp({ request, signal, isYielded }: Start): ProcessError | undefined {
     if (this.#closing !== undefined) {
       return new ProcessError('shuttingDown', 'cannot start a run: the daemon is stopping');
     }
     if (request.owner.disconnected.aborted) {
       return new ProcessError('aborted', 'cannot start a run: the client has disconnected');
     }
+    if (isYielded === true) return hasItsShare();
     if (signal?.aborted === true) {
       return new ProcessError('aborted', 'cannot start a run: the client has cancelled it');
     }
@@ -362,12 +365,17 @@ class RunManager implements ProcessManager {
   }
 }
 
+function hasItsShare(): ProcessError {
+  const message = 'cannot start a run for this client: it has its share of those that start or run';
+  return new ProcessError('tooManyProcesses', message, { rule: 'A55 processes of one client' });
+}
+
 function release({ name, leavePlace }: Start): void {
   leavePlace?.();
   name?.release();
 }
 
-/** Whom a quota counts: the client behind the connection where the system knows it, else the connection. */
+/** Whose turn it is to be staged: the client behind the connection where the system knows it, else the connection. */
 function clientOf({ client, id }: ProcessOwner): string {
   return client?.key ?? id;
 }

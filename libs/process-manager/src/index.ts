@@ -62,7 +62,7 @@ export type {
   OwningClient,
 } from './supervision/managed-process.js';
 export type { ManagerEvent, RecoveredProcess } from './supervision/manager-event.js';
-export type { ProcessManagerOptions } from './manager-options.js';
+export type { ProcessManagerOptions, RunPlaces } from './manager-options.js';
 export type { OutputStream } from './output/output-block.js';
 export type { OutputChunk, OutputReader, OutputReaderOptions } from './output/output-reader.js';
 export type { ParsedPath, PathDialect } from './policy/parsed-path.js';

@@ -7,10 +7,22 @@ import { ProcessError } from './process-error.js';
 import type { PortOpener } from './supervision/exposed-ports.js';
 import { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
 import type { DecisionRecord } from './supervision/decision-record.js';
+import type { ProcessOwner } from './supervision/managed-process.js';
 import type { ManagerEvent } from './supervision/manager-event.js';
 
 // The longest that a timer of Node can run; beyond it, it fires at once.
 const MAX_TIMER_MS = 2_147_483_647;
+
+/** Shares the runs of a manager among clients. */
+export interface RunPlaces {
+  /**
+   * Takes a place for a start and for the run that it becomes.
+   *
+   * @param end - Ends both, so that another client has room.
+   * @returns what gives the place back, once; undefined when there is none for this owner.
+   */
+  take(owner: ProcessOwner, end: () => void): (() => void) | undefined;
+}
 
 /** How a manager is set up; `allowed`, `stateDirectory` and `host` must be given. */
 export interface ProcessManagerOptions {
@@ -52,8 +64,8 @@ export interface ProcessManagerOptions {
   readonly maxBufferedBytes?: number;
   /** Runs that may start or run at once, and ended runs remembered beside them. Default 256. */
   readonly maxProcesses?: number;
-  /** Runs of one client (`ProcessOwner.client`, else the connection) that may start or run at once. Default 128: half the house. */
-  readonly maxRunsPerClient?: number;
+  /** Shares what starts or runs among clients. Default: whoever asks first has it, up to `maxProcesses`. */
+  readonly places?: RunPlaces;
   /** The largest executable that is copied, in bytes. Default 2 GiB. */
   readonly maxExecutableBytes?: number;
   /**
@@ -84,6 +96,7 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
       'cannot create a process manager: found no host; wanted a ProcessHost for this system, such as posixProcessHost of @wins/linux-host',
     );
   }
+  const maxProcesses = checked('maxProcesses', options.maxProcesses ?? 256, 1, 65_536);
   return {
     allowed: [...options.allowed],
     ...(options.howToAllow !== undefined && { howToAllow: options.howToAllow }),
@@ -102,8 +115,8 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
       1,
       2 ** 30,
     ),
-    maxProcesses: checked('maxProcesses', options.maxProcesses ?? 256, 1, 65_536),
-    maxRunsPerClient: checked('maxRunsPerClient', options.maxRunsPerClient ?? 128, 1, 65_536),
+    maxProcesses,
+    places: options.places ?? placesFor(maxProcesses),
     maxExecutableBytes: checked(
       'maxExecutableBytes',
       options.maxExecutableBytes ?? MAX_EXECUTABLE_BYTES,
@@ -114,6 +127,17 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
     // In a microtask of its own, so that an error of a listener cannot stop a supervision half-way.
     onEvent:
       onEvent === undefined ? () => undefined : (event) => queueMicrotask(() => onEvent(event)),
+  };
+}
+
+function placesFor(most: number): RunPlaces {
+  let taken = 0;
+  return {
+    take: () => {
+      if (taken >= most) return undefined;
+      taken += 1;
+      return () => (taken -= 1);
+    },
   };
 }
 

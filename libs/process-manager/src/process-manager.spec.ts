@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
+import type { ProcessOwner } from './supervision/managed-process.js';
 import { createProcessManager } from './create-process-manager.js';
 import type { DecisionRecord } from './supervision/decision-record.js';
 import {
@@ -139,18 +140,52 @@ describe('createProcessManager', () => {
     expect(readdirSync(harness.programs).sort()).toEqual(['rancher-wins-tool', 'tool']);
   });
 
-  it('limits what one client starts and runs, and no other (A55)', async () => {
-    const names = ['one', 'two', 'three'];
-    const request = (name: string) => requestFor(harness.program(name, FOREVER));
-    const manager = harness.manager(names, { maxRunsPerClient: 1 });
+  describe('with places that its owner shares', () => {
+    /** One place for each client, whose holder can be ended. */
+    function sharedPlaces() {
+      const ends = new Map<string, () => void>();
+      const take = ({ client, id }: ProcessOwner, end: () => void) => {
+        const key = client?.key ?? id;
+        if (ends.has(key)) return undefined;
+        ends.set(key, end);
+        return () => void ends.delete(key);
+      };
+      return { ends, places: { take } };
+    }
     const client = { key: 'container a', description: {} };
-    const owner = (id: string, more: object = {}) => Object.assign(new TestOwner(id), more);
-    const run = await manager.start({ ...request('one'), owner: owner('pipe:1', { client }) });
-    const second = { ...request('two'), owner: owner('pipe:2', { client }) };
-    await expect(codeOf(manager.start(second))).resolves.toBe('tooManyProcesses');
-    await expect(codeOf(manager.start(request('three')))).resolves.toBe('no error');
-    await run.stop('pipe:1');
-    await expect(codeOf(manager.start(second))).resolves.toBe('no error');
+    const owned = (id: string) => Object.assign(new TestOwner(id), { client });
+
+    it('takes one before anything is done for a client, and gives it back (A55)', async () => {
+      const request = (name: string) => requestFor(harness.program(name, FOREVER));
+      const { places } = sharedPlaces();
+      const manager = harness.manager(['one', 'two', 'three'], { places });
+      const run = await manager.start({ ...request('one'), owner: owned('pipe:1') });
+      const second = { ...request('two'), owner: owned('pipe:2') };
+      await expect(codeOf(manager.start(second))).resolves.toBe('tooManyProcesses');
+      await expect(codeOf(manager.start(request('three')))).resolves.toBe('no error');
+      await run.stop('pipe:1');
+      await expect(codeOf(manager.start(second))).resolves.toBe('no error');
+    });
+
+    it('ends the run whose place is taken back', async () => {
+      const { ends, places } = sharedPlaces();
+      const manager = harness.manager(['one'], { places });
+      const program = harness.program('one', FOREVER);
+      const run = await manager.start({ ...requestFor(program), owner: owned('pipe:1') });
+      ends.get(client.key)?.();
+      await expect(run.ended).resolves.toMatchObject({ reason: 'yielded' });
+      expect(ends.size).toBe(0);
+    });
+
+    it('gives up the start whose place is taken back', async () => {
+      const { ends, places } = sharedPlaces();
+      const manager = harness.manager(['one'], { places });
+      const program = harness.program('one', FOREVER);
+      const start = manager.start({ ...requestFor(program), owner: owned('pipe:1') });
+      ends.get(client.key)?.();
+      await expect(codeOf(start)).resolves.toBe('tooManyProcesses');
+      expect([ends.size, manager.list()]).toEqual([0, []]);
+    });
   });
 
   it('lets exactly one of two simultaneous starts pass', async () => {

@@ -401,4 +401,27 @@ describe('a server of a client that knows no half-close', () => {
     client.sendData(1, 'works');
     await until(() => client.dataOf(1).toString() === 'works');
   });
+
+  it('takes streams that sessions share: refuses what it does not get, and resets what is taken back', async () => {
+    const target = await startTcpServer((socket) => socket.pipe(socket));
+    closers.push(() => target.close());
+    const ends = new Set<() => void>();
+    const takeStream = (end: () => void) => {
+      if (ends.size === 2) return undefined;
+      ends.add(end);
+      return () => void ends.delete(end);
+    };
+    const { client, server } = await serverOfOldClient({ allowedPorts: [target.port], takeStream });
+    const open = (id: number) =>
+      client.send(client.encode.connect(id, `tcp/localhost:${target.port}`));
+    for (const id of [1, 2, 3]) open(id);
+    expect(await client.errorOf(3)).toBe('connect not allowed: stream-limit');
+    const [first] = ends;
+    first?.();
+    expect(await client.errorOf(1)).toContain('another one has none');
+    await until(() => server.streamCount === 1 && ends.size === 1);
+    open(4);
+    client.sendData(4, 'works');
+    await until(() => client.dataOf(4).toString() === 'works');
+  });
 });

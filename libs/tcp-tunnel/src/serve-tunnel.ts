@@ -54,6 +54,11 @@ export interface ServeTunnelOptions extends TunnelOptions {
   readonly onDialed?: (port: number, failure: TunnelError | undefined) => void;
   /** What Connects may cost. Default: limits for this session alone. */
   readonly limits?: PeerConnects;
+  /**
+   * Takes one of the streams that several sessions share; returns what gives it back, undefined to refuse it as `stream-limit`. `end`
+   * resets the stream, so that others have room. Default: each session has `maxStreams` of its own.
+   */
+  readonly takeStream?: (end: () => void) => (() => void) | undefined;
   /** Begins a connection to a literal loopback address. Default: TCP. */
   readonly dial?: Dial;
 }
@@ -128,10 +133,18 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
       return this.#refuse({ ...record, rule: 'stream-limit' });
     if (!this.#limits.mayDial(verdict.port))
       return this.#refuse({ ...record, rule: 'connect-rate' });
-    if (this.#options.onConnect?.(record, true) === false)
+    let opened: SessionStream | undefined;
+    const { takeStream = () => () => undefined } = this.#options;
+    const giveBack = takeStream(() => opened?.destroy(yielded(verdict.port)));
+    if (giveBack === undefined) return this.#refuse({ ...record, rule: 'stream-limit' });
+    if (this.#options.onConnect?.(record, true) === false) {
+      giveBack();
       return this.#refuse({ ...record, rule: 'not-recorded' });
+    }
     return {
       open: (stream) => {
+        opened = stream;
+        stream.once('close', giveBack);
         this.#options.onStream?.(stream, verdict.port);
         this.#dial(stream, verdict.port);
       },
@@ -187,6 +200,12 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
     this.#options.onDialed?.(port, failure);
     stream.destroy(failure);
   }
+}
+
+function yielded(port: number): TunnelError {
+  const message =
+    'cannot go on with this stream: its client has the most, and another one has none';
+  return new TunnelError('tooManyStreams', message, { port });
 }
 
 function portSet(ports: readonly number[]): ReadonlySet<number> {

@@ -1,7 +1,7 @@
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { get } from 'node:http';
 import path from 'node:path';
-import type { RunningProgram } from '../testing/built-program.js';
+import { startProgram, type RunningProgram } from '../testing/built-program.js';
 import { Daemon, type LogRecord } from '../testing/daemon.js';
 import { mayMakeContainer, startInContainer } from '../testing/other-container.js';
 import { freePorts, HostProgram, textOf, Tunnel } from '../testing/tunnel/tunnel.js';
@@ -40,7 +40,8 @@ export class ContestedDaemon implements AsyncDisposable {
     this.client = createWinsClient({ address, clientName: CLAIMED });
   }
 
-  static async start(): Promise<ContestedDaemon> {
+  /** @param descriptors - How many the daemon may have open. Default: as many as this process. */
+  static async start(descriptors?: number): Promise<ContestedDaemon> {
     const workspace = new Workspace();
     const web = await HostProgram.http((_incoming, response) => response.end('served'));
     const hello = workspace.script('hello', 'echo hello');
@@ -48,7 +49,11 @@ export class ContestedDaemon implements AsyncDisposable {
       workspace.script(name, 'head -c 300000 /dev/zero; exec sleep 600'),
     );
     const white_list = { processPaths: [hello, ...staying], proxyPorts: [web.port] };
-    const daemon = await Daemon.start(workspace, workspace.config([], { white_list }));
+    const config = workspace.config([], { white_list });
+    const command = [process.execPath, WINS, 'srv', 'app', 'run', '--config', config];
+    const limit = descriptors === undefined ? ':' : `ulimit -n ${descriptors}`;
+    const shell = ['-c', `${limit}; exec "$@"`, 'sh', ...command];
+    const daemon = Daemon.of(startProgram('/bin/sh', shell, workspace.environment));
     const { address, tunnelAddress } = await daemon.logged(({ msg }) => msg === 'ready');
     return new ContestedDaemon(workspace, web, daemon, String(address), String(tunnelAddress));
   }

@@ -1,3 +1,4 @@
+import { createWinsClient } from '@wins/wins-api';
 import { type LogRecord } from '../testing/daemon.js';
 import { startInContainer } from '../testing/other-container.js';
 import { WINS } from '../testing/workspace.js';
@@ -91,6 +92,21 @@ describe('a client that wants everything', () => {
     },
   );
 
+  inContainer(
+    'fills the memory for requests from three containers, and the connection of another one, with its run, stays (A45)',
+    async () => {
+      const { daemon, workspace } = world;
+      const [stay = ''] = STAYING;
+      const run = world.attack([WINS, 'cli', 'prc', 'run', '--path', workspace.path(stay)]);
+      await daemon.logged(({ action, verdict }) => action === 'start' && verdict === 'allowed');
+      for (let container = 0; container < 3; container += 1)
+        await world.play('unfinished-starts.cjs', 'unfinished', world.address, 250, 100_000);
+      await daemon.logged(({ resource }) => resource === 'requestOctets');
+      expect(await world.runHello()).toBe('hello\n');
+      expect(run.child.exitCode).toBeNull();
+    },
+  );
+
   it('is recorded as what the system knows, beside the name that it gives itself (A60)', async () => {
     await world.client
       .startProcess({ Path: world.workspace.path('hello'), Checksum: '' })
@@ -152,3 +168,19 @@ describe('a client that wants everything', () => {
     });
   });
 });
+
+inContainer(
+  'a client that has streams without end leaves descriptors for administrators, and streams for others',
+  async () => {
+    await using world = await ContestedDaemon.start(512);
+    await world.play('connect-flood.cjs', 'flooding', world.tunnelAddress, 4, world.web.port);
+    const held = await world.daemon.logged(({ resource }) => resource === 'streams');
+    expect(clientOf(held)).toHaveProperty('container');
+    for (let call = 0; call < 20; call += 1) {
+      await using newcomer = createWinsClient({ address: world.address });
+      expect(await newcomer.listProcesses()).toEqual([]);
+    }
+    expect(await world.fetchThroughTunnel()).toBe('served');
+    expect(await world.runHello()).toBe('hello\n');
+  },
+);

@@ -30,7 +30,8 @@ export function moveRun(from: ProcessState, to: ProcessState): ProcessState {
 /**
  * Why a run ended; the first cause is kept. `exited`: its leader ended by itself. `stopped`: a
  * client asked. `leaseEnded`, `leaseNeverHeld`, `ownerDisconnected`: the client that started it went
- * away. `daemonStopping`: the manager closed. `hostFailed`: it could not be supervised.
+ * away. `yielded`: its client had the most, and another one had none. `daemonStopping`: the manager
+ * closed. `hostFailed`: it could not be supervised.
  */
 export type ExitReason =
   | 'exited'
@@ -38,6 +39,7 @@ export type ExitReason =
   | 'leaseEnded'
   | 'leaseNeverHeld'
   | 'ownerDisconnected'
+  | 'yielded'
   | 'daemonStopping'
   | 'hostFailed';
 

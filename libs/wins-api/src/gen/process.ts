@@ -106,7 +106,7 @@ export interface ProcessExit {
   Code: number;
   /** The signal that ended the process ("SIGKILL"), or empty. */
   Signal: string;
-  /** Why it ended: "exited", "stopped", "leaseEnded", "leaseNeverHeld", "ownerDisconnected", "daemonStopping", "hostFailed". */
+  /** Why it ended: "exited", "stopped", "leaseEnded", "leaseNeverHeld", "ownerDisconnected", "yielded", "daemonStopping", "hostFailed". */
   Reason: string;
 }
 

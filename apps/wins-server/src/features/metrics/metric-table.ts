@@ -36,7 +36,7 @@ export const CODE = [
   ...['UNAUTHENTICATED', 'brokenOff'],
 ] as const;
 const END_REASON = [
-  ...['exited', 'stopped', 'leaseEnded', 'leaseNeverHeld', 'ownerDisconnected'],
+  ...['exited', 'stopped', 'leaseEnded', 'leaseNeverHeld', 'ownerDisconnected', 'yielded'],
   ...['daemonStopping', 'hostFailed'],
 ] as const;
 

@@ -8,6 +8,7 @@ import {
 import { runStatsDefinition } from '@wins/wins-api/contract';
 import { allowedBy, howToAllow } from '../../configuration/allowed-executables.js';
 import type { Feature, Kernel, RunningFeature } from '../../kernel/feature.js';
+import { EVERYBODY } from '../../kernel/admission/client-identity.js';
 import { logProcessEvent } from '../../kernel/log/process-events.js';
 import { checkOrphans } from './check-orphans.js';
 import { checkWhiteList } from './check-white-list.js';
@@ -76,13 +77,20 @@ export const runs: Feature<RunsSettings, Runs> = {
 
 function createManager(
   { allowed, processEnvironment }: RunsSettings,
-  { audit, pipe, config, events, logger, ...kernel }: Kernel,
+  { audit, pipe, config, events, logger, resources, ...kernel }: Kernel,
 ): ProcessManager {
   const { portOpener } = kernel.system;
   return createProcessManager({
     ...{ allowed, processEnvironment, howToAllow: howToAllow(config.start.loaded.path) },
     ...{ host: kernel.processHost, stateDirectory: kernel.stateDirectory },
     ...(portOpener && { portOpener }),
+    places: {
+      take: ({ id }, end) => {
+        const client = pipe.connections.clientNamed(id) ?? EVERYBODY;
+        const claim = resources.runs.take(client, { end });
+        return claim && (() => claim.release());
+      },
+    },
     onDecision: (record) => {
       const client = pipe.connections.clientNamed(record.requester);
       return audit.decided(

@@ -35,7 +35,7 @@ export interface TunnelEndpointOptions {
   readonly security: PipeSecurity | undefined;
   readonly identify: IdentifyClient;
   /** What clients of the daemon share. */
-  readonly resources: Pick<DaemonResources, 'tunnels' | 'tunnelHandshakes'>;
+  readonly resources: Pick<DaemonResources, 'streams' | 'tunnels' | 'tunnelHandshakes'>;
   /** Measures what each open tunnel costs. */
   readonly turns: ClientTurns;
   readonly audit: Pick<AuditTrail, 'counted' | 'decided'>;
@@ -108,6 +108,10 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
       allowedPorts,
       maxStreams: limits.maxStreams,
       limits: connects.of(client.key),
+      takeStream: (end) => {
+        const claim = options.resources.streams.take(client, { end });
+        return claim && (() => claim.release());
+      },
       onPeerNeverPauses: () =>
         logger.info(who, 'this client cannot pause one stream: a slow program holds up its others'),
       onStream: (stream, port) => {

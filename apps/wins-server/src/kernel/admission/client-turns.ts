@@ -8,6 +8,8 @@ const SETTLED = Promise.resolve();
 const OTHERS_MS = 1000;
 /** Of the cost of an octet, before anything of a client was read: its first read has 4 KiB. */
 const FIRST_READ_OCTETS = 4096;
+/** Connections of a client whose input may wait in this process; that of others waits in the system. */
+const MOST_WAITING = 16;
 /** A read has so many at least: a frame and its header. */
 const LEAST_READ_OCTETS = 256;
 
@@ -53,6 +55,8 @@ interface Party {
   /** What is left of the client's quantum, in milliseconds; below 0 when a turn took longer. */
   leftMs: number;
   msPerOctet: number;
+  /** Whether connections without input here are not read from the system. */
+  isHeld: boolean;
   forgetting?: Disposable | undefined;
 }
 
@@ -106,6 +110,10 @@ export class ClientTurns implements Disposable {
     party.connections.set(socket, connection);
     const arrived = (): void => {
       party.ready.add(socket);
+      if (party.ready.size > MOST_WAITING && !party.isHeld) {
+        party.isHeld = true;
+        for (const each of party.connections.keys()) if (!party.ready.has(each)) hold(each);
+      }
       this.#enqueue(party);
     };
     this.#listeners.set(socket, arrived);
@@ -127,7 +135,10 @@ export class ClientTurns implements Disposable {
       socket.off('readable', arrived);
       socket.off('resume', arrived);
     }
-    for (const { forgetting } of this.#parties.values()) forgetting?.[Symbol.dispose]();
+    for (const party of this.#parties.values()) {
+      letGo(party);
+      party.forgetting?.[Symbol.dispose]();
+    }
     this.#retry?.[Symbol.dispose]();
     for (const each of [this.#listeners, this.#parties, this.#administrators, this.#others])
       each.clear();
@@ -142,6 +153,7 @@ export class ClientTurns implements Disposable {
       connections: new Map(),
       ready: new Set(),
       leftMs: 0,
+      isHeld: false,
       msPerOctet: quantumMs / FIRST_READ_OCTETS,
     };
     this.#parties.set(client.key, party);
@@ -247,6 +259,7 @@ export class ClientTurns implements Disposable {
     // The listeners for its data are called by this.
     socket.read(octets < waiting ? octets : undefined);
     if (socket.readableLength > 0) party.ready.add(socket);
+    else if (party.isHeld) hold(socket);
   }
 
   #octetsFor({ msPerOctet }: Party): number {
@@ -259,6 +272,7 @@ export class ClientTurns implements Disposable {
   /** A client has no more input, or goes behind all others. */
   #rest(party: Party): void {
     const queue = this.#queueOf(party);
+    if (party.isHeld && party.ready.size < MOST_WAITING / 2) letGo(party);
     if (party.ready.size === 0) queue.delete(party);
     if (this.#administrators.size + this.#others.size > 0) this.#schedule();
   }
@@ -292,6 +306,36 @@ export class ClientTurns implements Disposable {
     if (this.#last === undefined) return false;
     const otherAt = this.#last.key === key ? this.#otherAt : this.#last.at;
     return now - otherAt < OTHERS_MS;
+  }
+}
+
+/** Node has no name for it: a stream that is paused still reads, into its buffer. */
+interface Handle {
+  reading: boolean;
+  readStart(): number;
+  readStop(): number;
+}
+
+function handleOf(socket: Readable): Handle | null | undefined {
+  return (socket as unknown as { readonly _handle?: Handle | null })._handle;
+}
+
+/** Leaves the input of a connection in the system. */
+function hold(socket: Readable): void {
+  const handle = handleOf(socket);
+  if (handle?.reading !== true) return;
+  handle.reading = false;
+  handle.readStop();
+}
+
+function letGo(party: Party): void {
+  party.isHeld = false;
+  for (const socket of party.connections.keys()) {
+    const handle = handleOf(socket);
+    // What has input here is read on by its stream.
+    if (handle?.reading !== false || socket.readableLength > 0) continue;
+    handle.reading = true;
+    handle.readStart();
   }
 }
 
