@@ -1,11 +1,12 @@
 // node tools/figures.mjs [--check]
-// Writes the figures of the source into docs/architecture.md, as they are now. With --check it writes nothing, and fails for a folder with too
-// many files and for files that import each other in a circle.
+// Writes the figures of the source, and the table of what clients share, into docs/architecture.md, as they are now. With --check it writes
+// nothing, and fails for a folder with too many files, for files that import each other in a circle, and for another table.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { findCircles } from './import-circles.mjs';
+import { hasResourceTable, withResourceTable } from './resource-table.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const MOST_FILES = 20;
@@ -36,12 +37,15 @@ if (process.argv.includes('--check')) {
   );
   for (const [folder, count] of filesOfFolders)
     if (count > MOST_FILES) problems.push(`${folder}: found ${count} files; wanted ${MOST_FILES}`);
+  if (!(await hasResourceTable(read('docs/architecture.md'))))
+    problems.push('docs/architecture.md: found another table of resources; npm run generate');
   for (const problem of problems) console.error(problem);
   process.exitCode = problems.length === 0 ? 0 : 1;
 } else {
   const page = path.join(root, 'docs/architecture.md');
   const table = /(<!-- figures -->\n)[^]*(<!-- end of figures -->)/;
-  const text = read('docs/architecture.md').replace(table, `$1\n${figures()}\n$2`);
+  const pageNow = await withResourceTable(read('docs/architecture.md'));
+  const text = pageNow.replace(table, `$1\n${figures()}\n$2`);
   writeFileSync(page, await format(text, { ...(await resolveConfig(page)), parser: 'markdown' }));
 }
 

@@ -18,20 +18,32 @@ const PLACES_LIMIT_MS = 30_000;
 const UNSHARE = '/usr/bin/unshare';
 
 /** What the attacker must not get, beyond what the daemon is while idle. */
-export const TARGET = { p99Ms: 50, duringMib: 64, afterMib: 20, placesMs: 5000 };
+export const TARGET = {
+  ...{ p99Ms: 50, duringMib: 64, afterMib: 20, placesMs: 5000 },
+  // Of another container.
+  ...{ firstMs: 250, containedP99Ms: 100 },
+};
 
-/** The name of an attack, what is done, and the arguments of the program that does it, made from a daemon's addresses. */
+/**
+ * The name of an attack, what is done, the arguments of the program that does it, made from a daemon's addresses, and how many containers
+ * do it (default one).
+ */
 const here = (name) => (daemon) => [
   path.join(import.meta.dirname, 'attacks', name),
   daemon.address,
   daemon.port,
   daemon.program,
 ];
+const fixtures = path.resolve(import.meta.dirname, '../../apps/wins-e2e/src/fixtures/programs');
 const ofTests = (name, more) => (daemon) => [
-  path.resolve(import.meta.dirname, '../../apps/wins-e2e/src/fixtures/programs', name),
+  path.join(fixtures, name),
   daemon.tunnelAddress,
   ...more(daemon),
 ];
+/** @type {(name: string, ...more: unknown[]) => (daemon: any) => unknown[]} */
+const ofCalls =
+  (name, ...more) =>
+  (daemon) => [path.join(fixtures, name), daemon.address, ...more];
 /** @type {[string, string, ((daemon: any) => unknown[]) | undefined][]} */
 export const ATTACKS = [
   ['', 'none', undefined],
@@ -46,6 +58,10 @@ export const ATTACKS = [
   ['A52', 'metadata that is no text', here('evil-metadata.mjs')],
   ['A53', 'packed requests', here('packed-requests.mjs')],
   ['A57', 'names long to decode', here('long-names.mjs')],
+  ...[1, 2, 3, 8].flatMap((containers) => [
+    ['A62', 'Info, 60 connections', ofCalls('many-infos.cjs', 60), containers],
+    ['A45', 'unfinished requests', ofCalls('unfinished-starts.cjs', 250, 200_000), containers],
+  ]),
 ];
 
 /**
@@ -54,7 +70,12 @@ export const ATTACKS = [
  * @param start starts the daemon in a folder and resolves with its child, addresses, and what is listed
  * @param createWinsClient the client of the built library
  */
-export async function measureAttack([attack, what, argumentsOf], folder, start, createWinsClient) {
+export async function measureAttack(
+  [attack, what, argumentsOf, containers = 1],
+  folder,
+  start,
+  createWinsClient,
+) {
   mkdirSync(folder, { recursive: true });
   const daemon = await start(folder);
   const { pid } = daemon.child;
@@ -62,12 +83,16 @@ export async function measureAttack([attack, what, argumentsOf], folder, start, 
   for (let call = 0; call < WARM_CALLS; call += 1) await other.info();
   const idle = memory(pid, 'VmRSS');
 
-  const attacker = argumentsOf && (await play(argumentsOf(daemon)));
+  const attackers = [];
+  while (argumentsOf && attackers.length < containers)
+    attackers.push(await play(argumentsOf(daemon)));
   const processorBefore = processorMs(pid);
+  const observed = observe(daemon.address);
   const times = await callFor(ATTACK_MS, () => other.info());
+  const contained = await observed;
   const processor = (processorMs(pid) - processorBefore) / ATTACK_MS;
   const during = memory(pid, 'VmHWM') - idle;
-  if (attacker !== undefined) {
+  for (const attacker of attackers) {
     attacker.kill('SIGKILL');
     await once(attacker, 'exit');
   }
@@ -80,15 +105,21 @@ export async function measureAttack([attack, what, argumentsOf], folder, start, 
   await once(daemon.child, 'exit');
 
   const p99 = quantile(times, 0.99);
+  const containedP99 = quantile(contained.times, 0.99);
   const isGood =
     survived &&
     p99 <= TARGET.p99Ms &&
+    contained.firstMs <= TARGET.firstMs &&
+    containedP99 <= TARGET.containedP99Ms &&
     during <= TARGET.duringMib &&
     after <= TARGET.afterMib &&
     placesMs <= TARGET.placesMs;
   return {
     attack,
     what,
+    containers: argumentsOf ? containers : 0,
+    'first call, at most 250': `${contained.firstMs.toFixed(0)} ms`,
+    'p99 of another container, at most 100': `${containedP99.toFixed(1)} ms`,
     'Info p50': `${quantile(times, 0.5).toFixed(1)} ms`,
     'p99, at most 50': `${p99.toFixed(1)} ms`,
     'memory, at most +64': grown(during),
@@ -101,16 +132,28 @@ export async function measureAttack([attack, what, argumentsOf], folder, start, 
 
 /** Starts an attacker, in a container where one can be made, and resolves once he is at it. */
 async function play(program) {
-  const command = [process.execPath, ...program.map(String)];
-  const contained = spawnSync(UNSHARE, ['--mount', '/bin/true'], { stdio: 'ignore' }).status === 0;
-  const [file, ...rest] = contained ? [UNSHARE, '--mount', ...command] : command;
-  const child = spawn(file, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawnContained(program);
   const ended = once(child, 'exit').then(([code]) => {
     throw new Error(`${program[0]} ended with ${code}`);
   });
   await Promise.race([once(child.stdout, 'data'), ended]);
   ended.catch(() => undefined);
   return child;
+}
+
+function spawnContained(program) {
+  const command = [process.execPath, ...program.map(String)];
+  const contained = spawnSync(UNSHARE, ['--mount', '/bin/true'], { stdio: 'ignore' }).status === 0;
+  const [file, ...rest] = contained ? [UNSHARE, '--mount', ...command] : command;
+  return spawn(file, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+/** What a client in a container of its own sees meanwhile. */
+async function observe(address) {
+  const program = path.join(import.meta.dirname, 'attacks', 'observer.mjs');
+  const child = spawnContained([program, address, ATTACK_MS]);
+  const parts = await child.stdout.toArray();
+  return JSON.parse(Buffer.concat(parts).toString());
 }
 
 /** Calls one after the other with pauses, and returns what each took in ms. */

@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { PROCESSOR, resourceTable, type ResourceName } from './resources.js';
+
+const root = path.resolve(__dirname, '../../../../..');
+const SOURCES = [
+  ...['apps/wins-server/src/kernel', 'apps/wins-server/src/features'],
+  ...['http2-connection', 'process-manager', 'tcp-tunnel', 'pipe-transport'].map(
+    (library) => `libs/${library}/src`,
+  ),
+];
+/** A constant that says how much there may be of something. */
+const LIMIT = /\bconst ((?:MAX|MOST)_\w+|\w*LIMITS?)\b/g;
+/** Of one thing: text, a message, a file, a time. */
+const OF_ONE_THING = /_(BYTES|OCTETS|LENGTH|CHARACTERS|TEXT|MS)$/;
+/** The others that are no share of anything: a reason, and their names. */
+const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
+  'what one connection, request, stream or record may hold, by its protocol': [
+    ...['DEFAULT_LIMITS', 'PROTOCOL_LIMITS', 'DEFAULT_FLOW_LIMITS', 'START_LIMITS', 'LIMITS'],
+    ...['MOST_HEADERS', 'MOST_RESIZES', 'MOST_SETTINGS', 'MOST_FRAGMENTS', 'TOP_BYTE_LIMIT'],
+    ...['MAX_AUDITED_PATH', 'MAX_AUDITED_NAMES', 'MAX_AUDITED_NAME', 'MAX_FACTS', 'MOST_PINNED'],
+    ...['MAX_AUDITED_SUBJECTS', 'MAX_AUDITED_SUBJECT'],
+  ],
+  'beyond it, things are counted together': [
+    ...['MOST_KEYS', 'MOST_SHARES', 'MOST_BUCKETS', 'MOST_CLIENTS', 'MOST_KINDS'],
+  ],
+  'for administrators alone': [
+    ...['DIAGNOSTIC_LIMITS', 'MOST_STACKS', 'MOST_FRAMES', 'MOST_FILES', 'MOST_ROWS'],
+    'MOST_PROBLEMS',
+  ],
+  'of the daemon itself; what clients have of it is served in turns': [
+    ...['MAX_STAGINGS', 'MAX_ROUNDS', 'MOST_WAITING', 'MAX_WAITING', 'MOST_AT_ONCE'],
+  ],
+  'on a port of the host, where clients cannot be told apart': ['MOST_CONNECTIONS'],
+};
+
+function sourcesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const file = path.join(folder, entry.name);
+    if (entry.isDirectory()) return entry.name === 'testing' ? [] : sourcesBelow(file);
+    return file.endsWith('.ts') && !file.endsWith('spec.ts') ? [file] : [];
+  });
+}
+
+describe('the table of resources', () => {
+  it('is the only place of limits that clients share', () => {
+    const known = new Set(Object.values(NO_SHARES).flat());
+    const strays = SOURCES.flatMap((folder) => sourcesBelow(path.join(root, folder))).flatMap(
+      (file) =>
+        Array.from(readFileSync(file, 'utf8').matchAll(LIMIT), ([, name = '']) => name)
+          .filter((name) => !OF_ONE_THING.test(name) && !known.has(name))
+          .map((name) => `${path.relative(root, file)}: ${name}`),
+    );
+    expect(strays).toEqual([]);
+  });
+
+  it.each([256, 512, 1024, 4096, 65_536, 1_048_576])(
+    'leaves a quarter of %d descriptors to the daemon and its administrators',
+    (descriptors) => {
+      const table = resourceTable(descriptors);
+      const of = (name: ResourceName): number => table[name].total;
+      const connections = of('connections') + of('handshakes') + of('tunnelHandshakes');
+      const administrators = of('adminConnections') + of('adminHandshakes');
+      // A run has two pipes, and a file and a process for some time.
+      const used = connections + administrators + of('tunnels') + of('streams') + 4 * of('runs');
+      expect(used - administrators - of('tunnels')).toBeLessThanOrEqual(0.75 * descriptors);
+      expect(used).toBeLessThanOrEqual(descriptors - 24);
+    },
+  );
+
+  it('has something of each resource for a client beside one that takes all it can', () => {
+    for (const descriptors of [256, 65_536]) {
+      for (const row of Object.values(resourceTable(descriptors))) {
+        expect([row.what, row.total > row.reserve + row.total / 2]).toEqual([row.what, true]);
+        expect(row.floor).toBeLessThanOrEqual(row.total / 2);
+      }
+    }
+  });
+
+  it('has turns that are short beside what people notice', () => {
+    expect(PROCESSOR.quantumMs * 8).toBeLessThan(20);
+  });
+});

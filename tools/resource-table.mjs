@@ -1,0 +1,64 @@
+// The table of what clients share, as docs/architecture.md has it between its marks.
+import { build } from 'esbuild';
+import path from 'node:path';
+
+const SOURCE = 'apps/wins-server/src/kernel/admission/resources.ts';
+const MARKS = /(<!-- resources -->\n)[^]*(<!-- end of resources -->)/;
+/** A daemon that lacks no descriptors. */
+const DESCRIPTORS = 1_048_576;
+const MIB = 1024 * 1024;
+const AT_LIMIT = {
+  yields: 'the client with the most yields',
+  waits: 'waits, client by client in turn',
+  refused: 'refused',
+};
+
+/** @returns The page with the table as the source has it, not formatted. */
+export async function withResourceTable(page) {
+  const { resourceTable, PROCESSOR } = await load();
+  const row = (...cells) => `| ${cells.join(' | ')} |\n`;
+  const rows = Object.entries(resourceTable(DESCRIPTORS)).map(([name, resource]) => {
+    const { what, total, reserve, floor, atLimit } = resource;
+    const figure = (count) => (/bytes/.test(what) ? mebibytes(count) : count.toLocaleString('en'));
+    const isTheirs = /^admin|^followers$/.test(name);
+    const share = isTheirs ? '' : `${figure(Math.floor(total / 2))}; ${floor}`;
+    const kept = isTheirs ? 'all of it' : figure(reserve);
+    return row(`\`${name}\``, what, figure(total), share, kept, AT_LIMIT[atLimit]);
+  });
+  const { quantumMs, requests } = PROCESSOR;
+  const asked = `${requests.perSecond} requests a second, ${requests.burst} at once`;
+  const processor = row(
+    ...[
+      '`processor`',
+      'time of the daemon’s thread',
+      'all of it',
+      `${quantumMs} ms a turn; ${asked}`,
+    ],
+    ...['every second turn', 'input waits'],
+  );
+  const head = row('resource', 'what', 'total', 'a client: at most; at least', 'administrators');
+  const cells = head.replace(/\n$/, ' at the limit |\n');
+  const table = `${cells}${row(...Array(6).fill('---'))}${rows.join('')}${processor}`;
+  return page.replace(MARKS, `$1\n${table}\n$2`);
+}
+
+/** Whether the page has the table as the source has it, whatever its format. */
+export async function hasResourceTable(page) {
+  const plain = (text) => text.replace(/\s+|-{3,}/g, '');
+  return plain(await withResourceTable(page)) === plain(page);
+}
+
+function mebibytes(bytes) {
+  return `${bytes / MIB} MiB`;
+}
+
+async function load() {
+  const { outputFiles } = await build({
+    entryPoints: [path.resolve(import.meta.dirname, '..', SOURCE)],
+    bundle: true,
+    format: 'esm',
+    write: false,
+  });
+  const [{ text }] = outputFiles;
+  return import(`data:text/javascript;base64,${Buffer.from(text).toString('base64')}`);
+}
