@@ -1,6 +1,6 @@
 import type { MetricsSettings } from '@wins/config';
 import { metricsServiceDefinition, type MetricsServiceServer } from '@wins/wins-api/contract';
-import type { Feature, RunningFeature } from '../../kernel/feature.js';
+import type { Feature } from '../../kernel/feature.js';
 import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 import { administratorsOnly } from '../../kernel/rpc/administrators-only.js';
 import type { RunningMetrics } from './start-metrics.js';
@@ -8,29 +8,13 @@ import type { RunningMetrics } from './start-metrics.js';
 /** @param load - Loads what counts. */
 export function metricsFeature(
   load: HeavyParts['metrics'],
-): Feature<MetricsSettings, RunningFeature<MetricsSettings> & Pick<RunningMetrics, 'scrape'>> {
+): Feature<MetricsSettings, RunningMetrics> {
   return {
     name: 'metrics',
     stage: 'observes',
     purpose: 'serve metrics',
     settings: ({ config }) => config.metrics ?? { reason: 'the config has no section metrics' },
-    start: (_settings, kernel) => {
-      const { logger } = kernel;
-      const metrics = load().startMetrics(kernel);
-      return {
-        scrape: () => metrics.scrape(),
-        // What was counted stays when the listener moves, and the pipe answers when its address is
-        // taken.
-        configure: async (settings) => {
-          const address = await metrics.listen(settings);
-          logger.info({ address }, 'metrics are served');
-        },
-        close: async () => {
-          await metrics.close();
-          logger.info('no metrics are kept any more');
-        },
-      };
-    },
+    start: (_settings, kernel) => load().startMetrics(kernel),
     whenOff: {
       code: 'metricsOff',
       message: (reason) =>

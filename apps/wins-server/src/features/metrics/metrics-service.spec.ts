@@ -21,7 +21,6 @@ describe('the metrics over the pipe', () => {
     const feature = metricsFeature(() => ({
       startMetrics: () => ({
         scrape: () => Promise.resolve(text ?? ''),
-        listen: ({ listen }) => Promise.resolve(listen),
         close: () => Promise.resolve(),
       }),
     }));

@@ -1,7 +1,6 @@
-import { messageOf } from '@wins/wins-program';
+import { messageOf, parseListenAddress, quoteText, type ListenAddress } from '@wins/wins-program';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { requireListenAddress } from './listen-address.js';
 import { FeatureError } from '../../kernel/feature-error.js';
 
 /** Connections at a time; one more takes the place of the oldest that waits for nothing, or is cut. */
@@ -82,6 +81,24 @@ export async function serveMetrics(options: ServeMetricsOptions): Promise<Metric
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Reads where to listen. @throws FeatureError `invalidAddress`; `remoteAddress` for one beside the loopback that is not allowed. */
+function requireListenAddress(text: string, allowRemote: boolean): ListenAddress {
+  const address = parseListenAddress(text);
+  const found = `cannot listen for metrics: found ${quoteText(text)}`;
+  if (address === undefined) {
+    const wanted = 'wanted an IP address and a port, such as 127.0.0.1:9797 or [::1]:9797';
+    throw new FeatureError('invalidAddress', `${found}; ${wanted}`);
+  }
+  if (!allowRemote && !address.isLoopback) {
+    const wanted = 'wanted an address of the loopback, or "allowRemote: true"';
+    throw new FeatureError(
+      'remoteAddress',
+      `${found}, which others on the network may reach; ${wanted}`,
+    );
+  }
+  return address;
 }
 
 async function answer(

@@ -3,23 +3,20 @@
  * when the config turns metrics on.
  */
 import type { MetricsSettings } from '@wins/config';
+import type { Kernel, RunningFeature } from '../../kernel/feature.js';
+import { keepMetrics } from './daemon-metrics.js';
 import { MetricRegistry } from './metric-registry.js';
 import { serveMetrics, type MetricsListener } from './serve-metrics.js';
-import type { Kernel } from '../../kernel/feature.js';
-import { keepMetrics } from './daemon-metrics.js';
 
 /** Metrics that are kept until they are closed. */
-export interface RunningMetrics {
+export interface RunningMetrics extends RunningFeature<MetricsSettings> {
   /** All of them in the text format of Prometheus. */
   scrape(): Promise<string>;
-  /** Ends the listener that there is, and begins another. @throws FeatureError */
-  listen(settings: MetricsSettings): Promise<string>;
-  /** Ends the listener and the counting. Idempotent. */
-  close(): Promise<void>;
 }
 
 /** Begins to count; nothing listens yet. */
 export function startMetrics(kernel: Kernel): RunningMetrics {
+  const { logger } = kernel;
   const metrics = new MetricRegistry();
   const kept = keepMetrics(metrics, kernel);
   let listener: MetricsListener | undefined;
@@ -31,18 +28,17 @@ export function startMetrics(kernel: Kernel): RunningMetrics {
   };
   return {
     scrape,
-    listen: async (settings) => {
+    // What was counted stays when the listener moves, and the pipe answers when its address is
+    // taken.
+    configure: async (settings) => {
       await end();
-      listener = await serveMetrics({
-        ...settings,
-        contentType: metrics.contentType,
-        scrape,
-      });
-      return listener.address;
+      listener = await serveMetrics({ ...settings, contentType: metrics.contentType, scrape });
+      logger.info({ address: listener.address }, 'metrics are served');
     },
     close: async () => {
       kept[Symbol.dispose]();
       await end();
+      logger.info('no metrics are kept any more');
     },
   };
 }
