@@ -17,8 +17,8 @@ export const protobufFileName = "debug.proto";
 /**
  * What the daemon tells about itself while something is wrong with it, and how much it logs.
  *
- * An addition: the Go releases do not know this service. It is not served on the pipe of the other services: it has one of its own, which
- * administrators of the host alone may open. A heap holds secrets; nothing else here does.
+ * An addition: the Go releases do not know this service. It is served on the pipe of administrators of the host alone. A heap holds secrets;
+ * nothing else here does.
  */
 
 export interface DebugSecondsRequest {
@@ -1190,7 +1190,7 @@ export const DebugServiceService = {
       Buffer.from(DebugLogLevelResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DebugLogLevelResponse => DebugLogLevelResponse.decode(value),
   },
-  /** Connections lists those of the pipe of the other services. */
+  /** Connections lists those of the main pipe. */
   connections: {
     path: "/wins.DebugService/Connections" as const,
     requestStream: false as const,
@@ -1239,7 +1239,7 @@ export interface DebugServiceServer extends UntypedServiceImplementation {
   handles: handleUnaryCall<Void, DebugHandlesResponse>;
   /** LogLevel changes for some time how much is logged, or says it. */
   logLevel: handleUnaryCall<DebugLogLevelRequest, DebugLogLevelResponse>;
-  /** Connections lists those of the pipe of the other services. */
+  /** Connections lists those of the main pipe. */
   connections: handleUnaryCall<Void, DebugConnectionsResponse>;
   /** Runs lists what runs, whoever started it. */
   runs: handleUnaryCall<Void, DebugRunsResponse>;
