@@ -1,5 +1,5 @@
+import type { PortOpener } from '@wins/wins-program';
 import { configFingerprint, loadConfig } from '@wins/config';
-import type { PortOpener } from '@wins/process-manager';
 import { createWinsClient, RunExposeProtocol } from '@wins/wins-api';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,7 +1,5 @@
-import type { ProcessHost } from '@wins/wins-program';
-import type { PipeSecurity, PipeServerCheck } from '@wins/pipe-transport';
+import type { PipeSecurity, PipeServerCheck, PortOpener, ProcessHost } from '@wins/wins-program';
 import type { FileTrust } from '@wins/trusted-files';
-import type { PortOpener } from '@wins/process-manager';
 import type { IdentifyClient } from './kernel/admission/client-identity.js';
 import type { PlanFilesOf } from './features/agent/running-agent.js';
 import type { Logger } from './kernel/log/logger.js';

@@ -1,6 +1,6 @@
-import { connectPipe, type PipeServerCheck } from '@wins/pipe-transport';
+import { type PipeServerCheck, quoteText } from '@wins/wins-program';
+import { connectPipe } from '@wins/pipe-transport';
 import type { FileTrust } from '@wins/trusted-files';
-import { quoteText } from '@wins/wins-program';
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 

@@ -1,4 +1,9 @@
-import type { PipeSecurity, PipeServerCheck } from '@wins/pipe-transport';
+import {
+  type PipeSecurity,
+  type PipeServerCheck,
+  SERVICE_NAME,
+  type ProcessHost,
+} from '@wins/wins-program';
 import { ProcessError } from '@wins/process-manager';
 import {
   createPrivateFile,
@@ -13,7 +18,6 @@ import {
   WindowsError,
   type PipeClient,
 } from '@wins/windows-host';
-import { SERVICE_NAME, type ProcessHost } from '@wins/wins-program';
 import { distrusted, TrustedFileError } from '@wins/trusted-files';
 import type { Socket } from 'node:net';
 import path from 'node:path';

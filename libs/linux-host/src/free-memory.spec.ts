@@ -1,5 +1,5 @@
 import koffi from 'koffi';
-import { freeMemoryTrimmer } from './free-memory.js';
+import { freeMemoryTrimmer } from './c-library.js';
 
 const onLinux = process.platform === 'linux' ? it : it.skip;
 const MIB = 1024 * 1024;

@@ -13,7 +13,7 @@ export {
   type UnixSocketPeers,
 } from './clients/unix-socket-peers.js';
 export { processOrigin, type ProcessOrigin } from './clients/process-origin.js';
-export { freeMemoryTrimmer } from './free-memory.js';
+export { freeMemoryTrimmer } from './c-library.js';
 export { LinuxError, type LinuxErrorCode } from './linux-error.js';
 export { linuxHostSystem } from './network/linux-host-system.js';
 export {

@@ -1,3 +1,4 @@
+import type { PipeServerCheck } from '@wins/wins-program';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { renameSync } from 'node:fs';
@@ -7,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { connectPipe } from './connect-pipe.js';
-import type { PipeServerCheck } from './pipe-security.js';
 
 /** Serves an echo with a backlog of one, and says when it does. */
 const server = `require('net').createServer((c) => c.pipe(c))

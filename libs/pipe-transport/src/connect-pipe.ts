@@ -1,10 +1,9 @@
+import type { PipeServerCheck } from '@wins/wins-program';
 import { Backoff, systemClock } from '@wins/time';
 import { connect, type Socket } from 'node:net';
 import { describePipeError, pipeErrorFrom } from './node-errors.js';
-import { PipeError } from './pipe-error.js';
+import { PipeError, wholeNumber } from './pipe-error.js';
 import { resolvePipePath, type PipePath } from './pipe-path.js';
-import type { PipeServerCheck } from './pipe-security.js';
-import { wholeNumber } from './whole-number.js';
 
 /** How {@link connectPipe} connects. */
 export interface ConnectPipeOptions {

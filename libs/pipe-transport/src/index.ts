@@ -17,13 +17,11 @@
  * @packageDocumentation
  */
 export { connectPipe, type ConnectPipeOptions } from './connect-pipe.js';
-export { listenPipe, type ListenPipeOptions } from './listen-pipe.js';
+export {
+  listenPipe,
+  type ListenPipeOptions,
+  type ClosePipeListenerOptions,
+  type PipeListener,
+} from './listen-pipe.js';
 export { PipeError, type PipeErrorCode, type PipeErrorDetail } from './pipe-error.js';
-export type { ClosePipeListenerOptions, PipeListener } from './pipe-listener.js';
 export { resolvePipePath, type PipePath, type ResolvePipePathOptions } from './pipe-path.js';
-export type {
-  EndpointEvents,
-  PipeEndpoint,
-  PipeSecurity,
-  PipeServerCheck,
-} from './pipe-security.js';

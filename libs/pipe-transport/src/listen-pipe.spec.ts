@@ -1,3 +1,4 @@
+import type { PipeSecurity } from '@wins/wins-program';
 import { buildSync } from 'esbuild';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +10,6 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { connectPipe } from './connect-pipe.js';
 import { listenPipe } from './listen-pipe.js';
-import type { PipeSecurity } from './pipe-security.js';
 
 const echo = (connection: Socket): void => void connection.pipe(connection);
 

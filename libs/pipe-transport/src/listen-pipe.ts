@@ -1,13 +1,11 @@
+import type { EndpointEvents, PipeEndpoint, PipeSecurity } from '@wins/wins-program';
 import { ConnectionSet } from './connection-set.js';
 import type { Socket } from 'node:net';
 import { describePipeError, pipeErrorFrom } from './node-errors.js';
-import type { PipeError } from './pipe-error.js';
-import type { PipeListener } from './pipe-listener.js';
+import { type PipeError, wholeNumber } from './pipe-error.js';
 import { resolvePipePath, type PipePath } from './pipe-path.js';
-import type { EndpointEvents, PipeEndpoint, PipeSecurity } from './pipe-security.js';
 import { requirePrivateDirectory } from './private-directory.js';
 import { openUnixSocket } from './unix-socket-endpoint.js';
-import { wholeNumber } from './whole-number.js';
 
 /** How {@link listenPipe} listens. */
 export interface ListenPipeOptions {
@@ -121,4 +119,27 @@ async function closeBoth(
   const ends = await Promise.allSettled([endpoint.close(), connections.end(graceMs)]);
   for (const end of ends)
     if (end.status === 'rejected') throw pipeErrorFrom(end.reason, 'use', path);
+}
+
+/** How {@link PipeListener.close} ends what is open. */
+export interface ClosePipeListenerOptions {
+  /** How long open connections may go on, in milliseconds. Default 0: they are destroyed at once. */
+  readonly graceMs?: number | undefined;
+}
+
+/** A pipe that is being served. */
+export interface PipeListener extends AsyncDisposable {
+  /** What is served, and where. */
+  readonly path: PipePath;
+  /** How many connections are open, handed out or not yet spoken. */
+  readonly connectionCount: number;
+  /**
+   * Stops accepting, frees the name, and resolves when every accepted connection has ended.
+   *
+   * Idempotent: later calls wait for the first one, and their options do not count. A name
+   * that was taken over by someone else meanwhile is left alone.
+   *
+   * @throws PipeError when the name could not be removed; everything is closed nevertheless.
+   */
+  close(options?: ClosePipeListenerOptions): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import type { EndpointEvents, PipeEndpoint } from '@wins/wins-program';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm, unlink } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
@@ -5,7 +6,6 @@ import { dirname, join } from 'node:path';
 import { claimName, socketIdentity, type Claim } from './claim-name.js';
 import { describePipeError } from './node-errors.js';
 import type { PipePath } from './pipe-path.js';
-import type { EndpointEvents, PipeEndpoint } from './pipe-security.js';
 
 const HOLDERS: Readonly<Record<Exclude<Claim, 'claimed'>, string>> = {
   served: 'another process serves it',

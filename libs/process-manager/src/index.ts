@@ -46,25 +46,35 @@ export {
   type AllowedExecutableProblem,
   type Verdict,
 } from './policy/executable-policy.js';
-export { judgeStart } from './judge-start.js';
-export type { StartQuestion, StartQuestionContext, StartVerdict } from './judge-start.js';
+export {
+  judgeStart,
+  type StartQuestion,
+  type StartQuestionContext,
+  type StartVerdict,
+} from './judge-start.js';
 export { checkProcessEnvironment } from './policy/guarded-variables.js';
 export { START_LIMITS } from './policy/start-limits.js';
 export { findOrphans, type OrphanSearch } from './supervision/find-orphans.js';
-export type { ExitReason, ProcessExit } from './supervision/process-state.js';
+export type { ExitReason, ProcessExit, ProcessState } from './supervision/process-state.js';
 export type {
-  ExposedPort,
   Lease,
   ManagedProcess,
   ProcessOwner,
   RunSelection,
   StopSelection,
   OwningClient,
+  PortsOutcome,
+  RunFigures,
 } from './supervision/managed-process.js';
 export type { ManagerEvent, RecoveredProcess } from './supervision/manager-event.js';
 export type { ProcessManagerOptions, RunPlaces } from './manager-options.js';
 export type { OutputStream } from './output/output-block.js';
-export type { OutputChunk, OutputReader, OutputReaderOptions } from './output/output-reader.js';
+export type {
+  OutputChunk,
+  OutputReader,
+  OutputReaderOptions,
+  OutputFigures,
+} from './output/process-output.js';
 export type { ParsedPath, PathDialect } from './policy/parsed-path.js';
 export {
   ProcessError,
@@ -74,10 +84,6 @@ export {
 } from './process-error.js';
 export { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
 export type { ProcessManager, StartOptions } from './process-manager.js';
-export type { ProcessState } from './supervision/process-state.js';
-export type { PortOpener } from './supervision/exposed-ports.js';
-export type { PortsOutcome } from './supervision/managed-process.js';
 export type { RunName } from './supervision/run-registry.js';
 export type { StartRequest } from './start-request.js';
 export type { Measurement, MeasuredRun } from './usage/shared-measurement.js';
-export type { OutputFigures, RunFigures } from './supervision/managed-process.js';

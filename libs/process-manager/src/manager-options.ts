@@ -1,10 +1,9 @@
-import { messageOf, type ProcessHost } from '@wins/wins-program';
+import { type PortOpener, messageOf, type ProcessHost } from '@wins/wins-program';
 import path from 'node:path';
 
 import type { AllowedExecutable } from './policy/executable-policy.js';
 
 import { ProcessError } from './process-error.js';
-import type { PortOpener } from './supervision/exposed-ports.js';
 import { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
 import type { DecisionRecord } from './supervision/decision-record.js';
 import type { ProcessOwner } from './supervision/managed-process.js';

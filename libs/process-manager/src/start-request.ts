@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/wins-program';
+import { type ExposedPort, quoteText } from '@wins/wins-program';
 import path from 'node:path';
 
 import { admitProgram, type Admission, type AdmissionContext } from './admit-program.js';
@@ -9,7 +9,7 @@ import { parsePath, type PathDialect } from './policy/parsed-path.js';
 import { describePathRule } from './policy/path-rule.js';
 import { assertWithinLimits } from './policy/start-limits.js';
 import { expectedDigest, type ExpectedDigest } from './staging/expected-digest.js';
-import type { ExposedPort, ProcessOwner } from './supervision/managed-process.js';
+import type { ProcessOwner } from './supervision/managed-process.js';
 import { ProcessError } from './process-error.js';
 import { processName, stagedPathOf } from './policy/process-name.js';
 

@@ -36,12 +36,12 @@ export {
 export {
   openRegularFile,
   openTrustedFile,
+  readWhole,
   type OpenFile,
   type ReadableFile,
+  type ReadLimits,
 } from './read/open-file.js';
-export { readBytes, unlessNotFound, type ReadOptions } from './read/read-bytes.js';
-export { readText } from './read/read-text.js';
-export { readWhole, type ReadLimits } from './read/read-blocks.js';
+export { readBytes, unlessNotFound, readText, type ReadOptions } from './read/read-bytes.js';
 export type { Distrust, FileTrust, TrustOptions, TrustRule } from './trust/file-trust.js';
 export {
   failing,
@@ -51,7 +51,7 @@ export {
   type HostPaths,
   type MakeHostFailure,
 } from './trust/host-paths.js';
-export { posixFileTrust } from './trust/posix-file-trust.js';
+export { posixFileTrust, preparePrivateFolder } from './trust/posix-file-trust.js';
 export {
   distrusted,
   TrustedFileError,
@@ -59,8 +59,12 @@ export {
   type TrustedFileErrorDetails,
 } from './trusted-file-error.js';
 export { copyPendingFile, type CopyOptions, type PendingCopy } from './write/copy-file.js';
-export { moveFile } from './write/move-file.js';
-export { writeNewPrivateFile } from './write/new-private-file.js';
+export {
+  moveFile,
+  writeNewPrivateFile,
+  replaceFile,
+  type ReplaceOptions,
+} from './write/replace-file.js';
 export {
   writePendingFile,
   type FileRights,
@@ -70,6 +74,4 @@ export {
   type WriteAt,
 } from './write/pending-file.js';
 export { removeLeftovers } from './write/remove-leftovers.js';
-export { replaceFile, type ReplaceOptions } from './write/replace-file.js';
-export { syncFolder } from './write/sync-folder.js';
-export { isHeld, whenNotHeld, type HeldPatience } from './write/when-not-held.js';
+export { syncFolder, isHeld, whenNotHeld, type HeldPatience } from './write/when-not-held.js';

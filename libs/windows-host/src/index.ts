@@ -35,7 +35,6 @@ export {
   type FirewallRules,
   type RunOpening,
 } from './firewall/firewall-rules.js';
-export type { FirewallPort } from './firewall/firewall-ports.js';
 export { windowsHostSystem } from './network/windows-host-system.js';
 export { pipeAccess, pipeExists } from './pipes/pipe-access.js';
 
@@ -46,12 +45,7 @@ export {
   type SecuredPipeOptions,
   type PipeProtection,
 } from './pipes/secured-pipe.js';
-export {
-  securedPipeClient,
-  type SecuredPipeClientOptions,
-  type SecuredPipeClient,
-} from './pipes/secured-pipe-client.js';
-export type { SecuredPipeEvents, SecuredPipe } from './pipes/served-pipe.js';
+export { securedPipeClient, type SecuredPipeClientOptions } from './pipes/secured-pipe-client.js';
 export { windowsNode } from './node/windows-node.js';
 export type { NodeServiceManners, NodeServiceState } from './node/node-services.js';
 export type { NodeRoom, ContentRoom } from './node/node-room.js';

@@ -7,20 +7,9 @@
  *
  * @packageDocumentation
  */
-export { adminPipeOf } from './admin-pipe-of.js';
-export type { Answer, CommandHandler, CommandSurroundings, Show } from './answer.js';
-export { DAEMON_SERVICE } from './daemon-service.js';
 export {
-  DetachedProcess,
-  killProcess,
-  processOf,
-  type DetachedProgram,
-  type ProcessIdentity,
-} from './detached-process.js';
-export { errnoOf, messageOf } from './errno-of.js';
-export { escapeJson, escapeText, hasInvisible, quoteText, type TextLimit } from './escape-text.js';
-export { EXIT } from './exit-codes.js';
-export {
+  adminPipeOf,
+  DAEMON_SERVICE,
   DEFAULT_PIPE_NAME,
   DEFAULT_PROXY_PIPE_NAME,
   GUARDED_KEYS,
@@ -32,6 +21,17 @@ export {
   TUNNEL_NETWORK_HEADER,
   type GuardedKey,
 } from './names.js';
+export type { Answer, CommandHandler, CommandSurroundings, Show } from './answer.js';
+export {
+  DetachedProcess,
+  killProcess,
+  processOf,
+  type DetachedProgram,
+  type ProcessIdentity,
+} from './detached-process.js';
+export { errnoOf, messageOf } from './errno-of.js';
+export { escapeJson, escapeText, hasInvisible, quoteText, type TextLimit } from './escape-text.js';
+export { EXIT } from './exit-codes.js';
 export type {
   HnsNetwork,
   HnsSubnet,
@@ -41,6 +41,13 @@ export type {
   NetworkSelector,
   RouteEntry,
 } from './host/host-system.js';
+export type {
+  EndpointEvents,
+  PipeEndpoint,
+  PipeSecurity,
+  PipeServerCheck,
+} from './host/pipe-security.js';
+export type { ExposedPort, PortOpener } from './host/port-opener.js';
 export type {
   FileHold,
   HostCommand,

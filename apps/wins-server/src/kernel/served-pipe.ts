@@ -1,5 +1,6 @@
+import type { PipeSecurity } from '@wins/wins-program';
 import type { Server } from '@grpc/grpc-js';
-import { listenPipe, type PipeListener, type PipeSecurity } from '@wins/pipe-transport';
+import { listenPipe, type PipeListener } from '@wins/pipe-transport';
 import type { Logger } from './log/logger.js';
 import type { Callers } from './rpc/administrators-only.js';
 import { createCallServer, type CallServer } from './rpc/call-server.js';

@@ -1,10 +1,9 @@
+import type { RunMarker, LinuxProcessEntry } from './linux-process-entry.js';
 import type { Leftover, LeftoverSearch } from '@wins/wins-program';
 import { inTurns } from './in-turns.js';
-import type { LinuxProcessEntry } from './linux-process-entry.js';
 import type { LinuxProcessTable } from './linux-process-table.js';
 import { createMarkReader } from './mark-reader.js';
-import type { RunMarker } from './run-marker.js';
-import { sendSignal } from './send-signal.js';
+import { sendSignal } from './posix-process.js';
 import { ENVIRONMENTS_PER_TURN, findTreeMembers } from './tree-members.js';
 
 /** What is known about this daemon and others. */

@@ -1,3 +1,4 @@
+import { formatRunMarker, parseDaemon, parseRunMarker } from './linux-process-entry.js';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
@@ -5,7 +6,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { LinuxProcessTable } from './linux-process-table.js';
 import { createMarkReader } from './mark-reader.js';
-import { formatRunMarker, parseDaemon, parseRunMarker } from './run-marker.js';
 
 const LINEAGE = '0123456789abcdef';
 /** A megabyte, as far as the kernel lets one variable be. */

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 
 import { inTurns } from './in-turns.js';
 import { LinuxProcessEntry, mountsOf } from './linux-process-entry.js';
-import { pageBytes } from './page-bytes.js';
+import { pageBytes } from './read-proc-file.js';
 import { indexTrees, type TreeIndex } from './tree-members.js';
 
 const PROCESSES_PER_TURN = 64;

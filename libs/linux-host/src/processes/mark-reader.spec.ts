@@ -1,3 +1,4 @@
+import { formatRunMarker } from './linux-process-entry.js';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
@@ -6,7 +7,6 @@ import path from 'node:path';
 import { findLeftovers } from './find-leftovers.js';
 import { LinuxProcessTable } from './linux-process-table.js';
 import { createMarkReader } from './mark-reader.js';
-import { formatRunMarker } from './run-marker.js';
 import { findTreeMembers } from './tree-members.js';
 
 const MARKER = { mark: 'ab'.repeat(16), lineage: 'cd'.repeat(8), daemon: '7:8.9.x' };

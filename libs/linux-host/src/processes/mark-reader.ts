@@ -1,7 +1,5 @@
+import type { RunMarker, LinuxProcessEntry } from './linux-process-entry.js';
 import { setTimeout as delay } from 'node:timers/promises';
-
-import type { LinuxProcessEntry } from './linux-process-entry.js';
-import type { RunMarker } from './run-marker.js';
 
 /** What shows the mark of a process. */
 export type MarkedProcess = Pick<LinuxProcessEntry, 'marker' | 'isBetweenPrograms'>;

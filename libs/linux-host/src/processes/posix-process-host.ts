@@ -1,3 +1,4 @@
+import { formatRunMarker, parseDaemon } from './linux-process-entry.js';
 import {
   hostPaths,
   posixFileTrust,
@@ -21,7 +22,6 @@ import { LinuxError } from '../linux-error.js';
 import { ancestry, findLeftovers } from './find-leftovers.js';
 import { LinuxProcessTable } from './linux-process-table.js';
 import { PosixSession } from './posix-process.js';
-import { formatRunMarker, parseDaemon } from './run-marker.js';
 
 // Another child that was being forked while the file was open for writing holds it open until that child has become its own
 // program, which takes microseconds.
@@ -92,7 +92,7 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
     }),
     start: async (command) => {
       try {
-        return await startWhenFree(command, daemon, table, tokenOf);
+        return await whenFree(() => startOnce(command, daemon, table, tokenOf));
       } catch (cause) {
         const message = `cannot start ${quoteText(command.file)}: ${errnoOf(cause) ?? String(cause)}`;
         throw failure(startCode(cause), message, { cause, path: command.file });
@@ -121,21 +121,16 @@ function linuxFailure(code: HostFailureCode, message: string, { cause }: ErrorOp
   return new LinuxError(code === 'pathNotTrusted' ? 'accessDenied' : known, message, { cause });
 }
 
-async function startWhenFree(
-  command: HostCommand,
-  daemon: string,
-  table: LinuxProcessTable | undefined,
-  tokenOf: (startTicks: number) => string,
-): Promise<HostProcess> {
+async function whenFree<T>(act: () => Promise<T>): Promise<T> {
   for (const delayMs of BUSY_RETRY_DELAYS_MS) {
     try {
-      return await startOnce(command, daemon, table, tokenOf);
+      return await act();
     } catch (error) {
       if (errnoOf(error) !== 'ETXTBSY') throw error;
     }
     await delay(delayMs);
   }
-  return startOnce(command, daemon, table, tokenOf);
+  return act();
 }
 
 async function startOnce(
@@ -162,7 +157,5 @@ async function startOnce(
   // Until it is collected, which needs another turn of the event loop, the child has an entry.
   const startTicks = table?.startTicks(pid) ?? 0;
   const leader = { mark, pid, startTicks };
-  const { stdout, stderr } = child;
-  const startToken = tokenOf(startTicks);
-  return new PosixSession({ child, stdout, stderr, leader, table, startToken });
+  return new PosixSession({ child, leader, table, startToken: tokenOf(startTicks) });
 }

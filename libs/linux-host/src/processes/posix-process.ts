@@ -1,19 +1,16 @@
-import type { HostExit, HostProcess, TreeUsage } from '@wins/wins-program';
-import type { ChildProcess } from 'node:child_process';
+import { type HostExit, type HostProcess, type TreeUsage, errnoOf } from '@wins/wins-program';
+import type { ChildProcessByStdio } from 'node:child_process';
 import os from 'node:os';
 import type { Readable } from 'node:stream';
 
 import type { LinuxProcessEntry } from './linux-process-entry.js';
 import type { LinuxProcessTable } from './linux-process-table.js';
-import { sendSignal } from './send-signal.js';
 import { TreeCpuTime } from './tree-cpu-time.js';
 import { findTreeMembers, type TreeLeader } from './tree-members.js';
 
-/** A child with pipes on stdout and stderr that leads a session of its own. */
+/** A child that leads a session of its own. */
 export interface PosixChild {
-  readonly child: ChildProcess;
-  readonly stdout: Readable;
-  readonly stderr: Readable;
+  readonly child: ChildProcessByStdio<null, Readable, Readable>;
   readonly leader: TreeLeader;
   readonly startToken: string;
   /** Undefined where there is no `/proc`: then only the process group is known. */
@@ -42,8 +39,8 @@ export class PosixSession implements HostProcess {
   constructor(options: PosixChild) {
     this.pid = options.leader.pid;
     this.startToken = options.startToken;
-    this.stdout = options.stdout;
-    this.stderr = options.stderr;
+    this.stdout = options.child.stdout;
+    this.stderr = options.child.stderr;
     this.#leader = options.leader;
     this.#table = options.table;
     this.exited = new Promise((resolve) => {
@@ -117,5 +114,17 @@ function groupExists(pid: number): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/**
+ * Signals a process, or a group when `pid` is negative. A process that has ended is no error, and neither is one that we may
+ * not signal: the caller finds it still running.
+ */
+export function sendSignal(pid: number, mode: 'graceful' | 'force'): void {
+  try {
+    process.kill(pid, mode === 'graceful' ? 'SIGTERM' : 'SIGKILL');
+  } catch (error) {
+    if (errnoOf(error) !== 'ESRCH' && errnoOf(error) !== 'EPERM') throw error;
   }
 }

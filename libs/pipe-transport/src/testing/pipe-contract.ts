@@ -13,9 +13,8 @@ import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { ConnectPipeOptions } from '../connect-pipe.js';
-import type { ListenPipeOptions } from '../listen-pipe.js';
+import type { ListenPipeOptions, PipeListener } from '../listen-pipe.js';
 import type { PipeErrorCode } from '../pipe-error.js';
-import type { PipeListener } from '../pipe-listener.js';
 
 /** A transport under the contract. */
 export interface PipeContractSubject {

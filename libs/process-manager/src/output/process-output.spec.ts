@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import fc from 'fast-check';
 
-import type { OutputChunk, OutputReader } from './output-reader.js';
-import { ProcessOutput } from './process-output.js';
+import { type OutputChunk, type OutputReader, ProcessOutput } from './process-output.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

@@ -1,11 +1,12 @@
-import type { OutputFigures } from '../supervision/managed-process.js';
 import { MAX_BLOCK_BYTES, OutputBlock, type OutputStream } from './output-block.js';
-import {
-  LogReader,
-  type OutputReader,
-  type OutputReaderOptions,
-  type ReadableLog,
-} from './output-reader.js';
+
+/** What a run has written until now. */
+export interface OutputFigures {
+  readonly stdoutBytes: number;
+  readonly stderrBytes: number;
+  /** How often the run had to wait for a reader of its output. */
+  readonly pauses: number;
+}
 
 /** The child's pipes, as far as the log steers them. */
 export interface OutputSource {
@@ -21,7 +22,7 @@ export interface OutputSource {
  * Until the first reader attaches, or `stopHolding()`, it is as if one were attached that has read
  * nothing: a client needs a moment to attach, and the first output matters.
  */
-export class ProcessOutput implements ReadableLog {
+export class ProcessOutput {
   readonly #source: OutputSource;
   readonly #maxBufferedBytes: number;
   readonly #readers = new Set<LogReader>();
@@ -159,4 +160,133 @@ export class ProcessOutput implements ReadableLog {
     }
     return behind;
   }
+}
+
+/**
+ * One piece of output: at most 64 KiB of one stream, or how many bytes were dropped before this
+ * reader attached. The bytes are shared with other readers: do not change them.
+ */
+export type OutputChunk =
+  | { readonly stream: OutputStream; readonly bytes: Buffer }
+  | { readonly stream: 'skipped'; readonly bytes: number };
+
+/** How a reader is attached; see `ManagedProcess.read`. */
+export interface OutputReaderOptions {
+  /** Called when there is something again after `next()` gave undefined, and at the end. Must not throw. */
+  readonly onReadable?: () => void;
+  /** Closes the reader. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Reads the output of one run from the oldest byte that is kept. While it is attached nothing is
+ * dropped; a reader that lags makes its own child wait. Whoever attached it must `close()` it, or
+ * iterate it to the end or a `break`.
+ */
+export interface OutputReader extends AsyncIterable<OutputChunk> {
+  /** The next chunk, or undefined when there is none now; allocates no promise. */
+  next(): OutputChunk | undefined;
+  /** True once everything was read and nothing more can come, or the reader is closed. */
+  readonly ended: boolean;
+  /** Resolves when `next()` has something to give, or at the end. */
+  readable(): Promise<void>;
+  /** Detaches; idempotent. */
+  close(): void;
+}
+
+/** The cursor of one reader in the shared log. */
+export class LogReader implements OutputReader {
+  /** The block under the cursor; the log keeps it and all that follow. */
+  sequence: number;
+  #offset = 0;
+  #skipped: number;
+  #closed = false;
+  #waiting = false;
+  #resolveReadable: (() => void)[] = [];
+  readonly #log: ProcessOutput;
+  readonly #options: OutputReaderOptions;
+
+  constructor(log: ProcessOutput, sequence: number, skipped: number, options: OutputReaderOptions) {
+    this.#log = log;
+    this.sequence = sequence;
+    this.#skipped = skipped;
+    this.#options = options;
+    options.signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** True when every byte of the log was taken. */
+  get caughtUp(): boolean {
+    const block = this.#log.block(this.sequence);
+    if (block === undefined) return true;
+    return this.#offset >= block.length && this.#log.block(this.sequence + 1) === undefined;
+  }
+
+  get ended(): boolean {
+    return this.#closed || (this.#log.closed && this.#skipped === 0 && this.caughtUp);
+  }
+
+  next(): OutputChunk | undefined {
+    if (this.#closed) return undefined;
+    if (this.#skipped > 0) {
+      const bytes = this.#skipped;
+      this.#skipped = 0;
+      return { stream: 'skipped', bytes };
+    }
+    let block = this.#log.block(this.sequence);
+    if (block !== undefined && this.#offset >= block.length) {
+      const following = this.#log.block(this.sequence + 1);
+      if (following !== undefined) {
+        this.sequence += 1;
+        this.#offset = 0;
+        block = following;
+      }
+    }
+    if (block === undefined || this.#offset >= block.length) {
+      this.#waiting = true;
+      return undefined;
+    }
+    const bytes = block.bytesFrom(this.#offset);
+    this.#offset = block.length;
+    this.#log.onReaderMoved();
+    return { stream: block.stream, bytes };
+  }
+
+  readable(): Promise<void> {
+    if (this.ended || this.#skipped > 0 || !this.caughtUp) return Promise.resolve();
+    this.#waiting = true;
+    return new Promise((resolve) => this.#resolveReadable.push(resolve));
+  }
+
+  /** The log grew or ended; wakes readers that found nothing. */
+  wake(): void {
+    if (!this.#waiting) return;
+    this.#waiting = false;
+    const resolves = this.#resolveReadable;
+    this.#resolveReadable = [];
+    for (const resolve of resolves) resolve();
+    this.#options.onReadable?.();
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#options.signal?.removeEventListener('abort', this.#onAbort);
+    this.#log.detach(this);
+    this.wake();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<OutputChunk, void, undefined> {
+    try {
+      for (;;) {
+        const chunk = this.next();
+        if (chunk !== undefined) yield chunk;
+        else if (this.ended) return;
+        else await this.readable();
+      }
+    } finally {
+      this.close();
+    }
+  }
+
+  readonly #onAbort = (): void => this.close();
 }

@@ -1,7 +1,8 @@
+import type { ExposedPort } from '@wins/wins-program';
 import type { ProcessErrorCode, ProcessError } from '../process-error.js';
 import type { Admission } from '../admit-program.js';
 import type { StartPlan, StartRequest } from '../start-request.js';
-import type { ExposedPort, PortsOutcome } from './managed-process.js';
+import type { PortsOutcome } from './managed-process.js';
 
 /**
  * One decision, for the audit log. It holds neither arguments nor the values of variables, which may

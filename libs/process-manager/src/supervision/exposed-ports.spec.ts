@@ -1,6 +1,5 @@
-import type { ExposedPort } from './managed-process.js';
+import type { ExposedPort, PortOpener } from '@wins/wins-program';
 import type { DecisionRecord } from './decision-record.js';
-import type { PortOpener } from './exposed-ports.js';
 import {
   codeOf,
   isRunning,

@@ -1,23 +1,7 @@
-import { messageOf } from '@wins/wins-program';
-import type { ExposedPort, PortsOutcome } from './managed-process.js';
+import { messageOf, type ExposedPort, type PortOpener } from '@wins/wins-program';
+import type { PortsOutcome } from './managed-process.js';
 import type { ManagerEvent } from './manager-event.js';
 import { ProcessError, type ProcessErrorCode } from '../process-error.js';
-
-/** Lets traffic reach the ports that a run exposes, where something stands in its way. */
-export interface PortOpener {
-  /**
-   * Why nothing stands in the way of any port now, such as "the firewall is off": then nothing is opened, and the run starts. Undefined
-   * when ports have to be opened. Asked once for each start, before its decision is recorded. Absent: they always have to be.
-   */
-  whyNotNeeded?(): string | undefined;
-  /**
-   * Opens exactly these ports, and resolves when they are open. When it rejects, some may be: `close` follows. The signal
-   * aborts when the start is given up.
-   */
-  open(mark: string, ports: readonly ExposedPort[], signal: AbortSignal): Promise<void>;
-  /** Closes what was opened for a run. It must end by itself, and may be called again after it failed. */
-  close(mark: string): Promise<void>;
-}
 
 /** What this needs of the manager's options. */
 export interface ExposedPortsOptions {

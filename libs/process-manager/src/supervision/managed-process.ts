@@ -1,6 +1,6 @@
+import type { OutputFigures, OutputReader, OutputReaderOptions } from '../output/process-output.js';
+import type { ExposedPort, TreeUsage } from '@wins/wins-program';
 import type { ProcessExit, ProcessState } from './process-state.js';
-import type { OutputReader, OutputReaderOptions } from '../output/output-reader.js';
-import type { TreeUsage } from '@wins/wins-program';
 
 /** The connection that started a run. */
 export interface ProcessOwner {
@@ -22,13 +22,6 @@ export interface OwningClient {
   readonly description: Readonly<Record<string, string | number>>;
   /** What `for` of an entry may call it, such as `administrators` or `user:1000`. Absent or empty: the system cannot tell. */
   readonly names?: readonly string[];
-}
-
-/** A port that a program serves; open while it runs, where the manager was given a `portOpener`. */
-export interface ExposedPort {
-  readonly protocol: 'tcp' | 'udp';
-  /** 1 to 65535. */
-  readonly port: number;
 }
 
 /** Which run a requester means, when it is not its own. */
@@ -104,14 +97,6 @@ export interface ManagedProcess {
    * ask.
    */
   measure(): Promise<RunFigures>;
-}
-
-/** What a run has written until now. */
-export interface OutputFigures {
-  readonly stdoutBytes: number;
-  readonly stderrBytes: number;
-  /** How often the run had to wait for a reader of its output. */
-  readonly pauses: number;
 }
 
 /** What a run costs. */

@@ -1,4 +1,4 @@
-import type { HostExit, HostProcess, TreeUsage } from '@wins/wins-program';
+import type { ExposedPort, HostExit, HostProcess, TreeUsage } from '@wins/wins-program';
 import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 
@@ -7,7 +7,6 @@ import { endProcessTree, resolvesInTime } from './end-process-tree.js';
 import { type ExitReason, type ProcessExit, moveRun, type ProcessState } from './process-state.js';
 import { KeepAliveLease } from './keep-alive-lease.js';
 import type {
-  ExposedPort,
   Lease,
   ManagedProcess,
   ProcessOwner,
@@ -18,9 +17,12 @@ import type {
 } from './managed-process.js';
 import type { ManagerEvent } from './manager-event.js';
 import type { OutputStream } from '../output/output-block.js';
-import type { OutputReader, OutputReaderOptions } from '../output/output-reader.js';
+import {
+  type OutputReader,
+  type OutputReaderOptions,
+  ProcessOutput,
+} from '../output/process-output.js';
 import { ProcessError } from '../process-error.js';
-import { ProcessOutput } from '../output/process-output.js';
 
 // More than the kernel can hold in both pipes of a child.
 const DRAIN_ALLOWANCE_BYTES = 2 * 1024 * 1024;
@@ -31,20 +33,16 @@ const VERBS: Readonly<Record<DecisionRecord['action'], string>> = {
   stop: 'stop',
 };
 
+/** What is known of a run before it runs. */
+type RunFacts = Pick<
+  ManagedProcess,
+  | ('name' | 'runId' | 'mark' | 'path' | 'entry' | 'stagedPath')
+  | ('sha256' | 'owner' | 'exposes' | 'ports')
+>;
+
 /** A fresh run and the limits under which it is supervised. */
 export interface Supervision {
-  readonly run: {
-    readonly name: string;
-    readonly runId: string;
-    readonly mark: string;
-    readonly path: string;
-    readonly entry: string;
-    readonly stagedPath: string;
-    readonly sha256: string;
-    readonly owner: ProcessOwner;
-    readonly exposes: readonly ExposedPort[];
-    readonly ports: PortsOutcome | undefined;
-  };
+  readonly run: RunFacts;
   readonly hostProcess: HostProcess;
   readonly graceMs: number;
   readonly leaseTimeoutMs: number;

@@ -7,7 +7,7 @@ import type { DecisionRecord } from '../supervision/decision-record.js';
 import type { ManagedProcess } from '../supervision/managed-process.js';
 import type { ManagerEvent } from '../supervision/manager-event.js';
 import type { ProcessManagerOptions } from '../manager-options.js';
-import type { OutputChunk, OutputReader } from '../output/output-reader.js';
+import type { OutputChunk, OutputReader } from '../output/process-output.js';
 import { ProcessError } from '../process-error.js';
 import { createProcessManager } from '../create-process-manager.js';
 import type { ProcessManager } from '../process-manager.js';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fileSystemError } from '../file-system-error.js';
 import type { TrustOptions } from '../trust/file-trust.js';
-import { openRegularFile, type ReadableFile } from './open-file.js';
-import { readBlocks, type ReadLimits } from './read-blocks.js';
+import { openRegularFile, type ReadableFile, readBlocks, type ReadLimits } from './open-file.js';
 
 /** The digests that programs are compared by: SHA-1 is what releases before 1.0 know. */
 export type DigestAlgorithm = 'sha1' | 'sha256';

@@ -1,7 +1,13 @@
 import type { FileTrust, TrustOptions } from '../trust/file-trust.js';
 import { TrustedFileError } from '../trusted-file-error.js';
-import { openRegularFile, openTrustedFile } from './open-file.js';
-import { readWhole, type ReadLimits } from './read-blocks.js';
+import {
+  openRegularFile,
+  openTrustedFile,
+  readWhole,
+  type ReadLimits,
+  type ReadableFile,
+} from './open-file.js';
+import { decodeText, WANTED_TEXT } from './decode-text.js';
 
 /** How much of a file is read, and of which files. */
 export interface ReadOptions extends ReadLimits, TrustOptions {
@@ -33,4 +39,17 @@ export async function readBytes(
 export function unlessNotFound(error: unknown): undefined {
   if (error instanceof TrustedFileError && error.code === 'notFound') return undefined;
   throw error;
+}
+
+/**
+ * Reads the text of an open file, in whichever encoding people and PowerShell save it; see {@link decodeText}.
+ *
+ * @returns Without the byte order mark.
+ * @throws TrustedFileError `notText`; as `readWhole`.
+ */
+export async function readText(file: ReadableFile, limits: ReadLimits): Promise<string> {
+  const decoded = decodeText(await readWhole(file, limits));
+  if ('text' in decoded) return decoded.text;
+  const found = `found ${decoded.undecodable}; wanted ${WANTED_TEXT}`;
+  throw new TrustedFileError('notText', 'read', file.path, found);
 }

@@ -7,15 +7,15 @@ import {
   type HashOptions,
 } from '../read/hash-file.js';
 import {
-  type FileRights,
   type PendingFile,
+  type PendingOptions,
   type WriteAt,
   writePendingFile,
 } from './pending-file.js';
 
 /** How a file is copied. */
 export interface CopyOptions<A extends DigestAlgorithm>
-  extends HashOptions, FileRights, TrustOptions {
+  extends HashOptions, Omit<PendingOptions, 'isFlushed'>, TrustOptions {
   readonly algorithms: readonly A[];
   /** A path beside the target. Default: a hidden name that cannot be guessed. */
   readonly temporary?: string | undefined;
@@ -40,7 +40,7 @@ export interface PendingCopy<A extends DigestAlgorithm> extends PendingFile {
 export async function copyPendingFile<A extends DigestAlgorithm>(
   source: string | ReadableFile,
   target: string,
-  { algorithms, temporary, accept, mode, owner, onBlock, ...limits }: CopyOptions<A>,
+  { algorithms, temporary, accept, mode, owner, create, onBlock, ...limits }: CopyOptions<A>,
 ): Promise<PendingCopy<A>> {
   let digests: Digests<A> | undefined;
   const fill = async (write: WriteAt): Promise<void> => {
@@ -53,6 +53,6 @@ export async function copyPendingFile<A extends DigestAlgorithm>(
     });
     accept?.(digests);
   };
-  const pending = await writePendingFile(target, { mode, owner }, fill, temporary);
+  const pending = await writePendingFile(target, { mode, owner, create }, fill, temporary);
   return { ...pending, digests: digests as Digests<A> };
 }

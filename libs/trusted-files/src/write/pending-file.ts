@@ -3,8 +3,7 @@ import fs, { constants } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { fileSystemError } from '../file-system-error.js';
-import { syncFolder } from './sync-folder.js';
-import { type HeldPatience, whenNotHeld } from './when-not-held.js';
+import { syncFolder, type HeldPatience, whenNotHeld } from './when-not-held.js';
 
 // Windows has no such flag; the name is taken exclusively there as well.
 const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;

@@ -1,4 +1,13 @@
-import { type PendingOptions, type PlaceOptions, writePendingFile } from './pending-file.js';
+import {
+  type PendingOptions,
+  type PlaceOptions,
+  writePendingFile,
+  type WriteAt,
+} from './pending-file.js';
+import { rename } from 'node:fs/promises';
+import { fileSystemError } from '../file-system-error.js';
+import { syncFolder, type HeldPatience, whenNotHeld } from './when-not-held.js';
+import path from 'node:path';
 
 /** How a file is replaced. */
 export interface ReplaceOptions extends PlaceOptions, Partial<PendingOptions> {
@@ -17,10 +26,45 @@ export interface ReplaceOptions extends PlaceOptions, Partial<PendingOptions> {
 export async function replaceFile(
   path: string,
   content: Uint8Array | string,
-  { mode = 0o600, owner, isFlushed, temporary, ...place }: ReplaceOptions = {},
+  { mode = 0o600, owner, isFlushed, create, temporary, ...place }: ReplaceOptions = {},
 ): Promise<void> {
-  const rights = { mode, owner, isFlushed };
+  const rights = { mode, owner, isFlushed, create };
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   const pending = await writePendingFile(path, rights, (write) => write(bytes, 0), temporary);
   await pending.place(place);
+}
+
+/**
+ * Moves a file over another, or where there is none, as one act, durably in both folders. Both must be on one file system.
+ *
+ * @throws TrustedFileError `notFound`, `accessDenied`, `inUse`, `notRegularFile` (a folder has the name), `unknown`.
+ */
+export async function moveFile(
+  from: string,
+  to: string,
+  patience: HeldPatience = {},
+): Promise<void> {
+  try {
+    await whenNotHeld(() => rename(from, to), patience);
+    await syncFolder(path.dirname(to));
+    if (path.dirname(from) !== path.dirname(to)) await syncFolder(path.dirname(from));
+  } catch (error) {
+    throw fileSystemError(error, 'replace', to);
+  }
+}
+
+/**
+ * Writes a file that nobody else can open, under a name that nothing has: a file or link of that name is refused, not replaced. The name shows
+ * a part of it while it is written, and nothing once that has failed.
+ *
+ * @param fill - Writes the content; what it throws ends it, unchanged but for errors of the file system.
+ * @param options - `create` where permission bits do not say who may use a file.
+ * @throws TrustedFileError `notFound` (no folder), `accessDenied`, `alreadyExists`, `noSpace`, `unknown`.
+ */
+export async function writeNewPrivateFile(
+  path: string,
+  fill: (write: WriteAt) => Promise<void>,
+  options: Pick<PendingOptions, 'create'> = {},
+): Promise<void> {
+  await writePendingFile(path, { mode: 0o600, ...options }, fill, path);
 }

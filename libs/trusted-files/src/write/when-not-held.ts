@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errnoOf } from '@wins/wins-program';
 import { TrustedFileError } from '../trusted-file-error.js';
+import { open } from 'node:fs/promises';
 
 const FIRST_DELAY_MS = 5;
 const LONGEST_DELAY_MS = 1000;
@@ -43,5 +44,20 @@ export async function whenNotHeld<T>(
       if (!isHeld(error) || leftMs <= 0) throw error;
       await delay(Math.min(delayMs, leftMs), undefined, { signal });
     }
+  }
+}
+
+/**
+ * Flushes a folder, so that a name that was just made, renamed or removed in it survives a loss of power.
+ *
+ * Windows has no such call and needs none: NTFS keeps names in its journal.
+ */
+export async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }

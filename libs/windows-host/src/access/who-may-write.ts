@@ -6,12 +6,14 @@ export interface TrustedAccounts {
 
 const EVERYONE = 'S-1-1-0';
 const OWNER_RIGHTS = 'S-1-3-4';
-const TRUSTED: readonly string[] = [
-  'S-1-5-18',
-  'S-1-5-32-544',
-  'LA',
+/** SYSTEM and administrators. */
+export const PRIVILEGED: readonly string[] = ['S-1-5-18', 'S-1-5-32-544'];
+/** These and TrustedInstaller. */
+export const SYSTEM_ACCOUNTS: readonly string[] = [
+  ...PRIVILEGED,
   'S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464',
 ];
+const TRUSTED: readonly string[] = [...SYSTEM_ACCOUNTS, 'LA'];
 
 /** Delete it, remove what is in it, change who may do what. */
 const REPLACE = 0x1_0000 | 0x40 | 0x4_0000 | 0x8_0000;

@@ -1,8 +1,13 @@
-import { isHeld, whenNotHeld } from '@wins/trusted-files';
+import {
+  isHeld,
+  replaceFile,
+  TrustedFileError,
+  whenNotHeld,
+  type ReplaceOptions,
+} from '@wins/trusted-files';
 import { errnoOf, messageOf, quoteText } from '@wins/wins-program';
-import { randomBytes } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
-import { mkdir, open, readFile, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import { mkdir, open, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { fileHolders } from './file-holders.js';
 import { createFolder, createPrivateFile, listFor, setMode } from './private-file.js';
@@ -53,7 +58,8 @@ export function windowsPlanFiles({
     try {
       await act();
     } catch (cause) {
-      const found = `${errnoOf(cause) ?? messageOf(cause)}${isHeld(cause) ? await holdersOf(place) : ''}`;
+      const origin = cause instanceof TrustedFileError ? (cause.cause ?? cause) : cause;
+      const found = `${errnoOf(origin) ?? messageOf(origin)}${isHeld(cause) ? await holdersOf(place) : ''}`;
       throw failure(`cannot ${tried} ${quoteText(place)}: found ${found}`, { cause });
     }
   };
@@ -70,7 +76,7 @@ export function windowsPlanFiles({
           return;
         }
         try {
-          await patiently(() => replace(place, content, mode, false));
+          await replace(place, content, mode, { heldFileMs });
         } catch (error) {
           if (!isHeld(error) || !(await overwrite(place, content, mode))) throw error;
           const held = await holdersOf(place);
@@ -83,7 +89,7 @@ export function windowsPlanFiles({
       // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
       trying('make the folder', folder, async () => windowsFileTrust().ensurePrivateFolder(folder)),
     writePrivateFile: (file, content) =>
-      trying('write', file, () => patiently(() => replace(file, content, 0o600, true))),
+      trying('write', file, () => replace(file, content, 0o600, { heldFileMs, isFlushed: true })),
   };
 }
 
@@ -135,28 +141,14 @@ async function hasContent(file: string, content: Buffer): Promise<boolean> {
 }
 
 /** Writes beside the place, into a file that has its list before it has a byte, and renames. */
-async function replace(
+function replace(
   file: string,
   content: Buffer,
   mode: number,
-  isDurable: boolean,
+  options: Pick<ReplaceOptions, 'heldFileMs' | 'isFlushed'>,
 ): Promise<void> {
-  const name = `.${path.basename(file)}.${randomBytes(8).toString('hex')}`;
-  const pending = path.join(path.dirname(file), name);
-  createPrivateFile(pending, mode);
-  try {
-    const handle = await open(pending, 'r+');
-    try {
-      await handle.writeFile(content);
-      if (isDurable) await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(pending, file);
-  } catch (error) {
-    await rm(pending, { force: true });
-    throw error;
-  }
+  const create = (pending: string): void => createPrivateFile(pending, mode);
+  return replaceFile(file, content, { create, ...options });
 }
 
 async function remove(file: string, directory: boolean): Promise<void> {

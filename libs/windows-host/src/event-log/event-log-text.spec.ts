@@ -1,4 +1,4 @@
-import { eventText, LONGEST_EVENT_TEXT } from './event-log-text.js';
+import { eventText, LONGEST_EVENT_TEXT } from './event-log.js';
 
 describe('the text of an event', () => {
   it('has the lines that it was given and no others', () => {

@@ -1,4 +1,5 @@
-import { formatRanges, portSet, type FirewallPort } from './firewall-ports.js';
+import type { ExposedPort } from '@wins/wins-program';
+import { formatRanges, portSet } from './firewall-ports.js';
 
 const tcp = (...ports: number[]) => ports.map((port) => ({ protocol: 'tcp', port }) as const);
 
@@ -18,7 +19,7 @@ it.each([
   { protocol: 'toString', port: 80 },
 ])('refuses %j', (port) => {
   const refused = expect.objectContaining({ code: 'invalidArgument' }) as Error;
-  expect(() => portSet([port as unknown as FirewallPort])).toThrow(refused);
+  expect(() => portSet([port as unknown as ExposedPort])).toThrow(refused);
 });
 
 it('refuses more ranges than a rule should have', () => {

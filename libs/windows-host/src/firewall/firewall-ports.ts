@@ -1,11 +1,5 @@
+import type { ExposedPort } from '@wins/wins-program';
 import { WindowsError } from '../windows-error.js';
-
-/** A port that a program serves. */
-export interface FirewallPort {
-  readonly protocol: 'tcp' | 'udp';
-  /** 1 to 65535. */
-  readonly port: number;
-}
 
 /** Ports that follow each other. */
 export interface PortRange {
@@ -27,7 +21,7 @@ const MAX_RANGES = 256;
  *
  * @throws WindowsError `invalidArgument` for what is no port, and for more than 256 ranges of a protocol.
  */
-export function portSet(ports: readonly FirewallPort[]): PortSet {
+export function portSet(ports: readonly ExposedPort[]): PortSet {
   const set = { tcp: new Set<number>(), udp: new Set<number>() };
   for (const { protocol, port } of ports) {
     const known = Object.hasOwn(set, protocol);

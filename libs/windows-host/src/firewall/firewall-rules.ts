@@ -1,7 +1,6 @@
-import { quoteText } from '@wins/wins-program';
+import { quoteText, type ExposedPort, type PortOpener } from '@wins/wins-program';
 import { setTimeout as delay } from 'node:timers/promises';
-import { netshAddArguments, netshDeleteArguments } from './firewall-netsh.js';
-import { formatRanges, joinRanges, portSet, type FirewallPort } from './firewall-ports.js';
+import { formatRanges, joinRanges, portSet, type PortSet } from './firewall-ports.js';
 import { parseFirewallRule, type FirewallRule } from './firewall-rule-text.js';
 import { RegistryKey } from '../registry/registry.js';
 import { runSystemProgram } from '../processes/system-program.js';
@@ -11,25 +10,18 @@ import { WindowsError } from '../windows-error.js';
  * The openings in the host's firewall that runs of programs have made. All rules of a run have one name,
  * `rancher-wins-<mark of the run>`, which no other rule has; so they are found and removed together, in whatever language Windows speaks.
  */
-export interface FirewallRules {
+export interface FirewallRules extends PortOpener {
   /**
-   * Opens exactly these ports, for all remote addresses, and verifies it. Nothing to open is no error. After a failure some may be
-   * open: `close` removes them.
+   * Opens exactly these ports, for all remote addresses, and verifies it. Nothing to open is no error.
    *
    * @throws WindowsError `invalidArgument`, `unavailable`, `timeout`, `notVerified`, `unknown`; the signal's reason.
    */
-  open(mark: string, ports: readonly FirewallPort[], signal?: AbortSignal): Promise<void>;
-  /**
-   * Removes all rules of a run and verifies it. A run without rules is no error.
-   *
-   * @throws WindowsError as `open`.
-   */
-  close(mark: string): Promise<void>;
+  open(mark: string, ports: readonly ExposedPort[], signal?: AbortSignal): Promise<void>;
   /**
    * Removes the rules of all runs but the given ones: what a daemon left that ended without closing. Gives the marks of the
    * runs whose rules it removed. Rules that are added after the call stay.
    *
-   * @throws WindowsError as `close`, the first of them, after all were tried.
+   * @throws WindowsError as `open`, the first of them, after all were tried.
    */
   sweep(liveMarks: readonly string[]): Promise<readonly string[]>;
   /** The openings that there are now, of all runs. */
@@ -156,4 +148,20 @@ function describeRule({ opens, protocol, ports }: FirewallRule): string {
   if (!opens) return 'does not open what it should';
   if (known === undefined || ports === undefined) return 'any';
   return `${known} ${formatRanges(joinRanges(ports))}`;
+}
+
+/** The arguments for netsh that add rules of one name: one for each protocol that has ports. */
+export function netshAddArguments(name: string, ports: PortSet): readonly (readonly string[])[] {
+  return (['tcp', 'udp'] as const)
+    .filter((protocol) => ports[protocol].length > 0)
+    .map((protocol) => [
+      ...['advfirewall', 'firewall', 'add', 'rule', `name=${name}`, 'dir=in', 'action=allow'],
+      `protocol=${protocol.toUpperCase()}`,
+      `localport=${formatRanges(ports[protocol])}`,
+    ]);
+}
+
+/** The arguments for netsh that delete all rules of one name. */
+export function netshDeleteArguments(name: string): readonly string[] {
+  return ['advfirewall', 'firewall', 'delete', 'rule', `name=${name}`];
 }

@@ -2,6 +2,7 @@ import { accessRights, parseSecurityDescriptor } from '@wins/wins-program';
 import { descriptorFromText } from '../access/file-security.js';
 import { setSecurity } from '../access/private-file.js';
 import { processAccount } from '../access/process-account.js';
+import { SYSTEM_ACCOUNTS } from '../access/who-may-write.js';
 import * as win32 from '../win32/advapi32.js';
 import { WindowsError } from '../windows-error.js';
 
@@ -12,13 +13,6 @@ const FOR_EVERYONE: Readonly<Record<string, string>> = {
   executable: 'FRFX',
 };
 const EVERYONE = 'S-1-1-0';
-/** SYSTEM, administrators, TrustedInstaller. */
-export const SYSTEM_ACCOUNTS: readonly string[] = [
-  'S-1-5-18',
-  'S-1-5-32-544',
-  'S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464',
-];
-
 /**
  * The security descriptor for a word: administrators and SYSTEM may do all, and an account without their rights with what is its own.
  * `undefined` for text that is no word. Pure but for the account of this process.

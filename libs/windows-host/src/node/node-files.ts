@@ -1,16 +1,16 @@
-import { hashFile, openRegularFile, whenNotHeld } from '@wins/trusted-files';
+import { copyPendingFile, hashFile, whenNotHeld } from '@wins/trusted-files';
 import { errnoOf, quoteText, parseSecurityDescriptor } from '@wins/wins-program';
-import { createHash } from 'node:crypto';
 import { lstatSync, type Stats } from 'node:fs';
-import { open, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileSecurity } from '../access/file-security.js';
 import { createFile, createFolder } from '../access/private-file.js';
 import { processAccount } from '../access/process-account.js';
 import { readFileFacts } from '../access/trusted-file-facts.js';
 import { judgeStep } from '../access/trusted-file-judgement.js';
+import { SYSTEM_ACCOUNTS } from '../access/who-may-write.js';
 import { securityAttributes } from '../win32/security-attributes.js';
-import { accessOf, descriptorOf, refused, setAccess, SYSTEM_ACCOUNTS } from './node-access.js';
+import { accessOf, descriptorOf, refused, setAccess } from './node-access.js';
 import { keepFile } from './node-content.js';
 import type { ContentRoom, NodeRoom } from './node-room.js';
 import { removeFile } from './remove-program.js';
@@ -78,13 +78,15 @@ export function nodeFiles(): ContentRoom<{ readonly path: string }, FileState> {
         if (look(file) !== undefined) await removeFile(file, PATIENCE.heldFileMs);
         return;
       }
-      try {
-        await writeBeside(temporary, state, content ?? file);
-        await whenNotHeld(() => rename(temporary, file), PATIENCE);
-      } catch (error) {
-        await rm(temporary, { force: true });
-        throw error;
-      }
+      const copy = await copyPendingFile(content ?? file, file, {
+        ...{ algorithms: ['sha256'], maxBytes: MAX_BYTES, mode: 0o600, temporary },
+        create: (made) => createFile(made, attributesOf(state.access, false)),
+        accept: ({ sha256 }) => {
+          if (sha256 !== state.sha256)
+            throw refused(`wrote ${quoteText(file)}`, `another digest than ${state.sha256}`);
+        },
+      });
+      await copy.place(PATIENCE);
     },
     keep: ({ path: file }, to) => keepFile(file, to),
   };
@@ -122,35 +124,6 @@ async function below(folder: string, trusted: readonly string[]): Promise<string
     else if (isFolder) found.push(...(await below(place, trusted)));
   }
   return found.slice(0, MAX_STRANGERS);
-}
-
-async function writeBeside(temporary: string, state: FileState, content: string): Promise<void> {
-  createFile(temporary, attributesOf(state.access, false));
-  const source = await openRegularFile(content);
-  try {
-    const target = await open(temporary, 'r+');
-    try {
-      const hash = createHash('sha256');
-      await hashFile(source, ['sha256'], {
-        maxBytes: MAX_BYTES,
-        onBlock: async (block, position) => {
-          for (let from = 0; from < block.length;) {
-            from += (await target.write(block, from, block.length - from, position + from))
-              .bytesWritten;
-          }
-          hash.update(block);
-        },
-      });
-      if (hash.digest('hex') !== state.sha256) {
-        throw refused(`wrote ${quoteText(temporary)}`, `another digest than ${state.sha256}`);
-      }
-      await target.sync();
-    } finally {
-      await target.close();
-    }
-  } finally {
-    await source.handle.close();
-  }
 }
 
 function attributesOf(access: string, isFolder: boolean): Buffer {

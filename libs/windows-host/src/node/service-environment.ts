@@ -2,7 +2,7 @@ import { RegistryKey } from '../registry/registry.js';
 import { refused } from './node-access.js';
 import { contentIn, digestOf, keepBytes } from './node-content.js';
 import type { ContentRoom } from './node-room.js';
-import { serviceKey } from './service-key.js';
+import { quoteText } from '@wins/wins-program';
 
 const VALUE = 'Environment';
 
@@ -59,4 +59,17 @@ function write(service: string, lines: readonly string[]): void {
   if (lines.length === 0) key.delete(VALUE);
   else key.set(VALUE, { type: 'texts', value: lines });
   key.flush();
+}
+
+/** The key in which the service control manager keeps a service. @throws WindowsError `invalidArgument` for a name that is no name. */
+export function serviceKey(service: string): string {
+  if (!/^[\w.-]{1,256}$/.test(service)) throw refused('looked for a service', quoteText(service));
+  return `SYSTEM\\CurrentControlSet\\Services\\${service}`;
+}
+
+/** Whether a service was removed and waits until no one holds it open. */
+export function isBeingRemoved(service: string): boolean {
+  using key = RegistryKey.open(serviceKey(service));
+  const flag = key?.value('DeleteFlag');
+  return flag?.type === 'number' && flag.value !== 0;
 }

@@ -13,8 +13,7 @@ import {
   type NodeServiceManners,
 } from './node-services.js';
 import { rootCertificates } from './root-certificates.js';
-import { serviceEnvironment } from './service-environment.js';
-import { isBeingRemoved } from './service-key.js';
+import { serviceEnvironment, isBeingRemoved } from './service-environment.js';
 import { winHttpProxy } from './win-http-proxy.js';
 
 /**

@@ -1,6 +1,6 @@
 import { parseSecurityDescriptor } from '@wins/wins-program';
 import type { ProcessAccount } from '../access/process-account.js';
-import { whoMay } from '../access/who-may-write.js';
+import { PRIVILEGED, whoMay } from '../access/who-may-write.js';
 
 /** What a client can find out about who serves a pipe, through its own end and before it sends anything. */
 export interface PipeServerEvidence {
@@ -21,7 +21,6 @@ export interface PipeServerVerdict {
   readonly reason: string;
 }
 
-const SYSTEM_OR_ADMINISTRATORS = ['S-1-5-18', 'S-1-5-32-544'];
 /** FILE_CREATE_PIPE_INSTANCE, WRITE_DAC, WRITE_OWNER: to serve the pipe, or to give oneself the right to. */
 const SERVE = 0x4 | 0x4_0000 | 0x8_0000;
 
@@ -42,8 +41,7 @@ export function judgePipeServer(evidence: PipeServerEvidence): PipeServerVerdict
   const who = `process ${serverPid}`;
   const isOwnedByPrivileged =
     owner !== undefined &&
-    (SYSTEM_OR_ADMINISTRATORS.includes(owner) ||
-      (account?.isPrivileged === true && account.user === owner));
+    (PRIVILEGED.includes(owner) || (account?.isPrivileged === true && account.user === owner));
   if (!isOwnedByPrivileged)
     return refuse(`the pipe belongs to ${owner ?? 'an unknown account'}, and ${who} serves it`);
   if (serverPid !== 0 && serverPid === servicePid) return trust(`${who} is the service`);

@@ -1,5 +1,4 @@
-import { messageOf } from '@wins/wins-program';
-import type { Socket } from 'node:net';
+import { type PipePath, type PipeServerCheck, messageOf } from '@wins/wins-program';
 import { processAccount } from '../access/process-account.js';
 import { handleSecurity } from '../access/file-security.js';
 import { withNodeCode } from '../node-code.js';
@@ -27,26 +26,19 @@ export interface SecuredPipeClientOptions {
   readonly service?: string;
 }
 
-/** Opens connections and knows who answers. */
-export interface SecuredPipeClient {
-  /**
-   * Opens one connection to the pipe at `path.address` and hands it out when its server is the service or runs with privileges; the
-   * caller closes it. Nothing was sent, and the server cannot act in this process's name.
-   *
-   * @throws Error with Node's code `ENOENT` when no one serves the pipe, `EBUSY` when no instance is free, `EACCES` when this
-   * process may not open it, `ERR_UNTRUSTED_PIPE_SERVER` when its server is not to be trusted or tells nothing of itself.
-   */
-  open(path: { readonly address: string }): Promise<Socket>;
-}
-
 const FAILURES: readonly (readonly [code: string, errorNumber: number, found: string])[] = [
   ['ENOENT', 2, 'no process serves it'],
   ['EBUSY', 231, 'no instance is free'],
   ['EACCES', 5, 'this process may not open it'],
 ];
 
-/** A client that checks who serves the pipe before it sends anything. See `judgePipeServer` for what it trusts. */
-export function securedPipeClient(options: SecuredPipeClientOptions = {}): SecuredPipeClient {
+/**
+ * A client that checks who serves the pipe before it sends anything: the service, or who runs with privileges; see `judgePipeServer`. The
+ * server cannot act in this process's name. Its errors have Node's code `EACCES` too, when this process may not open the pipe.
+ */
+export function securedPipeClient(options: SecuredPipeClientOptions = {}): {
+  open(path: Pick<PipePath, 'address'>): ReturnType<PipeServerCheck['open']>;
+} {
   return {
     // eslint-disable-next-line @typescript-eslint/require-await -- errors are rejections
     open: async ({ address }) => {

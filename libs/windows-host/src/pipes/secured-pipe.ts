@@ -3,9 +3,11 @@ import {
   judgePipeAccess,
   quoteText,
   TextError,
+  type EndpointEvents,
+  type PipeEndpoint,
 } from '@wins/wins-program';
 import { openServedPipe, pipeDescriptor } from './served-pipe.js';
-import type { SecuredPipe, SecuredPipeEvents } from './served-pipe.js';
+import type { PipeClient } from './pipe-client.js';
 import { WindowsError } from '../windows-error.js';
 
 /** How {@link securedPipe} protects. */
@@ -27,7 +29,10 @@ export interface PipeProtection {
    * serve it; WindowsError `notVerified` when the pipe's owner or access list is not the wanted one, and others as the system
    * has it. Nothing is left behind.
    */
-  open(path: { readonly address: string }, events: SecuredPipeEvents): Promise<SecuredPipe>;
+  open(
+    path: { readonly address: string },
+    events: EndpointEvents<PipeClient>,
+  ): Promise<PipeEndpoint>;
 }
 
 /**

@@ -7,7 +7,7 @@ import { afterEach, describe, it, type TestContext } from 'node:test';
 import { descriptorFromText } from '../access/file-security.js';
 import { pipeAccess } from './pipe-access.js';
 import { securedPipe, type SecuredPipeOptions } from './secured-pipe.js';
-import type { SecuredPipe } from './served-pipe.js';
+import type { PipeEndpoint } from '@wins/wins-program';
 import type { OwnedHandle } from '../win32/calls/owned-handle.js';
 import { systemLibrary } from '../win32/calls/system-library.js';
 import { openFile } from '../win32/files.js';
@@ -53,7 +53,7 @@ async function serve(
 }
 
 /** What a test that fails leaves open would hold the process. */
-const open: SecuredPipe[] = [];
+const open: PipeEndpoint[] = [];
 afterEach(async () => {
   for (const pipe of open.splice(0)) await pipe.close();
 });

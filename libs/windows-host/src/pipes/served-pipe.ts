@@ -1,6 +1,10 @@
-import { grantsTheSame, parseSecurityDescriptor } from '@wins/wins-program';
+import {
+  type EndpointEvents,
+  type PipeEndpoint,
+  grantsTheSame,
+  parseSecurityDescriptor,
+} from '@wins/wins-program';
 import { Backoff } from '@wins/time';
-import type { Socket } from 'node:net';
 import { ClientWait } from './client-wait.js';
 import { descriptorFromText, descriptorText, handleSecurity } from '../access/file-security.js';
 import { withNodeCode } from '../node-code.js';
@@ -36,29 +40,12 @@ const PIPE_BUSY = 231;
 const INVALID_OWNER = 1307;
 const NOT_ALLOWED = 'this process may not serve a pipe with that access list; is it elevated?';
 
-/** Where an open pipe reports to. */
-export interface SecuredPipeEvents {
-  /**
-   * Takes over one accepted connection, from which nothing was read. `client` is who opened it; `undefined` when that has gone
-   * before it could be asked for.
-   */
-  accepted(connection: Socket, client: PipeClient | undefined): void;
-  /** Learns that one accept failed; the pipe goes on. */
-  failed(error: unknown): void;
-}
-
-/** A pipe that accepts clients. */
-export interface SecuredPipe {
-  /** Stops accepting, frees the name, and resolves when nothing of it is held. Idempotent. */
-  close(): Promise<void>;
-}
-
 /** Serves a pipe with the access list of `sddl`, or leaves nothing behind. */
 export async function openServedPipe(
   address: string,
   sddl: string,
-  events: SecuredPipeEvents,
-): Promise<SecuredPipe> {
+  events: EndpointEvents<PipeClient>,
+): Promise<PipeEndpoint> {
   const descriptor = pipeDescriptor(sddl);
   // As the system writes it: it knows the accounts behind aliases.
   const parts = OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION;
@@ -81,10 +68,10 @@ export function pipeDescriptor(sddl: string): Buffer {
   return descriptorFromText(hasOwner ? sddl : `O:BA${sddl}`);
 }
 
-class ServedPipe implements SecuredPipe {
+class ServedPipe implements PipeEndpoint {
   readonly #address: string;
   readonly #attributes: Buffer;
-  readonly #events: SecuredPipeEvents;
+  readonly #events: EndpointEvents<PipeClient>;
   readonly #closing = new AbortController();
   readonly #eventWaits = new EventWaits();
   readonly #clientWaits: ClientWait[] = [];
@@ -93,7 +80,7 @@ class ServedPipe implements SecuredPipe {
   readonly #keepAlive = setInterval(() => undefined, 2 ** 30);
   #closed: Promise<void> | undefined;
 
-  constructor(address: string, attributes: Buffer, events: SecuredPipeEvents) {
+  constructor(address: string, attributes: Buffer, events: EndpointEvents<PipeClient>) {
     this.#address = address;
     this.#attributes = attributes;
     this.#events = events;

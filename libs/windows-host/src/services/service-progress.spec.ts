@@ -1,4 +1,4 @@
-import { judgeProgress } from './service-progress.js';
+import { judgeProgress } from './service-wait.js';
 import type { ServiceState, ServiceStatus } from './service-status.js';
 
 const status = (state: ServiceState, checkpoint = 0, waitHintMs = 0): ServiceStatus => ({

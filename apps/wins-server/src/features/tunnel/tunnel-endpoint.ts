@@ -1,5 +1,6 @@
+import type { PipeSecurity } from '@wins/wins-program';
 import type { TunnelLimits } from '@wins/config';
-import { listenPipe, type PipeSecurity } from '@wins/pipe-transport';
+import { listenPipe } from '@wins/pipe-transport';
 import {
   createConnectLimits,
   serveTunnel,

@@ -1,10 +1,13 @@
 import type { Socket } from 'node:net';
-import type { PipePath } from './pipe-path.js';
+import type { PipePath } from '../pipe-path.js';
 
 /** Where an open endpoint reports to. */
-export interface EndpointEvents {
-  /** Takes over one accepted connection, a socket with a native handle from which nothing was read. */
-  accepted(connection: Socket): void;
+export interface EndpointEvents<Client = unknown> {
+  /**
+   * Takes over one accepted connection, a socket with a native handle from which nothing was read. `client` is who opened it, where
+   * the endpoint can tell.
+   */
+  accepted(connection: Socket, client?: Client): void;
   /** Learns that one accept failed; the endpoint goes on. */
   failed(error: unknown): void;
 }
