@@ -6,33 +6,26 @@ import type { PipePath } from './pipe-path.js';
 /** What was being done to a pipe when an error came up. */
 export type PipeOperation = 'listen on' | 'connect to' | 'accept on' | 'use';
 
-// Node's code → ours, and what it means that the platform said so.
-const TRANSLATIONS: ReadonlyMap<string, readonly [PipeErrorCode, string]> = new Map([
-  ['ENOENT', ['notFound', 'there is no such file']],
-  ['ENOTDIR', ['notFound', 'a part of its path is not a directory']],
+// Node's codes, ours, and what it means that the platform said so.
+const TRANSLATIONS: readonly (readonly [codes: string, PipeErrorCode, string])[] = [
+  ['ENOENT', 'notFound', 'there is no such file'],
+  ['ENOTDIR', 'notFound', 'a part of its path is not a directory'],
   // A socket file that outlived its listener.
-  ['ECONNREFUSED', ['notFound', 'the socket file exists, but no process serves it']],
-  ['EACCES', ['accessDenied', 'the operating system denies this user access']],
-  ['EPERM', ['accessDenied', 'the operating system denies this user access']],
-  ['EROFS', ['accessDenied', 'the file system is read-only']],
+  ['ECONNREFUSED', 'notFound', 'the socket file exists, but no process serves it'],
+  ['EACCES EPERM', 'accessDenied', 'the operating system denies this user access'],
+  ['EROFS', 'accessDenied', 'the file system is read-only'],
   // A Unix socket with a full backlog, a named pipe without a free instance.
-  ['EAGAIN', ['busy', 'it accepts no more clients at the moment']],
-  ['EBUSY', ['busy', 'it accepts no more clients at the moment']],
-  ['EADDRINUSE', ['inUse', 'the name is in use']],
-  ['EEXIST', ['inUse', 'the name is in use']],
-  ['ETIMEDOUT', ['timeout', 'it did not answer in time']],
-  ['EPIPE', ['closed', 'the other side has closed it']],
-  ['ECONNRESET', ['closed', 'the other side has closed it']],
-  ['ECONNABORTED', ['closed', 'the other side has closed it']],
-  ['EOF', ['closed', 'the other side has closed it']],
-  ['ERR_STREAM_DESTROYED', ['closed', 'it is closed already']],
-  ['ERR_STREAM_WRITE_AFTER_END', ['closed', 'it is closed already']],
-  ['ERR_SOCKET_CLOSED', ['closed', 'it is closed already']],
-  ['ENAMETOOLONG', ['invalidName', 'its path is too long']],
-  ['EMFILE', ['unknown', 'this process has no file descriptors left']],
-  ['ENFILE', ['unknown', 'the host has no file descriptors left']],
-  ['ENOSPC', ['unknown', 'the disk is full']],
-]);
+  ['EAGAIN EBUSY', 'busy', 'it accepts no more clients at the moment'],
+  ['EADDRINUSE EEXIST', 'inUse', 'the name is in use'],
+  ['ETIMEDOUT', 'timeout', 'it did not answer in time'],
+  ['EPIPE ECONNRESET ECONNABORTED EOF', 'closed', 'the other side has closed it'],
+  ['ERR_STREAM_DESTROYED ERR_STREAM_WRITE_AFTER_END', 'closed', 'it is closed already'],
+  ['ERR_SOCKET_CLOSED', 'closed', 'it is closed already'],
+  ['ENAMETOOLONG', 'invalidName', 'its path is too long'],
+  ['EMFILE', 'unknown', 'this process has no file descriptors left'],
+  ['ENFILE', 'unknown', 'the host has no file descriptors left'],
+  ['ENOSPC', 'unknown', 'the disk is full'],
+];
 
 const NEXT_STEP: Readonly<Record<PipeOperation, Readonly<Partial<Record<PipeErrorCode, string>>>>> =
   {
@@ -67,7 +60,8 @@ function translate(error: unknown): readonly [PipeErrorCode, string] {
   const code = errnoOf(error);
   if (code === 'ERR_UNTRUSTED_PIPE_SERVER' && error instanceof Error)
     return ['securityUnavailable', error.message];
-  return TRANSLATIONS.get(code ?? '') ?? ['unknown', String(error)];
+  const known = TRANSLATIONS.find(([codes]) => codes.split(' ').includes(code ?? ''));
+  return known === undefined ? ['unknown', String(error)] : [known[1], known[2]];
 }
 
 /** Composes the message of a {@link PipeError}: what was tried, on what, what was found, what to do. */

@@ -232,7 +232,7 @@ class RunManager implements ProcessManager {
   #plan(request: StartRequest, admission: Admission): StartPlan {
     const { dialect } = this.#options.host;
     const base = [this.#minimal, this.#processEnvironment];
-    const plan = planStart(request, admission, { base, dialect });
+    const plan = planStart(request, admission, base, dialect);
     // Checked again when the name is taken; refused here, it costs no copy.
     this.#names.assertFree(plan.name, plan.path);
     return plan;

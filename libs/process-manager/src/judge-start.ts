@@ -1,9 +1,8 @@
 import type { ProcessHost } from '@wins/wins-program';
 import { hashFile } from '@wins/trusted-files';
 
-import { admitProgram, type Admission } from './admit-program.js';
+import { admitProgram, type Admission, type AdmissionContext } from './admit-program.js';
 import { fileError } from './node-errors.js';
-import type { AllowedExecutable } from './policy/executable-policy.js';
 import { ProcessError } from './process-error.js';
 import { expectedDigest, requireBytes } from './staging/expected-digest.js';
 
@@ -28,11 +27,8 @@ export interface StartVerdict {
 }
 
 /** What the answer depends on besides the question. */
-export interface StartQuestionContext {
-  readonly allowed: readonly AllowedExecutable[];
+export interface StartQuestionContext extends Omit<AdmissionContext, 'dialect'> {
   readonly host: Pick<ProcessHost, 'dialect' | 'assertTrustedFile'>;
-  /** The next step in the refusal of a program that is not listed. */
-  readonly howToAllow?: string | undefined;
   /** The largest executable, in bytes. */
   readonly maxBytes: number;
   /** Runs the hashing of a program when there is room for it. Default: at once. */

@@ -13,8 +13,6 @@ import type { ProcessOwner } from './supervision/managed-process.js';
 import { ProcessError } from './process-error.js';
 import { processName, stagedPathOf } from './policy/process-name.js';
 
-// More is no help to a reader.
-
 /** What a client asks to run. */
 export interface StartRequest {
   /** Absolute path of the program on the host. */
@@ -49,13 +47,6 @@ export interface StartPlan {
   readonly isElsewhere: boolean;
 }
 
-/** What the plan depends on besides the request and the entry that allows it. */
-export interface PlanningContext {
-  /** What every run gets; of a variable that is in several layers the last counts. */
-  readonly base: readonly Readonly<Record<string, string>>[];
-  readonly dialect: PathDialect;
-}
-
 /**
  * Finds the entry by which the client may run the program.
  *
@@ -69,14 +60,15 @@ export function admitStart(request: StartRequest, context: AdmissionContext): Ad
 /**
  * Judges a request from data alone; no file is touched, so a refusal says nothing about the host.
  *
+ * @param base - What every run gets; of a variable that is in several layers the last counts.
  * @throws ProcessError `invalidArgument`, `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`.
  */
 export function planStart(
   request: StartRequest,
   { executable, rule }: Admission,
-  context: PlanningContext,
+  base: readonly Readonly<Record<string, string>>[],
+  dialect: PathDialect,
 ): StartPlan {
-  const { dialect } = context;
   if (request.args.some((argument) => argument.includes('\0'))) {
     throw new ProcessError('invalidArgument', 'cannot pass an argument that holds NUL');
   }
@@ -95,7 +87,7 @@ export function planStart(
     digest: expectedDigest(request.sha1, request.sha256),
     args: request.args,
     env: childEnvironment({
-      ...{ base: context.base, envs: request.envs, dialect },
+      ...{ base, envs: request.envs, dialect },
       allowed: rule.envs ?? [],
     }),
     ...workingDirectory(request.directory ?? '', executable.canonical, rule, dialect),

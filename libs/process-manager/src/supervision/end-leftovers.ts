@@ -1,6 +1,7 @@
-import { quoteText, type Leftover, type ProcessHost } from '@wins/wins-program';
+import { quoteText, type Leftover } from '@wins/wins-program';
 import { endProcessTree } from './end-process-tree.js';
-import type { ManagerEvent, RecoveredProcess } from './manager-event.js';
+import type { CompleteOptions } from '../manager-options.js';
+import type { RecoveredProcess } from './manager-event.js';
 import { ProcessError } from '../process-error.js';
 import type { RunRecord, RunRecords } from './run-records.js';
 
@@ -8,12 +9,7 @@ import type { RunRecord, RunRecords } from './run-records.js';
 const MAX_ROUNDS = 5;
 
 /** How leftovers are found, ended and reported. */
-export interface LeftoverEnding {
-  readonly host: ProcessHost;
-  /** Between asking a leftover to end and killing it, and the limit of the wait after that. */
-  readonly graceMs: number;
-  readonly onEvent: (event: ManagerEvent) => void;
-}
+type LeftoverEnding = Pick<CompleteOptions, 'host' | 'graceMs' | 'onEvent'>;
 
 /**
  * Ends everything that dead daemons left, by mark, record and verified copy, and tidies their

@@ -1,13 +1,8 @@
+import type { CompleteOptions } from '../manager-options.js';
 import { messageOf, type ExposedPort, type PortOpener } from '@wins/wins-program';
 import type { PortsOutcome } from './managed-process.js';
 import type { ManagerEvent } from './manager-event.js';
 import { ProcessError, type ProcessErrorCode } from '../process-error.js';
-
-/** What this needs of the manager's options. */
-export interface ExposedPortsOptions {
-  readonly portOpener?: PortOpener | undefined;
-  readonly onEvent: (event: ManagerEvent) => void;
-}
 
 /** The ports of all runs: opened before a program starts and closed, one run after the other, when it has ended. */
 export class ExposedPorts {
@@ -19,7 +14,7 @@ export class ExposedPorts {
   readonly #stuck = new Set<string>();
   #closings: Promise<void> = Promise.resolve();
 
-  constructor({ portOpener, onEvent }: ExposedPortsOptions) {
+  constructor({ portOpener, onEvent }: Pick<CompleteOptions, 'portOpener' | 'onEvent'>) {
     this.#opener = portOpener;
     this.#onEvent = onEvent;
   }

@@ -15,7 +15,7 @@ import type {
   RunFigures,
   PortsOutcome,
 } from './managed-process.js';
-import type { ManagerEvent } from './manager-event.js';
+import type { CompleteOptions } from '../manager-options.js';
 import type { OutputStream } from '../output/output-block.js';
 import {
   type OutputReader,
@@ -41,15 +41,12 @@ type RunFacts = Pick<
 >;
 
 /** A fresh run and the limits under which it is supervised. */
-export interface Supervision {
+export interface Supervision extends Pick<
+  CompleteOptions,
+  ('graceMs' | 'leaseTimeoutMs' | 'maxBufferedBytes' | 'firstReaderMs') | ('onDecision' | 'onEvent')
+> {
   readonly run: RunFacts;
   readonly hostProcess: HostProcess;
-  readonly graceMs: number;
-  readonly leaseTimeoutMs: number;
-  readonly maxBufferedBytes: number;
-  readonly firstReaderMs: number;
-  readonly onDecision: (record: DecisionRecord) => void | Promise<void>;
-  readonly onEvent: (event: ManagerEvent) => void;
   readonly onEnded: (run: SupervisedRun, end: RunEnd) => void;
   /** The lease was given back, so the run need not be remembered after its end. */
   readonly onReleased: (run: SupervisedRun) => void;
