@@ -17,41 +17,35 @@ export interface CloudWord {
   readonly service: keyof CloudServices;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Asked first; its answer is the value of a header of the question. */
-  readonly session?: {
-    readonly path: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly answerHeader: string;
-  };
+  /** Whether a session is begun first: version 2 of the metadata service of AWS. */
+  readonly hasSession?: boolean;
 }
 
-/** Version 2 of the metadata service: a session first. */
-const aws = (path: string): CloudWord => ({
-  service: 'linkLocal',
-  path: `/latest/meta-data/${path}`,
-  session: {
-    path: '/latest/api/token',
-    headers: { 'x-aws-ec2-metadata-token-ttl-seconds': '60' },
-    answerHeader: 'x-aws-ec2-metadata-token',
-  },
+/** How a session is begun; its answer is the value of a header of the question. */
+export const AWS_SESSION = {
+  path: '/latest/api/token',
+  headers: { 'x-aws-ec2-metadata-token-ttl-seconds': '60' },
+  answerHeader: 'x-aws-ec2-metadata-token',
+} as const;
+
+const linkLocal = (path: string, headers = {}): CloudWord => ({
+  ...{ service: 'linkLocal', path, headers },
 });
-const azure = (name: string): CloudWord => ({
-  service: 'linkLocal',
-  path: `/metadata/instance/network/interface/0/ipv4/ipAddress/0/${name}?api-version=2021-02-01&format=text`,
-  headers: { metadata: 'true' },
+const aws = (name: string): CloudWord => ({
+  ...linkLocal(`/latest/meta-data/${name}`),
+  hasSession: true,
 });
-const digitalOcean = (name: string): CloudWord => ({
-  service: 'linkLocal',
-  path: `/metadata/v1/interfaces/${name}/0/ipv4/address`,
-});
-const google = (name: string): CloudWord => ({
-  service: 'linkLocal',
-  path: `/computeMetadata/v1/instance/network-interfaces/0/${name}`,
-  headers: { 'metadata-flavor': 'Google' },
-});
+const azure = (name: string) => {
+  const path = `/metadata/instance/network/interface/0/ipv4/ipAddress/0/${name}`;
+  return linkLocal(`${path}?api-version=2021-02-01&format=text`, { metadata: 'true' });
+};
+const digitalOcean = (name: string) => linkLocal(`/metadata/v1/interfaces/${name}/0/ipv4/address`);
+const google = (name: string) => {
+  const headers = { 'metadata-flavor': 'Google' };
+  return linkLocal(`/computeMetadata/v1/instance/network-interfaces/0/${name}`, headers);
+};
 const equinix = (name: string): CloudWord => ({
-  service: 'equinix',
-  path: `/2009-04-04/meta-data/${name}`,
+  ...{ service: 'equinix', path: `/2009-04-04/meta-data/${name}` },
 });
 
 /** The words that CATTLE_ADDRESS and CATTLE_INTERNAL_ADDRESS may be. */

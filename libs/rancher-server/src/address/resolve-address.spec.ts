@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { answer, redirectTo, silent, type RancherFault } from '../testing/index.js';
 import { closeServers, failureOf, proxy, rancher, settings } from '../testing/server-harness.js';
-import { CLOUD_WORDS } from './cloud-words.js';
+import { AWS_SESSION, CLOUD_WORDS } from './cloud-words.js';
 import { resolveAddress } from './resolve-address.js';
 
 afterEach(closeServers);
@@ -67,9 +67,10 @@ describe('the address of a node', () => {
 describe('a word of a cloud', () => {
   const metadata = async (fault: RancherFault) => {
     const server = await rancher({ plain: true });
-    for (const { path, session } of CLOUD_WORDS.values()) {
+    for (const { path, hasSession } of CLOUD_WORDS.values()) {
       server.script(path.replace(/\?.*$/, ''), [fault], { forEver: true });
-      if (session) server.script(session.path, [answer(200, 'session-canary')], { forEver: true });
+      if (hasSession)
+        server.script(AWS_SESSION.path, [answer(200, 'session-canary')], { forEver: true });
     }
     return { server, services: { linkLocal: server.url } };
   };

@@ -3,7 +3,13 @@ import { parseAddress as parseIp, quoteText } from '@wins/wins-program';
 import { networkInterfaces } from 'node:os';
 import { rancherClient, type RancherSettings } from '../http/rancher-client.js';
 import { RancherError } from '../rancher-error.js';
-import { CLOUD_SERVICES, CLOUD_WORDS, type CloudServices, type CloudWord } from './cloud-words.js';
+import {
+  AWS_SESSION,
+  CLOUD_SERVICES,
+  CLOUD_WORDS,
+  type CloudServices,
+  type CloudWord,
+} from './cloud-words.js';
 
 /** What a word is looked up with. */
 export interface AddressOptions extends RancherSettings {
@@ -91,37 +97,30 @@ function isIpv6(address: string): boolean {
 
 async function askCloud(
   name: string,
-  { service, path, headers, session }: CloudWord,
+  { service, path, headers, hasSession = false }: CloudWord,
   services: CloudServices,
   settings: RancherSettings,
 ): Promise<string> {
   const what = `find the address that ${name} stands for`;
   const asked = { what, maxBytes: MAX_BYTES };
   using client = quickClient(settings);
-  const isLocal = service === 'linkLocal';
-  const at = (where: string) => new URL(where, services[service]);
-  const trust = { roots: isLocal ? [] : client.settings.systemRoots() };
-  const common = { trust, isDirect: isLocal };
-  const sessionToken =
-    session &&
-    oneLine(
-      await client.askForBytes(
-        { ...common, url: at(session.path), method: 'PUT', headers: session.headers },
-        asked,
-      ),
-    );
-  const { body } = await client.askForBytes(
-    {
-      ...common,
-      url: at(path),
-      headers: {
-        ...headers,
-        ...(session && sessionToken && { [session.answerHeader]: sessionToken }),
-      },
-      secrets: sessionToken === undefined ? [] : [sessionToken],
-    },
-    asked,
-  );
+  const isDirect = service === 'linkLocal';
+  const request = (where: string) => ({
+    ...{ url: new URL(where, services[service]), isDirect },
+    trust: { roots: isDirect ? [] : client.settings.systemRoots() },
+  });
+  const begin = {
+    ...request(AWS_SESSION.path),
+    method: 'PUT',
+    headers: AWS_SESSION.headers,
+  } as const;
+  const session = hasSession ? oneLine(await client.askForBytes(begin, asked)) : undefined;
+  const question = {
+    ...request(path),
+    headers: { ...headers, ...(session !== undefined && { [AWS_SESSION.answerHeader]: session }) },
+    secrets: session === undefined ? [] : [session],
+  };
+  const { body } = await client.askForBytes(question, asked);
   const found = body.toString('utf8').trim();
   if (parseIp(found) !== undefined) return found;
   const shown = found === '' ? 'nothing' : quoteText(found, { maxLength: 64 });
@@ -137,16 +136,12 @@ function oneLine({ body }: { readonly body: Buffer }): string {
 }
 
 /** A service that is there answers at once, and sends nowhere else. */
-function quickClient({ limits = {}, ...settings }: RancherSettings): HttpClient {
+function quickClient({ limits, ...settings }: RancherSettings): HttpClient {
   const atMost = (ms: number = LIMIT_MS) => Math.min(ms, LIMIT_MS);
-  return rancherClient({
-    ...settings,
-    limits: {
-      connectMs: atMost(limits.connectMs),
-      answerMs: atMost(limits.answerMs),
-      idleMs: atMost(limits.idleMs),
-      totalMs: atMost(limits.totalMs),
-      maxRedirects: 0,
-    },
-  });
+  const { connectMs, answerMs, idleMs, totalMs } = limits ?? {};
+  const quick = {
+    ...{ connectMs: atMost(connectMs), answerMs: atMost(answerMs) },
+    ...{ idleMs: atMost(idleMs), totalMs: atMost(totalMs), maxRedirects: 0 },
+  };
+  return rancherClient({ ...settings, limits: quick });
 }

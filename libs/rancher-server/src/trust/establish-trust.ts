@@ -179,16 +179,10 @@ class Asking {
 
   async #get(
     roots: TlsTrust['roots'],
-    asking: Partial<Pick<ProofQuestion, 'headers' | 'secrets'>> = {},
+    { headers = {}, secrets = [] }: Partial<Pick<ProofQuestion, 'headers' | 'secrets'>> = {},
   ): Promise<{ readonly body: Buffer; readonly hash: string | undefined }> {
-    const { headers, secrets } = asking;
     const { answer, body } = await this.#client.askForBytes(
-      {
-        url: below(this.#server, '/cacerts'),
-        ...(headers && { headers }),
-        ...(secrets && { secrets }),
-        trust: { roots },
-      },
+      { url: below(this.#server, '/cacerts'), headers, secrets, trust: { roots } },
       { what: this.#what, maxBytes: MAX_BYTES },
     );
     const hash = answer.headers['x-cattle-hash'];
