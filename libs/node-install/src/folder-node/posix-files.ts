@@ -31,7 +31,11 @@ export function posixFolders(around: Around): Room<'folder'> {
         );
       } else {
         if (there === undefined) await around('make folder', () => mkdir(folder, { mode: 0o700 }));
-        await around('set mode', () => setAccess(folder, state.access, FOLDER_MODES));
+        const { mode, owner } = rightsOf(state.access, FOLDER_MODES);
+        await around('set mode', async () => {
+          await chown(folder, owner.uid, owner.gid);
+          await chmod(folder, mode);
+        });
       }
       await syncFolder(path.dirname(folder));
     },
@@ -55,23 +59,21 @@ export function posixFiles(around: Around): Room<'file'> {
         await around('remove file', () => unlink(file));
         return syncFolder(path.dirname(file));
       }
-      const { mode, owner } = rightsOf(state.access, FILE_MODES);
-      const options = {
-        algorithms: ['sha256'],
-        mode,
-        owner,
-        maxBytes: MAX_BYTES,
-        temporary,
-      } as const;
-      const accept = ({ sha256 }: { readonly sha256: string }): void => {
-        if (sha256 !== state.sha256) throw new Error('found another digest than was planned');
-      };
+      const options = { algorithms: ['sha256'], maxBytes: MAX_BYTES, temporary } as const;
       const pending = await around('write file', () =>
-        copyPendingFile(content ?? file, file, { ...options, accept }),
+        copyPendingFile(content ?? file, file, {
+          ...{ ...options, ...rightsOf(state.access, FILE_MODES) },
+          accept: ({ sha256 }) => {
+            if (sha256 !== state.sha256) throw new Error('found another digest than was planned');
+          },
+        }),
       );
       await around('name file', () => pending.place());
     },
-    keep: ({ path: file }, to) => copy(file, to),
+    keep: async ({ path: file }, to) => {
+      const limits = { algorithms: ['sha256'], mode: 0o600, maxBytes: MAX_BYTES } as const;
+      await (await copyPendingFile(file, to, limits)).place();
+    },
   };
 }
 
@@ -90,18 +92,11 @@ export async function posixStrangers(folder: string): Promise<readonly string[]>
   return found.slice(0, MAX_STRANGERS);
 }
 
-async function copy(file: string, to: string): Promise<void> {
-  const limits = { algorithms: ['sha256'], mode: 0o600, maxBytes: MAX_BYTES } as const;
-  await (await copyPendingFile(file, to, limits)).place();
-}
-
-async function look(place: string): Promise<Stats | undefined> {
-  try {
-    return await lstat(place);
-  } catch (error) {
+function look(place: string): Promise<Stats | undefined> {
+  return lstat(place).catch((error: unknown) => {
     if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return undefined;
     throw error;
-  }
+  });
 }
 
 function accessOf({ mode, uid, gid }: Stats, modes: Readonly<Record<string, number>>): string {
@@ -121,14 +116,4 @@ function rightsOf(
   const [, bits, uid, gid] = /^([0-7]{4}) (\d{1,10}):(\d{1,10})$/.exec(access) ?? [];
   if (bits === undefined) throw new Error(`cannot give the access ${JSON.stringify(access)}`);
   return { mode: Number.parseInt(bits, 8), owner: { uid: Number(uid), gid: Number(gid) } };
-}
-
-async function setAccess(
-  place: string,
-  access: string,
-  modes: Readonly<Record<string, number>>,
-): Promise<void> {
-  const { mode, owner } = rightsOf(access, modes);
-  await chown(place, owner.uid, owner.gid);
-  await chmod(place, mode);
 }

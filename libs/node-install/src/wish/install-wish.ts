@@ -111,30 +111,26 @@ export function newService({ places, startType }: InstallWish): StateOf<'service
 /** The things of a node that a wish may be about, to look at before. `program` is the one that the service runs now. */
 export function itemsOfWish(wish: InstallWish, program: string | undefined): readonly Item[] {
   const { places, service } = wish;
-  const path =
-    (kind: 'folder' | 'file') =>
-    (each: string): Item => ({ kind, path: each });
+  const own = [places.configFolder, places.dataFolder, places.programFolder];
+  const files = [places.config, places.authorities, places.nodeId, places.connectionInfo];
+  const elements = [places.programFolder, ...places.morePathElements];
   return [
-    ...[places.configFolder, places.dataFolder, places.programFolder].map(path('folder')),
-    ...dataFolders(places).map((each): Item => ({ kind: 'folder', path: each, isData: true })),
-    ...[places.config, places.authorities, places.nodeId, places.connectionInfo].map(path('file')),
-    path('file')(places.program),
+    ...own.map((path): Item => ({ kind: 'folder', path })),
+    ...dataFolders(places).map((path): Item => ({ kind: 'folder', path, isData: true })),
+    ...[...files, places.program].map((path): Item => ({ kind: 'file', path })),
     ...(program === undefined ? [] : [{ kind: 'program', path: program } as const]),
-    ...[places.programFolder, ...places.morePathElements].map((each): Item => ({
-      kind: 'pathElement',
-      path: each,
-    })),
+    ...elements.map((path): Item => ({ kind: 'pathElement', path })),
     ...(wish.winHttpProxy === undefined ? [] : [{ kind: 'winHttpProxy' } as const]),
     { kind: 'eventSource', name: service },
-    { kind: 'service', name: service },
+    ...[service, RKE2_SERVICE].flatMap((name): Item[] => [
+      { kind: 'service', name },
+      { kind: 'running', service: name },
+    ]),
     ...Object.keys(wish.environment ?? {}).map((name): Item => ({
       kind: 'variable',
       service,
       name,
     })),
     { kind: 'dependency', service: RKE2_SERVICE, on: service },
-    { kind: 'running', service },
-    { kind: 'running', service: RKE2_SERVICE },
-    { kind: 'service', name: RKE2_SERVICE },
   ];
 }
