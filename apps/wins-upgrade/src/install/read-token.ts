@@ -1,5 +1,5 @@
 import { InstallError } from '@wins/node-install';
-import { decodeAnyway, readBytes } from '@wins/trusted-files';
+import { decodeText, readBytes, WANTED_TEXT } from '@wins/trusted-files';
 import { messageOf, quoteText } from '@wins/wins-program';
 
 const MAX_BYTES = 16 * 1024;
@@ -11,13 +11,19 @@ const MAX_BYTES = 16 * 1024;
  * @throws InstallError `usage`.
  */
 export async function readToken(file: string): Promise<string> {
+  const refused = (tried: string, found: string, cause?: unknown) =>
+    new InstallError('usage', `cannot ${tried} --token-file ${quoteText(file)}: ${found}`, {
+      cause,
+    });
   const read = readBytes(file, { followLinks: true, maxBytes: MAX_BYTES });
-  const bytes = await read.catch((error: unknown) => {
-    const message = `cannot read --token-file ${quoteText(file)}: ${messageOf(error)}`;
-    throw new InstallError('usage', message, { cause: error });
-  });
-  const token = decodeAnyway(bytes).trim();
+  const decoded = decodeText(
+    await read.catch((error: unknown) => {
+      throw refused('read', messageOf(error), error);
+    }),
+  );
+  if ('undecodable' in decoded)
+    throw refused('read', `found ${decoded.undecodable}; wanted ${WANTED_TEXT}`);
+  const token = decoded.text.trim();
   if (token !== '') return token;
-  const message = `cannot use --token-file ${quoteText(file)}: found nothing in it`;
-  throw new InstallError('usage', message);
+  throw refused('use', 'found nothing in it');
 }
