@@ -23,5 +23,6 @@ export { END_REASONS, type EndReason } from './end-reason.js';
 export type { AnswerHeaders, PeerAddress } from './http2-stream.js';
 export type { RequestHeaders } from './request-headers.js';
 export type { ServedStream } from './served-stream.js';
+export type { Refusal } from './message-gatherer.js';
 export type { OctetAccount, OctetPool } from './octet-pool.js';
 export { SegmentPool } from './segment-pool.js';
