@@ -71,6 +71,8 @@ export type SourceState =
   | { readonly kind: 'starting' }
   /** The Secret, or the folder, has no plan. */
   | { readonly kind: 'noPlan' }
+  /** The server has no Secret for this node. */
+  | { readonly kind: 'noSecret' }
   | { readonly kind: 'applying'; readonly checksum: string; readonly attempt: number }
   /** The plan is applied; probes and periodic instructions go on. */
   | { readonly kind: 'applied'; readonly checksum: string; readonly nextPassAt: Date }
@@ -110,4 +112,6 @@ export type SourceState =
       readonly retryAt: Date;
     }
   /** No connection to the API server; the plan that is known goes on. */
-  | { readonly kind: 'disconnected'; readonly error: Error; readonly retryAt: Date };
+  | { readonly kind: 'disconnected'; readonly error: Error; readonly retryAt: Date }
+  /** The API server answers, and does not know the token of this node; the plan that is known goes on. */
+  | { readonly kind: 'unregistered'; readonly error: Error; readonly retryAt: Date };

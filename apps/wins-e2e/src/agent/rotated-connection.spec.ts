@@ -29,9 +29,9 @@ describe('a node whose token ends while its watch goes on', () => {
   });
 
   describe.each([
-    ['with plan-state', { 'plan-state': 'pending' }, 'disconnected'],
-    ['by the rules before plan-state', {}, 'unwritten'],
-  ])('%s', (_title, state, refused) => {
+    ['with plan-state', { 'plan-state': 'pending' }],
+    ['by the rules before plan-state', {}],
+  ])('%s', (_title, state) => {
     it('reads the connection info again at the first refusal, and watches with the new token', async () => {
       api.create({ plan: plan('a'), ...state });
       await node.start(node.remoteConfig(api));
@@ -60,12 +60,14 @@ describe('a node whose token ends while its watch goes on', () => {
       await until(() => isDone(1));
       api.rotateToken();
       api.update({ plan: plan('b'), ...state });
-      const told = await daemon.logged((record) => record['state'] === refused);
+      const told = await daemon.logged((record) => record['state'] === 'unregistered');
       expect(JSON.stringify(told)).toContain('the API server answered 401');
       const doctor = await node.wins('doctor', '--config', config);
       expect(String(doctor.stdout)).toMatch(
-        new RegExp(`^problem +agent +remote: ${refused}: `, 'm'),
+        /^problem +agent +remote: unregistered: .* 401.*wins join --again/m,
       );
+      const events = await node.wins('srv', 'events', '-o', 'json');
+      expect(String(events.stdout)).toMatch(/"planState".*"state": ?"unregistered"/);
       node.workspace.write('connection_info.json', api.connectionInfo());
       await until(() => isDone(2));
       expect(readFileSync(runs, 'utf8')).toBe('a\nb\n');

@@ -106,6 +106,28 @@ describe('wins suc', () => {
     expect(world.service?.startType).toBe('delayed');
   });
 
+  it('gives the daemon another proxy and takes one away, with one restart each, and registers nothing', async () => {
+    const count = cluster.rancher.requests.length;
+    const password = 'canary-of-a-proxy';
+    for (const [variables, environment] of [
+      [
+        { HTTPS_PROXY: `http://user:${password}@127.0.0.1:1`, NO_PROXY: '127.0.0.1' },
+        { HTTPS_PROXY: `http://user:${password}@127.0.0.1:1`, NO_PROXY: '127.0.0.1' },
+      ],
+      [{ HTTPS_PROXY: '' }, { NO_PROXY: '127.0.0.1' }],
+      [{ NO_PROXY: '' }, {}],
+    ]) {
+      const { pid } = world;
+      const said = await ask(variables);
+      expect([said.code, said.outcome]).toEqual([0, 'installed']);
+      expect(said.steps?.join()).not.toContain(password);
+      expect(world.service?.environment).toEqual(environment);
+      expect(world.pid).not.toBe(pid);
+      expect((await ask()).outcome).toBe('nothing');
+    }
+    expect(cluster.rancher.requests).toHaveLength(count);
+  });
+
   it('restarts the daemon once for authorities and a token that have changed', async () => {
     const { pid } = world;
     cluster.rancher.rotate();

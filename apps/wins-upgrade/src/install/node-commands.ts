@@ -21,6 +21,7 @@ import {
 import { agentProof } from './agent-proof.js';
 import { askServer, findNodeId, readIfThere, readNodeId, type AskedWish } from './ask-server.js';
 import { composeNode } from './compose-node.js';
+import { joinedEnvironment, rememberJoined } from './joined-before.js';
 import type { NodeParts } from './node-parts.js';
 import {
   adoptNode,
@@ -43,6 +44,7 @@ export interface InstallOptions extends NodeOptions {
 
 /** Options of `wins join`. */
 export interface JoinOptions extends Omit<InstallOptions, 'adopt'>, ServerOptions {
+  readonly again: boolean;
   readonly server?: string | undefined;
   readonly 'ca-checksum'?: string | undefined;
   readonly 'token-file'?: string | undefined;
@@ -91,7 +93,10 @@ export const runInstall: CommandHandler<InstallOptions> = (options, surroundings
 /** `wins join`: installs this node and registers it with a server. */
 export const runJoin: CommandHandler<JoinOptions> = (options, surroundings) =>
   reportNode(options, surroundings, async (task) => {
-    const wish = wishFromEnvironment(process.env, await parametersOf(options));
+    const environment = options.again
+      ? await joinedEnvironment((await nodeOf(options, localPlaces())).places, process.env)
+      : process.env;
+    const wish = wishFromEnvironment(environment, await parametersOf(options));
     const node = await nodeOf(options, wish.places);
     const { places } = node;
     // What an interrupted command registered is registered again, although its files are taken back first.
@@ -118,6 +123,12 @@ export const runJoin: CommandHandler<JoinOptions> = (options, surroundings) =>
       wish.mode === 'remote'
         ? await changeNode(node, wishWith, 'install', remote, askFor)
         : await changeNode(node, wishWith, 'install', task);
+    if (
+      wish.mode === 'remote' &&
+      ['installed', 'nothing'].includes(outcome.outcome) &&
+      !task.isDryRun
+    )
+      await rememberJoined(places, wish);
     if (outcome.outcome !== 'rolledBack' || nodeId === '' || nodeId === before) return outcome;
     const next = `the server has a machine with the id ${nodeId} now: CATTLE_ID joins as the same`;
     return { ...outcome, reason: `${outcome.reason}; ${next}` };

@@ -70,6 +70,9 @@ export const joinCommand = command({
   page: 'install.md',
   environment: CATTLE,
   options: {
+    again: switchOption(
+      'As the same node, with what it told the server at first, and another token',
+    ),
     server: textOption('Address of Rancher', { placeholder: 'URL', completes: 'nothing' }),
     'ca-checksum': textOption('SHA-256 digest of what the server has at /cacerts', {
       placeholder: 'DIGEST',
@@ -107,6 +110,7 @@ export const joinCommand = command({
   },
   examples: [
     ['join --server https://rancher.example.com --token-file token --worker', 'join'],
+    ['join --again --token-file token', 'join a server that does not know this node any more'],
     ['join --dry-run', 'judge the server of the environment, and print what would be done'],
   ],
   run: async (values, _given, more) => (await upgradeHelper().nodeCommands()).runJoin(values, more),

@@ -161,12 +161,12 @@ describe('the wish of the upgrade controller', () => {
     expect(message).not.toContain('canary');
   });
 
-  it('does not read the folder of data, which is one of Linux there', () => {
+  it('reads the folder of data, which is that of a cluster of Linux and Windows', () => {
     const wish = sucWishFromEnvironment(
       { CATTLE_AGENT_VAR_DIR: '/var/lib/x', CATTLE_WINS_SKIP_BINARY_UPGRADE: '$true' },
       { platform: 'win32' },
     );
-    expect(wish.places.dataFolder).toBe('C:\\var\\lib\\rancher\\agent');
+    expect(wish.places.dataFolder).toBe('C:\\var\\lib\\x');
     expect(wish.skipsProgram).toBe(true);
   });
 });

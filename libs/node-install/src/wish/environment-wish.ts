@@ -1,4 +1,4 @@
-import { installPlaces, type InstallPlaces, type PlaceChoices } from './install-places.js';
+import { installPlaces, type InstallPlaces } from './install-places.js';
 import { judgePlaces } from './judge-places.js';
 import { NODE_ID, Variables } from './read-variables.js';
 import type { Secret } from './secret.js';
@@ -84,7 +84,6 @@ export function wishFromEnvironment(
   }
   const name = /^[A-Za-z0-9][-A-Za-z0-9.]{0,252}$/;
   const id = 'at most 63 letters, digits, "-", "_" and "."';
-  const dataFolder = variables.path('CATTLE_AGENT_VAR_DIR', platform);
   return {
     ...{ mode, ...asked },
     isWorker: variables.flag('CATTLE_ROLE_WORKER') ?? false,
@@ -98,7 +97,7 @@ export function wishFromEnvironment(
     preservesWorkDirectory: variables.flag('CATTLE_PRESERVE_WORKDIR') ?? false,
     programSha256: variables.sha256('CATTLE_AGENT_BINARY_CHECKSUM'),
     csiProxy: readCsiProxy(variables),
-    places: readPlaces(variables, platform, { dataFolder }),
+    places: readPlaces(variables, platform),
   };
 }
 
@@ -122,15 +121,11 @@ function readProxies(variables: Variables): ProxyWish {
 }
 
 /** Where the environment wants what. @throws InstallError `usage`. */
-export function readPlaces(
-  variables: Variables,
-  platform: NodeJS.Platform,
-  more: PlaceChoices,
-): InstallPlaces {
+export function readPlaces(variables: Variables, platform: NodeJS.Platform): InstallPlaces {
   const places = installPlaces(platform, {
     configFolder: variables.path('CATTLE_AGENT_CONFIG_DIR', platform),
     prefix: variables.path('CATTLE_AGENT_BIN_PREFIX', platform),
-    ...more,
+    dataFolder: variables.path('CATTLE_AGENT_VAR_DIR', platform),
   });
   const bad = judgePlaces(places, platform);
   if (bad !== undefined) throw variables.refuse(bad.name, bad.found, bad.wanted);

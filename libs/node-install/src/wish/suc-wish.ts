@@ -48,8 +48,7 @@ export function sucWishFromEnvironment(
     isRke2Dependent: variables.flag('CATTLE_ENABLE_WINS_SERVICE_DEPENDENCY') ?? unset,
     skipsProgram: variables.flag('CATTLE_WINS_SKIP_BINARY_UPGRADE') ?? false,
     allowDowngrade: variables.flag('CATTLE_WINS_ALLOW_DOWNGRADE') ?? false,
-    // CATTLE_AGENT_VAR_DIR of this plan is a path of Linux, also for a node of Windows.
-    places: readPlaces(variables, platform, {}),
+    places: readPlaces(variables, platform),
   };
 }
 

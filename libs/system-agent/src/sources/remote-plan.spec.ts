@@ -238,7 +238,7 @@ describe('the remote plan', () => {
     await start();
     secrets.delete();
     await player.advanceBy(60_000);
-    expect(state()).toBe('noPlan');
+    expect(state()).toBe('noSecret');
     expect(player.written).toEqual([]);
     secrets.create({ plan: text, 'applied-checksum': checksum(text) });
     await player.advanceBy(10_000);

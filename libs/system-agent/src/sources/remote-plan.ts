@@ -15,7 +15,7 @@ import { KeptChanges } from './kept-changes.js';
 import { KnownSecret } from './known-secret.js';
 import { remoteStatus } from './remote-status.js';
 import { SecretWriter } from './secret-writer.js';
-import { ToldState } from './told-state.js';
+import { apartState, ToldState } from './told-state.js';
 import { WakeUp } from './wake-up.js';
 import { warnOfKeys } from './warn-of-keys.js';
 
@@ -144,7 +144,7 @@ export class RemotePlan {
     await this.#writer.rebase(secret ?? undefined);
     const text = secret?.data[KEY.plan];
     if (!secret || !text) {
-      this.#rest();
+      this.#rest(secret === null ? 'noSecret' : 'noPlan');
       return;
     }
     if (secret.uid !== this.#uid) {
@@ -255,7 +255,7 @@ export class RemotePlan {
       this.#nextPassAt = retryAt;
       const code = error instanceof AgentError ? error.code : 'refused';
       if (code === 'conflict' || code === 'notFound') this.#known.doubt();
-      else this.#state.enter({ kind: 'disconnected', error: error as Error, retryAt });
+      else this.#state.enter(apartState({ error: error as Error, retryAt }));
     }
   }
 
@@ -291,10 +291,10 @@ export class RemotePlan {
     return times.filter((at) => at !== undefined).sort((a, b) => a.getTime() - b.getTime())[0];
   }
 
-  #rest(): void {
+  #rest(kind: 'noSecret' | 'noPlan'): void {
     this.#nextPassAt = undefined;
     this.#parsed = undefined;
-    this.#state.enter({ kind: 'noPlan' });
+    this.#state.enter({ kind });
   }
 
   #enterRest(checksum: string): void {

@@ -1,3 +1,4 @@
+import { AgentError } from '../agent-error.js';
 import type { AgentEvent, SourceState } from '../agent-event.js';
 import type { WatchState } from '../ports.js';
 
@@ -20,9 +21,13 @@ export class ToldState {
     this.#onEvent = onEvent;
   }
 
-  /** What keeps a result from the server is more than what keeps the server from us; both are more than how the plan does. */
+  /**
+   * What keeps a result from the server is more than what keeps the server from us; both are more than how the plan does;
+   * and a server that does not know the node is the reason of all of it.
+   */
   get current(): SourceState {
     if (this.#state.kind === 'applying') return this.#state;
+    if (this.#disconnected?.kind === 'unregistered') return this.#disconnected;
     return this.#unwritten ?? this.#disconnected ?? this.#state;
   }
 
@@ -32,13 +37,17 @@ export class ToldState {
   }
 
   watched(state: WatchState): void {
-    this.#disconnected = state.kind === 'waiting' ? { ...state, kind: 'disconnected' } : undefined;
+    this.#disconnected = state.kind === 'waiting' ? apartState(state) : undefined;
     this.#tell();
   }
 
   /** `failure` is absent when all is written. */
   written(checksum: string, failure: Failure | undefined): void {
-    this.#unwritten = failure && { kind: 'unwritten', checksum, ...failure };
+    const apart = failure && apartState(failure);
+    this.#unwritten =
+      apart?.kind === 'unregistered'
+        ? apart
+        : failure && { kind: 'unwritten', checksum, ...failure };
     this.#tell();
   }
 
@@ -48,6 +57,12 @@ export class ToldState {
     this.#told = state;
     this.#onEvent({ kind: 'stateChanged', source: this.#source, state });
   }
+}
+
+/** How it is when the server does not answer as wanted: whether it knows this node is for others to mend. */
+export function apartState({ error, retryAt }: Failure): SourceState {
+  const isUnknown = error instanceof AgentError && error.code === 'unauthorized';
+  return { kind: isUnknown ? 'unregistered' : 'disconnected', error, retryAt };
 }
 
 /** Whether a person would say that two states are one: times aside. */

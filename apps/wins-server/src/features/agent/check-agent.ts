@@ -57,7 +57,8 @@ async function judgeConnection(
   try {
     const secret = await host.reachSecret(settings);
     if (secret === 'missing') {
-      const advice = 'wait for the management cluster to make it, or join the node again';
+      const advice =
+        'wait for the management cluster to make it, or join the node again: wins join --again';
       return [warning(NAME, `the API server answered, and has no Secret for this node`, advice)];
     }
     return [
@@ -70,7 +71,7 @@ async function judgeConnection(
 }
 
 /** States in which the daemon and the API server do not know of each other. */
-const APART = new Set(['starting', 'disconnected', 'unwritten']);
+const APART = new Set(['starting', 'disconnected', 'unregistered', 'noSecret', 'unwritten']);
 
 function judgeSource({ Source, State, Problem }: PlanStatusResponse['Sources'][number]): Finding {
   const isApart = Source === 'remote' && APART.has(State);

@@ -83,14 +83,13 @@ function isWell({ state, running }: AgentView): boolean {
     );
 }
 
+const UNCONNECTED: ReadonlySet<string> = new Set(['starting', 'disconnected', 'unregistered']);
+
 /** Whether the server of the plans is connected; undefined while none is to be followed. */
 function isConnected({ settings, running }: AgentView): boolean | undefined {
   if (settings?.connectionInfoFile === undefined) return undefined;
   const plans = running?.status().plans ?? [];
-  return plans.some(
-    ({ source, state }) =>
-      source === 'remote' && state.kind !== 'starting' && state.kind !== 'disconnected',
-  );
+  return plans.some(({ source, state }) => source === 'remote' && !UNCONNECTED.has(state.kind));
 }
 
 function planMetrics(metrics: MetricRegistry, view: AgentView): (event: DaemonEvent) => void {

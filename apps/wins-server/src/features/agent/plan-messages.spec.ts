@@ -55,6 +55,12 @@ describe('what is told of a plan', () => {
 
   it.each<[PlanStatus['state'], string, string]>([
     [{ kind: 'noPlan' }, '', ''],
+    [{ kind: 'noSecret' }, expect.stringMatching(/no Secret.*wins join --again/) as string, ''],
+    [
+      { kind: 'unregistered', error: new Error('401'), retryAt: new Date(7000) },
+      expect.stringMatching(/^401: .*wins join --again/) as string,
+      '1970-01-01T00:00:07.000Z',
+    ],
     [{ kind: 'applied', checksum, nextPassAt: new Date(5000) }, '', '1970-01-01T00:00:05.000Z'],
     [{ kind: 'failed', checksum, failures: 2 }, 'an instruction failed, in try 2', ''],
     [

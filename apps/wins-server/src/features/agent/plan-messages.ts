@@ -132,6 +132,8 @@ function addressOf(url = ''): string {
 
 /** What is wrong with a plan in this state; empty when nothing is. */
 export function problemOf(state: SourceState): string {
+  if (state.kind === 'noSecret') return `the server has no Secret for this node: ${JOIN_AGAIN}`;
+  if (state.kind === 'unregistered') return `${state.error.message}: ${JOIN_AGAIN}`;
   if ('error' in state) return state.error.message;
   if (state.kind === 'waiting' && !STARTS.has(state.planState)) {
     const found = `plan-state is ${quoteText(state.planState ?? '')}`;
@@ -152,6 +154,9 @@ export function failureText({ instruction, exitCode, stderrEnd }: FailedInstruct
   const said = stderrEnd.trim().slice(-SHOWN_STDERR);
   return `instruction ${quoteText(instruction)} ${ended}${said === '' ? '' : `: ${quoteText(said)}`}`;
 }
+
+const JOIN_AGAIN =
+  'it has removed this node, or was restored to a time before that joined; if that stays, "wins join --again" joins it again';
 
 /** So much of the end of standard error is in one line. */
 const SHOWN_STDERR = 200;

@@ -112,7 +112,7 @@ describe('a recorded start of the original agent that fails', () => {
         onAct: () => Promise.resolve(),
         onEvent: (event) => {
           if (event.kind !== 'stateChanged') return;
-          if (event.state.kind === 'disconnected') reasons.push(event.state.error);
+          if ('error' in event.state) reasons.push(event.state.error);
           told();
         },
       });

@@ -1,0 +1,83 @@
+import { InstallError, type EnvironmentWish, type InstallPlaces } from '@wins/node-install';
+import { replaceFile } from '@wins/trusted-files';
+import { quoteText } from '@wins/wins-program';
+import path from 'node:path';
+import { readIfThere, readNodeId } from './ask-server.js';
+
+/**
+ * What this node told its server when it joined, as the variables that say it, so that one reader judges both. The token is not among
+ * them. It lies with what the agent keeps, and goes with that.
+ */
+const FILE = 'joined.json';
+const NAMES = [
+  'CATTLE_SERVER',
+  'CATTLE_CA_CHECKSUM',
+  'CATTLE_ROLE_WORKER',
+  'CATTLE_LABELS',
+  'CATTLE_TAINTS',
+  'CATTLE_NODE_NAME',
+  'CATTLE_ADDRESS',
+  'CATTLE_INTERNAL_ADDRESS',
+  'STRICT_VERIFY',
+] as const;
+
+type Joined = Readonly<Partial<Record<(typeof NAMES)[number], string>>>;
+
+/** Remembers it; a file that says the same is left alone. @throws TrustedFileError */
+export async function rememberJoined(
+  { appliedFolder }: InstallPlaces,
+  wish: EnvironmentWish,
+): Promise<void> {
+  const values: Joined = {
+    ...(wish.server !== undefined && { CATTLE_SERVER: wish.server }),
+    ...(wish.caChecksum !== undefined && { CATTLE_CA_CHECKSUM: wish.caChecksum }),
+    CATTLE_ROLE_WORKER: String(wish.isWorker),
+    CATTLE_LABELS: wish.labels.join(','),
+    CATTLE_TAINTS: wish.taints.join(','),
+    ...(wish.nodeName !== undefined && { CATTLE_NODE_NAME: wish.nodeName }),
+    ...(wish.address !== undefined && { CATTLE_ADDRESS: wish.address }),
+    ...(wish.internalAddress !== undefined && { CATTLE_INTERNAL_ADDRESS: wish.internalAddress }),
+    ...(wish.isStrictTls !== undefined && { STRICT_VERIFY: String(wish.isStrictTls) }),
+  };
+  const [file, text] = [path.join(appliedFolder, FILE), `${JSON.stringify(values)}\n`];
+  if ((await readIfThere(file)) !== text) await replaceFile(file, Buffer.from(text));
+}
+
+/**
+ * The environment of a node that joins once more: what it told before, and what is said now in its place.
+ *
+ * @throws InstallError `refused`, of a node that has not joined, or whose joining nobody remembers.
+ */
+export async function joinedEnvironment(
+  { appliedFolder, nodeId }: InstallPlaces,
+  environment: NodeJS.ProcessEnv,
+): Promise<NodeJS.ProcessEnv> {
+  const next = '"wins join" with the options of the first time joins it';
+  const refuse = (found: string): InstallError =>
+    new InstallError('refused', `cannot join again: found ${found}; ${next}`);
+  if ((await readNodeId(nodeId)) === undefined)
+    throw refuse(`no id of this node in ${quoteText(nodeId)}`);
+  const file = path.join(appliedFolder, FILE);
+  const joined = readValues(await readIfThere(file));
+  if (joined === undefined)
+    throw refuse(`nothing in ${quoteText(file)} about how this node has joined`);
+  const given = Object.entries(environment).filter(([, value]) => value !== '');
+  const names = new Set(given.map(([name]) => name.toUpperCase()));
+  const kept = Object.entries(joined).filter(([name]) => !names.has(name));
+  return Object.fromEntries([...given, ...kept]);
+}
+
+function readValues(text: string | undefined): Joined | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text ?? '');
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  const known = NAMES.flatMap((name) => {
+    const one = (value as Record<string, unknown>)[name];
+    return typeof one === 'string' ? [[name, one] as const] : [];
+  });
+  return Object.fromEntries(known);
+}
