@@ -94,8 +94,8 @@ async function report(
     return outcome.exitCode;
   }
   const exitCode = EXIT_OF[outcome.outcome];
-  if (isForPeople(options) && !options.quiet && 'configWarnings' in outcome)
-    complain(outcome.configWarnings);
+  const warnings = 'configWarnings' in outcome ? outcome.configWarnings : undefined;
+  if (isForPeople(options) && !options.quiet && warnings !== undefined) complain(warnings);
   const text = `wins: ${outcome.outcome}: ${outcome.reason}`;
   return tell({ ...options, show }, exitCode, { value: outcome, names: namesOf(outcome), text });
 }

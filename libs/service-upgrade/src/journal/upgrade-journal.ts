@@ -10,7 +10,7 @@ export interface ProgramIdentity {
   /** What the daemon itself reports. */
   readonly sha1: string;
   /** As `--version` prints it; undefined when the program does not say. */
-  readonly version?: string;
+  readonly version?: string | undefined;
 }
 
 /** The config that the old daemon served with; its bytes lie beside the journal until the upgrade is over. */
@@ -19,7 +19,7 @@ export interface ConfigBefore {
   readonly file: string;
   readonly sha256: string;
   /** Where it serves with that; absent when that cannot be told. */
-  readonly pipe?: string;
+  readonly pipe?: string | undefined;
 }
 
 /** Everything that finishing or undoing an upgrade needs to know. */
@@ -29,25 +29,25 @@ export interface UpgradeRecord {
   /** The new program while it is on trial. */
   readonly staged: string;
   /** Absent when there was no such program. */
-  readonly from?: ProgramIdentity;
+  readonly from?: ProgramIdentity | undefined;
   readonly to: ProgramIdentity;
   /** Absent when there was no service. */
-  readonly oldCommand?: ServiceCommand;
+  readonly oldCommand?: ServiceCommand | undefined;
   readonly newCommand: ServiceCommand;
   /** Where the daemon will serve. */
   readonly pipe: string;
   /** Where the old daemon served. */
   readonly oldPipe: string;
   /** What the old daemon served with; absent when that is not known. */
-  readonly configBefore?: ConfigBefore;
+  readonly configBefore?: ConfigBefore | undefined;
   /** Whether the service may have been stopped or changed. */
   readonly disturbed: boolean;
   /** Why it is undone. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   /** The run in which it was asked for; absent when that was on the host itself. */
-  readonly askedBy?: string;
+  readonly askedBy?: string | undefined;
   /** The how manieth upgrade to this program in a row a daemon began by itself; absent when it was asked for. */
-  readonly attempt?: number;
+  readonly attempt?: number | undefined;
 }
 
 const FORMAT = 1;

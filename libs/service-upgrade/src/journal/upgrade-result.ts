@@ -2,6 +2,7 @@ import { messageOf } from '@wins/wins-program';
 import { readText, type Effects } from '../run/effects.js';
 import type { UpgradeContext } from '../run/upgrade-context.js';
 import { hasFields, isText, maybe } from './has-fields.js';
+import type { ProgramIdentity } from './upgrade-journal.js';
 import { recordPath, type UpgradePlaces } from './upgrade-places.js';
 
 const OUTCOMES = ['upgraded', 'nothing', 'refused', 'rolledBack', 'failed'] as const;
@@ -24,20 +25,23 @@ export interface UpgradeResult {
   readonly outcome: UpgradeOutcome;
   /** Why, in words; what state the node is in, unless it is the wanted one. */
   readonly reason: string;
-  readonly from?: { readonly version?: string; readonly sha256: string };
-  readonly to?: { readonly version?: string; readonly sha256: string };
+  readonly from?: Omit<ProgramIdentity, 'sha1'> | undefined;
+  readonly to?: Omit<ProgramIdentity, 'sha1'> | undefined;
   readonly target?: string;
   readonly log?: string;
   /** The words of the service after its program; `before` is absent when there was none. */
-  readonly serviceArgs?: { readonly before?: readonly string[]; readonly after: readonly string[] };
+  readonly serviceArgs?: {
+    readonly before: readonly string[] | undefined;
+    readonly after: readonly string[];
+  };
   /** What the new program doubts of the config, a line for each doubt; absent when it has none. */
-  readonly configWarnings?: string;
+  readonly configWarnings?: string | undefined;
   /** The run in which it was asked for; absent when that was on the host itself. */
-  readonly askedBy?: string;
+  readonly askedBy?: string | undefined;
   /** Whether it was undone because it was interrupted, and not because of what it found. */
-  readonly interrupted?: boolean;
+  readonly interrupted?: true | undefined;
   /** The how manieth upgrade to this program in a row a daemon began by itself; absent when it was asked for. */
-  readonly attempt?: number;
+  readonly attempt?: number | undefined;
 }
 
 const LIMIT_BYTES = 1024 * 1024;

@@ -23,17 +23,13 @@ export async function finishUpgrade(
   const { context, places, journal, record, configWarnings } = run;
   const { id, from, to, oldCommand, newCommand, askedBy, attempt } = record;
   const result: UpgradeResult = {
-    ...{ id, outcome, reason },
-    ...(from && { from: releaseOf(from) }),
-    ...{ to: releaseOf(to), target: places.target, log: places.log },
-    ...(record.reason === INTERRUPTED && { interrupted: true }),
+    ...{ id, outcome, reason, from: from && releaseOf(from), to: releaseOf(to) },
+    ...{ target: places.target, log: places.log, configWarnings, askedBy, attempt },
+    interrupted: record.reason === INTERRUPTED ? true : undefined,
     serviceArgs: {
-      ...(oldCommand && { before: oldCommand.args }),
+      before: oldCommand?.args,
       after: (record.phase === 'undoing' ? oldCommand : newCommand)?.args ?? [],
     },
-    ...(configWarnings !== undefined && { configWarnings }),
-    ...(askedBy !== undefined && { askedBy }),
-    ...(attempt !== undefined && { attempt }),
   };
   // First: after a crash it is written again, to the same place.
   if (record.disturbed) await recordResult(context, places, result);

@@ -50,15 +50,11 @@ async function execute(
   const pipe = await pipeOf(plan.command.args);
   const configBefore = await keepConfigBefore(context, places, status);
   const record = await journal.begin({
-    ...{ phase: 'staging', id, disturbed: false, to: offered, newCommand: plan.command, pipe },
+    ...{ phase: 'staging', id, disturbed: false, from: installed, to: offered, configBefore, pipe },
+    ...{ oldCommand: status?.command, newCommand: plan.command, askedBy, attempt },
     staged: stagedPath(places, offered.version ?? '', offered.sha256),
-    ...(installed && { from: installed }),
-    ...(status && { oldCommand: status.command }),
     // The old config may be unreadable: then no daemon can be asked, and the new pipe is as good as any.
     oldPipe: await pipeOf(status?.command.args ?? []).catch(() => pipe),
-    ...(configBefore && { configBefore }),
-    ...(askedBy !== undefined && { askedBy }),
-    ...(attempt !== undefined && { attempt }),
   });
   const run: UpgradeRun = { context, places, journal, worker: 'helper', copy, record };
   let last: UpgradeStep = 'stage';

@@ -51,8 +51,8 @@ export async function prepareUpgrade(
   const offered = await identify(context, copy, bytes);
   const there = await readProgram(places.target);
   // A program that cannot say its release is replaced like any other.
-  const installed =
-    there && (await identify(context, places.target, there).catch(() => identityOf(there)));
+  const unknown = there && { sha256: there.sha256, sha1: there.sha1 };
+  const installed = there && (await identify(context, places.target, there).catch(() => unknown));
   const isSame = installed?.sha256 === sha256;
   const isServing =
     isSame && status?.state === 'running' && (await serves(context, status, offered));
@@ -80,23 +80,16 @@ export async function conclude(
 ): Promise<UpgradeResult> {
   const result: UpgradeResult = {
     ...{ id, outcome: kind === 'refusal' ? 'refused' : 'nothing', reason },
-    ...(installed && { from: releaseOf(installed) }),
-    ...{ to: releaseOf(offered), target: places.target, log: places.log },
+    ...{ from: installed && releaseOf(installed), to: releaseOf(offered) },
+    ...{ target: places.target, log: places.log },
   };
   await writeResult(effects, places, result);
   return result;
 }
 
 /** What a result says of a program. */
-export function releaseOf({ sha256, version }: ProgramIdentity): {
-  sha256: string;
-  version?: string;
-} {
-  return { sha256, ...(version !== undefined && { version }) };
-}
-
-function identityOf({ sha256, sha1 }: ProgramIdentity): ProgramIdentity {
-  return { sha256, sha1 };
+export function releaseOf({ sha256, version }: ProgramIdentity): Omit<ProgramIdentity, 'sha1'> {
+  return { sha256, version };
 }
 
 async function identify(
@@ -105,7 +98,7 @@ async function identify(
   { sha256, sha1 }: ProgramIdentity,
 ): Promise<ProgramIdentity> {
   const version = knownVersions?.get(sha256) ?? (await askVersion(effects, file, runMs));
-  return { sha256, sha1, ...(version !== undefined && { version }) };
+  return { sha256, sha1, version };
 }
 
 /** Whether the daemon of a running service is well; one that has just been started gets its time. */
