@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { NetError } from '../net-error.js';
 import { quoteForeign } from './foreign-text.js';
-import { networkFailure } from './network-failure.js';
 import { hostAndPort } from './open-connection.js';
 import type { RequestLifetime } from './request-lifetime.js';
 
@@ -40,7 +39,6 @@ export interface AnswerParts {
   readonly response: IncomingMessage;
   readonly lifetime: RequestLifetime;
   readonly idleMs: number;
-  readonly secrets: readonly string[];
 }
 
 /** An answer of a server to a request of ours. */
@@ -63,8 +61,8 @@ export class ReceivedAnswer implements HttpAnswer {
   }
 
   async *body({ maxBytes, mayBeEncoded = false }: BodyOptions): AsyncGenerator<Buffer, void> {
-    const { response, lifetime, idleMs, secrets } = this.#parts;
-    const { what } = lifetime;
+    const { response, lifetime, idleMs } = this.#parts;
+    const { what, secrets } = lifetime.facts;
     const peer = hostAndPort(this.url);
     const encoding = this.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
     if (encoding !== 'identity' && !mayBeEncoded) {
@@ -83,7 +81,7 @@ export class ReceivedAnswer implements HttpAnswer {
       try {
         next = await lifetime.within(idleMs, `${peer} sent nothing more`, () => parts.next());
       } catch (error) {
-        throw lifetime.cause ?? networkFailure(error, 'answer', { what, peer, secrets });
+        throw lifetime.failure(error, 'answer', peer);
       }
       if (next.done === true) return;
       sizeBytes += next.value.length;

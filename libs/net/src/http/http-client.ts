@@ -95,10 +95,8 @@ export class HttpClient implements Disposable {
     request: HttpRequest,
     asked: Asked,
   ): Promise<{ readonly answer: HttpAnswer; readonly body: Buffer }> {
-    return await this.ask(request, asked, async (answer, parts) => {
-      const all: Buffer[] = [];
-      for await (const part of parts) all.push(part);
-      return { answer, body: Buffer.concat(all) };
+    return await this.ask(request, asked, async (answer) => {
+      return { answer, body: await answer.bytes(asked) };
     });
   }
 
@@ -165,7 +163,8 @@ export class HttpClient implements Disposable {
 
   async #openOnce(request: HttpRequest, what: string): Promise<HttpAnswer> {
     const { limits, signal } = this.settings;
-    const lifetime = new RequestLifetime({ what, totalMs: limits.totalMs, signal });
+    const facts = { what, secrets: secretsOf(request, this.settings) };
+    const lifetime = new RequestLifetime(facts, limits.totalMs, signal);
     try {
       return await this.#followed(request, lifetime);
     } catch (error) {
@@ -176,7 +175,7 @@ export class HttpClient implements Disposable {
 
   async #followed(request: HttpRequest, lifetime: RequestLifetime): Promise<HttpAnswer> {
     const { maxRedirects, idleMs } = this.settings.limits;
-    const secrets = secretsOf(request, this.settings);
+    const { what, secrets } = lifetime.facts;
     const { authorization, trust } = request;
     const isBound =
       authorization !== undefined || ('roots' in trust && trust.roots === 'anyCertificate');
@@ -193,12 +192,11 @@ export class HttpClient implements Disposable {
               ...{ from: url, status, location: headers.location },
               ...{ count, maxRedirects, rule, secrets },
             });
-      if (verdict === undefined)
-        return new ReceivedAnswer({ url, response, lifetime, idleMs, secrets });
+      if (verdict === undefined) return new ReceivedAnswer({ url, response, lifetime, idleMs });
       response.destroy();
       if ('to' in verdict) url = verdict.to;
       else {
-        const message = `cannot ${lifetime.what}: found ${verdict.found}; wanted ${verdict.wanted}`;
+        const message = `cannot ${what}: found ${verdict.found}; wanted ${verdict.wanted}`;
         throw new NetError('redirectRefused', message);
       }
     }

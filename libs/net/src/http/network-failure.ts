@@ -20,18 +20,24 @@ const CERTIFICATE_ERRORS = new Map<string, NetErrorCode>([
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unknownAuthority'],
 ]);
 
-export interface FailureContext {
+/** What messages about a request say, and what they do not. */
+export interface RequestFacts {
+  /** The act, as the end of "cannot". */
   readonly what: string;
-  /** `host:port` of whom the stage is about. */
-  readonly peer: string;
+  /** Texts that no message holds. */
   readonly secrets: readonly string[];
 }
 
-/** What an error of Node's means at a stage. One of ours stays as it is. */
+/**
+ * What an error of Node's means at a stage. One of ours stays as it is.
+ *
+ * @param peer - `host:port` of whom the stage is about.
+ */
 export function networkFailure(
   error: unknown,
   stage: Stage,
-  { what, peer, secrets }: FailureContext,
+  peer: string,
+  { what, secrets }: RequestFacts,
 ): NetError {
   if (isNetError(error)) return error as NetError;
   const errno = errnoOf(error) ?? '';

@@ -6,7 +6,7 @@ import { proxyOf } from '../proxy/proxy-of.js';
 import { tlsOptions, type TlsTrust } from '../trust/tls-trust.js';
 import { basicAuthorization } from './basic-authorization.js';
 import type { CompleteSettings } from './http-settings.js';
-import { networkFailure, type Stage } from './network-failure.js';
+import type { Stage } from './network-failure.js';
 import { openProxyTunnel } from './proxy-tunnel.js';
 import type { RequestLifetime } from './request-lifetime.js';
 
@@ -15,7 +15,6 @@ export interface ConnectionWanted {
   readonly trust: TlsTrust;
   /** Undefined for none. */
   readonly proxy: URL | undefined;
-  readonly secrets: readonly string[];
 }
 
 /** The first address that answers is taken; each has so long before the next is tried beside it. */
@@ -28,7 +27,7 @@ const NEXT_ADDRESS_MS = 1000;
  * @throws NetError whose code says which of them failed.
  */
 export async function openConnection(
-  { url, trust, proxy, secrets }: ConnectionWanted,
+  { url, trust, proxy }: ConnectionWanted,
   { limits, systemRoots }: CompleteSettings,
   lifetime: RequestLifetime,
 ): Promise<Socket> {
@@ -41,7 +40,7 @@ export async function openConnection(
     try {
       return await lifetime.within(limits.connectMs, late, act);
     } catch (error) {
-      throw lifetime.cause ?? networkFailure(error, stage, { what: lifetime.what, peer, secrets });
+      throw lifetime.failure(error, stage, peer);
     }
   };
   const startTls = (socket: Socket, to: URL, its: TlsTrust, stage: Stage): Promise<Socket> =>
@@ -84,7 +83,7 @@ export async function openConnection(
     () =>
       openProxyTunnel(toFirst, {
         ...{ target: hostAndPort(url), authorization: basicAuthorization(proxy) },
-        ...{ proxy: hostAndPort(proxy), what: lifetime.what, secrets },
+        ...{ proxy: hostAndPort(proxy), what: lifetime.facts.what },
       }),
   );
   return await startTls(tunnel, url, trust, 'tls');

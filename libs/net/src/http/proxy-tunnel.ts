@@ -9,7 +9,6 @@ export interface TunnelWanted {
   /** `host:port` of the proxy, for messages. */
   readonly proxy: string;
   readonly what: string;
-  readonly secrets: readonly string[];
 }
 
 /**

@@ -1,36 +1,35 @@
 import { NetError } from '../net-error.js';
+import { networkFailure, type RequestFacts, type Stage } from './network-failure.js';
 
 interface Destroyable {
   destroy(error?: Error): unknown;
 }
 
-export interface LifetimeOptions {
-  /** The act, as the end of "cannot". */
-  readonly what: string;
-  readonly totalMs: number;
-  readonly signal: AbortSignal | undefined;
-}
-
 /** All that one request holds, from the name of the server to the last byte of its answer. Why it ended is set once. */
 export class RequestLifetime {
-  readonly what: string;
+  readonly facts: RequestFacts;
   #cause: NetError | undefined;
   readonly #owned = new Set<Destroyable>();
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = (): void => this.end(this.#aborted());
 
-  constructor({ what, totalMs, signal }: LifetimeOptions) {
-    this.what = what;
+  constructor(facts: RequestFacts, totalMs: number, signal: AbortSignal | undefined) {
+    this.facts = facts;
     this.#signal = signal;
     this.#timer = after(totalMs, () => this.end(this.#late('it had not ended', totalMs)));
     signal?.addEventListener('abort', this.#onAbort);
     if (signal?.aborted === true) this.end(this.#aborted());
   }
 
-  /** Why it ended, if it did before its time. */
-  get cause(): NetError | undefined {
-    return this.#cause;
+  /** Whether it ended before its time. */
+  get isOver(): boolean {
+    return this.#cause !== undefined;
+  }
+
+  /** Why it ended, if it did before its time; else what an error of Node's means at a stage. */
+  failure(error: unknown, stage: Stage, peer: string): NetError {
+    return this.#cause ?? networkFailure(error, stage, peer, this.facts);
   }
 
   /** Destroys this too when it ends. */
@@ -74,12 +73,12 @@ export class RequestLifetime {
   }
 
   #late(found: string, ms: number): NetError {
-    const message = `cannot ${this.what}: ${found} within ${ms} ms`;
+    const message = `cannot ${this.facts.what}: ${found} within ${ms} ms`;
     return new NetError('timedOut', message, { isTransient: true });
   }
 
   #aborted(): NetError {
-    return new NetError('aborted', `cannot ${this.what}: it was aborted`);
+    return new NetError('aborted', `cannot ${this.facts.what}: it was aborted`);
   }
 }
 

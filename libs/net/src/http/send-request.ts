@@ -10,7 +10,6 @@ import { basicAuthorization } from './basic-authorization.js';
 import type { ConnectionPool, PooledOptions } from './connection-pool.js';
 import type { CompleteSettings } from './http-settings.js';
 import type { RedirectRule } from './judge-redirect.js';
-import { networkFailure } from './network-failure.js';
 import { hostAndPort, openConnection, proxyTo } from './open-connection.js';
 import type { RequestLifetime } from './request-lifetime.js';
 
@@ -64,8 +63,7 @@ export async function sendRequest(
   settings: CompleteSettings,
   { pool, lifetime }: { readonly pool: ConnectionPool; readonly lifetime: RequestLifetime },
 ): Promise<IncomingMessage> {
-  const secrets = secretsOf(asked, settings);
-  const { what } = lifetime;
+  const { what } = lifetime.facts;
   const peer = hostAndPort(url);
   const proxy = asked.isDirect === true ? undefined : proxyTo(url, settings.environment, what);
   const { trust: trustOrRule } = asked;
@@ -75,7 +73,7 @@ export async function sendRequest(
   for (;;) {
     const opened = pool.hasKept(poolName)
       ? undefined
-      : await openConnection({ url, trust, proxy, secrets }, settings, lifetime);
+      : await openConnection({ url, trust, proxy }, settings, lifetime);
     const outgoing = requestBy(opened);
     try {
       return await answerOf(outgoing);
@@ -83,8 +81,8 @@ export async function sendRequest(
       // The server had closed a connection that was kept: it has not read the request, or it may be sent twice.
       const isStale =
         outgoing.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(errnoOf(error) ?? '');
-      if (!isStale || lifetime.cause !== undefined || !isRepeatable(asked))
-        throw lifetime.cause ?? networkFailure(error, 'answer', { what, peer, secrets });
+      if (!isStale || lifetime.isOver || !isRepeatable(asked))
+        throw lifetime.failure(error, 'answer', peer);
       pool.endKept(poolName);
     }
   }
