@@ -25,30 +25,21 @@ export class ProbeTls {
   #roots: readonly string[] | undefined;
 
   async trustFor({ insecure, caCert, clientCert, clientKey }: HttpGet): Promise<ProbeTrust> {
-    const faults: Error[] = [];
-    const attempt = async <T>(what: string, act: () => Promise<T>): Promise<T | undefined> => {
-      try {
-        return await act();
-      } catch (cause) {
-        const message = `cannot use ${what} of a probe: ${messageOf(cause)}`;
-        faults.push(new Error(message, { cause }));
-        return undefined;
-      }
-    };
     // Whoever accepts any certificate shows none.
-    const named = (file: string | undefined): string => (insecure ? '' : (file ?? ''));
-    const ca =
-      named(caCert) &&
-      (await attempt('caCert', () =>
-        readAuthorities(named(caCert), (message) => faults.push(new Error(message))),
-      ));
+    if (insecure) return { trust: ANYBODY, faults: [] };
+    const faults: Error[] = [];
+    const attempt = <T>(what: string, acting: Promise<T>): Promise<T | undefined> =>
+      acting.catch((cause: unknown) => {
+        faults.push(new Error(`cannot use ${what} of a probe: ${messageOf(cause)}`, { cause }));
+        return undefined;
+      });
+    const onWarning = (message: string) => faults.push(new Error(message));
+    const ca = caCert ? await attempt('caCert', readAuthorities(caCert, onWarning)) : undefined;
     const pair =
-      (named(clientCert) || named(clientKey)) &&
-      (await attempt('clientCert and clientKey', () =>
-        readPair(named(clientCert), named(clientKey)),
-      ));
-    const trust = insecure ? ANYBODY : this.#trustOf(ca || undefined, pair || undefined);
-    return { trust, faults };
+      clientCert || clientKey
+        ? await attempt('clientCert and clientKey', readPair(clientCert ?? '', clientKey ?? ''))
+        : undefined;
+    return { trust: this.#trustOf(ca, pair), faults };
   }
 
   #trustOf(ca: string | undefined, pair: Pair | undefined): TlsTrust {

@@ -4,7 +4,7 @@ import { setMaxListeners } from 'node:events';
 import type { AgentEvent } from '../agent-event.js';
 import type { Pass, ProbeStatus } from '../apply/pass.js';
 import type { Warnings } from '../apply/warnings.js';
-import type { HttpGet, Probe } from '../plan/plan.js';
+import type { Probe } from '../plan/plan.js';
 import type { Clock } from '../ports.js';
 import { httpProbe } from './http-probe.js';
 import type { ProbeTls } from './probe-tls.js';
@@ -131,25 +131,12 @@ async function ask(name: string, probe: Probe, steps: OwnSteps): Promise<boolean
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) return false;
   const timeoutMs = timeoutSeconds > 0 ? timeoutSeconds * 1000 : DEFAULT_PROBE_TIMEOUT_MS;
   const late = steps.deadlines.after(timeoutMs, probe);
-  return askInTime(name, { url, httpGet, late }, steps);
-}
-
-interface Question {
-  readonly url: URL;
-  readonly httpGet: HttpGet;
-  /** Aborts when it is too late for an answer. */
-  readonly late: AbortSignal;
-}
-
-async function askInTime(
-  name: string,
-  { url, httpGet, late }: Question,
-  { client, tls, warnings, pass }: ProbeSteps,
-): Promise<boolean> {
-  const { trust, faults } = await tls.trustFor(httpGet);
-  const [fault] = faults;
-  const topic = `certificates of probe ${name}`;
-  if (fault === undefined) warnings.clear(pass.source, topic);
-  else warnings.tell(pass.source, topic, fault.message, fault);
-  return httpProbe({ client, url, trust, signal: late });
+  const {
+    trust,
+    faults: [fault],
+  } = await steps.tls.trustFor(httpGet);
+  const certificates = `certificates of probe ${name}`;
+  if (fault === undefined) warnings.clear(pass.source, certificates);
+  else warnings.tell(pass.source, certificates, fault.message, fault);
+  return httpProbe({ client: steps.client, url, trust, signal: late });
 }
