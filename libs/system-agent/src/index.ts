@@ -36,9 +36,9 @@ export {
   type RegistriesCheck,
 } from './images/check-registries.js';
 export type { ImageLimits } from './images/image-limits.js';
-export { imageStore, type ImageStoreOptions } from './images/image-store.js';
+export { imageStore } from './images/image-store.js';
+export type { ImageStoreOptions } from './images/store-options.js';
 export type { CredentialProviderPlace } from './images/provider/provider-config.js';
-export type { RegistryOptions } from './images/registry/registry-access.js';
 export { parseReference, type Reference } from './images/reference.js';
 export { registriesFiles } from './images/registry/registries-file.js';
 export type { FileSystemOs } from './images/unpack/entry-path.js';

@@ -26,10 +26,10 @@ export async function checkRegistry(
   if (isOff(settings)) throw new UsageError(`cannot check ${image}: ${settings.reason}`);
   const trust = (await thisSystem()).fileTrust();
   const signal = AbortSignal.timeout(LIMIT_MS);
-  const { checkImageOf, referenceFault } = heavyParts().registries();
+  const { checkImage, checkOptions, referenceFault } = heavyParts().registries();
   const fault = referenceFault(image);
   if (fault !== undefined) throw new UsageError(fault);
-  const check = await checkImageOf(settings, trust, image, signal);
+  const check = await checkImage(image, checkOptions(settings, trust), signal);
   const isFound = check.isInArchive || check.registries.some(({ result }) => result === 'ok');
   for (const warning of check.warnings) process.stderr.write(`${escapeText(warning)}\n`);
   await show({

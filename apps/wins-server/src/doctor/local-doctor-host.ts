@@ -92,7 +92,8 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     },
     checkRegistries: (settings) => {
       const signal = AbortSignal.timeout(REGISTRIES_TIMEOUT_MS);
-      return heavyParts().registries().checkRegistriesOf(settings, system.fileTrust(), signal);
+      const { checkRegistries, checkOptions } = heavyParts().registries();
+      return checkRegistries(checkOptions(settings, system.fileTrust()), signal);
     },
     planStatus: (server) => askPlanStatus({ server }, QUESTION),
     csiProxyStatus: (server) => askCsiProxyStatus({ server }, QUESTION),

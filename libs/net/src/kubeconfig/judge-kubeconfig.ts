@@ -35,12 +35,10 @@ export interface ReadKubeconfig {
  * @param allowHttp - Accepts an `http://` address of another machine; one of this machine is always accepted.
  */
 export function judgeKubeconfig(text: string, allowHttp: boolean): ReadKubeconfig | Refusal {
-  const yaml = readYaml(text, 'the kubeconfig');
-  if ('found' in yaml) return yaml;
   const warnings: string[] = [];
-  const result = kubeconfig(allowHttp, warnings).safeParse(yaml.value);
-  if (!result.success) return { found: describe(result.error.issues[0]) };
-  const { cluster, user } = result.data;
+  const yaml = readYaml(kubeconfig(allowHttp, warnings), text, 'the kubeconfig');
+  if ('found' in yaml) return yaml;
+  const { cluster, user } = yaml.value;
   const { 'certificate-authority-data': ca, 'tls-server-name': tlsServerName } = cluster;
   const access = {
     server: cluster.server,
@@ -164,19 +162,4 @@ function credentialsOf(user: {
     return 'a client certificate and a key that cannot be read, or do not belong together';
   }
   return { ...(token && { token }), clientCertificate: { cert, key } };
-}
-
-function describe(issue: z.core.$ZodIssue | undefined): string {
-  const path = (issue?.path ?? []).map(String).join('.');
-  const where = path === '' ? 'the kubeconfig' : `${quoteText(path)} of the kubeconfig`;
-  return `found ${foundIn(issue)} in ${where}`;
-}
-
-function foundIn(issue: z.core.$ZodIssue | undefined): string {
-  if (issue?.code === 'custom') return issue.message;
-  if (issue?.code === 'invalid_type') return `no ${issue.expected}`;
-  if (issue?.code !== 'unrecognized_keys') return 'a value that cannot be used';
-  // The names are those of a stranger.
-  const keys = issue.keys.filter((key) => /^[\w.-]{1,64}$/.test(key)).map((key) => quoteText(key));
-  return keys.length === 0 ? 'an unsupported key' : `the unsupported key ${keys.join(', ')}`;
 }

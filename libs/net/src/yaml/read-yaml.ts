@@ -7,11 +7,13 @@ import {
   type ParseOptions,
   type SchemaOptions,
 } from 'yaml';
+import { quoteText } from '@wins/wins-program';
+import type { z } from 'zod';
 import type { Refusal } from '../kubeconfig/refusal.js';
 
 /** The first document of a text. */
-export interface FoundYaml {
-  readonly value: unknown;
+export interface FoundYaml<Value> {
+  readonly value: Value;
   /** How many documents come after it, of which nothing is used, as in Go. */
   readonly more: number;
 }
@@ -28,15 +30,17 @@ const MAX_DEPTH = 100;
 const MAX_ALIASES = 1000;
 
 /**
- * Reads the first document of a text that may hold secrets: a refusal has the line of the fault, and nothing that stands there.
+ * Reads the first document of a text that may hold secrets: a refusal has the line or the key of the fault, and no value.
  *
+ * @param schema - Of an empty document too, which is undefined.
  * @param name - The text, as refusals name it: `the kubeconfig`.
  */
-export function readYaml(
+export function readYaml<Value>(
+  schema: z.ZodType<Value>,
   text: string,
   name: string,
   { prepare, ...options }: YamlOptions = {},
-): FoundYaml | Refusal {
+): FoundYaml<Value> | Refusal {
   // The line ends of YAML 1.1; offsets stay.
   const lines = text.replace(/\r(?!\n)|\u0085/g, '\n');
   const tokens = tokensOf(lines);
@@ -49,12 +53,27 @@ export function readYaml(
     return { found: `found no YAML in ${name} (line ${line})` };
   }
   if (document !== undefined) prepare?.(document);
+  let value: unknown;
   try {
-    const value = document?.toJS({ maxAliasCount: MAX_ALIASES }) as unknown;
-    return { value, more: Math.max(all.length - 1, 0) };
+    value = document?.toJS({ maxAliasCount: MAX_ALIASES });
   } catch {
     return { found: `found YAML in ${name} that has too many aliases` };
   }
+  const { data, error: misfit } = schema.safeParse(value);
+  if (misfit === undefined) return { value: data, more: Math.max(all.length - 1, 0) };
+  const [issue] = misfit.issues;
+  const path = (issue?.path ?? []).map(String).join('.');
+  const where = path === '' ? name : `${quoteText(path)} of ${name}`;
+  return { found: `found ${foundIn(issue)} in ${where}` };
+}
+
+function foundIn(issue: z.core.$ZodIssue | undefined): string {
+  if (issue?.code === 'custom') return issue.message;
+  if (issue?.code === 'invalid_type') return `no ${issue.expected}`;
+  if (issue?.code !== 'unrecognized_keys') return 'a value that cannot be used';
+  // The names are those of a stranger.
+  const keys = issue.keys.filter((key) => /^[\w.-]{1,64}$/.test(key)).map((key) => quoteText(key));
+  return keys.length === 0 ? 'an unsupported key' : `the unsupported key ${keys.join(', ')}`;
 }
 
 /** Undefined where they are nested too deeply: the composer calls itself for each level. */

@@ -1,12 +1,13 @@
 import { proxyOf } from '@wins/net';
 import { messageOf } from '@wins/wins-program';
-import { DEFAULT_IMAGE_LIMITS } from './image-limits.js';
-import { isInArchive, type ImageStoreOptions } from './image-store.js';
+import { inArchive } from './image-store.js';
 import { parseReference } from './reference.js';
 import { baseOf, endpointsOf, type Endpoint } from './registry/endpoints.js';
-import { RegistryAccess, registryParts } from './registry/registry-access.js';
+import { RegistryAccess } from './registry/registry-access.js';
+import type { Registries } from './registry/registries-file.js';
 import { fetchImage } from './registry/registry-image.js';
-import type { RegistrySession } from './registry/registry-session.js';
+import { RegistrySession } from './registry/registry-session.js';
+import { storeParts, type ImageStoreOptions } from './store-options.js';
 
 /** One place that is asked, and what came of it. No text is a secret; what servers said is quoted. */
 export interface AskedRegistry {
@@ -61,27 +62,26 @@ export async function checkImage(
   options: CheckOptions,
   signal: AbortSignal,
 ): Promise<ImageCheck> {
-  const limits = { ...DEFAULT_IMAGE_LIMITS, ...options.limits };
   const reference = parseReference(image);
-  const wanted = { reference, platform: options.platform, limits };
   const warnings: string[] = [];
   const onWarning = (message: string) => void warnings.push(message);
-  const all = registryParts({ ...options, onWarning });
-  using access = await RegistryAccess.open(all, limits, signal);
+  const wanted = { ...storeParts({ ...options, onWarning }), reference };
+  using access = await RegistryAccess.open(wanted, signal);
   const registries: AskedRegistry[] = [];
-  let isFound = await isInArchive(all, wanted, signal);
-  const check = { image, isInArchive: isFound, registriesFile: access.found.file ?? '' };
+  const isLocal = await inArchive(wanted, signal, () => Promise.resolve());
+  let isFound = isLocal;
   for (const endpoint of endpointsOf(reference, access.found.registries)) {
     const asked = await describe(endpoint, access, options, async (session) => {
       if (isFound) return false;
-      await fetchImage(session, access.connections, wanted);
+      await fetchImage(session, access, wanted);
       return true;
     });
     signal.throwIfAborted();
     isFound ||= asked.result === 'ok';
     registries.push(asked);
   }
-  return { ...check, registries, warnings };
+  const registriesFile = access.found.file ?? '';
+  return { image, isInArchive: isLocal, registriesFile, registries, warnings };
 }
 
 /**
@@ -93,26 +93,11 @@ export async function checkRegistries(
   options: CheckOptions,
   signal: AbortSignal,
 ): Promise<RegistriesCheck> {
-  const limits = { ...DEFAULT_IMAGE_LIMITS, ...options.limits };
   const warnings: string[] = [];
   const onWarning = (message: string) => void warnings.push(message);
-  const all = registryParts({ ...options, onWarning });
-  using access = await RegistryAccess.open(all, limits, signal);
-  const { mirrors, configs } = access.found.registries;
-  const endpoints = new Map<string, Endpoint>();
-  const add = (text: string, mirrorOf?: string): void => {
-    const base = baseOf(text);
-    const endpoint = { base, repository: '', ...(mirrorOf !== undefined && { mirrorOf }) };
-    if (!endpoints.has(base.href)) endpoints.set(base.href, endpoint);
-  };
-  for (const [name, mirror] of Object.entries(mirrors ?? {}))
-    for (const text of mirror?.endpoint ?? []) add(text, name);
-  const isKnown = (host: string): boolean =>
-    [...endpoints.values()].some(({ base }) => base.host === host);
-  for (const name of Object.keys(configs ?? {}))
-    if (name !== '*' && !isKnown(baseOf(name).host)) add(name);
+  using access = await RegistryAccess.open(storeParts({ ...options, onWarning }), signal);
   const registries: AskedRegistry[] = [];
-  for (const endpoint of endpoints.values()) {
+  for (const endpoint of namedEndpoints(access.found.registries)) {
     const asked = await describe(endpoint, access, options, async (session) => {
       await session.ping();
       return true;
@@ -123,42 +108,49 @@ export async function checkRegistries(
   return { registriesFile: access.found.file ?? '', registries, warnings };
 }
 
+function namedEndpoints({ mirrors, configs }: Registries): Iterable<Endpoint> {
+  const endpoints = new Map<string, Endpoint>();
+  const add = (text: string, mirror: Pick<Endpoint, 'mirrorOf'> = {}): void => {
+    const base = baseOf(text);
+    if (!endpoints.has(base.href)) endpoints.set(base.href, { base, repository: '', ...mirror });
+  };
+  for (const [mirrorOf, mirror] of Object.entries(mirrors ?? {}))
+    for (const text of mirror?.endpoint ?? []) add(text, { mirrorOf });
+  const isKnown = (host: string): boolean =>
+    [...endpoints.values()].some(({ base }) => base.host === host);
+  for (const name of Object.keys(configs ?? {}))
+    if (name !== '*' && !isKnown(baseOf(name).host)) add(name);
+  return endpoints.values();
+}
+
 /** @param ask - Resolves with false where it asked nothing. */
 async function describe(
   endpoint: Endpoint,
   access: RegistryAccess,
-  { environment = process.env }: CheckOptions,
+  { environment }: CheckOptions,
   ask: (session: RegistrySession) => Promise<boolean>,
 ): Promise<AskedRegistry> {
   const { base, repository, mirrorOf = '', rewrittenBy = '' } = endpoint;
-  const session = access.session(endpoint);
-  const result: { result: AskedRegistry['result']; failure: string } = await ask(session).then(
+  const session = new RegistrySession(endpoint, access);
+  const result: Pick<AskedRegistry, 'result' | 'failure'> = await ask(session).then(
     (isAsked) => ({ result: isAsked ? 'ok' : 'notAsked', failure: '' }),
     (error: unknown) => ({ result: 'failed', failure: messageOf(error) }),
   );
+  const login = async () => (await access.findLogin(endpoint))?.from ?? '';
   return {
     ...{ url: base.href, repository, mirrorOf, rewrittenBy },
-    proxy: proxyName(base, environment),
-    trust: access.connections.describeTrust(base),
-    login: session.shown ?? (await loginName(endpoint, access)),
+    // The rest of its address may be a password.
+    proxy: await orFailure(() => new URL(proxyOf(base, environment) ?? 'none:').host),
+    trust: access.describeTrust(base),
+    login: session.shown ?? (await orFailure(login)),
     isLoginShown: session.shown !== undefined,
     ...result,
   };
 }
 
-function proxyName(base: URL, environment: CheckOptions['environment']): string {
+async function orFailure(find: () => string | Promise<string>): Promise<string> {
   try {
-    const proxy = proxyOf(base, environment ?? {});
-    // The rest may be a password.
-    return proxy === undefined ? '' : new URL(proxy).host;
-  } catch (error) {
-    return messageOf(error);
-  }
-}
-
-async function loginName(endpoint: Endpoint, access: RegistryAccess): Promise<string> {
-  try {
-    return (await access.findLogin(endpoint))?.from ?? '';
+    return await find();
   } catch (error) {
     return messageOf(error);
   }

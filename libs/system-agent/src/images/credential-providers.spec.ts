@@ -74,7 +74,7 @@ describe('a credential provider of the kubelet', () => {
   it('is asked by its protocol, and its login used', async () => {
     provide(say(answer()));
     expect(await find()).toEqual({
-      credentials: { kind: 'password', username: 'agent', password: 'canary' },
+      credentials: { username: 'agent', password: 'canary' },
       from: `the credential provider ${NAME}`,
     });
     expect(JSON.parse(asked())).toEqual({
@@ -142,7 +142,7 @@ describe('a credential provider of the kubelet', () => {
   it.each([
     ['ends with 3', 'echo "no role" >&2; exit 3', 'found the exit code 3 with "no role"'],
     ['writes too much', 'head -c 1100000 /dev/zero; sleep 1000', 'found more than 1048576 bytes'],
-    ['writes no JSON', 'echo canary', 'found another form'],
+    ['writes no JSON', 'echo canary', 'found no JSON'],
     ['writes another kind', say(answer({ kind: 'Other' })), 'found another form'],
     ['speaks another version', say(answer({ apiVersion: 'v2' })), 'found another form'],
     ['says no key of its cache', say(answer({ cacheKeyType: undefined })), 'found another form'],
@@ -177,7 +177,12 @@ describe('a credential provider of the kubelet', () => {
     ['is in a folder of others', () => chmodSync(folder(), 0o777), {}, 'can write to it'],
     ['is configured by others', () => chmodSync(configFile(), 0o666), {}, 'can write to it'],
     ['wants another protocol', () => undefined, { apiVersion: 'v1' }, 'providers.0.apiVersion'],
-    ['wants what is not known', () => undefined, { tokenAttributes: {} }, '(tokenAttributes)'],
+    [
+      'wants what is not known',
+      () => undefined,
+      { tokenAttributes: {} },
+      'the unsupported key "tokenAttributes"',
+    ],
     ['has no time for its cache', () => undefined, { defaultCacheDuration: 'x' }, 'Duration'],
   ])('that %s is not run', async (_title, change, settings, found) => {
     provide(say(answer()), settings);

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { dockerArchive, ImageLab, tarOf, type TarMember } from '../testing/image-harness.js';
-import type { ImageStoreOptions } from './image-store.js';
+import type { ImageStoreOptions } from './store-options.js';
 
 const WINDOWS = { platform: { os: 'windows', arch: 'amd64' } } as const;
 let lab: ImageLab;

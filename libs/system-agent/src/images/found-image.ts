@@ -1,4 +1,11 @@
-import type { ImageConfig, ImagePlatform } from './image-documents.js';
+import { checkedBytes, readDocument, type Expected } from './checked-bytes.js';
+import {
+  parseConfig,
+  type Descriptor,
+  type ImageConfig,
+  type ImagePlatform,
+  type Manifest,
+} from './image-documents.js';
 import { imageFailed } from './image-failure.js';
 import type { ImageLimits } from './image-limits.js';
 import type { Reference } from './reference.js';
@@ -24,24 +31,60 @@ export interface FoundImage {
   layers(first: number): AsyncIterable<AsyncIterable<Uint8Array>>;
 }
 
-/** What an image is made of. */
-export interface ImageParts {
-  readonly config: ImageConfig;
-  /** As many as it has; of an archive of Docker nothing else is known of them. */
-  readonly layers: readonly { readonly mediaType?: string | undefined }[];
-  readonly open: FoundImage['layers'];
-}
+/** As many as the image has; of an archive of Docker nothing else is known of them. */
+type Layers = readonly { readonly mediaType?: string | undefined }[];
 
 /** @throws AgentError `imageFailed` when the config is about other layers. */
-export function foundImage({ config, layers, open }: ImageParts): FoundImage {
+export function foundImage(
+  config: ImageConfig,
+  layers: Layers,
+  open: FoundImage['layers'],
+): FoundImage {
   const { diffIds } = config;
   if (diffIds.length === layers.length)
     return { diffIds, baseLayers: baseLayersOf(config, layers), layers: open };
-  throw imageFailed(
-    'read an image',
-    `${diffIds.length} digests in its config`,
-    `one for each of ${layers.length} layers`,
-  );
+  const wanted = `one for each of ${layers.length} layers`;
+  throw imageFailed('read an image', `${diffIds.length} digests in its config`, wanted);
+}
+
+/** Where the blobs of an image are. What is read of them is checked by whoever reads. */
+export interface BlobSource {
+  blob(descriptor: Descriptor): AsyncIterable<Uint8Array>;
+  /** Each is read to its end before the next is asked for. */
+  layers(
+    descriptors: readonly Descriptor[],
+  ): Iterable<AsyncIterable<Uint8Array>> | AsyncIterable<AsyncIterable<Uint8Array>>;
+}
+
+/**
+ * The image of a manifest. All that is read of it has the digest that the manifest has for it.
+ *
+ * @throws AgentError `imageFailed`; what the source throws.
+ */
+export async function imageOfManifest(
+  { config, layers }: Manifest,
+  { documentBytes, layerBytes }: ImageLimits,
+  source: BlobSource,
+): Promise<FoundImage> {
+  const text = await readDocument(source.blob(config), {
+    ...{ what: 'read the config of an image', maxBytes: documentBytes },
+    ...exactly(config),
+  });
+  return foundImage(parseConfig(text), layers, async function* open(first) {
+    const wanted = layers.slice(first).values();
+    for await (const bytes of source.layers(layers.slice(first))) {
+      const { value: layer } = wanted.next();
+      yield checkedBytes(bytes, {
+        ...{ what: 'read a layer', maxBytes: layerBytes },
+        ...(layer && exactly(layer)),
+      });
+    }
+  });
+}
+
+/** What the bytes of a blob must be. */
+export function exactly({ digest, size }: Descriptor): Pick<Expected, 'digest' | 'size'> {
+  return { digest, size };
 }
 
 /** A layer that only Microsoft gives out. */
@@ -50,7 +93,7 @@ const NOT_DISTRIBUTED = /nondistributable|foreign/;
 const OF_BASE = /^(?:Apply image|Install update) /;
 
 /** Of the layers from the lowest on: one above another kind of layer is not one of the base, whatever it says of itself. */
-function baseLayersOf({ os, madeBy }: ImageConfig, layers: ImageParts['layers']): number {
+function baseLayersOf({ os, madeBy }: ImageConfig, layers: Layers): number {
   if (os !== 'windows') return 0;
   const isTold = madeBy.length === layers.length;
   const first = layers.findIndex(

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { imageFailed } from './image-failure.js';
+import { imageFailed, parseJson } from './image-failure.js';
 
 const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 const annotations = z.record(z.string(), z.string()).nullish();
@@ -11,7 +11,11 @@ const descriptor = z.object({
   platform: z.object({ os: z.string(), architecture: z.string() }).nullish(),
   annotations,
 });
-const manifest = z.object({ config: descriptor, layers: z.array(descriptor) });
+const manifest = z.object({
+  config: descriptor,
+  layers: z.array(descriptor),
+  manifests: z.unknown().optional(),
+});
 const index = z.object({ manifests: z.array(descriptor) });
 const config = z.object({
   os: z.string().nullish(),
@@ -31,16 +35,14 @@ const dockerArchive = z.array(
 
 /** What an entry of a list is for that does not say, as for Go. */
 const DEFAULT_PLATFORM = { os: 'linux', architecture: 'amd64' };
+const MANIFEST = ['a manifest', 'schema version 2 of Docker, or OCI'] as const;
+const CONFIG = ['the config of an image', 'rootfs.diff_ids'] as const;
+/** A list of lists of images; nothing real goes deeper. */
+const MAX_DEPTH = 3;
 
 /** A document or layer by its digest. */
 export type Descriptor = z.infer<typeof descriptor>;
 export type Manifest = z.infer<typeof manifest>;
-export type DockerArchive = z.infer<typeof dockerArchive>;
-
-/** An image for one platform, or the list of those for several. */
-export type ManifestOrIndex =
-  | { readonly kind: 'manifest'; readonly manifest: Manifest }
-  | { readonly kind: 'index'; readonly manifests: readonly Descriptor[] };
 
 /** In Go's words: `windows`, `amd64`. */
 export interface ImagePlatform {
@@ -49,41 +51,34 @@ export interface ImagePlatform {
 }
 
 /**
- * Reads a manifest of Docker or OCI, or a list of them, by its content: what a server says of its type decides nothing.
+ * Reads a manifest of Docker or OCI, or that for the platform of a list of them, by its content: what a server says of its type decides nothing.
  *
- * @throws AgentError `imageFailed`.
+ * @param fetch - Gets the manifest, or another list, that an entry of a list names.
+ * @throws AgentError `imageFailed`, also when there is no image for the platform; what `fetch` throws.
  */
-export function parseManifest(text: Buffer): ManifestOrIndex {
-  const value = parseJson(text, 'manifest');
-  const asIndex = index.safeParse(value);
-  const asManifest = manifest.safeParse(value);
-  if (asIndex.success && asManifest.success)
-    throw imageFailed('read a manifest', 'an image and a list of images in one', 'either');
-  if (asIndex.success) return { kind: 'index', manifests: asIndex.data.manifests };
-  if (asManifest.success) return { kind: 'manifest', manifest: asManifest.data };
-  throw imageFailed(
-    'read a manifest',
-    'another form',
-    'schema version 2 of Docker, or OCI',
-    asManifest.error,
-  );
-}
-
-/** @throws AgentError `imageFailed` when there is no image for the platform. */
-export function choosePlatform(
-  manifests: readonly Descriptor[],
+export async function findManifest(
+  text: Buffer,
   { os, arch }: ImagePlatform,
-): Descriptor {
-  const chosen = manifests.find(({ platform }) => {
-    const its = platform ?? DEFAULT_PLATFORM;
-    return its.os === os && its.architecture === arch;
-  });
-  if (chosen !== undefined) return chosen;
-  throw imageFailed(
-    'choose an image',
-    `${manifests.length} images for other platforms`,
-    `one for ${os}/${arch}`,
-  );
+  fetch: (entry: Descriptor) => Promise<Buffer>,
+): Promise<Manifest> {
+  let current = text;
+  for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
+    const parsed = parseJson(manifest.or(index), current, MANIFEST);
+    if ('layers' in parsed) {
+      if (!Array.isArray(parsed.manifests)) return parsed;
+      throw imageFailed('read a manifest', 'an image and a list of images in one', 'either');
+    }
+    const chosen = parsed.manifests.find(({ platform }) => {
+      const its = platform ?? DEFAULT_PLATFORM;
+      return its.os === os && its.architecture === arch;
+    });
+    if (chosen === undefined) {
+      const found = `${parsed.manifests.length} images for other platforms`;
+      throw imageFailed('choose an image', found, `one for ${os}/${arch}`);
+    }
+    current = await fetch(chosen);
+  }
+  throw imageFailed('read a manifest', 'lists in lists', 'an image');
 }
 
 /** What the config of an image says of its layers. */
@@ -98,37 +93,18 @@ export interface ImageConfig {
 
 /** @throws AgentError `imageFailed`. */
 export function parseConfig(text: Buffer): ImageConfig {
-  const { data, error } = config.safeParse(parseJson(text, 'config'));
-  if (data === undefined) {
-    const found = 'no digests of its layers';
-    throw imageFailed('read the config of an image', found, 'rootfs.diff_ids', error);
-  }
-  const made = (data.history ?? []).filter(({ empty_layer: isEmpty }) => isEmpty !== true);
-  return {
-    os: data.os ?? '',
-    diffIds: data.rootfs.diff_ids,
-    madeBy: made.map(({ created_by: by }) => by ?? ''),
-  };
+  const { os, rootfs, history } = parseJson(config, text, CONFIG);
+  const made = (history ?? []).filter(({ empty_layer: isEmpty }) => isEmpty !== true);
+  const madeBy = made.map(({ created_by: by }) => by ?? '');
+  return { os: os ?? '', diffIds: rootfs.diff_ids, madeBy };
 }
 
 /** @throws AgentError `imageFailed`. */
-export function parseDockerArchive(text: Buffer): DockerArchive {
-  const parsed = dockerArchive.safeParse(parseJson(text, 'manifest.json'));
-  if (parsed.success) return parsed.data;
-  throw imageFailed('read manifest.json', 'another form', 'that of docker save', parsed.error);
+export function parseDockerArchive(text: Buffer): z.infer<typeof dockerArchive> {
+  return parseJson(dockerArchive, text, ['manifest.json', 'that of docker save']);
 }
 
 /** @throws AgentError `imageFailed`. */
 export function parseOciIndex(text: Buffer): readonly Descriptor[] {
-  const parsed = index.safeParse(parseJson(text, 'index.json'));
-  if (parsed.success) return parsed.data.manifests;
-  throw imageFailed('read index.json', 'another form', 'that of an OCI layout', parsed.error);
-}
-
-function parseJson(text: Buffer, what: string): unknown {
-  try {
-    return JSON.parse(text.toString('utf8'));
-  } catch (error) {
-    throw imageFailed(`read a ${what}`, 'no JSON', 'JSON', error);
-  }
+  return parseJson(index, text, ['index.json', 'that of an OCI layout']).manifests;
 }

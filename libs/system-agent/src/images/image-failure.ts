@@ -1,4 +1,5 @@
 import { messageOf, quoteText } from '@wins/wins-program';
+import type { z } from 'zod';
 import { AgentError } from '../agent-error.js';
 
 /** Why an image cannot be had. `what` is what was tried, with foreign text quoted already. */
@@ -19,4 +20,25 @@ export function asImageError(error: unknown, what: string): AgentError {
   return new AgentError('imageFailed', `cannot ${what}: ${quoteText(messageOf(error))}`, {
     cause: error,
   });
+}
+
+/**
+ * Reads JSON of a shape. No error repeats a value: it may be a password.
+ *
+ * @param what - The text, as the error names it: `the manifest`.
+ */
+export function parseJson<T>(
+  schema: z.ZodType<T>,
+  text: string | Buffer,
+  [what, wanted]: readonly [what: string, wanted: string],
+): T {
+  let json: unknown;
+  try {
+    json = JSON.parse(text.toString());
+  } catch {
+    throw imageFailed(`read ${what}`, 'no JSON', wanted);
+  }
+  const { data, success } = schema.safeParse(json);
+  if (success) return data;
+  throw imageFailed(`read ${what}`, 'another form', wanted);
 }

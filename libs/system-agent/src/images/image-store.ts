@@ -7,34 +7,15 @@ import { findInArchive } from './archive/find-in-archive.js';
 import { ImageArchive } from './archive/image-archive.js';
 import type { FoundImage, Wanted } from './found-image.js';
 import { asImageError, imageFailed } from './image-failure.js';
-import { DEFAULT_IMAGE_LIMITS, type ImageLimits } from './image-limits.js';
 import { parseReference } from './reference.js';
 import { endpointsOf } from './registry/endpoints.js';
-import {
-  RegistryAccess,
-  registryParts,
-  type RegistryOptions,
-  type RegistryParts,
-} from './registry/registry-access.js';
+import { RegistryAccess } from './registry/registry-access.js';
 import { fetchImage } from './registry/registry-image.js';
-import type { FileSystemOs } from './unpack/entry-path.js';
+import { RegistrySession } from './registry/registry-session.js';
+import { storeParts, type ImageStoreOptions, type StoreParts } from './store-options.js';
 import { unpackImage } from './unpack-image.js';
 
 type Use = (image: FoundImage) => Promise<void>;
-
-/** Where images come from, and what of them is wanted. Paths are absolute. */
-export interface ImageStoreOptions extends RegistryOptions {
-  /** Archives in it are looked into first, by tag. Need not exist. */
-  readonly imagesDirectory: string;
-  /** In Go's words: `windows` and `amd64`. Its names of files decide what may be unpacked. */
-  readonly platform: { readonly os: FileSystemOs; readonly arch: string };
-  /**
-   * The part of an image that becomes the root of the folder: `Files/bin` on Windows, where the layers of Microsoft's base image are not fetched then.
-   * Default: the whole image.
-   */
-  readonly subtree?: string;
-  readonly limits?: Partial<ImageLimits>;
-}
 
 /**
  * Images from the archives of the node, else from a registry: the mirrors that `registries.yaml` has for it, then itself. Digests of
@@ -44,32 +25,22 @@ export interface ImageStoreOptions extends RegistryOptions {
  * `unpack` fails with `unreachable` when no registry answered, and with `imageFailed` for everything else.
  */
 export function imageStore(given: ImageStoreOptions): ImageStore {
-  const options = registryParts(given);
-  const limits = { ...DEFAULT_IMAGE_LIMITS, ...options.limits };
+  const options = storeParts(given);
+  const { limits, platform, clock, subtree } = options;
   return {
     async unpack(text, folder, signal) {
-      const wanted = { reference: parseReference(text), platform: options.platform, limits };
+      const wanted = { ...options, reference: parseReference(text) };
       const end = new AbortController();
       const whole = AbortSignal.any([signal, end.signal]);
-      void options.clock.wait(limits.totalMs, whole).then(
-        () =>
-          end.abort(
-            imageFailed(`fetch ${quoteText(text)}`, `no end after ${limits.totalMs} ms`, 'one'),
-          ),
-        () => undefined,
-      );
+      const late = (): void =>
+        end.abort(
+          imageFailed(`fetch ${quoteText(text)}`, `no end after ${limits.totalMs} ms`, 'one'),
+        );
+      void clock.wait(limits.totalMs, whole).then(late, () => undefined);
       try {
-        const place = {
-          folder,
-          subtree: options.subtree,
-          os: options.platform.os,
-          limits,
-          signal: whole,
-        };
+        const place = { folder, subtree, os: platform.os, limits, signal: whole };
         const use = (image: FoundImage) => unpackImage(image, place);
-        const isLocal =
-          wanted.reference.digest === undefined && (await inArchive(options, wanted, whole, use));
-        if (!isLocal) await inRegistry(options, wanted, whole, use);
+        if (!(await inArchive(wanted, whole, use))) await inRegistry(wanted, whole, use);
       } catch (error) {
         // Why it was ended, not what broke by it.
         whole.throwIfAborted();
@@ -82,25 +53,18 @@ export function imageStore(given: ImageStoreOptions): ImageStore {
   };
 }
 
-/** Whether an archive of the node has the image, so that no registry is asked. */
-export async function isInArchive(
-  options: ImageStoreOptions,
-  wanted: Wanted,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (wanted.reference.digest !== undefined) return false;
-  return await inArchive(options, wanted, signal, () => Promise.resolve());
-}
-
-/** False when no archive has it. An archive that cannot be read is passed over; one that has the image is the one that counts. */
-async function inArchive(
-  options: ImageStoreOptions,
-  wanted: Wanted,
+/**
+ * False when no archive of the node has it, or it is asked for by its digest. An archive that cannot be read is passed over; one that has the image is the
+ * one that counts.
+ */
+export async function inArchive(
+  wanted: StoreParts & Wanted,
   signal: AbortSignal,
   use: Use,
-) {
-  for (const path of await archiveFiles(options.imagesDirectory)) {
-    const file = await opened(path, options);
+): Promise<boolean> {
+  if (wanted.reference.digest !== undefined) return false;
+  for (const path of await archiveFiles(wanted.imagesDirectory)) {
+    const file = await opened(path, wanted);
     try {
       const image = file && (await found(path, new ImageArchive(file, wanted.limits, signal)));
       if (image === undefined) continue;
@@ -117,15 +81,14 @@ async function inArchive(
       return await findInArchive(archive, wanted);
     } catch (error) {
       signal.throwIfAborted();
-      options.onWarning(
-        `cannot use the archive ${escapeText(path)}: ${escapeText(messageOf(error))}`,
-      );
+      const reason = escapeText(messageOf(error));
+      wanted.onWarning(`cannot use the archive ${escapeText(path)}: ${reason}`);
       return undefined;
     }
   }
 }
 
-async function opened(path: string, { trust, onWarning }: ImageStoreOptions) {
+async function opened(path: string, { trust, onWarning }: StoreParts) {
   try {
     return await openTrustedFile(path, trust, { followLinks: true });
   } catch (error) {
@@ -134,16 +97,11 @@ async function opened(path: string, { trust, onWarning }: ImageStoreOptions) {
   }
 }
 
-async function inRegistry(
-  options: ImageStoreOptions & RegistryParts,
-  wanted: Wanted,
-  signal: AbortSignal,
-  use: Use,
-) {
-  using access = await RegistryAccess.open(options, wanted.limits, signal);
+async function inRegistry(wanted: StoreParts & Wanted, signal: AbortSignal, use: Use) {
+  using access = await RegistryAccess.open(wanted, signal);
   const failures: AgentError[] = [];
   for (const endpoint of endpointsOf(wanted.reference, access.found.registries)) {
-    const asking = fetchImage(access.session(endpoint), access.connections, wanted);
+    const asking = fetchImage(new RegistrySession(endpoint, access), access, wanted);
     const image = await asking.catch((error: unknown) => {
       signal.throwIfAborted();
       if (!(error instanceof AgentError)) throw error;
@@ -154,13 +112,8 @@ async function inRegistry(
     await use(image);
     return;
   }
-  throw notFetched(failures);
-}
-
-function notFetched(failures: readonly AgentError[]): AgentError {
-  const code = failures.every((failure) => failure.code === 'unreachable')
-    ? 'unreachable'
-    : 'imageFailed';
+  const isUnreached = failures.every(({ code }) => code === 'unreachable');
   const reasons = failures.map(({ message }) => message).join('; ');
-  return new AgentError(code, `cannot fetch an image: ${reasons}`, { cause: failures[0] });
+  const code = isUnreached ? 'unreachable' : 'imageFailed';
+  throw new AgentError(code, `cannot fetch an image: ${reasons}`, { cause: failures[0] });
 }

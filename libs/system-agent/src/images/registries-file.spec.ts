@@ -124,11 +124,11 @@ describe('registries.yaml is read as Go reads it:', () => {
     ['a: [canary', 'found no YAML in it (line 1)'],
     [
       'configs:\n  a: {auth: {username: {canary: 1}}}',
-      'found no string at "configs.a.auth.username"',
+      'found no string in "configs.a.auth.username" of it',
     ],
-    ['configs: {a: {tls: {insecure_skip_verify: canary}}}', 'found no yes or no at "configs.a.tls'],
-    ['mirrors: {a: {endpoint: canary}}', 'found no array at "mirrors.a.endpoint"'],
-    ['[canary]', 'found no object at its top'],
+    ['configs: {a: {tls: {insecure_skip_verify: canary}}}', 'found no yes or no in "configs.a.tls'],
+    ['mirrors: {a: {endpoint: canary}}', 'found no array in "mirrors.a.endpoint"'],
+    ['[canary]', 'found no object in it'],
   ])('%.60j is refused by its place, in plain words', async (text, found) => {
     const error: unknown = await unpack(text).catch((reason: unknown) => reason);
     expect(String(error)).toContain(found);

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { createCertificateAuthority } from '@wins/wins-program/testing';
 import { digestOf, ImageLab, ociImage, ociIndex, tarOf } from '../testing/image-harness.js';
 import { CA_FILE, RegistryDouble } from '../testing/registry-harness.js';
-import type { ImageStoreOptions } from './image-store.js';
+import type { ImageStoreOptions } from './store-options.js';
 
 let lab: ImageLab;
 let registry: RegistryDouble;

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { posixFileTrust } from '@wins/trusted-files';
 import { digestOf } from './image-archive.js';
-import { imageStore, type ImageStoreOptions } from '../images/image-store.js';
+import { imageStore } from '../images/image-store.js';
+import type { ImageStoreOptions } from '../images/store-options.js';
 
 export { digestOf, dockerArchive, tarOf, type TarMember } from './image-archive.js';
 

@@ -1,13 +1,5 @@
 /** How the agent finds images, for its plans and for whoever checks that before. */
-import {
-  checkImage,
-  checkRegistries,
-  parseReference,
-  registriesFiles,
-  type CheckOptions,
-  type ImageCheck,
-  type RegistriesCheck,
-} from '@wins/system-agent';
+import { parseReference, registriesFiles, type CheckOptions } from '@wins/system-agent';
 import { systemClock } from '@wins/time';
 import type { FileTrust } from '@wins/trusted-files';
 import { messageOf, onSystemDrive } from '@wins/wins-program';
@@ -47,24 +39,9 @@ export function referenceFault(image: string): string | undefined {
   }
 }
 
-/** Whoever checks waits in front of a screen. */
-const OF_CHECKS = { limits: { idleMs: 10_000 } };
-
-/** See `checkImage` of the agent. @throws AgentError */
-export function checkImageOf(
-  settings: AgentSettings,
-  trust: FileTrust,
-  image: string,
-  signal: AbortSignal,
-): Promise<ImageCheck> {
-  return checkImage(image, { ...registryOptions(settings, trust), ...OF_CHECKS }, signal);
+/** Those of a check: whoever makes one waits in front of a screen. */
+export function checkOptions(settings: AgentSettings, trust: FileTrust): CheckOptions {
+  return { ...registryOptions(settings, trust), limits: { idleMs: 10_000 } };
 }
 
-/** See `checkRegistries` of the agent. @throws AgentError */
-export function checkRegistriesOf(
-  settings: AgentSettings,
-  trust: FileTrust,
-  signal: AbortSignal,
-): Promise<RegistriesCheck> {
-  return checkRegistries({ ...registryOptions(settings, trust), ...OF_CHECKS }, signal);
-}
+export { checkImage, checkRegistries } from '@wins/system-agent';

@@ -1,17 +1,19 @@
 import { AgentError } from '../../agent-error.js';
-import { checkedBytes, readDocument } from '../checked-bytes.js';
-import { foundImage, type FoundImage, type Wanted } from '../found-image.js';
+import { readDocument } from '../checked-bytes.js';
 import {
-  choosePlatform,
+  exactly,
+  foundImage,
+  imageOfManifest,
+  type FoundImage,
+  type Wanted,
+} from '../found-image.js';
+import {
+  findManifest,
   parseConfig,
   parseDockerArchive,
-  parseManifest,
   parseOciIndex,
   type Descriptor,
-  type Manifest,
 } from '../image-documents.js';
-import { imageFailed } from '../image-failure.js';
-import type { ImageLimits } from '../image-limits.js';
 import { parseReference, referenceKey, type Reference } from '../reference.js';
 import type { ImageArchive } from './image-archive.js';
 
@@ -19,8 +21,6 @@ const DOCKER = 'manifest.json';
 const OCI = 'index.json';
 /** What containerd and skopeo write beside an image of a layout. */
 const NAMES = ['io.containerd.image.name', 'org.opencontainers.image.ref.name'];
-/** A list of lists of images; nothing real goes deeper. */
-const MAX_DEPTH = 3;
 
 /**
  * Looks for an image in what `docker save` wrote, or in an OCI layout.
@@ -45,67 +45,26 @@ async function findInDockerArchive(archive: ImageArchive, text: Buffer, { refere
   if (image === undefined) return undefined;
   const config = parseConfig(await archive.document(image.Config));
   const layers = image.Layers.map(() => ({}));
-  const open = (first: number) => archive.files(image.Layers.slice(first));
-  return foundImage({ config, layers, open });
+  return foundImage(config, layers, (first) => archive.files(image.Layers.slice(first)));
 }
 
 async function findInLayout(archive: ImageArchive, text: Buffer, wanted: Wanted) {
+  const { reference, platform, limits } = wanted;
   const image = parseOciIndex(text).find(({ annotations }) =>
-    NAMES.some((name) => isSame(annotations?.[name], wanted.reference)),
+    NAMES.some((name) => isSame(annotations?.[name], reference)),
   );
   if (image === undefined) return undefined;
-  const { config, layers } = await manifestOf(archive, image, wanted);
-  const parsed = parseConfig(await blob(archive, config, wanted.limits));
-  const open = (first: number) => checkedLayers(archive, layers.slice(first), wanted.limits);
-  return foundImage({ config: parsed, layers, open });
-}
-
-async function manifestOf(
-  archive: ImageArchive,
-  image: Descriptor,
-  wanted: Wanted,
-): Promise<Manifest> {
-  let descriptor = image;
-  for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
-    const parsed = parseManifest(await blob(archive, descriptor, wanted.limits));
-    if (parsed.kind === 'manifest') return parsed.manifest;
-    descriptor = choosePlatform(parsed.manifests, wanted.platform);
+  async function* blob({ digest }: Descriptor) {
+    yield await archive.document(blobName(digest));
   }
-  throw imageFailed('read an OCI layout', 'lists in lists', 'an image');
-}
-
-async function* checkedLayers(
-  archive: ImageArchive,
-  layers: readonly Descriptor[],
-  limits: ImageLimits,
-) {
-  let index = 0;
-  for await (const bytes of archive.files(layers.map(({ digest }) => blobName(digest)))) {
-    const { digest, size } = layers[index] ?? {};
-    if (size === undefined) return;
-    yield checkedBytes(bytes, { what: 'read a layer', maxBytes: limits.layerBytes, size, digest });
-    index += 1;
-  }
-}
-
-async function blob(
-  archive: ImageArchive,
-  { digest, size }: Descriptor,
-  limits: ImageLimits,
-): Promise<Buffer> {
-  const bytes = await archive.document(blobName(digest));
-  const expected = {
-    what: 'read a document of an image',
-    maxBytes: limits.documentBytes,
-    size,
-    digest,
+  const fetch = (entry: Descriptor) => {
+    const own = { what: 'read a manifest', maxBytes: limits.documentBytes };
+    return readDocument(blob(entry), { ...own, ...exactly(entry) });
   };
-  return await readDocument(once(bytes), expected);
-}
-
-// eslint-disable-next-line @typescript-eslint/require-await -- what reads it wants it so
-async function* once(bytes: Buffer) {
-  yield bytes;
+  const manifest = await findManifest(await fetch(image), platform, fetch);
+  const layers = (all: readonly Descriptor[]) =>
+    archive.files(all.map(({ digest }) => blobName(digest)));
+  return await imageOfManifest(manifest, limits, { blob, layers });
 }
 
 function blobName(digest: string): string {

@@ -1,9 +1,9 @@
-import { systemClock, type Clock } from '@wins/time';
+import type { Clock } from '@wins/time';
 import { distrusted, type FileTrust } from '@wins/trusted-files';
 import { messageOf } from '@wins/wins-program';
 import { z } from 'zod';
 import { AgentError } from '../../agent-error.js';
-import { imageFailed } from '../image-failure.js';
+import { parseJson } from '../image-failure.js';
 import type { Login } from '../registry/credentials.js';
 import { matchesImage } from './matches-image.js';
 import {
@@ -33,7 +33,7 @@ export interface CredentialProvidersOptions {
   readonly trust: Pick<FileTrust, 'distrustOfFile'>;
   /** Providers get a few variables of it, listed in `run-provider.ts`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly clock?: Clock;
+  readonly clock: Clock;
   /** For each call of a program. Default: 1 min, as for the kubelet. */
   readonly limitMs?: number | undefined;
 }
@@ -44,12 +44,10 @@ export interface CredentialProvidersOptions {
  */
 export class CredentialProviders {
   readonly #options: CredentialProvidersOptions;
-  readonly #clock: Clock;
   readonly #kept = new Map<string, { readonly answer: Answer; readonly untilMs: number }>();
 
   constructor(options: CredentialProvidersOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
   }
 
   /**
@@ -68,10 +66,9 @@ export class CredentialProviders {
         .sort()
         .reverse();
       const name = names.find((each) => matchesImage(each, image));
-      const found = name === undefined ? undefined : auth?.[name];
-      if (found === undefined) continue;
-      const credentials = { kind: 'password', ...found } as const;
-      return { credentials, from: `the credential provider ${provider.name}` };
+      const credentials = name === undefined ? undefined : auth?.[name];
+      if (credentials !== undefined)
+        return { credentials, from: `the credential provider ${provider.name}` };
     }
     return undefined;
   }
@@ -79,7 +76,8 @@ export class CredentialProviders {
   #keptAnswer({ name }: CredentialProvider, image: string): Answer | undefined {
     for (const type of ['Image', 'Registry', 'Global'] as const) {
       const kept = this.#kept.get(keyOf(name, type, image));
-      if (kept !== undefined && kept.untilMs > this.#clock.now().getTime()) return kept.answer;
+      if (kept !== undefined && kept.untilMs > this.#options.clock.now().getTime())
+        return kept.answer;
     }
     return undefined;
   }
@@ -94,11 +92,15 @@ export class CredentialProviders {
       env: Object.fromEntries((env ?? []).map((each) => [each.name, each.value])),
       input: JSON.stringify(request),
     });
-    const answer = readAnswer(text, name);
+    const answer = parseJson(response, text, [
+      `the answer of the credential provider ${name}`,
+      `a CredentialProviderResponse of ${PROTOCOL}`,
+    ]);
     const keptMs = answer.cacheDuration ?? defaultCacheDuration;
     const key = keyOf(name, answer.cacheKeyType, image);
     this.#kept.delete(key);
-    if (keptMs > 0) this.#kept.set(key, { answer, untilMs: this.#clock.now().getTime() + keptMs });
+    if (keptMs > 0)
+      this.#kept.set(key, { answer, untilMs: this.#options.clock.now().getTime() + keptMs });
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
     return answer;
@@ -117,15 +119,5 @@ function judgeProgram(file: string, trust: Pick<FileTrust, 'distrustOfFile'>): v
     if (distrust !== undefined) throw distrusted('run', file, distrust);
   } catch (error) {
     throw new AgentError('imageFailed', messageOf(error), { cause: error });
-  }
-}
-
-function readAnswer(text: string, name: string): Answer {
-  try {
-    return response.parse(JSON.parse(text));
-  } catch {
-    // The cause would quote passwords.
-    const what = `read the answer of the credential provider ${name}`;
-    throw imageFailed(what, 'another form', `a CredentialProviderResponse of ${PROTOCOL}`);
   }
 }

@@ -3,6 +3,7 @@ import { readYaml } from '@wins/net';
 import type { FileTrust } from '@wins/trusted-files';
 import { parseDuration, quoteText } from '@wins/wins-program';
 import { z } from 'zod';
+import { AgentError } from '../../agent-error.js';
 import { imageFailed } from '../image-failure.js';
 import { readTrusted } from '../registry/registries-file.js';
 
@@ -63,18 +64,13 @@ export async function readProviders(
 ): Promise<readonly CredentialProvider[]> {
   const text = await readTrusted(configFile, trust);
   if (text === undefined) return [];
-  const what = `read ${quoteText(configFile)}`;
-  const yaml = readYaml(text, 'it');
-  if ('found' in yaml) throw imageFailed(what, yaml.found.replace(/^found /, ''), 'YAML');
-  const { data, error } = configuration.safeParse(yaml.value);
-  if (data === undefined) {
-    const [issue] = error.issues;
-    const place = issue?.path.map(String).join('.') || 'its top';
-    // A value may be a secret; the names of keys are the kubelet's.
-    const keys = issue?.code === 'unrecognized_keys' ? ` (${issue.keys.join(', ')})` : '';
-    throw imageFailed(what, `what cannot be used at ${quoteText(place + keys)}`, PROTOCOL);
+  const yaml = readYaml(configuration, text, 'it');
+  if ('found' in yaml) {
+    const message = `cannot read ${quoteText(configFile)}: ${yaml.found}; wanted ${PROTOCOL}`;
+    throw new AgentError('imageFailed', message);
   }
-  return data.providers.map((each) => ({ ...each, file: fileOf(each.name, binDirectory) }));
+  const { providers } = yaml.value;
+  return providers.map((each) => ({ ...each, file: fileOf(each.name, binDirectory) }));
 }
 
 function fileOf(name: string, folder: string): string {

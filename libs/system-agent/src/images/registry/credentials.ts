@@ -1,30 +1,19 @@
 import type { FileTrust } from '@wins/trusted-files';
 import { z } from 'zod';
-import { AgentError } from '../../agent-error.js';
+import { parseJson } from '../image-failure.js';
 import { entryOf, namesOfServer } from './host-entry.js';
-import { readTrusted, type Registries } from './registries-file.js';
-
-/** A name and its password. */
-export interface NameAndPassword {
-  readonly username: string;
-  readonly password: string;
-}
-
-type PasswordCredentials = NameAndPassword & { readonly kind: 'password' };
+import { readTrusted, type Registries, type RegistryConfig } from './registries-file.js';
 
 /** Who the agent is to a registry. */
-export type Credentials =
-  | PasswordCredentials
-  /** Is exchanged for a token, and shown to nobody else; `password` is for servers that know no such exchange. */
-  | { readonly kind: 'identityToken'; readonly token: string; readonly password: NameAndPassword };
-
-interface Auth {
-  readonly username?: string | null | undefined;
-  readonly password?: string | null | undefined;
-  /** Base64 of `name:password`. */
-  readonly auth?: string | null | undefined;
-  readonly identity_token?: string | null | undefined;
+export interface Credentials {
+  readonly username: string;
+  readonly password: string;
+  /** Is exchanged for a token, and shown to nobody else; the password is for servers that know no such exchange. */
+  readonly identityToken?: string;
 }
+
+/** `auth` is base64 of `name:password`. */
+type Auth = NonNullable<RegistryConfig['auth']>;
 
 const dockerConfig = z.object({
   auths: z
@@ -53,15 +42,7 @@ export async function readDockerConfig(
 ): Promise<DockerConfig> {
   const content = await readTrusted(path, trust);
   if (content === undefined) return {};
-  try {
-    return dockerConfig.parse(JSON.parse(content));
-  } catch {
-    // The cause would quote passwords.
-    throw new AgentError(
-      'imageFailed',
-      `cannot read ${path}: found another form; wanted that of docker login`,
-    );
-  }
+  return parseJson(dockerConfig, content, [path, 'that of docker login']);
 }
 
 /** Credentials, and where they are from, for people. */
@@ -89,22 +70,21 @@ export function loginOfDocker(base: URL, { auths }: DockerConfig): Login | undef
   return undefined;
 }
 
-function read(auth: Auth): Credentials | undefined {
-  const password = passwordOf(auth);
-  const token = auth.identity_token;
-  if (!token) return password;
-  const { username = '<token>', password: word = '' } = password ?? {};
-  return { kind: 'identityToken', token, password: { username, password: word || token } };
-}
-
-function passwordOf({ username, password, auth }: Auth): PasswordCredentials | undefined {
-  if (username) return { kind: 'password', username, password: password ?? '' };
-  if (!auth) return undefined;
-  const [name = '', ...rest] = Buffer.from(auth, 'base64').toString('utf8').split(':');
-  return { kind: 'password', username: name, password: rest.join(':').replace(/\0+$/, '') };
+function read({ username, password, auth, identity_token: token }: Auth): Credentials | undefined {
+  const [name = '', ...rest] = Buffer.from(auth ?? '', 'base64')
+    .toString('utf8')
+    .split(':');
+  const decoded = auth && { username: name, password: rest.join(':').replace(/\0+$/, '') };
+  const own = (username ? { username, password: password ?? '' } : decoded) || undefined;
+  if (!token) return own;
+  return {
+    username: own?.username ?? '<token>',
+    password: own?.password || token,
+    identityToken: token,
+  };
 }
 
 /** The value of `Authorization`. */
-export function basic({ username, password }: NameAndPassword): string {
+export function basic({ username, password }: Credentials): string {
   return `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`;
 }

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { AgentError } from '../../agent-error.js';
 import { readDocument } from '../checked-bytes.js';
 import { imageFailed } from '../image-failure.js';
-import type { ImageLimits } from '../image-limits.js';
 import type { Challenge } from './challenge.js';
-import { basic, type Credentials, type NameAndPassword } from './credentials.js';
-import type { HostConnections } from './host-connections.js';
+import { basic, type Credentials } from './credentials.js';
+import type { Endpoint } from './endpoints.js';
 import { parseUrl } from './parse-url.js';
+import type { RegistryAccess } from './registry-access.js';
 
 const tokenAnswer = z.object({
   token: z.string().nullish(),
@@ -20,13 +20,9 @@ const KNOWS_NO_EXCHANGE = new Set([401, 404, 405]);
 export interface TokenWanted {
   /** That of the registry. */
   readonly challenge: Challenge;
-  /** The address of the registry. */
-  readonly base: URL;
-  /** Empty for a login to the registry alone. */
-  readonly repository: string;
+  /** With an empty `repository` for a login to the registry alone. */
+  readonly endpoint: Endpoint;
   readonly credentials: Credentials | undefined;
-  readonly connections: HostConnections;
-  readonly limits: ImageLimits;
 }
 
 /**
@@ -34,45 +30,39 @@ export interface TokenWanted {
  *
  * @throws AgentError `unreachable`, `unauthorized`, `imageFailed`.
  */
-export async function fetchToken(wanted: TokenWanted): Promise<string> {
-  const { challenge, base, repository, credentials, connections, limits } = wanted;
-  const { parameters } = challenge;
+export async function fetchToken(
+  { challenge: { parameters }, endpoint: { base, repository }, credentials }: TokenWanted,
+  access: RegistryAccess,
+): Promise<string> {
   const url = realmOf(parameters.get('realm') ?? '', base);
   const own = repository === '' ? undefined : `repository:${repository}:pull`;
   const scope = parameters.get('scope') ?? own;
-  const question = {
-    ...(parameters.has('service') ? { service: parameters.get('service') ?? '' } : {}),
-    ...(scope !== undefined && { scope }),
-  };
+  const question = new URLSearchParams();
+  for (const [name, value] of Object.entries({ service: parameters.get('service'), scope }))
+    if (value !== undefined) question.set(name, value);
   const exchange = async (token: string): Promise<HttpAnswer> => {
     const grant = { grant_type: 'refresh_token', client_id: 'wins', refresh_token: token };
-    const form = new URLSearchParams({ ...question, ...grant });
-    return await connections.ask(url, { form });
+    const form = new URLSearchParams([...question, ...Object.entries(grant)]);
+    return await access.ask(url, { form });
   };
-  const ask = async (password: NameAndPassword | undefined): Promise<HttpAnswer> => {
+  const ask = async (): Promise<HttpAnswer> => {
     const asked = new URL(url);
-    for (const [name, value] of Object.entries(question)) asked.searchParams.set(name, value);
-    return await connections.ask(asked, { authorization: password && basic(password) });
+    for (const [name, value] of question) asked.searchParams.set(name, value);
+    return await access.ask(asked, { authorization: credentials && basic(credentials) });
   };
-  let answer: HttpAnswer;
-  if (credentials?.kind === 'identityToken') {
-    answer = await exchange(credentials.token);
-    if (KNOWS_NO_EXCHANGE.has(answer.status)) {
-      answer.close();
-      answer = await ask(credentials.password);
-    }
-  } else answer = await ask(credentials);
-  try {
-    if (answer.status !== 200) {
-      const found = `status ${answer.status}`;
-      const message = `cannot get a token of ${url.origin}: found ${found}; wanted 200`;
-      throw new AgentError('unauthorized', message);
-    }
-    const expected = { what: 'read a token', maxBytes: limits.documentBytes };
-    return tokenIn(await readDocument(connections.body(answer), expected), url);
-  } finally {
+  const token = credentials?.identityToken;
+  let answer = await (token === undefined ? ask() : exchange(token));
+  if (token !== undefined && KNOWS_NO_EXCHANGE.has(answer.status)) {
     answer.close();
+    answer = await ask();
   }
+  if (answer.status !== 200) {
+    answer.close();
+    const message = `cannot get a token of ${url.origin}: found status ${answer.status}; wanted 200`;
+    throw new AgentError('unauthorized', message);
+  }
+  const expected = { what: 'read a token', maxBytes: access.limits.documentBytes };
+  return tokenIn(await readDocument(access.body(answer), expected), url);
 }
 
 function realmOf(text: string, base: URL): URL {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { readYaml } from '@wins/net';
 import { openTrustedFile, readText, TrustedFileError, type FileTrust } from '@wins/trusted-files';
-import { messageOf, quoteText } from '@wins/wins-program';
+import { messageOf } from '@wins/wins-program';
 import { isMap, isScalar, type Document, type Pair } from 'yaml';
 import { z } from 'zod';
 import { AgentError } from '../../agent-error.js';
@@ -12,6 +12,11 @@ const YES = ['y', 'yes', 'true', 'on'];
 const NO = ['n', 'no', 'false', 'off'];
 
 const text = z.string().nullish();
+const yesOrNo = z
+  .string()
+  .toLowerCase()
+  .refine((word) => [...YES, ...NO].includes(word), 'no yes or no')
+  .transform((word) => YES.includes(word));
 const registries = z.object({
   mirrors: z
     .record(
@@ -37,7 +42,7 @@ const registries = z.object({
               ca_file: text,
               cert_file: text,
               key_file: text,
-              insecure_skip_verify: z.stringbool({ truthy: YES, falsy: NO }).nullish(),
+              insecure_skip_verify: yesOrNo.nullish(),
             })
             .nullish(),
         })
@@ -93,23 +98,15 @@ export async function readRegistries(
 }
 
 function parseRegistries(content: string, file: string): Omit<FoundRegistries, 'file'> {
-  const refused = (found: string): AgentError =>
-    new AgentError('imageFailed', `cannot read ${file}: ${found}; wanted registries`);
-  const yaml = readYaml(content, 'it', {
+  const yaml = readYaml(registries.nullish(), content, 'it', {
     ...{ version: '1.1', schema: 'failsafe', customTags: ['null', 'merge'], uniqueKeys: false },
     prepare: joinTwice,
   });
-  if ('found' in yaml) throw refused(yaml.found);
-  const { data, error } = registries.safeParse(yaml.value ?? {});
-  if (data === undefined) {
-    // What stands there may be a password.
-    const [issue] = error.issues;
-    const wanted = issue?.code === 'invalid_type' ? `no ${issue.expected}` : 'no yes or no';
-    const place = (issue?.path ?? []).map(String).join('.');
-    throw refused(`found ${wanted} at ${place === '' ? 'its top' : quoteText(place)}`);
-  }
-  const more = `the first document of ${file} alone is used: ${yaml.more} more come after it`;
-  return { registries: data, warnings: yaml.more === 0 ? [] : [more] };
+  if ('found' in yaml)
+    throw new AgentError('imageFailed', `cannot read ${file}: ${yaml.found}; wanted registries`);
+  const { value, more } = yaml;
+  const warning = `the first document of ${file} alone is used: ${more} more come after it`;
+  return { registries: value ?? {}, warnings: more === 0 ? [] : [warning] };
 }
 
 /** A struct of Go that comes twice is filled twice; of the entries of a map the later one counts. */

@@ -1,9 +1,18 @@
-import type { Environment } from '@wins/net';
-import type { FileTrust } from '@wins/trusted-files';
-import type { Clock } from '../../ports.js';
+import {
+  HttpClient,
+  isNetError,
+  publicRoots,
+  readCertificates,
+  securely,
+  withoutSecrets,
+  type HttpAnswer,
+  type TlsTrust,
+} from '@wins/net';
+import { messageOf, quoteText } from '@wins/wins-program';
+import { AgentError } from '../../agent-error.js';
+import { imageFailed } from '../image-failure.js';
 import type { ImageLimits } from '../image-limits.js';
-import { CredentialProviders } from '../provider/credential-providers.js';
-import type { CredentialProviderPlace } from '../provider/provider-config.js';
+import type { StoreParts } from '../store-options.js';
 import {
   loginOfDocker,
   loginOfRegistries,
@@ -12,85 +21,131 @@ import {
   type Login,
 } from './credentials.js';
 import type { Endpoint } from './endpoints.js';
-import { HostConnections } from './host-connections.js';
-import { readRegistries, type FoundRegistries } from './registries-file.js';
-import { RegistrySession } from './registry-session.js';
+import { entryOf, namesOfServer } from './host-entry.js';
+import {
+  readRegistries,
+  readTrusted,
+  type FoundRegistries,
+  type RegistryConfig,
+} from './registries-file.js';
 
-/** How registries are found and asked. Paths are absolute. */
-export interface RegistryOptions {
-  /** The first that exists says which registries there are: see {@link registriesFiles}. */
-  readonly registriesFiles: readonly string[];
-  /** Docker's `config.json`, of which `auths` is read: credentials for hosts that nothing else has any for. */
-  readonly dockerConfigFile?: string;
-  /** Asked for credentials that `registries.yaml` does not have. Default: none. */
-  readonly credentialProviders?: CredentialProviderPlace;
-  /** What others can write to is not used: code comes from there. */
-  readonly trust: Pick<FileTrust, 'distrustOfFile'>;
-  readonly clock: Clock;
-  /** A registry that is asked again, or a part of a file that is not used; it goes on. */
-  readonly onWarning: (message: string) => void;
-  /**
-   * Names the proxies between here and registries by `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, as Go reads them. Default: that of the process.
-   */
-  readonly environment?: Environment;
+/** As often as a request for one blob is sent. */
+const MAX_TRIES = 3;
+/** The connection was there, and ended or went silent. */
+const CUT = new Set(['interrupted', 'timedOut']);
+/** Another try gives the same, and so does another registry that is asked in the same way. */
+const REFUSED = new Set(['badStatus', 'badShape', 'invalidRequest', 'redirectRefused']);
+
+/** A question to a server. */
+export interface Question {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly authorization?: string | undefined;
+  /** Makes it a POST, which holds credentials and follows no redirect. */
+  readonly form?: URLSearchParams;
 }
 
-/** The same with the providers themselves, which keep what they were answered. */
-export interface RegistryParts extends RegistryOptions {
-  readonly providers: CredentialProviders | undefined;
-}
-
-/** Makes what is kept from one image to the next. */
-export function registryParts<Options extends RegistryOptions>(
-  options: Options,
-): Options & RegistryParts {
-  const { credentialProviders: place, trust, clock, environment = process.env } = options;
-  const providers = place && new CredentialProviders({ place, trust, clock, environment });
-  return { ...options, providers };
-}
-
-/** The registries of a node, as its files say now. Whoever opens it closes it. */
+/** The registries of a node as its files say now, and HTTP with the login and the TLS settings that each host has there. Whoever opens it closes it. */
 export class RegistryAccess implements Disposable {
   readonly found: FoundRegistries;
-  readonly connections: HostConnections;
-  readonly #docker: DockerConfig;
-  readonly #providers: CredentialProviders | undefined;
-  readonly #limits: ImageLimits;
+  readonly limits: ImageLimits;
+  readonly #options: StoreParts;
   readonly #signal: AbortSignal;
+  readonly #docker: DockerConfig;
+  readonly #client: HttpClient;
+  readonly #trusts = new Map<string, Promise<TlsTrust>>();
+  readonly #hidden: string[] = [];
 
-  private constructor(options: RegistryParts, { found, docker, limits, signal }: OpenParts) {
-    const { trust, clock, onWarning, environment = process.env } = options;
-    const { registries } = found;
-    this.#providers = options.providers;
-    this.#limits = limits;
+  private constructor(
+    options: StoreParts,
+    { found, docker }: { readonly found: FoundRegistries; readonly docker: DockerConfig },
+    signal: AbortSignal,
+  ) {
+    const { environment, limits, clock, onWarning } = options;
+    const { idleMs, totalMs } = limits;
+    this.found = found;
+    this.limits = limits;
+    this.#options = options;
     this.#signal = signal;
     this.#docker = docker;
-    this.found = found;
-    this.connections = new HostConnections({
-      ...{ environment, registries, trust, limits, clock, onWarning, signal },
+    this.#client = new HttpClient({
+      ...{ environment, clock, signal, keptConnections: 1 },
+      onWarning: (message) => onWarning(this.#masked(message)),
+      limits: { connectMs: idleMs, answerMs: idleMs, idleMs, totalMs },
     });
     for (const warning of found.warnings) onWarning(warning);
   }
 
   /** @throws AgentError `imageFailed` for a file that cannot be read, or that others can write to. */
-  static async open(
-    options: RegistryParts,
-    limits: ImageLimits,
-    signal: AbortSignal,
-  ): Promise<RegistryAccess> {
-    const { trust, dockerConfigFile } = options;
-    const found = await readRegistries(options.registriesFiles, trust);
-    const docker =
-      dockerConfigFile === undefined ? {} : await readDockerConfig(dockerConfigFile, trust);
-    return new RegistryAccess(options, { found, docker, limits, signal });
+  static async open(options: StoreParts, signal: AbortSignal): Promise<RegistryAccess> {
+    const { trust, registriesFiles, dockerConfigFile } = options;
+    const found = await readRegistries(registriesFiles, trust);
+    const docker = dockerConfigFile ? await readDockerConfig(dockerConfigFile, trust) : {};
+    return new RegistryAccess(options, { found, docker }, signal);
   }
 
-  /** Begins to ask one place for an image. */
-  session(endpoint: Endpoint): RegistrySession {
-    const { connections } = this;
-    const [limits, signal] = [this.#limits, this.#signal];
-    const findLogin = () => this.findLogin(endpoint);
-    return new RegistrySession({ endpoint, connections, findLogin, limits, signal });
+  /**
+   * Asks, follows redirects, and tries again what may pass. Authorization and certificates are for the host that was asked first: another one gets what is
+   * configured for itself, and never `Authorization`.
+   *
+   * @returns Whatever the answer is; whoever asks closes it.
+   * @throws AgentError `unreachable`; `imageFailed` for redirects that are not followed and a server that stays busy.
+   */
+  async ask(url: URL, { headers = {}, authorization, form }: Question): Promise<HttpAnswer> {
+    const posted = form && {
+      ...{ method: 'POST' as const, body: form.toString(), isRepeatable: true },
+      headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+    };
+    const request = {
+      ...{ url, headers, trust: (to: URL) => this.#trustOf(to), ...posted },
+      redirects: form === undefined ? securely : () => 'an answer',
+      ...(authorization !== undefined && { authorization }),
+    };
+    try {
+      return await this.#client.open(request, `ask ${url.origin}`);
+    } catch (error) {
+      const failure = this.#failure(url, error);
+      if (!(failure instanceof AgentError) || this.#masked(failure.message) === failure.message)
+        throw failure;
+      // Without its cause, whose text is the same.
+      throw new AgentError(failure.code, this.#masked(failure.message));
+    }
+  }
+
+  /**
+   * The bytes of an answer, which is closed at their end. A connection that fails is `unreachable`.
+   *
+   * @param askForRest - Asks for what begins at a byte: where the connection ends, it goes on from there, three times in all. Absent: it does not go on.
+   * @throws AgentError `unreachable`, `imageFailed`; what `askForRest` throws.
+   */
+  async *body(
+    answer: HttpAnswer,
+    askForRest?: (fromByte: number) => Promise<HttpAnswer>,
+  ): AsyncGenerator<Uint8Array> {
+    let current = answer;
+    let gotBytes = 0;
+    let skippedBytes = 0;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        // Their digest is known, and documents are bounded by who reads them.
+        for await (const part of current.body({ maxBytes: Infinity, mayBeEncoded: true })) {
+          const fresh = part.subarray(Math.min(skippedBytes, part.length));
+          skippedBytes -= part.length - fresh.length;
+          gotBytes += fresh.length;
+          yield fresh;
+        }
+        return;
+      } catch (error) {
+        const isCut = isNetError(error) && CUT.has(error.code);
+        if (!isCut || askForRest === undefined || tries === MAX_TRIES)
+          throw this.#failure(answer.url, error);
+      } finally {
+        current.close();
+      }
+      current = await askForRest(gotBytes);
+      const isRest = current.headers['content-range']?.startsWith(`bytes ${gotBytes}-`) === true;
+      // Whoever sends another part is found out by the digest.
+      skippedBytes = current.status === 206 && isRest ? 0 : gotBytes;
+    }
   }
 
   /** Who the agent is to a registry: by `registries.yaml`, else by a credential provider, else by Docker's file. @throws AgentError `imageFailed`. */
@@ -98,22 +153,78 @@ export class RegistryAccess implements Disposable {
     const own = loginOfRegistries(base, this.found.registries);
     if (own !== undefined) return own;
     const host = base.host === 'index.docker.io' ? 'docker.io' : base.host;
-    const provided = await this.#providers?.find(`${host}/${repository}`, this.#signal);
+    const provided = await this.#options.providers?.find(`${host}/${repository}`, this.#signal);
     return provided ?? loginOfDocker(base, this.#docker);
   }
 
-  close(): void {
-    this.connections.close();
+  /** No message repeats this text from now on: a server may say again what it was shown. */
+  hide(secret: string): void {
+    this.#hidden.push(secret);
+  }
+
+  /** Whose certificates are believed of a server, and which one it is shown, for people. */
+  describeTrust(url: URL): string {
+    if (url.protocol === 'http:') return 'none: it has no TLS';
+    const { ca_file: ca, cert_file: cert, insecure_skip_verify: isAny } = this.#tlsOf(url);
+    const roots = isAny === true ? 'any certificate' : 'authorities of the system';
+    const more = ca && isAny !== true ? `, and of ${ca}` : '';
+    return `${roots}${more}${cert ? `; it is shown ${cert}` : ''}`;
   }
 
   [Symbol.dispose](): void {
-    this.close();
+    this.#client.close();
   }
-}
 
-interface OpenParts {
-  readonly found: FoundRegistries;
-  readonly docker: DockerConfig;
-  readonly limits: ImageLimits;
-  readonly signal: AbortSignal;
+  #masked(message: string): string {
+    return withoutSecrets(message, this.#hidden);
+  }
+
+  /** The reason why a server could not be asked. An address may hold secrets behind its origin, and no message has more of it. */
+  #failure(url: URL, error: unknown): unknown {
+    if (this.#signal.aborted) return this.#signal.reason;
+    if (error instanceof AgentError) return error;
+    const isKnown = isNetError(error);
+    const code = isKnown && REFUSED.has(error.code) ? 'imageFailed' : 'unreachable';
+    const other = `cannot ask ${url.origin}: ${quoteText(messageOf(error))}`;
+    return new AgentError(code, isKnown ? error.message : other, { cause: error });
+  }
+
+  #tlsOf(url: URL): NonNullable<RegistryConfig['tls']> {
+    return entryOf(this.found.registries.configs, namesOfServer(url))?.value?.tls ?? {};
+  }
+
+  #trustOf(url: URL): Promise<TlsTrust> {
+    const trust = this.#trusts.get(url.origin) ?? this.#readTrust(url);
+    this.#trusts.set(url.origin, trust);
+    return trust;
+  }
+
+  async #readTrust(url: URL): Promise<TlsTrust> {
+    const { ca_file: ca, cert_file: certFile, key_file: keyFile, ...tls } = this.#tlsOf(url);
+    const authorities = await this.#readAuthorities(ca);
+    const [cert, key] = [await this.#readPem(certFile), await this.#readPem(keyFile)];
+    if ((cert === undefined) !== (key === undefined))
+      throw imageFailed(`ask ${url.origin}`, 'one of cert_file and key_file', 'both, or none');
+    const roots = [...publicRoots(this.#options.environment), ...authorities];
+    return {
+      roots: tls.insecure_skip_verify === true ? 'anyCertificate' : roots,
+      ...(cert !== undefined && key !== undefined && { clientCertificate: { cert, key } }),
+    };
+  }
+
+  async #readAuthorities(path: string | null | undefined): Promise<readonly string[]> {
+    const text = await this.#readPem(path);
+    if (!path || text === undefined) return [];
+    const { certificates, warnings } = readCertificates(text, quoteText(path));
+    for (const warning of warnings) this.#options.onWarning(warning);
+    if (certificates.length > 0) return certificates.map(({ pem }) => pem);
+    throw imageFailed(`read ${path}`, 'no certificate that can be read', 'authorities');
+  }
+
+  async #readPem(path: string | null | undefined): Promise<string | undefined> {
+    if (!path) return undefined;
+    const text = await readTrusted(path, this.#options.trust);
+    if (text !== undefined) return text;
+    throw imageFailed(`read ${path}`, 'no file', 'what registries.yaml names');
+  }
 }

@@ -1,25 +1,10 @@
-import { isNetError, type HttpAnswer } from '@wins/net';
+import type { HttpAnswer } from '@wins/net';
 import { AgentError } from '../../agent-error.js';
-import type { ImageLimits } from '../image-limits.js';
 import { parseChallenges, type Challenge } from './challenge.js';
 import { basic, type Login } from './credentials.js';
 import type { Endpoint } from './endpoints.js';
 import { fetchToken } from './fetch-token.js';
-import { asAgentError, type HostConnections } from './host-connections.js';
-
-/** As often as a request is sent. */
-const MAX_TRIES = 3;
-/** The connection was there, and ended or went silent. */
-const CUT = new Set(['interrupted', 'timedOut']);
-
-export interface RegistrySessionOptions {
-  readonly endpoint: Endpoint;
-  readonly connections: HostConnections;
-  /** Who the agent is to this registry; asked for once the registry wants to know. */
-  readonly findLogin: () => Promise<Login | undefined>;
-  readonly limits: ImageLimits;
-  readonly signal: AbortSignal;
-}
+import type { RegistryAccess } from './registry-access.js';
 
 /**
  * One repository of one registry, asked without saying who we are until the registry wants to know: by 401, or by 403 or 404 for what it hides from
@@ -30,13 +15,15 @@ export interface RegistrySessionOptions {
  * itself asked by plain HTTP.
  */
 export class RegistrySession {
-  readonly #options: RegistrySessionOptions;
+  readonly #endpoint: Endpoint;
+  readonly #access: RegistryAccess;
   #authorization: string | undefined;
   #login: Promise<Login | undefined> | undefined;
   #shown: string | undefined;
 
-  constructor(options: RegistrySessionOptions) {
-    this.#options = options;
+  constructor(endpoint: Endpoint, access: RegistryAccess) {
+    this.#endpoint = endpoint;
+    this.#access = access;
   }
 
   /** Where the credentials are from that the registry, or its server of tokens, was shown; undefined as long as it was shown none. */
@@ -50,14 +37,7 @@ export class RegistrySession {
    * @throws AgentError `unreachable`, `unauthorized`, `notFound`, `imageFailed`.
    */
   async get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<HttpAnswer> {
-    const url = this.#address(`${this.#options.endpoint.repository}/${path}`);
-    let answer = await this.#ask(url, headers);
-    const challenges = await this.#challengesOf(answer);
-    if (challenges !== undefined) {
-      answer.close();
-      this.#authorization = await this.#authorize(challenges);
-      answer = await this.#ask(url, headers);
-    }
+    const answer = await this.#ask(`${this.#endpoint.repository}/${path}`, headers);
     const { status } = answer;
     if (status === 200 || (status === 206 && headers['range'] !== undefined)) return answer;
     answer.close();
@@ -70,59 +50,31 @@ export class RegistrySession {
    * @throws AgentError `unreachable`, `unauthorized`, `imageFailed`.
    */
   async ping(): Promise<void> {
-    const url = this.#address('');
-    using first = await this.#ask(url, {});
-    if (first.status < 400) return;
-    if (first.status !== 401) throw this.#refusal(first.status, url.pathname);
-    this.#authorization = await this.#authorize(challengesIn(first));
-    using second = await this.#ask(url, {});
-    if (second.status >= 400) throw this.#refusal(second.status, url.pathname);
-  }
-
-  /**
-   * The body of an answer, which is closed at its end. A connection that fails is `unreachable`.
-   *
-   * @param path - Of a blob: where its connection ends, it is asked for from there on, three times in all.
-   */
-  async *body(answer: HttpAnswer, path?: string): AsyncGenerator<Uint8Array> {
-    let current = answer;
-    let gotBytes = 0;
-    let skippedBytes = 0;
-    for (let tries = 1; ; tries += 1) {
-      try {
-        // Their digest is known, and documents are bounded by who reads them.
-        for await (const part of current.body({ maxBytes: Infinity, mayBeEncoded: true })) {
-          const fresh = part.subarray(Math.min(skippedBytes, part.length));
-          skippedBytes -= part.length - fresh.length;
-          gotBytes += fresh.length;
-          yield fresh;
-        }
-        return;
-      } catch (error) {
-        const isCut = isNetError(error) && CUT.has(error.code);
-        if (!isCut || path === undefined || tries === MAX_TRIES)
-          throw asAgentError(this.#options.endpoint.base, error, this.#options.signal);
-      } finally {
-        current.close();
-      }
-      current = await this.get(path, { range: `bytes=${gotBytes}-` });
-      const isRest = current.headers['content-range']?.startsWith(`bytes ${gotBytes}-`) === true;
-      // Whoever sends another part is found out by the digest.
-      skippedBytes = current.status === 206 && isRest ? 0 : gotBytes;
-    }
+    using answer = await this.#ask('');
+    if (answer.status >= 400) throw this.#refusal(answer.status, this.#address('').pathname);
   }
 
   #address(path: string): URL {
-    const { base, namespace } = this.#options.endpoint;
+    const { base, namespace } = this.#endpoint;
     const url = new URL(base);
     url.pathname = `${base.pathname}/${path}`;
     if (namespace !== undefined) url.searchParams.set('ns', namespace);
     return url;
   }
 
-  async #ask(url: URL, headers: Readonly<Record<string, string>>): Promise<HttpAnswer> {
-    const question = { headers, authorization: this.#authorization };
-    return await this.#options.connections.ask(url, question);
+  /** Asks again with a login where the registry wants one. */
+  async #ask(path: string, headers: Readonly<Record<string, string>> = {}): Promise<HttpAnswer> {
+    const first = await this.#askOnce(path, headers);
+    const challenges = await this.#challengesOf(first);
+    if (challenges === undefined) return first;
+    first.close();
+    this.#authorization = await this.#authorize(challenges);
+    return await this.#askOnce(path, headers);
+  }
+
+  #askOnce(path: string, headers?: Readonly<Record<string, string>>): Promise<HttpAnswer> {
+    const authorization = this.#authorization;
+    return this.#access.ask(this.#address(path), { ...(headers && { headers }), authorization });
   }
 
   /** How the registry wants to know who we are; undefined where it does not. */
@@ -133,44 +85,39 @@ export class RegistrySession {
     if (status === 401 && own.length > 0) return own;
     if (status !== 401 && this.#authorization !== undefined) return undefined;
     if ((await this.#findLogin()) === undefined) return status === 401 ? own : undefined;
-    using root = await this.#ask(this.#address(''), {});
+    using root = await this.#askOnce('');
     return root.status === 401 || status === 401 ? challengesIn(root) : undefined;
   }
 
   #findLogin(): Promise<Login | undefined> {
-    return (this.#login ??= this.#options.findLogin());
+    return (this.#login ??= this.#access.findLogin(this.#endpoint));
   }
 
   async #authorize(challenges: readonly Challenge[]): Promise<string> {
-    const { endpoint, connections } = this.#options;
-    const { base, repository } = endpoint;
-    const login = await this.#findLogin();
-    const { credentials, from } = login ?? {};
-    const password = credentials?.kind === 'password' ? credentials : credentials?.password;
-    if (credentials?.kind === 'identityToken') connections.hide(credentials.token);
-    if (password !== undefined) connections.hide(password.password);
+    const { credentials, from } = (await this.#findLogin()) ?? {};
+    for (const secret of [credentials?.identityToken, credentials?.password])
+      if (secret !== undefined) this.#access.hide(secret);
     this.#shown = from;
-    const bearer = challenges.find(({ scheme }) => scheme === 'bearer');
-    if (bearer !== undefined) {
-      const { limits } = this.#options;
-      const asked = { challenge: bearer, base, repository, credentials, connections, limits };
-      return `Bearer ${await fetchToken(asked)}`;
+    const challenge = challenges.find(({ scheme }) => scheme === 'bearer');
+    if (challenge !== undefined) {
+      const asked = { challenge, endpoint: this.#endpoint, credentials };
+      return `Bearer ${await fetchToken(asked, this.#access)}`;
     }
     const wantsBasic = challenges.some(({ scheme }) => scheme === 'basic');
-    if (wantsBasic && password !== undefined) return basic(password);
+    if (wantsBasic && credentials !== undefined) return basic(credentials);
     this.#shown = undefined;
     const found = wantsBasic
       ? 'no name and password for it'
       : 'no way to authenticate that we know';
     throw new AgentError(
       'unauthorized',
-      `cannot ask ${base.origin}: found ${found}; wanted some in registries.yaml`,
+      `cannot ask ${this.#endpoint.base.origin}: found ${found}; wanted some in registries.yaml`,
     );
   }
 
   #refusal(status: number, path: string): AgentError {
     const code = ({ 401: 'unauthorized', 403: 'unauthorized', 404: 'notFound' } as const)[status];
-    const { base, repository } = this.#options.endpoint;
+    const { base, repository } = this.#endpoint;
     const of = repository === '' ? '' : ` of ${repository}`;
     const what = `get ${path}${of} from ${base.origin}`;
     const login = this.#shown === undefined ? '' : `; it was shown ${this.#shown}`;

@@ -114,6 +114,7 @@ export class ScenarioPlayer {
         trust: posixFileTrust(),
         // Registries of recordings do not answer late: they are not there.
         clock: { now: () => new Date(), wait: () => new Promise(() => undefined) },
+        environment: {},
         onWarning: (message) => this.events.push({ kind: 'warning', source: 'images', message }),
       }),
       onAct: () => Promise.resolve(),
