@@ -16,7 +16,8 @@ export async function openAudit({
 }) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-fuzz-audit-'));
   chmodSync(folder, 0o700);
-  const whole = await AuditLog.open({ ...auditPlace(folder), maxFileBytes: 65_536 });
+  const whole = new AuditLog({ ...auditPlace(folder), maxFileBytes: 65_536 });
+  await whole.open();
   for (let count = 0; count < RECORDS; count += 1)
     await whole.append({ kind: 'start', path: `/bin/${count}`, text: 'x'.repeat(FACT_OCTETS) });
   await whole.close();
@@ -62,7 +63,8 @@ export async function openAudit({
   }
 
   async function goOn(wasWhole) {
-    const log = await AuditLog.open({ ...auditPlace(folder), maxFileBytes: 65_536 });
+    const log = new AuditLog({ ...auditPlace(folder), maxFileBytes: 65_536 });
+    await log.open();
     let isWritten = true;
     try {
       await log.append({ kind: 'start', path: '/bin/more' });

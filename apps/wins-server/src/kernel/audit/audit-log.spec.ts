@@ -29,7 +29,8 @@ const FULL_DISK = `
   import { auditPlace } from '../../testing/private-folder.ts';
   import { AuditLog } from './audit-log.ts';
   const tried = async (directory) => {
-    const log = await AuditLog.open(auditPlace(directory));
+    const log = new AuditLog(auditPlace(directory));
+    await log.open();
     const long = { kind: 'long', text: 'x'.repeat(10_000) };
     const { code } = await log.append(long).catch((error) => error);
     const text = readFileSync(path.join(directory, 'audit.00000001.jsonl'), 'utf8');
@@ -55,8 +56,9 @@ describe('an audit log', () => {
   });
 
   async function opened(options: Partial<AuditLogOptions> = {}): Promise<AuditLog> {
-    const log = await AuditLog.open({ ...auditPlace(directory), ...options });
+    const log = new AuditLog({ ...auditPlace(directory), ...options });
     open.push(log);
+    await log.open();
     return log;
   }
   async function records(since?: Date): Promise<AuditRecord[]> {
@@ -337,11 +339,19 @@ describe('an audit log', () => {
     expect(await records(new Date(Date.parse(time) + 1))).toEqual([]);
   });
 
+  it('touches no folder before it is opened, which may be another daemon’s', async () => {
+    const log = new AuditLog(auditPlace(directory));
+    await expect(log.append({ kind: 'start' })).rejects.toMatchObject({ code: 'auditUnavailable' });
+    expect(log.note({ kind: 'connect' })).toBe(true);
+    await log.close();
+    expect(await readdir(root)).toEqual([]);
+  });
+
   it('takes nothing after it is closed', async () => {
     const log = await opened();
     await Promise.all([log.close(), log.close()]);
     await expect(log.append({ kind: 'start' })).rejects.toMatchObject({
-      ...{ code: 'auditUnavailable', message: 'cannot record start: the audit log is closed' },
+      ...{ code: 'auditUnavailable', message: 'cannot record start: the audit log is not open' },
     });
   });
 });

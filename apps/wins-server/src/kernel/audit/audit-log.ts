@@ -58,17 +58,18 @@ export class AuditLog {
   #turn: NodeJS.Timeout | undefined;
   #closing: Promise<void> | undefined;
 
-  private constructor(options: AuditLogOptions) {
+  #isOpen = false;
+
+  constructor(options: AuditLogOptions) {
     this.#options = options;
     this.#writer = new ChainWriter(options);
   }
 
-  /** Opens a log behind what is there already, by a first record. One that cannot be written is opened as well, and is not available. */
-  static async open(options: AuditLogOptions): Promise<AuditLog> {
-    const log = new AuditLog(options);
-    log.note({ kind: 'opened' });
-    await log.#writing;
-    return log;
+  /** Opens it behind what is there already, by a first record. One that cannot be written is open as well, and is not available. */
+  async open(): Promise<void> {
+    this.#isOpen = true;
+    this.note({ kind: 'opened' });
+    await this.#writing;
   }
 
   /** Whether the latest write went well. While it is false it is tried again once a second, and by each `append`. */
@@ -127,6 +128,9 @@ export class AuditLog {
   }
 
   async #close(): Promise<void> {
+    // The folder of one that was never opened may be another daemon's.
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
     clearTimeout(this.#retry);
     clearTimeout(this.#turn);
     this.#tellCounted(true);
@@ -137,8 +141,8 @@ export class AuditLog {
 
   /** The text of a record, made when it is first wanted: of most in a flood it never is. */
   #encoder(record: AuditFacts): () => string {
-    if (this.#closing !== undefined) {
-      const message = `cannot record ${record.kind}: the audit log is closed`;
+    if (!this.#isOpen) {
+      const message = `cannot record ${record.kind}: the audit log is not open`;
       throw new FeatureError('auditUnavailable', message);
     }
     const time = new Date();
@@ -243,7 +247,7 @@ export class AuditLog {
     this.#lose({ lost: notes, refused: waiting.length - notes });
     for (const { settle } of waiting) settle?.(error);
     this.#become(false, error);
-    if (this.#closing !== undefined) return;
+    if (!this.#isOpen) return;
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => this.#pump(), RETRY_MS).unref();
   }

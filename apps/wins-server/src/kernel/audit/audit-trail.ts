@@ -20,16 +20,31 @@ export interface AuditTrailOptions extends Omit<AuditLogOptions, 'onChange' | 'o
  * happen without a record is refused while none can be written.
  */
 export class AuditTrail {
-  #log: AuditLog | undefined;
+  readonly #log: AuditLog;
   /** Decisions that the audit log has counted, and the daemon's log has not heard of yet. */
   #notCopied = 0;
 
   readonly #options: AuditTrailOptions;
   readonly #logger: Logger;
+  #onChange: (isAvailable: boolean) => void = () => undefined;
 
   constructor(options: AuditTrailOptions, logger: Logger) {
     this.#options = options;
     this.#logger = logger;
+    const { directory } = options;
+    this.#log = new AuditLog({
+      ...options,
+      onChange: (isAvailable, err) => {
+        if (isAvailable) logger.info({ directory }, 'the audit log can be written');
+        else
+          logger.error(
+            { directory, err },
+            'cannot write the audit log: what must be recorded is refused',
+          );
+        this.#onChange(isAvailable);
+      },
+      onCounted: (record) => this.#copyCounted(record),
+    });
   }
 
   /**
@@ -38,21 +53,9 @@ export class AuditTrail {
    *
    * @param onChange - Learns whether records can be written, at first and when that changes.
    */
-  async open(onChange: (isAvailable: boolean) => void): Promise<void> {
-    const { directory } = this.#options;
-    this.#log = await AuditLog.open({
-      ...this.#options,
-      onChange: (isAvailable, err) => {
-        if (isAvailable) this.#logger.info({ directory }, 'the audit log can be written');
-        else
-          this.#logger.error(
-            { directory, err },
-            'cannot write the audit log: what must be recorded is refused',
-          );
-        onChange(isAvailable);
-      },
-      onCounted: (record) => this.#copyCounted(record),
-    });
+  open(onChange: (isAvailable: boolean) => void): Promise<void> {
+    this.#onChange = onChange;
+    return this.#log.open();
   }
 
   /**
@@ -66,15 +69,13 @@ export class AuditTrail {
     const { when, flood } = recordRule(decision, client);
     const record = recordOf(decision);
     if (when === 'before') {
-      return this.#opened()
-        .append(record, flood)
-        .then(() => this.#copy(decision));
+      return this.#log.append(record, flood).then(() => this.#copy(decision));
     }
     if (when === 'with' && !this.isAvailable) {
       throw new FeatureError('auditUnavailable', 'the audit log cannot be written now');
     }
-    const isCounted = this.#log?.note(record, flood) === false;
-    if (isCounted && decision.verdict === 'allowed') {
+    const isWritten = this.#log.note(record, flood);
+    if (!isWritten && decision.verdict === 'allowed') {
       this.#notCopied += 1;
       this.#options.onDecision?.(decision);
     } else this.#copy(decision);
@@ -83,33 +84,28 @@ export class AuditTrail {
 
   /** Records one of a flood of refusals, which the daemon's log gets from its source as a number. */
   counted(decision: Decision, client: string): void {
-    this.#log?.note(recordOf(decision), recordRule(decision, client).flood);
+    this.#log.note(recordOf(decision), recordRule(decision, client).flood);
     this.#options.onDecision?.(decision);
   }
 
   /** Records what happens in the daemon itself. */
   note(kind: string, facts: Readonly<Record<string, unknown>> = {}): void {
-    this.#log?.note({ kind, ...facts });
+    this.#log.note({ kind, ...facts });
   }
 
   /** Whether a decision can be recorded now, as far as is known. */
   get isAvailable(): boolean {
-    return this.#log?.isAvailable === true;
+    return this.#log.isAvailable;
   }
 
-  /** What became of the records so far; zeros before the log is open. */
+  /** What became of the records so far. */
   get counts(): AuditCounts {
-    return this.#log?.counts ?? { written: 0, lost: 0, refused: 0 };
+    return this.#log.counts;
   }
 
   /** Writes what was recorded, and closes. Idempotent. */
-  async close(): Promise<void> {
-    await this.#log?.close();
-  }
-
-  #opened(): AuditLog {
-    if (this.#log !== undefined) return this.#log;
-    throw new FeatureError('auditUnavailable', 'the audit log is not open yet');
+  close(): Promise<void> {
+    return this.#log.close();
   }
 
   #copy(decision: Decision): void {
