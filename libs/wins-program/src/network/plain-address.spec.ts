@@ -1,4 +1,4 @@
-import { hasUser, isPlainAddress } from '../index.js';
+import { hasUser, isPlainAddress, toldAddress } from '../index.js';
 
 describe('an address that may be told', () => {
   it.each(['http://127.0.0.1:4318', 'https://host', 'https://[::1]:1/a/b'])('is %s', (text) => {
@@ -20,4 +20,12 @@ describe('an address that may be told', () => {
   ])('%s has a user or password: %s', (text, isSo) => {
     expect(hasUser(new URL(text))).toBe(isSo);
   });
+});
+
+it.each([
+  ['https://me:secret@host:8443/a/b?sig=secret#secret', 'https://host:8443/a/b'],
+  ['http://host', 'http://host/'],
+  ['no address', ''],
+])('of %s tells nothing that may be a secret', (text, told) => {
+  expect(toldAddress(text)).toBe(told);
 });

@@ -12,3 +12,10 @@ export function isPlainAddress(text: string): boolean {
 export function hasUser({ username, password }: Pick<URL, 'username' | 'password'>): boolean {
   return username !== '' || password !== '';
 }
+
+/** An address without user, password, query and fragment, each of which may be a secret; empty for a text that is none. Pure. */
+export function toldAddress(text: string): string {
+  if (!URL.canParse(text)) return '';
+  const { protocol, host, pathname } = new URL(text);
+  return `${protocol}//${host}${pathname}`;
+}

@@ -18,7 +18,7 @@ import type {
   PlanProbeState,
   PlanSource,
 } from '@wins/wins-api/contract';
-import { quoteText } from '@wins/wins-program';
+import { quoteText, toldAddress } from '@wins/wins-program';
 import type { PlanOutcome } from './running-agent.js';
 
 /** What a plan wants, without what may be a secret: contents, arguments, values. */
@@ -31,7 +31,7 @@ export function contentMessage(source: string, checksum: string, plan: Plan): Pl
       ...plan.periodicInstructions.map((one) => instructionMessage(one, true, one.periodSeconds)),
     ],
     Probes: Object.entries(plan.probes).map(([name, { httpGet, timeoutSeconds }]) => ({
-      ...{ Name: name, Address: addressOf(httpGet?.url), TimeoutSeconds: timeoutSeconds },
+      ...{ Name: name, Address: toldAddress(httpGet?.url ?? ''), TimeoutSeconds: timeoutSeconds },
     })),
   };
 }
@@ -121,13 +121,6 @@ function instructionMessage(
     Variables: env.filter((entry) => entry.includes('=')).map((entry) => entry.split('=')[0] ?? ''),
     ...{ SaveOutput: savesOutput, PeriodSeconds: periodSeconds },
   };
-}
-
-/** User, password and query may be secrets. */
-function addressOf(url = ''): string {
-  if (!URL.canParse(url)) return '';
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname}`;
 }
 
 /** What is wrong with a plan in this state; empty when nothing is. */

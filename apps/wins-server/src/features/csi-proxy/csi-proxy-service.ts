@@ -4,11 +4,11 @@ import {
   type CsiProxyServiceServer,
   type CsiProxyStep,
 } from '@wins/wins-api/contract';
+import { toldAddress } from '@wins/wins-program';
 import type { FeatureView } from '../../kernel/feature.js';
 import { administratorsOnly, type Callers } from '../../kernel/rpc/administrators-only.js';
 import type { Step } from './decide/decide.js';
 import type { Keeper } from './keeper.js';
-import { addressOf } from './settings/judge-settings.js';
 
 /** What keeps csi-proxy. */
 export interface KeptCsiProxy {
@@ -63,7 +63,7 @@ function statusMessage({ state, wish }: Pick<Keeper, 'state' | 'wish'>): CsiProx
       ...{ Code: failed.code, Failures: failed.failures, RetryAt: failed.retryAt.toISOString() },
     }),
     ...(wish && {
-      ...{ Version: wish.version, SHA256: wish.sha256 ?? '', Address: addressOf(wish.url) },
+      ...{ Version: wish.version, SHA256: wish.sha256 ?? '', Address: toldAddress(wish.url) },
       ...{ Folder: wish.folder, Arguments: [...wish.args] },
     }),
   });

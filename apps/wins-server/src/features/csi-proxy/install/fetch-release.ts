@@ -1,6 +1,6 @@
 import type { Download } from '@wins/rancher-server';
 import { writePendingFile, type FileTrust, type PendingFile } from '@wins/trusted-files';
-import { messageOf } from '@wins/wins-program';
+import { messageOf, toldAddress } from '@wins/wins-program';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { unlink } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { FeatureError } from '../../../kernel/feature-error.js';
 import { readProgram } from '../archive/read-program.js';
 import { programPath } from '../decide/after-step.js';
 import type { StoredRelease } from '../decide/install-record.js';
-import { addressOf, type CsiProxyWish } from '../settings/judge-settings.js';
+import type { CsiProxyWish } from '../settings/judge-settings.js';
 import { withFile } from './failures.js';
 
 /** What fetching a release takes. */
@@ -103,7 +103,7 @@ async function downloadArchive(
     const isOther = cause instanceof Error && 'code' in cause && cause.code === 'digestMismatch';
     const code = isOther ? 'digestMismatch' : 'downloadFailed';
     const nextStep = isOther ? '; if it is the right one, set csi-proxy.sha256' : '';
-    const message = `cannot fetch ${addressOf(url)}: ${why}${nextStep}`;
+    const message = `cannot fetch ${toldAddress(url)}: ${why}${nextStep}`;
     throw new FeatureError(code, message, { cause });
   }
 }

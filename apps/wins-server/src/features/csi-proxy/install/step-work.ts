@@ -1,4 +1,4 @@
-import { messageOf } from '@wins/wins-program';
+import { messageOf, toldAddress } from '@wins/wins-program';
 import { existsSync } from 'node:fs';
 import type { Decision } from '../../../kernel/audit/record-policy.js';
 import { FeatureError } from '../../../kernel/feature-error.js';
@@ -6,7 +6,7 @@ import { fetched, recorded, tidied } from '../decide/after-step.js';
 import type { CsiProxyFacts, Step } from '../decide/decide.js';
 import type { InstallRecord } from '../decide/install-record.js';
 import type { KeeperOptions } from '../keeper-options.js';
-import { addressOf, type CsiProxyWish } from '../settings/judge-settings.js';
+import type { CsiProxyWish } from '../settings/judge-settings.js';
 import { ServiceChange } from './change-service.js';
 import { withFile } from './failures.js';
 import { fetchRelease } from './fetch-release.js';
@@ -94,7 +94,7 @@ export class StepWork {
   ): Promise<void> {
     const { trust, programMagic = MZ, onState, service: manager } = this.#options;
     const known = sha256 !== undefined && { checksum: sha256 };
-    await this.#act('csiProxyFetch', { name: version, address: addressOf(wish.url), ...known });
+    await this.#act('csiProxyFetch', { name: version, address: toldAddress(wish.url), ...known });
     onState({ kind: 'fetching', version });
     const release = await fetchRelease(wish, sha256, {
       ...{ programMagic, trust, download: await this.#download(wish) },
@@ -111,7 +111,7 @@ export class StepWork {
     try {
       return await this.#options.downloadFor(trust);
     } catch (cause) {
-      const message = `cannot fetch ${addressOf(url)}: ${messageOf(cause)}`;
+      const message = `cannot fetch ${toldAddress(url)}: ${messageOf(cause)}`;
       throw new FeatureError('downloadFailed', message, { cause });
     }
   }

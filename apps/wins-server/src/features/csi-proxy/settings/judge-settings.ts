@@ -136,9 +136,3 @@ function faultOfAddress(
   if (protocol === 'https:' || (protocol === 'http:' && hasDigest)) return undefined;
   return { found: `the scheme ${protocol}`, wanted: 'https:, or http: with csi-proxy.sha256' };
 }
-
-/** What may be told of an address: a query may be a secret. */
-export function addressOf(url: string): string {
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname}`;
-}
