@@ -16,8 +16,4 @@ export { processOrigin, type ProcessOrigin } from './clients/process-origin.js';
 export { freeMemoryTrimmer } from './c-library.js';
 export { LinuxError, type LinuxErrorCode } from './linux-error.js';
 export { linuxHostSystem } from './network/linux-host-system.js';
-export {
-  posixProcessHost,
-  type PosixProcessHostOptions,
-  type PosixProcessHost,
-} from './processes/posix-process-host.js';
+export { posixProcessHost, type PosixProcessHost } from './processes/posix-process-host.js';

@@ -66,7 +66,8 @@ export type {
   PortsOutcome,
   RunFigures,
 } from './supervision/managed-process.js';
-export type { ManagerEvent, RecoveredProcess } from './supervision/manager-event.js';
+export type { AdmissionContext } from './admit-program.js';
+export type { EventRun, ManagerEvent, RecoveredProcess } from './supervision/manager-event.js';
 export type { ProcessManagerOptions, RunPlaces } from './manager-options.js';
 export type { OutputStream } from './output/output-block.js';
 export type {

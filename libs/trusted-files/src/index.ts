@@ -50,6 +50,7 @@ export {
   type HostFailureDetails,
   type HostPaths,
   type MakeHostFailure,
+  type ProcessHostOptions,
 } from './trust/host-paths.js';
 export { posixFileTrust, preparePrivateFolder } from './trust/posix-file-trust.js';
 export {

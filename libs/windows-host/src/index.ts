@@ -8,11 +8,11 @@
  *
  * @packageDocumentation
  */
-export { distrustOfFile } from './access/trusted-file.js';
+export { distrustOfFile } from './access/windows-file-trust.js';
 export { fileSecurity } from './access/file-security.js';
 export { holdFile, lockFile } from './access/file-hold.js';
 export { createPrivateFile } from './access/private-file.js';
-export { whoMayWrite, type TrustedAccounts } from './access/who-may-write.js';
+export { whoMayWrite } from './access/who-may-write.js';
 export {
   windowsPlanFiles,
   type PlanFileMode,
@@ -57,10 +57,7 @@ export {
   type ConsoleEvent,
   type ConsoleEvents,
 } from './processes/console-events.js';
-export {
-  jobObjectProcessHost,
-  type JobObjectProcessHostOptions,
-} from './processes/job-object-process-host.js';
+export { jobObjectProcessHost } from './processes/job-object-process-host.js';
 export {
   isRunning,
   ownIdentity,
@@ -75,9 +72,9 @@ export {
   type NamedEvent,
   type EventListener,
 } from './processes/named-event.js';
-export { isBelow } from './processes/process-ancestry.js';
+export { isBelow } from './processes/windows-process-table.js';
 export { processesOf } from './processes/windows-process-table.js';
-export { startDetachedProcess } from './processes/windows-process-detached.js';
+export { startDetachedProcess } from './processes/windows-process-start.js';
 export type { Program } from './processes/windows-process-start.js';
 export { RegistryKey } from './registry/registry.js';
 export { windowsFolder } from './registry/windows-folder.js';

@@ -36,7 +36,7 @@ export class WindowsError extends Error {
     super(message, 'cause' in options ? { cause: options.cause } : {});
     this.functionName = options.failure?.functionName;
     this.errorNumber = options.failure?.errorNumber;
-    this.symbol = options.failure && ERRORS.get(options.failure.errorNumber)?.[0];
+    this.symbol = options.failure && meaningOf(options.failure.errorNumber)[0];
   }
 }
 
@@ -44,63 +44,46 @@ export class WindowsError extends Error {
  * What the error codes are called with which the calls of this library are known to fail, and what kind of failure they are.
  * https://learn.microsoft.com/windows/win32/debug/system-error-codes
  */
-const ERRORS: ReadonlyMap<number, readonly [symbol: string, code?: WindowsErrorCode]> = new Map([
-  [2, ['ERROR_FILE_NOT_FOUND', 'notFound']],
-  [3, ['ERROR_PATH_NOT_FOUND', 'notFound']],
-  [5, ['ERROR_ACCESS_DENIED', 'accessDenied']],
-  [6, ['ERROR_INVALID_HANDLE']],
-  [8, ['ERROR_NOT_ENOUGH_MEMORY']],
-  [32, ['ERROR_SHARING_VIOLATION', 'busy']],
-  [50, ['ERROR_NOT_SUPPORTED']],
-  [80, ['ERROR_FILE_EXISTS', 'alreadyExists']],
-  [87, ['ERROR_INVALID_PARAMETER', 'invalidArgument']],
-  [109, ['ERROR_BROKEN_PIPE']],
-  [111, ['ERROR_BUFFER_OVERFLOW']],
-  [120, ['ERROR_CALL_NOT_IMPLEMENTED']],
-  [122, ['ERROR_INSUFFICIENT_BUFFER']],
-  [123, ['ERROR_INVALID_NAME', 'invalidArgument']],
-  [124, ['ERROR_INVALID_LEVEL']],
-  [183, ['ERROR_ALREADY_EXISTS', 'alreadyExists']],
-  [193, ['ERROR_BAD_EXE_FORMAT']],
-  [206, ['ERROR_FILENAME_EXCED_RANGE']],
-  [231, ['ERROR_PIPE_BUSY', 'busy']],
-  [232, ['ERROR_NO_DATA']],
-  [234, ['ERROR_MORE_DATA']],
-  [258, ['WAIT_TIMEOUT', 'timeout']],
-  [259, ['ERROR_NO_MORE_ITEMS']],
-  [535, ['ERROR_PIPE_CONNECTED']],
-  [740, ['ERROR_ELEVATION_REQUIRED']],
-  [995, ['ERROR_OPERATION_ABORTED']],
-  [997, ['ERROR_IO_PENDING']],
-  [1018, ['ERROR_KEY_DELETED', 'notFound']],
-  [1051, ['ERROR_DEPENDENT_SERVICES_RUNNING', 'busy']],
-  [1053, ['ERROR_SERVICE_REQUEST_TIMEOUT', 'timeout']],
-  [1055, ['ERROR_SERVICE_DATABASE_LOCKED']],
-  [1056, ['ERROR_SERVICE_ALREADY_RUNNING']],
-  [1058, ['ERROR_SERVICE_DISABLED']],
-  [1059, ['ERROR_CIRCULAR_DEPENDENCY']],
-  [1060, ['ERROR_SERVICE_DOES_NOT_EXIST', 'notFound']],
-  [1061, ['ERROR_SERVICE_CANNOT_ACCEPT_CTRL', 'busy']],
-  [1062, ['ERROR_SERVICE_NOT_ACTIVE']],
-  [1063, ['ERROR_FAILED_SERVICE_CONTROLLER_CONNECT']],
-  [1065, ['ERROR_DATABASE_DOES_NOT_EXIST']],
-  [1066, ['ERROR_SERVICE_SPECIFIC_ERROR']],
-  [1072, ['ERROR_SERVICE_MARKED_FOR_DELETE', 'busy']],
-  [1073, ['ERROR_SERVICE_EXISTS', 'alreadyExists']],
-  [1168, ['ERROR_NOT_FOUND', 'notFound']],
-  [1307, ['ERROR_INVALID_OWNER', 'accessDenied']],
-  [1314, ['ERROR_PRIVILEGE_NOT_HELD']],
-  [1336, ['ERROR_INVALID_ACL']],
-  [1337, ['ERROR_INVALID_SID']],
-  [1338, ['ERROR_INVALID_SECURITY_DESCR']],
-  [5010, ['ERROR_OBJECT_ALREADY_EXISTS']],
-  [0x803b0001, ['HCN_E_NETWORK_NOT_FOUND', 'notFound']],
-]);
+const ERRORS: Readonly<Partial<Record<WindowsErrorCode, string>>> = {
+  notFound:
+    '2 ERROR_FILE_NOT_FOUND 3 ERROR_PATH_NOT_FOUND 1018 ERROR_KEY_DELETED ' +
+    '1060 ERROR_SERVICE_DOES_NOT_EXIST 1168 ERROR_NOT_FOUND ' +
+    '2151350273 HCN_E_NETWORK_NOT_FOUND',
+  accessDenied: '5 ERROR_ACCESS_DENIED 1307 ERROR_INVALID_OWNER',
+  unknown:
+    '6 ERROR_INVALID_HANDLE 8 ERROR_NOT_ENOUGH_MEMORY 50 ERROR_NOT_SUPPORTED ' +
+    '109 ERROR_BROKEN_PIPE 111 ERROR_BUFFER_OVERFLOW 120 ERROR_CALL_NOT_IMPLEMENTED ' +
+    '122 ERROR_INSUFFICIENT_BUFFER 124 ERROR_INVALID_LEVEL 193 ERROR_BAD_EXE_FORMAT ' +
+    '206 ERROR_FILENAME_EXCED_RANGE 232 ERROR_NO_DATA 234 ERROR_MORE_DATA ' +
+    '259 ERROR_NO_MORE_ITEMS 535 ERROR_PIPE_CONNECTED 740 ERROR_ELEVATION_REQUIRED ' +
+    '995 ERROR_OPERATION_ABORTED 997 ERROR_IO_PENDING 1055 ERROR_SERVICE_DATABASE_LOCKED ' +
+    '1056 ERROR_SERVICE_ALREADY_RUNNING 1058 ERROR_SERVICE_DISABLED ' +
+    '1059 ERROR_CIRCULAR_DEPENDENCY 1062 ERROR_SERVICE_NOT_ACTIVE ' +
+    '1063 ERROR_FAILED_SERVICE_CONTROLLER_CONNECT 1065 ERROR_DATABASE_DOES_NOT_EXIST ' +
+    '1066 ERROR_SERVICE_SPECIFIC_ERROR 1314 ERROR_PRIVILEGE_NOT_HELD ' +
+    '1336 ERROR_INVALID_ACL 1337 ERROR_INVALID_SID 1338 ERROR_INVALID_SECURITY_DESCR ' +
+    '5010 ERROR_OBJECT_ALREADY_EXISTS',
+  busy:
+    '32 ERROR_SHARING_VIOLATION 231 ERROR_PIPE_BUSY 1051 ERROR_DEPENDENT_SERVICES_RUNNING ' +
+    '1061 ERROR_SERVICE_CANNOT_ACCEPT_CTRL 1072 ERROR_SERVICE_MARKED_FOR_DELETE',
+  alreadyExists: '80 ERROR_FILE_EXISTS 183 ERROR_ALREADY_EXISTS 1073 ERROR_SERVICE_EXISTS',
+  invalidArgument: '87 ERROR_INVALID_PARAMETER 123 ERROR_INVALID_NAME',
+  timeout: '258 WAIT_TIMEOUT 1053 ERROR_SERVICE_REQUEST_TIMEOUT',
+};
+
+/** The symbol and the kind of an error code; the symbol is undefined for one that is not known here. */
+function meaningOf(errorNumber: number): readonly [symbol: string | undefined, WindowsErrorCode] {
+  for (const [code, texts] of Object.entries(ERRORS)) {
+    const symbol = new RegExp(`(?:^| )${errorNumber} (\\w+)`).exec(texts)?.[1];
+    if (symbol !== undefined) return [symbol, code as WindowsErrorCode];
+  }
+  return [undefined, 'unknown'];
+}
 
 /** Translates a failed call. `tried` begins the message: what was tried and on what. */
 export function systemError(tried: string, failure: SystemFailure): WindowsError {
   const { functionName, errorNumber } = failure;
-  const [symbol, code = 'unknown'] = ERRORS.get(errorNumber) ?? [];
+  const [symbol, code] = meaningOf(errorNumber);
   const found = symbol === undefined ? `error ${errorNumber}` : `${symbol} (${errorNumber})`;
   return new WindowsError(code, `${tried}: ${functionName} failed with ${found}`, { failure });
 }

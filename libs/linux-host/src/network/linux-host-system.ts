@@ -36,8 +36,8 @@ export function linuxHostSystem(): HostSystem {
       return Promise.reject(new LinuxError('unavailable', message));
     },
     routes,
-    addRoutes,
-    removeRoutes,
+    addRoutes: (addresses) => change('add', addresses),
+    removeRoutes: (addresses) => change('del', addresses),
   };
 }
 
@@ -53,22 +53,15 @@ async function routes(): Promise<readonly RouteEntry[]> {
   });
 }
 
-async function addRoutes(addresses: readonly string[]): Promise<void> {
+async function change(verb: 'add' | 'del', addresses: readonly string[]): Promise<void> {
   const table = await readTable();
-  const wanted = wantedRoutes(addresses, table);
-  for (const route of wanted) if (!holds(table, route)) await add(route);
+  const routes = wantedRoutes(addresses, table);
+  const isDone = (now: readonly LinuxRoute[], route: WantedRoute): boolean =>
+    holds(now, route) === (verb === 'add');
+  for (const route of routes) if (!isDone(table, route)) await changeRoute(verb, route);
   const now = await readTable();
-  const missing = wanted.find((route) => !holds(now, route));
-  if (missing !== undefined) throw notVerified(missing, now, 'was added');
-}
-
-async function removeRoutes(addresses: readonly string[]): Promise<void> {
-  const table = await readTable();
-  const unwanted = wantedRoutes(addresses, table);
-  for (const route of unwanted) if (holds(table, route)) await changeRoute('del', route);
-  const now = await readTable();
-  const left = unwanted.find((route) => holds(now, route));
-  if (left !== undefined) throw notVerified(left, now, 'was removed');
+  const failed = routes.find((route) => !isDone(now, route));
+  if (failed !== undefined) throw notVerified(failed, now, verb === 'add' ? 'added' : 'removed');
 }
 
 /** A route that is wanted: through where the default route of its family leads. */
@@ -105,16 +98,7 @@ function holds(table: readonly LinuxRoute[], { destinationCidr, through }: Wante
   );
 }
 
-/** Another program may add the same route meanwhile: what the table says at the end decides. */
-async function add(route: WantedRoute): Promise<void> {
-  try {
-    await changeRoute('add', route);
-  } catch (error) {
-    if (!(error instanceof LinuxError && /File exists/.test(error.message))) throw error;
-  }
-}
-
-function changeRoute(
+async function changeRoute(
   verb: 'add' | 'del',
   { destinationCidr, through }: WantedRoute,
 ): Promise<void> {
@@ -123,16 +107,14 @@ function changeRoute(
   const familyOption = family === 'ipv4' ? '-4' : '-6';
   // Without a gateway the route to the interface's own network looks the same, except that the kernel made it.
   const made = verb === 'del' && gateway === '' ? ['proto', 'boot'] : [];
-  return runIp([
-    familyOption,
-    'route',
-    verb,
-    destinationCidr,
-    ...via,
-    'dev',
-    interfaceName,
-    ...made,
-  ]);
+  const rest = [destinationCidr, ...via, 'dev', interfaceName, ...made];
+  try {
+    await runIp([familyOption, 'route', verb, ...rest]);
+  } catch (error) {
+    // Another program may add the same route meanwhile: what the table says at the end decides.
+    const isThere = error instanceof LinuxError && /File exists/.test(error.message);
+    if (verb === 'del' || !isThere) throw error;
+  }
 }
 
 function notVerified(
@@ -145,7 +127,7 @@ function notVerified(
     ({ gateway, interfaceName }) => `${gateway || 'directly'} (${interfaceName})`,
   );
   const message =
-    `the route to ${destinationCidr} through ${through.gateway || through.interfaceName} ${what}, ` +
+    `the route to ${destinationCidr} through ${through.gateway || through.interfaceName} was ${what}, ` +
     `but the table says otherwise: ${shown.join(', ') || 'no such route'}`;
   return new LinuxError('notVerified', message);
 }

@@ -3,7 +3,7 @@ import {
   hostPaths,
   posixFileTrust,
   type HostFailureCode,
-  type MakeHostFailure,
+  type ProcessHostOptions,
 } from '@wins/trusted-files';
 import {
   errnoOf,
@@ -30,12 +30,6 @@ const BUSY_RETRY_DELAYS_MS = [5, 10, 20, 40, 80, 160];
 /** USER_HZ, in which `/proc` tells times, is 100 on each architecture that Node runs on. */
 const TICK_MS = 10;
 
-/** Options of {@link posixProcessHost}. */
-export interface PosixProcessHostOptions {
-  /** Makes the errors that the host throws, of the class that its user expects. Default: a `LinuxError`. */
-  readonly failure?: MakeHostFailure;
-}
-
 /** A process host that runs programs in sessions of their own. Without `/proc` it finds no leftovers, and every daemon may still run. */
 export interface PosixProcessHost extends ProcessHost {
   readonly dialect: 'posix';
@@ -51,7 +45,7 @@ export interface PosixProcessHost extends ProcessHost {
  *
  * @throws LinuxError `unavailable` on Windows.
  */
-export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixProcessHost {
+export function posixProcessHost(options: ProcessHostOptions = {}): PosixProcessHost {
   const { failure = linuxFailure } = options;
   const ownUid = process.geteuid?.();
   if (ownUid === undefined) {

@@ -27,6 +27,12 @@ export type MakeHostFailure = (
   details: HostFailureDetails,
 ) => Error;
 
+/** Options of a process host. */
+export interface ProcessHostOptions {
+  /** Makes the errors that the host throws, of the class that its user expects. Default: an error of the host's own class. */
+  readonly failure?: MakeHostFailure;
+}
+
 /** What a process host says of the paths that it works with. */
 export type HostPaths = Pick<
   ProcessHost,
@@ -43,36 +49,25 @@ export function hostPaths(
   failure: MakeHostFailure,
   wanted: Readonly<Record<'file' | 'directory', string>>,
 ): HostPaths {
-  const assertTrusted = (
-    tried: string,
-    path: string,
-    judge: (path: string) => Distrust | undefined,
-    expected: string,
-  ): void => {
-    const isNotFound = (error: unknown): boolean =>
-      error instanceof Error && 'code' in error && error.code === 'notFound';
-    const codeOf = (error: unknown) => (isNotFound(error) ? 'notFound' : 'unknown');
-    const distrust = failing(failure, path, codeOf, () => judge(path));
-    if (distrust === undefined) return;
-    const { rule, path: step, found } = distrust;
-    const where = step === path ? '' : ` because of ${quoteText(step)}`;
-    const message = `${tried} ${quoteText(path)}${where}: ${found}; wanted ${expected}`;
-    throw failure('pathNotTrusted', message, { path, rule });
-  };
+  const codeOf = (error: unknown) =>
+    error instanceof Error && 'code' in error && error.code === 'notFound' ? 'notFound' : 'unknown';
+  const asserting =
+    (tried: string, judge: (path: string) => Distrust | undefined, expected: string) =>
+    // eslint-disable-next-line @typescript-eslint/require-await -- what it throws rejects
+    async (path: string): Promise<void> => {
+      const distrust = failing(failure, path, codeOf, () => judge(path));
+      if (distrust === undefined) return;
+      const { rule, path: step, found } = distrust;
+      const where = step === path ? '' : ` because of ${quoteText(step)}`;
+      const message = `${tried} ${quoteText(path)}${where}: ${found}; wanted ${expected}`;
+      throw failure('pathNotTrusted', message, { path, rule });
+    };
+  const unavailable = (): HostFailureCode => 'stateUnavailable';
   return {
-    // eslint-disable-next-line @typescript-eslint/require-await -- what it throws rejects
-    assertTrustedFile: async (path) =>
-      assertTrusted('cannot run', path, trust.distrustOfFile, wanted.file),
-    // eslint-disable-next-line @typescript-eslint/require-await -- what it throws rejects
-    assertTrustedDirectory: async (path) =>
-      assertTrusted('cannot work in', path, trust.distrustOfFolder, wanted.directory),
+    assertTrustedFile: asserting('cannot run', trust.distrustOfFile, wanted.file),
+    assertTrustedDirectory: asserting('cannot work in', trust.distrustOfFolder, wanted.directory),
     ensurePrivateDirectory: (path) =>
-      failing(
-        failure,
-        path,
-        () => 'stateUnavailable',
-        () => trust.ensurePrivateFolder(path),
-      ),
+      failing(failure, path, unavailable, () => trust.ensurePrivateFolder(path)),
   };
 }
 

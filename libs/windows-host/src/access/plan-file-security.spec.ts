@@ -1,4 +1,4 @@
-import { planFileSecurity } from './plan-file-security.js';
+import { planFileSecurity } from './private-file.js';
 
 const SYSTEM = { user: 'S-1-5-18', isPrivileged: true };
 const USER = { user: 'S-1-5-21-1-2-3-1001', isPrivileged: false };

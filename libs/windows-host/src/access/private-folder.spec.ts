@@ -1,4 +1,4 @@
-import { planFileSecurity } from './plan-file-security.js';
+import { planFileSecurity } from './private-file.js';
 import { judgeStep, privateFolderMending } from './trusted-file-judgement.js';
 
 const SYSTEM = 'S-1-5-18';

@@ -41,7 +41,7 @@ export function judgeStep(
     const found = facts.isDirectory ? 'it is a folder' : 'it is no folder';
     return distrust('A7 not a regular file', found);
   }
-  const who = (wanted === 'ancestor' ? whoMayReplace : whoMayWrite)(sddl, { trusted });
+  const who = (wanted === 'ancestor' ? whoMayReplace : whoMayWrite)(sddl, trusted);
   if (who.length === 0) return undefined;
   return distrust('A7 writable by other users', `${who.join(', ')} can change it`);
 }
@@ -58,7 +58,7 @@ function foldAscii(text: string): string {
  * @throws TextError for text that is no SDDL.
  */
 export function privateFolderMending(folder: string, sddl: string, account: string): string {
-  const others = whoMayWrite(sddl, { trusted: [account] });
+  const others = whoMayWrite(sddl, [account]);
   if (others.length === 0) return '';
   const icacls = `icacls "${folder}"`;
   const names = others.map((sid) => `*${sid}`).join(' ');

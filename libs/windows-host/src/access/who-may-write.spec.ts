@@ -39,7 +39,7 @@ describe('whoMayWrite', () => {
   });
 
   it('trusts whom it is told to trust', () => {
-    expect(whoMayWrite(`O:${USER}D:(A;;FA;;;${USER})`, { trusted: [USER] })).toEqual([]);
+    expect(whoMayWrite(`O:${USER}D:(A;;FA;;;${USER})`, [USER])).toEqual([]);
   });
 
   it('refuses what is no descriptor', () => {

@@ -1,9 +1,3 @@
-/** What else {@link whoMayWrite} and {@link whoMayReplace} take. */
-export interface TrustedAccounts {
-  /** SIDs that are trusted besides SYSTEM, Administrators, the built-in Administrator and TrustedInstaller. Default: none. */
-  readonly trusted?: readonly string[] | undefined;
-}
-
 const EVERYONE = 'S-1-1-0';
 const OWNER_RIGHTS = 'S-1-3-4';
 /** SYSTEM and administrators. */
@@ -28,10 +22,11 @@ const WRITE = REPLACE | 0x2 | 0x4 | 0x10 | 0x100;
  * and no access list, or an unknown owner, counts as everyone. Entries for things to be made in the folder do not count.
  *
  * @param sddl with the owner and the access list.
+ * @param trusted SIDs that are trusted besides SYSTEM, Administrators, the built-in Administrator and TrustedInstaller.
  * @throws TextError for text that is no SDDL.
  */
-export function whoMayWrite(sddl: string, options: TrustedAccounts = {}): readonly string[] {
-  return whoMay(sddl, WRITE, options);
+export function whoMayWrite(sddl: string, trusted: readonly string[] = []): readonly string[] {
+  return whoMay(sddl, WRITE, trusted);
 }
 
 /**
@@ -40,15 +35,15 @@ export function whoMayWrite(sddl: string, options: TrustedAccounts = {}): readon
  *
  * @throws TextError for text that is no SDDL.
  */
-export function whoMayReplace(sddl: string, options: TrustedAccounts = {}): readonly string[] {
-  return whoMay(sddl, REPLACE, options);
+export function whoMayReplace(sddl: string, trusted: readonly string[] = []): readonly string[] {
+  return whoMay(sddl, REPLACE, trusted);
 }
 
 /** Who besides the trusted ones has one of these rights, or owns it. */
 export function whoMay(
   sddl: string,
   rights: number,
-  { trusted = [] }: TrustedAccounts,
+  trusted: readonly string[] = [],
 ): readonly string[] {
   const { owner = EVERYONE, entries } = parseSecurityDescriptor(sddl);
   const granted = (entries ?? [{ type: 'A', flags: [], rights, sid: EVERYONE }])

@@ -13,10 +13,8 @@ import { fileHolders } from './file-holders.js';
 import { createFolder, createPrivateFile, listFor, setMode } from './private-file.js';
 import { windowsFileTrust } from './windows-file-trust.js';
 
-/** Who may do what with a file: permission bits. Other facts of POSIX have no meaning here. */
-export interface PlanFileMode {
-  readonly mode: number;
-}
+/** Who may do what with a file. Other facts of POSIX have no meaning here. */
+export type PlanFileMode = Readonly<Record<'mode', number>>;
 
 /** Options of {@link windowsPlanFiles}. */
 export interface WindowsPlanFilesOptions {

@@ -1,5 +1,4 @@
-import { decodeNetworkIds, guidBytes } from './hns-networks-json.js';
-import { findHnsNetwork, type HnsCalls } from './hns-networks.js';
+import { decodeNetworkIds, guidBytes, findHnsNetwork, type HnsCalls } from './hns-networks.js';
 import { WindowsError } from '../windows-error.js';
 
 // After the published schemas of both versions of HNS, shortened.

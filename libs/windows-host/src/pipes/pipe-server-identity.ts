@@ -48,7 +48,7 @@ export function judgePipeServer(evidence: PipeServerEvidence): PipeServerVerdict
   if (account?.isPrivileged === true) return trust(`${who} runs with privileges`);
   if (account !== undefined)
     return refuse(`${who} serves the pipe as ${account.user}, without privileges`);
-  const others = whoMay(sddl, SERVE, {});
+  const others = whoMay(sddl, SERVE);
   return others.length === 0
     ? trust(`${who} cannot be looked at, and only SYSTEM and Administrators may serve the pipe`)
     : refuse(`${who} cannot be looked at, and the pipe may be served by ${others.join(', ')}`);

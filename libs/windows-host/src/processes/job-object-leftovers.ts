@@ -1,7 +1,6 @@
 import type { Leftover, LeftoverSearch, ProcessTree } from '@wins/wins-program';
-import { ancestry, parentOf } from './process-ancestry.js';
+import { ancestry, parentOf, type ProcessEntry } from './windows-process-table.js';
 import { endProcess, isRunning, type ProcessIdentity } from './windows-process.js';
-import { type ProcessEntry } from './windows-process-table.js';
 
 /** A process of an earlier daemon. */
 export type FoundLeftover = ProcessIdentity & Omit<Leftover, keyof ProcessTree>;

@@ -2,12 +2,15 @@ import {
   failing,
   hostPaths,
   type HostFailureCode,
-  type MakeHostFailure,
+  type ProcessHostOptions,
 } from '@wins/trusted-files';
 import { RUN_MARKER_VARIABLE, type ProcessHost } from '@wins/wins-program';
 import { holdFile } from '../access/file-hold.js';
-import { distrustOfFile, distrustOfFolder } from '../access/trusted-file.js';
-import { windowsFileTrust } from '../access/windows-file-trust.js';
+import {
+  distrustOfFile,
+  distrustOfFolder,
+  windowsFileTrust,
+} from '../access/windows-file-trust.js';
 import { WindowsError } from '../windows-error.js';
 import { leftoverTree, pickLeftovers } from './job-object-leftovers.js';
 import { JobObjectProcess } from './job-object-process.js';
@@ -16,21 +19,13 @@ import { isRunning, ownIdentity } from './windows-process.js';
 
 const ONLY_OURS = "that only administrators and the daemon's account can change";
 
-/** Options of {@link jobObjectProcessHost}. */
-export interface JobObjectProcessHostOptions {
-  /** Makes the errors that the host throws, of the class that its user expects. Default: a `WindowsError`. */
-  readonly failure?: MakeHostFailure;
-}
-
 /**
  * Makes the process host of Windows: one job object per program, which ends with its run and with this process, however that
  * ends. Nothing leaves its job but what a command with `mayBreakAway` starts outside of it on purpose.
  *
  * @throws WindowsError `unavailable` on other systems.
  */
-export function jobObjectProcessHost(
-  options: JobObjectProcessHostOptions = {},
-): Required<ProcessHost> {
+export function jobObjectProcessHost(options: ProcessHostOptions = {}): Required<ProcessHost> {
   const { failure = windowsFailure } = options;
   const own = ownIdentity();
   return {

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { after, describe, it } from 'node:test';
 import type { HostCommand, HostProcess } from '@wins/wins-program';
 import { jobObjectProcessHost } from './job-object-process-host.js';
-import { startDetachedProcess } from './windows-process-detached.js';
+import { startDetachedProcess } from './windows-process-start.js';
 import { openOutputPipe } from './windows-process-output.js';
 import { endProcess, isRunning, ownIdentity } from './windows-process.js';
 

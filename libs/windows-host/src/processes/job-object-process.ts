@@ -1,7 +1,8 @@
 import type { HostProcess, TreeUsage } from '@wins/wins-program';
 import type { Readable } from 'node:stream';
 
-import { JobObject } from './job-object.js';
+import type { OwnedHandle } from '../win32/calls/owned-handle.js';
+import { endJob, openJob } from './job-object.js';
 import { jobAccount, jobUsage } from './job-usage.js';
 import { openNullDevice, openOutputPipe, type OutputPipe } from './windows-process-output.js';
 import { startWindowsProcess, type Program } from './windows-process-start.js';
@@ -12,18 +13,17 @@ const CREATE_NEW_CONSOLE = 0x10;
 /** A program and everything that it starts, in a job object of its own. The caller that started it closes it. */
 export class JobObjectProcess implements HostProcess {
   readonly pid: number;
-  /** When it was created, in units of 100 ns since 1601, decimal. */
+  /** When it was created, as {@link creationTime} tells it. */
   readonly startToken: string;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Settles when the program ends; never rejects. The code is 0 to 2^32-1. */
   readonly exited: Promise<{ readonly code: number }>;
-  readonly #job: JobObject;
+  readonly #job: OwnedHandle;
   #closed = false;
 
   private constructor(
     started: Pick<JobObjectProcess, 'pid' | 'startToken' | 'stdout' | 'stderr' | 'exited'>,
-    job: JobObject,
+    job: OwnedHandle,
   ) {
     this.pid = started.pid;
     this.startToken = started.startToken;
@@ -39,7 +39,7 @@ export class JobObjectProcess implements HostProcess {
    * @throws WindowsError as {@link startWindowsProcess} does; then nothing runs.
    */
   static start(program: Program, options: { readonly mayBreakAway: boolean }): JobObjectProcess {
-    const job = new JobObject(options);
+    const job = openJob(options.mayBreakAway);
     const outputs: OutputPipe[] = [];
     try {
       using stdin = openNullDevice();
@@ -49,7 +49,7 @@ export class JobObjectProcess implements HostProcess {
         const stderr = openOutputPipe();
         outputs.push(stderr);
         const { pid, handle } = startWindowsProcess(program, {
-          job: job.handle,
+          job: job.value,
           stdio: [stdin.value, stdout.childEnd.value, stderr.childEnd.value],
           flags: CREATE_NEW_CONSOLE,
         });
@@ -75,17 +75,13 @@ export class JobObjectProcess implements HostProcess {
     }
   }
 
-  /** True once nothing of the tree runs; a failure to find out counts as false. Never throws. */
   isGone(): Promise<boolean> {
-    return Promise.resolve(this.#try(() => jobAccount(this.#job.handle).processes === 0) ?? false);
+    return Promise.resolve(this.#try(() => jobAccount(this.#job.value).processes === 0) ?? false);
   }
 
-  /**
-   * Measures the tree; undefined when the system does not tell, and after `close`. Processor time is exact, that of what has
-   * ended too. Never rejects.
-   */
+  /** Processor time is exact, that of what has ended too. */
   usage(): Promise<TreeUsage | undefined> {
-    return Promise.resolve(this.#try(() => jobUsage(this.#job.handle)));
+    return Promise.resolve(this.#try(() => jobUsage(this.#job.value)));
   }
 
   /**
@@ -93,7 +89,7 @@ export class JobObjectProcess implements HostProcess {
    * daemon would have to attach itself and then be ended with it: so both modes do the same.
    */
   terminate(): Promise<void> {
-    this.#try(() => this.#job.terminate());
+    this.#try(() => endJob(this.#job.value));
     return Promise.resolve();
   }
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, describe, it } from 'node:test';
 import { holdFile } from '../access/file-hold.js';
-import { JobObject } from './job-object.js';
+import { openJob } from './job-object.js';
 import { JobObjectProcess } from './job-object-process.js';
 import { systemLibrary, systemPath } from '../win32/calls/system-library.js';
 import type { Program } from './windows-process-start.js';
@@ -25,8 +25,8 @@ function handlesInUse(): number {
   assert.notEqual(library.GetProcessHandleCount(-1, count), 0);
   if (count[0] > 0) return count[0];
   // Wine does not count them, and gives the lowest free numbers, by fours.
-  const fresh = Array.from({ length: 30 }, () => new JobObject());
-  const highest = Math.max(...fresh.map(({ handle }) => handle / 4));
+  const fresh = Array.from({ length: 30 }, () => openJob());
+  const highest = Math.max(...fresh.map(({ value }) => value / 4));
   for (const job of fresh) job.close();
   return highest;
 }

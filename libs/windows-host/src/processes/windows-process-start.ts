@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/wins-program';
+import { quoteText, type HostCommand } from '@wins/wins-program';
 import { windowsCommandLine } from './windows-command-line.js';
 import { programEnvironment, windowsEnvironmentBlock } from './environment-block.js';
 import { call } from '../win32/calls/call.js';
@@ -7,18 +7,11 @@ import { loadKoffi } from '../win32/calls/system-library.js';
 import { kernel32, type Handle } from '../win32/kernel32.js';
 import { PROCESS_INFORMATION, STARTUPINFOEXW } from '../win32/structures.js';
 import { WindowsError } from '../windows-error.js';
+import { openNullDevice } from './windows-process-output.js';
+import { creationTime, endProcess, isInJob, type ProcessIdentity } from './windows-process.js';
 
-/** What to start. */
-export interface Program {
-  /** Absolute path with its extension: nothing is searched. */
-  readonly file: string;
-  /** What the program sees as its own name. */
-  readonly argv0: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  /** Absolute path of the working directory. */
-  readonly directory: string;
-}
+/** What to start; nothing is searched, so the file has its extension. */
+export type Program = Pick<HostCommand, 'file' | 'argv0' | 'args' | 'env' | 'directory'>;
 
 /** In which surroundings. */
 export interface Surroundings {
@@ -28,13 +21,6 @@ export interface Surroundings {
   readonly stdio: readonly [stdin: Handle, stdout: Handle, stderr: Handle];
   /** Flags of CreateProcessW, such as CREATE_NEW_CONSOLE. */
   readonly flags: number;
-}
-
-/** A process that was started. */
-export interface StartedProcess {
-  readonly pid: number;
-  /** With every right; the caller closes it. */
-  readonly handle: OwnedHandle;
 }
 
 const CREATE_UNICODE_ENVIRONMENT = 0x400;
@@ -48,10 +34,14 @@ const STARTF_USESTDHANDLES = 0x100;
 /**
  * Starts a program: no shell, no search, no window.
  *
+ * @returns Its number, and a handle with every right, which the caller closes.
  * @throws WindowsError `invalidArgument` for a batch file, for which Windows would start its command interpreter, and for
  * arguments or variables that cannot be passed; else what the system said.
  */
-export function startWindowsProcess(program: Program, surroundings: Surroundings): StartedProcess {
+export function startWindowsProcess(
+  program: Program,
+  surroundings: Surroundings,
+): { readonly pid: number; readonly handle: OwnedHandle } {
   const { file } = program;
   const tried = `started ${quoteText(file)}`;
   if (/\.(?:bat|cmd)[. ]*$/i.test(file)) {
@@ -123,4 +113,32 @@ class AttributeList implements Disposable {
 
 function utf16(text: string): Buffer {
   return Buffer.from(`${text}\0`, 'utf16le');
+}
+
+const DETACHED_PROCESS = 0x8;
+const CREATE_NEW_PROCESS_GROUP = 0x200;
+const CREATE_BREAKAWAY_FROM_JOB = 0x100_0000;
+
+/**
+ * Starts a program that outlives this process and its run: outside of the job, without a console, without input and output. For
+ * the helper of an upgrade, which goes on while the daemon is replaced. Nothing is to be closed.
+ *
+ * @throws WindowsError `accessDenied` when the job of this process does not let it: only a run whose rule allows it may.
+ */
+export function startDetachedProcess(program: Program): ProcessIdentity {
+  using nothing = openNullDevice();
+  const { value } = nothing;
+  const { pid, handle } = startWindowsProcess(program, {
+    job: undefined,
+    stdio: [value, value, value],
+    flags: CREATE_BREAKAWAY_FROM_JOB | DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP,
+  });
+  using started = handle;
+  const identity = { pid, created: creationTime(started.value) };
+  // Node puts a process that starts others into a job of its own, which lets go of everything. Then the system starts the
+  // program inside of the job around that one, without an error.
+  if (!isInJob(started.value)) return identity;
+  endProcess(identity);
+  const tried = `started ${quoteText(program.file)} outside of the job of this process`;
+  throw new WindowsError('accessDenied', `${tried}: it was in it nevertheless, and was ended`);
 }

@@ -14,14 +14,10 @@ export interface DispatcherEvents {
   readonly onControl: (control: number) => number;
 }
 
-/** Where a service tells how it does. */
+/** The name of the service that this process was started as, which may be another than that of `dispatchService`, and where it reports. */
 export interface DispatchedService {
-  /** The name of the service that this process was started as; it may have been registered under another name. */
   readonly name: string;
-  /**
-   * @param status - A SERVICE_STATUS.
-   * @throws WindowsError
-   */
+  /** Takes a SERVICE_STATUS. @throws WindowsError */
   readonly report: (status: Buffer) => void;
 }
 

@@ -8,6 +8,9 @@ import {
   type ServiceStopReason,
 } from './service-lifecycle.js';
 
+/** How long a start may take; then it counts as ended, with exit code 1. */
+const START_LIMIT_MS = 120_000;
+
 /** A service, for the program that is one. */
 export interface RunningService {
   /** What it is called by the service control manager, which may be another name than the usual one. */
@@ -27,8 +30,6 @@ export interface ServiceOptions {
    * failure actions follow. It must not throw; if it does, the exit code is 1.
    */
   readonly run: (service: RunningService) => Promise<number>;
-  /** How long a start may take; then it counts as ended, with exit code 1. Default: 120,000. */
-  readonly startLimitMs?: number;
   /** How long it may take to stop; then it counts as ended, with exit code 1. Default: 40,000. */
   readonly stopLimitMs?: number;
   /** Called when the service control manager rejects a report. */
@@ -45,7 +46,7 @@ export interface ServiceOptions {
  * @throws WindowsError `unavailable` on other systems.
  */
 export async function runAsService(options: ServiceOptions): Promise<number | undefined> {
-  const { name, run, startLimitMs = 120_000, stopLimitMs = 40_000 } = options;
+  const { name, run, stopLimitMs = 40_000 } = options;
   // The system tells the name of every process, also of those that may not be asked.
   if (programNameOf(process.ppid)?.toLowerCase() !== 'services.exe') return undefined;
   let request: (reason: ServiceStopReason) => void = () => undefined;
@@ -61,7 +62,7 @@ export async function runAsService(options: ServiceOptions): Promise<number | un
       } catch (error) {
         options.onReportFailed?.(error);
       }
-    }, startLimitMs);
+    }, START_LIMIT_MS);
     lifecycle = begun;
     run({ name: service.name, ready: () => begun.running(), stopRequested }).then(
       (code) => begun.stopped(code),

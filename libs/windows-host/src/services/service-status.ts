@@ -1,18 +1,15 @@
 import { SERVICE_STATUS_PROCESS } from '../win32/structures.js';
 
-/** The states in the order of their numbers, from 1. */
-const STATES = [
-  'stopped',
-  'startPending',
-  'stopPending',
-  'running',
-  'continuePending',
-  'pausePending',
-  'paused',
-] as const;
-
 /** What a service does, as the service control manager counts it. */
-export type ServiceState = (typeof STATES)[number];
+export type ServiceState =
+  | ('stopped' | 'startPending' | 'stopPending' | 'running')
+  | ('continuePending' | 'pausePending' | 'paused');
+
+/** The states in the order of their numbers, from 1. */
+const STATES: readonly ServiceState[] = [
+  ...(['stopped', 'startPending', 'stopPending', 'running'] as const),
+  ...(['continuePending', 'pausePending', 'paused'] as const),
+];
 
 /** What the service control manager knows of a service as it is now. */
 export interface ServiceStatus {

@@ -2,12 +2,6 @@ import { systemError } from '../../windows-error.js';
 import { kernel32 } from '../kernel32.js';
 import type { Callable } from './c-declaration.js';
 
-/** What a call returned on another thread, and the last error of that thread. */
-export interface BackgroundResult {
-  readonly result: number;
-  readonly errorNumber: number;
-}
-
 /**
  * Calls a function that reports failure by 0, NULL or INVALID_HANDLE_VALUE.
  *
@@ -37,11 +31,15 @@ export function checkStatus(
   throw systemError(tried, { functionName, errorNumber });
 }
 
-/** Calls without waiting on the thread of JavaScript. The event loop is kept alive until the call returns. */
+/**
+ * Calls without waiting on the thread of JavaScript. The event loop is kept alive until the call returns.
+ *
+ * @returns What it returned, and the last error of the thread that it ran on.
+ */
 export function inBackground<Arguments extends unknown[]>(
   callee: Callable<Arguments, number>,
   ...args: Arguments
-): Promise<BackgroundResult> {
+): Promise<{ readonly result: number; readonly errorNumber: number }> {
   const { GetLastError } = kernel32;
   return new Promise((resolve, reject) => {
     callee.async(...args, (error, result) => {
