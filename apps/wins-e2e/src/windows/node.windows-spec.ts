@@ -53,6 +53,11 @@ describe('a node of Windows', () => {
     const report = await node.wins('v1.0.0', ['install', '--dry-run']);
     assertOutcome(report, 'planned');
     assert.notDeepEqual(report.steps, []);
+    // As one setting for all nodes of a cluster has it.
+    const ofCluster = { CATTLE_AGENT_VAR_DIR: '/opt/rancher/agent' };
+    const elsewhere = await node.wins('v1.0.0', ['install', '--dry-run'], ofCluster);
+    assertOutcome(elsewhere, 'planned');
+    assert.match(elsewhere.steps.join('\n'), /[A-Z]:\\opt\\rancher\\agent/);
     assert.deepEqual(node.traces, []);
   });
 

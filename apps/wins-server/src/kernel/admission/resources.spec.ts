@@ -19,14 +19,15 @@ const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
     ...['DEFAULT_LIMITS', 'PROTOCOL_LIMITS', 'DEFAULT_FLOW_LIMITS', 'START_LIMITS', 'LIMITS'],
     ...['MOST_HEADERS', 'MOST_RESIZES', 'MOST_SETTINGS', 'MOST_FRAGMENTS', 'TOP_BYTE_LIMIT'],
     ...['MAX_AUDITED_PATH', 'MAX_AUDITED_NAMES', 'MAX_AUDITED_NAME', 'MAX_FACTS', 'MOST_PINNED'],
-    ...['MAX_AUDITED_SUBJECTS', 'MAX_AUDITED_SUBJECT'],
+    ...['MAX_AUDITED_SUBJECTS', 'MAX_AUDITED_SUBJECT', 'MAX_DEPTH', 'MAX_REASON', 'MAX_FACT'],
+    ...['MAX_ARGUMENTS', 'MAX_STEPS'],
   ],
   'beyond it, things are counted together': [
-    ...['MOST_KEYS', 'MOST_SHARES', 'MOST_BUCKETS', 'MOST_CLIENTS', 'MOST_KINDS'],
+    ...['MOST_KEYS', 'MAX_KEYS', 'MOST_SHARES', 'MOST_BUCKETS', 'MOST_CLIENTS', 'MOST_KINDS'],
   ],
   'for administrators alone': [
     ...['DIAGNOSTIC_LIMITS', 'MOST_STACKS', 'MOST_FRAMES', 'MOST_FILES', 'MOST_ROWS'],
-    'MOST_PROBLEMS',
+    'MAX_PROBLEMS',
   ],
   'of the daemon itself; what clients have of it is served in turns': [
     ...['MAX_STAGINGS', 'MAX_ROUNDS', 'MOST_WAITING', 'MAX_WAITING', 'MOST_AT_ONCE'],
