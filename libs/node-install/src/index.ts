@@ -17,7 +17,7 @@ export { readFacts } from './facts/read-facts.js';
 export { FolderNode, type FolderNodeOptions } from './folder-node/folder-node.js';
 export type { FolderService, FolderSystem, ServiceRunner } from './folder-node/posix-system.js';
 export { InstallError, type InstallErrorCode } from './install-error.js';
-export { itemId, type Item, type ItemKind, type StateOf } from './item/item.js';
+export { itemId, KINDS, type Item, type ItemKind, type StateOf } from './item/item.js';
 export { describeStep, type Step } from './item/step.js';
 export type { Manifest, ManifestEntry } from './manifest/manifest.js';
 export { planAdopt } from './plan/plan-adopt.js';

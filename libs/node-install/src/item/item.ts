@@ -46,19 +46,17 @@ export const KINDS = {
   running: [at('running', { service: text }), presence],
 } as const;
 
-type Kinds = typeof KINDS;
-
 /** The name of a kind of {@link Item}. */
-export type ItemKind = keyof Kinds;
+export type ItemKind = keyof typeof KINDS;
 
 /** One thing of a node. */
 export type Item<K extends ItemKind = ItemKind> = {
-  [Kind in K]: Readonly<z.infer<Kinds[Kind][0]>>;
+  [Kind in K]: Readonly<z.infer<(typeof KINDS)[Kind][0]>>;
 }[K];
 
 /** The state of a thing that is there; one that is absent has none. */
 export type StateOf<K extends ItemKind = ItemKind> = {
-  [Kind in K]: Readonly<z.infer<Kinds[Kind][1]>>;
+  [Kind in K]: Readonly<z.infer<(typeof KINDS)[Kind][1]>>;
 }[K];
 
 /** The name of an item for comparison: the same for the same thing. The letter case of paths of Windows has no part in it. */

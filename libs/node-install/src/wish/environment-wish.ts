@@ -4,22 +4,28 @@ import { NODE_ID, Variables } from './read-variables.js';
 import type { Secret } from './secret.js';
 
 /** The parameters of Rancher's command, and the variables of the same meaning. */
-const PARAMETERS = {
+const PARAMETERS: Readonly<Record<keyof InstallParameters, string>> = {
   ...{ server: 'CATTLE_SERVER', token: 'CATTLE_TOKEN', caChecksum: 'CATTLE_CA_CHECKSUM' },
   ...{ worker: 'CATTLE_ROLE_WORKER', label: 'CATTLE_LABELS', taint: 'CATTLE_TAINTS' },
   ...{ nodeName: 'CATTLE_NODE_NAME', address: 'CATTLE_ADDRESS' },
   ...{ internalAddress: 'CATTLE_INTERNAL_ADDRESS', strictTlsVerification: 'STRICT_VERIFY' },
   delayedStart: 'CATTLE_ENABLE_WINS_DELAYED_START',
-} as const;
+};
 const ADDED: ReadonlySet<string> = new Set(['label', 'taint']);
 
 /**
  * Values of the parameters of Rancher's command. Each goes before its variable, but labels and taints are added to theirs; a switch
  * that is off and an empty value count as not given.
  */
-export type InstallParameters = {
-  readonly [K in keyof typeof PARAMETERS]?: string | readonly string[] | boolean | undefined;
-};
+export type InstallParameters = Readonly<
+  Partial<
+    Record<
+      | ('server' | 'token' | 'caChecksum' | 'worker' | 'label' | 'taint' | 'nodeName' | 'address')
+      | ('internalAddress' | 'strictTlsVerification' | 'delayedStart'),
+      string | readonly string[] | boolean | undefined
+    >
+  >
+>;
 
 /** What the environment and the parameters of an installation say. Nothing in it was compared with the node or a server. */
 export interface EnvironmentWish extends ServerWish {
@@ -137,7 +143,7 @@ function withParameters(
   given: InstallParameters,
 ): Variables {
   const variables = new Variables(environment);
-  for (const parameter of Object.keys(PARAMETERS) as (keyof typeof PARAMETERS)[]) {
+  for (const parameter of Object.keys(PARAMETERS) as (keyof InstallParameters)[]) {
     const value = given[parameter] ?? false;
     const text = typeof value === 'object' ? value.join(',') : value === true ? 'true' : value;
     if (text) variables.set(PARAMETERS[parameter], text, ADDED.has(parameter));

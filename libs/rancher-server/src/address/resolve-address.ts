@@ -14,7 +14,7 @@ import {
 /** What a word is looked up with. */
 export interface AddressOptions extends RancherSettings {
   /** The addresses of an adapter, of both families; undefined when there is no such adapter. Default: as Node knows them. */
-  readonly addressesOf?: typeof addressesOfAdapter;
+  readonly addressesOf?: (name: string) => readonly string[] | undefined;
   /** Default: those of the clouds. */
   readonly services?: Partial<CloudServices>;
 }

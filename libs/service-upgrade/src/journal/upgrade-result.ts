@@ -5,8 +5,6 @@ import { hasFields, isText, maybe } from './has-fields.js';
 import type { ProgramIdentity } from './upgrade-journal.js';
 import { recordPath, type UpgradePlaces } from './upgrade-places.js';
 
-const OUTCOMES = ['upgraded', 'nothing', 'refused', 'rolledBack', 'failed'] as const;
-
 /**
  * How an upgrade ended.
  *
@@ -16,7 +14,7 @@ const OUTCOMES = ['upgraded', 'nothing', 'refused', 'rolledBack', 'failed'] as c
  * - `rolledBack`: it failed, and all is as it was before.
  * - `failed`: it failed, and it is not known that a daemon serves.
  */
-export type UpgradeOutcome = (typeof OUTCOMES)[number];
+export type UpgradeOutcome = 'upgraded' | 'nothing' | 'refused' | 'rolledBack' | 'failed';
 
 /** The result file: what the latest upgrade came to. */
 export interface UpgradeResult {
@@ -47,7 +45,8 @@ export interface UpgradeResult {
 const LIMIT_BYTES = 1024 * 1024;
 const isResult = hasFields<UpgradeResult>({
   ...{ id: isText, reason: isText, to: maybe(hasFields({ sha256: isText })) },
-  outcome: (value) => OUTCOMES.some((outcome) => outcome === value),
+  outcome: (value) =>
+    ['upgraded', 'nothing', 'refused', 'rolledBack', 'failed'].some((outcome) => outcome === value),
 });
 
 /** Writes the result file, durably. */

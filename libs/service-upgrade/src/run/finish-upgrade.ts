@@ -45,7 +45,10 @@ export async function finishUpgrade(
 export async function removeLeftovers({
   context,
   places,
-}: Pick<UpgradeRun, 'context' | 'places'>): Promise<void> {
+}: {
+  readonly context: UpgradeContext;
+  readonly places: UpgradePlaces;
+}): Promise<void> {
   if (!existsSync(places.journal)) await sweepFolder(context, places);
 }
 

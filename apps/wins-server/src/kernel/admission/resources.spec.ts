@@ -27,7 +27,7 @@ const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
   ],
   'for administrators alone': [
     ...['DIAGNOSTIC_LIMITS', 'MOST_STACKS', 'MOST_FRAMES', 'MOST_FILES', 'MOST_ROWS'],
-    'MAX_PROBLEMS',
+    ...['MOST_PROBLEMS', 'MAX_PROBLEMS'],
   ],
   'of the daemon itself; what clients have of it is served in turns': [
     ...['MAX_STAGINGS', 'MAX_ROUNDS', 'MOST_WAITING', 'MAX_WAITING', 'MOST_AT_ONCE'],
