@@ -210,6 +210,18 @@ describe('the turns of clients', () => {
     expect(octets).toBe(10);
   });
 
+  it('go on for a client one of whose connections tells of itself after it has closed', async () => {
+    const [gone, left] = [connect(HOSTILE), connect(HOSTILE)];
+    const other = connect(OTHER);
+    gone.socket.destroy();
+    await once(gone.socket, 'close');
+    gone.socket.emit('resume');
+    for (const { socket } of [left, other]) socket.write(Buffer.alloc(100));
+    await loops(6);
+    expect([left.octets, other.octets]).toEqual([100, 100]);
+    expect(ended).toHaveLength(2);
+  });
+
   it('end with what a client has used, which is forgotten when it is nothing any more', async () => {
     const first = connect(HOSTILE, { requests: 2100 });
     connect(OTHER).socket.write(Buffer.alloc(10));

@@ -109,6 +109,8 @@ export class ClientTurns implements Disposable {
     const party = this.#join(connection.client);
     party.connections.set(socket, connection);
     const arrived = (): void => {
+      // A stream may tell of itself once more after it has closed.
+      if (!party.connections.has(socket)) return;
       party.ready.add(socket);
       if (party.ready.size > MOST_WAITING && !party.isHeld) {
         party.isHeld = true;
@@ -239,15 +241,12 @@ export class ClientTurns implements Disposable {
     if (party === undefined) return;
     const [socket] = party.ready;
     const connection = socket && party.connections.get(socket);
-    if (socket === undefined || connection === undefined) {
-      this.#rest(party);
-      return;
-    }
-    party.ready.delete(socket);
-    const waiting = socket.readableLength;
-    if (waiting === 0 || connection.mayRead?.() === false) {
+    if (socket !== undefined) party.ready.delete(socket);
+    const waiting = socket?.readableLength ?? 0;
+    const mayRead = connection !== undefined && connection.mayRead?.() !== false;
+    if (socket === undefined || waiting === 0 || !mayRead || socket.destroyed) {
       // Finds the end, where it is one.
-      if (waiting === 0) socket.read();
+      if (waiting === 0) socket?.read();
       this.#rest(party);
       return;
     }
