@@ -129,6 +129,22 @@ describe('the turns of clients', () => {
     expect(many.every(({ octets }) => octets > 0)).toBe(true);
   });
 
+  it('come to a client again soon after one that took long: the system may have let others run', async () => {
+    const [hostile, other] = [connect(HOSTILE), connect(OTHER)];
+    hostile.socket.write(Buffer.alloc(250 * KIB));
+    other.socket.once('data', () => clock.pass(60_000));
+    other.socket.write(Buffer.alloc(100));
+    await loops(6);
+    expect(other.octets).toBe(100);
+    other.socket.write(Buffer.alloc(100));
+    const before = hostile.octets;
+    for (let tries = 0; other.octets === 100; tries += 1) {
+      expect(tries).toBeLessThan(100);
+      await loops(1);
+    }
+    expect(hostile.octets - before).toBeLessThan(30 * OCTETS_PER_MS);
+  });
+
   it('are every second one of an administrator', async () => {
     for (const client of [HOSTILE, OTHER, container('third'), ADMINISTRATOR])
       connect(client).socket.write(Buffer.alloc(250 * KIB));

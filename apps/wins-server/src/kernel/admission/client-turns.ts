@@ -10,6 +10,8 @@ const OTHERS_MS = 1000;
 const FIRST_READ_OCTETS = 4096;
 /** Connections of a client whose input may wait in this process; that of others waits in the system. */
 const MOST_WAITING = 16;
+/** A client owes so many of its quanta at most: a turn may be long because the system let others run. */
+const MOST_OWED_QUANTA = 10;
 /** A read has so many at least: a frame and its header. */
 const LEAST_READ_OCTETS = 256;
 
@@ -121,6 +123,7 @@ export class ClientTurns implements Disposable {
     this.#listeners.set(socket, arrived);
     socket.on('readable', arrived);
     socket.on('resume', arrived);
+    if (party.isHeld) hold(socket);
     socket.once('close', () => this.#leave(socket, party));
   }
 
@@ -237,19 +240,26 @@ export class ClientTurns implements Disposable {
   }
 
   #turn(): void {
-    const party = this.#next();
-    if (party === undefined) return;
-    const [socket] = party.ready;
-    const connection = socket && party.connections.get(socket);
-    if (socket !== undefined) party.ready.delete(socket);
-    const waiting = socket?.readableLength ?? 0;
-    const mayRead = connection !== undefined && connection.mayRead?.() !== false;
-    if (socket === undefined || waiting === 0 || !mayRead || socket.destroyed) {
-      // Finds the end, where it is one.
-      if (waiting === 0) socket?.read();
+    for (let party = this.#next(); party !== undefined; party = this.#next()) {
+      for (const socket of party.ready) {
+        party.ready.delete(socket);
+        if (this.#read(party, socket)) return;
+      }
       this.#rest(party);
-      return;
     }
+  }
+
+  /** Begins a turn with a read; false when the connection has nothing to read, which costs its client no turn. */
+  #read(party: Party, socket: Readable): boolean {
+    const connection = party.connections.get(socket);
+    if (connection === undefined || socket.destroyed) return false;
+    const waiting = socket.readableLength;
+    if (waiting === 0) {
+      // Finds the end, where it is one.
+      socket.read();
+      return false;
+    }
+    if (connection.mayRead?.() === false) return false;
     const octets = Math.min(waiting, this.#octetsFor(party));
     const { what } = connection;
     this.#open = { what, requests: 0, party, socket, octets, beganAt: this.#now() };
@@ -259,6 +269,7 @@ export class ClientTurns implements Disposable {
     socket.read(octets < waiting ? octets : undefined);
     if (socket.readableLength > 0) party.ready.add(socket);
     else if (party.isHeld) hold(socket);
+    return true;
   }
 
   #octetsFor({ msPerOctet }: Party): number {
@@ -287,7 +298,7 @@ export class ClientTurns implements Disposable {
     this.#options.ended?.({ what, client, ms });
     if (this.#last !== undefined && this.#last.key !== client.key) this.#otherAt = this.#last.at;
     this.#last = { key: client.key, at: now };
-    party.leftMs -= ms;
+    party.leftMs = Math.max(party.leftMs - ms, -MOST_OWED_QUANTA * this.#row.quantumMs);
     // What was dear once is taken to be dear again, for a while.
     const seen = ms / Math.max(octets, LEAST_READ_OCTETS);
     party.msPerOctet = Math.max(seen, (party.msPerOctet + seen) / 2);
