@@ -1,4 +1,3 @@
-import { proxyOf } from '@wins/net';
 import { messageOf } from '@wins/wins-program';
 import { inArchive } from './image-store.js';
 import { parseReference } from './reference.js';
@@ -67,19 +66,15 @@ export async function checkImage(
   const onWarning = (message: string) => void warnings.push(message);
   const wanted = { ...storeParts({ ...options, onWarning }), reference };
   using access = await RegistryAccess.open(wanted, signal);
-  const registries: AskedRegistry[] = [];
   const isLocal = await inArchive(wanted, signal, () => Promise.resolve());
   let isFound = isLocal;
-  for (const endpoint of endpointsOf(reference, access.found.registries)) {
-    const asked = await describe(endpoint, access, options, async (session) => {
-      if (isFound) return false;
-      await fetchImage(session, access, wanted);
-      return true;
-    });
-    signal.throwIfAborted();
-    isFound ||= asked.result === 'ok';
-    registries.push(asked);
-  }
+  const endpoints = endpointsOf(reference, access.found.registries);
+  const registries = await askEach(endpoints, access, signal, async (session) => {
+    if (isFound) return 'notAsked';
+    await fetchImage(session, access, wanted);
+    isFound = true;
+    return 'ok';
+  });
   const registriesFile = access.found.file ?? '';
   return { image, isInArchive: isLocal, registriesFile, registries, warnings };
 }
@@ -96,15 +91,11 @@ export async function checkRegistries(
   const warnings: string[] = [];
   const onWarning = (message: string) => void warnings.push(message);
   using access = await RegistryAccess.open(storeParts({ ...options, onWarning }), signal);
-  const registries: AskedRegistry[] = [];
-  for (const endpoint of namedEndpoints(access.found.registries)) {
-    const asked = await describe(endpoint, access, options, async (session) => {
-      await session.ping();
-      return true;
-    });
-    signal.throwIfAborted();
-    registries.push(asked);
-  }
+  const endpoints = namedEndpoints(access.found.registries);
+  const registries = await askEach(endpoints, access, signal, async (session) => {
+    await session.ping();
+    return 'ok';
+  });
   return { registriesFile: access.found.file ?? '', registries, warnings };
 }
 
@@ -123,29 +114,32 @@ function namedEndpoints({ mirrors, configs }: Registries): Iterable<Endpoint> {
   return endpoints.values();
 }
 
-/** @param ask - Resolves with false where it asked nothing. */
-async function describe(
-  endpoint: Endpoint,
+async function askEach(
+  endpoints: Iterable<Endpoint>,
   access: RegistryAccess,
-  { environment }: CheckOptions,
-  ask: (session: RegistrySession) => Promise<boolean>,
-): Promise<AskedRegistry> {
-  const { base, repository, mirrorOf = '', rewrittenBy = '' } = endpoint;
-  const session = new RegistrySession(endpoint, access);
-  const result: Pick<AskedRegistry, 'result' | 'failure'> = await ask(session).then(
-    (isAsked) => ({ result: isAsked ? 'ok' : 'notAsked', failure: '' }),
-    (error: unknown) => ({ result: 'failed', failure: messageOf(error) }),
-  );
-  const login = async () => (await access.findLogin(endpoint))?.from ?? '';
-  return {
-    ...{ url: base.href, repository, mirrorOf, rewrittenBy },
-    // The rest of its address may be a password.
-    proxy: await orFailure(() => new URL(proxyOf(base, environment) ?? 'none:').host),
-    trust: access.describeTrust(base),
-    login: session.shown ?? (await orFailure(login)),
-    isLoginShown: session.shown !== undefined,
-    ...result,
-  };
+  signal: AbortSignal,
+  ask: (session: RegistrySession) => Promise<AskedRegistry['result']>,
+): Promise<readonly AskedRegistry[]> {
+  const all: AskedRegistry[] = [];
+  for (const endpoint of endpoints) {
+    const { base, repository, mirrorOf = '', rewrittenBy = '' } = endpoint;
+    const session = new RegistrySession(endpoint, access);
+    const asked: Pick<AskedRegistry, 'result' | 'failure'> = await ask(session).then(
+      (result) => ({ result, failure: '' }),
+      (error: unknown) => ({ result: 'failed', failure: messageOf(error) }),
+    );
+    const login = async () => (await access.findLogin(endpoint))?.from ?? '';
+    all.push({
+      ...{ url: base.href, repository, mirrorOf, rewrittenBy },
+      proxy: await orFailure(() => access.proxyHost(base)),
+      trust: access.describeTrust(base),
+      login: session.shown ?? (await orFailure(login)),
+      isLoginShown: session.shown !== undefined,
+      ...asked,
+    });
+    signal.throwIfAborted();
+  }
+  return all;
 }
 
 async function orFailure(find: () => string | Promise<string>): Promise<string> {

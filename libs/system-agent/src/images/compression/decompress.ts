@@ -6,19 +6,13 @@ import { unbzip2 } from './unbzip2.js';
 import { unlz4 } from './unlz4.js';
 import { unzstd } from './unzstd.js';
 
-type Compression = 'gzip' | 'zstd' | 'lz4' | 'bzip2';
+const DECODERS = { gzip: gunzip, zstd: unzstd, lz4: unlz4, bzip2: unbzip2 };
+type Compression = keyof typeof DECODERS;
 
 /** What layers of a registry may be compressed with. */
-export const LAYER_COMPRESSIONS: ReadonlySet<string> = new Set<Compression>(['gzip', 'zstd']);
+export const LAYER_COMPRESSIONS: readonly Compression[] = ['gzip', 'zstd'];
 /** What archives of the node may be compressed with. */
-export const ARCHIVE_COMPRESSIONS: ReadonlySet<string> = new Set<Compression>([
-  'gzip',
-  'zstd',
-  'lz4',
-  'bzip2',
-]);
-
-const DECODERS = { gzip: gunzip, zstd: unzstd, lz4: unlz4, bzip2: unbzip2 };
+export const ARCHIVE_COMPRESSIONS: readonly Compression[] = ['gzip', 'zstd', 'lz4', 'bzip2'];
 
 /**
  * Decompresses by what the first bytes say, whatever a name or a media type says; gives out as it is what is not compressed. Only a few
@@ -28,14 +22,14 @@ const DECODERS = { gzip: gunzip, zstd: unzstd, lz4: unlz4, bzip2: unbzip2 };
  */
 export async function* decompress(
   bytes: AsyncIterable<Uint8Array>,
-  allowed: ReadonlySet<string>,
+  allowed: readonly Compression[],
 ): AsyncGenerator<Buffer> {
   const input = new ByteReader(bytes, 'decompress');
   try {
     const compression = compressionOf(await input.peek(4));
     if (compression === undefined) yield* input.rest();
-    else if (allowed.has(compression)) yield* DECODERS[compression](input);
-    else throw imageFailed('read a layer', `${compression} data`, [...allowed].join(' or '));
+    else if (allowed.includes(compression)) yield* DECODERS[compression](input);
+    else throw imageFailed('read a layer', `${compression} data`, allowed.join(' or '));
   } finally {
     await input.close();
   }

@@ -1,6 +1,7 @@
 import {
   HttpClient,
   isNetError,
+  proxyOf,
   publicRoots,
   readCertificates,
   securely,
@@ -160,6 +161,11 @@ export class RegistryAccess implements Disposable {
   /** No message repeats this text from now on: a server may say again what it was shown. */
   hide(secret: string): void {
     this.#hidden.push(secret);
+  }
+
+  /** `host:port` of the proxy, without its password; empty for none. @throws NetError `invalidRequest`. */
+  proxyHost(url: URL): string {
+    return new URL(proxyOf(url, this.#options.environment) ?? 'none:').host;
   }
 
   /** Whose certificates are believed of a server, and which one it is shown, for people. */
