@@ -1,5 +1,5 @@
 import { judgeConnectionInfo, MAX_CONNECTION_INFO_BYTES, type ConnectionInfo } from '@wins/net';
-import { openTrustedFile, readText, TrustedFileError, type FileTrust } from '@wins/trusted-files';
+import { readText, TrustedFileError, type FileTrust } from '@wins/trusted-files';
 import { quoteText } from '@wins/wins-program';
 import { AgentError } from '../agent-error.js';
 
@@ -14,24 +14,11 @@ export async function readConnectionInfo(
   path: string,
   trust: Pick<FileTrust, 'distrustOfFile'>,
 ): Promise<ConnectionInfo> {
-  return parseConnectionInfo(await readTrusted(path, trust), path);
-}
-
-async function readTrusted(
-  path: string,
-  trust: Pick<FileTrust, 'distrustOfFile'>,
-): Promise<string> {
-  try {
-    const file = await openTrustedFile(path, trust);
-    try {
-      return await readText(file, { maxBytes: MAX_CONNECTION_INFO_BYTES });
-    } finally {
-      await file.handle.close();
-    }
-  } catch (error) {
-    if (!(error instanceof TrustedFileError)) throw error;
-    throw refused(path, error.found, error);
-  }
+  const reading = readText(path, { trust, maxBytes: MAX_CONNECTION_INFO_BYTES });
+  const text = await reading.catch((error: unknown) => {
+    throw error instanceof TrustedFileError ? refused(path, error.found, error) : error;
+  });
+  return parseConnectionInfo(text, path);
 }
 
 /** @throws AgentError `invalidConnection`. */

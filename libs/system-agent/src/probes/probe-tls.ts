@@ -1,5 +1,5 @@
 import { publicRoots, readCertificates, type TlsTrust } from '@wins/net';
-import { openRegularFile, readWhole } from '@wins/trusted-files';
+import { readBytes } from '@wins/trusted-files';
 import { messageOf, onSystemDrive, quoteText } from '@wins/wins-program';
 import { createHash } from 'node:crypto';
 import tls from 'node:tls';
@@ -83,12 +83,7 @@ async function readAuthorities(
   return certificates.map((each) => each.pem).join('');
 }
 
-async function readFile(path: string): Promise<Buffer> {
+function readFile(path: string): Promise<Buffer> {
   // Certificates of a cluster are often links to the newest ones.
-  const file = await openRegularFile(onSystemDrive(path), { followLinks: true });
-  try {
-    return await readWhole(file, { maxBytes: MAX_PEM_BYTES });
-  } finally {
-    await file.handle.close();
-  }
+  return readBytes(onSystemDrive(path), { followLinks: true, maxBytes: MAX_PEM_BYTES });
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { decodeAnyway, decodeText, encodeText, openRegularFile, readText } from '../index.js';
+import { decodeAnyway, decodeText, encodeText, readText } from '../index.js';
 
 const MARK = '\uFEFF';
 const TEXTS = [
@@ -62,12 +62,7 @@ describe('the text of a file', () => {
   const read = async (bytes: Buffer): Promise<string> => {
     const path = join(folder, 'text');
     writeFileSync(path, bytes);
-    const file = await openRegularFile(path);
-    try {
-      return await readText(file, { maxBytes: 100 });
-    } finally {
-      await file.handle.close();
-    }
+    return await readText(path, { maxBytes: 100 });
   };
 
   it('is without its mark', async () => {

@@ -1,12 +1,6 @@
 import type { FileTrust, TrustOptions } from '../trust/file-trust.js';
 import { TrustedFileError } from '../trusted-file-error.js';
-import {
-  openRegularFile,
-  openTrustedFile,
-  readWhole,
-  type ReadLimits,
-  type ReadableFile,
-} from './open-file.js';
+import { openRegularFile, openTrustedFile, readWhole, type ReadLimits } from './open-file.js';
 import { decodeText, WANTED_TEXT } from './decode-text.js';
 
 /** How much of a file is read, and of which files. */
@@ -42,14 +36,14 @@ export function unlessNotFound(error: unknown): undefined {
 }
 
 /**
- * Reads the text of an open file, in whichever encoding people and PowerShell save it; see {@link decodeText}.
+ * Reads the text of a small file, in whichever encoding people and PowerShell save it; see {@link decodeText}.
  *
  * @returns Without the byte order mark.
- * @throws TrustedFileError `notText`; as `readWhole`.
+ * @throws TrustedFileError `notText`; as {@link readBytes}.
  */
-export async function readText(file: ReadableFile, limits: ReadLimits): Promise<string> {
-  const decoded = decodeText(await readWhole(file, limits));
+export async function readText(path: string, options: ReadOptions): Promise<string> {
+  const decoded = decodeText(await readBytes(path, options));
   if ('text' in decoded) return decoded.text;
   const found = `found ${decoded.undecodable}; wanted ${WANTED_TEXT}`;
-  throw new TrustedFileError('notText', 'read', file.path, found);
+  throw new TrustedFileError('notText', 'read', path, found);
 }

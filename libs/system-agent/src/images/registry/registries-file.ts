@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { readYaml } from '@wins/net';
-import { openTrustedFile, readText, TrustedFileError, type FileTrust } from '@wins/trusted-files';
+import { readText, TrustedFileError, type FileTrust } from '@wins/trusted-files';
 import { messageOf } from '@wins/wins-program';
 import { isMap, isScalar, type Document, type Pair } from 'yaml';
 import { z } from 'zod';
@@ -134,12 +134,7 @@ export async function readTrusted(
   trust: Pick<FileTrust, 'distrustOfFile'>,
 ): Promise<string | undefined> {
   try {
-    const file = await openTrustedFile(name, trust, { followLinks: true });
-    try {
-      return await readText(file, { maxBytes: MAX_BYTES });
-    } finally {
-      await file.handle.close();
-    }
+    return await readText(name, { trust, followLinks: true, maxBytes: MAX_BYTES });
   } catch (error) {
     if (error instanceof TrustedFileError && error.code === 'notFound') return undefined;
     throw new AgentError('imageFailed', messageOf(error), { cause: error });
