@@ -9,7 +9,7 @@ import {
   type HttpAnswer,
   type TlsTrust,
 } from '@wins/net';
-import { messageOf, quoteText } from '@wins/wins-program';
+import { messageOf, onSystemDrive, quoteText } from '@wins/wins-program';
 import { AgentError } from '../../agent-error.js';
 import { imageFailed } from '../image-failure.js';
 import type { ImageLimits } from '../image-limits.js';
@@ -229,7 +229,7 @@ export class RegistryAccess implements Disposable {
 
   async #readPem(path: string | null | undefined): Promise<string | undefined> {
     if (!path) return undefined;
-    const text = await readTrusted(path, this.#options.trust);
+    const text = await readTrusted(onSystemDrive(path), this.#options.trust);
     if (text !== undefined) return text;
     throw imageFailed(`read ${path}`, 'no file', 'what registries.yaml names');
   }
