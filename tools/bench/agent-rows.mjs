@@ -101,7 +101,8 @@ async function measureProbes({ run, api, pids }) {
   const component = createServer((_request, response) => response.end('ok'));
   component.listen(0, '127.0.0.1');
   await once(component, 'listening');
-  const url = `http://127.0.0.1:${component.address().port}/healthz`;
+  const { port } = /** @type {import('node:net').AddressInfo} */ (component.address());
+  const url = `http://127.0.0.1:${port}/healthz`;
   const probes = {};
   for (let index = 0; index < PROBES; index += 1) probes[`probe-${index}`] = { httpGet: { url } };
   const before = String(api.data()['applied-checksum']);

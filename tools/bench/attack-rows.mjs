@@ -44,7 +44,7 @@ const ofTests = (name, more) => (daemon) => [
 const ofCalls =
   (name, ...more) =>
   (daemon) => [path.join(fixtures, name), daemon.address, ...more];
-/** @type {[string, string, ((daemon: any) => unknown[]) | undefined][]} */
+/** @type {[string, string, ((daemon: any) => unknown[]) | undefined, number?][]} */
 export const ATTACKS = [
   ['', 'none', undefined],
   ['A42', 'connections that leave amid a call', here('leaving-connections.mjs')],
@@ -59,8 +59,10 @@ export const ATTACKS = [
   ['A53', 'packed requests', here('packed-requests.mjs')],
   ['A57', 'names long to decode', here('long-names.mjs')],
   ...[1, 2, 3, 8].flatMap((containers) => [
-    ['A62', 'Info, 60 connections', ofCalls('many-infos.cjs', 60), containers],
-    ['A45', 'unfinished requests', ofCalls('unfinished-starts.cjs', 250, 200_000), containers],
+    /** @type {[string, string, (daemon: any) => unknown[], number]} */
+    (['A62', 'Info, 60 connections', ofCalls('many-infos.cjs', 60), containers]),
+    /** @type {[string, string, (daemon: any) => unknown[], number]} */
+    (['A45', 'unfinished requests', ofCalls('unfinished-starts.cjs', 250, 200_000), containers]),
   ]),
 ];
 

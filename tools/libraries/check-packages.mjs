@@ -15,9 +15,7 @@ const RESOLUTIONS_LEFT_OUT = ['node10'];
 /** The limit of what is small: an error class, and a rule that is data alone. */
 const SMALL_KB = 20;
 const SMALL = {
-  'audit-log': ['AuditError'],
   config: ['ConfigError', 'defaultConfigPath'],
-  'csi-proxy': ['CsiProxyError', 'judgeSettings'],
   files: ['NumberedFiles', 'StateFile'],
   'linux-host': ['LinuxError'],
   net: ['NetError', 'proxyOf', 'systemRoots'],

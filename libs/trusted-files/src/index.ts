@@ -52,7 +52,7 @@ export {
   type MakeHostFailure,
   type ProcessHostOptions,
 } from './trust/host-paths.js';
-export { posixFileTrust, preparePrivateFolder } from './trust/posix-file-trust.js';
+export { posixFileTrust } from './trust/posix-file-trust.js';
 export {
   distrusted,
   TrustedFileError,

@@ -5,7 +5,6 @@ import { fileSystemError } from '../file-system-error.js';
 import { distrusted } from '../trusted-file-error.js';
 import type { Distrust, FileTrust, TrustOptions } from './file-trust.js';
 import { judgePosixStep, type StepKind } from './judge-posix-step.js';
-import { mkdir } from 'node:fs/promises';
 
 /** As many as Linux follows. */
 const MAX_LINKS = 40;
@@ -140,15 +139,4 @@ function readLink(asked: string, at: string): string {
 
 function namesOf(text: string): string[] {
   return text.split('/').filter((name) => name !== '' && name !== '.');
-}
-
-/**
- * Creates a folder for this user alone, with those above it, or checks that no one else has a right to it. On Windows, where modes say
- * nothing, it only creates the folder: there the caller has access lists to set.
- *
- * @throws TrustedFileError; on Windows what Node throws.
- */
-export async function preparePrivateFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') await mkdir(folder, { recursive: true });
-  else posixFileTrust().ensurePrivateFolder(folder);
 }

@@ -58,10 +58,10 @@ export async function fileHolders(file: string): Promise<readonly string[]> {
 
 /** The programs in an array of RM_PROCESS_INFO. */
 export function holdersIn(infos: Buffer, count: number): readonly string[] {
-  const { sizeBytes, read } = RM_PROCESS_INFO;
+  const { sizeBytes } = RM_PROCESS_INFO;
   const length = Math.min(count, infos.length / sizeBytes);
   return Array.from({ length }, (_, index) => {
-    const { name, processId } = read(infos, index * sizeBytes);
+    const { name, processId } = RM_PROCESS_INFO.read(infos, index * sizeBytes);
     const shown = escapeText(name, { maxLength: 100 });
     return `${shown === '' ? 'a program' : shown} (process ${processId})`;
   });
