@@ -10,18 +10,26 @@ export class Deadline {
 
   readonly #ms: number;
   readonly #over: () => void;
+  readonly #isExcused: () => boolean;
 
-  /** @param ms - Milliseconds. */
-  constructor(ms: number, over: () => void) {
+  /**
+   * @param ms - Milliseconds.
+   * @param isExcused - Whether it begins anew in place of being over. Default: never.
+   */
+  constructor(ms: number, over: () => void, isExcused: () => boolean = () => false) {
     this.#ms = ms;
     this.#over = over;
+    this.#isExcused = isExcused;
   }
 
   /** Begins, or begins anew. */
   start(): void {
     this.stop();
     this.#timer = setTimeout(() => {
-      this.#last = setImmediate(this.#over);
+      this.#last = setImmediate(() => {
+        if (this.#isExcused()) this.start();
+        else this.#over();
+      });
     }, this.#ms);
     this.#timer.unref();
   }

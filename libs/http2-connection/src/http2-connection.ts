@@ -118,10 +118,14 @@ export class Connection {
     this.#windowUpdates = new TokenBucket(limits.windowUpdates);
     this.#ignored = new TokenBucket(limits.ignoredFrames);
     this.#headerOctets = new TokenBucket(limits.headerBlockOctets);
-    this.#handshake = new Deadline(limits.handshakeMs, () => this.#end('handshakeTimeout'));
-    this.#settingsAck = new Deadline(limits.settingsAckMs, () => this.#end('settingsTimeout'));
+    // What has come and waits to be read may be what is waited for: the delay is ours.
+    const hasInput = (): boolean => socket.readableLength > 0;
+    const expect = (ms: number, late: EndReason): Deadline =>
+      new Deadline(ms, () => this.#end(late), hasInput);
+    this.#handshake = expect(limits.handshakeMs, 'handshakeTimeout');
+    this.#settingsAck = expect(limits.settingsAckMs, 'settingsTimeout');
     this.#nextPing = new Deadline(limits.pingIntervalMs, () => this.#ping());
-    this.#pong = new Deadline(limits.pingTimeoutMs, () => this.#end('pingTimeout'));
+    this.#pong = expect(limits.pingTimeoutMs, 'pingTimeout');
     this.#idle = new Deadline(limits.idleMs, () => this.#end('idle'));
     this.#output = new Output(socket, {
       sent: (frames) => {

@@ -74,7 +74,7 @@ export function windowsPlanFiles({
           return;
         }
         try {
-          await replace(place, content, mode, { heldFileMs });
+          await replace(place, content, mode, { heldFileMs, isFlushed: false });
         } catch (error) {
           if (!isHeld(error) || !(await overwrite(place, content, mode))) throw error;
           const held = await holdersOf(place);
