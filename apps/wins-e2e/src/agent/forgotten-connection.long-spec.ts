@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { startApiServer, startForgetfulBox } from '@wins/system-agent/testing';
 import { PlanNode } from '../testing/agent/plan-node.js';
 import { until } from '../testing/process-table.js';
@@ -18,6 +19,9 @@ describe('a daemon whose connection to the API server something on the way forge
         const info = node.workspace.write('info.json', api.connectionInfo({ server: box.url }));
         await node.start(node.config({ remoteEnabled: true, connectionInfoFile: info }));
         await until(() => String(api.data()['success-count']) === '1');
+        // The answer to that has arrived, too.
+        const unwritten = node.workspace.path('agent/applied/state/unwritten.json');
+        await until(() => !existsSync(unwritten));
         box.forget(what);
         const forgotten = performance.now();
         api.update({ plan: JSON.stringify(run('second')) });
