@@ -21,7 +21,6 @@ export type FeatureErrorCode =
   | 'remoteAddress'
   | 'listenFailed'
   /** Where spans are sent. */
-  | 'invalidEndpoint'
   /** csi-proxy: the archive could not be fetched. */
   | 'downloadFailed'
   /** It has another digest than the config, or the first download of this version, had. */

@@ -28,16 +28,17 @@ export async function rememberJoined(
   { appliedFolder }: InstallPlaces,
   wish: EnvironmentWish,
 ): Promise<void> {
-  const values: Joined = {
-    ...(wish.server !== undefined && { CATTLE_SERVER: wish.server }),
-    ...(wish.caChecksum !== undefined && { CATTLE_CA_CHECKSUM: wish.caChecksum }),
+  // What is undefined is not in the text.
+  const values: Record<keyof Joined, string | undefined> = {
+    CATTLE_SERVER: wish.server,
+    CATTLE_CA_CHECKSUM: wish.caChecksum,
     CATTLE_ROLE_WORKER: String(wish.isWorker),
     CATTLE_LABELS: wish.labels.join(','),
     CATTLE_TAINTS: wish.taints.join(','),
-    ...(wish.nodeName !== undefined && { CATTLE_NODE_NAME: wish.nodeName }),
-    ...(wish.address !== undefined && { CATTLE_ADDRESS: wish.address }),
-    ...(wish.internalAddress !== undefined && { CATTLE_INTERNAL_ADDRESS: wish.internalAddress }),
-    ...(wish.isStrictTls !== undefined && { STRICT_VERIFY: String(wish.isStrictTls) }),
+    CATTLE_NODE_NAME: wish.nodeName,
+    CATTLE_ADDRESS: wish.address,
+    CATTLE_INTERNAL_ADDRESS: wish.internalAddress,
+    STRICT_VERIFY: wish.isStrictTls?.toString(),
   };
   const [file, text] = [path.join(appliedFolder, FILE), `${JSON.stringify(values)}\n`];
   if ((await readIfThere(file)) !== text) await replaceFile(file, Buffer.from(text));

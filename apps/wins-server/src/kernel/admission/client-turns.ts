@@ -1,3 +1,4 @@
+// Longer than most files because it is one thing: a queue, its turns and what they cost, which all change the same record of a client.
 import { TokenBucket } from '@wins/time';
 import type { Readable } from 'node:stream';
 import type { ClientIdentity } from './client-identity.js';
