@@ -38,6 +38,7 @@ export {
 export type { ImageLimits } from './images/image-limits.js';
 export { imageStore } from './images/image-store.js';
 export type { ImageStoreOptions } from './images/store-options.js';
+export type { ProviderRun } from './images/provider/credential-providers.js';
 export type { CredentialProviderPlace } from './images/provider/provider-config.js';
 export { parseReference, type Reference } from './images/reference.js';
 export { registriesFiles } from './images/registry/registries-file.js';

@@ -106,6 +106,17 @@ it('an image of a plan is fetched with the login of a credential provider, which
   const config = node.config({ ...agent, ...provider });
   const daemon = await node.start(config);
   expect(await daemon.logged(hasEnded)).toMatchObject({ exitCode: 0 });
+  const audit = await node.wins('srv', 'audit', 'show', '-o', 'json');
+  const runs = String(audit.stdout)
+    .split('\n')
+    .filter((line) => line.includes('"kind":"planCredentials"'));
+  expect(runs.map((line) => JSON.parse(line) as unknown)).toEqual([
+    expect.objectContaining({
+      ...{ verdict: 'allowed', requester: 'plan', name: 'test-provider' },
+      path: node.workspace.path('bin/test-provider'),
+      address: `127.0.0.1:${registry.port}/some/img`,
+    }),
+  ]);
   const words = ['srv', 'registry', 'check', `registry.invalid/${IMAGE}`, '--config', config];
   const checked = await node.wins(...words);
   expect([checked.code, String(checked.stdout)]).toEqual([

@@ -1,9 +1,13 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
   lstatSync,
+  mkdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -52,6 +56,36 @@ describe('an image of imagesDirectory', () => {
       ['run.sh', 'bin/tool', 'etc/data.txt', 'Files', 'Files/bin/win.ps1'].map(modeOf),
     ).toEqual([0o755, 0o700, 0o600, 0o755, 0o644]);
     expect(lab.current.warnings).toEqual([]);
+  });
+
+  it('is unpacked from tars of the seventh Unix, which have no mark of their own', async () => {
+    const from = join(lab.current.root, 'v7');
+    mkdirSync(join(from, 'bin'), { recursive: true });
+    writeFileSync(join(from, 'bin', 'run.sh'), 'hello', { mode: 0o755 });
+    symlinkSync('bin/run.sh', join(from, 'run.sh'));
+    const v7 = (folder: string) => execFileSync('tar', ['--format=v7', '-c', '-C', folder, '.']);
+    const layer = v7(from);
+    rmSync(from, { recursive: true });
+    mkdirSync(from);
+    const config = { rootfs: { diff_ids: [digestOf(layer)] } };
+    const manifest = [{ Config: 'c', RepoTags: ['localtest/img:v1'], Layers: ['layer'] }];
+    writeFileSync(join(from, 'c'), JSON.stringify(config));
+    writeFileSync(join(from, 'manifest.json'), JSON.stringify(manifest));
+    writeFileSync(join(from, 'layer'), layer);
+    save('img.tar', v7(from));
+    await lab.current.unpack('localtest/img:v1');
+    expect([text('run.sh'), modeOf('bin/run.sh')]).toEqual(['hello', 0o755]);
+    expect(lab.current.warnings).toEqual([]);
+  });
+
+  it('has a folder for the file of an old tar whose name ends with a slash', async () => {
+    const layer = await tarOf([
+      { name: 'old/', type: 'file', mode: 0o755 },
+      { name: 'old/run.sh', content: 'hello' },
+    ]);
+    save('img.tar', await dockerArchive('localtest/img:v1', [layer]));
+    await lab.current.unpack('localtest/img:v1');
+    expect(text('old/run.sh')).toBe('hello');
   });
 
   it.each([

@@ -47,13 +47,14 @@ const say = (text: string) => `printf '%s' '${text}'`;
 function providers(
   environment: Readonly<Record<string, string>> = { PATH: '/usr/bin:/bin' },
   limitMs?: number,
+  onRun?: (run: object) => Promise<void>,
 ) {
   const clock = { now: () => new Date(nowMs), wait: () => Promise.resolve() };
   const place = { configFile: configFile(), binDirectory: folder() };
   return new CredentialProviders({
     place,
     trust: posixFileTrust(),
-    ...{ environment, clock, limitMs },
+    ...{ environment, clock, limitMs, onRun },
   });
 }
 const find = (image = 'a.example/some/img', of = providers()) =>
@@ -191,6 +192,24 @@ describe('a credential provider of the kubelet', () => {
     expect(error).toMatchObject({ code: 'imageFailed' });
     expect(String(error)).toContain(found);
     expect(asked()).toBe('');
+  });
+
+  it('runs once its run is recorded, and not at all where it cannot be', async () => {
+    provide(say(answer()));
+    const environment = { PATH: '/usr/bin:/bin' };
+    const runs: object[] = [];
+    const record = async (run: object) => {
+      await turn();
+      runs.push({ ...run, asked: asked() });
+    };
+    await find('a.example/x', providers(environment, undefined, record));
+    expect(runs).toEqual([{ name: NAME, file: program(), image: 'a.example/x', asked: '' }]);
+    const refuse = () => Promise.reject(new Error('the disk is full'));
+    const before = asked();
+    await expect(find('a.example/y', providers(environment, undefined, refuse))).rejects.toThrow(
+      'the disk is full',
+    );
+    expect(asked()).toBe(before);
   });
 
   it('is never looked for by its name alone', async () => {

@@ -1,4 +1,4 @@
-import { openTrustedFile } from '@wins/trusted-files';
+import { openTrustedFile, type OpenFile } from '@wins/trusted-files';
 import { escapeText, messageOf, quoteText } from '@wins/wins-program';
 import { AgentError } from '../agent-error.js';
 import type { ImageStore } from '../ports.js';
@@ -63,38 +63,26 @@ export async function inArchive(
   use: Use,
 ): Promise<boolean> {
   if (wanted.reference.digest !== undefined) return false;
+  const { limits, trust, onWarning } = wanted;
   for (const path of await archiveFiles(wanted.imagesDirectory)) {
-    const file = await opened(path, wanted);
+    let file: OpenFile | undefined;
+    let image: FoundImage | undefined;
     try {
-      const image = file && (await found(path, new ImageArchive(file, wanted.limits, signal)));
+      file = await openTrustedFile(path, trust, { followLinks: true });
+      image = await findInArchive(new ImageArchive(file, limits, signal), wanted);
       if (image === undefined) continue;
       await use(image);
       return true;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (image !== undefined) throw error;
+      onWarning(`cannot use the archive ${escapeText(path)}: ${escapeText(messageOf(error))}`);
     } finally {
-      await file?.handle.close();
+      // What was read of it is right or wrong whether it can be closed or not.
+      await file?.handle.close().catch(() => undefined);
     }
   }
   return false;
-
-  async function found(path: string, archive: ImageArchive) {
-    try {
-      return await findInArchive(archive, wanted);
-    } catch (error) {
-      signal.throwIfAborted();
-      const reason = escapeText(messageOf(error));
-      wanted.onWarning(`cannot use the archive ${escapeText(path)}: ${reason}`);
-      return undefined;
-    }
-  }
-}
-
-async function opened(path: string, { trust, onWarning }: StoreParts) {
-  try {
-    return await openTrustedFile(path, trust, { followLinks: true });
-  } catch (error) {
-    onWarning(`cannot use an archive: ${messageOf(error)}`);
-    return undefined;
-  }
 }
 
 async function inRegistry(wanted: StoreParts & Wanted, signal: AbortSignal, use: Use) {

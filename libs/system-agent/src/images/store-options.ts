@@ -2,7 +2,7 @@ import type { Environment } from '@wins/net';
 import type { FileTrust } from '@wins/trusted-files';
 import type { Clock } from '../ports.js';
 import { DEFAULT_IMAGE_LIMITS, type ImageLimits } from './image-limits.js';
-import { CredentialProviders } from './provider/credential-providers.js';
+import { CredentialProviders, type ProviderRun } from './provider/credential-providers.js';
 import type { CredentialProviderPlace } from './provider/provider-config.js';
 import type { FileSystemOs } from './unpack/entry-path.js';
 
@@ -16,6 +16,8 @@ export interface ImageStoreOptions {
   readonly dockerConfigFile?: string;
   /** Asked for credentials that `registries.yaml` does not have. Default: none. */
   readonly credentialProviders?: CredentialProviderPlace;
+  /** Resolves once the run of a credential provider is recorded; when it rejects, the program does not run. Default: nothing is recorded. */
+  readonly onProvider?: (run: ProviderRun) => Promise<void>;
   /** In Go's words: `windows` and `amd64`. Its names of files decide what may be unpacked. */
   readonly platform: { readonly os: FileSystemOs; readonly arch: string };
   /**
@@ -40,10 +42,10 @@ export interface StoreParts extends ImageStoreOptions {
 }
 
 export function storeParts(options: ImageStoreOptions): StoreParts {
-  const { credentialProviders: place, trust, clock, environment } = options;
+  const { credentialProviders: place, trust, clock, environment, onProvider: onRun } = options;
   return {
     ...options,
     limits: { ...DEFAULT_IMAGE_LIMITS, ...options.limits },
-    providers: place && new CredentialProviders({ place, trust, clock, environment }),
+    providers: place && new CredentialProviders({ place, trust, clock, environment, onRun }),
   };
 }

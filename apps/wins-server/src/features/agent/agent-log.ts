@@ -1,4 +1,4 @@
-import type { AgentAct, AgentEvent, FailedInstruction } from '@wins/system-agent';
+import type { AgentAct, AgentEvent, FailedInstruction, ProviderRun } from '@wins/system-agent';
 import type { Decision } from '../../kernel/audit/record-policy.js';
 import type { EventFacts } from '../../kernel/events/ring-event.js';
 import type { DaemonEvents } from '../../kernel/daemon-events.js';
@@ -20,6 +20,12 @@ export function actDecision(act: AgentAct): Decision {
   }
   const { instruction: name, command: path, attempt, periodic } = act;
   return { action: 'planInstruction', ...plan, name, path, attempt, periodic };
+}
+
+/** A credential provider as it is recorded before it runs. */
+export function providerDecision({ name, file, image }: ProviderRun): Decision {
+  const asked = { verdict: 'allowed', requester: 'plan', name, path: file, address: image };
+  return { action: 'planCredentials', ...asked };
 }
 
 /** Writes an event of the agent to the log; its acts are there as the copies of their records. */

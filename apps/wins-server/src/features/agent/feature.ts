@@ -5,7 +5,13 @@ import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import type { Feature, FeatureView } from '../../kernel/feature.js';
 import { heavyParts } from '../../load-heavy-parts.js';
 import { runs } from '../runs/feature.js';
-import { actDecision, logAgentEvent, PASS_EVENT, publishAgentEvent } from './agent-log.js';
+import {
+  actDecision,
+  logAgentEvent,
+  PASS_EVENT,
+  providerDecision,
+  publishAgentEvent,
+} from './agent-log.js';
 import { agentSettings, type AgentSettings } from './agent-settings.js';
 import { checkAgent } from './check-agent.js';
 import { problemOf } from './plan-messages.js';
@@ -28,6 +34,7 @@ export const agent: Feature<AgentSettings, RunningAgent> = {
         ...{ settings, trust, planFiles: system.planFiles },
         commands: kernel.of(runs).require().commands,
         onAct: async (act) => audit.decided(actDecision(act)),
+        onProvider: async (run) => audit.decided(providerDecision(run)),
         onEvent: (event) => {
           logAgentEvent(logger, event);
           publishAgentEvent(events, event);

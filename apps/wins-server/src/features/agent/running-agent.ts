@@ -7,6 +7,7 @@ import type {
   PassResult,
   Plan,
   PlanFiles,
+  ProviderRun,
 } from '@wins/system-agent';
 import type { FileTrust } from '@wins/trusted-files';
 import type { AgentSettings } from './agent-settings.js';
@@ -27,6 +28,8 @@ export interface AgentParts {
   readonly trust: FileTrust;
   /** Resolves once the act is recorded; when it rejects, the act does not happen. */
   readonly onAct: (act: AgentAct) => Promise<void>;
+  /** The same for a credential provider. */
+  readonly onProvider: (run: ProviderRun) => Promise<void>;
   readonly onEvent: (event: AgentEvent) => void;
 }
 

@@ -22,7 +22,7 @@ import type { AgentParts, RunningAgent } from './running-agent.js';
 
 /** Starts to follow the plans of this node. */
 export function startAgent(parts: AgentParts): RunningAgent {
-  const { settings, commands, trust, onAct, onEvent } = parts;
+  const { settings, commands, trust, onAct, onProvider, onEvent } = parts;
   const { connectionInfoFile, localPlanDirectory, isStrict } = settings;
   const clock = systemClock;
   const fileFailed = (message: string, options: ErrorOptions) =>
@@ -49,6 +49,7 @@ export function startAgent(parts: AgentParts): RunningAgent {
     programs: programRunner(commands),
     images: imageStore({
       ...registryOptions(settings, trust),
+      onProvider,
       onWarning: (message) => onEvent({ kind: 'warning', source: 'images', message }),
     }),
   });

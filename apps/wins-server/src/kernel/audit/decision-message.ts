@@ -32,6 +32,8 @@ const ACTS: Readonly<Record<string, (decision: Decision) => string>> = {
   debugHeap: () => 'read the whole heap of the daemon',
   debugLogLevel: ({ name }) => `have the daemon log at the level ${quoteText(name ?? '')}`,
   planInstruction: ({ name }) => `run the instruction ${quoteText(name ?? '')} of a plan`,
+  planCredentials: ({ name, address }) =>
+    `ask the credential provider ${quoteText(name ?? '')} for ${quoteText(address ?? '')}`,
 };
 
 /** Reasons that read better than the words of their rule or code. */

@@ -41,7 +41,7 @@ export interface RecordRule {
 /** What changes the host, or cannot come a thousand times a second. */
 const NEVER_COUNTED = new Set([
   ...['start', 'addRoutes', 'removeRoutes', 'upgrade'],
-  ...['planApply', 'planWrite', 'planDelete', 'planInstruction'],
+  ...['planApply', 'planWrite', 'planDelete', 'planInstruction', 'planCredentials'],
   ...['csiProxyApply', 'csiProxyFetch', 'csiProxySwitch', 'csiProxyStart'],
   ...['csiProxyTidy', 'csiProxyRemove'],
   ...['debugHeap', 'debugLogLevel'],

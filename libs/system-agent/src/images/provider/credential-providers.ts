@@ -28,6 +28,15 @@ type Answer = z.infer<typeof response>;
 const MAX_KEPT = 100;
 const LIMIT_MS = 60_000;
 
+/** A credential provider that is about to run. */
+export interface ProviderRun {
+  readonly name: string;
+  /** Absolute path of the program. */
+  readonly file: string;
+  /** `host[:port]/repository`, for which it is asked. */
+  readonly image: string;
+}
+
 export interface CredentialProvidersOptions {
   readonly place: CredentialProviderPlace;
   readonly trust: Pick<FileTrust, 'distrustOfFile'>;
@@ -36,6 +45,7 @@ export interface CredentialProvidersOptions {
   readonly clock: Clock;
   /** For each call of a program. Default: 1 min, as for the kubelet. */
   readonly limitMs?: number | undefined;
+  readonly onRun?: ((run: ProviderRun) => Promise<void>) | undefined;
 }
 
 /**
@@ -86,6 +96,7 @@ export class CredentialProviders {
     const { trust, environment, limitMs = LIMIT_MS } = this.#options;
     const { name, file, args, env, defaultCacheDuration } = provider;
     judgeProgram(file, trust);
+    await this.#options.onRun?.({ name, file, image });
     const request = { apiVersion: PROTOCOL, kind: 'CredentialProviderRequest', image };
     const text = await runProvider({
       ...{ name, file, args: args ?? [], environment, limitMs, signal },

@@ -103,10 +103,10 @@ async function make(
   }
 }
 
-/** A sparse file of GNU tar looks like a file, with a map in front of its bytes. */
-function kindOf({ type, pax }: TarEntry['header']): string | null {
-  const sparse = Object.keys(pax ?? {}).some((key) => key.startsWith('GNU.sparse.'));
-  return sparse ? 'sparse file' : type;
+/** A sparse file of GNU tar looks like a file, with a map in front of its bytes; a folder of an old tar like one whose name ends with a slash. */
+function kindOf({ name, type, pax }: TarEntry['header']): string | null {
+  if (Object.keys(pax ?? {}).some((key) => key.startsWith('GNU.sparse.'))) return 'sparse file';
+  return type === 'file' && name.endsWith('/') ? 'directory' : type;
 }
 
 /** What a link leads to, below the root of the folder. An absolute target means the root of the image. */

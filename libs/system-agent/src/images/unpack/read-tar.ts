@@ -13,6 +13,9 @@ export interface TarEntry extends AsyncIterable<Uint8Array> {
   };
 }
 
+/** The tar of the seventh Unix has no mark of its own; the checksum of each header tells what is no tar. Not in the types of tar-stream. */
+const WITH_OLD_FORMATS: object = { allowUnknownFormat: true };
+
 /**
  * Reads the entries of a tar in their order. What is not read of an entry is skipped. The whole input is read, beyond the end of the tar
  * too, for whoever counts and digests it.
@@ -22,7 +25,7 @@ export interface TarEntry extends AsyncIterable<Uint8Array> {
  */
 export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
   const { extract: createExtract } = await import('tar-stream');
-  const extract = createExtract();
+  const extract = createExtract(WITH_OLD_FORMATS);
   const closed = new Promise<void>((resolve) => extract.on('close', resolve));
   // The first is the cause: the input's, or that of tar-stream, which tells the reader of an entry only that it was ended.
   let failure: unknown;

@@ -1,4 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { TrustedFileError } from '@wins/trusted-files';
 import type { TarMember } from '@wins/system-agent/testing';
@@ -47,6 +51,14 @@ describe('an archive with one program', () => {
     const content = randomBytes(3 * 1024 * 1024);
     const wanted = createHash('sha256').update(content).digest('hex');
     expect(await entries({ ...PROGRAM, content })).toBe(wanted);
+  });
+
+  it('may be a tar of the seventh Unix, which has no mark of its own', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'wins-v7-'));
+    writeFileSync(path.join(folder, 'csi-proxy.exe'), 'MZ old');
+    const tar = execFileSync('tar', ['--format=v7', '-c', '-C', folder, '.']);
+    rmSync(folder, { recursive: true });
+    expect(await read(gzipSync(tar))).toBe('MZ old');
   });
 
   it('may have a long name, in either of the forms of tar', async () => {

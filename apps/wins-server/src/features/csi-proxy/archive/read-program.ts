@@ -7,6 +7,8 @@ import { extract as createExtract } from 'tar-stream';
 import { FeatureError } from '../../../kernel/feature-error.js';
 import { judgeEntry, PROGRAM_NAME } from './judge-entry.js';
 
+/** The tar of the seventh Unix has no mark of its own; the checksum of each header tells what is no tar. Not in the types of tar-stream. */
+const WITH_OLD_FORMATS: object = { allowUnknownFormat: true };
 /** An archive of csi-proxy has some 10 MiB, and a few entries. */
 const LIMITS = { unpackedBytes: 512 * 1024 * 1024, entries: 1024 };
 
@@ -22,7 +24,7 @@ export async function readProgram(
   sink: (part: Uint8Array) => Promise<void>,
   limits = LIMITS,
 ): Promise<void> {
-  const extract = createExtract();
+  const extract = createExtract(WITH_OLD_FORMATS);
   const closed = new Promise<void>((resolve) => extract.on('close', resolve));
   // The first is the cause: tar-stream tells the reader of an entry only that it was ended.
   let failure: unknown;
