@@ -68,7 +68,7 @@ export async function checkImage(
   using access = await RegistryAccess.open(wanted, signal);
   const isLocal = await inArchive(wanted, signal, () => Promise.resolve());
   let isFound = isLocal;
-  const endpoints = endpointsOf(reference, access.found.registries);
+  const endpoints = await endpointsOf(reference, access.found.registries);
   const registries = await askEach(endpoints, access, signal, async (session) => {
     if (isFound) return 'notAsked';
     await fetchImage(session, access, wanted);

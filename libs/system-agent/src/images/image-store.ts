@@ -88,7 +88,7 @@ export async function inArchive(
 async function inRegistry(wanted: StoreParts & Wanted, signal: AbortSignal, use: Use) {
   using access = await RegistryAccess.open(wanted, signal);
   const failures: AgentError[] = [];
-  for (const endpoint of endpointsOf(wanted.reference, access.found.registries)) {
+  for (const endpoint of await endpointsOf(wanted.reference, access.found.registries)) {
     const asking = fetchImage(new RegistrySession(endpoint, access), access, wanted);
     const image = await asking.catch((error: unknown) => {
       signal.throwIfAborted();

@@ -27,15 +27,15 @@ const DOCKER_HUB = 'index.docker.io';
  *
  * @throws AgentError `imageFailed` for an endpoint or a rewrite that cannot be used.
  */
-export function endpointsOf(
+export async function endpointsOf(
   { registry, repository }: Reference,
   { mirrors }: Registries,
-): Endpoint[] {
+): Promise<Endpoint[]> {
   const host = registry === 'docker.io' ? DOCKER_HUB : registry;
   const own = { base: baseOf(host), repository };
   const mirror = entryOf(mirrors, namesOfRegistry(registry));
   if (mirror === undefined) return [own];
-  const rewritten = rewrite(repository, mirror.value?.rewrite ?? {});
+  const rewritten = await rewrite(repository, mirror.value?.rewrite ?? {});
   const { pattern: rewrittenBy } = rewritten;
   const mirrored = (mirror.value?.endpoint ?? []).map((text): Endpoint => {
     const base = baseOf(text);

@@ -1,7 +1,7 @@
-import { quoteText } from '@wins/wins-program';
+import type { RE2JS } from 're2js';
+import { messageOf, quoteText } from '@wins/wins-program';
 import { imageFailed } from '../image-failure.js';
 import { isRepository } from '../reference.js';
-import { goRegExp } from './go-regexp.js';
 
 /** A name of a repository, and the expression that made it; undefined where none did. */
 export interface Rewritten {
@@ -10,49 +10,53 @@ export interface Rewritten {
 }
 
 /**
- * The first expression that changes the name counts; `$1` and `${name}` stand for groups, as in Go.
+ * Rewrites the name of a repository by regular expressions of Go, in time linear in the name. The first that changes the name counts; `$1` and
+ * `${name}` stand for groups, as in Go.
  *
- * The expressions are trusted as the file is that they are in: one that takes forever holds up the process.
- *
- * @throws AgentError `imageFailed` for an expression that cannot be used, and for what is no name of a repository then.
+ * @throws AgentError `imageFailed` for an expression that Go refuses, and for a result that is no name of a repository.
  */
-export function rewrite(
+export async function rewrite(
   repository: string,
   rewrites: Readonly<Record<string, string | null>>,
-): Rewritten {
+): Promise<Rewritten> {
   for (const [pattern, replacement] of Object.entries(rewrites)) {
-    const result = replaceAll(repository, goRegExp(pattern), replacement ?? '');
+    const what = `rewrite the name of an image by ${quoteText(pattern)}`;
+    const result = replaceAll(repository, await compiled(pattern, what), replacement ?? '');
     if (result === repository) continue;
     if (isRepository(result)) return { repository: result, pattern };
-    const what = `rewrite the name of an image by ${quoteText(pattern)}`;
     throw imageFailed(what, quoteText(result), 'the name of a repository');
   }
   return { repository };
 }
 
-function replaceAll(text: string, expression: RegExp, replacement: string): string {
-  let end = -1;
-  return text.replace(expression, (...found: unknown[]) => {
-    const hasNames = typeof found.at(-1) === 'object';
-    const groups = (hasNames ? found.at(-1) : {}) as Readonly<Record<string, unknown>>;
-    const match = String(found[0]);
-    const offset = Number(found.at(hasNames ? -3 : -2));
-    // Nothing behind something that was found is not found again.
-    if (match === '' && offset === end) return '';
-    end = offset + match.length;
-    return replacement.replace(
-      /\$(?:(\w+)|\{(\w+)\}|\$)/g,
-      (all, bare?: string, braced?: string) => {
-        const name = bare ?? braced;
-        if (name === undefined) return all.slice(1);
-        const value = /^\d+$/.test(name) ? groupAt(found, Number(name), hasNames) : groups[name];
-        return typeof value === 'string' ? value : '';
-      },
-    );
-  });
+async function compiled(pattern: string, what: string): Promise<RE2JS> {
+  const { RE2JS: Go } = await import('re2js');
+  try {
+    return Go.compile(pattern);
+  } catch (error) {
+    const found = quoteText(messageOf(error).replace('error parsing regexp: ', ''));
+    throw imageFailed(what, found, "a regular expression of Go's", error);
+  }
 }
 
-/** Behind the groups come the offset, the text, and the groups with names if there are any. */
-function groupAt(found: readonly unknown[], index: number, hasNames: boolean): unknown {
-  return index < found.length - (hasNames ? 3 : 2) ? found[index] : undefined;
+function replaceAll(text: string, expression: RE2JS, replacement: string): string {
+  const matcher = expression.matcher(text);
+  const groupOf = (name: string): string => {
+    const index = /^\d+$/.test(name) ? Number(name) : (expression.namedGroups()[name] ?? Infinity);
+    return index <= matcher.groupCount() ? (matcher.group(index) ?? '') : '';
+  };
+  let made = '';
+  let end = 0;
+  for (let hasFound = false; matcher.find(); hasFound = true) {
+    // Go finds nothing empty right behind something that it found.
+    if (hasFound && matcher.end() === end) continue;
+    made += text.slice(end, matcher.start());
+    end = matcher.end();
+    made += replacement.replace(
+      /\$(?:(\w+)|\{(\w+)\}|\$)/g,
+      (_all, bare: string | undefined, braced: string | undefined = bare) =>
+        braced === undefined ? '$' : groupOf(braced),
+    );
+  }
+  return made + text.slice(end);
 }
