@@ -42,7 +42,8 @@ export type { ProviderRun } from './images/provider/credential-providers.js';
 export type { CredentialProviderPlace } from './images/provider/provider-config.js';
 export { parseReference, type Reference } from './images/reference.js';
 export { registriesFiles } from './images/registry/registries-file.js';
-export type { FileSystemOs } from './images/unpack/entry-path.js';
+export { entryFault, type FileSystemOs } from './images/unpack/entry-path.js';
+export { readTar, type TarEntry } from './images/unpack/read-tar.js';
 export type {
   Command,
   HttpGet,

@@ -6,10 +6,10 @@ import { nextState, type CsiProxyState } from './decide/component-state.js';
 import { decide, type Step } from './decide/decide.js';
 import { retryDelayMs } from './decide/retry-delay.js';
 import { withReasons } from './install/failures.js';
-import { NodeLook } from './install/look-at-node.js';
-import { RecordFile } from './install/record-file.js';
-import { StepWork } from './install/step-work.js';
-import type { KeeperOptions } from './keeper-options.js';
+import { nodeLook } from './install/look-at-node.js';
+import { recordFile } from './install/record-file.js';
+import { stepWork, type Perform } from './install/step-work.js';
+import type { KeeperOptions } from './csi-proxy-port.js';
 import type { CsiProxyWish } from './settings/judge-settings.js';
 
 /** How often it is looked whether the service runs. */
@@ -21,8 +21,8 @@ const LOOK_EVERY_MS = 60_000;
  */
 export class Keeper implements AsyncDisposable {
   readonly #options: KeeperOptions;
-  readonly #look: NodeLook;
-  readonly #work: StepWork;
+  readonly #look: ReturnType<typeof nodeLook>;
+  readonly #perform: Perform;
   readonly #closing = new AbortController();
   readonly #working: Promise<void>;
   #wish: CsiProxyWish | undefined;
@@ -38,13 +38,13 @@ export class Keeper implements AsyncDisposable {
   /** @param wish - Undefined: nothing is wanted, and what a daemon has installed is taken away. */
   constructor(options: KeeperOptions, wish: CsiProxyWish | undefined) {
     const { stateFolder, trust, service } = options;
-    const records = new RecordFile(stateFolder, trust);
+    const records = recordFile(stateFolder, trust);
     const onState = (state: CsiProxyState): void => this.#become(state);
     const inner = { ...options, service: withReasons(service), onState };
     this.#options = options;
     this.#wish = wish;
-    this.#look = new NodeLook(inner, records);
-    this.#work = new StepWork(inner, records, this.#closing.signal);
+    this.#look = nodeLook(inner, records);
+    this.#perform = stepWork(inner, records, this.#closing.signal);
     this.#working = this.#run();
   }
 
@@ -69,7 +69,7 @@ export class Keeper implements AsyncDisposable {
 
   /** The steps that would be taken now. @throws FeatureError `fileFailed`, `serviceFailed`. */
   async plan(): Promise<readonly Step[]> {
-    return planSteps(this.#wish, await this.#look.look());
+    return planSteps(this.#wish, await this.#look());
   }
 
   /** Works at once, whatever is waited for, and resolves with what came of it. @throws FeatureError `closed`; the reason of the signal. */
@@ -118,7 +118,7 @@ export class Keeper implements AsyncDisposable {
       for (let steps = 0; ; steps += 1) {
         this.#closing.signal.throwIfAborted();
         if (this.#wish !== wish) return 0;
-        const facts = await this.#look.look();
+        const facts = await this.#look();
         const step = decide(wish, facts);
         if (steps >= MAX_STEPS || isDeepStrictEqual(step, last)) {
           const found = `that ${step.reason} also after it was done`;
@@ -126,8 +126,7 @@ export class Keeper implements AsyncDisposable {
           throw new FeatureError('serviceFailed', message);
         }
         last = step;
-        const download = this.#download.signal;
-        if (await this.#work.perform(step, facts, wish, download)) break;
+        if (await this.#perform(step, facts, wish, this.#download.signal)) break;
       }
       this.#failures = 0;
       return LOOK_EVERY_MS;

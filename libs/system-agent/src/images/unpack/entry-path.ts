@@ -17,17 +17,14 @@ const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])[ ]*
  * @throws AgentError `imageFailed` for a name that leads out of the root, or that the file system would read as another one.
  */
 export function entryParts(name: string, os: FileSystemOs): string[] {
-  const parts = name.split('/').filter((part) => part !== '' && part !== '.');
-  const found = reasonAgainst(name, parts, os);
-  if (found === undefined) return parts;
+  const found = entryFault(name, os);
+  if (found === undefined) return partsOf(name);
   throw imageFailed(`unpack ${quoteText(name)}`, found, 'a path below the folder of the image');
 }
 
-function reasonAgainst(
-  name: string,
-  parts: readonly string[],
-  os: FileSystemOs,
-): string | undefined {
+/** Says what keeps an entry of an archive from being a path below its root; undefined for one that is. */
+export function entryFault(name: string, os: FileSystemOs): string | undefined {
+  const parts = partsOf(name);
   if (name.length > MAX_LENGTH) return `${name.length} characters`;
   if (name.includes('\0')) return 'a NUL character';
   if (name.startsWith('/') && parts.length > 0) return 'an absolute path';
@@ -36,4 +33,8 @@ function reasonAgainst(
   if (parts.some((part) => NOT_ON_WINDOWS.test(part)))
     return 'a character that Windows does not allow';
   return parts.some((part) => DEVICE.test(part)) ? 'the name of a device' : undefined;
+}
+
+function partsOf(name: string): string[] {
+  return name.split('/').filter((part) => part !== '' && part !== '.');
 }

@@ -1,14 +1,13 @@
+import { entryFault, readTar, type TarEntry } from '@wins/system-agent';
 import { TrustedFileError } from '@wins/trusted-files';
-import { messageOf } from '@wins/wins-program';
-import { once } from 'node:events';
+import { messageOf, quoteText } from '@wins/wins-program';
+import path from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { extract as createExtract } from 'tar-stream';
 import { FeatureError } from '../../../kernel/feature-error.js';
-import { judgeEntry, PROGRAM_NAME } from './judge-entry.js';
 
-/** The tar of the seventh Unix has no mark of its own; the checksum of each header tells what is no tar. Not in the types of tar-stream. */
-const WITH_OLD_FORMATS: object = { allowUnknownFormat: true };
+/** Searched in exactly this spelling. */
+const PROGRAM_NAME = 'csi-proxy.exe';
 /** An archive of csi-proxy has some 10 MiB, and a few entries. */
 const LIMITS = { unpackedBytes: 512 * 1024 * 1024, entries: 1024 };
 
@@ -24,48 +23,46 @@ export async function readProgram(
   sink: (part: Uint8Array) => Promise<void>,
   limits = LIMITS,
 ): Promise<void> {
-  const extract = createExtract(WITH_OLD_FORMATS);
-  const closed = new Promise<void>((resolve) => extract.on('close', resolve));
-  // The first is the cause: tar-stream tells the reader of an entry only that it was ended.
-  let failure: unknown;
-  extract.on('error', (error) => (failure ??= error));
-  const feed = async (): Promise<void> => {
-    for await (const part of unpacked(archive, limits.unpackedBytes)) {
-      if (extract.destroyed) return;
-      if (!extract.write(part)) await Promise.race([once(extract, 'drain'), closed]);
-    }
-    extract.end(undefined);
-  };
-  const feeding = feed().catch((error: unknown) => {
-    failure ??= error;
-    extract.destroy(error instanceof Error ? error : new Error(String(error)));
-  });
   let entries = 0;
   let programs = 0;
   try {
-    for await (const entry of extract) {
+    for await (const entry of readTar(unpacked(archive, limits.unpackedBytes))) {
       entries += 1;
       if (entries > limits.entries)
         throw refused('more entries', `at most ${limits.entries} in an archive`);
-      const { name, type } = entry.header;
-      const verdict = judgeEntry(name, type);
-      if (verdict.is === 'refused') throw refused(verdict.found, verdict.wanted);
-      if (verdict.is === 'program') {
-        programs += 1;
-        if (programs > 1) throw refused(`${PROGRAM_NAME} twice`, 'one');
-        for await (const part of entry as AsyncIterable<Uint8Array>) await sink(part);
-      }
-      entry.resume();
+      if (!isProgram(entry.header)) continue;
+      programs += 1;
+      if (programs > 1) throw refused(`${PROGRAM_NAME} twice`, 'one');
+      for await (const part of entry) await sink(part);
     }
-    await feeding;
   } catch (error) {
-    const cause = failure ?? error;
-    if (cause instanceof FeatureError || isOfFile(cause)) throw cause;
-    throw refused(messageOf(cause), 'a tar that is compressed with gzip', cause);
-  } finally {
-    extract.destroy();
+    // What is wrong with a file says nothing of the archive.
+    const isOfFile =
+      error instanceof TrustedFileError || (error instanceof Error && 'syscall' in error);
+    if (error instanceof FeatureError || isOfFile) throw error;
+    throw refused(messageOf(error), 'a tar that is compressed with gzip', error);
   }
   if (programs === 0) throw refused(`no ${PROGRAM_NAME}`, 'one, as bin/csi-proxy.exe');
+}
+
+/**
+ * Tells the program from other entries. Nothing else is ever written, but an archive with links, or names that lead elsewhere, is refused as a
+ * whole: whoever made it means no good.
+ */
+function isProgram({ name, type }: TarEntry['header']): boolean {
+  const fail = (found: string, wanted: string): FeatureError =>
+    refused(`${quoteText(name, { maxLength: 128 })}, ${found}`, wanted);
+  const isFolder = type === 'directory';
+  if (type !== 'file' && !isFolder)
+    throw fail(`a ${type ?? 'kind that is not known'}`, 'files and folders alone');
+  const fault = entryFault(name, 'windows');
+  if (fault !== undefined) throw fail(fault, 'a path below the root of the archive');
+  const base = path.posix.basename(path.posix.normalize(name));
+  if (base.toLowerCase() !== PROGRAM_NAME) return false;
+  if (isFolder) throw fail('a folder', 'a file of that name');
+  // Two spellings are one name on Windows.
+  if (base !== PROGRAM_NAME) throw fail('in another spelling', `${PROGRAM_NAME}, spelled so`);
+  return true;
 }
 
 async function* unpacked(
@@ -86,9 +83,4 @@ async function* unpacked(
 function refused(found: string, wanted: string, cause?: unknown): FeatureError {
   const message = `cannot unpack the archive of csi-proxy: found ${found}; wanted ${wanted}`;
   return new FeatureError('archiveRefused', message, { cause });
-}
-
-/** Whether an error is of the file system, and says nothing of the archive. */
-function isOfFile(error: unknown): boolean {
-  return error instanceof TrustedFileError || (error instanceof Error && 'syscall' in error);
 }

@@ -2,12 +2,12 @@ import { messageOf, toldAddress } from '@wins/wins-program';
 import { existsSync } from 'node:fs';
 import type { Decision } from '../../../kernel/audit/record-policy.js';
 import { FeatureError } from '../../../kernel/feature-error.js';
+import type { KeeperOptions } from '../csi-proxy-port.js';
 import { fetched, recorded, tidied } from '../decide/after-step.js';
 import type { CsiProxyFacts, Step } from '../decide/decide.js';
 import type { InstallRecord } from '../decide/install-record.js';
-import type { KeeperOptions } from '../keeper-options.js';
 import type { CsiProxyWish } from '../settings/judge-settings.js';
-import { ServiceChange } from './change-service.js';
+import { serviceChange } from './change-service.js';
 import { withFile } from './failures.js';
 import { fetchRelease } from './fetch-release.js';
 import type { RecordFile } from './record-file.js';
@@ -18,34 +18,91 @@ const MZ = Uint8Array.of(0x4d, 0x5a);
 
 type StepTo<Act extends Step['act']> = Extract<Step, { readonly act: Act }>;
 
-/** Does what was decided. Each step begins from what was just found. */
-export class StepWork {
-  readonly #options: KeeperOptions;
-  readonly #records: RecordFile;
-  readonly #closing: AbortSignal;
-  readonly #change: ServiceChange;
+/**
+ * Does one step, which begins from what was just found.
+ *
+ * @param download - Gives up the download.
+ * @returns Whether this is as far as it goes for now.
+ * @throws FeatureError.
+ */
+export type Perform = (
+  step: Step,
+  facts: CsiProxyFacts,
+  wish: CsiProxyWish | undefined,
+  download: AbortSignal,
+) => Promise<boolean>;
 
-  constructor(options: KeeperOptions, records: RecordFile, closing: AbortSignal) {
-    this.#options = options;
-    this.#records = records;
-    this.#closing = closing;
-    this.#change = new ServiceChange(options, records, closing);
-  }
+/** Makes what does the steps that are decided. */
+export function stepWork(
+  options: KeeperOptions,
+  records: RecordFile,
+  closing: AbortSignal,
+): Perform {
+  const { trust, programMagic = MZ, onState, service: manager } = options;
+  const change = serviceChange(options, records, closing);
 
-  /**
-   * Does one step.
-   *
-   * @param download - Gives up the download.
-   * @returns Whether this is as far as it goes for now.
-   * @throws FeatureError.
-   */
-  async perform(
-    step: Step,
-    facts: CsiProxyFacts,
-    wish: CsiProxyWish | undefined,
+  /** Records what is about to be done; what cannot be recorded is not done. */
+  const act = async (action: string, facts: Partial<Decision> = {}): Promise<void> => {
+    await options.onAct({ action, verdict: 'allowed', requester: 'config', ...facts });
+  };
+  const removeAll = async (programs: readonly string[], record: InstallRecord) => {
+    const removed = await removePrograms(programs, record, closing);
+    removed.problems.forEach(options.onWarning);
+    return removed;
+  };
+  const downloadFor = async ({ trust: tls, url }: CsiProxyWish) => {
+    try {
+      return await options.downloadFor(tls);
+    } catch (cause) {
+      const message = `cannot fetch ${toldAddress(url)}: ${messageOf(cause)}`;
+      throw new FeatureError('downloadFailed', message, { cause });
+    }
+  };
+  const fetch = async (
+    { version, sha256 }: StepTo<'fetch'>,
+    wish: CsiProxyWish,
+    { record, service }: CsiProxyFacts,
     download: AbortSignal,
-  ): Promise<boolean> {
-    const { onState } = this.#options;
+  ): Promise<void> => {
+    const known = sha256 !== undefined && { checksum: sha256 };
+    await act('csiProxyFetch', { name: version, address: toldAddress(wish.url), ...known });
+    onState({ kind: 'fetching', version });
+    const release = await fetchRelease(wish, sha256, {
+      ...{ programMagic, trust, download: await downloadFor(wish) },
+      beforeReplacing: async (program) => {
+        if (service?.command?.program === program && existsSync(program)) await manager.stop(0);
+      },
+      signal: AbortSignal.any([closing, download]),
+    });
+    await records.write(fetched(record, release));
+    onState({ kind: 'verified', version });
+  };
+  const remove = async (
+    { service: isOurs }: StepTo<'remove'>,
+    { record: before, service, goProgram }: CsiProxyFacts,
+  ): Promise<void> => {
+    await act('csiProxyRemove');
+    const { obsolete: known, ...others } = before;
+    const isOfGo = goProgram !== undefined && service?.command?.program === goProgram;
+    let obsolete = known;
+    if (isOfGo)
+      // While the service runs what was there before, that stays.
+      obsolete = isOurs
+        ? await withFile('read', goProgram, () => seenProgram(goProgram))
+        : undefined;
+    const record = { ...others, ...(obsolete && { obsolete }) };
+    // Whoever comes after an end in the middle finds no service that tells of its program.
+    if (obsolete !== known) await records.write(record);
+    if (isOurs) await change.remove(service?.command);
+    const programs = record.releases.map(({ program }) => program);
+    if (obsolete !== undefined) programs.push(obsolete.path);
+    const { done, problems } = await removeAll(programs, record);
+    const { installed: _gone, trial: _over, ...left } = tidied(record, done);
+    await records.write({ ...left, pins: {} });
+    if (done.length < programs.length) throw new FeatureError('fileFailed', problems.join('; '));
+  };
+
+  return async (step, facts, wish, download) => {
     const { record, service } = facts;
     const version = wish?.version ?? '';
     switch (step.act) {
@@ -57,98 +114,32 @@ export class StepWork {
         return true;
       }
       case 'fetch':
-        if (wish !== undefined) await this.#fetch(step, wish, facts, download);
+        if (wish !== undefined) await fetch(step, wish, facts, download);
         return false;
       case 'switch':
-        await this.#act('csiProxySwitch', { path: step.to.program });
+        await act('csiProxySwitch', { path: step.to.program });
         onState({ kind: 'verified', version });
-        await this.#change.switch(step, record, version);
+        await change.switch(step, record, version);
         onState({ kind: 'serving', detail: `${version} serves` });
         return false;
       case 'start':
-        await this.#act('csiProxyStart', { path: step.command.program });
+        await act('csiProxyStart', { path: step.command.program });
         onState({ kind: 'verified', version });
-        await this.#change.start(step.command, service?.isRunning === true, version);
+        await change.start(step.command, service?.isRunning === true, version);
         onState({ kind: 'serving', detail: `${version} serves` });
         return false;
       case 'record':
-        await this.#records.write(recorded(record, step.installed));
+        await records.write(recorded(record, step.installed));
         return false;
       case 'tidy': {
-        await this.#act('csiProxyTidy');
-        const { done } = await this.#removePrograms(step.programs, record);
-        await this.#records.write(tidied(record, done));
+        await act('csiProxyTidy');
+        const { done } = await removeAll(step.programs, record);
+        await records.write(tidied(record, done));
         return done.length < step.programs.length;
       }
       case 'remove':
-        await this.#remove(step, facts);
+        await remove(step, facts);
         return false;
     }
-  }
-
-  async #fetch(
-    { version, sha256 }: StepTo<'fetch'>,
-    wish: CsiProxyWish,
-    { record, service }: CsiProxyFacts,
-    download: AbortSignal,
-  ): Promise<void> {
-    const { trust, programMagic = MZ, onState, service: manager } = this.#options;
-    const known = sha256 !== undefined && { checksum: sha256 };
-    await this.#act('csiProxyFetch', { name: version, address: toldAddress(wish.url), ...known });
-    onState({ kind: 'fetching', version });
-    const release = await fetchRelease(wish, sha256, {
-      ...{ programMagic, trust, download: await this.#download(wish) },
-      beforeReplacing: async (program) => {
-        if (service?.command?.program === program && existsSync(program)) await manager.stop(0);
-      },
-      signal: AbortSignal.any([this.#closing, download]),
-    });
-    await this.#records.write(fetched(record, release));
-    onState({ kind: 'verified', version });
-  }
-
-  async #download({ trust, url }: CsiProxyWish) {
-    try {
-      return await this.#options.downloadFor(trust);
-    } catch (cause) {
-      const message = `cannot fetch ${toldAddress(url)}: ${messageOf(cause)}`;
-      throw new FeatureError('downloadFailed', message, { cause });
-    }
-  }
-
-  async #remove(
-    { service: isOurs }: StepTo<'remove'>,
-    { record: before, service, goProgram }: CsiProxyFacts,
-  ): Promise<void> {
-    await this.#act('csiProxyRemove');
-    const { obsolete: known, ...others } = before;
-    const isOfGo = goProgram !== undefined && service?.command?.program === goProgram;
-    let obsolete = known;
-    if (isOfGo)
-      // While the service runs what was there before, that stays.
-      obsolete = isOurs
-        ? await withFile('read', goProgram, () => seenProgram(goProgram))
-        : undefined;
-    const record = { ...others, ...(obsolete && { obsolete }) };
-    // Whoever comes after an end in the middle finds no service that tells of its program.
-    if (obsolete !== known) await this.#records.write(record);
-    if (isOurs) await this.#change.remove(service?.command);
-    const programs = record.releases.map(({ program }) => program);
-    if (obsolete !== undefined) programs.push(obsolete.path);
-    const { done, problems } = await this.#removePrograms(programs, record);
-    const { installed: _gone, trial: _over, ...left } = tidied(record, done);
-    await this.#records.write({ ...left, pins: {} });
-    if (done.length < programs.length) throw new FeatureError('fileFailed', problems.join('; '));
-  }
-
-  async #removePrograms(programs: readonly string[], record: InstallRecord) {
-    const removed = await removePrograms(programs, record, this.#closing);
-    removed.problems.forEach(this.#options.onWarning);
-    return removed;
-  }
-
-  /** Records what is about to be done; what cannot be recorded is not done. */
-  async #act(action: string, facts: Partial<Decision> = {}): Promise<void> {
-    await this.#options.onAct({ action, verdict: 'allowed', requester: 'config', ...facts });
-  }
+  };
 }
