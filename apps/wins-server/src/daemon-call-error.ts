@@ -3,7 +3,6 @@ export class DaemonCallError extends Error {
   override readonly name = 'DaemonCallError';
   readonly exitCode: number;
   readonly found: string;
-  /** What to do about it. */
   readonly nextStep: string | undefined;
 
   constructor(

@@ -13,7 +13,6 @@ import { Health } from './kernel/rpc/health.js';
 /** How long answers may still be on their way once all processes have ended. */
 const DRAIN_MS = 2000;
 
-/** What a daemon starts with. */
 export interface DaemonParts extends Omit<KernelParts, 'features' | 'onConfig'> {
   /** Default: all of them. */
   readonly features?: readonly Feature[];
@@ -24,9 +23,7 @@ export interface DaemonParts extends Omit<KernelParts, 'features' | 'onConfig'> 
   readonly onConfig?: KernelParts['onConfig'];
 }
 
-/** A daemon that serves. */
 export interface Daemon {
-  /** Where it serves gRPC. */
   readonly address: string;
   readonly kernel: Kernel;
   /** Starts the features that work: the daemon is ready. */

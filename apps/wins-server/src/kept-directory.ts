@@ -1,10 +1,8 @@
 import { resolvePipePath } from '@wins/pipe-transport';
 import path from 'node:path';
 
-/** What a daemon keeps, and which daemon. */
 export interface KeptPlace {
   readonly what: 'audit' | 'events';
-  /** The pipe of the daemon. */
   readonly listen: string;
   /** The folder that the config names for it; a place of the system otherwise. */
   readonly parent?: string | undefined;

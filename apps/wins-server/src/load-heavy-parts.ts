@@ -1,4 +1,3 @@
-/** Each loads one heavy part. */
 export type HeavyParts = typeof import('./heavy-parts.js');
 
 /** Loads the program of heavy parts: beside this file once everything is bundled, where an import would make it part of each daemon. */

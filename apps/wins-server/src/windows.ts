@@ -24,7 +24,6 @@ import path from 'node:path';
 import { windowsClients } from './kernel/admission/windows-clients.js';
 import type { DaemonSystem, OperatingSystem } from './operating-system.js';
 
-/** Windows. */
 export const windows: OperatingSystem = {
   processHost,
   fileTrust: () => windowsFileTrust(),

@@ -14,13 +14,11 @@ import { readAuditLog } from '../kernel/audit/read-audit-log.js';
 import { RECORD_HEAD, recordRow } from '../kernel/audit/record-row.js';
 import { verifyAuditLog, type AuditVerdict } from '../kernel/audit/verify-audit-log.js';
 
-/** Which audit log a command is about. */
 export interface AuditPlaceOptions {
   readonly config?: string | undefined;
   readonly directory?: string | undefined;
 }
 
-/** The options of `wins srv audit show`. */
 export interface ShowOptions extends AuditPlaceOptions {
   readonly output?: string | undefined;
   readonly since?: string | undefined;

@@ -2,7 +2,6 @@ import { ConfigError, type ConfigProblem, explainMigration, type LoadedConfig } 
 import { escapeJson, escapeText, EXIT, type CommandSurroundings } from '@wins/wins-program';
 import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
 
-/** The options of `wins srv config check`. */
 export interface CheckOptions {
   readonly config?: string | undefined;
   readonly output?: string | undefined;

@@ -19,16 +19,13 @@ import { thisSystem } from '../this-system.js';
 import { askRunningDaemon } from './running-daemon.js';
 import { safeLines } from './safe-lines.js';
 
-/** The options of `wins srv config explain`. */
 export interface ExplainOptions {
   readonly config?: string | undefined;
   /** A key in any spelling, or the end of its path. */
   readonly key?: string | undefined;
-  /** A program: would it be allowed? */
   readonly path?: string | undefined;
   /** With `path`: the SHA-256 digest that the client sees. */
   readonly sha256?: string | undefined;
-  /** A port: would it be allowed? */
   readonly port?: number | undefined;
   /** Asks the daemon on this pipe, rather than the file. */
   readonly server?: string | undefined;

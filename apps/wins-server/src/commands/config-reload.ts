@@ -2,9 +2,7 @@ import type { ConfigReloadResponse } from '@wins/wins-api';
 import { escapeText, EXIT, type CommandSurroundings } from '@wins/wins-program';
 import { askRunningDaemon, type RunningDaemonOptions } from './running-daemon.js';
 
-/** The options of `wins srv config reload`. */
 export interface ReloadOptions extends RunningDaemonOptions {
-  /** Guarded keys that the file may drop. */
   readonly 'allow-drop': readonly string[];
 }
 

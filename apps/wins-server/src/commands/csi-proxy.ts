@@ -7,7 +7,6 @@ import { EXIT, type CommandSurroundings } from '@wins/wins-program';
 import { callRunningDaemon, type Question, type RunningDaemonOptions } from './running-daemon.js';
 import { safeLines } from './safe-lines.js';
 
-/** The options of `wins srv csi-proxy apply`. */
 export interface ApplyCsiProxyOptions extends RunningDaemonOptions {
   readonly 'dry-run': boolean;
 }
@@ -27,7 +26,6 @@ export async function showCsiProxy(
   return EXIT.server.ok;
 }
 
-/** Asks how far csi-proxy is. */
 export function askCsiProxyStatus(
   options: RunningDaemonOptions,
   more: Question = {},

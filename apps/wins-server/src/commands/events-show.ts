@@ -10,14 +10,12 @@ import { eventsDirectoryOf } from '../features/events/event-journal.js';
 import { EVENT_HEAD, eventRow } from '../features/events/event-row.js';
 import { callRunningDaemon, pipeOfConfig, type RunningDaemonOptions } from './running-daemon.js';
 
-/** The options of `wins srv events`. */
 export interface EventsOptions extends RunningDaemonOptions {
   readonly follow: boolean;
   readonly since?: string | undefined;
   readonly output?: string | undefined;
 }
 
-/** Which events are asked for. */
 type Range = Readonly<{ since: Date | undefined; follow: boolean }>;
 
 /**

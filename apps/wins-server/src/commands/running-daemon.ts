@@ -16,14 +16,12 @@ import { thisSystem } from '../this-system.js';
 /** A daemon that takes longer does not answer. */
 const ANSWER_TIMEOUT_MS = 15_000;
 
-/** Which running daemon a command is about. */
 export interface RunningDaemonOptions {
   readonly config?: string | undefined;
   /** Name or path of its main pipe; default: that of the config. */
   readonly server?: string | undefined;
 }
 
-/** How it is asked. */
 export interface Question {
   /** The command that asks, for the daemon's log. Default: `wins srv config`. */
   readonly asker?: string;
@@ -45,7 +43,6 @@ export interface Question {
   readonly exitCode?: (code: WinsClientError['code']) => number | undefined;
 }
 
-/** What was asked, for the words of a failure. */
 interface Attempt {
   readonly pipe: string;
   /** Pipes that were tried before, and are not there. */

@@ -16,7 +16,6 @@ import type { DaemonEvents } from '../kernel/daemon-events.js';
 import { missingKeys } from './missing-keys.js';
 import { servedNote, type ServedNote } from './served-note.js';
 
-/** What the guard works with. */
 export interface ConfigGuardParts {
   readonly logger: Logger;
   readonly events: DaemonEvents;
@@ -90,7 +89,6 @@ export class ConfigGuard implements AsyncDisposable {
     );
   }
 
-  /** Notes the config that came into force. */
   served({ config }: LoadedConfig): void {
     this.#note = withLost({ ...this.#note, served: guardedParts(config) });
     this.#save();

@@ -3,7 +3,6 @@ import type { Logger } from '../kernel/log/logger.js';
 
 const LOOK_EVERY_MS = 1000;
 
-/** What a keeper works with. */
 export interface ConfigKeeperOptions {
   readonly trust: KeepTrust;
   readonly logger: Logger;

@@ -23,7 +23,6 @@ export interface OfferedFile {
   readonly allowDrop: readonly string[];
 }
 
-/** What a delivery would come to. */
 export type JudgedFile =
   | { readonly kind: 'refused'; readonly reason: string }
   | {

@@ -1,8 +1,6 @@
 import type { FileTrust } from '@wins/trusted-files';
 
-/** How a config is judged. */
 export interface JudgingOptions {
-  /** The system that the config is for. */
   readonly platform: NodeJS.Platform;
   /** Whether an entry that can never match is an error, as unknown keys are, or a warning, as for a daemon that starts. */
   readonly isStrict: boolean;

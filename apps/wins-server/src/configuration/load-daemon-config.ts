@@ -2,7 +2,6 @@ import { defaultConfigPath, loadConfig, type LoadedConfig } from '@wins/config';
 import { thisSystem } from '../this-system.js';
 import { judgeConfig } from './judge-config.js';
 
-/** How a config is loaded. */
 export interface DaemonConfigOptions {
   /** Whether unknown keys and entries that can never match are errors. Default: warnings, as for a daemon that starts. */
   readonly strict?: boolean;

@@ -7,9 +7,7 @@ import { servedNote } from './served-note.js';
 export interface ConfigOfService {
   /** The file that the service reads now; undefined without a service. */
   readonly before: string | undefined;
-  /** The file that it will read. */
   readonly after: string;
-  /** Guarded keys that may be dropped. */
   readonly allowDrop: readonly string[];
 }
 

@@ -3,7 +3,6 @@ import path from 'node:path';
 import { thisSystem } from '../this-system.js';
 import { configFileOf, judgeForThisHost, loadDaemonConfig } from './load-daemon-config.js';
 
-/** The config that a daemon starts with. */
 export interface StartConfig {
   readonly loaded: LoadedConfig;
   /** Why it is not the file, but the config that a daemon served with before; undefined when it is the file. */

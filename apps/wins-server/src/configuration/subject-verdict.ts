@@ -2,7 +2,6 @@ import type { ConfigOrigin, LoadedConfig } from '@wins/config';
 import type { StartVerdict } from '@wins/process-manager';
 import { judgeDestination } from '@wins/tcp-tunnel';
 
-/** Which entry of a config decided. */
 export interface DecidingEntry {
   /** Key path; empty when no entry names the subject. */
   readonly key: string;
@@ -12,7 +11,6 @@ export interface DecidingEntry {
   readonly column?: number;
 }
 
-/** Whether a config allows something. */
 export interface SubjectVerdict {
   readonly allowed: boolean;
   /** As the attempt would be refused; empty when it is allowed. */

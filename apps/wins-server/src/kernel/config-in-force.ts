@@ -16,7 +16,6 @@ import type { ConfigChange, DaemonConfig, StartedConfig } from './feature.js';
 /** Keys that the kernel itself reads at the start alone. */
 const READ_AT_START = ['listen', 'pipeAccess', 'audit'] as const;
 
-/** What the config in force is told to. */
 export interface ConfigParts {
   readonly start: StartedConfig;
   readonly logger: Logger;

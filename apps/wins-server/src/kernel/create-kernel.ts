@@ -22,7 +22,6 @@ import { daemonResources } from './admission/daemon-resources.js';
 import { mainPipe } from './main-pipe.js';
 import type { ServedPipe } from './served-pipe.js';
 
-/** What a daemon is made of. */
 export interface KernelParts {
   readonly config: StartedConfig;
   readonly system: Pick<OperatingSystem, 'daemonParts' | 'fileTrust'>;

@@ -6,7 +6,6 @@ import type { ManagerEvent } from '@wins/process-manager';
 import type { TunnelEnd, TunnelErrorCode } from '@wins/tcp-tunnel';
 import type { TraceContext } from '../features/tracing/trace-context.js';
 
-/** Which pipe of the daemon. */
 export type DaemonPipe = 'main' | 'tunnel' | 'admin';
 
 /**
@@ -17,9 +16,7 @@ export type DaemonPipe = 'main' | 'tunnel' | 'admin';
 export type DaemonEvent =
   /** A decision was recorded, or counted as one of many by the audit log. */
   | { readonly type: 'decided'; readonly decision: Decision }
-  /** What the manager of runs tells. */
   | { readonly type: 'run'; readonly event: ManagerEvent }
-  /** A call is over. */
   | {
       readonly type: 'call';
       /** `package.Service/Method` of a method that is served, else `unknown`. */
@@ -72,7 +69,6 @@ export type DaemonEvent =
       readonly type: 'configReloaded';
       /** `lastGood`: the daemon started with the config before, as the file cannot be used. */
       readonly result: 'applied' | 'unchanged' | 'rejected' | 'lastGood';
-      /** The keys that differ. */
       readonly changed: readonly string[];
       /** Guarded keys that it was rejected for, because the file drops them. */
       readonly dropped?: readonly GuardedKey[];
@@ -92,7 +88,6 @@ export type DaemonEvent =
     }
   /** Records of the audit log were lost, or refused with what they were about. */
   | { readonly type: 'auditLost'; readonly count: number }
-  /** The event loop was blocked. */
   | { readonly type: 'stall'; readonly lateMs: number };
 
 type Listener = (event: DaemonEvent) => void;

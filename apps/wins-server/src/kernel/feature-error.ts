@@ -20,7 +20,6 @@ export type FeatureErrorCode =
   | 'invalidAddress'
   | 'remoteAddress'
   | 'listenFailed'
-  /** Where spans are sent. */
   /** csi-proxy: the archive could not be fetched. */
   | 'downloadFailed'
   /** It has another digest than the config, or the first download of this version, had. */

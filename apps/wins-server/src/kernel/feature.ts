@@ -147,7 +147,6 @@ export interface FeatureView<Settings, Running> {
   require(): Running;
 }
 
-/** The config that a daemon starts with. */
 export interface StartedConfig {
   /** The file as it was named; undefined: that of the system. */
   readonly named: string | undefined;

@@ -15,7 +15,6 @@ import { turnedAwayLog } from './turned-away-log.js';
 
 /** What the pipe is served with that is not the same for each daemon. */
 export interface PipeParts {
-  /** Its name. */
   readonly pipe: string;
   /** Who may open it. Default: a Unix socket of mode 0600. */
   readonly security: PipeSecurity | undefined;
@@ -23,7 +22,6 @@ export interface PipeParts {
   readonly identify: IdentifyClient | undefined;
   readonly logger: Logger;
   readonly events: DaemonEvents;
-  /** What all clients of the daemon share. */
   readonly resources: DaemonResources;
   /** Adds what is served, when the first call comes. Default: who made the pipe has added it. */
   readonly addServices?: (server: Server, callers: Callers) => void;
@@ -34,7 +32,6 @@ export interface ServedPipeOptions
   extends Omit<PipeParts, 'resources'>, Pick<ConnectionsOptions, 'read'> {
   /** The pipe of containers, or that of administrators. */
   readonly kind: ConnectionsOptions['pipe'];
-  /** What the log calls it. */
   readonly what: string;
   readonly resources: PipeResources & Pick<PlacesOptions, 'connections' | 'handshakes'>;
   /** Called after each turn. Default: nobody is told. */

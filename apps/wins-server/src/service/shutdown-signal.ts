@@ -12,7 +12,6 @@ const SIGNALS: readonly NodeJS.Signals[] =
     ? ['SIGINT', 'SIGTERM', 'SIGBREAK', 'SIGHUP']
     : ['SIGINT', 'SIGTERM'];
 
-/** Why the daemon ends. */
 export type ShutdownRequest =
   | { readonly signal: NodeJS.Signals }
   /** The service control manager asks, or the console of Windows. */
@@ -20,7 +19,6 @@ export type ShutdownRequest =
   /** An uncaught error, which is a defect. The daemon still stops its runs in order. */
   | { readonly error: unknown };
 
-/** Listens for what ends a daemon. */
 export interface ShutdownSignal extends Disposable {
   /** Resolves with the first request; later ones change nothing. */
   readonly requested: Promise<ShutdownRequest>;

@@ -4,7 +4,6 @@ import path from 'node:path';
 import type { ProfileOptions } from '../features/diagnostics/run-profile.js';
 import type { LogFileOptions, LogOptions } from '../kernel/log/logger.js';
 
-/** What is asked for with `--register`. */
 export interface RegisterOptions extends LogOptions, LogFileOptions, ProfileOptions {
   readonly config?: string | undefined;
   readonly 'delayed-start'?: boolean | undefined;
@@ -12,7 +11,6 @@ export interface RegisterOptions extends LogOptions, LogFileOptions, ProfileOpti
   readonly 'depends-on'?: string | undefined;
 }
 
-/** This program, as Node tells of it. */
 export type Program = Pick<NodeJS.Process, 'execPath' | 'argv' | 'cwd'>;
 
 /**

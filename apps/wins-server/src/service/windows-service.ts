@@ -23,7 +23,6 @@ export interface Surroundings {
   readonly ready: () => void;
 }
 
-/** How a service logs. */
 export interface WindowsServiceOptions extends LogOptions, LogFileOptions {
   /** Makes the folder of the log files. Default: that of {@link windowsFileTrust}. */
   readonly secureFolder?: SecureFolder;

@@ -1,7 +1,6 @@
 import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
 
-/** What is packed: a name and its content. */
 export interface PackedFile {
   readonly name: string;
   readonly content: Buffer;

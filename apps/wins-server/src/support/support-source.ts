@@ -13,7 +13,6 @@ export interface SupportSource {
   readonly loaded: LoadedConfig | undefined;
   /** Why it cannot, without what was found in it. */
   readonly fault: string | undefined;
-  /** The pipe of the daemon. */
   readonly listen: string;
   readonly host: DoctorHost;
 }

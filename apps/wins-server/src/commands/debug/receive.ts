@@ -4,7 +4,6 @@ import { EXIT } from '@wins/wins-program';
 import { DaemonCallError } from '../../daemon-call-error.js';
 import { askRunningDaemon, type Question, type RunningDaemonOptions } from '../running-daemon.js';
 
-/** The options of a command that records for some time. */
 export interface SecondsOptions extends RunningDaemonOptions {
   readonly seconds: number;
 }

@@ -9,7 +9,6 @@ import { callRunningDaemon, type RunningDaemonOptions } from '../running-daemon.
 import { safeLines } from '../safe-lines.js';
 import { DIAGNOSIS, receive, type SecondsOptions } from './receive.js';
 
-/** The options of `wins srv debug log-level`. */
 export interface LogLevelOptions extends RunningDaemonOptions {
   readonly level: string | undefined;
   /** In milliseconds. */

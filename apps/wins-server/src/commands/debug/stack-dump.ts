@@ -4,7 +4,6 @@ import path from 'node:path';
 import { stackDumpEvent, stackDumpFile } from '../../features/diagnostics/stack-dump-names.js';
 import { serviceLogFolder } from '../../kernel/log/windows-service-log.js';
 
-/** The options of `wins stackdump`. */
 export interface StackDumpOptions {
   /** Default: that of the service, as its manager says. */
   readonly pid: number | undefined;

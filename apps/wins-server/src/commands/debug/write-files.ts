@@ -9,7 +9,6 @@ import { thisSystem } from '../../this-system.js';
 import type { RunningDaemonOptions } from '../running-daemon.js';
 import { receive, type SecondsOptions } from './receive.js';
 
-/** Where an answer goes. */
 export interface FileAnswerOptions {
   readonly file: string;
 }

@@ -9,7 +9,6 @@ import { ABOUT_PLANS } from './show.js';
 /** What a request may hold, less what is around the plan in it. */
 const MAX_PLAN_BYTES = 1024 * 1024 - 1024;
 
-/** The options of `wins srv plan apply`. */
 export interface ApplyOptions extends RunningDaemonOptions {
   readonly file: string;
   readonly 'dry-run': boolean;

@@ -11,7 +11,6 @@ import { safeLines } from '../safe-lines.js';
 /** Of a checksum, enough to tell plans apart. */
 const SHOWN_DIGITS = 12;
 
-/** Where each plan stands, for people. */
 export function statusText(answer: PlanStatusResponse): string {
   if (!answer.On) return `no plan is followed: ${escapeText(answer.Reason)}\n`;
   const contact = answer.LastContact === '' ? [] : [`last contact: ${answer.LastContact}`];
@@ -19,7 +18,6 @@ export function statusText(answer: PlanStatusResponse): string {
   return safeLines([...contact, ...none, ...answer.Sources.flatMap(sourceLines)]);
 }
 
-/** What a plan wants, for people. */
 export function contentText(plan: PlanContent): string {
   return safeLines([
     `${plan.Source}: plan ${short(plan.Checksum)}`,
@@ -41,7 +39,6 @@ export function contentText(plan: PlanContent): string {
   ]);
 }
 
-/** What is known of probes, a line each. */
 export function probeLines(probes: readonly PlanProbeState[]): string[] {
   return probes.map(({ Name, Healthy, SuccessCount, FailureCount }) => {
     const counts = `${SuccessCount} successes, ${FailureCount} failures`;

@@ -22,7 +22,6 @@ export async function showPlanStatus(
   return EXIT.server.ok;
 }
 
-/** Asks where each plan stands. */
 export function askPlanStatus(
   options: RunningDaemonOptions,
   more: Question = {},

@@ -4,7 +4,6 @@ import type { EventFacts } from '../../kernel/events/ring-event.js';
 import type { DaemonEvents } from '../../kernel/daemon-events.js';
 import type { Logger } from '../../kernel/log/logger.js';
 
-/** The event of a pass that is over. */
 export const PASS_EVENT = 'plan';
 
 /** An act of the agent as it is recorded before it happens. */

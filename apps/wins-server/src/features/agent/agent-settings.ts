@@ -77,7 +77,6 @@ export function agentSettings(
   };
 }
 
-/** Whether these say that the agent is off. */
 export function isOff(settings: AgentSettings | AgentOff): settings is AgentOff {
   return 'reason' in settings;
 }

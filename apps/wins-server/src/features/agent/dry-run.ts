@@ -3,7 +3,6 @@ import { readBytes } from '@wins/trusted-files';
 import { errnoOf, onSystemDrive } from '@wins/wins-program';
 import { lstat, stat } from 'node:fs/promises';
 
-/** What applying an entry of a plan would do to the node. */
 export type FileEffect = 'create' | 'replace' | 'keep' | 'delete' | 'none' | '';
 
 /** What each file of a plan would become, in its order; empty where it cannot be known. Changes nothing. */

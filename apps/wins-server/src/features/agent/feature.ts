@@ -20,7 +20,6 @@ import type { RunningAgent } from './running-agent.js';
 
 type AgentView = FeatureView<AgentSettings, RunningAgent>;
 
-/** Follows the plans of this node. */
 export const agent: Feature<AgentSettings, RunningAgent> = {
   name: 'agent',
   stage: 'works',

@@ -36,7 +36,6 @@ export function contentMessage(source: string, checksum: string, plan: Plan): Pl
   };
 }
 
-/** Where a plan stands. */
 export function sourceMessage({ source, state, ...known }: PlanStatus): PlanSource {
   return {
     ...{ Source: source, State: state.kind, Problem: problemOf(state) },
@@ -62,7 +61,6 @@ function failureMessage(failure: FailedInstruction | undefined): { Failure?: Pla
   return { Failure: { Instruction: instruction, ExitCode: exitCode, Stderr: stderrEnd } };
 }
 
-/** What is known of probes. */
 function probeMessages(probes: Readonly<Record<string, ProbeStatus>>): PlanProbeState[] {
   return Object.entries(probes).map(([name, { healthy, successCount, failureCount }]) => ({
     ...{ Name: name, Healthy: healthy },
@@ -70,7 +68,6 @@ function probeMessages(probes: Readonly<Record<string, ProbeStatus>>): PlanProbe
   }));
 }
 
-/** A plan of the history, in numbers. */
 export function appliedMessage({ file, checksum, plan }: AppliedPlan): PlanApplied {
   return {
     ...{ File: file, Checksum: checksum, Files: plan.files.length },
@@ -80,7 +77,6 @@ export function appliedMessage({ file, checksum, plan }: AppliedPlan): PlanAppli
   };
 }
 
-/** What came of a plan that was applied once, or would come of it. */
 export function outcomeMessage({
   plan,
   checksum,
@@ -141,7 +137,6 @@ export function problemOf(state: SourceState): string {
   return `an instruction failed${inTry}`;
 }
 
-/** What an instruction ended with, in one line. */
 export function failureText({ instruction, exitCode, stderrEnd }: FailedInstruction): string {
   const ended = exitCode === -1 ? 'was not started, or was killed' : `ended with ${exitCode}`;
   const said = stderrEnd.trim().slice(-SHOWN_STDERR);

@@ -3,13 +3,17 @@ import type { AuditTrail } from '../../kernel/audit/audit-trail.js';
 import type { PlanServiceServer } from '@wins/wins-api/contract';
 import { messageOf } from '@wins/wins-program';
 import type { FeatureView } from '../../kernel/feature.js';
-import { administratorsOnly, type Callers } from '../../kernel/rpc/administrators-only.js';
+import {
+  administratorsOnly,
+  goneSignal,
+  recordAct,
+  type Callers,
+} from '../../kernel/rpc/administrators-only.js';
 import { rpcError, toRpcError } from '../../kernel/rpc/rpc-errors.js';
 import type { AgentSettings } from './agent-settings.js';
 import { appliedMessage, contentMessage, outcomeMessage, sourceMessage } from './plan-messages.js';
 import type { RunningAgent } from './running-agent.js';
 
-/** What the service asks. */
 export interface PlanServiceParts {
   readonly agent: Pick<
     FeatureView<Pick<AgentSettings, 'isStrict'>, RunningAgent>,
@@ -20,8 +24,9 @@ export interface PlanServiceParts {
 }
 
 /** Serves wins.PlanService, for administrators of the host alone: a plan commands the node. */
-export function createPlanService({ agent, callers, audit }: PlanServiceParts): PlanServiceServer {
-  const answer = administratorsOnly(callers, 'tell about plans or apply one', planError);
+export function createPlanService(parts: PlanServiceParts): PlanServiceServer {
+  const { agent } = parts;
+  const answer = administratorsOnly(parts.callers, 'tell about plans or apply one', planError);
   return {
     status: (call, respond) =>
       answer(call, respond, () => {
@@ -51,14 +56,9 @@ export function createPlanService({ agent, callers, audit }: PlanServiceParts): 
       answer(call, respond, async () => {
         const running = agent.require();
         const { Text: text, DryRun: isDryRun } = call.request;
-        const gone = new AbortController();
-        call.once('cancelled', () => gone.abort());
-        if (!isDryRun) {
-          const { description, key } = callers.clientOf(call);
-          const who = { requester: call.getPeer(), client: description };
-          await audit.decided({ action: 'planApply', verdict: 'allowed', ...who }, key);
-        }
-        return outcomeMessage(await running.apply(Buffer.from(text), isDryRun, gone.signal));
+        const gone = goneSignal(call);
+        if (!isDryRun) await recordAct(call, parts, { action: 'planApply' });
+        return outcomeMessage(await running.apply(Buffer.from(text), isDryRun, gone));
       }),
   };
 }

@@ -19,7 +19,6 @@ export type FileFailure = (message: string, options: ErrorOptions) => Error;
 /** Files with permissions as a system has them; it gets told of files that could not be written as they should. */
 export type PlanFilesOf = (failure: FileFailure, onWarning: (message: string) => void) => PlanFiles;
 
-/** What the daemon gives to its agent. */
 export interface AgentParts {
   readonly settings: AgentSettings;
   readonly commands: CommandRunner;
@@ -33,17 +32,14 @@ export interface AgentParts {
   readonly onEvent: (event: AgentEvent) => void;
 }
 
-/** What came of a plan that was applied once, or would come of it. */
 export interface PlanOutcome {
   readonly plan: Plan;
   readonly checksum: string;
   /** What each of its files would become, in their order; absent when it was applied. */
   readonly effects?: readonly FileEffect[];
-  /** Absent when it was not applied. */
   readonly result?: PassResult;
 }
 
-/** An agent that follows its plans until it is closed. */
 export interface RunningAgent {
   status(): AgentStatus;
   history(): Promise<readonly AppliedPlan[]>;

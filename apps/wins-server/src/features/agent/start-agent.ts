@@ -20,7 +20,6 @@ import { programRunner } from './program-runner.js';
 import { registryOptions } from './registry-options.js';
 import type { AgentParts, RunningAgent } from './running-agent.js';
 
-/** Starts to follow the plans of this node. */
 export function startAgent(parts: AgentParts): RunningAgent {
   const { settings, commands, trust, onAct, onProvider, onEvent } = parts;
   const { connectionInfoFile, localPlanDirectory, isStrict } = settings;

@@ -14,7 +14,6 @@ import type { Caller } from '../../kernel/rpc/connections.js';
 import { toRpcError } from '../../kernel/rpc/rpc-errors.js';
 import { administratorsOnly, type Callers } from '../../kernel/rpc/administrators-only.js';
 
-/** Problems that an answer tells. */
 const MOST_PROBLEMS = 100;
 
 /** A config that was loaded again and is in force, and what that changed. */
@@ -23,7 +22,6 @@ export interface ReloadedConfig {
   readonly change: ConfigChange;
 }
 
-/** What the service asks. */
 export interface ConfigServiceParts {
   readonly config: Pick<DaemonConfig, 'start' | 'inForce' | 'needRestart'>;
   /**

@@ -5,7 +5,6 @@ import { checkServed } from './check-served.js';
 import { createConfigService } from './config-service.js';
 import { followConfig, type FollowedConfig } from './follow-config.js';
 
-/** Follows the config file, and tells about it. */
 export const config: Feature<object, FollowedConfig & RunningFeature<object>> = {
   name: 'config',
   stage: 'serves',

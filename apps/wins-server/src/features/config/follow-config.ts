@@ -7,7 +7,6 @@ import { configFileOf, loadDaemonConfig } from '../../configuration/load-daemon-
 import type { Kernel } from '../../kernel/feature.js';
 import type { ReloadedConfig } from './config-service.js';
 
-/** A config file that is followed until it is closed. */
 export interface FollowedConfig {
   /** Whether the file can be used, so that what it says is in force. */
   readonly isGood: boolean;

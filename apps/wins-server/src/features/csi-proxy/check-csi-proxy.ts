@@ -5,7 +5,6 @@ import { cannotTell, ok, problem, warning, type Finding } from '../../doctor/fin
 
 const NAME = 'csi-proxy';
 
-/** Whether csi-proxy is as the config wants it. */
 export const checkCsiProxy: Check = {
   name: NAME,
   needsConfig: true,

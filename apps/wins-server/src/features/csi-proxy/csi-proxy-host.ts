@@ -11,7 +11,6 @@ export type CsiProxyHost =
 /** Variable with the path of the file that defines the service elsewhere than on Windows. */
 const VARIABLE = 'WINS_CSI_PROXY_SERVICE';
 
-/** Where csi-proxy would run. Pure. */
 export function csiProxyHost(
   platform: NodeJS.Platform = process.platform,
   environment: NodeJS.ProcessEnv = process.env,
@@ -27,7 +26,6 @@ export function stateFolderOf(configFile: string): string {
   return path.join(path.dirname(path.resolve(configFile)), 'csi-proxy');
 }
 
-/** Whether a daemon has installed something. */
 export function hasRecord(stateFolder: string): boolean {
   return existsSync(path.join(stateFolder, 'state.json'));
 }

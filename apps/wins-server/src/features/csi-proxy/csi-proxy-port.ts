@@ -22,9 +22,7 @@ export interface ServiceFacts {
  * Nothing in it decides.
  */
 export interface CsiProxyService {
-  /** What the service is called, in messages. */
   readonly name: string;
-  /** The service; undefined when there is none. */
   query(): Promise<ServiceFacts | undefined>;
   /** Registers the service: started with the system, in the name of the system. It must not exist. */
   create(command: ServiceCommand): Promise<void>;
@@ -45,7 +43,6 @@ export interface CsiProxyService {
   isServing(): Promise<boolean>;
 }
 
-/** What csi-proxy is kept with. */
 export interface KeeperOptions {
   /** Where the record of what was installed is kept: an absolute path; it is made private, or found so. */
   readonly stateFolder: string;

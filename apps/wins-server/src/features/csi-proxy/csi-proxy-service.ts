@@ -6,16 +6,18 @@ import {
 } from '@wins/wins-api/contract';
 import { toldAddress } from '@wins/wins-program';
 import type { FeatureView } from '../../kernel/feature.js';
-import { administratorsOnly, type Callers } from '../../kernel/rpc/administrators-only.js';
-import type { Step } from './decide/decide.js';
+import {
+  administratorsOnly,
+  goneSignal,
+  recordAct,
+  type Callers,
+} from '../../kernel/rpc/administrators-only.js';
 import type { Keeper } from './keeper.js';
 
-/** What keeps csi-proxy. */
 export interface KeptCsiProxy {
   readonly kept: Pick<Keeper, 'state' | 'wish' | 'plan' | 'apply'>;
 }
 
-/** What the service asks. */
 export interface CsiProxyServiceParts {
   readonly csiProxy: Pick<FeatureView<object, KeptCsiProxy>, 'running' | 'reason' | 'require'>;
   readonly callers: Pick<Callers, 'clientOf' | 'administered'>;
@@ -23,11 +25,8 @@ export interface CsiProxyServiceParts {
 }
 
 /** Serves wins.CsiProxyService, for administrators of the host alone. */
-export function createCsiProxyService({
-  csiProxy,
-  callers,
-  audit,
-}: CsiProxyServiceParts): CsiProxyServiceServer {
+export function createCsiProxyService(parts: CsiProxyServiceParts): CsiProxyServiceServer {
+  const { csiProxy, callers } = parts;
   const answer = administratorsOnly(callers, 'tell about csi-proxy or see to it');
   return {
     status: (call, respond) =>
@@ -40,21 +39,20 @@ export function createCsiProxyService({
       answer(call, respond, async () => {
         const { kept } = csiProxy.require();
         if (call.request.DryRun) {
-          const Steps = (await kept.plan()).map(stepMessage);
+          const Steps = (await kept.plan()).map((step): CsiProxyStep => ({
+            ...{ Act: step.act, Reason: step.reason },
+            Program: step.act === 'switch' ? step.to.program : '',
+          }));
           return { Steps, Applied: false, Status: statusMessage(kept) };
         }
-        const gone = new AbortController();
-        call.once('cancelled', () => gone.abort());
-        const { description, key } = callers.clientOf(call);
-        const who = { requester: call.getPeer(), client: description };
-        await audit.decided({ action: 'csiProxyApply', verdict: 'allowed', ...who }, key);
-        const state = await kept.apply(gone.signal);
+        const gone = goneSignal(call);
+        await recordAct(call, parts, { action: 'csiProxyApply' });
+        const state = await kept.apply(gone);
         return { Steps: [], Applied: true, Status: statusMessage({ state, wish: kept.wish }) };
       }),
   };
 }
 
-/** What is told of one that is on. */
 function statusMessage({ state, wish }: Pick<Keeper, 'state' | 'wish'>): CsiProxyStatusResponse {
   const failed = state.kind === 'failed' ? state : undefined;
   return CsiProxyStatusResponse.fromPartial({
@@ -67,11 +65,4 @@ function statusMessage({ state, wish }: Pick<Keeper, 'state' | 'wish'>): CsiProx
       ...{ Folder: wish.folder, Arguments: [...wish.args] },
     }),
   });
-}
-
-/** A step of a dry run. */
-function stepMessage(step: Step): CsiProxyStep {
-  const { act: Act, reason: Reason } = step;
-  const Program = step.act === 'switch' ? step.to.program : '';
-  return { Act, Reason, Program };
 }

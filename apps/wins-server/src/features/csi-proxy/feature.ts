@@ -108,7 +108,6 @@ export function csiProxyFeature(
   };
 }
 
-/** Keeps csi-proxy on this node as the config wants it. */
 export const csiProxy = csiProxyFeature(() => heavyParts().csiProxy(), csiProxyHost);
 
 function wishOf(settings: KeptSettings): CsiProxyWish | undefined {

@@ -48,7 +48,6 @@ export class Keeper implements AsyncDisposable {
     this.#working = this.#run();
   }
 
-  /** How far it is. */
   get state(): CsiProxyState {
     return this.#state;
   }

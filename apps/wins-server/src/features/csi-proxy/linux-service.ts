@@ -6,7 +6,6 @@ import { connect } from 'node:net';
 import type { ServiceCommand } from './decide/install-record.js';
 import type { CsiProxyService, ServiceFacts } from './csi-proxy-port.js';
 
-/** Content of the file of a service. */
 interface Definition {
   readonly command: ServiceCommand;
   readonly isDisabled: boolean;

@@ -8,7 +8,6 @@ import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 /** What csi-proxy itself writes, beside the config. */
 const LOG_FILE = 'csi-proxy.log';
 
-/** What it is taken away with. */
 export interface RemoveCsiProxyOptions {
   /** Default: that of this system. */
   readonly trust?: FileTrust;

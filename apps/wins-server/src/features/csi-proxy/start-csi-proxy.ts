@@ -14,7 +14,6 @@ import { Keeper } from './keeper.js';
 import { LinuxService } from './linux-service.js';
 import type { CsiProxyWish } from './settings/judge-settings.js';
 
-/** What the daemon gives to the keeper. */
 export interface CsiProxyParts extends Pick<
   KeeperOptions,
   'stateFolder' | 'trust' | 'onAct' | 'onState' | 'onWarning' | 'removesGo'

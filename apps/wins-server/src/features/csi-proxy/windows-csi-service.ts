@@ -31,7 +31,6 @@ const DEFINITION: Omit<ServiceDefinition, 'command'> = {
   preshutdownTimeoutMs: 5_000,
 };
 
-/** The service of csi-proxy on Windows. */
 export class WindowsCsiService implements CsiProxyService {
   readonly name = NAME;
   readonly #services = serviceControlManager();

@@ -1,7 +1,6 @@
 import type { EventFacts } from '../../kernel/events/ring-event.js';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 
-/** An event as the ring keeps it. */
 export interface KeptEvent {
   readonly type: string;
   readonly facts: EventFacts;

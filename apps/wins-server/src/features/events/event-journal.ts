@@ -4,16 +4,13 @@ import type { Logger } from '../../kernel/log/logger.js';
 import type { DaemonEvents } from '../../kernel/daemon-events.js';
 import { keptEvent } from './event-facts.js';
 
-/** What the journal works with. */
 export interface EventJournalOptions {
-  /** The pipe of the daemon. */
   readonly listen: string;
   readonly prepareDirectory: (directory: string) => void;
   readonly events: DaemonEvents;
   readonly logger: Logger;
 }
 
-/** Where the daemon with this pipe keeps its events. */
 export function eventsDirectoryOf(listen: string): string {
   return keptDirectory({ what: 'events', listen });
 }

@@ -4,7 +4,6 @@ import { escapeText } from '@wins/wins-program';
 const WIDTHS = [24, 7, 16] as const;
 const MAX_FACTS = 400;
 
-/** The head of the table of events. */
 export const EVENT_HEAD = row(['TIME', 'SEQ', 'EVENT'], 'FACTS');
 
 /** An event as a line of a table, for people; what would steer a terminal is escaped. */

@@ -15,7 +15,6 @@ import { administratorsOnly, type Callers } from '../../kernel/rpc/administrator
 
 const LONGEST_WAIT_MS = 30_000;
 
-/** What the service asks. */
 export interface EventsServiceParts {
   readonly journal: Pick<EventJournal, 'page'>;
   readonly callers: Pick<Callers, 'clientOf' | 'administered'>;

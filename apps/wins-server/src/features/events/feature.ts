@@ -3,7 +3,6 @@ import type { Feature } from '../../kernel/feature.js';
 import { EventJournal } from './event-journal.js';
 import { createEventsService } from './events-service.js';
 
-/** Keeps what happened lately on the disk, for `wins srv events`. */
 export const events: Feature<object, EventJournal> = {
   name: 'events',
   stage: 'observes',

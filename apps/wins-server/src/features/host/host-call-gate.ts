@@ -19,14 +19,12 @@ export interface HostDecision extends Decision {
   readonly subjectCount: number;
 }
 
-/** What can be asked of the host. */
 export type HostAction =
   'getVersion' | 'getAdapter' | 'getHnsNetwork' | 'listRoutes' | 'addRoutes' | 'removeRoutes';
 
 /** Asks the system, once the call is allowed. */
 type Ask<Answer> = (host: HostSystem) => Promise<Answer>;
 
-/** A call as one of the services describes it. */
 export interface HostCall<Answer> {
   readonly action: HostAction;
   /** What the call is about, as the client wrote it. */
@@ -43,7 +41,6 @@ type RecordHostCall = (
   client: string | undefined,
 ) => Promise<void> | undefined;
 
-/** What {@link HostCallGate} is made with. */
 export interface HostCallGateParts {
   readonly host: HostSystem;
   readonly connections: Pick<Connections, 'clientOf' | 'ownerOf'>;

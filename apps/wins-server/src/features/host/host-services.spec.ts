@@ -24,10 +24,8 @@ import { FeatureError } from '../../kernel/feature-error.js';
 import type { ClientIdentity } from '../../kernel/admission/client-identity.js';
 import { CONTAINER } from '../../testing/client-identities.js';
 import { serveCalls } from '../../testing/serve-calls.js';
-import { createHnsService } from './hns-service.js';
 import { HostCallGate, type HostDecision } from './host-call-gate.js';
-import { createHostService } from './host-service.js';
-import { createNetworkService } from './network-service.js';
+import { hostServices } from './host-services.js';
 import { createRouteService } from '../routes/route-service.js';
 
 const FRAME_HEADER_BYTES = 9;
@@ -128,9 +126,9 @@ describe('the services of the host', () => {
           ...{ host, connections, audit },
           calls: new Shares(resourceTable(1024).hostCalls),
         });
-        server.addService(hostServiceDefinition, createHostService(calls));
-        server.addService(networkServiceDefinition, createNetworkService(calls));
-        server.addService(hnsServiceDefinition, createHnsService(calls));
+        server.addService(hostServiceDefinition, hostServices(calls).host);
+        server.addService(networkServiceDefinition, hostServices(calls).network);
+        server.addService(hnsServiceDefinition, hostServices(calls).hns);
         server.addService(
           routeServiceDefinition,
           createRouteService(

@@ -2,7 +2,6 @@ import { routeServiceDefinition } from '@wins/wins-api/contract';
 import type { Feature } from '../../kernel/feature.js';
 import { createRouteService } from './route-service.js';
 
-/** The networks into which clients may change routes. */
 interface RouteSettings {
   readonly granted: readonly string[];
 }

@@ -16,20 +16,17 @@ import { createProcessService, servedProcessDefinition } from './process-service
 import { runMetrics } from './run-metrics.js';
 import { createRunStatsService } from './run-stats-service.js';
 
-/** What runs are allowed and given. */
 export interface RunsSettings {
   readonly allowed: readonly AllowedExecutable[];
   readonly processEnvironment: Readonly<Record<string, string>>;
 }
 
-/** Runs of this daemon. */
 export interface Runs extends RunningFeature<RunsSettings> {
   readonly manager: ProcessManager;
   /** For commands of the node's own administrator: those that plans have. */
   readonly commands: CommandRunner;
 }
 
-/** Runs listed programs for clients. */
 export const runs: Feature<RunsSettings, Runs> = {
   name: 'runs',
   stage: 'serves',

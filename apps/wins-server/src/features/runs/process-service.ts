@@ -19,6 +19,7 @@ import {
   type ProcessWaitResponse,
 } from '@wins/wins-api/contract';
 import type { Connections } from '../../kernel/rpc/connections.js';
+import { goneSignal } from '../../kernel/rpc/administrators-only.js';
 import { toRpcError } from '../../kernel/rpc/rpc-errors.js';
 import { decodeStartRequest } from './decode-start-request.js';
 
@@ -42,10 +43,6 @@ export function createProcessService(
   return {
     start: (call, respond) => {
       const { Path, Args, Envs, Dir, Exposes, Checksum, ChecksumSHA256 } = call.request;
-      const wanted = new AbortController();
-      // grpc-js emits it at the end of every call; after the answer it has no effect.
-      call.once('cancelled', () => wanted.abort());
-      const { signal } = wanted;
       manager()
         .start(
           {
@@ -61,7 +58,8 @@ export function createProcessService(
             ...(ChecksumSHA256 !== '' && { sha256: ChecksumSHA256 }),
             owner: connections.ownerOf(call),
           },
-          { signal },
+          // After the answer it has no effect.
+          { signal: goneSignal(call) },
         )
         .then(
           (process) => respond(null, { Data: nameOf(process), Warnings: warningsOf(process) }),

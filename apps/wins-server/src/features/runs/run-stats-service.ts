@@ -9,7 +9,6 @@ import type { RunFigures, RunStatsServer, RunUsage } from '@wins/wins-api/contra
 import type { Caller, Connections } from '../../kernel/rpc/connections.js';
 import { toRpcError } from '../../kernel/rpc/rpc-errors.js';
 
-/** What the service asks. */
 export interface RunStatsParts {
   readonly manager: () => Pick<ProcessManager, 'find' | 'measure'>;
   readonly connections: Pick<Connections, 'clientOf' | 'ownerOf'>;

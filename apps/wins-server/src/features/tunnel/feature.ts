@@ -5,7 +5,6 @@ import { ensurePipeFolder } from '../../kernel/ensure-pipe-folder.js';
 import type { Feature, FeatureView, Kernel, RunningFeature } from '../../kernel/feature.js';
 import { openTunnelEndpoint, type TunnelEndpoint } from './tunnel-endpoint.js';
 
-/** What the tunnel may reach, and how it is served. */
 export interface TunnelSettings {
   readonly pipe: string;
   readonly limits: TunnelLimits;
@@ -14,7 +13,6 @@ export interface TunnelSettings {
 
 type Tunnel = TunnelEndpoint & RunningFeature<TunnelSettings>;
 
-/** Connects clients to ports of the host. */
 export const tunnel: Feature<TunnelSettings, Tunnel> = {
   name: 'tunnel',
   stage: 'serves',

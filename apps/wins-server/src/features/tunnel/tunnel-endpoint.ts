@@ -26,16 +26,13 @@ import { WebSocketHandshakes, type Guest } from './web-socket-handshakes.js';
 /** How long streams may go on once the daemon ends. */
 const DRAIN_MS = 2000;
 
-/** What a tunnel pipe is opened with. */
 export interface TunnelEndpointOptions {
-  /** Name of the pipe. */
   readonly pipe: string;
   /** Ports of the host's loopback that clients may reach; an empty list allows none. */
   readonly allowedPorts: readonly number[];
   readonly limits: TunnelLimits;
   readonly security: PipeSecurity | undefined;
   readonly identify: IdentifyClient;
-  /** What clients of the daemon share. */
   readonly resources: Pick<DaemonResources, 'streams' | 'tunnels' | 'tunnelHandshakes'>;
   /** Measures what each open tunnel costs. */
   readonly turns: ClientTurns;

@@ -4,7 +4,6 @@ import {
   type ProcessHost,
 } from '@wins/wins-program';
 
-/** What a run learns of its daemon. */
 export interface OwnDaemon {
   /** The service that the daemon is, if it is one. */
   readonly service: string | undefined;

@@ -9,7 +9,6 @@ import { thisSystem } from '../../this-system.js';
 import { checkWatchedFile } from './check-watched-file.js';
 import { loadUpgrader } from './upgrader.js';
 
-/** What is done about upgrades. */
 export interface UpgradeSettings {
   /** A file that becomes the program of the daemon; undefined: none is watched. */
   readonly watched: string | undefined;

@@ -9,7 +9,6 @@ import { loadUpgrader } from './upgrader.js';
 export interface InterruptedUpgrade {
   /** Resolves when this daemon is the wrong one and must end with an error, so that the right one is started; else never. */
   readonly restart: Promise<ShutdownRequest>;
-  /** This daemon serves. */
   readonly serves: () => void;
   /** This daemon will not serve. Resolves when what can be put back is put back. */
   readonly fails: (error: unknown) => Promise<void>;

@@ -8,7 +8,6 @@ import {
 } from '@wins/wins-program';
 import { FeatureError } from '../feature-error.js';
 
-/** Where a route leads to. */
 export interface Destination {
   /** The shortest canonical form: a host as its address alone, a network as `10.1.0.0/16`. */
   readonly text: string;

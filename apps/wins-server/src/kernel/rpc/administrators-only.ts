@@ -1,4 +1,6 @@
 import { status, type sendUnaryData } from '@grpc/grpc-js';
+import type { AuditTrail } from '../audit/audit-trail.js';
+import type { Decision } from '../audit/record-policy.js';
 import type { Caller, Connections } from './connections.js';
 import { rpcError, toRpcError } from './rpc-errors.js';
 
@@ -14,6 +16,31 @@ export type AnswerAdministrators = <Answer>(
   respond: sendUnaryData<Answer>,
   answer: () => Answer | Promise<Answer>,
 ) => void;
+
+/** A signal that ends when the client of a call has gone; grpc-js emits `cancelled` at the end of every call. */
+export function goneSignal(call: {
+  once(event: 'cancelled', listener: () => void): unknown;
+}): AbortSignal {
+  const gone = new AbortController();
+  call.once('cancelled', () => gone.abort());
+  return gone.signal;
+}
+
+/** Records what an administrator is about to do by a call. @throws FeatureError `auditUnavailable`: it must not happen then. */
+export async function recordAct(
+  call: Caller,
+  {
+    callers,
+    audit,
+  }: {
+    readonly callers: Pick<Callers, 'clientOf'>;
+    readonly audit: Pick<AuditTrail, 'decided'>;
+  },
+  act: Pick<Decision, 'action' | 'name'>,
+): Promise<void> {
+  const { description: client, key } = callers.clientOf(call);
+  await audit.decided({ ...act, verdict: 'allowed', requester: call.getPeer(), client }, key);
+}
 
 /**
  * Why a caller is refused; undefined for an administrator of the host. Where the system does not tell clients apart, nobody is one.

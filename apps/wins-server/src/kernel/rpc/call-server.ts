@@ -21,7 +21,6 @@ const LARGEST_REQUEST_OCTETS = 1024 * 1024;
 /** Routes calls to the services of `server`. */
 export interface CallServer {
   readonly server: Server;
-  /** Answers a call. */
   serve(stream: ServedStream, headers: RequestHeaders): void;
   /** Whether a call by this path has one request only; one that is not served has none to wait for either. */
   hasOneRequest(path: string): boolean;

@@ -1,6 +1,5 @@
 import { FeatureError, type FeatureErrorCode } from '../../../kernel/feature-error.js';
 
-/** How far csi-proxy is. */
 export type CsiProxyState =
   /** Nothing of ours is there; `detail` says why. */
   | { readonly kind: 'absent'; readonly detail: string }

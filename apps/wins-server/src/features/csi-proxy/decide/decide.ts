@@ -10,12 +10,10 @@ import {
 
 /** What is really there. Paths have one spelling. */
 export interface CsiProxyFacts {
-  /** Undefined when there is no service. */
   readonly service: ServiceFacts | undefined;
   readonly record: InstallRecord;
   /** The programs of the record that are there and have their digest. */
   readonly intact: readonly string[];
-  /** Whether the pipe is served. */
   readonly isServing: boolean;
   /** Where the original installs csi-proxy; undefined where there is no such place. */
   readonly goProgram: string | undefined;

@@ -25,14 +25,11 @@ export const installRecord = z
   })
   .readonly();
 
-/** What a service runs. */
 export type ServiceCommand = z.infer<typeof command>;
 /** A release that was verified and unpacked. */
 export type StoredRelease = z.infer<typeof release>;
 /** A program that is to be removed once nothing needs it, if it is still the one that was seen. */
 export type ObsoleteProgram = z.infer<typeof obsoleteProgram>;
-/** What the daemon has done to a node. */
 export type InstallRecord = z.infer<typeof installRecord>;
 
-/** Of a node on which nothing was done. */
 export const NO_RECORD: InstallRecord = { pins: {}, releases: [] };

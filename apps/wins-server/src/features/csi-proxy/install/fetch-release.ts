@@ -12,11 +12,9 @@ import type { StoredRelease } from '../decide/install-record.js';
 import type { CsiProxyWish } from '../settings/judge-settings.js';
 import { withFile } from './failures.js';
 
-/** What fetching a release takes. */
 export interface FetchParts {
   readonly download: Download;
   readonly trust: FileTrust;
-  /** What a program begins with. */
   readonly programMagic: Uint8Array;
   /** Called before the program takes its place: what runs the one that is there has to end. */
   readonly beforeReplacing: (program: string) => Promise<void>;

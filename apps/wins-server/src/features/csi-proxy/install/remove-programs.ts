@@ -11,7 +11,6 @@ const HELD_MS = 5_000;
 export interface RemovedPrograms {
   /** They are gone, or are no longer this library's to remove. */
   readonly done: readonly string[];
-  /** Why the others stay. */
   readonly problems: readonly string[];
 }
 

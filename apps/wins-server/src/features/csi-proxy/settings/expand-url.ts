@@ -1,4 +1,3 @@
-/** An address, or what is wrong with its template. */
 export type ExpandedUrl =
   { readonly url: string } | { readonly found: string; readonly wanted: string };
 

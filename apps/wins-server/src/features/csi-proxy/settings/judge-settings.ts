@@ -11,7 +11,6 @@ export interface CsiProxyWish {
   readonly version: string;
   /** In lower case; absent: what the first download of this version had. */
   readonly sha256?: string;
-  /** All arguments of the service. */
   readonly args: readonly string[];
   /** Where each release has a folder of its own. */
   readonly folder: string;
@@ -19,7 +18,6 @@ export interface CsiProxyWish {
   readonly trust: TlsSettings;
 }
 
-/** What is wrong with a key, or doubtful. */
 export interface SettingFault {
   /** As in the file: `csi-proxy.url`. */
   readonly keyPath: string;
@@ -27,9 +25,7 @@ export interface SettingFault {
   readonly wanted: string;
 }
 
-/** What the config says of csi-proxy. */
 export type CsiProxySettings =
-  /** There is no section. */
   | { readonly kind: 'none'; readonly stateFolder: string }
   | {
       readonly kind: 'wanted';

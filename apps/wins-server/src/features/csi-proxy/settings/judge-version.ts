@@ -1,6 +1,5 @@
 import { quoteText } from '@wins/wins-program';
 
-/** The numbers of a release, in their order. */
 export type VersionNumbers = readonly [major: number, minor: number, patch: number];
 
 /** Whether a version of csi-proxy can be a service, and what is to be said of it. */
@@ -32,7 +31,6 @@ export function judgeVersion(text: string): JudgedVersion {
   return { numbers, doubt };
 }
 
-/** Whether a release is another one or later. */
 export function isAtLeast(numbers: VersionNumbers, other: VersionNumbers): boolean {
   const index = numbers.findIndex((number, at) => number !== other[at]);
   return index === -1 || (numbers[index] ?? 0) > (other[index] ?? 0);

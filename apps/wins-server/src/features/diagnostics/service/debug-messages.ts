@@ -20,7 +20,6 @@ export function connectionMessage(connection: OpenConnection): DebugConnection {
   };
 }
 
-/** A session of the tunnel as it is told. */
 export function sessionMessage({
   name,
   client,
@@ -45,7 +44,6 @@ export function runMessage(run: ManagedProcess): DebugRun {
   };
 }
 
-/** The level as it is told. */
 export function levelMessage({ level, until }: LevelNow): DebugLogLevelResponse {
   return { Level: level, Until: until?.toISOString() ?? '' };
 }

@@ -5,10 +5,11 @@ import type { DebugPiece, DebugServiceServer } from '@wins/wins-api/contract';
 import { quoteText } from '@wins/wins-program';
 import { FeatureError } from '../../../kernel/feature-error.js';
 import { SET_LEVELS, type LogLevel } from '../../../kernel/log/log-level.js';
-import type { Caller, OpenConnection } from '../../../kernel/rpc/connections.js';
+import type { OpenConnection } from '../../../kernel/rpc/connections.js';
 import { rpcError, toRpcError } from '../../../kernel/rpc/rpc-errors.js';
 import {
   administratorsOnly,
+  recordAct,
   refusalOf,
   type AnswerAdministrators,
   type Callers,
@@ -18,7 +19,6 @@ import type { Diagnostics } from '../diagnostics.js';
 import { connectionMessage, levelMessage, runMessage, sessionMessage } from './debug-messages.js';
 import { sendPieces } from './send-pieces.js';
 
-/** What the service of diagnosis asks of the daemon. */
 export interface DebugSources {
   /** @throws FeatureError while the config does not want diagnosis, which may change at any time. */
   readonly requireOn: () => void;
@@ -55,12 +55,6 @@ export function createDebugService(
       requireOn();
       return make();
     });
-  const record = async (call: Caller, action: string, name?: string): Promise<void> => {
-    const { description, key } = callers.clientOf(call);
-    const who = { requester: call.getPeer(), client: description };
-    const about = name === undefined ? {} : { name };
-    await audit.decided({ action, verdict: 'allowed', ...who, ...about }, key);
-  };
   const send = (
     call: Call,
     make: (diagnostics: Diagnostics, gone: AbortSignal) => AsyncIterable<Buffer> | Iterable<Buffer>,
@@ -91,7 +85,7 @@ export function createDebugService(
       send(
         call,
         (parts) => parts.heap(),
-        () => record(call, 'debugHeap'),
+        () => recordAct(call, { callers, audit }, { action: 'debugHeap' }),
       ),
     cpu: (call) =>
       send(call, (parts, signal) => parts.cpu({ seconds: call.request.Seconds, signal })),
@@ -108,7 +102,8 @@ export function createDebugService(
         const { Level: wanted, Seconds: seconds } = call.request;
         if (wanted !== '') {
           requireLevel(wanted, seconds);
-          await record(call, 'debugLogLevel', wanted);
+          const act = { action: 'debugLogLevel', name: wanted };
+          await recordAct(call, { callers, audit }, act);
         }
         const named = SET_LEVELS.find((name) => name === wanted);
         if (named !== undefined) level.set(named, seconds * 1000);

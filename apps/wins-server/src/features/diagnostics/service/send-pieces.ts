@@ -1,6 +1,7 @@
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { DebugPiece } from '@wins/wins-api/contract';
 import { once } from 'node:events';
+import { goneSignal } from '../../../kernel/rpc/administrators-only.js';
 
 /**
  * Sends pieces as fast as the client takes them, then ends the call. When the call is broken off, the pieces are: what makes them ends.
@@ -11,10 +12,7 @@ export async function sendPieces(
   call: ServerWritableStream<unknown, DebugPiece>,
   make: (gone: AbortSignal) => AsyncIterable<Buffer> | Iterable<Buffer>,
 ): Promise<void> {
-  const gone = new AbortController();
-  // grpc-js emits it at the end of every call.
-  call.once('cancelled', () => gone.abort());
-  const { signal } = gone;
+  const signal = goneSignal(call);
   if (call.cancelled) return;
   try {
     for await (const Data of make(signal)) {

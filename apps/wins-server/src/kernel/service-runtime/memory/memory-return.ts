@@ -17,7 +17,6 @@ const LONGEST_REST_MS = 60_000;
 /** So the first frees what was made, and the second gives up the place for it. What is left then is in use. */
 const COLLECTIONS = 2;
 
-/** What a look at the process shows. */
 export interface MemoryLook {
   /** Any clock that only goes forward, in ms. */
   readonly at: number;
@@ -69,7 +68,6 @@ export class MemoryPolicy {
   }
 }
 
-/** How memory is given back. */
 export interface MemoryEffects {
   /** Collects all garbage at once. Default: V8's own collection; 3 to 21 ms for the heap of a daemon. */
   readonly collect?: (() => void) | undefined;

@@ -1,0 +1,105 @@
+import type {
+  HnsServiceServer,
+  HostServiceServer,
+  NetworkServiceServer,
+} from '@wins/wins-api/contract';
+import { formatAddress, parseNetwork, type NetworkSelector } from '@wins/wins-program';
+import { FeatureError } from '../../kernel/feature-error.js';
+import type { HostCallGate } from './host-call-gate.js';
+
+/** Longest name of an adapter or network in a request. */
+const MAX_NAME_LENGTH = 256;
+
+/** How the messages spell a choice. */
+type ChoiceMessage = { readonly $case: 'Name' | 'Address'; readonly value: string } | undefined;
+
+/** What tells clients about the host. */
+export function hostServices(calls: Pick<HostCallGate, 'answer'>) {
+  const host: HostServiceServer = {
+    getVersion: (call, respond) =>
+      calls.answer(call, respond, {
+        ...{ action: 'getVersion', subject: [] },
+        plan: () => async (system) => {
+          const version = await system.version();
+          return {
+            Data: {
+              CurrentMajorVersionNumber: version.currentMajorVersionNumber,
+              CurrentMinorVersionNumber: version.currentMinorVersionNumber,
+              CurrentBuildNumber: version.currentBuildNumber,
+              ...{ UBR: version.ubr, ReleaseId: version.releaseId },
+              ...{ BuildLabEx: version.buildLabEx, CurrentBuild: version.currentBuild },
+            },
+          };
+        },
+      }),
+  };
+  const network: NetworkServiceServer = {
+    get: (call, respond) =>
+      calls.answer(call, respond, {
+        ...{ action: 'getAdapter', subject: wordsOf(call.request.Options) },
+        plan: () => {
+          const which = readChoice(call.request.Options);
+          return async (system) => {
+            const adapter = await system.adapter(which);
+            const { interfaceIndex: InterfaceIndex, gatewayAddress: GatewayAddress } = adapter;
+            const { subnetCidr: SubnetCIDR, addressCidr: AddressCIDR } = adapter;
+            const ofAdapter = { InterfaceIndex, GatewayAddress, SubnetCIDR, AddressCIDR };
+            return { Data: { ...ofAdapter, HostName: adapter.hostName } };
+          };
+        },
+      }),
+  };
+  const hns: HnsServiceServer = {
+    getNetwork: (call, respond) =>
+      calls.answer(call, respond, {
+        ...{ action: 'getHnsNetwork', subject: wordsOf(call.request.Options) },
+        plan: () => {
+          const which = readChoice(call.request.Options);
+          if (which === undefined)
+            throw invalid(
+              'cannot choose a network: found an empty request; wanted a name or an address',
+            );
+          return async (system) => {
+            const { id: ID, type: Type, managementIp, subnets } = await system.hnsNetwork(which);
+            const Subnets = subnets.map(({ addressCidr: AddressCIDR, gatewayAddress }) => ({
+              ...{ AddressCIDR, GatewayAddress: gatewayAddress },
+            }));
+            return { Data: { ID, Type, Subnets, ManagementIP: managementIp } };
+          };
+        },
+      }),
+  };
+  return { host, network, hns };
+}
+
+/** The client's own words for a choice. */
+function wordsOf(choice: ChoiceMessage): readonly string[] {
+  return choice === undefined ? [] : [choice.value];
+}
+
+/**
+ * Reads the choice of a client: a name, or an address in its canonical form, with its prefix where one is given. Go
+ * clients send an empty text for no choice.
+ *
+ * @throws FeatureError `invalidArgument` for a name of more than 256 characters or with control characters, and for a
+ *   text that is not an address.
+ */
+function readChoice(choice: ChoiceMessage): NetworkSelector | undefined {
+  if (choice === undefined || choice.value === '') return undefined;
+  const { $case, value } = choice;
+  if ($case === 'Name') {
+    if (value.length <= MAX_NAME_LENGTH && !/\p{Cc}/u.test(value)) return { name: value };
+    throw invalid(
+      `the name has ${value.length} characters; wanted 1 to ${MAX_NAME_LENGTH} printable ones`,
+    );
+  }
+  const network = parseNetwork(value);
+  if (network === undefined)
+    throw invalid('the value is not an IP address; wanted for example 192.0.2.2');
+  const address = formatAddress(network.bytes);
+  return { address: value.includes('/') ? `${address}/${network.prefix}` : address };
+}
+
+function invalid(message: string): FeatureError {
+  return new FeatureError('invalidArgument', message);
+}
