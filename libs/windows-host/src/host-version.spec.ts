@@ -1,5 +1,5 @@
 import { versionFrom } from './host-version.js';
-import type { RegistryValue } from './registry/registry-value.js';
+import type { RegistryValue } from './registry/registry.js';
 
 const text = (value: string): RegistryValue => ({ type: 'text', value });
 const number = (value: number): RegistryValue => ({ type: 'number', value });

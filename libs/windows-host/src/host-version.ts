@@ -1,6 +1,5 @@
 import type { HostVersion } from '@wins/wins-program';
-import { RegistryKey } from './registry/registry.js';
-import type { RegistryValue } from './registry/registry-value.js';
+import { RegistryKey, type RegistryValue } from './registry/registry.js';
 import { WindowsError } from './windows-error.js';
 
 const PATH = 'SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion';

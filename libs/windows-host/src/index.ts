@@ -38,8 +38,8 @@ export {
 export { windowsHostSystem } from './network/windows-host-system.js';
 export { pipeAccess, pipeExists } from './pipes/pipe-access.js';
 
-export type { PipeClient } from './pipes/pipe-client.js';
 export {
+  type PipeClient,
   pipeAccessFault,
   securedPipe,
   type SecuredPipeOptions,
@@ -64,6 +64,8 @@ export {
   processIdentity,
   processStartedAt,
   type ProcessIdentity,
+  isBelow,
+  processesOf,
 } from './processes/windows-process.js';
 export {
   eventAccess,
@@ -72,13 +74,8 @@ export {
   type NamedEvent,
   type EventListener,
 } from './processes/named-event.js';
-export { isBelow } from './processes/windows-process-table.js';
-export { processesOf } from './processes/windows-process-table.js';
-export { startDetachedProcess } from './processes/windows-process-start.js';
-export type { Program } from './processes/windows-process-start.js';
-export { RegistryKey } from './registry/registry.js';
-export { windowsFolder } from './registry/windows-folder.js';
-export type { RegistryValue } from './registry/registry-value.js';
+export { startDetachedProcess, type Program } from './processes/windows-process-start.js';
+export { RegistryKey, windowsFolder, type RegistryValue } from './registry/registry.js';
 export {
   serviceControlManager,
   type ServiceControlManager,
@@ -89,7 +86,8 @@ export type {
   ServiceDefinition,
   ServiceStartType,
   FailurePolicy,
-} from './services/service-definition.js';
+  ServiceConfig,
+} from './services/service-config.js';
 export {
   endProcessWithin,
   endService,
@@ -102,9 +100,7 @@ export {
   type RunningService,
   type ServiceOptions,
 } from './services/service-process.js';
-export type { ServiceState, ServiceStatus } from './services/service-status.js';
-export type { ServiceConfig } from './services/service-config.js';
-export type { WaitOptions } from './services/service-wait.js';
+export type { ServiceState, ServiceStatus, WaitOptions } from './services/service-wait.js';
 export {
   unlessFails,
   WindowsError,

@@ -1,7 +1,6 @@
 import { escapeText } from '@wins/wins-program';
 import { checkStatus, inBackground } from '../win32/calls/call.js';
-import { structure } from '../win32/calls/structure.js';
-import { systemLibrary } from '../win32/calls/system-library.js';
+import { structure, systemLibrary } from '../win32/calls/system-library.js';
 
 /** Programs that are named at most. */
 const MAX_HOLDERS = 8;

@@ -16,6 +16,7 @@ import {
   READ_CONTROL,
   type Handle,
 } from '../win32/kernel32.js';
+import { SECURITY_ATTRIBUTES } from '../win32/structures.js';
 
 const SDDL_REVISION_1 = 1;
 
@@ -94,4 +95,20 @@ function takeLocal<T>(
   } finally {
     kernel32.LocalFree(memory);
   }
+}
+
+/**
+ * SECURITY_ATTRIBUTES with the descriptor that they point to in the same memory. Without one, the new object gets the default
+ * of this account.
+ */
+export function securityAttributes(descriptor?: Buffer, isInheritable = false): Buffer {
+  const nLength = SECURITY_ATTRIBUTES.sizeBytes;
+  const fields = { nLength, bInheritHandle: isInheritable ? 1 : 0 };
+  const memory = SECURITY_ATTRIBUTES.create(fields, descriptor?.length);
+  if (descriptor !== undefined) {
+    descriptor.copy(memory, nLength);
+    const lpSecurityDescriptor = loadKoffi().address(memory) + BigInt(nLength);
+    SECURITY_ATTRIBUTES.write(memory, { lpSecurityDescriptor });
+  }
+  return memory;
 }

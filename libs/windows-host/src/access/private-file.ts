@@ -7,8 +7,7 @@ import {
 import { call } from '../win32/calls/call.js';
 import { openFile } from '../win32/files.js';
 import { CREATE_NEW, GENERIC_WRITE, kernel32 } from '../win32/kernel32.js';
-import { securityAttributes } from '../win32/security-attributes.js';
-import { descriptorFromText } from './file-security.js';
+import { securityAttributes, descriptorFromText } from './file-security.js';
 import { processAccount, type ProcessAccount } from './process-account.js';
 
 /**

@@ -1,7 +1,6 @@
 import { takeText } from './file-security.js';
 import { advapi32 } from '../win32/advapi32.js';
-import { call } from '../win32/calls/call.js';
-import { OwnedHandle } from '../win32/calls/owned-handle.js';
+import { call, OwnedHandle } from '../win32/calls/call.js';
 import { kernel32, type Handle } from '../win32/kernel32.js';
 import { SID_AND_ATTRIBUTES } from '../win32/structures.js';
 

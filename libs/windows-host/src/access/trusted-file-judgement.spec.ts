@@ -1,5 +1,4 @@
-import type { FileFacts } from './trusted-file-facts.js';
-import { judgeStep, stepsTo } from './trusted-file-judgement.js';
+import { type FileFacts, judgeStep, stepsTo } from './trusted-file-judgement.js';
 
 const ME = 'S-1-5-21-1-2-3-1000';
 const SAFE = 'O:BAG:SYD:(A;;FA;;;SY)(A;;FA;;;BA)(A;;0x1200a9;;;BU)';

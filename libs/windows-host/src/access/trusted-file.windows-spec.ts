@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import { descriptorFromText } from './file-security.js';
 import { distrustOfFile, windowsFileTrust } from './windows-file-trust.js';
-import { readFileFacts } from './trusted-file-facts.js';
+import { readFileFacts } from './trusted-file-judgement.js';
 import { advapi32 } from '../win32/advapi32.js';
 import { systemPath } from '../win32/calls/system-library.js';
 

@@ -1,3 +1,5 @@
+import { parseSecurityDescriptor } from '@wins/wins-program';
+
 const EVERYONE = 'S-1-1-0';
 const OWNER_RIGHTS = 'S-1-3-4';
 /** SYSTEM and administrators. */
@@ -54,4 +56,3 @@ export function whoMay(
   const found = new Set([owner, ...granted.filter((sid) => sid !== OWNER_RIGHTS)]);
   return [...found].filter((sid) => !TRUSTED.includes(sid) && !trusted.includes(sid));
 }
-import { parseSecurityDescriptor } from '@wins/wins-program';

@@ -12,8 +12,13 @@ import { WindowsError, type WindowsErrorCode, unlessFails } from '../windows-err
 import { mkdirSync } from 'node:fs';
 import { createFolder, listFor } from './private-file.js';
 import { processAccount } from './process-account.js';
-import { readFileFacts, type FileFacts } from './trusted-file-facts.js';
-import { judgeStep, privateFolderMending, stepsTo } from './trusted-file-judgement.js';
+import {
+  readFileFacts,
+  type FileFacts,
+  judgeStep,
+  privateFolderMending,
+  stepsTo,
+} from './trusted-file-judgement.js';
 
 const CODES: Readonly<Partial<Record<WindowsErrorCode, TrustedFileErrorCode>>> = {
   accessDenied: 'accessDenied',

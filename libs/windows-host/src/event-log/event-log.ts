@@ -1,8 +1,7 @@
 import { RegistryKey } from '../registry/registry.js';
-import { oneText } from '../services/service-structures.js';
+import { oneText } from '../services/service-config.js';
 import { advapi32 } from '../win32/advapi32.js';
-import { call } from '../win32/calls/call.js';
-import { OwnedHandle } from '../win32/calls/owned-handle.js';
+import { call, OwnedHandle } from '../win32/calls/call.js';
 import { escapeText } from '@wins/wins-program';
 
 /** One event. */

@@ -1,6 +1,6 @@
 import { RegistryKey } from '../registry/registry.js';
 import { serviceControlManager } from '../services/service-control-manager.js';
-import type { ServiceState } from '../services/service-status.js';
+import type { ServiceState } from '../services/service-wait.js';
 import { unlessFails } from '../windows-error.js';
 
 /** What says whether the firewall of a host filters anything. */

@@ -1,5 +1,5 @@
 import type { ExposedPort } from '@wins/wins-program';
-import { formatRanges, portSet } from './firewall-ports.js';
+import { formatRanges, portSet } from './firewall-rules.js';
 
 const tcp = (...ports: number[]) => ports.map((port) => ({ protocol: 'tcp', port }) as const);
 

@@ -1,4 +1,4 @@
-import { parseFirewallRule } from './firewall-rule-text.js';
+import { parseFirewallRule } from './firewall-rules.js';
 
 const RULE = 'v2.30|Action=Allow|Active=TRUE|Dir=In|Protocol=6|LPort=80|Name=x|';
 

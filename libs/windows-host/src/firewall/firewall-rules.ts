@@ -1,10 +1,117 @@
-import { quoteText, type ExposedPort, type PortOpener } from '@wins/wins-program';
+import { type ExposedPort, quoteText, type PortOpener } from '@wins/wins-program';
+import { WindowsError } from '../windows-error.js';
 import { setTimeout as delay } from 'node:timers/promises';
-import { formatRanges, joinRanges, portSet, type PortSet } from './firewall-ports.js';
-import { parseFirewallRule, type FirewallRule } from './firewall-rule-text.js';
 import { RegistryKey } from '../registry/registry.js';
 import { runSystemProgram } from '../processes/system-program.js';
-import { WindowsError } from '../windows-error.js';
+
+/** Ports that follow each other. */
+interface PortRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The ranges of each protocol, in rising order and apart from each other. */
+interface PortSet {
+  readonly tcp: readonly PortRange[];
+  readonly udp: readonly PortRange[];
+}
+
+// A rule with so many can still be read by people, and its text fits into a command line.
+const MAX_RANGES = 256;
+
+/**
+ * Sorts ports into ranges.
+ *
+ * @throws WindowsError `invalidArgument` for what is no port, and for more than 256 ranges of a protocol.
+ */
+export function portSet(ports: readonly ExposedPort[]): PortSet {
+  const set = { tcp: new Set<number>(), udp: new Set<number>() };
+  for (const { protocol, port } of ports) {
+    const known = Object.hasOwn(set, protocol);
+    if (known && Number.isInteger(port) && port >= 1 && port <= 65_535) set[protocol].add(port);
+    else throw refused(JSON.stringify({ protocol, port }), 'tcp or udp and a port from 1 to 65535');
+  }
+  return { tcp: ranges(set.tcp), udp: ranges(set.udp) };
+}
+
+/** Joins ranges that touch or overlap. */
+function joinRanges(all: readonly PortRange[]): readonly PortRange[] {
+  const joined: PortRange[] = [];
+  for (const { first, last } of all.toSorted((a, b) => a.first - b.first)) {
+    const before = joined.at(-1);
+    if (before === undefined || first > before.last + 1) joined.push({ first, last });
+    else joined[joined.length - 1] = { ...before, last: Math.max(before.last, last) };
+  }
+  return joined;
+}
+
+/** Writes `80,443,8000-8010`. */
+export function formatRanges(all: readonly PortRange[]): string {
+  return all.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`)).join(',');
+}
+
+function ranges(ports: ReadonlySet<number>): readonly PortRange[] {
+  const joined = joinRanges([...ports].map((port) => ({ first: port, last: port })));
+  if (joined.length <= MAX_RANGES) return joined;
+  throw refused(`${joined.length} ranges of ports`, `at most ${MAX_RANGES} of a protocol`);
+}
+
+function refused(found: string, wanted: string): WindowsError {
+  const message = `opened ports of the firewall: found ${found}; wanted ${wanted}`;
+  return new WindowsError('invalidArgument', message);
+}
+
+/** A rule of the firewall, as far as it matters whether it opens ports to programs of this host. */
+interface FirewallRule {
+  readonly name: string;
+  /** It is switched on and lets in what comes in. */
+  readonly opens: boolean;
+  /** 6 is TCP, 17 UDP; undefined for any. */
+  readonly protocol: number | undefined;
+  /** Local ports; undefined for any, or for such as are named in words. */
+  readonly ports: readonly PortRange[] | undefined;
+}
+
+const OPENING: ReadonlyMap<string, string> = new Map([
+  ['Action', 'Allow'],
+  ['Active', 'TRUE'],
+  ['Dir', 'In'],
+]);
+
+/**
+ * Reads the text under which the registry keeps a rule: `v2.30|Action=Allow|Active=TRUE|Dir=In|Protocol=6|LPort=80|Name=…|`.
+ * https://learn.microsoft.com/openspecs/windows_protocols/ms-gpfas
+ *
+ * @returns undefined for what is no rule, or one without a name.
+ */
+export function parseFirewallRule(text: string): FirewallRule | undefined {
+  const [version = '', ...parts] = text.split('|');
+  if (!/^v\d+\.\d+$/.test(version)) return undefined;
+  const fields = parts.filter((part) => part !== '').map(fieldOf);
+  const only = (name: string): string | undefined => fields.find(([key]) => key === name)?.[1];
+
+  const name = only('Name');
+  if (name === undefined) return undefined;
+  const protocol = Number(only('Protocol') ?? Number.NaN);
+  const ports = fields.filter(([key]) => key === 'LPort' || key === 'LPort2_10').map(rangeOf);
+  const isWhole = ports.every((range) => range !== undefined);
+  return {
+    name,
+    opens: [...OPENING].every(([key, value]) => only(key) === value),
+    protocol: Number.isNaN(protocol) ? undefined : protocol,
+    ports: ports.length > 0 && isWhole ? ports : undefined,
+  };
+}
+
+function fieldOf(part: string): readonly [string, string] {
+  const end = part.indexOf('=');
+  return end === -1 ? [part, ''] : [part.slice(0, end), part.slice(end + 1)];
+}
+
+function rangeOf([, value]: readonly [string, string]): PortRange | undefined {
+  const [, first, last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(value) ?? [];
+  return first === undefined ? undefined : { first: Number(first), last: Number(last) };
+}
 
 /**
  * The openings in the host's firewall that runs of programs have made. All rules of a run have one name,
@@ -151,7 +258,7 @@ function describeRule({ opens, protocol, ports }: FirewallRule): string {
 }
 
 /** The arguments for netsh that add rules of one name: one for each protocol that has ports. */
-export function netshAddArguments(name: string, ports: PortSet): readonly (readonly string[])[] {
+function netshAddArguments(name: string, ports: PortSet): readonly (readonly string[])[] {
   return (['tcp', 'udp'] as const)
     .filter((protocol) => ports[protocol].length > 0)
     .map((protocol) => [
@@ -162,6 +269,6 @@ export function netshAddArguments(name: string, ports: PortSet): readonly (reado
 }
 
 /** The arguments for netsh that delete all rules of one name. */
-export function netshDeleteArguments(name: string): readonly string[] {
+function netshDeleteArguments(name: string): readonly string[] {
   return ['advfirewall', 'firewall', 'delete', 'rule', `name=${name}`];
 }

@@ -1,6 +1,5 @@
 import { formatNetwork, readRouteDestinations, type IpNetwork } from '@wins/wins-program';
-import type { AdapterEntry } from './network-adapters.js';
-import { defaultRoute } from './network-adapters-selection.js';
+import { type AdapterEntry, defaultRoute } from './network-adapters.js';
 import { isOnLink, PROTOCOL, type ForwardRow, type RouteTable } from './routes.js';
 import { WindowsError } from '../windows-error.js';
 

@@ -1,7 +1,6 @@
 import { parseAddress, parseNetwork } from '@wins/wins-program';
-import type { AdapterEntry } from './network-adapters.js';
+import { type AdapterEntry, selectAdapter } from './network-adapters.js';
 import { PROTOCOL, type ForwardRow } from './routes.js';
-import { selectAdapter } from './network-adapters-selection.js';
 
 const adapter = (
   index: number,

@@ -1,5 +1,5 @@
 import { decodeAdapters, readAdapters } from './network-adapters.js';
-import { socketAddress } from './ip-socket-address.js';
+import { socketAddress } from './routes.js';
 
 const BASE = 0x7ff0_0000_1000n;
 

@@ -2,8 +2,7 @@ import type { HostSystem } from '@wins/wins-program';
 import { hostname } from 'node:os';
 import { windowsVersion } from '../host-version.js';
 import { findHnsNetwork, systemHnsCalls } from './hns-networks.js';
-import { selectAdapter } from './network-adapters-selection.js';
-import { networkAdapters } from './network-adapters.js';
+import { selectAdapter, networkAdapters } from './network-adapters.js';
 import { addGatewayRoutes, removeGatewayRoutes } from './gateway-routes.js';
 import { systemRouteTable, visibleRoutes } from './routes.js';
 

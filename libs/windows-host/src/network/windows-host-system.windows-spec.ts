@@ -5,7 +5,7 @@ import { formatNetwork } from '@wins/wins-program';
 import { networkAdapters } from './network-adapters.js';
 import { addGatewayRoutes } from './gateway-routes.js';
 import { systemRouteTable } from './routes.js';
-import { callFirstVersion, enumerateNetworks } from '../win32/host-compute.js';
+import { callFirstVersion, enumerateNetworks } from './hns-networks.js';
 import { systemLibrary } from '../win32/calls/system-library.js';
 import { windowsHostSystem } from './windows-host-system.js';
 import { WindowsError } from '../windows-error.js';

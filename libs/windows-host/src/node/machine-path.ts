@@ -1,7 +1,5 @@
-import { RegistryKey } from '../registry/registry.js';
-import type { RegistryValue } from '../registry/registry-value.js';
-import { refused } from './node-access.js';
-import { presence, settled, type NodeRoom, type Presence } from './node-room.js';
+import { RegistryKey, type RegistryValue } from '../registry/registry.js';
+import { refused, presence, settled, type NodeRoom, type Presence } from './node-room.js';
 
 const KEY = 'SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment';
 const NAME = 'Path';

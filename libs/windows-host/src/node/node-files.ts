@@ -3,16 +3,20 @@ import { errnoOf, quoteText, parseSecurityDescriptor } from '@wins/wins-program'
 import { lstatSync, type Stats } from 'node:fs';
 import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
-import { fileSecurity } from '../access/file-security.js';
+import { fileSecurity, securityAttributes } from '../access/file-security.js';
 import { createFile, createFolder } from '../access/private-file.js';
 import { processAccount } from '../access/process-account.js';
-import { readFileFacts } from '../access/trusted-file-facts.js';
-import { judgeStep } from '../access/trusted-file-judgement.js';
+import { readFileFacts, judgeStep } from '../access/trusted-file-judgement.js';
 import { SYSTEM_ACCOUNTS } from '../access/who-may-write.js';
-import { securityAttributes } from '../win32/security-attributes.js';
-import { accessOf, descriptorOf, refused, setAccess } from './node-access.js';
-import { keepFile } from './node-content.js';
-import type { ContentRoom, NodeRoom } from './node-room.js';
+import {
+  accessOf,
+  descriptorOf,
+  refused,
+  setAccess,
+  keepFile,
+  type ContentRoom,
+  type NodeRoom,
+} from './node-room.js';
 import { removeFile } from './remove-program.js';
 
 const MAX_BYTES = 512 * 1024 * 1024;

@@ -1,8 +1,7 @@
-import type { ServiceDefinition, ServiceStartType } from '../services/service-definition.js';
+import type { ServiceDefinition, ServiceStartType } from '../services/service-config.js';
 import { serviceControlManager } from '../services/service-control-manager.js';
 import { unlessFails, WindowsError } from '../windows-error.js';
-import { refused } from './node-access.js';
-import { presence, settled, type NodeRoom, type Presence } from './node-room.js';
+import { refused, presence, settled, type NodeRoom, type Presence } from './node-room.js';
 
 /** How a service is registered. */
 export interface NodeServiceState {

@@ -1,9 +1,15 @@
 import { call } from '../win32/calls/call.js';
 import { loadKoffi, systemLibrary } from '../win32/calls/system-library.js';
 import { CERT_CONTEXT } from '../win32/structures.js';
-import { refused } from './node-access.js';
-import { contentIn, digestOf, keepBytes } from './node-content.js';
-import { presence, type ContentRoom, type Presence } from './node-room.js';
+import {
+  refused,
+  contentIn,
+  digestOf,
+  keepBytes,
+  presence,
+  type ContentRoom,
+  type Presence,
+} from './node-room.js';
 
 /** HCERTSTORE and PCCERT_CONTEXT. */
 type CertificateHandle = bigint;

@@ -1,7 +1,5 @@
 import { RegistryKey } from '../registry/registry.js';
-import { refused } from './node-access.js';
-import { contentIn, digestOf, keepBytes } from './node-content.js';
-import type { ContentRoom } from './node-room.js';
+import { refused, contentIn, digestOf, keepBytes, type ContentRoom } from './node-room.js';
 import { quoteText } from '@wins/wins-program';
 
 const VALUE = 'Environment';

@@ -2,8 +2,7 @@ import { call } from '../win32/calls/call.js';
 import { loadKoffi, systemLibrary } from '../win32/calls/system-library.js';
 import { kernel32 } from '../win32/kernel32.js';
 import { WINHTTP_PROXY_INFO } from '../win32/structures.js';
-import { refused } from './node-access.js';
-import { settled, type NodeRoom } from './node-room.js';
+import { refused, settled, type NodeRoom } from './node-room.js';
 
 /** The proxy of WinHTTP, `host:port`, and where it is not used. */
 export interface WinHttpProxyState {

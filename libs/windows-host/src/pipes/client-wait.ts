@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { call } from '../win32/calls/call.js';
+import { call, OwnedHandle } from '../win32/calls/call.js';
 import type { EventWaits } from '../win32/calls/event-waits.js';
-import { OwnedHandle } from '../win32/calls/owned-handle.js';
 import { loadKoffi } from '../win32/calls/system-library.js';
 import { kernel32, type Handle } from '../win32/kernel32.js';
 import { OVERLAPPED } from '../win32/structures.js';

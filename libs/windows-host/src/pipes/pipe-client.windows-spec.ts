@@ -4,8 +4,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { processAccount } from '../access/process-account.js';
-import type { PipeClient } from './pipe-client.js';
-import { securedPipe } from './secured-pipe.js';
+import { type PipeClient, securedPipe } from './secured-pipe.js';
 
 describe('who opened a pipe', () => {
   async function clientOf(open: (address: string) => void): Promise<PipeClient | undefined> {

@@ -3,8 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
-import { endProcess, isRunning } from '../processes/windows-process.js';
-import { processesOf } from '../processes/windows-process-table.js';
+import { endProcess, isRunning, processesOf } from '../processes/windows-process.js';
 import { pipeExists } from './pipe-access.js';
 
 describe('whether a pipe is served', () => {

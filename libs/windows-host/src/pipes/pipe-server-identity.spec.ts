@@ -1,4 +1,4 @@
-import { judgePipeServer, type PipeServerEvidence } from './pipe-server-identity.js';
+import { judgePipeServer, type PipeServerEvidence } from './secured-pipe-client.js';
 
 const USER = 'S-1-5-21-1-2-3-1001';
 const SERVED_BY_ADMINISTRATORS = 'O:BAG:SYD:P(A;;FA;;;BA)(A;;FA;;;SY)';

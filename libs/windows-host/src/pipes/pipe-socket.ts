@@ -1,6 +1,6 @@
 import { closeSync } from 'node:fs';
 import { Socket } from 'node:net';
-import type { OwnedHandle } from '../win32/calls/owned-handle.js';
+import type { OwnedHandle } from '../win32/calls/call.js';
 import { systemLibrary } from '../win32/calls/system-library.js';
 
 /** What this program itself exports: the file is the one that runs, so nothing is searched. */

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, it, type TestContext } from 'node:test';
-import { descriptorFromText } from '../access/file-security.js';
+import { descriptorFromText, securityAttributes } from '../access/file-security.js';
 import { pipeAccess } from './pipe-access.js';
 import { securedPipe, type SecuredPipeOptions } from './secured-pipe.js';
 import type { PipeEndpoint } from '@wins/wins-program';
-import type { OwnedHandle } from '../win32/calls/owned-handle.js';
+import type { OwnedHandle } from '../win32/calls/call.js';
 import { systemLibrary } from '../win32/calls/system-library.js';
 import { openFile } from '../win32/files.js';
 import {
@@ -19,7 +19,6 @@ import {
   kernel32,
   SECURITY_SQOS_PRESENT,
 } from '../win32/kernel32.js';
-import { securityAttributes } from '../win32/security-attributes.js';
 
 let count = 0;
 const freshAddress = (): string => `\\\\.\\pipe\\wins-secured-${process.pid}-${(count += 1)}`;

@@ -1,4 +1,4 @@
-import { programEnvironment, windowsEnvironmentBlock } from './environment-block.js';
+import { programEnvironment, windowsEnvironmentBlock } from './windows-process-start.js';
 import { WindowsError } from '../windows-error.js';
 
 const textOf = (environment: Record<string, string>): string =>

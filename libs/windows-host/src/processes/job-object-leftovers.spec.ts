@@ -1,5 +1,5 @@
-import { pickLeftovers } from './job-object-leftovers.js';
-import type { ProcessEntry } from './windows-process-table.js';
+import { pickLeftovers } from './job-object-process-host.js';
+import type { ProcessEntry } from './windows-process.js';
 
 const COPY = 'C:\\a\\rancher-wins-k.exe';
 

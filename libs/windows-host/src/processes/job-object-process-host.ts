@@ -4,7 +4,13 @@ import {
   type HostFailureCode,
   type ProcessHostOptions,
 } from '@wins/trusted-files';
-import { RUN_MARKER_VARIABLE, type ProcessHost } from '@wins/wins-program';
+import {
+  RUN_MARKER_VARIABLE,
+  type ProcessHost,
+  type Leftover,
+  type LeftoverSearch,
+  type ProcessTree,
+} from '@wins/wins-program';
 import { holdFile } from '../access/file-hold.js';
 import {
   distrustOfFile,
@@ -12,10 +18,17 @@ import {
   windowsFileTrust,
 } from '../access/windows-file-trust.js';
 import { WindowsError } from '../windows-error.js';
-import { leftoverTree, pickLeftovers } from './job-object-leftovers.js';
 import { JobObjectProcess } from './job-object-process.js';
-import { listProcesses } from './windows-process-table.js';
-import { isRunning, ownIdentity } from './windows-process.js';
+import {
+  listProcesses,
+  ancestry,
+  parentOf,
+  type ProcessEntry,
+  isRunning,
+  ownIdentity,
+  endProcess,
+  type ProcessIdentity,
+} from './windows-process.js';
 
 const ONLY_OURS = "that only administrators and the daemon's account can change";
 
@@ -82,4 +95,59 @@ function windowsFailure(
 /** What it throws rejects. It acts at once, and nothing is waited for. */
 function rejecting<A, T>(act: (argument: A) => T): (argument: A) => Promise<T> {
   return (argument) => new Promise((resolve) => resolve(act(argument)));
+}
+
+/** A process of an earlier daemon. */
+type FoundLeftover = ProcessIdentity & Omit<Leftover, keyof ProcessTree>;
+
+/**
+ * Picks the processes of earlier daemons. Pure. A dead daemon's jobs are closed and what was in them has ended, so what is left
+ * is what left its job, or had none. A process that is still in a job and whose parent still runs is claimed.
+ * Neither this process nor its ancestors are ever picked.
+ */
+export function pickLeftovers(
+  processes: ReadonlyMap<number, ProcessEntry>,
+  search: LeftoverSearch,
+  ownPid: number,
+): readonly FoundLeftover[] {
+  const executables = new Set(search.executables.map(foldAscii));
+  const remembered = new Map(
+    search.remembered.map(({ pid, startToken, mark }) => [`${pid}:${startToken}`, mark]),
+  );
+  const ours = ancestry(processes, ownPid);
+  return [...processes.values()].flatMap((entry): FoundLeftover[] => {
+    const { pid, created, image } = entry;
+    if (ours.has(pid)) return [];
+    const identity = `${pid}:${created}`;
+    const isSpared = identity === search.spared;
+    const mark = remembered.get(identity);
+    if (mark !== undefined) return [{ pid, created, evidence: 'record', mark, claimed: isSpared }];
+    if (image === undefined || !executables.has(foldAscii(image))) return [];
+    const claimed = isSpared || (entry.isInJob && parentOf(processes, entry) !== undefined);
+    return [{ pid, created, evidence: 'executable', mark: undefined, claimed }];
+  });
+}
+
+/** The process behind it, as something that can be ended; by number and time, each time anew, never by number alone. */
+function leftoverTree(identity: ProcessIdentity): ProcessTree {
+  return {
+    isGone: () => Promise.resolve(tolerant(() => !isRunning(identity)) ?? false),
+    terminate: () => {
+      tolerant(() => endProcess(identity));
+      return Promise.resolve();
+    },
+  };
+}
+
+// That it may not be ended shows in that it stays.
+function tolerant<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch {
+    return undefined;
+  }
+}
+
+function foldAscii(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

@@ -1,9 +1,8 @@
 import type { HostProcess, TreeUsage } from '@wins/wins-program';
 import type { Readable } from 'node:stream';
 
-import type { OwnedHandle } from '../win32/calls/owned-handle.js';
-import { endJob, openJob } from './job-object.js';
-import { jobAccount, jobUsage } from './job-usage.js';
+import type { OwnedHandle } from '../win32/calls/call.js';
+import { endJob, openJob, jobAccount, jobUsage } from './job-object.js';
 import { openNullDevice, openOutputPipe, type OutputPipe } from './windows-process-output.js';
 import { startWindowsProcess, type Program } from './windows-process-start.js';
 import { creationTime, exitOf } from './windows-process.js';

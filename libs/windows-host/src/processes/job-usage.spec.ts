@@ -1,4 +1,4 @@
-import { readAccounting } from './job-usage.js';
+import { readAccounting } from './job-object.js';
 
 describe('the account of a job', () => {
   it('has the time of users and of the kernel, in 100 ns, and counts what runs', () => {

@@ -1,11 +1,9 @@
 import { quoteText } from '@wins/wins-program';
-import { descriptorFromText, handleSecurity } from '../access/file-security.js';
+import { descriptorFromText, handleSecurity, securityAttributes } from '../access/file-security.js';
 import { SE_KERNEL_OBJECT } from '../win32/advapi32.js';
-import { call } from '../win32/calls/call.js';
+import { call, OwnedHandle } from '../win32/calls/call.js';
 import { EventWaits } from '../win32/calls/event-waits.js';
-import { OwnedHandle } from '../win32/calls/owned-handle.js';
 import { kernel32, READ_CONTROL } from '../win32/kernel32.js';
-import { securityAttributes } from '../win32/security-attributes.js';
 import { systemError } from '../windows-error.js';
 
 const ALREADY_EXISTS = 183;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { windowsCommandLine } from './windows-command-line.js';
+import { windowsCommandLine } from './windows-process-start.js';
 import { WindowsError } from '../windows-error.js';
 
 /** What CommandLineToArgvW reads, by its documented rules. */

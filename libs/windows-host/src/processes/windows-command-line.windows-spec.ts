@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { windowsCommandLine } from './windows-command-line.js';
+import { windowsCommandLine } from './windows-process-start.js';
 import { kernel32 } from '../win32/kernel32.js';
 import { loadKoffi, systemLibrary } from '../win32/calls/system-library.js';
 

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 
-import { descriptorFromText } from '../access/file-security.js';
+import { descriptorFromText, securityAttributes } from '../access/file-security.js';
 import { processAccount } from '../access/process-account.js';
 import { socketOfPipe } from '../pipes/pipe-socket.js';
-import { call } from '../win32/calls/call.js';
-import { OwnedHandle } from '../win32/calls/owned-handle.js';
+import { call, OwnedHandle } from '../win32/calls/call.js';
 import { openFile } from '../win32/files.js';
 import {
   FILE_FLAG_FIRST_PIPE_INSTANCE,
@@ -16,7 +15,6 @@ import {
   PIPE_REJECT_REMOTE_CLIENTS,
   SECURITY_SQOS_PRESENT,
 } from '../win32/kernel32.js';
-import { securityAttributes } from '../win32/security-attributes.js';
 
 const PIPE_ACCESS_INBOUND = 1;
 const BUFFER_BYTES = 65_536;

@@ -1,20 +1,97 @@
 import { quoteText, type HostCommand } from '@wins/wins-program';
-import { windowsCommandLine } from './windows-command-line.js';
-import { programEnvironment, windowsEnvironmentBlock } from './environment-block.js';
-import { call } from '../win32/calls/call.js';
-import { OwnedHandle } from '../win32/calls/owned-handle.js';
+import { WindowsError } from '../windows-error.js';
+import { call, OwnedHandle } from '../win32/calls/call.js';
 import { loadKoffi } from '../win32/calls/system-library.js';
 import { kernel32, type Handle } from '../win32/kernel32.js';
 import { PROCESS_INFORMATION, STARTUPINFOEXW } from '../win32/structures.js';
-import { WindowsError } from '../windows-error.js';
 import { openNullDevice } from './windows-process-output.js';
 import { creationTime, endProcess, isInJob, type ProcessIdentity } from './windows-process.js';
+
+/** With the NUL at its end, a command line has at most 32,767 UTF-16 units. */
+const MAX_CHARACTERS = 32_766;
+
+/**
+ * Writes a command line from which `CommandLineToArgvW` and the C runtimes read back exactly `argv0` and `args`. Pure.
+ *
+ * @param argv0 what the program sees as its own name; other rules hold for it, by which it can hold no quotation mark.
+ * @throws WindowsError `invalidArgument` for NUL, an empty `argv0` or one with a quotation mark, or more than 32,766 UTF-16 units in all.
+ */
+export function windowsCommandLine(argv0: string, args: readonly string[]): string {
+  const tried = `wrote the command line of ${quoteText(argv0, { maxLength: 300 })}`;
+  const refuse = (found: string) => new WindowsError('invalidArgument', `${tried}: ${found}`);
+  const tooLong = (length: number) =>
+    refuse(`it has ${length} characters; wanted at most ${MAX_CHARACTERS}`);
+  // Before anything is built of it, because a client may send far more.
+  const least = args.reduce((sum, argument) => sum + argument.length + 1, argv0.length);
+  if (least > MAX_CHARACTERS) throw tooLong(least);
+  if (argv0 === '') throw refuse('the name of the program is empty');
+  if (argv0.includes('"')) throw refuse('the name of the program holds a quotation mark');
+  const line = [`"${argv0}"`, ...args.map(quoted)].join(' ');
+  if (line.includes('\0')) throw refuse('it holds NUL');
+  if (line.length > MAX_CHARACTERS) throw tooLong(line.length);
+  return line;
+}
+
+// Backslashes mean themselves but before a quotation mark, the closing one among them, where two mean one.
+function quoted(argument: string): string {
+  if (!/[\s"]/.test(argument) && argument !== '') return argument;
+  const parts = argument.split('"').map((part) => part + '\\'.repeat(backslashesAtEnd(part)));
+  return `"${parts.join('\\"')}"`;
+}
+
+function backslashesAtEnd(text: string): number {
+  let start = text.length;
+  while (text[start - 1] === '\\') start -= 1;
+  return text.length - start;
+}
+
+/**
+ * Writes an environment as CreateProcessW takes it: UTF-16, `NAME=value` and NUL each, sorted by name without regard to case,
+ * and NUL at the end. Pure. Of names that differ in the case of A to Z only the last counts.
+ *
+ * @throws WindowsError `invalidArgument` for a name that is empty or holds `=`, and for NUL anywhere.
+ */
+export function windowsEnvironmentBlock(environment: Readonly<Record<string, string>>): Buffer {
+  const entries = new Map<string, string>();
+  for (const [name, value] of Object.entries(environment)) {
+    if (name === '' || name.includes('=') || `${name}${value}`.includes('\0')) {
+      const message = `wrote an environment: the name ${quoteText(name)} or its value is impossible; wanted no NUL, and no "=" in a name`;
+      throw new WindowsError('invalidArgument', message);
+    }
+    entries.set(foldAscii(name), `${name}=${value}\0`);
+  }
+  // By code units, as the system does: not by the rules of a language.
+  const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text);
+  return Buffer.from(`${sorted.join('') || '\0'}\0`, 'utf16le');
+}
+
+/** Not `toUpperCase`, for which \u017F is an S and \u0131 an I: such a name would take the place of another. */
+function foldAscii(name: string): string {
+  return name.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
+}
+
+/**
+ * The environment of a program that we start. `SystemRoot` is added when it is missing, because little works without it;
+ * programs that are named without a folder are never looked for in the working directory, which a client chose.
+ */
+export function programEnvironment(
+  environment: Readonly<Record<string, string>>,
+  own: NodeJS.ProcessEnv = process.env,
+): Record<string, string> {
+  const entries = new Map<string, readonly [name: string, value: string]>();
+  if (own['SystemRoot'] !== undefined) entries.set('SYSTEMROOT', ['SystemRoot', own['SystemRoot']]);
+  for (const [name, value] of Object.entries(environment))
+    entries.set(foldAscii(name), [name, value]);
+  const safeSearch = 'NoDefaultCurrentDirectoryInExePath';
+  entries.set(foldAscii(safeSearch), [safeSearch, '1']);
+  return Object.fromEntries(entries.values());
+}
 
 /** What to start; nothing is searched, so the file has its extension. */
 export type Program = Pick<HostCommand, 'file' | 'argv0' | 'args' | 'env' | 'directory'>;
 
 /** In which surroundings. */
-export interface Surroundings {
+interface Surroundings {
   /** The process is in this job from its first instruction; undefined is whatever job its parent is in. */
   readonly job: Handle | undefined;
   /** Inheritable handles for input, output and errors: the only ones that the process inherits. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
-import { listProcesses } from './windows-process-table.js';
 import {
+  listProcesses,
   creationTime,
   endProcess,
   imageOf,

@@ -1,4 +1,4 @@
-import { decodeRegistryValue, encodeRegistryValue, type RegistryValue } from './registry-value.js';
+import { decodeRegistryValue, encodeRegistryValue, type RegistryValue } from './registry.js';
 
 const utf16 = (text: string) => Buffer.from(text, 'utf16le');
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import type { RegistryValue } from './registry-value.js';
-import { RegistryKey } from './registry.js';
+import { type RegistryValue, RegistryKey } from './registry.js';
 
 describe('the registry', () => {
   const path = `SOFTWARE\\wins registry spec ${process.pid}`;

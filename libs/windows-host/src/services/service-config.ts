@@ -1,9 +1,17 @@
-import type { FailurePolicy, ServiceStartType } from './service-definition.js';
-import { LARGEST_CONFIG_BYTES, readSetting, type SettingName } from './service-settings.js';
-import { parseFailureActions, parseOneText, parseServiceConfig } from './service-structures.js';
+/**
+ * The structures that the service control manager takes and gives, with what their pointers lead to in the same memory.
+ */
 import { advapi32 } from '../win32/advapi32.js';
 import { call } from '../win32/calls/call.js';
-import { WindowsError } from '../windows-error.js';
+import { WindowsError, systemError } from '../windows-error.js';
+import { kernel32 } from '../win32/kernel32.js';
+import { loadKoffi } from '../win32/calls/system-library.js';
+import {
+  ONE_TEXT,
+  QUERY_SERVICE_CONFIGW,
+  SC_ACTION,
+  SERVICE_FAILURE_ACTIONSW,
+} from '../win32/structures.js';
 
 /** How a service is set up. What the system does not tell is `undefined`. */
 export interface ServiceConfig {
@@ -50,4 +58,214 @@ export function readConfig(service: number, name: string): ServiceConfig {
     restartsAfterError: errorsCount === undefined ? undefined : errorsCount !== 0,
     preshutdownTimeoutMs: number('preshutdownTimeout'),
   };
+}
+
+/** When a service is started: with the system, two minutes or so after it, when someone asks, or never. */
+export type ServiceStartType = 'automatic' | 'delayed' | 'manual' | 'disabled';
+
+/** What the service control manager is to know of a service. */
+export interface ServiceDefinition {
+  /** What programs call it; at most 256 characters, no slashes. */
+  readonly name: string;
+  /** What people call it. */
+  readonly displayName: string;
+  readonly description: string;
+  /** The program, by its absolute path, and its arguments. */
+  readonly command: readonly string[];
+  /** The whole line, as the system keeps it, in the place of `command`. */
+  readonly commandLine?: string;
+  readonly startType: ServiceStartType;
+  /** Names of services that must run before it. */
+  readonly dependencies: readonly string[];
+  readonly failurePolicy: FailurePolicy;
+  /** How long a shutdown of the system waits for it, in milliseconds. */
+  readonly preshutdownTimeoutMs: number;
+}
+
+/** What follows when the service crashes or stops with an error. */
+export interface FailurePolicy {
+  /** Waits before the first, second, … restart, in milliseconds. The last one is repeated forever. At least one. */
+  readonly restartDelaysMs: readonly number[];
+  /** After so long without a failure the next one counts as the first again, in seconds. */
+  readonly resetAfterSeconds: number;
+}
+
+/** What `writeSettings` needs: SERVICE_CHANGE_CONFIG, and SERVICE_START because there are restarts among the actions. */
+export const CHANGE_RIGHTS = 0x2 | 0x10;
+
+/** Levels of ChangeServiceConfig2W and QueryServiceConfig2W. */
+export const SETTING_LEVELS = {
+  description: 1,
+  failureActions: 2,
+  delayedStart: 3,
+  failureActionsAlsoAfterErrors: 4,
+  preshutdownTimeout: 7,
+} as const;
+
+/** The name of one setting. */
+type SettingName = keyof typeof SETTING_LEVELS;
+
+const ERROR_INVALID_LEVEL = 124;
+/** No configuration of a service is larger. */
+const LARGEST_CONFIG_BYTES = 8192;
+
+/** The settings of a definition as the structures that the system takes, in the order in which they are set. */
+export function settingsOf(
+  definition: ServiceDefinition,
+): readonly (readonly [SettingName, Buffer])[] {
+  const { startType } = definition;
+  return [
+    ['description', oneText(definition.description)],
+    ['failureActions', failureActions(definition.failurePolicy)],
+    ['failureActionsAlsoAfterErrors', oneNumber(1)],
+    ['preshutdownTimeout', oneNumber(definition.preshutdownTimeoutMs)],
+    ...startSettings(startType),
+  ];
+}
+
+/** Whether an automatic start is delayed; no other can be. */
+export function startSettings(
+  startType: ServiceStartType,
+): readonly (readonly [SettingName, Buffer])[] {
+  const canBeDelayed = startType === 'automatic' || startType === 'delayed';
+  return canBeDelayed ? [['delayedStart', oneNumber(startType === 'delayed' ? 1 : 0)]] : [];
+}
+
+/**
+ * Writes settings of an open service.
+ *
+ * @returns Settings that this system does not know: each came with some release of Windows.
+ * @throws WindowsError for every other failure.
+ */
+export function writeSettings(
+  service: number,
+  name: string,
+  settings: readonly (readonly [SettingName, Buffer])[],
+): readonly SettingName[] {
+  const { GetLastError } = kernel32;
+  const ignored: SettingName[] = [];
+  for (const [setting, memory] of settings) {
+    if (advapi32.ChangeServiceConfig2W(service, SETTING_LEVELS[setting], memory) !== 0) continue;
+    const errorNumber = GetLastError();
+    if (errorNumber !== ERROR_INVALID_LEVEL) {
+      const tried = `set ${setting} of the service ${name}`;
+      throw systemError(tried, { functionName: 'ChangeServiceConfig2W', errorNumber });
+    }
+    ignored.push(setting);
+  }
+  return ignored;
+}
+
+/** Reads a setting of an open service; undefined where the system does not know it. @throws WindowsError */
+function readSetting(service: number, setting: SettingName, tried: string): Buffer | undefined {
+  const { GetLastError } = kernel32;
+  const memory = Buffer.alloc(LARGEST_CONFIG_BYTES);
+  const level = SETTING_LEVELS[setting];
+  if (advapi32.QueryServiceConfig2W(service, level, memory, memory.length, [0]) !== 0)
+    return memory;
+  const errorNumber = GetLastError();
+  if (errorNumber === ERROR_INVALID_LEVEL) return undefined;
+  throw systemError(`${tried}: ${setting}`, { functionName: 'QueryServiceConfig2W', errorNumber });
+}
+
+/** SC_ACTION_RESTART. */
+const RESTART = 1;
+
+/**
+ * A SERVICE_FAILURE_ACTIONSW followed by its actions. The system repeats the last action when there were more failures
+ * than actions, so a list of restarts never gives up.
+ */
+export function failureActions({ restartDelaysMs, resetAfterSeconds }: FailurePolicy): Buffer {
+  const actions = restartDelaysMs.map((Delay) => SC_ACTION.create({ Type: RESTART, Delay }));
+  const fields = { dwResetPeriod: resetAfterSeconds, cActions: actions.length };
+  const memory = Buffer.concat([SERVICE_FAILURE_ACTIONSW.create(fields), ...actions]);
+  const lpsaActions = addressOf(memory) + BigInt(SERVICE_FAILURE_ACTIONSW.sizeBytes);
+  SERVICE_FAILURE_ACTIONSW.write(memory, { lpsaActions });
+  return memory;
+}
+
+/** A structure of one 32-bit number, a BOOL or a time. */
+export function oneNumber(value: number): Buffer {
+  const memory = Buffer.alloc(4);
+  memory.writeUInt32LE(value);
+  return memory;
+}
+
+/** A structure of one string, such as SERVICE_DESCRIPTIONW. */
+export function oneText(text: string): Buffer {
+  const memory = Buffer.concat([ONE_TEXT.create({}), Buffer.from(`${text}\0`, 'utf16le')]);
+  ONE_TEXT.write(memory, { text: addressOf(memory) + BigInt(ONE_TEXT.sizeBytes) });
+  return memory;
+}
+
+/** Strings one after the other, and an empty one. */
+export function multiString(texts: readonly string[]): Buffer {
+  return Buffer.from(`${texts.map((text) => `${text}\0`).join('')}\0\0`, 'utf16le');
+}
+
+/** What a QUERY_SERVICE_CONFIGW says. */
+interface RawServiceConfig {
+  readonly startType: number;
+  readonly commandLine: string;
+  readonly dependencies: readonly string[];
+  readonly account: string;
+  readonly displayName: string;
+}
+
+/** Reads a QUERY_SERVICE_CONFIGW; nothing outside of `memory` is read, whatever its pointers say. */
+export function parseServiceConfig(memory: Buffer): RawServiceConfig {
+  const config = QUERY_SERVICE_CONFIGW.read(memory);
+  return {
+    startType: config.dwStartType,
+    commandLine: textAt(memory, offsetOf(memory, config.lpBinaryPathName)),
+    dependencies: textsAt(memory, offsetOf(memory, config.lpDependencies)),
+    account: textAt(memory, offsetOf(memory, config.lpServiceStartName)),
+    displayName: textAt(memory, offsetOf(memory, config.lpDisplayName)),
+  };
+}
+
+/** Reads a structure of one string. */
+export function parseOneText(memory: Buffer): string {
+  return textAt(memory, offsetOf(memory, ONE_TEXT.read(memory).text));
+}
+
+/** What a SERVICE_FAILURE_ACTIONSW says. */
+export function parseFailureActions(memory: Buffer): FailurePolicy {
+  const { dwResetPeriod, cActions, lpsaActions } = SERVICE_FAILURE_ACTIONSW.read(memory);
+  const restartDelaysMs: number[] = [];
+  const first = offsetOf(memory, lpsaActions);
+  for (let index = 0; index < cActions; index++) {
+    const at = first + index * SC_ACTION.sizeBytes;
+    if (at < 0 || at + SC_ACTION.sizeBytes > memory.length) break;
+    const { Type, Delay } = SC_ACTION.read(memory, at);
+    if (Type !== RESTART) break;
+    restartDelaysMs.push(Delay);
+  }
+  return { restartDelaysMs, resetAfterSeconds: dwResetPeriod };
+}
+
+function textsAt(memory: Buffer, offset: number): readonly string[] {
+  const texts: string[] = [];
+  for (let at = offset; ;) {
+    const text = textAt(memory, at);
+    if (text === '') return texts;
+    texts.push(text);
+    at += (text.length + 1) * 2;
+  }
+}
+
+function textAt(memory: Buffer, offset: number): string {
+  if (offset < 0 || offset >= memory.length) return '';
+  const text = memory.subarray(offset).toString('utf16le');
+  const end = text.indexOf('\0');
+  return end < 0 ? text : text.slice(0, end);
+}
+
+function addressOf(memory: Buffer): bigint {
+  return loadKoffi().address(memory);
+}
+
+/** Where in memory a pointer leads; -1 for one that leads nowhere. */
+function offsetOf(memory: Buffer, pointer: bigint | null): number {
+  return pointer === null ? -1 : Number(pointer - addressOf(memory));
 }

@@ -1,14 +1,24 @@
 // Longer than most files because most of it is the one interface that callers read; each operation below it is a few calls.
 import { setTimeout as delay } from 'node:timers/promises';
-import { windowsCommandLine } from '../processes/windows-command-line.js';
+import { windowsCommandLine } from '../processes/windows-process-start.js';
 import { RegistryKey } from '../registry/registry.js';
-import { readConfig, type ServiceConfig } from './service-config.js';
-import type { ServiceDefinition, ServiceStartType } from './service-definition.js';
-import { statusOf, using, withManager, withService } from './service-handle.js';
-import { CHANGE_RIGHTS, settingsOf, startSettings, writeSettings } from './service-settings.js';
-import type { ServiceStatus } from './service-status.js';
-import { multiString } from './service-structures.js';
 import {
+  readConfig,
+  type ServiceConfig,
+  type ServiceDefinition,
+  type ServiceStartType,
+  CHANGE_RIGHTS,
+  settingsOf,
+  startSettings,
+  writeSettings,
+  multiString,
+} from './service-config.js';
+import {
+  statusOf,
+  using,
+  withManager,
+  withService,
+  type ServiceStatus,
   DEFAULT_TIMEOUT_MS,
   LOOK_EVERY_MS,
   waitFor,

@@ -1,5 +1,5 @@
 import { SERVICE_STATUS } from '../win32/structures.js';
-import { SERVICE_SPECIFIC_ERROR, stateNumber } from './service-status.js';
+import { SERVICE_SPECIFIC_ERROR, stateNumber } from './service-wait.js';
 
 /** Why a service is asked to end. */
 export type ServiceStopReason = 'stop' | 'shutdown' | 'preshutdown';

@@ -1,5 +1,4 @@
-import { dispatchService, type DispatchedService } from './service-dispatcher.js';
-import { programNameOf } from '../processes/windows-process-table.js';
+import { programNameOf } from '../processes/windows-process.js';
 import {
   readControl,
   SERVICE_FAILED,
@@ -7,6 +6,12 @@ import {
   serviceStatusOf,
   type ServiceStopReason,
 } from './service-lifecycle.js';
+import { advapi32 } from '../win32/advapi32.js';
+import { call, OwnedHandle } from '../win32/calls/call.js';
+import { signalledOnce } from '../win32/calls/event-waits.js';
+import { addressOfFunction, lazily, loadKoffi } from '../win32/calls/system-library.js';
+import { kernel32 } from '../win32/kernel32.js';
+import { SERVICE_TABLE_ENTRYW } from '../win32/structures.js';
 
 /** How long a start may take; then it counts as ended, with exit code 1. */
 const START_LIMIT_MS = 120_000;
@@ -81,4 +86,96 @@ export async function runAsService(options: ServiceOptions): Promise<number | un
   const phase = lifecycle?.phase;
   if (phase === undefined) return undefined;
   return phase.kind === 'stopped' ? phase.exitCode : SERVICE_FAILED;
+}
+
+/** What the service control manager asks of a service. */
+interface DispatcherEvents {
+  /** Called once, when the service must begin, and only if the service control manager has started this process. */
+  readonly onStart: (service: DispatchedService) => void;
+  /** @returns What the service control manager is answered: 0, or a Win32 error code. */
+  readonly onControl: (control: number) => number;
+}
+
+/** The name of the service that this process was started as, which may be another than that of `dispatchService`, and where it reports. */
+interface DispatchedService {
+  readonly name: string;
+  /** Takes a SERVICE_STATUS. @throws WindowsError */
+  readonly report: (status: Buffer) => void;
+}
+
+const callbacks = lazily(() => {
+  const { pointer, proto } = loadKoffi();
+  return {
+    // https://learn.microsoft.com/windows/win32/api/winsvc/nc-winsvc-lpservice_main_functionw
+    serviceMain: pointer(proto('void', ['uint32_t', 'void *'])),
+    // https://learn.microsoft.com/windows/win32/api/winsvc/nc-winsvc-lphandler_function_ex
+    handlerEx: pointer(proto('uint32_t', ['uint32_t', 'uint32_t', 'void *', 'void *'])),
+  };
+});
+
+/**
+ * Connects this process to the service control manager.
+ *
+ * The call that does it returns when the service has stopped, so it has a thread of its own. What it calls back runs on the
+ * event loop, on which a service must not block for that reason.
+ *
+ * @returns When the service has stopped, or at once if the service control manager has not started this process.
+ * @throws WindowsError `unavailable` on other systems.
+ */
+async function dispatchService(name: string, events: DispatcherEvents): Promise<void> {
+  const koffi = loadKoffi();
+  const { serviceMain, handlerEx } = callbacks();
+  let fail: (error: unknown) => void = () => undefined;
+  const failed = new Promise<never>((_resolve, reject) => {
+    fail = reject;
+  });
+  const handler = koffi.register((control: number) => events.onControl(control), handlerEx);
+  const main = koffi.register((count: number, words: bigint) => {
+    try {
+      // A process with one service is any service that runs it; the first word says which.
+      const actual = count > 0 ? (koffi.decode(words, 'str16') as string) : name;
+      events.onStart(registerHandler(actual, handler));
+    } catch (error) {
+      fail(error);
+    }
+  }, serviceMain);
+  const table = dispatchTable(name, main);
+  try {
+    using thread = startDispatcher(table, name);
+    const ended = signalledOnce(thread.value, `waited for the end of the service ${name}`);
+    // After a failure the thread lives on, and so do the callbacks that it may call.
+    await Promise.race([ended, failed]);
+    koffi.unregister(main);
+    koffi.unregister(handler);
+  } finally {
+    // It must not be garbage-collected before this point.
+    table.fill(0);
+  }
+}
+
+function registerHandler(name: string, handler: bigint): DispatchedService {
+  const tried = `served as the service ${name}`;
+  const service = call(tried, advapi32.RegisterServiceCtrlHandlerExW, name, handler, null);
+  const reporting = `reported the status of the service ${name}`;
+  return {
+    name,
+    report: (status) => void call(reporting, advapi32.SetServiceStatus, service, status),
+  };
+}
+
+/** Our entry, the empty one that ends the table, and the name. */
+function dispatchTable(name: string, main: bigint): Buffer {
+  const entries = 2 * SERVICE_TABLE_ENTRYW.sizeBytes;
+  const memory = Buffer.concat([Buffer.alloc(entries), Buffer.from(`${name}\0`, 'utf16le')]);
+  const lpServiceName = loadKoffi().address(memory) + BigInt(entries);
+  SERVICE_TABLE_ENTRYW.write(memory, { lpServiceName, lpServiceProc: main });
+  return memory;
+}
+
+/** The call is on a thread of the system's own, because it blocks long: Node has four threads, and files need them too. */
+function startDispatcher(table: Buffer, name: string): OwnedHandle {
+  const tried = `connected to the service control manager as ${name}`;
+  // A thread takes one pointer, and so does this function.
+  const start = addressOfFunction('advapi32.dll', 'StartServiceCtrlDispatcherW');
+  return new OwnedHandle(call(tried, kernel32.CreateThread, null, 0, start, table, 0, [0]));
 }

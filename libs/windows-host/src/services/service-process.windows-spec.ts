@@ -14,11 +14,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { windowsCommandLine } from '../processes/windows-command-line.js';
+import { windowsCommandLine } from '../processes/windows-process-start.js';
 import { serviceControlManager } from './service-control-manager.js';
-import type { ServiceDefinition } from './service-definition.js';
+import type { ServiceDefinition } from './service-config.js';
 import { runAsService, type RunningService } from './service-process.js';
-import type { ServiceStatus } from './service-status.js';
+import type { ServiceStatus } from './service-wait.js';
 
 /** In the command line of a service, this file is the service: the words behind are what it does, and where it tells of it. */
 const ROLE = 'be-the-service';

@@ -1,5 +1,4 @@
-import { judgeProgress } from './service-wait.js';
-import type { ServiceState, ServiceStatus } from './service-status.js';
+import { judgeProgress, type ServiceState, type ServiceStatus } from './service-wait.js';
 
 const status = (state: ServiceState, checkpoint = 0, waitHintMs = 0): ServiceStatus => ({
   state,

@@ -1,6 +1,11 @@
-import type { ServiceDefinition, ServiceStartType } from './service-definition.js';
-import { SETTING_LEVELS, settingsOf } from './service-settings.js';
-import { parseFailureActions, parseOneText } from './service-structures.js';
+import {
+  type ServiceDefinition,
+  type ServiceStartType,
+  SETTING_LEVELS,
+  settingsOf,
+  parseFailureActions,
+  parseOneText,
+} from './service-config.js';
 
 const definition = (startType: ServiceStartType): ServiceDefinition => ({
   name: 'a',

@@ -1,4 +1,4 @@
-import { windowsCommandLine } from '../processes/windows-command-line.js';
+import { windowsCommandLine } from '../processes/windows-process-start.js';
 import {
   failureActions,
   multiString,
@@ -7,9 +7,9 @@ import {
   parseFailureActions,
   parseOneText,
   parseServiceConfig,
-} from './service-structures.js';
+} from './service-config.js';
 import { loadKoffi } from '../win32/calls/system-library.js';
-import { parseServiceStatus } from './service-status.js';
+import { parseServiceStatus } from './service-wait.js';
 
 const addressOf = (memory: Buffer): bigint => loadKoffi().address(memory);
 /** The eight bytes of a pointer. */

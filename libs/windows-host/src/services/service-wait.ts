@@ -1,7 +1,105 @@
+import { SERVICE_STATUS_PROCESS } from '../win32/structures.js';
+import { advapi32 } from '../win32/advapi32.js';
+import { call, OwnedHandle } from '../win32/calls/call.js';
 import { setTimeout as delay } from 'node:timers/promises';
-import { statusOf } from './service-handle.js';
-import type { ServiceStatus, ServiceState } from './service-status.js';
 import { WindowsError } from '../windows-error.js';
+
+/** What a service does, as the service control manager counts it. */
+export type ServiceState =
+  | ('stopped' | 'startPending' | 'stopPending' | 'running')
+  | ('continuePending' | 'pausePending' | 'paused');
+
+/** The states in the order of their numbers, from 1. */
+const STATES: readonly ServiceState[] = [
+  ...(['stopped', 'startPending', 'stopPending', 'running'] as const),
+  ...(['continuePending', 'pausePending', 'paused'] as const),
+];
+
+/** What the service control manager knows of a service as it is now. */
+export interface ServiceStatus {
+  readonly state: ServiceState;
+  /** Its process; 0 when it has none. */
+  readonly pid: number;
+  /** How it ended last: a Win32 error code; 1066 says that `serviceExitCode` tells. */
+  readonly win32ExitCode: number;
+  /** How it ended last, in the service's own numbers. */
+  readonly serviceExitCode: number;
+  /** Grows while a pending state makes progress. */
+  readonly checkpoint: number;
+  /** How long the service itself thinks that the next progress takes, in milliseconds. */
+  readonly waitHintMs: number;
+}
+
+/** ERROR_SERVICE_SPECIFIC_ERROR: the exit code is one of the service's own. */
+export const SERVICE_SPECIFIC_ERROR = 1066;
+
+/** Reads a SERVICE_STATUS_PROCESS. */
+export function parseServiceStatus(memory: Buffer): ServiceStatus {
+  const status = SERVICE_STATUS_PROCESS.read(memory);
+  const state = STATES[status.dwCurrentState - 1];
+  if (state === undefined) throw new RangeError(`a service has no state ${status.dwCurrentState}`);
+  return {
+    state,
+    win32ExitCode: status.dwWin32ExitCode,
+    serviceExitCode: status.dwServiceSpecificExitCode,
+    checkpoint: status.dwCheckPoint,
+    waitHintMs: status.dwWaitHint,
+    pid: status.dwProcessId,
+  };
+}
+
+/** The number of a state. */
+export function stateNumber(state: ServiceState): number {
+  return STATES.indexOf(state) + 1;
+}
+
+const SC_MANAGER_CONNECT = 0x1;
+
+/**
+ * Opens a service, works with it and closes it, also when the work is a promise.
+ *
+ * @param access - The rights that the work needs, and no more.
+ * @param purpose - What it is opened for, for an error: `started it`.
+ */
+export function withService<T>(
+  name: string,
+  access: number,
+  purpose: string,
+  act: (service: number) => T,
+): T {
+  return withManager(SC_MANAGER_CONNECT, (manager) => {
+    const tried = `opened the service ${name} and ${purpose}`;
+    return using(call(tried, advapi32.OpenServiceW, manager, name, access), act);
+  });
+}
+
+/** Connects to the service control manager, works with it and closes it. */
+export function withManager<T>(access: number, act: (manager: number) => T): T {
+  const tried = 'connected to the service control manager';
+  return using(call(tried, advapi32.OpenSCManagerW, null, null, access), act);
+}
+
+/** Closes the handle when the work is done, also when that is a promise. A service is gone only when no one holds it. */
+export function using<T>(handle: number, act: (handle: number) => T): T {
+  const owned = new OwnedHandle(handle, (value) => void advapi32.CloseServiceHandle(value));
+  let isPending = false;
+  try {
+    const result = act(owned.value);
+    if (!(result instanceof Promise)) return result;
+    isPending = true;
+    return result.finally(() => owned.close()) as T;
+  } finally {
+    if (!isPending) owned.close();
+  }
+}
+
+/** How an open service does; the handle needs SERVICE_QUERY_STATUS. */
+export function statusOf(service: number, name: string): ServiceStatus {
+  const tried = `asked for the state of the service ${name}`;
+  const memory = SERVICE_STATUS_PROCESS.create({});
+  call(tried, advapi32.QueryServiceStatusEx, service, 0, memory, memory.length, [0]);
+  return parseServiceStatus(memory);
+}
 
 export const DEFAULT_TIMEOUT_MS = 60_000;
 export const LOOK_EVERY_MS = 100;
@@ -16,7 +114,7 @@ export interface WaitOptions {
 }
 
 /** An open service that is on its way. */
-export interface Awaited {
+interface Awaited {
   readonly service: number;
   readonly name: string;
   /** What begins a message. */
@@ -94,10 +192,10 @@ function exitOf({ win32ExitCode, serviceExitCode }: ServiceStatus): string {
 const PATIENCE_MS = 10_000;
 
 /** What one who waits for a state makes of a status. */
-export type ProgressVerdict = 'reached' | 'waiting' | 'ended' | 'stalled';
+type ProgressVerdict = 'reached' | 'waiting' | 'ended' | 'stalled';
 
 /** What was seen of a service that is on its way to a state; give it back with the next status. */
-export interface Progress {
+interface Progress {
   readonly verdict: ProgressVerdict;
   readonly status: ServiceStatus;
   /** When the state or the checkpoint changed last. */

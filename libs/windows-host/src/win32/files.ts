@@ -1,5 +1,4 @@
-import { call } from './calls/call.js';
-import { OwnedHandle } from './calls/owned-handle.js';
+import { call, OwnedHandle } from './calls/call.js';
 import { FILE_SHARE_ALL, kernel32, OPEN_EXISTING } from './kernel32.js';
 
 /** How {@link openFile} opens; constants of kernel32. */

@@ -2,7 +2,7 @@
  * The structures that this library reads and writes, with the names of their pages; `spare` is what is never looked at. Their sizes are
  * asserted by a spec.
  */
-import { structure } from './calls/structure.js';
+import { structure } from './calls/system-library.js';
 
 /** https://learn.microsoft.com/windows/win32/api/wtypesbase/ns-wtypesbase-security_attributes */
 export const SECURITY_ATTRIBUTES = structure(

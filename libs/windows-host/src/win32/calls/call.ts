@@ -1,6 +1,6 @@
 import { systemError } from '../../windows-error.js';
-import { kernel32 } from '../kernel32.js';
-import type { Callable } from './c-declaration.js';
+import { kernel32, INVALID_HANDLE_VALUE, type Handle } from '../kernel32.js';
+import type { Callable } from './system-library.js';
 
 /**
  * Calls a function that reports failure by 0, NULL or INVALID_HANDLE_VALUE.
@@ -51,4 +51,39 @@ export function inBackground<Arguments extends unknown[]>(
       else resolve({ result, errorNumber });
     });
   });
+}
+
+/** A HANDLE that is closed once, by the owner of this object. */
+export class OwnedHandle implements Disposable {
+  readonly #free: (handle: Handle) => void;
+  #value: Handle | undefined;
+
+  /** Takes over a handle that a call returned and that is valid. */
+  constructor(value: Handle, free = (handle: Handle) => void kernel32.CloseHandle(handle)) {
+    if (value === 0 || value === INVALID_HANDLE_VALUE) throw new RangeError(`no handle: ${value}`);
+    this.#value = value;
+    this.#free = free;
+  }
+
+  /** @throws RangeError after `close` or `release`. */
+  get value(): Handle {
+    if (this.#value === undefined) throw new RangeError('used a handle that is closed');
+    return this.#value;
+  }
+
+  /** Gives the handle up: the caller closes it. */
+  release(): Handle {
+    const { value } = this;
+    this.#value = undefined;
+    return value;
+  }
+
+  /** Idempotent. */
+  close(): void {
+    if (this.#value !== undefined) this.#free(this.release());
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
 }

@@ -1,7 +1,6 @@
 import type koffiModule from 'koffi';
 import path from 'node:path';
 import { WindowsError } from '../../windows-error.js';
-import type { FunctionOf, NameIn } from './c-declaration.js';
 
 type Koffi = typeof koffiModule;
 
@@ -90,3 +89,120 @@ function attempt<T>(tried: string, feature: string, act: () => T): T {
     throw new WindowsError('unavailable', message, { cause });
   }
 }
+
+/** A structure of C with its fields as values. */
+export interface Structure<Fields> {
+  readonly sizeBytes: number;
+  /** Reads one from our memory, or from an address that the system gave. @throws RangeError past the end of our memory. */
+  read(memory: Buffer | bigint, offset?: number): Fields;
+  /** New memory with one in it, all zero but these fields; `tailBytes` more behind it. */
+  create(fields: Partial<Fields>, tailBytes?: number): Buffer;
+  /** Writes these fields and leaves the others as they are. @throws RangeError past the end of our memory. */
+  write(memory: Buffer | bigint, fields: Partial<Fields>, offset?: number): void;
+}
+
+/** Declares a structure by its fields, as C does: `uint32_t size; void *text`. Its layout is the one of 64-bit programs. */
+export function structure<const Declaration extends string>(
+  declaration: Declaration,
+): Structure<FieldsOf<Declaration>> {
+  const type = lazily(() => {
+    const koffi = loadKoffi();
+    const fields = declaration.split('; ').map((field) => {
+      const [, kind = '', name = '', length] =
+        /^(\w+ \*|\w+ )(\w+)(?:\[(\d+)\])?$/.exec(field) ?? [];
+      return [name, length === undefined ? kind.trim() : koffi.array(kind.trim(), Number(length))];
+    });
+    return koffi.struct(Object.fromEntries(fields) as Record<string, string>);
+  });
+  const assertWithin = (memory: Buffer | bigint, offset: number): void => {
+    const isWithin =
+      typeof memory === 'bigint' || (offset >= 0 && offset + type().size <= memory.length);
+    if (!isWithin) throw new RangeError(`a structure at ${offset} is out of range`);
+  };
+  return {
+    get sizeBytes() {
+      return type().size;
+    },
+    read: (memory, offset = 0) => {
+      assertWithin(memory, offset);
+      return loadKoffi().decode(memory, offset, type()) as FieldsOf<Declaration>;
+    },
+    create: (fields, tailBytes = 0) => {
+      const memory = Buffer.alloc(type().size + tailBytes);
+      loadKoffi().encode(memory, type(), fields);
+      return memory;
+    },
+    write: (memory, fields, offset = 0) => {
+      assertWithin(memory, offset);
+      const { decode, encode } = loadKoffi();
+      // What encode is not given, it writes as zero.
+      encode(memory, offset, type(), { ...(decode(memory, offset, type()) as object), ...fields });
+    },
+  };
+}
+
+/** Memory that a function is given: ours, an address, or none. */
+type Pointer = Buffer | bigint | null;
+
+/** What a function of C takes for one parameter, declared as `uint32_t flags`. */
+type Parameter<Declaration extends string> = Declaration extends `_Out_ void **${string}`
+  ? [bigint | null]
+  : Declaration extends `_Out_ uint64_t *${string}`
+    ? [number | bigint]
+    : Declaration extends `_Out_ ${string}` | `_Inout_ ${string}`
+      ? [number]
+      : Declaration extends `void *${string}`
+        ? Pointer
+        : Declaration extends `str16 *${string}`
+          ? readonly string[]
+          : Declaration extends `str${string}`
+            ? string | null
+            : number;
+
+type Parameters<List extends string> = List extends ''
+  ? []
+  : List extends `${infer First}, ${infer Rest}`
+    ? [Parameter<First>, ...Parameters<Rest>]
+    : [Parameter<List>];
+
+type Result<Before extends string> = Before extends `void *${string}`
+  ? bigint | null
+  : Before extends `void ${string}`
+    ? // eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- it is a return type
+      void
+    : number;
+
+/** The name in a prototype: the last word before the parenthesis. */
+type NameIn<Prototype extends string> = Prototype extends `${infer Before}(${string}`
+  ? Before extends `${string} *${infer Name}` | `${string} ${infer Name}`
+    ? Name
+    : never
+  : never;
+
+/** A function of C. `async` calls it on a thread of its own: what is behind it may take seconds, and this process has other work. */
+export interface Callable<Arguments extends unknown[], Returned> {
+  (...args: Arguments): Returned;
+  readonly async: (...args: [...Arguments, (error: unknown, result: Returned) => void]) => void;
+}
+
+/** The function that a prototype such as `int CloseHandle(intptr_t handle)` declares. */
+type FunctionOf<Prototype extends string> = Prototype extends `${infer Before}(${infer List})`
+  ? Callable<Parameters<List>, Result<Before>>
+  : never;
+
+/** The fields of a structure declared as `uint32_t size; void *text; uint16_t name[260]`. */
+type FieldsOf<Declaration extends string> = Declaration extends `${infer First}; ${infer Rest}`
+  ? FieldOf<First> & FieldsOf<Rest>
+  : FieldOf<Declaration>;
+
+type FieldOf<Field extends string> = Field extends `void *${infer Name}`
+  ? Readonly<Record<Name, bigint | null>>
+  : Field extends `char16_t ${infer Name}[${string}]`
+    ? Readonly<Record<Name, string>>
+    : Field extends `${string} ${infer Name}[${string}]`
+      ? Readonly<Record<Name, Uint8Array>>
+      : Field extends `${'uint64_t' | 'int64_t'} ${infer Name}`
+        ? Readonly<Record<Name, number | bigint>>
+        : Field extends `${string} ${infer Name}`
+          ? Readonly<Record<Name, number>>
+          : never;
