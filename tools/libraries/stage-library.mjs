@@ -20,6 +20,17 @@ const { author, engines, license } = readJson(path.join(root, 'package.json'));
 /** What serves the work in this repository. */
 const OURS = ['private', 'nx', 'devDependencies', 'main', 'types', 'exports', 'files'];
 
+const REQUIRE = 'requireAtFirstUse';
+/**
+ * What an ES module calls in place of `require`, which loads native code at its first use. Nothing happens at import, because a bundle in
+ * CommonJS may have no `import.meta.url`; that has `__filename`. By the name `createRequire` alone webpack would bundle the native code.
+ */
+const REQUIRE_IN_ES_MODULES = `import nodeModule from "node:module";
+function ${REQUIRE}(name) {
+  return nodeModule.createRequire(import.meta.url ?? __filename)(name);
+}
+`;
+
 /**
  * @param {string} name - The folder of the library in libs/; it must be built.
  * @param {string} [repository] - Its address for people, without an end such as .git.
@@ -73,12 +84,11 @@ function placeEsModule(folder, stage, module) {
     format: 'esm',
     platform: 'node',
     target: 'es2022',
-    // An ES module has no require of its own; what is loaded by it is native, and at first use alone.
-    banner: /\brequire\(/.test(source)
-      ? `import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);`
-      : '',
+    // Replaces the free identifier only: never a member of that name, or text.
+    define: { require: REQUIRE },
   });
-  writeFileSync(file, code.replace(/( from "[^"]+\.json");/g, '$1 with { type: "json" };'));
+  const withJson = code.replace(/( from "[^"]+\.json");/g, '$1 with { type: "json" };');
+  writeFileSync(file, code.includes(REQUIRE) ? withJson + REQUIRE_IN_ES_MODULES : withJson);
 }
 
 function published(manifest, name, repository) {

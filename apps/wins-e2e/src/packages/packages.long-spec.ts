@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Daemon } from '../testing/daemon.js';
 import {
+  EXAMPLE_FORMS,
   exampleOf,
   LIBRARIES,
   PackageUser,
@@ -26,13 +27,16 @@ describe('the packages of the libraries, installed together', () => {
     const hello = workspace.script('hello', 'echo "hello $1"');
     let daemon: Daemon;
     beforeAll(async () => {
+      user.bundles();
       daemon = await Daemon.start(workspace, workspace.config([hello]));
     });
     afterAll(() => daemon[Symbol.asyncDispose]());
 
-    it.each(LIBRARIES)('$name: its example prints what it says', (library) => {
-      const printed = user.runs(library, [hello], workspace.environment);
-      expect(readmeOf(library)).toContain(`\`\`\`text\n${printed}\`\`\``);
+    describe.each(EXAMPLE_FORMS)('whose example is %s', (form) => {
+      it.each(LIBRARIES)('$name: it prints what the README says', (library) => {
+        const printed = user.runs(library, form, [hello], workspace.environment);
+        expect(readmeOf(library)).toContain(`\`\`\`text\n${printed}\`\`\``);
+      });
     });
   });
 

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from '../workspace.js';
 
@@ -75,6 +75,28 @@ const RESOLUTIONS = {
   nodenext: ['mts', 'cts'],
   bundler: ['ts'],
 } as const;
+
+/** The forms in which an example runs: compiled for each module system, and bundled from it. */
+const FORMS = {
+  'an ES module': 'built-nodenext/examples/*.mjs',
+  CommonJS: 'built-nodenext/examples/*.cjs',
+  'a bundle of esbuild, an ES module': 'bundled/esbuild-esm/*.mjs',
+  'a bundle of esbuild, CommonJS': 'bundled/esbuild-cjs/*.cjs',
+  'a bundle of rollup': 'bundled/rollup/*.mjs',
+  'a bundle of webpack': 'bundled/webpack/*.cjs',
+} as const;
+
+/** A form in which an example runs. */
+export type ExampleForm = keyof typeof FORMS;
+
+/** All forms. */
+export const EXAMPLE_FORMS = Object.keys(FORMS) as ExampleForm[];
+
+/** An example that waits at its top level, as CommonJS can have it: what follows its imports is in a function. */
+function inFunction(source: string): string {
+  const [, imports = '', rest = ''] = /^((?:import[^;]+;\n)+)(.*)$/s.exec(source) ?? [];
+  return `${imports}void (async () => {\n${rest}})();\n`;
+}
 
 /** A way in which TypeScript finds modules. */
 export type Resolution = keyof typeof RESOLUTIONS;
@@ -152,18 +174,33 @@ void wrong${at};`,
       .join('\n');
     const files = RESOLUTIONS[resolution].map((end) => `typed.${end}`);
     for (const file of files) writeFileSync(path.join(this.#folder, file), source);
-    // They wait at their top level, which CommonJS cannot.
-    const examples = libraries.map(({ folder }) => {
-      const file = `examples/${path.basename(folder)}.${RESOLUTIONS[resolution][0]}`;
-      cpSync(exampleOf(folder), path.join(this.#folder, file));
-      return file;
-    });
+    mkdirSync(path.join(this.#folder, 'examples'), { recursive: true });
+    const examples = libraries.flatMap(({ folder }) =>
+      RESOLUTIONS[resolution].map((end) => {
+        const file = `examples/${path.basename(folder)}.${end}`;
+        const source = readFileSync(exampleOf(folder), 'utf8');
+        const text = end === 'cts' ? inFunction(source) : source;
+        writeFileSync(path.join(this.#folder, file), text);
+        return file;
+      }),
+    );
     this.#compile(resolution, ['--outDir', `built-${resolution}`, ...files, ...examples]);
   }
 
+  /** Bundles the compiled examples by the bundlers that people use. */
+  bundles(): void {
+    const tool = path.join(ROOT, 'tools/libraries/bundle-examples.mjs');
+    execFileSync(process.execPath, [tool, this.#folder], { stdio: ['ignore', 'ignore', 'pipe'] });
+  }
+
   /** Runs the example of a library, which must be compiled; gives what it prints. */
-  runs({ folder }: Library, args: readonly string[], env: NodeJS.ProcessEnv): string {
-    const file = `built-nodenext/examples/${path.basename(folder)}.mjs`;
+  runs(
+    { folder }: Library,
+    form: ExampleForm,
+    args: readonly string[],
+    env: NodeJS.ProcessEnv,
+  ): string {
+    const file = FORMS[form].replace('*', path.basename(folder));
     // What runs the tests may ask for colours, which a README has none of.
     const plain = { ...env, FORCE_COLOR: '0' };
     const options = { cwd: this.#folder, encoding: 'utf8', env: plain } as const;
