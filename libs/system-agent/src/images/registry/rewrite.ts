@@ -1,4 +1,3 @@
-import type { RE2JS } from 're2js';
 import { messageOf, quoteText } from '@wins/wins-program';
 import { imageFailed } from '../image-failure.js';
 import { isRepository } from '../reference.js';
@@ -29,8 +28,12 @@ export async function rewrite(
   return { repository };
 }
 
-async function compiled(pattern: string, what: string): Promise<RE2JS> {
-  const { RE2JS: Go } = await import('re2js');
+/** Loaded when a rewrite needs it. */
+const load = () => import('re2js');
+type Expression = ReturnType<Awaited<ReturnType<typeof load>>['RE2JS']['compile']>;
+
+async function compiled(pattern: string, what: string): Promise<Expression> {
+  const { RE2JS: Go } = await load();
   try {
     return Go.compile(pattern);
   } catch (error) {
@@ -39,7 +42,7 @@ async function compiled(pattern: string, what: string): Promise<RE2JS> {
   }
 }
 
-function replaceAll(text: string, expression: RE2JS, replacement: string): string {
+function replaceAll(text: string, expression: Expression, replacement: string): string {
   const matcher = expression.matcher(text);
   const groupOf = (name: string): string => {
     const index = /^\d+$/.test(name) ? Number(name) : (expression.namedGroups()[name] ?? Infinity);
