@@ -7,6 +7,9 @@ import { claimName, socketIdentity, type Claim } from './claim-name.js';
 import { describePipeError } from './node-errors.js';
 import type { PipePath } from './pipe-path.js';
 
+/** A read of Node, and one octet more: a stream that is full after each read leaves the poll of the system and joins it again. */
+const READ_AHEAD_OCTETS = 64 * 1024 + 1;
+
 const HOLDERS: Readonly<Record<Exclude<Claim, 'claimed'>, string>> = {
   served: 'another process serves it',
   notSocket: 'a file that is not a socket has its name, and is left alone',
@@ -28,7 +31,9 @@ export async function openUnixSocket(
 ): Promise<PipeEndpoint> {
   // `join` would take the dot away, and the folder with it.
   const nursery = await mkdtemp(`${dirname(path.address)}/.`);
-  const server = createServer((connection) => events.accepted(connection));
+  const server = createServer({ highWaterMark: READ_AHEAD_OCTETS }, (connection) =>
+    events.accepted(connection),
+  );
   try {
     const own = join(nursery, 's');
     server.listen({ path: own });

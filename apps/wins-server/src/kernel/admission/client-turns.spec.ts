@@ -116,6 +116,23 @@ describe('the turns of clients', () => {
       expect([client.key, ms < 3]).toEqual([client.key, true]);
   });
 
+  it('begin at once for a client while nobody waits, but not for ever', async () => {
+    const hostile = connect(HOSTILE);
+    hostile.socket.write(Buffer.alloc(1000));
+    await loops(4);
+    let reads = 1;
+    for (; hostile.octets === 1000 * reads; reads += 1) {
+      expect(reads).toBeLessThan(100);
+      hostile.socket.write(Buffer.alloc(1000));
+      for (let tick = 0; tick < 8; tick += 1)
+        await new Promise<void>((done) => process.nextTick(done));
+    }
+    // What it may use is over: the event loop looks for others first.
+    expect(reads).toBeGreaterThan(10);
+    await loops(4);
+    expect(hostile.octets).toBe(1000 * reads);
+  });
+
   it('give each client the same time, whatever its work is and on how many connections', async () => {
     const many = Array.from({ length: 20 }, () => connect(HOSTILE));
     const one = connect(OTHER);

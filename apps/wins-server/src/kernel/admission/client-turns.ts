@@ -10,7 +10,7 @@ const OTHERS_MS = 1000;
 /** Of the cost of an octet, before anything of a client was read: its first read has 4 KiB. */
 const FIRST_READ_OCTETS = 4096;
 /** Connections of a client whose input may wait in this process; that of others waits in the system. */
-const MOST_WAITING = 16;
+const MOST_WAITING = 8;
 /** A client owes so many of its quanta at most: a turn may be long because the system let others run. */
 const MOST_OWED_QUANTA = 10;
 /** A read has so many at least: a frame and its header. */
@@ -114,6 +114,10 @@ export class ClientTurns implements Disposable {
     const arrived = (): void => {
       // A stream may tell of itself once more after it has closed.
       if (!party.connections.has(socket)) return;
+      if (this.#isFree(party)) {
+        this.#read(party, socket);
+        return;
+      }
       party.ready.add(socket);
       if (party.ready.size > MOST_WAITING && !party.isHeld) {
         party.isHeld = true;
@@ -183,6 +187,14 @@ export class ClientTurns implements Disposable {
 
   #queueOf({ client }: Party): Set<Party> {
     return client.isAdministrator ? this.#administrators : this.#others;
+  }
+
+  /** Whether a client may go on at once, as nobody waits: in its quantum, and for some more while no others are served. */
+  #isFree(party: Party): boolean {
+    if (this.#open !== undefined || this.#administrators.size + this.#others.size > 0) return false;
+    const isShared = this.#isShared(party.client.key, this.#now());
+    const leastMs = isShared ? 0 : -MOST_OWED_QUANTA * this.#row.quantumMs;
+    return party.leftMs > leastMs && !this.#mustWait(party);
   }
 
   #enqueue(party: Party): void {
@@ -285,6 +297,7 @@ export class ClientTurns implements Disposable {
     const queue = this.#queueOf(party);
     if (party.isHeld && party.ready.size < MOST_WAITING / 2) letGo(party);
     if (party.ready.size === 0) queue.delete(party);
+    else queue.add(party);
     if (this.#administrators.size + this.#others.size > 0) this.#schedule();
   }
 
