@@ -1,6 +1,6 @@
 const valuesOf = (values) =>
-  typeof values === 'number'
-    ? `${values} at most`
+  'what' in values
+    ? values.what
     : values.length > 8
       ? `${values.length} names`
       : values.map((value) => `\`${value}\``).join(', ');
@@ -10,13 +10,10 @@ const labelsOf = (labels) =>
     .join('<br>');
 
 /** The table of docs/observability.md, from the daemon's table of metrics. */
-export function metricsTable({ BUCKETS_SECONDS, METRICS, mostSeriesOf }) {
+export function metricsTable({ METRICS }) {
   const rows = Object.entries(METRICS).map(([name, metric]) => {
     const { type, help, labels } = metric;
-    // A histogram has its buckets, that without an end, a sum and a count.
-    const each = type === 'histogram' ? BUCKETS_SECONDS.length + 3 : 1;
-    const series = each * (Object.keys(labels).length === 0 ? 1 : mostSeriesOf(metric));
-    return `| \`${name}\` | ${type} | ${labelsOf(labels)} | ${series} | ${help} |`;
+    return `| \`${name}\` | ${type} | ${labelsOf(labels)} | ${help} |`;
   });
-  return ['| metric | type | labels | series | meaning |', '|-|-|-|-|-|', ...rows].join('\n');
+  return ['| metric | type | labels | meaning |', '|-|-|-|-|', ...rows].join('\n');
 }

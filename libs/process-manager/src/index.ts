@@ -34,7 +34,7 @@ export {
   type HostOwnCommand,
 } from './commands/command-runner.js';
 export { createProcessManager } from './create-process-manager.js';
-export type { DecisionRecord } from './supervision/decision-record.js';
+export type { DecisionFacts, DecisionRecord } from './supervision/decision-record.js';
 export type { ArgumentForm, ArgumentPattern, ArgumentRules } from './policy/argument-rules.js';
 export type { PathRule } from './policy/path-rule.js';
 export type { AllowedVariables } from './policy/child-environment.js';
@@ -44,6 +44,7 @@ export {
   judgeExecutablePath,
   type AllowedExecutable,
   type AllowedExecutableProblem,
+  type EntryName,
   type Verdict,
 } from './policy/executable-policy.js';
 export {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { admitProgram, type Admission, type AdmissionContext } from './admit-program.js';
 import { allowsArguments } from './policy/argument-rules.js';
 import { childEnvironment } from './policy/child-environment.js';
-import type { AllowedExecutable } from './policy/executable-policy.js';
+import type { AllowedExecutable, EntryName } from './policy/executable-policy.js';
 import { parsePath, type PathDialect } from './policy/parsed-path.js';
 import { describePathRule } from './policy/path-rule.js';
 import { assertWithinLimits } from './policy/start-limits.js';
@@ -37,7 +37,7 @@ export interface StartPlan {
   readonly name: string;
   readonly path: string;
   /** The file name of `path`. */
-  readonly entry: string;
+  readonly entry: EntryName;
   readonly stagedPath: string;
   readonly digest: ExpectedDigest;
   readonly args: readonly string[];
@@ -65,7 +65,7 @@ export function admitStart(request: StartRequest, context: AdmissionContext): Ad
  */
 export function planStart(
   request: StartRequest,
-  { executable, rule }: Admission,
+  { executable, rule, entry }: Admission,
   base: readonly Readonly<Record<string, string>>[],
   dialect: PathDialect,
 ): StartPlan {
@@ -82,7 +82,7 @@ export function planStart(
     rule,
     name: processName(executable.baseName),
     path: executable.canonical,
-    entry: executable.baseName,
+    entry,
     stagedPath: stagedPathOf(executable),
     digest: expectedDigest(request.sha1, request.sha256),
     args: request.args,

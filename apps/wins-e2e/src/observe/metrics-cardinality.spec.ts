@@ -11,6 +11,8 @@ import { Workspace } from '../testing/workspace.js';
 const CLIENTS = 10_000;
 const UNKNOWN_METHODS = 1000;
 const VARIABLES = 200;
+/** Names of variables that would be rules, labels or lines, were they told. */
+const HOSTILE_NAMES = ['A15 not listed', 'other', 'a"} 1\nwins_forged 1\n#', '\u001b[2J', '\\'];
 /** The tunnel answers the first fifty at once, and lets its client wait for the others. */
 const PORTS = 300;
 /** Calls that one connection has open at a time. */
@@ -121,7 +123,7 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
     await call(session, contract.processServiceDefinition.start.path, otherDigest);
   }
 
-  it('are fewer than 500 series after 10,000 clients, paths and refusals, and have none of their words (A92)', async () => {
+  it('are fewer than 1,000 series after 10,000 clients, paths and refusals, and have none of their words (A92)', async () => {
     const { path } = contract.processServiceDefinition.start;
     const [empty, garbage] = [Buffer.alloc(0), Buffer.from([0xff, 0xff])];
     await Promise.all([
@@ -135,8 +137,9 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
       askForPorts(tunnelAddress),
     ]);
     // A connection has 256 calls at most.
-    await forEachBelow(VARIABLES, (index) => {
-      const more = { ChecksumSHA256: 'f'.repeat(64), Envs: [`${MARK}${index}=x`] };
+    await forEachBelow(HOSTILE_NAMES.length + VARIABLES, (index) => {
+      const name = HOSTILE_NAMES[index] ?? `${MARK}${index}`;
+      const more = { ChecksumSHA256: 'f'.repeat(64), Envs: [`${name}=x`] };
       return call(session, path, startOf(programs[0] ?? '', more));
     });
     for (const method of METHODS) {
@@ -148,12 +151,17 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
       ]);
     }
     const now = await scrape(metrics);
-    expect(now.size).toBeLessThan(500);
+    expect(now.size).toBeLessThan(1000);
     expect([...now.keys()].filter((series) => series.includes(MARK))).toEqual([]);
     // Each is counted all the same.
     expect(now.get('wins_refusals_total{action="start",rule="not listed"}')).toBe(CLIENTS);
     const ofVariables = 'wins_refusals_total{action="start",rule="variable not granted"}';
-    expect(now.get(ofVariables)).toBe(VARIABLES);
+    expect(now.get(ofVariables)).toBeGreaterThan(VARIABLES);
+    const refusals = [...now.keys()].filter((series) => /^wins_(?:refusals|forged)/.test(series));
+    // None is folded into another, and none is of a client's making.
+    for (const series of refusals)
+      expect(series).toMatch(/^wins_refusals_total\{action="[A-Za-z]+",rule="[A-Za-z -]+"\}$/);
+    expect(refusals.filter((series) => /forged|other|[^a]not listed[^"]/.test(series))).toEqual([]);
     expect(now.get('wins_tunnel_connects_total{result="refused"}')).toBe(PORTS);
     expect(sumOf(now, /^wins_calls_total\{/)).toBeGreaterThan(
       CLIENTS + UNKNOWN_METHODS + 4 * METHODS.length,

@@ -80,7 +80,7 @@ function echoFeature(acts: string[], changes: EventEmitter): Feature<EchoSetting
           const handler: handleUnaryCall<string, string> = (call, respond) =>
             answer(call, respond, async () => {
               const requester = call.getPeer();
-              await audit.decided({ action: 'echo', verdict: 'allowed', requester });
+              await audit.decided({ action: 'planApply', verdict: 'allowed', requester });
               return `${view.require().word} ${call.request}`;
             });
           return { say: handler };
@@ -91,7 +91,7 @@ function echoFeature(acts: string[], changes: EventEmitter): Feature<EchoSetting
     doctor: [{ name: 'echo', look: () => Promise.resolve([ok('echo', 'it can be heard')]) }],
     metrics: (registry) => (event) => {
       if (event.type === 'kept' && event.event === 'echoStarted')
-        registry.count('wins_refusals_total', { action: 'silence', rule: 'echo-started' });
+        registry.count('wins_upgrades_total', { outcome: 'other' });
     },
   };
 }
@@ -194,10 +194,10 @@ describe('a feature that is added to the array, and to nothing else', () => {
     expect(own.map(({ Facts }) => JSON.parse(Facts) as unknown)).toEqual([
       ...[{ word: 'loud' }, { word: 'soft' }, { word: 'hard' }],
     ]);
-    const decided = Events.filter(({ Facts }) => Facts.includes('"action":"echo"'));
+    const decided = Events.filter(({ Facts }) => Facts.includes('"action":"planApply"'));
     expect(decided).toHaveLength(5);
     const { Text } = await client.call(metricsServiceDefinition.scrape, {});
-    expect(Text).toContain('wins_refusals_total{action="silence",rule="echo-started"} 3');
+    expect(Text).toContain('wins_upgrades_total{outcome="other"} 3');
     expect(Text).toContain('wins_calls_total{method="wins.Echo/Say",code="OK"} 3');
   });
 

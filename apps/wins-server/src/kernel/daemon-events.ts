@@ -1,5 +1,6 @@
 import type { TurnedAway } from './admission/places.js';
-import type { Decision } from './audit/record-policy.js';
+import type { Decision } from './audit/decision.js';
+import type { ServedMethod } from './rpc/call-server.js';
 import type { GuardedKey } from '@wins/wins-program';
 import type { EventFacts } from './events/ring-event.js';
 import type { ManagerEvent } from '@wins/process-manager';
@@ -19,8 +20,7 @@ export type DaemonEvent =
   | { readonly type: 'run'; readonly event: ManagerEvent }
   | {
       readonly type: 'call';
-      /** `package.Service/Method` of a method that is served, else `unknown`. */
-      readonly method: string;
+      readonly method: ServedMethod;
       /** The number of its gRPC status; undefined when it was broken off before there was one. */
       readonly code: number | undefined;
       readonly ms: number;

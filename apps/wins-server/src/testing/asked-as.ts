@@ -1,4 +1,4 @@
-import type { Decision } from '../kernel/audit/record-policy.js';
+import type { Decision } from '../kernel/audit/decision.js';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -42,11 +42,17 @@ export interface AllowedExecutable {
   readonly argv0?: 'copy' | 'listed';
 }
 
+declare const listed: unique symbol;
+
+/** The file name of an entry's program, as the list spells it. The type shows that no client chose it. */
+export type EntryName = string & { readonly [listed]: true };
+
 /** What the policy says about a path, and which rule made it say so. */
 export type Verdict =
   | {
       readonly allowed: true;
       readonly rule: AllowedExecutable;
+      readonly entry: EntryName;
       /** All entries that name the path: each that has `for` must grant the caller. */
       readonly matching: readonly AllowedExecutable[];
       /** The path to open: the rule's own spelling, never the request's. */
@@ -105,7 +111,8 @@ export function judgeExecutablePath(
     return refuse('pathNotAllowed', rule, `cannot run ${quoteText(path)}: ${found}`);
   }
   const matching = matches.map(({ rule }) => rule);
-  return { allowed: true, ...match, matching, canonical: match.executable.canonical };
+  const { baseName, canonical } = match.executable;
+  return { allowed: true, ...match, entry: baseName as EntryName, matching, canonical };
 }
 
 /**

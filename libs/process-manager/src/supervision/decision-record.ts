@@ -1,5 +1,6 @@
 import type { ExposedPort } from '@wins/wins-program';
-import type { ProcessErrorCode, ProcessError } from '../process-error.js';
+import type { EntryName } from '../policy/executable-policy.js';
+import type { ProcessErrorCode, ProcessError, ProcessRule } from '../process-error.js';
 import type { Admission } from '../admit-program.js';
 import type { StartPlan, StartRequest } from '../start-request.js';
 import type { PortsOutcome } from './managed-process.js';
@@ -8,9 +9,23 @@ import type { PortsOutcome } from './managed-process.js';
  * One decision, for the audit log. It holds neither arguments nor the values of variables, which may
  * be secrets. `path` is as the client spelt it, cut at 1,024 characters: write it as JSON.
  */
-export interface DecisionRecord {
+export type DecisionRecord = DecisionFacts &
+  (
+    | {
+        readonly verdict: 'allowed';
+        /** Of a start: the path of the entry that allowed it. */
+        readonly rule?: string;
+      }
+    | {
+        readonly verdict: 'refused';
+        readonly code: ProcessErrorCode;
+        readonly rule?: ProcessRule;
+      }
+  );
+
+/** The parts of a {@link DecisionRecord} that do not depend on its verdict. */
+export interface DecisionFacts {
   readonly action: 'start' | 'wait' | 'keepAlive' | 'stop';
-  readonly verdict: 'allowed' | 'refused';
   /** `ProcessOwner.id` of the connection that asked. */
   readonly requester: string;
   /** What the client calls itself: its own words, proof of nothing. */
@@ -22,11 +37,7 @@ export interface DecisionRecord {
   readonly path: string;
   readonly name?: string;
   /** Of a start: the file name of the entry that names the program, once that has let the client pass. */
-  readonly entry?: string;
-  /** The code of the refusal. */
-  readonly code?: ProcessErrorCode;
-  /** The rule that refused, or the path of the entry that allowed. */
-  readonly rule?: string;
+  readonly entry?: EntryName;
   /** Of a start that was refused for it: the name of a variable, cut at 128 characters. */
   readonly variable?: string;
   /** Digest of the bytes that will run. */
@@ -62,19 +73,16 @@ export function startDecision(
 ): DecisionRecord {
   const { admission, plan, sha256, ports, refusal } = outcome;
   const { variable } = refusal ?? {};
-  const rule = refusal === undefined ? plan?.rule.path : refusal.rule;
   return {
     action: 'start',
-    verdict: refusal === undefined ? 'allowed' : 'refused',
+    ...verdictOf(refusal, plan?.rule.path),
     requester: owner.id,
     ...(owner.label === undefined ? {} : { clientSays: owner.label }),
     ...(owner.client === undefined ? {} : { client: owner.client.description }),
     mark,
     path: path.slice(0, MAX_AUDITED_PATH),
     ...(plan === undefined ? {} : { name: plan.name }),
-    ...(admission === undefined ? {} : { entry: admission.executable.baseName }),
-    ...(refusal === undefined ? {} : { code: refusal.code }),
-    ...(rule === undefined ? {} : { rule }),
+    ...(admission === undefined ? {} : { entry: admission.entry }),
     ...(variable === undefined ? {} : { variable: variable.slice(0, MAX_AUDITED_NAME) }),
     ...(sha256 === undefined ? {} : { sha256 }),
     ...(exposes.length === 0 ? {} : { exposes: exposes.slice(0, MAX_AUDITED_NAMES).map(portText) }),
@@ -83,6 +91,14 @@ export function startDecision(
     argumentCount: args.length,
     environmentNames: envs.slice(0, MAX_AUDITED_NAMES).map(auditedName),
   };
+}
+
+/** @param allowing - The path of the entry that allowed it. */
+export function verdictOf(refusal: ProcessError | undefined, allowing?: string) {
+  if (refusal === undefined)
+    return { verdict: 'allowed', ...(allowing !== undefined && { rule: allowing }) } as const;
+  const { code, rule } = refusal;
+  return { verdict: 'refused', code, ...(rule !== undefined && { rule }) } as const;
 }
 
 // What has no `=` may be a value that lost its name.

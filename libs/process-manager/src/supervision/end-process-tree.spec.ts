@@ -1,6 +1,7 @@
 import type { HostProcess, ProcessTree } from '@wins/wins-program';
 import { PassThrough } from 'node:stream';
 
+import type { EntryName } from '../policy/executable-policy.js';
 import { endProcessTree } from './end-process-tree.js';
 import { SupervisedRun } from './supervised-run.js';
 import { TestOwner } from '../testing/manager-harness.js';
@@ -86,7 +87,7 @@ describe('a run whose tree cannot be ended', () => {
       runId: 'r',
       mark: 'm',
       path: '/p',
-      entry: 'p',
+      entry: 'p' as EntryName,
       stagedPath: '/s',
       sha256: 'd',
     };

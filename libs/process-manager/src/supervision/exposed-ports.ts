@@ -1,7 +1,7 @@
 import type { CompleteOptions } from '../manager-options.js';
 import { messageOf, type ExposedPort, type PortOpener } from '@wins/wins-program';
 import type { PortsOutcome } from './managed-process.js';
-import type { ManagerEvent } from './manager-event.js';
+import type { EventRun, ManagerEvent } from './manager-event.js';
 import { ProcessError, type ProcessErrorCode } from '../process-error.js';
 
 /** The ports of all runs: opened before a program starts and closed, one run after the other, when it has ended. */
@@ -34,7 +34,7 @@ export class ExposedPorts {
    * @throws ProcessError `portsNotOpened`, `aborted`, `shuttingDown`; nothing is left open then.
    */
   async open(
-    { mark, path, entry }: Readonly<Record<'mark' | 'path' | 'entry', string>>,
+    { mark, path, entry }: EventRun,
     { ports, outcome }: { ports: readonly ExposedPort[]; outcome: PortsOutcome | undefined },
     abandoned: readonly AbortSignal[],
   ): Promise<void> {

@@ -1,5 +1,6 @@
 import type { OutputFigures, OutputReader, OutputReaderOptions } from '../output/process-output.js';
 import type { ExposedPort, TreeUsage } from '@wins/wins-program';
+import type { EntryName } from '../policy/executable-policy.js';
 import type { ProcessExit, ProcessState } from './process-state.js';
 
 /** The connection that started a run. */
@@ -53,7 +54,7 @@ export interface ManagedProcess {
   /** The program as the list of allowed executables spells it. */
   readonly path: string;
   /** The file name of that: of all runs together there are no more than entries in the list. */
-  readonly entry: string;
+  readonly entry: EntryName;
   /** The verified copy that runs. */
   readonly stagedPath: string;
   readonly pid: number;

@@ -1,6 +1,6 @@
 import type { Leftover } from '@wins/wins-program';
 import type { ProcessExit } from './process-state.js';
-import type { RunFigures } from './managed-process.js';
+import type { ManagedProcess, RunFigures } from './managed-process.js';
 
 /** A process of an earlier daemon's run, found and ended. */
 export interface RecoveredProcess {
@@ -14,7 +14,7 @@ export interface RecoveredProcess {
 }
 
 /** The run that an event is about, as `ManagedProcess` has it. */
-export type EventRun = Readonly<Record<'mark' | 'path' | 'entry', string>>;
+export type EventRun = Pick<ManagedProcess, 'mark' | 'path' | 'entry'>;
 
 /** What happened, for the daemon's log. */
 export type ManagerEvent =

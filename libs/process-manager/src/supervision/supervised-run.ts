@@ -2,7 +2,8 @@ import type { ExposedPort, HostExit, HostProcess, TreeUsage } from '@wins/wins-p
 import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 
-import type { DecisionRecord } from './decision-record.js';
+import type { EntryName } from '../policy/executable-policy.js';
+import { verdictOf, type DecisionRecord } from './decision-record.js';
 import { endProcessTree, resolvesInTime } from './end-process-tree.js';
 import { type ExitReason, type ProcessExit, moveRun, type ProcessState } from './process-state.js';
 import { KeepAliveLease } from './keep-alive-lease.js';
@@ -65,7 +66,7 @@ export class SupervisedRun implements ManagedProcess {
   readonly runId: string;
   readonly mark: string;
   readonly path: string;
-  readonly entry: string;
+  readonly entry: EntryName;
   readonly stagedPath: string;
   readonly sha256: string;
   readonly owner: ProcessOwner;
@@ -271,9 +272,7 @@ export class SupervisedRun implements ManagedProcess {
     const { name, mark, path } = this;
     const recorded = this.#supervision.onDecision({
       ...{ action, requester, mark, path, name },
-      verdict: refused === undefined ? 'allowed' : 'refused',
-      ...(refused === undefined ? {} : { code: refused.code }),
-      ...(refused?.rule === undefined ? {} : { rule: refused.rule }),
+      ...verdictOf(refused),
     });
     return recorded ?? undefined;
   }

@@ -1,5 +1,5 @@
 import type { AgentAct, AgentEvent, FailedInstruction, ProviderRun } from '@wins/system-agent';
-import type { Decision } from '../../kernel/audit/record-policy.js';
+import type { Decision } from '../../kernel/audit/decision.js';
 import type { EventFacts } from '../../kernel/events/ring-event.js';
 import type { DaemonEvents } from '../../kernel/daemon-events.js';
 import type { Logger } from '../../kernel/log/logger.js';
@@ -9,7 +9,7 @@ export const PASS_EVENT = 'plan';
 /** An act of the agent as it is recorded before it happens. */
 export function actDecision(act: AgentAct): Decision {
   const { source, checksum } = act;
-  const plan = { verdict: 'allowed', requester: 'plan', source, checksum };
+  const plan = { verdict: 'allowed', requester: 'plan', source, checksum } as const;
   if (act.kind === 'file') {
     return {
       action: act.action === 'delete' ? 'planDelete' : 'planWrite',
@@ -23,8 +23,8 @@ export function actDecision(act: AgentAct): Decision {
 
 /** A credential provider as it is recorded before it runs. */
 export function providerDecision({ name, file, image }: ProviderRun): Decision {
-  const asked = { verdict: 'allowed', requester: 'plan', name, path: file, address: image };
-  return { action: 'planCredentials', ...asked };
+  const asked = { requester: 'plan', name, path: file, address: image };
+  return { action: 'planCredentials', verdict: 'allowed', ...asked };
 }
 
 /** Writes an event of the agent to the log; its acts are there as the copies of their records. */

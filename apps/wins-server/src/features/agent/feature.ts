@@ -1,4 +1,5 @@
 import type { MetricRegistry } from '../metrics/metric-registry.js';
+import type { ProbeName } from '../metrics/metric-table.js';
 import type { AgentStatus } from '@wins/system-agent';
 import { planServiceDefinition } from '@wins/wins-api/contract';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
@@ -106,10 +107,12 @@ function planMetrics(metrics: MetricRegistry, view: AgentView): (event: DaemonEv
   });
   metrics.read('wins_plan_probe_healthy', () => {
     // Of two plans with a probe of one name, the one that is not well is told.
-    const healthy = new Map<string, boolean>();
+    const healthy = new Map<ProbeName, boolean>();
     for (const { probes } of status()?.plans ?? [])
-      for (const [name, probe] of Object.entries(probes))
+      for (const [written, probe] of Object.entries(probes)) {
+        const name = written as ProbeName;
         healthy.set(name, probe.healthy && healthy.get(name) !== false);
+      }
     return [...healthy].map(([probe, isHealthy]) => [{ probe }, Number(isHealthy)]);
   });
   return (event) => {

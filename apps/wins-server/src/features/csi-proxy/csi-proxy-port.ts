@@ -2,7 +2,7 @@ import type { TlsSettings } from '@wins/config';
 import type { Download } from '@wins/rancher-server';
 import type { Clock } from '@wins/time';
 import type { FileTrust } from '@wins/trusted-files';
-import type { Decision } from '../../kernel/audit/record-policy.js';
+import type { Decision } from '../../kernel/audit/decision.js';
 import type { CsiProxyState } from './decide/component-state.js';
 import type { ServiceCommand } from './decide/install-record.js';
 

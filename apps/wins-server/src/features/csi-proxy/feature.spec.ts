@@ -1,4 +1,4 @@
-import type { Decision } from '../../kernel/audit/record-policy.js';
+import type { Decision } from '../../kernel/audit/decision.js';
 import { parseConfig, type LoadedConfig } from '@wins/config';
 import { Keeper } from './keeper.js';
 import { LinuxService } from './linux-service.js';

@@ -11,7 +11,7 @@ import { checkCsiProxy } from './check-csi-proxy.js';
 import { csiProxyHost, hasRecord, type CsiProxyHost } from './csi-proxy-host.js';
 import { createCsiProxyService, type KeptCsiProxy } from './csi-proxy-service.js';
 
-const STATES = Object.keys(MOVES);
+const STATES = Object.keys(MOVES) as (keyof typeof MOVES)[];
 const NO_SECTION = { reason: 'the config has no section csi-proxy' };
 
 /**

@@ -17,7 +17,7 @@ import {
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Decision } from '../../kernel/audit/record-policy.js';
+import type { Decision } from '../../kernel/audit/decision.js';
 import type { CsiProxyService, KeeperOptions } from './csi-proxy-port.js';
 import { Keeper } from './keeper.js';
 import { LinuxService } from './linux-service.js';

@@ -1,3 +1,4 @@
+import type { EntryName } from '@wins/process-manager';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import { keptEvent } from './event-facts.js';
 
@@ -6,8 +7,9 @@ const CANARY = 'canary-3f9a';
 describe('what of an event is kept', () => {
   it('is named, so that what a decision gets besides is not kept', () => {
     const decision = {
-      ...{ action: 'start', verdict: 'refused', requester: 'pipe:7', path: '/opt/tool' },
-      ...{ rule: 'A15 not listed', client: { uid: 1000, pid: 4, deep: { token: CANARY } } },
+      ...({ action: 'start', verdict: 'refused', rule: 'A15 not listed' } as const),
+      ...{ requester: 'pipe:7', path: '/opt/tool' },
+      ...{ client: { uid: 1000, pid: 4, deep: { token: CANARY } } },
       ...{ address: `https://host/x?token=${CANARY}`, arguments: [CANARY], clientSays: CANARY },
       ...{ environment: { TOKEN: CANARY } },
     };
@@ -21,7 +23,7 @@ describe('what of an event is kept', () => {
 
   it('has no words of an error, which may repeat what a program was given', () => {
     const error = new Error(`cannot start: ${CANARY}`);
-    const about = { mark: 'm', path: '/opt/tool', entry: 'tool' };
+    const about = { mark: 'm', path: '/opt/tool', entry: 'tool' as EntryName };
     const event = { type: 'startFailed', ...about, error } as const;
     const kept = keptEvent({ type: 'run', event });
     expect(kept).toMatchObject({ type: 'startFailed', facts: { path: '/opt/tool' } });
@@ -29,10 +31,10 @@ describe('what of an event is kept', () => {
   });
 
   it('is nothing of what is only counted', () => {
-    const lease = { action: 'keepAlive', verdict: 'allowed', requester: 'pipe:1' };
+    const lease = { action: 'keepAlive', verdict: 'allowed', requester: 'pipe:1' } as const;
     const counted: readonly DaemonEvent[] = [
       { type: 'decided', decision: lease },
-      { type: 'call', method: 'wins.ProcessService/Start', code: 0, ms: 1 },
+      { type: 'call', method: 'unknown', code: 0, ms: 1 },
       { type: 'connection', pipe: 'main', phase: 'opened' },
       { type: 'connection', pipe: 'main', phase: 'closed' },
       { type: 'stream', phase: 'connected', port: 80 },
@@ -58,7 +60,7 @@ describe('what of an event is kept', () => {
   });
 
   it('gives what the daemon itself decides no share: only clients can flood', () => {
-    const decision = { action: 'planWrite', verdict: 'allowed', requester: 'plan' };
+    const decision = { action: 'planWrite', verdict: 'allowed', requester: 'plan' } as const;
     expect(keptEvent({ type: 'decided', decision })?.share).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import type { HostSystem } from '@wins/wins-program';
 import type { sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js';
 import type { Shares } from '../../kernel/admission/shares.js';
-import type { Decision } from '../../kernel/audit/record-policy.js';
+import type { DecidedAction, DecidingCode, Decision } from '../../kernel/audit/decision.js';
 import { FeatureError } from '../../kernel/feature-error.js';
 import type { Connections } from '../../kernel/rpc/connections.js';
 import { hostSystemErrorCode } from '../../kernel/host-system/host-system-error.js';
@@ -11,20 +11,24 @@ const MAX_AUDITED_SUBJECTS = 64;
 const MAX_AUDITED_SUBJECT = 64;
 
 /** One decision about a host call, for the audit log; `failed`: it was allowed, and the system could not do it. */
-export interface HostDecision extends Decision {
+export type HostDecision = Decision & {
   /** What the client calls itself: its own words, proof of nothing. */
   readonly clientSays?: string;
   /** What it is about: the first 64 addresses, or a name; texts of the client are cut at 64 characters. */
   readonly subject: readonly string[];
   readonly subjectCount: number;
-}
+};
 
-export type HostAction =
-  'getVersion' | 'getAdapter' | 'getHnsNetwork' | 'listRoutes' | 'addRoutes' | 'removeRoutes';
+/** What can be asked of the host. */
+export type HostAction = Extract<
+  DecidedAction,
+  'getVersion' | 'getAdapter' | 'getHnsNetwork' | 'listRoutes' | 'addRoutes' | 'removeRoutes'
+>;
 
 /** Asks the system, once the call is allowed. */
 type Ask<Answer> = (host: HostSystem) => Promise<Answer>;
 
+/** A call as one of the services describes it. */
 export interface HostCall<Answer> {
   readonly action: HostAction;
   /** What the call is about, as the client wrote it. */
@@ -41,6 +45,7 @@ type RecordHostCall = (
   client: string | undefined,
 ) => Promise<void> | undefined;
 
+/** What {@link HostCallGate} is made with. */
 export interface HostCallGateParts {
   readonly host: HostSystem;
   readonly connections: Pick<Connections, 'clientOf' | 'ownerOf'>;
@@ -135,7 +140,7 @@ export class HostCallGate {
   }
 }
 
-function codeOf(error: unknown): string {
+function codeOf(error: unknown): DecidingCode {
   if (isNotRecorded(error)) return 'auditUnavailable';
   return hostSystemErrorCode(error) ?? 'unknown';
 }

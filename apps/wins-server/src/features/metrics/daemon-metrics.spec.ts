@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DaemonEvents, type DaemonEvent } from '../../kernel/daemon-events.js';
+import type { ServedMethod } from '../../kernel/rpc/call-server.js';
 import type { FeatureOfDaemon } from '../../kernel/feature.js';
 import { posixProcessHost } from '../../posix.js';
 import { kernelOf } from '../../testing/kernel-of.js';
@@ -79,6 +80,7 @@ const ended = (entry: string, exit: object): DaemonEvent =>
       figures: { usage, output },
     },
   }) as DaemonEvent;
+const SERVED = 'wins.HostService/GetVersion' as ServedMethod;
 const decided = (decision: object): DaemonEvent =>
   ({ type: 'decided', decision: { requester: 'pipe:1', ...decision } }) as DaemonEvent;
 
@@ -86,7 +88,7 @@ describe('the metrics of the daemon', () => {
   it.each<[string, DaemonEvent, Readonly<Record<string, number>>]>([
     [
       'a call',
-      { type: 'call', method: 'wins.HostService/GetVersion', code: 0, ms: 3 },
+      { type: 'call', method: SERVED, code: 0, ms: 3 },
       {
         'wins_calls_total{method="wins.HostService/GetVersion",code="OK"}': 1,
         'wins_call_duration_seconds_bucket{le="0.005",method="wins.HostService/GetVersion"}': 1,
@@ -104,9 +106,14 @@ describe('the metrics of the daemon', () => {
     ],
     [
       'a start that is refused, of a listed program',
-      decided({ action: 'start', verdict: 'refused', rule: 'A40 no', entry: 'exporter.exe' }),
+      decided({
+        action: 'start',
+        verdict: 'refused',
+        rule: 'A15 not listed',
+        entry: 'exporter.exe',
+      }),
       {
-        'wins_refusals_total{action="start",rule="no"}': 1,
+        'wins_refusals_total{action="start",rule="not listed"}': 1,
         'wins_run_starts_total{entry="exporter.exe",result="refused"}': 1,
       },
     ],

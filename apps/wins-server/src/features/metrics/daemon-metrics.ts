@@ -1,7 +1,6 @@
-import type { Decision } from '../../kernel/audit/record-policy.js';
-import { CODE } from './metric-table.js';
-import { OTHER } from './bounded-labels.js';
-import type { MetricRegistry, Samples } from './metric-registry.js';
+import { ruleWords, type Decision } from '../../kernel/audit/decision.js';
+import { CODE, type BuildText } from './metric-table.js';
+import type { MetricRegistry } from './metric-registry.js';
 import { COMMIT, VERSION } from '@wins/wins-program';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
@@ -9,8 +8,6 @@ import type { Kernel } from '../../kernel/feature.js';
 
 /** How long the delays of the event loop are kept at least. */
 const DELAY_WINDOW_MS = 10_000;
-/** The label of the threat model before the words of a rule. */
-const RULE_LABEL = /^A\d+ /;
 
 /**
  * Turns what happens in the daemon, and what it is doing, into its metrics: those of the kernel
@@ -41,7 +38,7 @@ function countEvent(metrics: MetricRegistry, event: DaemonEvent): void {
   if (event.type === 'decided') countRefusal(metrics, event.decision);
   else if (event.type === 'call') {
     const { method, code, ms } = event;
-    const name = code === undefined ? 'brokenOff' : (CODE[code] ?? OTHER);
+    const name = code === undefined ? 'brokenOff' : (CODE[code] ?? 'UNKNOWN');
     metrics.count('wins_calls_total', { method, code: name });
     metrics.observe('wins_call_duration_seconds', { method }, ms / 1000);
   } else if (event.type === 'connection')
@@ -51,15 +48,19 @@ function countEvent(metrics: MetricRegistry, event: DaemonEvent): void {
   else if (event.type === 'stall') metrics.count('wins_event_loop_stalls_total');
 }
 
-function countRefusal(metrics: MetricRegistry, { action, verdict, rule, code }: Decision): void {
-  if (verdict !== 'refused') return;
-  const reason = rule?.replace(RULE_LABEL, '') ?? code ?? OTHER;
-  metrics.count('wins_refusals_total', { action, rule: reason });
+function countRefusal(metrics: MetricRegistry, decision: Decision): void {
+  if (decision.verdict !== 'refused') return;
+  const { action, rule, code = 'unknown' } = decision;
+  metrics.count('wins_refusals_total', {
+    action,
+    rule: rule === undefined ? code : ruleWords(rule),
+  });
 }
 
 function readStates(metrics: MetricRegistry, { audit, config }: Kernel): void {
-  const one = (value: number): Samples => [[{}, value]];
-  metrics.read('wins_build_info', () => [[{ version: VERSION, commit: COMMIT }, 1]]);
+  const one = (value: number) => [[{}, value]] as const;
+  const build = { version: VERSION as BuildText, commit: COMMIT as BuildText };
+  metrics.read('wins_build_info', () => [[build, 1]]);
   metrics.read('wins_config_age_seconds', () => one((Date.now() - config.readAtMs()) / 1000));
   metrics.read('wins_audit_records_total', () => one(audit.counts.written));
   metrics.read('wins_audit_records_lost_total', () => {

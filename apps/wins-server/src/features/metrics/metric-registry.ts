@@ -1,9 +1,9 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { setTimeout as delay } from 'node:timers/promises';
-import { BoundedLabels, type Labels } from './bounded-labels.js';
 import {
   BUCKETS_SECONDS,
   METRICS,
+  type LabelsOf,
   type MetricDefinition,
   type MetricName,
 } from './metric-table.js';
@@ -11,24 +11,25 @@ import {
 /** Between two collections, in milliseconds. */
 const REST_MS = 100;
 
-const NO_LABELS: Labels = {};
+/** What a metric is at the moment: numbers, which are added where the labels are the same. */
+export type Samples<Name extends MetricName> = Iterable<
+  readonly [labels: LabelsOf<Name>, value: number]
+>;
 
-/** What a metric is at the moment: one number for each combination of labels. */
-export type Samples = Iterable<readonly [labels: Labels, value: number]>;
+type Labels = Readonly<Record<string, string>>;
 
 type OfType<Type> = {
   [Name in MetricName]: (typeof METRICS)[Name]['type'] extends Type ? Name : never;
 }[MetricName];
 
 /**
- * The numbers of all metrics of {@link METRICS}. Labels are bounded here, so that nobody can make series without end by what they send.
+ * The numbers of all metrics of {@link METRICS}. What a label may be is a type there, so that nobody can make series by what they send.
  */
 export class MetricRegistry {
   readonly #registry = new Registry();
-  readonly #labels = new Map<MetricName, BoundedLabels>();
   readonly #counters = new Map<MetricName, Counter>();
   readonly #histograms = new Map<MetricName, Histogram>();
-  readonly #readers = new Map<MetricName, () => Samples>();
+  readonly #readers = new Map<MetricName, () => Iterable<readonly [Labels, number]>>();
   readonly #refreshes: (() => Promise<void>)[] = [];
   #collecting: Promise<string> | undefined;
   #collectedAt = -Infinity;
@@ -44,20 +45,27 @@ export class MetricRegistry {
   }
 
   /** Counts what has happened. */
-  count(name: OfType<'counter'>, labels: Labels = {}, by = 1): void {
-    this.#counters.get(name)?.inc(this.#bounded(name, labels), by);
+  count<Name extends OfType<'counter'>>(
+    name: Name,
+    ...[labels]: string extends keyof LabelsOf<Name> ? [] : [labels: LabelsOf<Name>]
+  ): void {
+    this.#counters.get(name)?.inc(labels ?? {});
   }
 
   /** Adds how long something took. */
-  observe(name: OfType<'histogram'>, labels: Labels, seconds: number): void {
-    this.#histograms.get(name)?.observe(this.#bounded(name, labels), seconds);
+  observe<Name extends OfType<'histogram'>>(
+    name: Name,
+    labels: LabelsOf<Name>,
+    seconds: number,
+  ): void {
+    this.#histograms.get(name)?.observe(labels, seconds);
   }
 
   /**
-   * Asks for the samples of a metric whenever it is scraped; samples that end up with the same labels are added. One that throws, or gives
+   * Asks for the samples of a metric whenever it is scraped; One that throws, or gives
    * what is no number, has no samples in that scrape.
    */
-  read(name: OfType<'counter' | 'gauge'>, samples: () => Samples): void {
+  read<Name extends OfType<'counter' | 'gauge'>>(name: Name, samples: () => Samples<Name>): void {
     this.#readers.set(name, samples);
   }
 
@@ -85,15 +93,14 @@ export class MetricRegistry {
   #define(name: MetricName, { type, help, labels }: MetricDefinition): void {
     const registry = this.#registry;
     const definition = { name, help, labelNames: Object.keys(labels), registers: [registry] };
-    const samples = (): ReadonlyMap<Labels, number> | undefined => this.#samples(name);
-    this.#labels.set(name, new BoundedLabels(METRICS[name]));
+    const samples = (): readonly (readonly [Labels, number])[] | undefined => this.#samples(name);
     switch (type) {
       case 'counter': {
         const collect = function (this: Counter): void {
           const now = samples();
           if (now === undefined) return;
           this.reset();
-          for (const [bounded, value] of now) this.inc(bounded, Math.max(0, value));
+          for (const [each, value] of now) this.inc(each, Math.max(0, value));
         };
         const counter = new Counter({ ...definition, collect });
         this.#counters.set(name, counter);
@@ -107,8 +114,8 @@ export class MetricRegistry {
           if (now === undefined) return;
           this.reset();
           // Without labels a reset is a zero, and what cannot be told must be absent.
-          if (now.size === 0 && definition.labelNames.length === 0) this.remove();
-          for (const [bounded, value] of now) this.set(bounded, value);
+          if (now.length === 0 && definition.labelNames.length === 0) this.remove();
+          for (const [each, value] of now) this.inc(each, value);
         };
         new Gauge({ ...definition, collect });
         return;
@@ -118,34 +125,22 @@ export class MetricRegistry {
     }
   }
 
-  #bounded(name: MetricName, labels: Labels): Labels {
-    return this.#labels.get(name)?.of(labels) ?? NO_LABELS;
-  }
-
   /** Undefined for a metric that nobody reads. */
-  #samples(name: MetricName): ReadonlyMap<Labels, number> | undefined {
-    const read = this.#readers.get(name);
-    if (read === undefined) return undefined;
-    // The same combination is the same object.
-    const sums = new Map<Labels, number>();
+  #samples(name: MetricName): readonly (readonly [Labels, number])[] | undefined {
     try {
-      for (const [labels, value] of read()) {
-        if (!Number.isFinite(value)) continue;
-        const bounded = this.#bounded(name, labels);
-        sums.set(bounded, (sums.get(bounded) ?? 0) + value);
-      }
+      const read = this.#readers.get(name);
+      return read && [...read()].filter(([, value]) => Number.isFinite(value));
     } catch {
-      return new Map();
+      return [];
     }
-    return sums;
   }
 }
 
-/** Every combination of labels whose values are all known; none when some are not. */
+/** Every combination of labels whose values are all listed; none when some are not. */
 function closedLabels(labels: MetricDefinition['labels']): readonly Labels[] {
   let combinations: readonly Labels[] = [{}];
   for (const [name, values] of Object.entries(labels)) {
-    if (typeof values === 'number') return [];
+    if ('what' in values) return [];
     combinations = combinations.flatMap((one) =>
       values.map((value) => ({ ...one, [name]: value })),
     );

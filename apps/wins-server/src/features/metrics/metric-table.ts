@@ -1,33 +1,61 @@
+import type { EntryName, ExitReason } from '@wins/process-manager';
+import type {
+  DecidedAction,
+  DecidingCode,
+  DecidingRule,
+  RuleWords,
+} from '../../kernel/audit/decision.js';
+import type { ServedMethod } from '../../kernel/rpc/call-server.js';
+
 /** What kinds of metrics there are, as Prometheus names them. */
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 
-/** The values that a label may have: these, or at most so many that are not known before. Any other value is told as `other`. */
-export type LabelValues = readonly string[] | number;
+/** Values that are not listed here, but by a type which no text of a client has. */
+export interface TypedValues<Value extends string = string> {
+  /** For the docs. */
+  readonly what: string;
+  readonly value?: Value;
+}
 
-/** One metric: what it is, and how many series of it there may be. Its name has its unit. */
-export interface MetricDefinition<Type extends MetricType = MetricType> {
+/** The values that a label may have. There are no others: the compiler refuses them. */
+export type LabelValues = readonly string[] | TypedValues;
+
+type Labelled = Readonly<Record<string, LabelValues>>;
+
+/** One metric. Its name has its unit. */
+export interface MetricDefinition<
+  Type extends MetricType = MetricType,
+  Labels extends Labelled = Labelled,
+> {
   readonly type: Type;
   readonly help: string;
-  readonly labels: Readonly<Record<string, LabelValues>>;
-  /** Combinations of labels; beyond them all labels are `other`. */
-  readonly mostSeries: number;
+  readonly labels: Labels;
 }
 
 const metricOf =
   <Type extends MetricType>(type: Type) =>
-  (
+  <const Labels extends Labelled = Readonly<Record<string, never>>>(
     help: string,
-    labels: MetricDefinition['labels'] = {},
-    mostSeries = 64,
-  ): MetricDefinition<Type> => ({ type, help, labels, mostSeries });
+    labels?: Labels,
+  ): MetricDefinition<Type, Labels> => ({ type, help, labels: labels ?? ({} as Labels) });
 const counter = metricOf('counter');
 const gauge = metricOf('gauge');
 const histogram = metricOf('histogram');
+const typed = <Value extends string>(what: string): TypedValues<Value> => ({ what });
+
+/** The name of a probe of a plan: its server chose it. */
+export type ProbeName = string & { readonly [planned]: true };
+/** A text of the release itself. */
+export type BuildText = string & { readonly [built]: true };
+declare const planned: unique symbol;
+declare const built: unique symbol;
 
 const PIPE = ['main', 'tunnel'] as const;
-/** Names of programs of the whitelist. */
-const ENTRY = 32;
-const METHOD = 48;
+/** What a program is called that no entry names. */
+export const NO_ENTRY = 'other';
+const ENTRY = typed<EntryName | typeof NO_ENTRY>('programs of the whitelist, `other`');
+const METHOD = typed<ServedMethod>('methods that are served, `unknown`');
+const BUILD = typed<BuildText>('of this release');
 /** The names of the statuses of gRPC, and that of a call that ended without one. */
 export const CODE = [
   ...['OK', 'CANCELLED', 'UNKNOWN', 'INVALID_ARGUMENT', 'DEADLINE_EXCEEDED', 'NOT_FOUND'],
@@ -38,39 +66,37 @@ export const CODE = [
 const END_REASON = [
   ...['exited', 'stopped', 'leaseEnded', 'leaseNeverHeld', 'ownerDisconnected', 'yielded'],
   ...['daemonStopping', 'hostFailed'],
-] as const;
+] as const satisfies readonly ExitReason[];
+
+/** `other`: its record was changed. */
+export const UPGRADE_OUTCOMES = ['upgraded', 'rolledBack', 'failed', 'other'] as const;
 
 /** The upper ends of the buckets of a histogram, in seconds. */
 export const BUCKETS_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10] as const;
 
 /** Every metric of the daemon, in the order in which they are shown. */
 export const METRICS = {
-  wins_build_info: gauge('The release that runs; always 1.', { version: 1, commit: 1 }),
+  wins_build_info: gauge('The release that runs; always 1.', { version: BUILD, commit: BUILD }),
   wins_connections: gauge('Connections that are open, those included that have not greeted yet.', {
     pipe: PIPE,
   }),
-  // Each pipe with each outcome.
   wins_connections_total: counter(
     'Connections that were opened or closed, or ended to make room for others.',
     { pipe: [...PIPE, 'admin'], outcome: ['opened', 'closed', 'refused'] },
-    9,
   ),
-  wins_calls_total: counter(
-    'Calls that are over, by the status of their answer.',
-    { method: METHOD, code: CODE },
-    80,
-  ),
+  wins_calls_total: counter('Calls that are over, by the status of their answer.', {
+    method: METHOD,
+    code: CODE,
+  }),
   // Each is nine for Prometheus.
   wins_call_duration_seconds: histogram(
     'How long a call took, from its request to its end. The lease and the output of a run last as long as the run.',
     { method: METHOD },
-    16,
   ),
-  wins_refusals_total: counter(
-    'Refusals, by what was asked and the rule that refused it.',
-    { action: 24, rule: 40 },
-    48,
-  ),
+  wins_refusals_total: counter('Refusals, by what was asked and the rule that refused it.', {
+    action: typed<DecidedAction>('actions of the audit log'),
+    rule: typed<RuleWords<DecidingRule> | DecidingCode>('rules and codes of the audit log'),
+  }),
   wins_runs: gauge(
     'Runs that the daemon knows, by state; one that has ended is known as long as it may be asked for.',
     { state: ['running', 'stopping', 'killing', 'draining', 'ended'] },
@@ -121,7 +147,7 @@ export const METRICS = {
   wins_config_age_seconds: gauge('Since the config in force was read.'),
   wins_upgrades_total: counter(
     'Upgrades of this service whose end the daemon has found, by how they ended.',
-    { outcome: ['upgraded', 'rolledBack', 'failed'] },
+    { outcome: UPGRADE_OUTCOMES },
   ),
   wins_plan_applies_total: counter('Passes of plans that are over.', {
     result: ['applied', 'failed'],
@@ -129,7 +155,9 @@ export const METRICS = {
   wins_plan_last_contact_seconds: gauge(
     'Since the API server answered last, or the agent began if it never did; absent without a plan of a server.',
   ),
-  wins_plan_probe_healthy: gauge('Whether a probe of a plan is healthy: 1 or 0.', { probe: 64 }),
+  wins_plan_probe_healthy: gauge('Whether a probe of a plan is healthy: 1 or 0.', {
+    probe: typed<ProbeName>('probes of plans'),
+  }),
   wins_csi_proxy_state: gauge(
     'The state of csi-proxy: 1 for the one that it is in. No state is 1 while it is not kept.',
     { state: ['absent', 'fetching', 'verified', 'installed', 'serving', 'failed'] },
@@ -152,16 +180,20 @@ export const METRICS = {
   process_cpu_seconds_total: counter('Processor time of the daemon.'),
   process_resident_memory_bytes: gauge('Memory of the daemon that is resident.'),
   process_start_time_seconds: gauge('When the daemon began, since 1970.'),
-} satisfies Readonly<Record<string, MetricDefinition>>;
+};
 
 /** The name of a metric of the daemon. */
 export type MetricName = keyof typeof METRICS;
 
-/** How many combinations of labels a metric may have. Pure. */
-export function mostSeriesOf({ labels, mostSeries }: MetricDefinition): number {
-  const combinations = Object.values(labels).reduce<number>(
-    (product, values) => product * (1 + (typeof values === 'number' ? values : values.length)),
-    1,
-  );
-  return Math.min(combinations, mostSeries);
-}
+type ValueOf<Values> = Values extends readonly (infer Value extends string)[]
+  ? Value
+  : Values extends TypedValues<infer Value>
+    ? Value
+    : never;
+
+/** The labels of one sample of a metric. */
+export type LabelsOf<Name extends MetricName> = {
+  readonly [Label in keyof (typeof METRICS)[Name]['labels']]: ValueOf<
+    (typeof METRICS)[Name]['labels'][Label]
+  >;
+};

@@ -1,12 +1,16 @@
-import type { Decision } from '../../kernel/audit/record-policy.js';
+import type { Decision } from '../../kernel/audit/decision.js';
+import { NO_ENTRY } from '../metrics/metric-table.js';
 import type { MetricRegistry } from '../metrics/metric-registry.js';
-import type { ManagerEvent, ProcessExit, ProcessManager } from '@wins/process-manager';
+import type {
+  ManagerEvent,
+  ProcessExit,
+  ProcessManager,
+  ProcessState,
+} from '@wins/process-manager';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import { RunTotals } from './run-totals.js';
 
 const STATES = ['running', 'stopping', 'killing', 'draining', 'ended'] as const;
-/** Of a program that no entry names. */
-const OTHER = 'other';
 
 /** Has the metrics of runs read. @returns Counts an event. */
 export function runMetrics(
@@ -16,7 +20,7 @@ export function runMetrics(
   const totals = new RunTotals();
   metrics.refresh(async () => totals.measured(await manager().measure()));
   metrics.read('wins_runs', () => {
-    const counts = new Map<string, number>(STATES.map((state) => [state, 0]));
+    const counts = new Map<ProcessState['kind'], number>(STATES.map((state) => [state, 0]));
     for (const { state } of manager().list())
       counts.set(state.kind, (counts.get(state.kind) ?? 0) + 1);
     return [...counts].map(([state, count]) => [{ state }, count]);
@@ -34,9 +38,9 @@ export function runMetrics(
   };
 }
 
-function countRefusal(metrics: MetricRegistry, { action, verdict, entry = OTHER }: Decision): void {
+function countRefusal(metrics: MetricRegistry, { action, verdict, entry }: Decision): void {
   if (action === 'start' && verdict === 'refused')
-    metrics.count('wins_run_starts_total', { entry, result: 'refused' });
+    metrics.count('wins_run_starts_total', { entry: entry ?? NO_ENTRY, result: 'refused' });
 }
 
 function countRun(metrics: MetricRegistry, event: ManagerEvent): void {
@@ -50,7 +54,7 @@ function countRun(metrics: MetricRegistry, event: ManagerEvent): void {
   }
 }
 
-function classOf({ code, signal }: ProcessExit): string {
+function classOf({ code, signal }: ProcessExit): 'zero' | 'nonzero' | 'signal' | 'unknown' {
   if (signal !== undefined) return 'signal';
   if (!Number.isInteger(code)) return 'unknown';
   return code === 0 ? 'zero' : 'nonzero';

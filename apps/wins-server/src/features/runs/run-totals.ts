@@ -1,5 +1,5 @@
 import type { Samples } from '../metrics/metric-registry.js';
-import type { ManagerEvent, Measurement, RunFigures } from '@wins/process-manager';
+import type { EntryName, ManagerEvent, Measurement, RunFigures } from '@wins/process-manager';
 
 /** What runs have used in all, by a name; the parts of {@link RunFigures} that only grow. */
 interface Totals {
@@ -13,10 +13,10 @@ type Part = keyof Totals;
 
 /** Sums what runs cost by the names of their entries: of those that have ended by their events, of the others as they were measured. */
 export class RunTotals {
-  readonly #ended = new Map<string, Totals>();
+  readonly #ended = new Map<EntryName, Totals>();
   /** What was told last: a counter that goes down for a moment is taken for one that began anew. */
-  readonly #told = new Map<string, Totals>();
-  #memoryBytes = new Map<string, number>();
+  readonly #told = new Map<EntryName, Totals>();
+  #memoryBytes = new Map<EntryName, number>();
 
   ended({ entry, figures }: Extract<ManagerEvent, { readonly type: 'ended' }>): void {
     add(totalsIn(this.#ended, entry), figures);
@@ -37,23 +37,23 @@ export class RunTotals {
   }
 
   /** @param scale - How many of the unit one of the metric's is. */
-  *samples(part: Part, scale = 1): Samples {
+  *samples(part: Part, scale = 1): Samples<'wins_run_cpu_seconds_total'> {
     for (const [entry, totals] of this.#told) yield [{ entry }, totals[part] / scale];
   }
 
-  *output(): Samples {
+  *output(): Samples<'wins_run_output_bytes_total'> {
     for (const [entry, { stdoutBytes, stderrBytes }] of this.#told) {
       yield [{ entry, stream: 'stdout' }, stdoutBytes];
       yield [{ entry, stream: 'stderr' }, stderrBytes];
     }
   }
 
-  *memory(): Samples {
+  *memory(): Samples<'wins_run_memory_bytes'> {
     for (const [entry, bytes] of this.#memoryBytes) yield [{ entry }, bytes];
   }
 }
 
-function totalsIn(map: Map<string, Totals>, entry: string): Totals {
+function totalsIn(map: Map<EntryName, Totals>, entry: EntryName): Totals {
   const known = map.get(entry) ?? { cpuMs: 0, stdoutBytes: 0, stderrBytes: 0, pauses: 0 };
   map.set(entry, known);
   return known;

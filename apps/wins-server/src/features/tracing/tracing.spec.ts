@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { DaemonEvents } from '../../kernel/daemon-events.js';
 import { createLoggerTo } from '../../kernel/log/logger.js';
 import { parseTraceparent } from './trace-context.js';
+import type { ServedMethod } from '../../kernel/rpc/call-server.js';
 import { startTracing } from './start-tracing.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -170,7 +171,8 @@ describe('the span of a call', () => {
 });
 
 const CALL = {
-  ...({ type: 'call', method: 'wins.ProcessService/Start', code: 5, ms: 12.5 } as const),
+  ...({ type: 'call', code: 5, ms: 12.5 } as const),
+  method: 'wins.ProcessService/Start' as ServedMethod,
   trace: { traceId: TRACE, parentId: PARENT, isSampled: true },
 };
 const EVERYTHING_BUT_DATE = [

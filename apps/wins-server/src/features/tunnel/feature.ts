@@ -1,5 +1,5 @@
 import type { TunnelLimits } from '@wins/config';
-import type { MetricRegistry, Samples } from '../metrics/metric-registry.js';
+import type { MetricRegistry } from '../metrics/metric-registry.js';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import { ensurePipeFolder } from '../../kernel/ensure-pipe-folder.js';
 import type { Feature, FeatureView, Kernel, RunningFeature } from '../../kernel/feature.js';
@@ -40,7 +40,7 @@ function tunnelMetrics(
   { pipe }: Kernel,
 ): (event: DaemonEvent) => void {
   const figures = (): TunnelEndpoint['figures'] => view.require().figures;
-  const one = (value: number): Samples => [[{}, value]];
+  const one = (value: number) => [[{}, value]] as const;
   // One metric of both pipes has one reader.
   metrics.read('wins_connections', () => [
     [{ pipe: 'main' }, pipe.connections.size],

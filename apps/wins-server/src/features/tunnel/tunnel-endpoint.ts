@@ -126,15 +126,17 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
         else if (events.isCounted) events.publish({ type: 'stream', phase: 'connected', port });
       },
       onConnect: ({ allowed, rule, port, address }, isTold) => {
-        const action = 'connect';
-        const verdict = allowed ? 'allowed' : 'refused';
+        const decided = {
+          action: 'connect',
+          verdict: allowed ? 'allowed' : 'refused',
+          ...who,
+        } as const;
         try {
           if (isTold) {
-            const decision = { action, verdict, rule, ...who, address, port };
-            void audit.decided(decision, client.key);
+            void audit.decided({ ...decided, rule, address, port }, client.key);
           } else {
             // A flood is recorded as its client and the number.
-            const flood = { action, verdict, rule: 'connect-rate', ...who };
+            const flood = { ...decided, rule: 'connect-rate' } as const;
             audit.counted(flood, client.key);
             overRate.add(client.key, { log: AUDIT, ...flood });
           }

@@ -6,6 +6,7 @@ import {
 } from '@wins/service-upgrade';
 import type { Feature, Kernel, RunningFeature } from '../../kernel/feature.js';
 import { thisSystem } from '../../this-system.js';
+import { UPGRADE_OUTCOMES } from '../metrics/metric-table.js';
 import { checkWatchedFile } from './check-watched-file.js';
 import { loadUpgrader } from './upgrader.js';
 
@@ -46,8 +47,11 @@ export const upgrade: Feature<UpgradeSettings, RunningFeature<UpgradeSettings>> 
   },
   doctor: [checkWatchedFile],
   metrics: (metrics) => (event) => {
-    if (event.type === 'kept' && event.event === EVENT)
-      metrics.count('wins_upgrades_total', { outcome: String(event.facts['outcome']) });
+    if (event.type !== 'kept' || event.event !== EVENT) return;
+    const { outcome } = event.facts;
+    metrics.count('wins_upgrades_total', {
+      outcome: UPGRADE_OUTCOMES.find((known) => known === outcome) ?? 'other',
+    });
   },
 };
 

@@ -5,7 +5,7 @@ import { readAuditLog } from './read-audit-log.js';
 import { createLoggerTo } from '../log/logger.js';
 import { auditPlace } from '../../testing/private-folder.js';
 import { AuditTrail } from './audit-trail.js';
-import type { Decision } from './record-policy.js';
+import type { Decision } from './decision.js';
 
 describe('the trail of decisions', () => {
   let folder: string;
@@ -24,8 +24,13 @@ describe('the trail of decisions', () => {
     const trail = new AuditTrail({ ...auditPlace(directory), onDecision }, logger);
     await trail.open(() => undefined);
     lines.length = 0;
-    const connect = { action: 'connect', verdict: 'allowed', requester: 'tunnel:1', port: 80 };
-    const refused = { ...connect, verdict: 'refused', code: 'pathNotAllowed' };
+    const connect = {
+      action: 'connect',
+      verdict: 'allowed',
+      requester: 'tunnel:1',
+      port: 80,
+    } as const;
+    const refused = { ...connect, verdict: 'refused', code: 'pathNotAllowed' } as const;
     for (let n = 0; n < 50; n += 1) void trail.decided(connect, 'a client');
     for (let n = 0; n < 20; n += 1) void trail.decided(refused, 'a client');
     await trail.close();

@@ -2,8 +2,7 @@ import { FeatureError } from '../feature-error.js';
 import { AuditLog, type AuditCounts, type AuditLogOptions } from './audit-log.js';
 import type { Logger } from '../log/logger.js';
 import type { AuditFacts } from './audit-record.js';
-import { decisionMessage } from './decision-message.js';
-import { recordRule, type Decision } from './record-policy.js';
+import { decisionMessage, recordRule, type Decision } from './decision.js';
 
 /** The field `log` of a line of the daemon's log that is a copy of an audit record. */
 export const AUDIT = 'audit';

@@ -1,6 +1,6 @@
 import { status, type sendUnaryData } from '@grpc/grpc-js';
 import type { AuditTrail } from '../audit/audit-trail.js';
-import type { Decision } from '../audit/record-policy.js';
+import type { Decision } from '../audit/decision.js';
 import type { Caller, Connections } from './connections.js';
 import { rpcError, toRpcError } from './rpc-errors.js';
 

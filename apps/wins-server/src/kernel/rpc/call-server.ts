@@ -12,8 +12,10 @@ interface ServerInside {
 const IDENTITY = 'identity';
 const ONE_REQUEST: ReadonlySet<string> = new Set(['unary', 'serverStream']);
 
-/** What a method is called that is not served: clients choose the names of those. */
-const UNKNOWN_METHOD = 'unknown';
+declare const served: unique symbol;
+
+/** `package.Service/Method` of a method that is served; any other is `unknown`, since clients choose the names of those. */
+export type ServedMethod = 'unknown' | (string & { readonly [served]: true });
 
 /** Other limits are those of `@wins/http2-connection`. */
 const LARGEST_REQUEST_OCTETS = 1024 * 1024;
@@ -24,8 +26,7 @@ export interface CallServer {
   serve(stream: ServedStream, headers: RequestHeaders): void;
   /** Whether a call by this path has one request only; one that is not served has none to wait for either. */
   hasOneRequest(path: string): boolean;
-  /** `package.Service/Method` of a path that is served; anything else is `unknown`. */
-  methodOf(path: string): string;
+  methodOf(path: string): ServedMethod;
 }
 
 /** Set in each answer: grpc-js would promise to take compressed requests. */
@@ -59,7 +60,7 @@ export function createCallServer(): CallServer {
       }
       entrance._streamHandler([], stream, headers);
     },
-    methodOf: (path) => (entrance.handlers.has(path) ? path.slice(1) : UNKNOWN_METHOD),
+    methodOf: (path) => (entrance.handlers.has(path) ? (path.slice(1) as ServedMethod) : 'unknown'),
     hasOneRequest: (path) => ONE_REQUEST.has(entrance.handlers.get(path)?.type ?? 'unary'),
   };
 }

@@ -1,6 +1,6 @@
 import { messageOf, toldAddress } from '@wins/wins-program';
 import { existsSync } from 'node:fs';
-import type { Decision } from '../../../kernel/audit/record-policy.js';
+import type { DecidedAction, Decision } from '../../../kernel/audit/decision.js';
 import { FeatureError } from '../../../kernel/feature-error.js';
 import type { KeeperOptions } from '../csi-proxy-port.js';
 import { fetched, recorded, tidied } from '../decide/after-step.js';
@@ -42,7 +42,10 @@ export function stepWork(
   const change = serviceChange(options, records, closing);
 
   /** Records what is about to be done; what cannot be recorded is not done. */
-  const act = async (action: string, facts: Partial<Decision> = {}): Promise<void> => {
+  const act = async (
+    action: DecidedAction,
+    facts: Pick<Decision, 'path' | 'name' | 'address'> = {},
+  ): Promise<void> => {
     await options.onAct({ action, verdict: 'allowed', requester: 'config', ...facts });
   };
   const removeAll = async (programs: readonly string[], record: InstallRecord) => {

@@ -1,5 +1,5 @@
 import { EVERYBODY, type ClientIdentity } from '../../../kernel/admission/client-identity.js';
-import type { Decision } from '../../../kernel/audit/record-policy.js';
+import type { Decision } from '../../../kernel/audit/decision.js';
 import { parseConfig } from '@wins/config';
 import { createWinsClient, WinsClientError, type WinsClient } from '@wins/wins-api';
 import { debugServiceDefinition, type DebugPiece } from '@wins/wins-api/contract';

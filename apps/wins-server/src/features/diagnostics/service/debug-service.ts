@@ -102,7 +102,7 @@ export function createDebugService(
         const { Level: wanted, Seconds: seconds } = call.request;
         if (wanted !== '') {
           requireLevel(wanted, seconds);
-          const act = { action: 'debugLogLevel', name: wanted };
+          const act = { action: 'debugLogLevel', name: wanted } as const;
           await recordAct(call, { callers, audit }, act);
         }
         const named = SET_LEVELS.find((name) => name === wanted);

@@ -1,7 +1,7 @@
-import { decisionMessage } from './decision-message.js';
+import { decisionMessage, recordRule, type DecidedAction, type Decision } from './decision.js';
 
 describe('a decision in words', () => {
-  it.each([
+  it.each<[Omit<Decision, 'requester'>, string]>([
     [
       { action: 'start', verdict: 'refused', path: '/bin/ls', rule: 'A15 not listed' },
       'refused to start "/bin/ls": not listed',
@@ -27,7 +27,7 @@ describe('a decision in words', () => {
       'refused to connect to "10.0.0.1:22": only the loopback of the host can be reached',
     ],
     [
-      { action: 'addRoutes', verdict: 'failed', code: 'access-denied' },
+      { action: 'addRoutes', verdict: 'failed', code: 'accessDenied' },
       'failed to add routes to the host: access denied',
     ],
     [
@@ -36,7 +36,7 @@ describe('a decision in words', () => {
     ],
     [{ action: 'upgrade', verdict: 'allowed' }, 'allowed to upgrade the service'],
   ])('%j: %s', (decision, message) => {
-    expect(decisionMessage({ requester: 'pipe:1', ...decision })).toBe(message);
+    expect(decisionMessage({ requester: 'pipe:1', ...decision } as Decision)).toBe(message);
   });
 
   it('quotes the text of a client, and cuts it', () => {
@@ -50,5 +50,37 @@ describe('a decision in words', () => {
       /^refused to start "\/x\\n\{\\"level\\":\\"fatal\\"\}\\u001b\[2Jy+…": guarded variable "/,
     );
     expect(message.length).toBeLessThan(1000);
+  });
+});
+
+describe('the record of a decision', () => {
+  const rule = (action: DecidedAction, verdict: 'allowed' | 'refused' = 'allowed') =>
+    recordRule({ action, verdict, requester: 'pipe:1', mark: 'r' });
+  const flood = { client: 'pipe:1', verdict: 'allowed' };
+
+  it.each<DecidedAction>(['start', 'addRoutes', 'removeRoutes', 'upgrade'])(
+    'is on the disk before an allowed %s, and always written out',
+    (action) => {
+      expect(rule(action)).toEqual({ when: 'before' });
+    },
+  );
+
+  it('is on the disk before a stop, and counted when the same is stopped again and again', () => {
+    expect(rule('stop')).toEqual({ when: 'before', flood: { ...flood, act: 'r' } });
+  });
+
+  it.each<DecidedAction>(['wait', 'keepAlive', 'connect'])('is possible when %s is granted', (action) => {
+    expect(rule(action)).toEqual({ when: 'with', flood });
+  });
+
+  it.each<DecidedAction>(['getVersion', 'listRoutes'])('of %s holds nothing up', (action) => {
+    expect(rule(action)).toEqual({ when: 'after', flood });
+  });
+
+  it.each<DecidedAction>(['start', 'stop', 'connect', 'addRoutes'])('of a refused %s is counted', (action) => {
+    expect(rule(action, 'refused')).toEqual({
+      when: 'after',
+      flood: { client: 'pipe:1', verdict: 'refused' },
+    });
   });
 });
