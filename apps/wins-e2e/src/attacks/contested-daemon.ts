@@ -1,5 +1,6 @@
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { get } from 'node:http';
+import { constants, setPriority } from 'node:os';
 import path from 'node:path';
 import { startProgram, type RunningProgram } from '../testing/built-program.js';
 import { Daemon, type LogRecord } from '../testing/daemon.js';
@@ -23,6 +24,13 @@ export function whereContainersCanBe<Test extends { readonly skip: Test }>(test:
 /** Who asked for what is recorded, as the system knows him. */
 export function clientOf(record: LogRecord): Readonly<Record<string, unknown>> {
   return record['client'] as Readonly<Record<string, unknown>>;
+}
+
+const RUN = [WINS, 'cli', 'prc', 'run', '--path'];
+
+async function printedBy({ outcome }: RunningProgram): Promise<string> {
+  const { code, stdout, stderr } = await outcome;
+  return code === 0 ? String(stdout) : `${code}: ${stderr}`;
 }
 
 /** A daemon that a client wants to itself, in a container if there can be one, and another client that wants to be served. */
@@ -61,6 +69,8 @@ export class ContestedDaemon implements AsyncDisposable {
   /** Starts a program of the hostile client, which ends with the rest. */
   attack(command: readonly string[]): RunningProgram {
     const program = startInContainer(command, this.workspace.environment);
+    // The machine is everybody's; what is tested is who has the daemon.
+    setPriority(program.child.pid ?? 0, constants.priority.PRIORITY_LOW);
     this.#hostile.push(program);
     return program;
   }
@@ -72,11 +82,13 @@ export class ContestedDaemon implements AsyncDisposable {
   }
 
   /** What a client in a container of its own prints, which runs a program that is listed. */
-  async runHello(): Promise<string> {
-    const command = [WINS, 'cli', 'prc', 'run', '--path', this.workspace.path('hello')];
-    const { code, stdout, stderr } = await startInContainer(command, this.workspace.environment)
-      .outcome;
-    return code === 0 ? String(stdout) : `${code}: ${stderr}`;
+  runHello(start = startInContainer): Promise<string> {
+    return printedBy(start([...RUN, this.workspace.path('hello')], this.workspace.environment));
+  }
+
+  /** The same for a client of the host. */
+  runHelloOnHost(): Promise<string> {
+    return this.runHello((args, environment) => startProgram(process.execPath, args, environment));
   }
 
   /** What the other client gets through a tunnel of its own. */

@@ -1,4 +1,5 @@
 import { createWinsClient } from '@wins/wins-api';
+import { healthServiceDefinition, HealthStatus } from '@wins/wins-api/contract';
 import { type LogRecord } from '../testing/daemon.js';
 import { startInContainer } from '../testing/other-container.js';
 import { WINS } from '../testing/workspace.js';
@@ -74,6 +75,47 @@ describe('a client that wants everything', () => {
       const held = await world.daemon.logged(({ resource }) => resource === 'waits');
       expect(held).toMatchObject({ level: 'warn', why: 'full' });
       expect(clientOf(held)).toHaveProperty('container');
+    },
+  );
+
+  inContainer(
+    'watches health and asks about the host from three containers without end, and others watch and are answered (A112)',
+    async () => {
+      for (let container = 0; container < 3; container += 1)
+        await world.play('held-calls.cjs', 'holding', world.address, 200);
+      for (let call = 0; call < 5; call += 1) {
+        expect((await world.client.host.version()).CurrentBuildNumber).toBeDefined();
+        const watch = world.client.stream(healthServiceDefinition.watch, { service: '' });
+        for await (const { status } of watch) {
+          expect(status).toBe(HealthStatus.SERVING);
+          break;
+        }
+      }
+      const held = await world.daemon.logged(({ resource }) => resource === 'watches');
+      expect(clientOf(held)).toHaveProperty('container');
+    },
+  );
+
+  inContainer(
+    'attacks from one container more and more, and every start of others succeeds (A112)',
+    async () => {
+      const { address, tunnelAddress, web, workspace } = world;
+      const attacks: (readonly [program: string, says: string, ...args: (string | number)[]])[] = [
+        ['many-infos.cjs', 'asking', address, 60],
+        ['unfinished-starts.cjs', 'unfinished', address, 250, 100_000],
+        ...STAYING.map(
+          (name) => ['unread-waits.cjs', 'waiting', address, workspace.path(name), 240] as const,
+        ),
+        ['silent-connections.cjs', 'silent', address, 250],
+        ['held-calls.cjs', 'holding', address, 200],
+        ['connect-flood.cjs', 'flooding', tunnelAddress, 4, web.port],
+      ];
+      for (const attack of attacks) {
+        await world.play(...attack);
+        expect(await world.runHello()).toBe('hello\n');
+        expect(await world.runHelloOnHost()).toBe('hello\n');
+      }
+      expect(world.daemon.child.exitCode).toBeNull();
     },
   );
 

@@ -182,6 +182,26 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
     expect(grown).toBeLessThan(BOUND);
   });
 
+  it('is refused a content-length that its DATA contradicts, and only that call is (A28)', async () => {
+    using attacking = await attacker();
+    const info = (length: string) =>
+      attacking.block('/wins.ApplicationService/Info', [['content-length', length]]);
+    const message = grpcMessage(Buffer.alloc(0));
+    attacking.headers(1, FLAG.endHeaders, info('4'));
+    attacking.send(FRAME.data, FLAG.endStream, 1, message);
+    attacking.headers(3, FLAG.endHeaders, info('6'));
+    attacking.send(FRAME.data, FLAG.endStream, 3, message);
+    // PROTOCOL_ERROR
+    expect(await Promise.all([attacking.reset(1), attacking.reset(3)])).toEqual([1, 1]);
+    attacking.headers(5, FLAG.endHeaders, info('5'));
+    attacking.send(FRAME.data, FLAG.endStream, 5, message);
+    await attacking.received(
+      ({ type, flags, streamId }) =>
+        streamId === 5 && type === FRAME.headers && (flags & FLAG.endStream) !== 0,
+    );
+    expect(attacking.body(5).length).toBeGreaterThan(5);
+  });
+
   it('cannot have anything unpacked (A53)', async () => {
     const bomb = gzipSync(Buffer.alloc(MEGABYTE));
     const head = Buffer.of(1, 0, 0, 0, 0);

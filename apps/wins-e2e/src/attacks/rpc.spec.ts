@@ -122,6 +122,27 @@ describe('a hostile client of the pipes', () => {
     expect(daemon.text.length).toBeLessThan(MEGABYTE);
   });
 
+  it('is told by 1007 that the reason for which it closes a tunnel is no UTF-8 (A28)', async () => {
+    const socket = connect(tunnelAddress).on('error', () => undefined);
+    const octets: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => {
+      if (octets.length === 0) {
+        // A close with 1000 and the octets C3 28, masked by zeros.
+        socket.write(Buffer.from('888400000000' + '03e8c328', 'hex'));
+      }
+      octets.push(chunk);
+    });
+    socket.write(
+      'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
+        'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nrancher-wins-cli-proxy: x\r\n\r\n',
+    );
+    await once(socket, 'close');
+    const said = Buffer.concat(octets).toString('latin1');
+    expect(said).toMatch(/^HTTP\/1\.1 101 /);
+    expect(Buffer.from(said, 'latin1').toString('hex')).toContain('880203ef');
+    await daemon.logged(({ msg, reason }) => msg === 'tunnel ended' && reason === 'failed');
+  });
+
   it('is not the requester by the name that it gives itself (A60)', async () => {
     const name = 'system:node-admin (trusted)';
     const client = createWinsClient({ address, clientName: name });
@@ -290,4 +311,34 @@ describe('a hostile daemon', () => {
     }
     expect(run.stderr).toContain('wins: gRPC: Failed to add metadata entry x-evil: \\u009b31m');
   });
+
+  it.each([[[]], [['-o', 'json']]])(
+    'steers no terminal by the metrics that it tells: srv metrics %j (A92)',
+    async (more) => {
+      using workspace = new Workspace();
+      const address = workspace.path('evil');
+      const server = createHttp2Server();
+      server.on('stream', (stream) => {
+        const text = field(1, `# HELP wins_\u001b[2J\u009b31m\u202eowned\rx\nwins_runs 1\n`);
+        stream.respond(
+          { ':status': 200, 'content-type': 'application/grpc' },
+          { waitForTrailers: true },
+        );
+        stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+        stream.end(Buffer.concat([Buffer.of(0, 0, 0, 0, text.length), text]));
+      });
+      server.listen(address);
+      await once(server, 'listening');
+      const config = workspace.write('config', JSON.stringify({ listen: address }));
+      const { code, stdout, stderr } = await runWins(
+        ['srv', 'metrics', '--config', config, ...more],
+        workspace.environment,
+      );
+      server.close();
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      const shown = stdout.toString();
+      expect(shown).toContain('\\u001b[2J\\u009b31m\\u202eowned');
+      expect(shown).not.toMatch(STEERING);
+    },
+  );
 });
