@@ -1,7 +1,8 @@
-// node tools/bundle.mjs <projectRoot> [--platform win32|linux --out FOLDER] [--inputs FILE] [--source-maps]
+// node tools/bundle.mjs <projectRoot> [--platform win32|linux --out FOLDER] [--inputs FILE] [--source-maps] [--stand-ins]
 // Bundles an application into dist/: one CommonJS file for each entry of "bundles" in its
 // package.json ({ "<output name>": "<entry>" }). Bundles read sources, never built libraries. Those for one platform have no code
 // that only others need. With --source-maps a debugger shows the sources. --inputs names in a file what the bundles consist of, as JSON.
+// --stand-ins bundles the entries of "standIns" instead, which specs run in the place of those: they may hold doubles.
 import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,7 +15,7 @@ import { koffiBesideBundle } from './windows/koffi-plugin.mjs';
 const root = path.resolve(import.meta.dirname, '..');
 const {
   positionals: [folder],
-  values: { platform, out = path.join(root, 'dist'), inputs, 'source-maps': hasSourceMaps },
+  values: { platform, out = path.join(root, 'dist'), inputs, ...flags },
 } = parseArgs({
   allowPositionals: true,
   options: {
@@ -22,6 +23,7 @@ const {
     out: { type: 'string' },
     inputs: { type: 'string' },
     'source-maps': { type: 'boolean', default: false },
+    'stand-ins': { type: 'boolean', default: false },
   },
 });
 const project = path.resolve(root, folder);
@@ -108,7 +110,8 @@ const YARGS_URL =
   "const yargsUrl = `${require('url').pathToFileURL(__dirname)}/node_modules/yargs/lib/platform-shims/esm.mjs`;";
 mkdirSync(out, { recursive: true });
 const bundled = new Set();
-for (const [name, entry] of Object.entries(manifest.bundles)) {
+const entries = flags['stand-ins'] ? manifest.standIns : manifest.bundles;
+for (const [name, entry] of Object.entries(entries)) {
   const { metafile } = await build({
     metafile: true,
     entryPoints: [path.join(project, entry)],
@@ -149,7 +152,7 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
     // is not in Latin-1. Names and lines stay, for the stack traces of a log.
     minifyWhitespace: true,
     lineLimit: 160,
-    sourcemap: hasSourceMaps && 'linked',
+    sourcemap: flags['source-maps'] && 'linked',
     legalComments: 'none',
     logLevel: 'warning',
     logOverride: { 'empty-import-meta': 'error' },
@@ -162,7 +165,8 @@ for (const [name, entry] of Object.entries(manifest.bundles)) {
 const doubles = [...bundled].filter((file) =>
   /^(?:apps|libs)\/(?:.*\/)?testing\/|^apps\/wins-e2e\//.test(file),
 );
-if (doubles.length > 0) throw new Error(`a product bundle holds test code: ${doubles.join(', ')}`);
+if (doubles.length > 0 && !flags['stand-ins'])
+  throw new Error(`a product bundle holds test code: ${doubles.join(', ')}`);
 if (inputs !== undefined) writeFileSync(inputs, JSON.stringify([...bundled].sort()));
 
 // The daemon on Linux learns by it who connects; where it is not there, clients are not told apart.

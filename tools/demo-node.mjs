@@ -18,6 +18,7 @@ import {
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { prepare } from './prepare.mjs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -51,6 +52,8 @@ if (!process.argv.includes('--built')) {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
 }
+// The built programs with what stands for a service manager.
+prepare('stand-ins');
 const { startRancher } = await import('@wins/rancher-server/testing');
 const { startApiServer } = await import('@wins/system-agent/testing');
 
@@ -63,7 +66,7 @@ mkdirSync(node, { mode: 0o755 });
 function release(version) {
   const programs = path.join(folder, version);
   mkdirSync(programs);
-  const dist = path.join(root, 'dist');
+  const dist = path.join(root, 'dist', 'stand-ins');
   for (const name of readdirSync(dist).filter((each) => /^wins.*\.cjs$|\.node$/.test(each))) {
     const file = path.join(programs, name);
     cpSync(path.join(dist, name), file);

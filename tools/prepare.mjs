@@ -33,6 +33,8 @@ const RELEASES = [
 const NEEDS = {
   /** What is released, as `npm run package` makes it: dist/package. */
   package: { make: () => node('tools/package/package.mjs') },
+  /** The built programs with what stands for a service manager on Linux, and one executable of them: dist/stand-ins. */
+  'stand-ins': { make: () => node('tools/package/stand-ins.mjs', 'dist/stand-ins') },
   /** An executable that tells what it sees inside itself: dist/package-probe.exe. */
   probe: { make: () => node('tools/package/probe/make-probe.mjs', 'dist/package-probe.exe') },
   /** Executables for Windows, each another release, most of them no good: dist/upgrade/NAME.exe. */
@@ -101,7 +103,9 @@ function madeOf() {
     'package-lock.json',
     'tools/prepare.mjs',
     'tools/windows/packages.json',
+    'tools/bundle.mjs',
     ...['charts', 'deploy', 'tools/chart', 'tools/package'].flatMap((folder) => filesIn(folder)),
+    ...['apps/wins-upgrade/src/testing', 'libs/node-install/src/testing'].flatMap(filesIn),
     ...readdirSync(path.join(root, 'dist'))
       .filter((name) => name.endsWith('.cjs'))
       .map((name) => path.join('dist', name)),

@@ -36,7 +36,7 @@ const onWindows = hasWindows
 // The end-to-end tests need it later. The Windows suite makes it too.
 const packaging = hasWindows
   ? undefined
-  : runShown(['tools/prepare.mjs', 'package'], { besideAs: 'package' });
+  : runShown(['tools/prepare.mjs', 'package', 'stand-ins'], { besideAs: 'package' });
 
 const ofProjects = await runJestProjects([
   () => {
@@ -51,6 +51,7 @@ const ofProjects = await runJestProjects([
     if (name === 'wins-e2e') {
       await packaging;
       prepare('package');
+      prepare('stand-ins');
     }
     console.log(`\n── tests of apps/${name}`);
     return runShown([jest, ...ARGS], { cwd: path.join(root, 'apps', name) });

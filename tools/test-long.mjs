@@ -25,6 +25,7 @@ Object.assign(process.env, chosen);
 
 await build();
 prepare('package');
+prepare('stand-ins');
 console.log(`\n── long tests, ${values.all ? 'all' : `a sample: --seed ${values.seed}`}`);
 const results = [checks, ...(await runLongSpecs())];
 

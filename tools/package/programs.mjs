@@ -30,7 +30,8 @@ export function bundleFor(platform, out) {
 
 export const { version } = manifestOf('apps/wins');
 
-function manifestOf(folder) {
+/** The package.json of an application; undefined for a folder that has none. */
+export function manifestOf(folder) {
   const file = path.join(root, folder, 'package.json');
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
 }

@@ -1,7 +1,7 @@
 import type { UpgradeWish } from '@wins/service-upgrade';
 import { quoteText, UsageError } from '@wins/wins-program';
 import path from 'node:path';
-import type { UpgradeSettings } from './compose-upgrade.js';
+import type { UpgradeSettings } from './compose.js';
 
 /** The options of `wins up`, as they are read from a command line. */
 export interface UpgradeOptions {

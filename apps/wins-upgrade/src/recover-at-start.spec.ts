@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type UpgradeRecord } from '@wins/service-upgrade';
+import './testing/stand-ins.js';
 import { recoverUpgrade } from './upgrader.js';
 import type { RecoverOptions } from '@wins/service-upgrade';
 

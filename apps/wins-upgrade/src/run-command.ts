@@ -8,7 +8,7 @@ import {
 } from '@wins/service-upgrade';
 import { EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';
 import { commandOf, type UpgradeCommand, type UpgradeOptions } from './command-of.js';
-import { composeUpgrade, type UpgradeSettings } from './compose-upgrade.js';
+import { composeUpgrade, type UpgradeSettings } from './compose.js';
 import { complain, isForPeople, tell } from './console.js';
 import { enterRun, type DaemonRun } from './enter-run.js';
 import { decidedByRun, requireWordsOfRun } from './require-words-of-run.js';

@@ -23,7 +23,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { apartArguments, type UpgradeCommand } from './command-of.js';
-import { composeUpgrade, type UpgradeSettings } from './compose-upgrade.js';
+import { composeUpgrade, type UpgradeSettings } from './compose.js';
 import { onSignals } from './console.js';
 
 const SWEEP_LIMIT_MS = 30_000;

@@ -7,7 +7,8 @@ import {
   type Upgrader,
 } from '@wins/service-upgrade';
 import { apartArguments } from './command-of.js';
-import { composeUpgrade, isServiceNamed } from './compose-upgrade.js';
+import { composeUpgrade } from './compose.js';
+import { system } from './system.js';
 
 export const recoverUpgrade: Upgrader['recoverUpgrade'] = async (options) => {
   // A caller that does not await this yet must not end by its rejection.
@@ -28,7 +29,7 @@ export const offerUpgrade: Upgrader['offerUpgrade'] = async (offered) => {
 };
 
 export const latestUpgrade: Upgrader['latestUpgrade'] = async (service) => {
-  if (!isServiceNamed(service)) return undefined;
+  if (!system.hasService(service)) return undefined;
   const context = await composeUpgrade({ service, log: new UpgradeLog() });
   return latestResult(await findPlaces(context.service));
 };

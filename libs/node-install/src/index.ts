@@ -14,8 +14,6 @@
  */
 export type { FolderFacts, NodeFacts } from './facts/node-facts.js';
 export { readFacts } from './facts/read-facts.js';
-export { FolderNode, type FolderNodeOptions } from './folder-node/folder-node.js';
-export type { FolderService, FolderSystem, ServiceRunner } from './folder-node/posix-system.js';
 export { InstallError, type InstallErrorCode } from './install-error.js';
 export { itemId, KINDS, type Item, type ItemKind, type StateOf } from './item/item.js';
 export { describeStep, type Step } from './item/step.js';

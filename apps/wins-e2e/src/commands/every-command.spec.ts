@@ -67,6 +67,16 @@ describe('the packaged program for Linux', () => {
     );
   });
 
+  it.each([
+    [['install'], 'install a node'],
+    [['uninstall', '--dry-run'], 'install a node'],
+    [['up', '--service', '/service.json'], 'upgrade a service'],
+  ])('changes nothing with %s, as wins is deployed on Windows', async (words, tried) => {
+    const { code, stderr } = await run(...words);
+    const found = `cannot ${tried} on linux: wins is deployed on Windows`;
+    expect([code, stderr.endsWith(`${found}\n`)]).toEqual([65, true]);
+  });
+
   it('says so when its working directory was removed', async () => {
     using workspace = new Workspace();
     const gone = workspace.path('gone');

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { copyFileSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import { startProgram, type RunningProgram } from '../testing/built-program.js';
 import type { CommandHost } from '../testing/every-command.js';
-import { packageFolder } from '../testing/packages/package-folder.js';
+import { standIn } from '../testing/packages/package-folder.js';
 import { HostProgram } from '../testing/tunnel/tunnel.js';
 import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
@@ -52,7 +51,7 @@ export class PackagedHost implements CommandHost, AsyncDisposable {
   static async start(isService: boolean): Promise<PackagedHost> {
     const echo = await HostProgram.tcp((socket) => socket.pipe(socket));
     const world = await UpgradeWorld.empty('my bin/wins');
-    const packaged = path.join(packageFolder(), 'wins');
+    const packaged = standIn('wins');
     copyFileSync(packaged, world.target);
     const upgrader = world.workspace.path('wins-upgrade');
     copyFileSync(packaged, upgrader);

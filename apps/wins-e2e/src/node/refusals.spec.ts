@@ -2,13 +2,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { silent } from '@wins/rancher-server/testing';
 import { nodeRelease } from '../testing/node/node-release.js';
-import {
-  CANARY,
-  NodeWorld,
-  packagedProgram,
-  startCluster,
-  type Cluster,
-} from '../testing/node/node-world.js';
+import { CANARY, NodeWorld, startCluster, type Cluster } from '../testing/node/node-world.js';
+import { standIn } from '../testing/packages/package-folder.js';
 
 describe('a node that cannot join', () => {
   let cluster: Cluster;
@@ -149,7 +144,7 @@ it('is what the packaged program makes of an empty folder, and takes away again'
   await using world = new NodeWorld();
   await world.wins(['install', '--dry-run']);
   const before = world.snapshot();
-  const program = packagedProgram();
+  const program = standIn('wins');
   const said = await world.say(['install'], {}, program);
   expect([said.code, said.outcome]).toEqual([0, 'installed']);
   expect(await world.serves()).toBe(true);

@@ -1,14 +1,13 @@
 // Upgrades through a daemon as those of the original are, with the executable that is released: the daemon on trial sees that its upgrader
 // runs from where a daemon's verified copies lie.
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import { runWins } from '../testing/built-program.js';
-import { packageFolder } from '../testing/packages/package-folder.js';
+import { standIn } from '../testing/packages/package-folder.js';
 import { processesWith, until } from '../testing/process-table.js';
 import { nodeWithGoDaemon } from '../testing/upgrade/node-with-go-daemon.js';
 import { sha256 } from '../testing/upgrade/upgrade-world.js';
 
-const RELEASE = path.join(packageFolder(), 'wins');
+const RELEASE = standIn('wins');
 
 describe('an upgrade through a daemon of the original', () => {
   it.each([

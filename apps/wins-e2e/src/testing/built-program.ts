@@ -93,7 +93,11 @@ export function startProgram(
   };
 }
 
-/** Runs `wins` with these arguments to its end. */
-export function runWins(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<Outcome> {
-  return startWins(args, environment).outcome;
+/** Runs `wins` with these arguments to its end; or another program of JavaScript. */
+export function runWins(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  program = WINS,
+): Promise<Outcome> {
+  return startProgram(process.execPath, [program, ...args], environment).outcome;
 }

@@ -3,6 +3,7 @@ import { chmodSync, copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http2';
 import path from 'node:path';
 import { runWins, type Outcome } from '../testing/built-program.js';
+import { standIn } from '../testing/packages/package-folder.js';
 import { until } from '../testing/process-table.js';
 import {
   crashing,
@@ -57,6 +58,7 @@ describe('a real daemon', () => {
     const { code, stderr } = await runWins(
       ['up', '--service', world.definition],
       world.workspace.environment,
+      standIn('wins.cjs'),
     );
     expect([code, stderr]).toEqual([65, expect.stringContaining('another system')]);
     expect(world.supervisor.started).toHaveLength(1);

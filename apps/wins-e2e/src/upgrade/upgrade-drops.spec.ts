@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { runWins } from '../testing/built-program.js';
+import { standIn } from '../testing/packages/package-folder.js';
 import { singleFile } from '../testing/upgrade/single-file.js';
 import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
@@ -26,7 +27,7 @@ async function node() {
   await world.rest();
   /** The same config without the section. */
   const without = (name: string) => workspace.write(name, JSON.stringify(content));
-  const wins = (...words: string[]) => runWins(words, workspace.environment);
+  const wins = (...words: string[]) => runWins(words, workspace.environment, standIn('wins.cjs'));
   return { world, helper, without, wins };
 }
 

@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, readFileSync, renameSync } from 'node:fs';
 import { runWins } from '../testing/built-program.js';
+import { standIn } from '../testing/packages/package-folder.js';
 import { Daemon } from '../testing/daemon.js';
 import { until } from '../testing/process-table.js';
 import { singleFile } from '../testing/upgrade/single-file.js';
@@ -20,10 +21,9 @@ const UNWELL = (version: string) =>
 
 /** What the doctor says of upgrades: levels and findings. */
 async function doctor(world: UpgradeWorld) {
-  const { stdout } = await runWins(['doctor', '--json', '--config', world.config], {
-    ...world.workspace.environment,
-    WINS_SERVICE: world.definition,
-  });
+  const environment = { ...world.workspace.environment, WINS_SERVICE: world.definition };
+  const words = ['doctor', '--json', '--config', world.config];
+  const { stdout } = await runWins(words, environment, standIn('wins.cjs'));
   const { findings } = JSON.parse(stdout.toString()) as {
     findings: { check: string; level: string; found: string }[];
   };

@@ -52,7 +52,7 @@ export async function runApp(typed: RunOptions): Promise<number> {
   return runAtTerminal(options);
 }
 
-/** On other systems than Windows the supervisor of the daemon names the service in a variable. */
+/** Specs have a supervisor in place of the service manager of Windows: it names the service in a variable. */
 function serviceOfSupervisor(): string | undefined {
   return process.platform === 'win32' ? undefined : process.env['WINS_SERVICE'];
 }

@@ -75,7 +75,7 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
       return { path: directory, place, ...found };
     },
     verifyAudit: (directory) => verifyAuditLog(directory, { newestBytes: VERIFIED_BYTES }),
-    latestUpgrade: () => loadUpgrader().latestUpgrade(process.env['WINS_SERVICE']),
+    latestUpgrade: () => loadUpgrader().latestUpgrade(),
     reachPipe: async (name) => void (await connect(name)).destroy(),
     pipeAccess: (name) => socketAccess(resolvePipePath(name).address, system.fileTrust()),
     daemonInfo: (server) => {

@@ -20,7 +20,7 @@ import {
 } from '@wins/wins-program';
 import { agentProof } from './agent-proof.js';
 import { askServer, findNodeId, readIfThere, readNodeId, type AskedWish } from './ask-server.js';
-import { composeNode } from './compose-node.js';
+import { composeNode } from '../compose.js';
 import { joinedEnvironment, rememberJoined } from './joined-before.js';
 import type { NodeParts } from './node-parts.js';
 import {

@@ -3,7 +3,8 @@ import { SERVICE_NAME } from '@wins/wins-program';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { composeNode } from './compose-node.js';
+import { composeNode } from '../compose.js';
+import '../testing/stand-ins.js';
 import type { NodeParts } from './node-parts.js';
 import { changeNode, removeNode, type NodeTask } from './node-task.js';
 

@@ -87,12 +87,6 @@ export const PIPE_ENVIRONMENT = [
   ['WINS_RUNTIME_DIR', 'folder of the sockets that stand for the pipes elsewhere than on Windows'],
 ] as const;
 
-/** Variables that say where the daemon is. */
-export const DAEMON_ENVIRONMENT = [
-  ...PIPE_ENVIRONMENT,
-  ['WINS_SERVICE', 'file that stands for the service elsewhere than on Windows'],
-] as const;
-
 /** For {@link UsageError}: two options that exclude each other. */
 export function refuseBoth(values: Readonly<Record<string, unknown>>, one: string, other: string) {
   if (values[one] && values[other])

@@ -1,7 +1,7 @@
 import { command } from '../command-line/command.js';
 import { switchOption } from '../command-line/option.js';
 import { server } from '../load-applications.js';
-import { configOption, DAEMON_ENVIRONMENT, textOutput } from './daemon-options.js';
+import { configOption, PIPE_ENVIRONMENT, textOutput } from './daemon-options.js';
 
 /** `wins doctor` */
 export const doctor = command({
@@ -9,7 +9,7 @@ export const doctor = command({
   summary: 'Examine this host and its daemon, without changing anything',
   details: 'The exit code is 0 if all is well, 1 after warnings, 2 after problems.',
   page: 'errors.md',
-  environment: DAEMON_ENVIRONMENT,
+  environment: PIPE_ENVIRONMENT,
   options: {
     config: configOption,
     registries: switchOption('Ask the registries that registries.yaml names, too'),

@@ -34,12 +34,6 @@ export const upIn = (inside?: Inside) =>
       'If the new release does not serve, the old one is put back. The exit code is 0 if the new release serves, 1 if the old one was ' +
       'put back, 64 for an invalid command line, 65 if the upgrade was refused, 70 if it failed, 75 if another upgrade is running.',
     page: 'upgrade.md',
-    environment: [
-      [
-        'WINS_SERVICE',
-        'file that stands for the service elsewhere than on Windows, unless --service is given',
-      ],
-    ],
     options: {
       path: textOption('The new release (default: this program)', {
         placeholder: 'FILE',

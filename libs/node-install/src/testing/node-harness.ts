@@ -23,7 +23,7 @@ import { uninstall, type UninstallReport } from '../run/uninstall.js';
 import { installPlaces } from '../wish/install-places.js';
 import type { ConfigChanges, InstallWish, StagedProgram } from '../wish/install-wish.js';
 import { PosixNode, type PosixNodeOptions } from './posix-node.js';
-import type { ServiceRunner } from '../folder-node/posix-system.js';
+import type { ServiceRunner } from './posix-system.js';
 
 /** Thousands of durable writes: in memory they are as real and need no disk. */
 const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();

@@ -1,5 +1,5 @@
 import { posixFileTrust } from '@wins/trusted-files';
-import { FolderNode, type FolderNodeOptions } from '../folder-node/folder-node.js';
+import { FolderNode, type FolderNodeOptions } from './folder-node.js';
 import type { NodeHost, ProgramSwap } from '../ports.js';
 
 /** What a node of specs takes from outside. */

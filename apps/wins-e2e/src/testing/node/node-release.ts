@@ -1,8 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { ROOT, type Workspace } from '../workspace.js';
-
-const DIST = path.join(ROOT, 'dist');
+import { standIn } from '../packages/package-folder.js';
+import type { Workspace } from '../workspace.js';
 
 /**
  * A release as one small file, which runs the built programs: it is copied in no time, and so are they when its version is another.
@@ -10,7 +9,7 @@ const DIST = path.join(ROOT, 'dist');
  * @param more - JavaScript that it runs first; `args` are its arguments.
  */
 export function nodeRelease(workspace: Workspace, version?: string, more = ''): string {
-  const folder = version === undefined ? DIST : copyOfDist(workspace, version);
+  const folder = version === undefined ? standIn() : copyOfDist(workspace, version);
   const source = `const args = process.argv.slice(2);\n${more}\nrequire(${JSON.stringify(path.join(folder, 'wins.cjs'))});`;
   return workspace.program(`releases/${version ?? 'this'}-${more.length}`, source);
 }
@@ -18,8 +17,8 @@ export function nodeRelease(workspace: Workspace, version?: string, more = ''): 
 function copyOfDist(workspace: Workspace, version: string): string {
   const folder = workspace.path('dist', version);
   mkdirSync(folder, { recursive: true });
-  for (const name of readdirSync(DIST).filter((each) => /^wins.*\.cjs$|\.node$/.test(each))) {
-    const file = path.join(DIST, name);
+  for (const name of readdirSync(standIn()).filter((each) => /^wins.*\.cjs$|\.node$/.test(each))) {
+    const file = standIn(name);
     if (name.endsWith('.node')) copyFileSync(file, path.join(folder, name));
     else {
       const text = readFileSync(file, 'utf8').replace(/VERSION ?= ?"v\d[^"]*"/g, (found) =>

@@ -13,17 +13,11 @@ import { startRancher, type RancherDouble } from '@wins/rancher-server/testing';
 import { startApiServer, type ApiServer } from '@wins/system-agent/testing';
 import type { CertificateAuthority } from '@wins/wins-program/testing';
 import { startProgram, type Outcome, type RunningProgram } from '../built-program.js';
-import { packageFolder } from '../packages/package-folder.js';
 import { nodeRelease } from './node-release.js';
 import { Workspace } from '../workspace.js';
 
 /** A token of registration: in no argument, log, record, message or file. */
 export const CANARY = 'canary-of-a-token-0123456789';
-
-/** The packaged program. */
-export function packagedProgram(): string {
-  return path.join(packageFolder(), 'wins');
-}
 
 /** What a command about a node says to programs. */
 export interface Said {

@@ -2,14 +2,32 @@ import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { ROOT } from '../workspace.js';
 
+const found = new Map<string, string>();
+
 /**
  * Where the package is, which is made once before the end-to-end tests.
  *
  * @throws Error when it is not made of the programs in dist/: `node tools/prepare.mjs package` makes it.
  */
 export function packageFolder(): string {
-  const stdio = ['ignore', 'ignore', 'pipe'] as const;
-  const args = ['tools/prepare.mjs', '--check', 'package'];
-  execFileSync(process.execPath, args, { cwd: ROOT, stdio: [...stdio] });
-  return path.join(ROOT, 'dist', 'package');
+  return made('package');
+}
+
+/**
+ * A program with what stands for a service manager on Linux: `wins.cjs` and the others, or `wins` for the executable.
+ *
+ * @throws Error when it is not made of the programs in dist/: `node tools/prepare.mjs stand-ins` makes it.
+ */
+export function standIn(name = ''): string {
+  return path.join(made('stand-ins'), name);
+}
+
+function made(need: string): string {
+  const folder = found.get(need) ?? path.join(ROOT, 'dist', need);
+  if (!found.has(need)) {
+    const args = ['tools/prepare.mjs', '--check', need];
+    execFileSync(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] });
+    found.set(need, folder);
+  }
+  return folder;
 }

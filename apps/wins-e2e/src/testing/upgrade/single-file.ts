@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import path from 'node:path';
-import { ROOT } from '../workspace.js';
+import { standIn } from '../packages/package-folder.js';
 
 /** The programs beside `wins.cjs`. */
 const PARTS = [
@@ -16,7 +15,7 @@ const PARTS = [
 /** The built program as one file that can be run by its path, as a release of this version. */
 export function singleFile(version: string): string {
   const part = (name: string) =>
-    readFileSync(path.join(ROOT, 'dist', name), 'utf8').replaceAll('"v1.0.0"', `"${version}"`);
+    readFileSync(standIn(name), 'utf8').replaceAll('"v1.0.0"', `"${version}"`);
   const parts = PARTS.map(
     (name) => `${JSON.stringify(`./${name}`)}: (module, exports, require) => {\n${part(name)}\n},`,
   );

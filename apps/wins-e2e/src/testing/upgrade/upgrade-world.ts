@@ -5,7 +5,8 @@ import path from 'node:path';
 import { startProgram, type Outcome, type RunningProgram } from '../built-program.js';
 import { fakeRelease, type Misbehaviour } from './fake-release.js';
 import { Supervisor } from './supervisor.js';
-import { ROOT, Workspace } from '../workspace.js';
+import { standIn } from '../packages/package-folder.js';
+import { Workspace } from '../workspace.js';
 
 /** What happens at an effect: the process is killed before or after it, or the effect fails with an error of the system. */
 export type Fault = 'before' | 'after' | 'EBUSY' | 'ENOSPC' | 'EROFS' | 'EIO' | 'ECONNRESET';
@@ -23,10 +24,10 @@ export interface Result {
 }
 
 /** A process that upgrades, as the program that is named, if one is, and counts what it and those before it did. */
-const DRIVER = `
+const driver = (upgrade: string, wins: string) => `
 const fs = require('node:fs');
 if (process.env.UPGRADE_PROGRAM) process.argv[1] = process.env.UPGRADE_PROGRAM;
-const upgrade = require(${JSON.stringify(path.join(ROOT, 'dist', 'wins-upgrade.cjs'))});
+const upgrade = require(${JSON.stringify(upgrade)});
 const { faults, trace } = JSON.parse(process.env.UPGRADE_DRIVER);
 let count = fs.existsSync(trace) ? fs.readFileSync(trace, 'utf8').split('\\n').length - 1 : 0;
 const die = () => { process.kill(process.pid, 'SIGKILL'); return new Promise(() => undefined); };
@@ -38,11 +39,11 @@ const around = async (effect, act) => {
   const result = await act();
   return fault === 'after' ? die() : result;
 };
-require.cache[require.resolve(${JSON.stringify(path.join(ROOT, 'dist', 'wins-upgrade.cjs'))})].exports = {
+require.cache[require.resolve(${JSON.stringify(upgrade)})].exports = {
   ...upgrade,
   runUpgrade: (options, more) => upgrade.runUpgrade(options, { ...more, around }),
 };
-require(${JSON.stringify(path.join(ROOT, 'dist', 'wins.cjs'))});
+require(${JSON.stringify(wins)});
 `;
 
 /** A node with the service on it, in a folder of its own. */
@@ -68,7 +69,8 @@ export class UpgradeWorld implements AsyncDisposable {
       'config',
       JSON.stringify({ listen: this.pipe, service: this.definition }),
     );
-    this.driver = workspace.write('driver.cjs', DRIVER);
+    const programs = [standIn('wins-upgrade.cjs'), standIn('wins.cjs')] as const;
+    this.driver = workspace.write('driver.cjs', driver(...programs));
   }
 
   /** A node that has no service yet. */

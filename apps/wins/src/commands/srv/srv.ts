@@ -3,7 +3,7 @@ import { command, type Group } from '../../command-line/command.js';
 import { server } from '../../load-applications.js';
 import { allowDropOption } from '../allow-drop.js';
 import {
-  DAEMON_ENVIRONMENT,
+  PIPE_ENVIRONMENT,
   FORMS,
   recordsOutput,
   refuseBoth,
@@ -24,7 +24,7 @@ const run = command({
   details: 'The Windows service runs this command.',
   page: 'architecture.md',
   environment: [
-    ...DAEMON_ENVIRONMENT,
+    ...PIPE_ENVIRONMENT,
     [
       'WINS_CSI_PROXY_SERVICE',
       'file that stands for the service of csi-proxy elsewhere than on Windows',

@@ -1,13 +1,16 @@
+import type { InstallPlaces } from '@wins/node-install';
 import { connectPipe } from '@wins/pipe-transport';
-import { securedPipeClient } from '@wins/windows-host';
 import type { Effects, SystemParts } from '@wins/service-upgrade';
-import { SERVICE_NAME } from '@wins/wins-program';
+import { securedPipeClient, windowsNode } from '@wins/windows-host';
+import { DAEMON_SERVICE, SERVICE_NAME } from '@wins/wins-program';
 import { createDaemonProbe, type DialPipe } from '../daemon-client.js';
+import type { NodeOfSystem } from '../install/node-parts.js';
+import { lockNode } from './lock-node.js';
 import { WindowsServiceControl } from './windows-service-control.js';
 import { createWindowsUpgradeHost } from './windows-upgrade-host.js';
 
-/** What Windows gives to an upgrade. */
-export function windowsUpgradeParts(
+/** The parts of Windows for an upgrade. */
+export function upgradeParts(
   name: string = SERVICE_NAME,
   effects: Effects,
   defaultTarget?: string,
@@ -20,8 +23,19 @@ export function windowsUpgradeParts(
   };
 }
 
+/** The parts of Windows for an installation. */
+export function nodeParts(places: InstallPlaces, effects: Effects): NodeOfSystem {
+  const upgrade = upgradeParts(SERVICE_NAME, effects, places.program);
+  return {
+    ...{ places, dialOf: dialService(SERVICE_NAME) },
+    system: { platform: 'win32', ...windowsNode(DAEMON_SERVICE) },
+    lockNode: () => lockNode(places, { effects, host: upgrade.host }),
+    upgrade,
+  };
+}
+
 /** Connects to the pipe of a service. Any process may have taken its name before: only the service, or an account with privileges, is asked. */
-export function dialService(name: string): DialPipe {
+function dialService(name: string): DialPipe {
   const security = securedPipeClient({ service: name });
   return (pipe) => () => connectPipe(pipe, { security });
 }

@@ -1,5 +1,5 @@
 /**
- * The one place where an upgrade is put together from its parts.
+ * The one place where an upgrade and a node are put together from their parts.
  */
 import {
   ConfigError,
@@ -15,25 +15,25 @@ import {
   Effects,
   throughLinks,
   UpgradeError,
+  UpgradeLog,
   type Around,
   type ServedConfig,
   type ServiceStatus,
   type SystemParts,
   type UpgradeContext,
 } from '@wins/service-upgrade';
+import type { InstallPlaces } from '@wins/node-install';
 import { messageOf } from '@wins/wins-program';
 import { randomUUID } from 'node:crypto';
-import path from 'node:path';
-import { createDaemonProbe } from './daemon-client.js';
-import { createPosixUpgradeHost } from './posix/posix-upgrade-host.js';
-import { SupervisedService } from './posix/supervised-service.js';
+import type { NodeParts } from './install/node-parts.js';
+import { system } from './system.js';
 
 /** What an upgrade takes from outside, beside what {@link UpgradeContext} says. */
 export interface UpgradeSettings
   extends
     Pick<UpgradeContext, 'log' | 'askedBy' | 'attempt' | 'knownVersions' | 'refuseDrops'>,
     Partial<Record<'id' | 'ownFile', string | undefined>> {
-  /** The service: its name on Windows, default `rancher-wins`; elsewhere its definition file, default `WINS_SERVICE` of the environment. */
+  /** The name of the service. Default: `rancher-wins`. */
   readonly service?: string | undefined;
   /** Default 60,000. */
   readonly waitMs?: number | undefined;
@@ -47,7 +47,7 @@ const LONGEST_RUN_MS = 30_000;
 /** Makes the parts for this system. */
 export async function composeUpgrade(settings: UpgradeSettings): Promise<UpgradeContext> {
   const effects = new Effects(settings.around);
-  const parts = await systemParts(settings.service, effects);
+  const parts = await system.upgradeParts(settings.service, effects);
   const { askedBy, attempt, knownVersions, refuseDrops } = settings;
   return {
     ...contextOf(parts, effects, settings),
@@ -57,7 +57,7 @@ export async function composeUpgrade(settings: UpgradeSettings): Promise<Upgrade
 }
 
 /** What each upgrade works with. */
-export function contextOf(
+function contextOf(
   parts: SystemParts,
   effects: Effects,
   { id, ownFile, log, waitMs = DEFAULT_WAIT_MS }: UpgradeSettings,
@@ -71,35 +71,19 @@ export function contextOf(
   };
 }
 
-/** Whether there can be an upgrade at all: systems without a service manager need a file that stands for the service. */
-export function isServiceNamed(service: string | undefined): boolean {
-  return process.platform === 'win32' || definitionFile(service) !== undefined;
-}
-
-function definitionFile(service: string | undefined): string | undefined {
-  return service ?? process.env['WINS_SERVICE'];
-}
-
-async function systemParts(service: string | undefined, effects: Effects): Promise<SystemParts> {
-  // The platform is a constant of a bundle: the one for Windows does without the parts of others.
-  if (process.platform !== 'win32') return posixParts(service, effects);
-  const { windowsUpgradeParts } = await import('./windows/windows-upgrade-parts.js');
-  return windowsUpgradeParts(service, effects);
-}
-
-function posixParts(service: string | undefined, effects: Effects): SystemParts {
-  const definition = definitionFile(service);
-  if (definition === undefined || !path.isAbsolute(definition)) {
-    throw new UpgradeError(
-      'refused',
-      `there is no service to upgrade: found ${definition ?? 'none named'}; wanted --service, or WINS_SERVICE in the environment, with the absolute path of its definition`,
-    );
-  }
-  return {
-    service: new SupervisedService(definition, effects),
-    host: createPosixUpgradeHost(),
-    probe: createDaemonProbe(),
-  };
+/**
+ * Makes the parts of the node that this process runs on.
+ *
+ * @param waitMs - How long the daemon may take to end, and to prove itself, in milliseconds. Default 60,000.
+ * @param log - Gets lines of JSON about the replacement of the program.
+ */
+export async function composeNode(
+  places: InstallPlaces,
+  { waitMs, log }: Pick<UpgradeSettings, 'waitMs'> & { readonly log: (line: string) => void },
+): Promise<NodeParts> {
+  const effects = new Effects();
+  const { upgrade, ...node } = await system.nodeParts(places, effects);
+  return { ...node, upgrade: contextOf(upgrade, effects, { log: new UpgradeLog(log), waitMs }) };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ServiceRunner } from '@wins/node-install';
+import type { ServiceRunner } from '@wins/node-install/testing';
 import { parseServiceCommand } from '@wins/service-upgrade';
 import { DetachedProcess } from '@wins/wins-program';
 import { mkdirSync } from 'node:fs';

@@ -16,7 +16,7 @@ export interface FolderNodeOptions {
 }
 
 /**
- * A node in a folder, for development on Linux: files with modes below the folder, and one JSON file for what Windows keeps in its registry. A
+ * A node in a folder, for specs and the demonstration: files with modes below the folder, and one JSON file for what Windows keeps in its registry. A
  * runner starts its services.
  */
 export class FolderNode implements Pick<

@@ -1,0 +1,71 @@
+import { FolderNode } from '@wins/node-install/testing';
+import {
+  formatServiceCommand,
+  parseServiceCommand,
+  UpgradeError,
+  type ServiceControl,
+} from '@wins/service-upgrade';
+import { SERVICE_NAME } from '@wins/wins-program';
+import path from 'node:path';
+import { createDaemonProbe } from '../daemon-client.js';
+import { system, type System } from '../system.js';
+import { detachedServices } from './detached-services.js';
+import { createPosixUpgradeHost } from './posix-upgrade-host.js';
+import { lockByPipe, SupervisedService } from './supervised-service.js';
+
+/**
+ * What stands for a service manager where there is none: a file that `--service` or `WINS_SERVICE` names by its absolute path, with a
+ * supervisor that listens beside it; and a folder for the root of a node, which `WINS_NODE_ROOT` names.
+ */
+const STAND_INS: System = {
+  hasService: (name) => definitionFile(name) !== undefined,
+  upgradeParts: (name, effects) => {
+    const definition = definitionFile(name);
+    if (definition === undefined || !path.isAbsolute(definition))
+      throw new UpgradeError('refused', `there is no service: found ${definition ?? 'no name'}`);
+    const service = new SupervisedService(definition, effects);
+    return Promise.resolve({ service, host: createPosixUpgradeHost(), probe: createDaemonProbe() });
+  },
+  nodeParts: () => {
+    const root = process.env['WINS_NODE_ROOT'];
+    if (root === undefined || !path.isAbsolute(root))
+      throw new UpgradeError('refused', 'there is no node: WINS_NODE_ROOT names none');
+    const node = new FolderNode({ root, runner: detachedServices(path.join(root, 'run')) });
+    const service = folderService(node, path.join(root, 'node.lock'));
+    const upgrade = { service, host: createPosixUpgradeHost(), probe: createDaemonProbe() };
+    return Promise.resolve({ places: node.places, system: node, upgrade });
+  },
+};
+Object.assign(system, STAND_INS);
+
+function definitionFile(service: string | undefined): string | undefined {
+  return service ?? process.env['WINS_SERVICE'];
+}
+
+/** The service of the daemon, as `wins up` wants it, over the rooms of the node. */
+function folderService(node: FolderNode, lock: string): ServiceControl {
+  const { service: services, running } = node.rooms;
+  const name = SERVICE_NAME;
+  const item = { kind: 'service', name } as const;
+  const runs = { kind: 'running', service: name } as const;
+  return {
+    name,
+    defaultTarget: node.places.program,
+    query: async () => {
+      const found = await services.read(item);
+      const command = found && parseServiceCommand(found.command, () => true);
+      if (found === undefined || command === undefined) return undefined;
+      const state = (await running.read(runs)) === undefined ? 'stopped' : 'running';
+      return { command, state, isDisabled: found.startType === 'disabled' };
+    },
+    setCommand: async (command) => {
+      const { startType = 'automatic' } = (await services.read(item)) ?? {};
+      const state = { command: formatServiceCommand(command), startType };
+      await services.write(item, state, undefined);
+    },
+    remove: () => services.write(item, undefined, undefined),
+    start: () => running.write(runs, 'present', undefined),
+    stop: () => running.write(runs, undefined, undefined),
+    lock: () => lockByPipe(lock),
+  };
+}

@@ -1,0 +1,23 @@
+// node stand-ins.mjs OUT: the built programs, and what is one of them in "standIns" in its place; and the executable of these for Linux.
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { makeLinuxExecutable } from './linux-executable.mjs';
+import { applications, manifestOf, programs, root } from './programs.mjs';
+
+const out = path.resolve(root, process.argv[2]);
+const dist = path.join(root, 'dist');
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out);
+for (const name of readdirSync(dist).filter((each) => /\.(?:cjs|node)$/.test(each)))
+  copyFileSync(path.join(dist, name), path.join(out, name));
+for (const folder of applications.filter((each) => manifestOf(each).standIns !== undefined))
+  execFileSync(
+    process.execPath,
+    [path.join(root, 'tools/bundle.mjs'), folder, '--stand-ins', '--out', out],
+    { cwd: root, stdio: 'inherit' },
+  );
+await makeLinuxExecutable(
+  programs.map((file) => path.join(out, path.basename(file))),
+  path.join(out, 'wins'),
+);
