@@ -1,5 +1,8 @@
-import { applicationServiceDefinition } from '@wins/wins-api/contract';
-import { adminPipeOf } from '@wins/wins-program';
+import {
+  applicationServiceDefinition,
+  type ApplicationServiceServer,
+} from '@wins/wins-api/contract';
+import { adminPipeOf, COMMIT, VERSION } from '@wins/wins-program';
 import { AdminPipe } from './kernel/admin/admin-pipe.js';
 import { noteAdministrators } from './kernel/admin/note-administrators.js';
 import { FEATURES } from './features/features.js';
@@ -7,7 +10,6 @@ import { ensurePipeFolder } from './kernel/ensure-pipe-folder.js';
 import { createKernel, type KernelParts } from './kernel/create-kernel.js';
 import type { Feature, Kernel } from './kernel/feature.js';
 import { watchProcess } from './kernel/watch-process.js';
-import { createApplicationService } from './kernel/rpc/application-service.js';
 import { Health } from './kernel/rpc/health.js';
 
 /** How long answers may still be on their way once all processes have ended. */
@@ -53,7 +55,13 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { logger, events, audit, resources, system } = kernel;
   const adminName = adminPipeOf(config.start.loaded.config.listen);
   const health = new Health(['', 'wins.ApplicationService', ...features.healthNames]);
-  pipe.server.addService(applicationServiceDefinition, createApplicationService(kernel.checksum));
+  const application: ApplicationServiceServer = {
+    info: (_call, respond) =>
+      void kernel.checksum.then((Checksum) =>
+        respond(null, { Info: { Checksum, Version: VERSION, Commit: COMMIT } }),
+      ),
+  };
+  pipe.server.addService(applicationServiceDefinition, application);
   features.addServices(
     pipe.server,
     'main',

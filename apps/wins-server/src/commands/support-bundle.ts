@@ -1,10 +1,9 @@
-import { cleanerOf } from '../support/cleaner.js';
+import { cleanerOf, knownSecrets } from '../support/cleaner.js';
 import { makeMember, type MadeMember } from '../support/make-member.js';
 import { writeNewPrivateFile } from '@wins/trusted-files';
 import { EXIT, quoteText, type CommandSurroundings } from '@wins/wins-program';
 import path from 'node:path';
 import { thisDoctorHost } from '../doctor/this-doctor-host.js';
-import { knownSecrets } from '../support/known-secrets.js';
 import { heavyParts } from '../load-heavy-parts.js';
 import { supportMembers } from '../support/members.js';
 import { supportSource } from '../support/support-source.js';

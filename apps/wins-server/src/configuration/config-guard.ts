@@ -13,8 +13,7 @@ import { escapeText, quoteText, type GuardedKey } from '@wins/wins-program';
 import path from 'node:path';
 import type { Logger } from '../kernel/log/logger.js';
 import type { DaemonEvents } from '../kernel/daemon-events.js';
-import { missingKeys } from './missing-keys.js';
-import { servedNote, type ServedNote } from './served-note.js';
+import { missingKeys, servedNote, type ServedNote } from './served-note.js';
 
 export interface ConfigGuardParts {
   readonly logger: Logger;

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { judgeConfig } from './judge-config.js';
-import type { JudgingOptions } from './judging-options.js';
+import type { JudgingOptions } from './daemon-places.js';
 
 const OPTIONS: JudgingOptions = {
   ...{ platform: 'linux', isStrict: false },

@@ -10,9 +10,9 @@ import { quoteText } from '@wins/wins-program';
 import { agentSettings, isOff } from '../features/agent/agent-settings.js';
 import { csiProxySettings } from '../features/csi-proxy/settings/judge-settings.js';
 import { allowedBy } from './allowed-executables.js';
+import type { JudgingOptions } from './daemon-places.js';
 import { judgeListedFolders, judgeOwnFolders } from './judge-folders.js';
 import { judgePipes } from './judge-pipes.js';
-import type { JudgingOptions } from './judging-options.js';
 
 const UNUSED_BY_AGENT = [
   'imageCredentialProviderConfig',

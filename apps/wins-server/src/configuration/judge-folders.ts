@@ -2,10 +2,10 @@ import type { JudgedValue, WinsConfig } from '@wins/config';
 import { watchedPath as absolutePath } from '@wins/service-upgrade';
 import { TrustedFileError, type Distrust } from '@wins/trusted-files';
 import { quoteText } from '@wins/wins-program';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
 import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';
-import { daemonPlaces, type DaemonPlace } from './daemon-places.js';
-import type { JudgingOptions } from './judging-options.js';
-import { listedFolders } from './listed-folders.js';
+import { daemonPlaces, type DaemonPlace, type JudgingOptions } from './daemon-places.js';
 
 /** Windows makes no folder with a longer path; what is in it needs the rest. */
 const LONGEST_ON_WINDOWS = 200;
@@ -13,6 +13,9 @@ const LONGEST_ELSEWHERE = 3800;
 const LONGEST_NAME = 255;
 /** Windows has no files of these names. https://learn.microsoft.com/windows/win32/fileio/naming-a-file */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])$/i;
+
+/** A disk that does not answer must not keep a daemon from starting. */
+const LOOK_MS = 2000;
 
 /** Says which listed programs are folders: an error for who checks, a warning for a daemon that starts. */
 export async function judgeListedFolders(
@@ -98,4 +101,23 @@ function distrustOf(
     if (error instanceof TrustedFileError) return undefined;
     throw error;
   }
+}
+
+/** Which of the listed paths are folders, by their position; what cannot be looked at within two seconds is not. */
+async function listedFolders(paths: readonly string[]): Promise<readonly number[]> {
+  const folders: number[] = [];
+  const isOver = AbortSignal.timeout(LOOK_MS);
+  const over = new Promise<void>((resolve) => {
+    isOver.addEventListener('abort', () => resolve(), { once: true });
+  });
+  for (const [index, file] of paths.entries()) {
+    if (isOver.aborted) break;
+    if (!path.isAbsolute(file)) continue;
+    const look = stat(file).then(
+      (found) => found.isDirectory(),
+      () => false,
+    );
+    if ((await Promise.race([look, over])) === true) folders.push(index);
+  }
+  return folders;
 }

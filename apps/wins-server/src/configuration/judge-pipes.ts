@@ -10,8 +10,7 @@ import {
 } from '@wins/wins-program';
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
-import { daemonPlaces, pipeFolder } from './daemon-places.js';
-import type { JudgingOptions } from './judging-options.js';
+import { daemonPlaces, pipeFolder, type JudgingOptions } from './daemon-places.js';
 
 type PipeKey = 'listen' | 'proxy';
 const KEYS = ['listen', 'proxy'] as const satisfies readonly PipeKey[];

@@ -1,7 +1,6 @@
 import { describeLosses, loadConfig } from '@wins/config';
 import { thisSystem } from '../this-system.js';
-import { missingKeys } from './missing-keys.js';
-import { servedNote } from './served-note.js';
+import { missingKeys, servedNote } from './served-note.js';
 
 /** The configs of a service before and after an upgrade. */
 export interface ConfigOfService {

@@ -1,4 +1,4 @@
-import type { GuardedParts } from '@wins/config';
+import { droppedKeys, permittedDrops, type GuardedParts, type LoadedConfig } from '@wins/config';
 import { GUARDED_KEYS, type GuardedKey } from '@wins/wins-program';
 import { StateFile } from '@wins/files';
 import type { FileTrust } from '@wins/trusted-files';
@@ -42,4 +42,21 @@ function noteOf(json: unknown): ServedNote {
   if (served === undefined || !isNote) throw new TypeError('this is no note of ours');
   const keys = GUARDED_KEYS.filter((key) => lost?.includes(key));
   return { served, lost: keys, ...(typeof lostAt === 'string' && { lostAt }) };
+}
+
+/**
+ * Guarded keys of an earlier config that the next one lacks, unless they may go: by name, or by a permission for its content.
+ *
+ * @param allowed - Guarded keys that may go. Default: none.
+ */
+export async function missingKeys(
+  before: GuardedParts,
+  { config, path, sha256 }: LoadedConfig,
+  trust: FileTrust,
+  allowed: readonly string[] = [],
+): Promise<readonly GuardedKey[]> {
+  const dropped = droppedKeys(before, config).filter((key) => !allowed.includes(key));
+  if (dropped.length === 0) return [];
+  const permitted = await permittedDrops(path, sha256, trust);
+  return dropped.filter((key) => !permitted.includes(key));
 }

@@ -14,12 +14,11 @@ import { askPlanStatus } from '../commands/plan/show.js';
 import { askRunningDaemon } from '../commands/running-daemon.js';
 import { allowedBy } from '../configuration/allowed-executables.js';
 import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
-import { missingKeys } from '../configuration/missing-keys.js';
-import { servedNote } from '../configuration/served-note.js';
+import { missingKeys, servedNote } from '../configuration/served-note.js';
 import { loadKeptConfig } from '../configuration/start-config.js';
 import type { OperatingSystem } from '../operating-system.js';
 import { stateDirectoryOf } from '../state-directory.js';
-import { sparingUpgrader } from '../features/upgrade/sparing-upgrader.js';
+import { sparingUpgrader } from '../features/upgrade/process-hosts.js';
 import { loadUpgrader } from '../features/upgrade/upgrader.js';
 import type { AuditFolder, DoctorHost, FileJudgement, PipeAccess } from './doctor-host.js';
 

@@ -5,10 +5,10 @@ import { runtimeDirectory, TextError } from '@wins/wins-program';
 import { AuditTrail } from './audit/audit-trail.js';
 import type { LoadedConfig } from '@wins/config';
 import { hashFile } from '@wins/trusted-files';
+import { routeGrpcLog } from '@wins/wins-api';
 import { auditDirectoryOf } from './audit/audit-directory.js';
 import { HostCallGate } from '../features/host/host-call-gate.js';
-import { withDaemonVariables } from '../features/upgrade/daemon-variables.js';
-import { sparingUpgrader } from '../features/upgrade/sparing-upgrader.js';
+import { sparingUpgrader, withDaemonVariables } from '../features/upgrade/process-hosts.js';
 import { hostSystem } from '../host-system/select-host-system.js';
 import type { LogLevel } from './log/log-level.js';
 import type { Logger } from './log/logger.js';
@@ -19,8 +19,9 @@ import { DaemonEvents } from './daemon-events.js';
 import { FeatureSet } from './feature-set.js';
 import type { Feature, Kernel, StartedConfig } from './feature.js';
 import { daemonResources } from './admission/daemon-resources.js';
-import { mainPipe } from './main-pipe.js';
-import type { ServedPipe } from './served-pipe.js';
+import { slowTurnLog } from './admission/slow-turn-watch.js';
+import { ServedPipe } from './served-pipe.js';
+import { collectReads } from './service-runtime/memory/memory-return.js';
 
 export interface KernelParts {
   readonly config: StartedConfig;
@@ -69,7 +70,9 @@ export function createKernel(parts: KernelParts): ComposedKernel {
     features: () => features,
   });
   const resources = daemonResources(logger, loaded.tunnel.maxSessions);
-  const pipe = mainPipe({
+  routeGrpcLog((line) => logger.debug({ line }, 'gRPC'));
+  const pipe = new ServedPipe({
+    ...{ kind: 'main', what: 'gRPC pipe', read: collectReads(), turnEnded: slowTurnLog(logger) },
     ...{ pipe: listen, security: system.pipeSecurity, identify: system.identify },
     ...{ logger, events, resources },
   });

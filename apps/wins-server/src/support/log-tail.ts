@@ -1,7 +1,5 @@
-import { open, readdir } from 'node:fs/promises';
-import path from 'node:path';
-
-const NUMBER = /^\.(\d{6,9})\.log$/;
+import { NumberedFiles } from '@wins/files';
+import { open } from 'node:fs/promises';
 
 /**
  * The newest lines of a log in files `NAME.NUMBER.log`, the oldest first. What else is in the folder is not read.
@@ -9,16 +7,13 @@ const NUMBER = /^\.(\d{6,9})\.log$/;
  * @param mostBytes - As many bytes are read at most, of the newest files.
  * @throws what Node throws for a folder that cannot be read.
  */
-export async function logTail(folder: string, log: string, mostBytes: number): Promise<string> {
-  const numbered = (await readdir(folder)).flatMap((name) => {
-    const number = name.startsWith(log) ? NUMBER.exec(name.slice(log.length))?.[1] : undefined;
-    return number === undefined ? [] : [{ name, number: Number(number) }];
-  });
+export async function logTail(folder: string, prefix: string, mostBytes: number): Promise<string> {
+  const files = new NumberedFiles({ folder, prefix, suffix: 'log', digits: 6 });
   const parts: Buffer[] = [];
   let leftBytes = mostBytes;
-  for (const { name } of numbered.sort((one, other) => other.number - one.number)) {
+  for (const number of [...(await files.numbers())].reverse()) {
     if (leftBytes <= 0) break;
-    const bytes = await endOf(path.join(folder, name), leftBytes);
+    const bytes = await endOf(files.pathOf(number), leftBytes);
     parts.unshift(bytes);
     leftBytes -= bytes.length;
   }

@@ -1,6 +1,5 @@
 import { parseConfig } from '@wins/config';
-import { cleanerOf } from './cleaner.js';
-import { knownSecrets } from './known-secrets.js';
+import { cleanerOf, knownSecrets } from './cleaner.js';
 import { maskedConfig } from './support-source.js';
 import { shownCommand } from './service-facts.js';
 

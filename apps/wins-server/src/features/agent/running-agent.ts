@@ -2,12 +2,11 @@ import type { CommandRunner } from '@wins/process-manager';
 import type {
   AgentAct,
   AgentEvent,
-  AgentStatus,
-  AppliedPlan,
   PassResult,
   Plan,
   PlanFiles,
   ProviderRun,
+  SystemAgent,
 } from '@wins/system-agent';
 import type { FileTrust } from '@wins/trusted-files';
 import type { AgentSettings } from './agent-settings.js';
@@ -40,14 +39,10 @@ export interface PlanOutcome {
   readonly result?: PassResult;
 }
 
-export interface RunningAgent {
-  status(): AgentStatus;
-  history(): Promise<readonly AppliedPlan[]>;
+export interface RunningAgent extends Pick<SystemAgent, 'status' | 'history' | 'close'> {
   /**
    * Applies a plan once, or looks at what that would do. @throws AgentError `invalidPlan`,
    * `fileFailed`, `closed`.
    */
   apply(text: Buffer, isDryRun: boolean, signal: AbortSignal): Promise<PlanOutcome>;
-  /** Ends what it runs. Idempotent. */
-  close(): Promise<void>;
 }

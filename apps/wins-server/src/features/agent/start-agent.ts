@@ -22,7 +22,7 @@ import type { AgentParts, RunningAgent } from './running-agent.js';
 
 export function startAgent(parts: AgentParts): RunningAgent {
   const { settings, commands, trust, onAct, onProvider, onEvent } = parts;
-  const { connectionInfoFile, localPlanDirectory, isStrict } = settings;
+  const { connectionInfoFile, isStrict } = settings;
   const clock = systemClock;
   const fileFailed = (message: string, options: ErrorOptions) =>
     new AgentError('fileFailed', message, options);
@@ -32,11 +32,8 @@ export function startAgent(parts: AgentParts): RunningAgent {
   const onWarning = (message: string, error?: Error): void =>
     onEvent({ kind: 'warning', source: 'remote', message, ...(error && { error }) });
   const agent = createSystemAgent({
-    workDirectory: settings.workDirectory,
-    preserveWorkDirectory: settings.preserveWorkDirectory,
-    appliedPlanDirectory: settings.appliedPlanDirectory,
+    ...settings,
     stateDirectory: path.join(settings.appliedPlanDirectory, 'state'),
-    ...(localPlanDirectory !== undefined && { localPlanDirectory }),
     ...(connectionInfoFile !== undefined && {
       secrets: connectingStore({
         clock,
@@ -53,15 +50,13 @@ export function startAgent(parts: AgentParts): RunningAgent {
     }),
   });
   return {
-    status: () => agent.status(),
-    history: () => agent.history(),
+    ...agent,
     apply: async (text, isDryRun, signal) => {
       const parsed = parsePlan(text);
       const { plan, checksum } = parsed;
       if (isDryRun) return { plan, checksum, effects: await fileEffects(plan) };
       return { plan, checksum, result: await agent.applyOnce(parsed, signal) };
     },
-    close: () => agent.close(),
   };
 }
 

@@ -8,15 +8,6 @@ import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 /** What csi-proxy itself writes, beside the config. */
 const LOG_FILE = 'csi-proxy.log';
 
-export interface RemoveCsiProxyOptions {
-  /** Default: that of this system. */
-  readonly trust?: FileTrust;
-  /** Default: as this system has it. */
-  readonly host?: CsiProxyHost;
-  /** Default: the program beside this one. */
-  readonly load?: HeavyParts['csiProxy'];
-}
-
 /**
  * Takes away the csi-proxy that daemons with a config have installed; for an uninstallation, which takes the config away next.
  *
@@ -30,7 +21,11 @@ export async function removeCsiProxy(
     trust,
     host = csiProxyHost(),
     load = () => heavyParts().csiProxy(),
-  }: RemoveCsiProxyOptions = {},
+  }: {
+    readonly trust?: FileTrust;
+    readonly host?: CsiProxyHost;
+    readonly load?: HeavyParts['csiProxy'];
+  } = {},
 ): Promise<string | undefined> {
   const stateFolder = stateFolderOf(configFile);
   const isKept = hasRecord(stateFolder);

@@ -39,7 +39,7 @@ function tunnelMetrics(
   view: FeatureView<TunnelSettings, Tunnel>,
   { pipe }: Kernel,
 ): (event: DaemonEvent) => void {
-  const figures = (): TunnelEndpoint['figures'] => view.require().figures;
+  const figures = () => view.require().figures();
   const one = (value: number) => [[{}, value]] as const;
   // One metric of both pipes has one reader.
   metrics.read('wins_connections', () => [

@@ -20,7 +20,6 @@ import type { Logger } from '../../kernel/log/logger.js';
 import type { DaemonEvents } from '../../kernel/daemon-events.js';
 import { turnedAwayLog } from '../../kernel/turned-away-log.js';
 import { traceStream } from './trace-stream.js';
-import { TunnelFigures } from './tunnel-figures.js';
 import { WebSocketHandshakes, type Guest } from './web-socket-handshakes.js';
 
 /** How long streams may go on once the daemon ends. */
@@ -50,10 +49,20 @@ export interface OpenSession {
   readonly traffic: Readonly<TunnelTraffic>;
 }
 
+/** What the tunnel is doing, and has done since its start. */
+export interface TunnelFigures {
+  /** Connections of the pipe, those included whose handshake goes on. */
+  readonly connections: number;
+  readonly sessions: number;
+  readonly streams: number;
+  /** Of all sessions, those that have ended included. */
+  readonly traffic: Readonly<TunnelTraffic>;
+}
+
 /** A tunnel pipe that is served; its opener closes it. */
 export interface TunnelEndpoint {
   readonly address: string;
-  readonly figures: TunnelFigures;
+  figures(): TunnelFigures;
   /** The sessions that are open, the oldest first. */
   list(): readonly OpenSession[];
   /** Replaces the allowed ports for streams to come; those that are open stay. */
@@ -86,7 +95,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     },
   );
   const sessions = new Map<ServerTunnel, Pick<OpenSession, 'name' | 'client' | 'openedAt'>>();
-  const figures = new TunnelFigures(sessions, places);
+  let ended: Readonly<TunnelTraffic> = { receivedBytes: 0, sentBytes: 0, pauses: 0 };
   let { allowedPorts } = options;
   let lastId = 0;
 
@@ -155,7 +164,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
       events.publish({ type: 'tunnel', phase: 'ended', session: requester, reason });
       // Complete messages are still being delivered.
       await session.drain();
-      figures.ended(session.traffic);
+      ended = sum(ended, session.traffic);
       sessions.delete(session);
     });
   };
@@ -194,7 +203,14 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
   let closing: Promise<void> | undefined;
   return {
     address: listener.path.address,
-    figures,
+    figures: () => {
+      const open = [...sessions.keys()];
+      return {
+        ...{ connections: places.size, sessions: open.length },
+        streams: open.reduce((count, { streamCount }) => count + streamCount, 0),
+        traffic: open.reduce((all, { traffic }) => sum(all, traffic), ended),
+      };
+    },
     list: () =>
       [...sessions].map(([{ streamCount: streams, traffic }, about]) => ({
         ...about,
@@ -206,5 +222,13 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
       for (const session of sessions.keys()) session.allowPorts(ports);
     },
     close: () => (closing ??= close()),
+  };
+}
+
+function sum(one: Readonly<TunnelTraffic>, other: Readonly<TunnelTraffic>): TunnelTraffic {
+  return {
+    receivedBytes: one.receivedBytes + other.receivedBytes,
+    sentBytes: one.sentBytes + other.sentBytes,
+    pauses: one.pauses + other.pauses,
   };
 }

@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import { decide, type CsiProxyFacts } from './decide.js';
 import { afterStep, planSteps, programPath } from './after-step.js';
-import { MOVES, nextState, type CsiProxyState } from './component-state.js';
+import { MOVES, nextState, retryDelayMs, type CsiProxyState } from './component-state.js';
 import type { InstallRecord, ServiceCommand, StoredRelease } from './install-record.js';
-import { retryDelayMs } from './retry-delay.js';
 import type { CsiProxyWish } from '../settings/judge-settings.js';
 
 const FOLDER = 'C:\\csi';

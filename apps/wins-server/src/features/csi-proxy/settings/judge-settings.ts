@@ -1,9 +1,7 @@
 import type { CsiProxySettings as CsiProxySection, TlsSettings, WinsConfig } from '@wins/config';
-import { hasUser, quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/wins-program';
 import path from 'node:path';
-import { expandUrl } from './expand-url.js';
-import { judgeVersion } from './judge-version.js';
-import { judgeArguments } from './judge-arguments.js';
+import { judgeArguments, judgeUrl, judgeVersion, type Fault } from './judge-release.js';
 
 /** What a node is to have; every path is absolute. */
 export interface CsiProxyWish {
@@ -18,11 +16,9 @@ export interface CsiProxyWish {
   readonly trust: TlsSettings;
 }
 
-export interface SettingFault {
-  /** As in the file: `csi-proxy.url`. */
+/** What is wrong, or doubtful, with a key as it is in the file: `csi-proxy.url`. */
+export interface SettingFault extends Fault {
   readonly keyPath: string;
-  readonly found: string;
-  readonly wanted: string;
 }
 
 export type CsiProxySettings =
@@ -98,37 +94,21 @@ export function csiProxySettings(
 }
 
 /** Judges which release is wanted, from where, and with which arguments. */
-function judgeRelease({ version: text, url: template, sha256, args = [] }: CsiProxySection) {
+function judgeRelease(section: CsiProxySection) {
   const faults: SettingFault[] = [];
   const doubts: SettingFault[] = [];
-  const version = judgeVersion(text);
-  if ('found' in version) faults.push({ keyPath: 'csi-proxy.version', ...version });
+  const version = judgeVersion(section.version);
+  const keyPath = 'csi-proxy.version';
+  if ('found' in version) faults.push({ keyPath, ...version });
   else if (version.doubt !== undefined)
-    doubts.push({
-      ...{ keyPath: 'csi-proxy.version', found: version.doubt, wanted: 'v1.1.3 or later' },
-    });
-  const expanded = expandUrl(template, text);
-  const url = 'url' in expanded ? expanded.url : '';
-  const wrong = 'url' in expanded ? faultOfAddress(url, sha256 !== undefined) : expanded;
-  if (wrong !== undefined)
-    faults.push({ keyPath: 'csi-proxy.url', found: wrong.found, wanted: wrong.wanted });
-  const argument = 'found' in version ? undefined : judgeArguments(args, version.numbers);
-  if (argument !== undefined) {
-    const { index, found, wanted } = argument;
-    faults.push({ keyPath: `csi-proxy.args[${index}]`, found, wanted });
+    doubts.push({ keyPath, found: version.doubt, wanted: 'v1.1.3 or later' });
+  const url = judgeUrl(section);
+  if (typeof url !== 'string') faults.push({ keyPath: 'csi-proxy.url', ...url });
+  const fault =
+    'found' in version ? undefined : judgeArguments(section.args ?? [], version.numbers);
+  if (fault !== undefined) {
+    const { index, ...found } = fault;
+    faults.push({ keyPath: `csi-proxy.args[${index}]`, ...found });
   }
-  return { url, faults, doubts };
-}
-
-function faultOfAddress(
-  url: string,
-  hasDigest: boolean,
-): Omit<SettingFault, 'keyPath'> | undefined {
-  // It may have a password in it all the same, and would be in logs.
-  if (!URL.canParse(url)) return { found: 'a text that is none', wanted: 'an address' };
-  const address = new URL(url);
-  if (hasUser(address)) return { found: 'a user or password', wanted: 'an address without them' };
-  const { protocol } = address;
-  if (protocol === 'https:' || (protocol === 'http:' && hasDigest)) return undefined;
-  return { found: `the scheme ${protocol}`, wanted: 'https:, or http: with csi-proxy.sha256' };
+  return { url: typeof url === 'string' ? url : '', faults, doubts };
 }

@@ -1,6 +1,6 @@
 import type { HostCommand, ProcessHost } from '@wins/wins-program';
 import { posixProcessHost } from '../../posix.js';
-import { withDaemonVariables } from './daemon-variables.js';
+import { withDaemonVariables } from './process-hosts.js';
 
 const HIS = {
   ...{ RANCHER_WINS_SERVICE: '/his', rancher_wins_service: '/his' },

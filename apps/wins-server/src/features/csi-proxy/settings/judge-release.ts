@@ -1,0 +1,132 @@
+import type { CsiProxySettings } from '@wins/config';
+import { hasUser, quoteText } from '@wins/wins-program';
+
+/** Completes "found …; wanted …". */
+export interface Fault {
+  readonly found: string;
+  readonly wanted: string;
+}
+
+type VersionNumbers = readonly [major: number, minor: number, patch: number];
+
+const VERSION =
+  /^v?(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})(-[0-9A-Za-z]+(?:[.-][0-9A-Za-z]+)*)?$/;
+const MAX_VERSION = 64;
+const FIRST: VersionNumbers = [1, 0, 0];
+/** The first release that does not let a path become part of a command. */
+const SAFE: VersionNumbers = [1, 1, 3];
+
+/** Judges a version. It becomes part of an address and the name of a folder: nothing but a version passes. */
+export function judgeVersion(
+  text: string,
+): Fault | { readonly numbers: VersionNumbers; readonly doubt?: string } {
+  const wanted = 'a release such as v1.1.3';
+  const parts = text.length > MAX_VERSION ? null : VERSION.exec(text);
+  if (parts === null) return { found: quoteText(text, { maxLength: MAX_VERSION }), wanted };
+  const numbers = [Number(parts[1]), Number(parts[2]), Number(parts[3])] as const;
+  const [major] = numbers;
+  if (major >= 2) {
+    const found = `${text}: from v2 on csi-proxy is a library for drivers that run in HostProcess containers, without a program to install`;
+    return { found, wanted: `${wanted}, or no section csi-proxy` };
+  }
+  if (major < 1) return { found: `${text}, which cannot be a service`, wanted };
+  const isSafe = isAtLeast(numbers, SAFE) && parts[4] === undefined;
+  if (isSafe || isAtLeast(numbers, [1, 1, 4])) return { numbers };
+  const doubt = `${text} lets whoever may mount a volume run commands on the host; v1.1.3 is the first release that does not`;
+  return { numbers, doubt };
+}
+
+function isAtLeast(numbers: VersionNumbers, other: VersionNumbers): boolean {
+  const index = numbers.findIndex((number, at) => number !== other[at]);
+  return index === -1 || (numbers[index] ?? 0) > (other[index] ?? 0);
+}
+
+const VERBS = '%s, %v or %[1]s for the version, and %% for a percent sign';
+const PLACES: ReadonlySet<string> = new Set(['%s', '%v', '%[1]s']);
+const VERB = /%(?:\[\d*\])?.?/gu;
+
+/**
+ * Puts a version into the template of an address, as the printf of Go does for the templates that Rancher makes. What Go would print as a
+ * complaint into the address is an error here: another verb, `%2F`, a second `%s`, no place for the version.
+ */
+export function judgeUrl({ url: template, version, sha256 }: CsiProxySettings): Fault | string {
+  const faults: Fault[] = [];
+  let places = 0;
+  const url = template.replace(VERB, (verb, at: number) => {
+    if (verb === '%%') return '%';
+    const column = at + 1;
+    if (!PLACES.has(verb)) {
+      faults.push({ found: `${JSON.stringify(verb)} at column ${column}`, wanted: VERBS });
+    } else if (verb !== '%[1]s' && places > 0) {
+      // A verb without a number stands for the argument behind the last one, and there is one argument.
+      const found = `a second place, ${verb}, at column ${column}`;
+      faults.push({ found, wanted: '%[1]s there, which is the version again' });
+    }
+    places += 1;
+    return version;
+  });
+  if (places === 0)
+    faults.push({ found: `no place for the version, to column ${template.length}`, wanted: VERBS });
+  if (faults[0] !== undefined) return faults[0];
+  // It may have a password in it all the same, and would be in logs.
+  if (!URL.canParse(url)) return { found: 'a text that is none', wanted: 'an address' };
+  const address = new URL(url);
+  if (hasUser(address)) return { found: 'a user or password', wanted: 'an address without them' };
+  const { protocol } = address;
+  if (protocol === 'https:' || (protocol === 'http:' && sha256 !== undefined)) return url;
+  return { found: `the scheme ${protocol}`, wanted: 'https:, or http: with csi-proxy.sha256' };
+}
+
+/** What may be added, and the first release that knows it; csi-proxy ends at a flag that it does not know. */
+const ALLOWED: Readonly<Partial<Record<string, VersionNumbers>>> = {
+  ...{ add_dir_header: FIRST, alsologtostderr: FIRST, log_file_max_size: FIRST },
+  ...{ 'metrics-bind-address': [1, 3, 0], 'require-privacy': [1, 2, 0] },
+  ...{ skip_headers: FIRST, skip_log_headers: FIRST, stderrthreshold: FIRST },
+  ...{ v: FIRST, vmodule: FIRST, 'working-dir': [1, 1, 0] },
+};
+
+/** What the daemon sets, and by which key of the config it can be changed. */
+const OURS: Readonly<Partial<Record<string, string>>> = {
+  'windows-service': 'none: a service always has it',
+  log_file: 'none: the log lies beside the config',
+  logtostderr: 'none: a service has no standard error',
+  'kubelet-path': 'kubeletPath, a folder',
+};
+
+const FLAG = /^--?([A-Za-z][A-Za-z0-9_-]*)(?:=.*)?$/su;
+const MAX_ARGUMENTS = 64;
+const MAX_ARGUMENT = 1024;
+
+/**
+ * Judges what a config adds to the arguments: flags of this release, each whole (`-v=4`), and none of those that are set here. Pure.
+ *
+ * @returns What is wrong, and with which argument, counted from 0.
+ */
+export function judgeArguments(
+  added: readonly string[],
+  numbers: VersionNumbers,
+): (Fault & { readonly index: number }) | undefined {
+  if (added.length > MAX_ARGUMENTS) {
+    const found = `${added.length} arguments`;
+    return { index: MAX_ARGUMENTS, found, wanted: `at most ${MAX_ARGUMENTS}` };
+  }
+  for (const [index, argument] of added.entries()) {
+    const name = argument.length > MAX_ARGUMENT ? undefined : FLAG.exec(argument)?.[1];
+    if (name === undefined) {
+      const found = quoteText(argument, { maxLength: 64 });
+      return { index, found, wanted: 'one flag with its value, such as -v=4' };
+    }
+    const instead = Object.hasOwn(OURS, name) ? OURS[name] : undefined;
+    if (instead !== undefined) return { index, found: `-${name}`, wanted: instead };
+    const since = Object.hasOwn(ALLOWED, name) ? ALLOWED[name] : undefined;
+    if (since === undefined) {
+      const found = `-${name}, which is no flag of csi-proxy that may be set`;
+      return { index, found, wanted: `one of -${Object.keys(ALLOWED).join(', -')}` };
+    }
+    if (!isAtLeast(numbers, since)) {
+      const found = `-${name}, at which ${numbers.join('.')} ends`;
+      return { index, found, wanted: `version v${since.join('.')} or later for it` };
+    }
+  }
+  return undefined;
+}
