@@ -2,8 +2,9 @@ import { readBytes } from '@wins/trusted-files';
 import { errnoOf } from '@wins/wins-program';
 import { readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { goPlanJson } from '../plan/go-plan-json.js';
+
 import { parsePlan } from '../plan/parse-plan.js';
+import { PLAN } from '../plan/plan-format.js';
 import type { Plan } from '../plan/plan.js';
 import type { PlanFiles } from '../ports.js';
 import type { AppliedPlan } from '../system-agent.js';
@@ -39,7 +40,7 @@ export class AppliedPlans {
     await this.#files.ensurePrivateFolder(this.#folder);
     this.#known?.add(checksum);
     const names = await this.#names();
-    const text = Buffer.from(`{"Plan":${goPlanJson(plan)},"Checksum":"${checksum}"}`);
+    const text = Buffer.from(`{"Plan":${PLAN.json(plan) ?? '{}'},"Checksum":"${checksum}"}`);
     const newest = names.at(-1);
     if (newest !== undefined && (await this.#read(newest))?.equals(text) === true) return;
     const name = freeName(names, now);

@@ -1,10 +1,6 @@
 import { decodeAnyway } from '@wins/trusted-files';
-import { escapeText } from '@wins/wins-program';
-
-import { AgentError } from '../agent-error.js';
-import { foldKeys } from './fold-keys.js';
-import { planChecksum } from './plan-checksum.js';
-import { PLAN_KEYS, planSchema } from './plan-schema.js';
+import { createHash } from 'node:crypto';
+import { invalidPlan, PLAN, Reading } from './plan-format.js';
 import type { Plan } from './plan.js';
 
 /** What a Secret can hold. */
@@ -30,20 +26,18 @@ export interface ParsedPlan {
  */
 export function parsePlan(text: Buffer): ParsedPlan {
   if (text.length > MAX_BYTES) {
-    throw invalid(`found ${text.length} bytes; wanted at most ${MAX_BYTES}`);
+    throw invalidPlan(`found ${text.length} bytes; wanted at most ${MAX_BYTES}`);
   }
   // As Go does with bytes that are no UTF-8.
-  const { value, unknown } = foldKeys(parseJson(decodeAnyway(text)), PLAN_KEYS);
-  const parsed = planSchema.safeParse(value);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    const path = issue?.path ?? [];
-    const found = typeOf(path.reduce<unknown>(memberOf, value));
-    throw invalid(
-      `found ${found} at ${path.length > 0 ? pathText(path) : 'its top'}; wanted ${wanted(issue)}`,
-    );
-  }
-  return { plan: parsed.data, checksum: planChecksum(text), unknownKeys: unknown };
+  const value = parseJson(decodeAnyway(text));
+  const at = new Reading();
+  const plan = PLAN.read(value, at);
+  return { plan, checksum: planChecksum(text), unknownKeys: at.unknownKeys };
+}
+
+/** Lower-case hexadecimal SHA-256 of the bytes of a plan: two texts of one meaning are two plans, as they are to Rancher. */
+export function planChecksum(text: Buffer): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 function parseJson(text: string): unknown {
@@ -54,7 +48,7 @@ function parseJson(text: string): unknown {
     // The message of V8 quotes the text.
     const position = /at position (\d+)/.exec((error as Error).message)?.[1];
     const place = position === undefined ? '' : ` at position ${position}`;
-    throw invalid(`found text that is not JSON${place}; wanted one JSON object`);
+    throw invalidPlan(`found text that is not JSON${place}; wanted one JSON object`);
   }
 }
 
@@ -65,43 +59,7 @@ function refuseDepth(text: string): void {
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
     if (token === '[' || token === '{') depth += 1;
     else if (token === ']' || token === '}') depth -= 1;
-    if (depth > MAX_DEPTH) throw invalid(`found lists or objects nested deeper than ${MAX_DEPTH}`);
+    if (depth > MAX_DEPTH)
+      throw invalidPlan(`found lists or objects nested deeper than ${MAX_DEPTH}`);
   }
-}
-
-function memberOf(value: unknown, key: PropertyKey): unknown {
-  return (value as Record<PropertyKey, unknown> | undefined)?.[key];
-}
-
-function pathText(path: readonly PropertyKey[]): string {
-  const joined = path
-    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
-    .join('');
-  return escapeText(joined.replace(/^\./, ''), { maxLength: 256 });
-}
-
-function typeOf(value: unknown): string {
-  if (Array.isArray(value)) return 'a list';
-  if (value === null) return 'null';
-  if (typeof value === 'number' && !Number.isSafeInteger(value))
-    return 'a number that is no integer';
-  return TYPES[typeof value] ?? typeof value;
-}
-
-function wanted(issue: { readonly code: string; readonly expected?: unknown } | undefined): string {
-  // The one custom check is that of the map of probes.
-  return TYPES[issue?.code === 'custom' ? 'object' : String(issue?.expected)] ?? 'another type';
-}
-
-const TYPES: Readonly<Record<string, string>> = {
-  array: 'a list',
-  boolean: 'true or false',
-  int: 'an integer',
-  number: 'an integer',
-  object: 'an object',
-  string: 'text',
-};
-
-function invalid(what: string): AgentError {
-  return new AgentError('invalidPlan', `cannot read the plan: ${what}`);
 }

@@ -12,7 +12,7 @@ import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
 import { AgentError } from '../agent-error.js';
-import { planChecksum } from '../plan/plan-checksum.js';
+import { planChecksum } from '../plan/parse-plan.js';
 import { ProbeTarget } from '../testing/replay/probe-target.js';
 import { MemorySecrets } from '../testing/memory-secrets.js';
 import { ScenarioPlayer } from '../testing/replay/scenario-player.js';

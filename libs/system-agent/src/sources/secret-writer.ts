@@ -2,7 +2,7 @@ import { Backoff } from '@wins/time';
 import { AgentError } from '../agent-error.js';
 import { fitSecret, MAX_SECRET_BYTES, sizeOf } from '../decide/fit-secret.js';
 import { KEY, type SecretData } from '../decide/secret-keys.js';
-import { planChecksum } from '../plan/plan-checksum.js';
+import { planChecksum } from '../plan/parse-plan.js';
 import type { Clock, Secret, SecretStore } from '../ports.js';
 import { SOURCE_BACKOFF } from '../source-backoff.js';
 import type { Changes, KeptChanges } from './kept-changes.js';

@@ -28,12 +28,8 @@ export async function rewrite(
   return { repository };
 }
 
-/** Loaded when a rewrite needs it. */
-const load = () => import('re2js');
-type Expression = ReturnType<Awaited<ReturnType<typeof load>>['RE2JS']['compile']>;
-
-async function compiled(pattern: string, what: string): Promise<Expression> {
-  const { RE2JS: Go } = await load();
+async function compiled(pattern: string, what: string) {
+  const { RE2JS: Go } = await import('re2js');
   try {
     return Go.compile(pattern);
   } catch (error) {
@@ -42,7 +38,9 @@ async function compiled(pattern: string, what: string): Promise<Expression> {
   }
 }
 
-function replaceAll(text: string, expression: Expression, replacement: string): string {
+type GoRegExp = Awaited<ReturnType<typeof compiled>>;
+
+function replaceAll(text: string, expression: GoRegExp, replacement: string): string {
   const matcher = expression.matcher(text);
   const groupOf = (name: string): string => {
     const index = /^\d+$/.test(name) ? Number(name) : (expression.namedGroups()[name] ?? Infinity);

@@ -1,9 +1,9 @@
-import { goPlanJson } from './go-plan-json.js';
+import { PLAN } from './plan-format.js';
 import { parsePlan } from './parse-plan.js';
 
-const roundTrip = (text: string) => goPlanJson(parsePlan(Buffer.from(text)).plan);
+const roundTrip = (text: string) => PLAN.json(parsePlan(Buffer.from(text)).plan) ?? '';
 
-describe('goPlanJson', () => {
+describe('a plan as JSON', () => {
   it.each(['{}', 'null', '{"files":[],"probes":{}}'])('writes %s as an empty plan', (text) => {
     expect(roundTrip(text)).toBe('{}');
   });
