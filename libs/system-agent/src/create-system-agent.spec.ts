@@ -1,10 +1,9 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import type { AgentAct } from './agent-event.js';
 import { posixPlanFiles } from './apply/plan-files.js';
-import { unixDate } from './apply/unix-date.js';
 import { createSystemAgent } from './create-system-agent.js';
 import { connectingStore } from './kubernetes/connecting-store.js';
 import type { SecretStore } from './ports.js';
@@ -144,42 +143,5 @@ describe('createSystemAgent', () => {
     start({ secrets: Object.assign(secrets, { lastContactAt }), clock });
     while (clock.waits.length === 0) await new Promise((resolve) => setImmediate(resolve));
     expect(agent?.status().lastContactAt).toEqual(lastContactAt);
-  });
-
-  describe('with an interlock', () => {
-    const lock = (name: string): string => path.join(folder, 'lock', name);
-    const clock = new FakeClock();
-    const apply = (): Promise<unknown> =>
-      start({ interlockDirectory: path.join(folder, 'lock'), clock }).applyOnce(
-        planOf(shell('a', `cat ${lock('applyinator-active')}`)),
-        signal,
-      );
-    const pending = (text: string): void => {
-      mkdirSync(path.join(folder, 'lock'), { mode: 0o700 });
-      writeFileSync(lock('restart-pending'), text);
-    };
-
-    it('is active while a plan is applied', async () => {
-      expect(await apply()).toMatchObject({ outputs: { a: Buffer.from(unixDate(clock.now())) } });
-      expect(existsSync(lock('applyinator-active'))).toBe(false);
-    });
-
-    it('applies nothing before a restart that is to come', async () => {
-      pending(unixDate(new Date(clock.now().getTime() - 299_000)));
-      await expect(apply()).rejects.toMatchObject({ code: 'refused' });
-      expect(acts).toEqual([]);
-    });
-
-    it('takes what is no time for a restart that is asked for now', async () => {
-      pending('garbage');
-      await expect(apply()).rejects.toMatchObject({ code: 'refused' });
-      expect(readFileSync(lock('restart-pending'), 'utf8')).toBe(unixDate(clock.now()));
-    });
-
-    it('forgets a restart that was asked for more than 5 minutes ago', async () => {
-      pending(unixDate(new Date(clock.now().getTime() - 301_000)));
-      expect(await apply()).toMatchObject({ succeeded: true });
-      expect(existsSync(lock('restart-pending'))).toBe(false);
-    });
   });
 });

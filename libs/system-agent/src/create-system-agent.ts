@@ -1,7 +1,6 @@
 import { AgentError } from './agent-error.js';
 import { AppliedPlans } from './apply/applied-plans.js';
 import { createApplier } from './apply/create-applier.js';
-import { interlocked } from './apply/interlock.js';
 import { followLocalPlans } from './sources/local-plans.js';
 import { RemotePlan } from './sources/remote-plan.js';
 import { supervise } from './sources/supervise.js';
@@ -15,12 +14,10 @@ const ONCE = 'once';
  * takes anything else with it.
  */
 export function createSystemAgent(options: AgentOptions): SystemAgent {
-  const { clock, files, onEvent, localPlanDirectory, interlockDirectory } = options;
+  const { clock, files, onEvent, localPlanDirectory } = options;
   const startedAt = clock.now();
   const ended = new AbortController();
-  const applier = interlockDirectory
-    ? interlocked(createApplier(options), { directory: interlockDirectory, clock, files })
-    : createApplier(options);
+  const applier = createApplier(options);
   const passes = new Set<Promise<unknown>>();
   const sources: Promise<void>[] = [];
   let local: readonly PlanStatus[] = [];

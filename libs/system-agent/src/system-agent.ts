@@ -18,8 +18,6 @@ export interface AgentOptions {
   readonly localPlanDirectory?: string;
   /** Absent: no remote plan. */
   readonly secrets?: SecretStore;
-  /** `restart-pending` and `applyinator-active` are kept in it. Absent: off, as the original's daemon has it. */
-  readonly interlockDirectory?: string;
   readonly clock: Clock;
   readonly files: PlanFiles;
   /** Who may have written a local plan. By default, owners and modes of POSIX say it, by which no file on Windows is trusted. */

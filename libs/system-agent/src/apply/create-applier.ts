@@ -40,7 +40,12 @@ export function createApplier(options: ApplierOptions): Applier {
             return await act(context, recorded);
           } finally {
             await recorded;
-            if (!options.preserveWorkDirectory) await clear(context);
+            // What is held open stays until the next pass.
+            if (!options.preserveWorkDirectory)
+              await warnings.attempt(
+                ...([pass.source, 'work folder', 'the work folder is not removed yet'] as const),
+                () => work.clear(),
+              );
           }
         });
         const probes = await runProbes({ pass, clock, onEvent, warnings, client, tls, signal });
@@ -58,13 +63,10 @@ async function record({ pass, now, warnings }: PassContext, history: AppliedPlan
   const { plan, checksum, oneTime } = pass;
   // Between two applications there is nothing new to tell.
   if (oneTime === undefined) return;
-  try {
+  await warnings.attempt(pass.source, 'history', 'the plan is not in the history', async () => {
     if (oneTime.isRepeated !== true || !(await history.has(checksum)))
       await history.add(plan, checksum, now);
-    warnings.clear(pass.source, 'history');
-  } catch (error) {
-    warnings.tell(pass.source, 'history', 'the plan is not in the history', error);
-  }
+  });
 }
 
 /** @param recorded - Awaited before anything is done; what is recorded elsewhere goes to the disk at the same time. */
@@ -101,21 +103,7 @@ async function act(
 function tellOwners({ options, pass, warnings }: PassContext): void {
   const { source, plan } = pass;
   const owned = plan.files.filter(({ uid, gid }) => uid > 0 || gid > 0);
-  const [first] = owned;
-  if (options.files.hasOwners !== false || first === undefined) {
-    warnings.clear(source, 'owners');
-    return;
-  }
-  const message = `the owners of ${owned.length} files of the plan, such as ${quoteText(first.path)}, are left out: uid and gid mean nothing on this system`;
-  warnings.tell(source, 'owners', message);
-}
-
-/** What is held open stays until the next pass. */
-async function clear({ pass, work, warnings }: PassContext): Promise<void> {
-  try {
-    await work.clear();
-    warnings.clear(pass.source, 'work folder');
-  } catch (error) {
-    warnings.tell(pass.source, 'work folder', 'the work folder is not removed yet', error);
-  }
+  const [first] = options.files.hasOwners === false ? owned : [];
+  const message = `the owners of ${owned.length} files of the plan, such as ${quoteText(first?.path ?? '')}, are left out: uid and gid mean nothing on this system`;
+  warnings.tell(source, 'owners', first && message);
 }

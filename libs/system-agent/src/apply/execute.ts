@@ -115,9 +115,7 @@ async function runIn(
       signal,
     );
   } finally {
-    const failure = await whole?.close();
-    if (failure !== undefined) tellOutputs(context, failure);
-    else if (whole !== undefined) context.warnings.clear(pass.source, 'outputs');
+    if (whole !== undefined) tellOutputs(context, await whole.close());
   }
 }
 
@@ -134,7 +132,7 @@ async function openOutput(context: PassContext, place: string): Promise<OutputFi
 
 function tellOutputs({ warnings, pass }: PassContext, error: unknown): void {
   const message = 'the whole outputs of instructions are not kept on the node';
-  warnings.tell(pass.source, 'outputs', message, error);
+  warnings.tell(pass.source, 'outputs', error === undefined ? undefined : message, error);
 }
 
 function extensionsOf(environment: Readonly<Record<string, string>>): string[] {

@@ -12,11 +12,16 @@ export class Warnings {
     this.#onEvent = onEvent;
   }
 
-  /** `topic` names what it is about, such as a file. What differs each time, such as a name with a time in it, belongs into the error. */
-  tell(source: string, topic: string, message: string, error?: unknown): void {
+  /**
+   * `topic` names what it is about, such as a file. What differs each time, such as a name with a time in it, belongs into the error.
+   *
+   * @param message - Undefined: it is well again.
+   */
+  tell(source: string, topic: string, message: string | undefined, error?: unknown): void {
     const key = JSON.stringify([source, topic]);
     if (this.#told.get(key) === message) return;
     this.#told.delete(key);
+    if (message === undefined) return;
     this.#told.set(key, message);
     const [oldest] = this.#told.keys();
     if (this.#told.size > MAX_TOPICS && oldest !== undefined) this.#told.delete(oldest);
@@ -24,8 +29,18 @@ export class Warnings {
     this.#onEvent({ kind: 'warning', source, message, ...cause });
   }
 
-  /** It is well again. */
-  clear(source: string, topic: string): void {
-    this.#told.delete(JSON.stringify([source, topic]));
+  /** Does what may fail without harm to all else: that is told, and it is well again once it succeeds. */
+  async attempt(
+    source: string,
+    topic: string,
+    message: string,
+    act: () => Promise<void>,
+  ): Promise<void> {
+    try {
+      await act();
+      this.tell(source, topic, undefined);
+    } catch (error) {
+      this.tell(source, topic, message, error);
+    }
   }
 }

@@ -127,7 +127,7 @@ async function ask(name: string, probe: Probe, steps: OwnSteps): Promise<boolean
     warnings.tell(pass.source, topic, message);
     return undefined;
   }
-  warnings.clear(pass.source, topic);
+  warnings.tell(pass.source, topic, undefined);
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) return false;
   const timeoutMs = timeoutSeconds > 0 ? timeoutSeconds * 1000 : DEFAULT_PROBE_TIMEOUT_MS;
   const late = steps.deadlines.after(timeoutMs, probe);
@@ -135,8 +135,6 @@ async function ask(name: string, probe: Probe, steps: OwnSteps): Promise<boolean
     trust,
     faults: [fault],
   } = await steps.tls.trustFor(httpGet);
-  const certificates = `certificates of probe ${name}`;
-  if (fault === undefined) warnings.clear(pass.source, certificates);
-  else warnings.tell(pass.source, certificates, fault.message, fault);
+  warnings.tell(pass.source, `certificates of probe ${name}`, fault?.message, fault);
   return httpProbe({ client: steps.client, url, trust, signal: late });
 }

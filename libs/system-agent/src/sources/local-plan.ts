@@ -1,5 +1,5 @@
 import { readBytes, TrustedFileError, type FileTrust } from '@wins/trusted-files';
-import { escapeText, messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/wins-program';
 import type { AgentEvent, SourceState } from '../agent-event.js';
 import type { Applier, FailedInstruction, PassResult } from '../apply/pass.js';
 import { unixDate } from '../apply/unix-date.js';
@@ -14,13 +14,13 @@ import {
   positionText,
   type Position,
 } from './position-file.js';
+import { warnOfKeys } from './warn-of-keys.js';
 
 /** Between two looks at local plans. */
 export const LOCAL_PERIOD_MS = 5000;
 
 const MAX_PLAN_BYTES = 1024 * 1024;
 const MAX_POSITION_BYTES = 32 * 1024 * 1024;
-const MAX_SHOWN_KEYS = 10;
 
 /** What a local plan works with. */
 export interface LocalPlanSteps {
@@ -68,19 +68,15 @@ export class LocalPlan {
     const { clock, warnings } = this.#steps;
     try {
       const parsed = this.#parse(await this.#readPlan());
-      this.#tellUnknownKeys(parsed.unknownKeys);
+      warnOfKeys(warnings, this.#file, parsed);
       await this.#apply(parsed, signal);
-      warnings.clear(this.#file, 'plan');
+      warnings.tell(this.#file, 'plan', undefined);
     } catch (error) {
       if (signal.aborted) throw error;
       // It was removed since it was found.
       if (error instanceof TrustedFileError && error.code === 'notFound') return;
-      warnings.tell(
-        this.#file,
-        'plan',
-        `the local plan is not applied: ${messageOf(error)}`,
-        error,
-      );
+      const message = `the local plan is not applied: ${messageOf(error)}`;
+      warnings.tell(this.#file, 'plan', message, error);
       const retryAt = new Date(clock.now().getTime() + LOCAL_PERIOD_MS);
       const cause = error instanceof Error ? error : new Error(String(error));
       this.#update({ state: { kind: 'invalid', error: cause, retryAt } });
@@ -115,8 +111,8 @@ export class LocalPlan {
     if (isDue) this.#failed = succeeded ? undefined : { checksum, ...(failure && { failure }) };
     const names = plan.instructions.map(({ name = '' }) => name);
     const saved = fittingOutputs(result.outputs, names);
-    if (saved === result.outputs) warnings.clear(this.#file, 'outputs');
-    else warnings.tell(this.#file, 'outputs', 'the saved outputs are too large: some are left out');
+    const tooLarge = 'the saved outputs are too large: some are left out';
+    warnings.tell(this.#file, 'outputs', saved === result.outputs ? undefined : tooLarge);
     await this.#save({ ...pick(result), outputs: saved, appliedChecksum: checksum }, text);
     const state = this.#stateAfter(checksum);
     this.#update({ ...known, ...pick(result), appliedChecksum: checksum, state });
@@ -143,7 +139,7 @@ export class LocalPlan {
       const options = { trust, followLinks: true, maxBytes: MAX_POSITION_BYTES };
       text = (await readBytes(this.#positionFile, options)).toString();
       position = parsePosition(text);
-      warnings.clear(this.#file, 'state');
+      warnings.tell(this.#file, 'state', undefined);
     } catch (error) {
       const code = error instanceof TrustedFileError ? error.code : undefined;
       // Who can write it decides whether the plan is applied: not what it says, nor again and again.
@@ -162,22 +158,12 @@ export class LocalPlan {
     try {
       if (text !== onDisk) await files.writePrivateFile(this.#positionFile, Buffer.from(text));
       this.#unwritten = undefined;
-      warnings.clear(this.#file, 'saving');
+      warnings.tell(this.#file, 'saving', undefined);
     } catch (error) {
       this.#unwritten = text;
       const message = 'what came of the local plan is not saved yet';
       warnings.tell(this.#file, 'saving', message, error);
     }
-  }
-
-  #tellUnknownKeys(keys: readonly string[]): void {
-    const { warnings } = this.#steps;
-    if (keys.length === 0) {
-      warnings.clear(this.#file, 'keys');
-      return;
-    }
-    const shown = escapeText(keys.slice(0, MAX_SHOWN_KEYS).join(', '), { maxLength: 512 });
-    warnings.tell(this.#file, 'keys', `the plan has keys that mean nothing to the agent: ${shown}`);
   }
 
   #update(changes: Partial<PlanStatus> & Pick<PlanStatus, 'state'>): void {

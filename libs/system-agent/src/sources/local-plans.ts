@@ -46,8 +46,7 @@ export async function followLocalPlans(
     const { plans: found, faults } = await findLocalPlans(directory);
     const [fault] = faults;
     const message = `not all of the folder of local plans is looked at: found ${fault ?? ''}`;
-    if (fault === undefined) warnings.clear(directory, 'walk');
-    else warnings.tell(directory, 'walk', message);
+    warnings.tell(directory, 'walk', fault && message);
     const before = plans;
     plans = new Map(found.map((file) => [file, before.get(file) ?? make(file)]));
     if (before.size > 0 || plans.size > 0) tellStatus();
@@ -57,7 +56,7 @@ export async function followLocalPlans(
   const lookAndWait = async (): Promise<void> => {
     try {
       await look();
-      warnings.clear(directory, 'folder');
+      warnings.tell(directory, 'folder', undefined);
     } catch (error) {
       if (signal.aborted) return;
       const message = `cannot look for local plans: ${messageOf(error)}`;

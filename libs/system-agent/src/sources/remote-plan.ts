@@ -169,7 +169,7 @@ export class RemotePlan {
   async #settleDoubt(signal: AbortSignal): Promise<void> {
     try {
       await this.#known.settle(signal);
-      this.#warnings.clear(SOURCE, 'doubt');
+      this.#warnings.tell(SOURCE, 'doubt', undefined);
     } catch (error) {
       signal.throwIfAborted();
       // The plan that is known goes on; the next pass asks again.

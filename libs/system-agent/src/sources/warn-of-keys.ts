@@ -1,5 +1,4 @@
 import { quoteText } from '@wins/wins-program';
-
 import type { Warnings } from '../apply/warnings.js';
 import type { ParsedPlan } from '../plan/parse-plan.js';
 
@@ -8,17 +7,11 @@ export function warnOfKeys(
   warnings: Warnings,
   source: string,
   { checksum, unknownKeys }: ParsedPlan,
-  unreadable: readonly string[],
+  unreadable: readonly string[] = [],
 ): void {
   const [first] = unknownKeys;
-  if (first === undefined) warnings.clear(source, 'unknown keys');
-  else {
-    const message = `plan ${checksum} has ${unknownKeys.length} keys that mean nothing here, such as ${quoteText(first)}`;
-    warnings.tell(source, 'unknown keys', message);
-  }
-  if (unreadable.length === 0) warnings.clear(source, 'keys');
-  else {
-    const message = `cannot read ${unreadable.join(', ')} of the Secret: defaults stand for them`;
-    warnings.tell(source, 'keys', message);
-  }
+  const unknown = `plan ${checksum} has ${unknownKeys.length} keys that mean nothing here, such as ${quoteText(first ?? '')}`;
+  warnings.tell(source, 'unknown keys', first === undefined ? undefined : unknown);
+  const defaults = `cannot read ${unreadable.join(', ')} of the Secret: defaults stand for them`;
+  warnings.tell(source, 'keys', unreadable.length === 0 ? undefined : defaults);
 }

@@ -35,7 +35,6 @@ export interface Recording {
     readonly remoteEnabled: boolean;
     readonly localEnabled: boolean;
     readonly preserveWorkDirectory: boolean;
-    readonly interlockDirectory?: string;
   };
   readonly actions: readonly RecordedAction[];
   readonly secretBefore: Readonly<Record<string, string>> | null;

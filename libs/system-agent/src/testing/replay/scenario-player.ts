@@ -103,7 +103,6 @@ export class ScenarioPlayer {
       stateDirectory: path.join(this.folder, 'state'),
       ...(config.localEnabled && { localPlanDirectory: path.join(this.folder, 'plans') }),
       ...(config.remoteEnabled && { secrets: this.secrets.connect() }),
-      ...(config.interlockDirectory && { interlockDirectory: path.join(this.folder, 'lock') }),
       clock: this.#wrongClock(patientClock(this.clock, this.#recording)),
       files: process.getuid?.() === 0 ? posixPlanFiles() : ownPlanFiles(),
       programs: this.#programs(),

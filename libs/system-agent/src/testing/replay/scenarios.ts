@@ -1,10 +1,9 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { unixDate } from '../../apply/unix-date.js';
 import { dockerArchive, tarOf } from '../image-archive.js';
 import type { RecordedVersion } from './recording.js';
-import type { Deed, ScenarioPlayer } from './scenario-player.js';
+import type { Deed } from './scenario-player.js';
 
 /** How a scenario is played, and in what our agent differs from the original on purpose. */
 export interface Scenario {
@@ -91,10 +90,6 @@ const FILES: Scenario = {
   },
   deeds: { 'recorder drifts files: chmod 777 conf.d/a.txt, same.txt content': DRIFT },
 };
-const pending =
-  (text: (player: ScenarioPlayer) => string): Deed =>
-  (player) =>
-    writeFileSync(path.join(player.folder, 'lock/restart-pending'), text(player));
 
 /** The image that the original was given: two layers, the upper one with a whiteout. */
 const IMAGE = async (folder: string): Promise<void> => {
@@ -231,15 +226,6 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   // What the outputs tell of the folders, the files tell too; a disk has its own order and sizes.
   image: { before: IMAGE, notCompared: ['img', 'img2'] },
   'image-missing': UNCHANGED,
-  interlock: {
-    deeds: {
-      'restart-pending written with garbage': pending(() => 'garbage'),
-      'restart-pending = 6 min ago': pending(({ clock }) =>
-        unixDate(new Date(clock.now().getTime() - 6 * 60_000)),
-      ),
-    },
-    notCompared: ['i'],
-  },
   local: {
     difference: 'no plan of one second is lost from the history',
     deeds: LOCAL_DEEDS,
