@@ -25,6 +25,13 @@ const RELEASES = [
   ['mortal', 'v1.1.0', 'upgrades and dies'],
 ];
 
+/** Where the sources are of what specs run in the place of what is shipped. */
+const STAND_INS = [
+  ...['apps/wins-upgrade/src/testing', 'libs/node-install/src/testing'],
+  ...['apps/wins-server/src/testing', 'apps/wins-server/src/features/csi-proxy/testing'],
+  'libs/wins-program/src/testing',
+];
+
 /**
  * What can be needed; `missing` says why it cannot be made here.
  *
@@ -105,7 +112,7 @@ function madeOf() {
     'tools/windows/packages.json',
     'tools/bundle.mjs',
     ...['charts', 'deploy', 'tools/chart', 'tools/package'].flatMap((folder) => filesIn(folder)),
-    ...['apps/wins-upgrade/src/testing', 'libs/node-install/src/testing'].flatMap(filesIn),
+    ...STAND_INS.flatMap(filesIn),
     ...readdirSync(path.join(root, 'dist'))
       .filter((name) => name.endsWith('.cjs'))
       .map((name) => path.join('dist', name)),

@@ -22,13 +22,6 @@ export {
   type GuardedKey,
 } from './names.js';
 export type { Answer, CommandHandler, CommandSurroundings, Show } from './answer.js';
-export {
-  DetachedProcess,
-  killProcess,
-  processOf,
-  type DetachedProgram,
-  type ProcessIdentity,
-} from './detached-process.js';
 export { errnoOf, messageOf } from './errno-of.js';
 export { escapeJson, escapeText, hasInvisible, quoteText, type TextLimit } from './escape-text.js';
 export { EXIT } from './exit-codes.js';

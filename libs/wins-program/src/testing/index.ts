@@ -1,7 +1,14 @@
-/** Doubles for the specs of what talks to servers. */
+/** For specs: certificates, and what stands for a service where there is no service manager. */
 export {
   createCertificateAuthority,
   type CertificateAuthority,
   type IssueOptions,
   type KeyPair,
 } from './certificate-authority.js';
+export {
+  DetachedProcess,
+  killProcess,
+  processOf,
+  type DetachedProgram,
+  type ProcessIdentity,
+} from './detached-process.js';

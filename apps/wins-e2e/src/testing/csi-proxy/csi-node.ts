@@ -3,9 +3,10 @@ import { tarOf } from '@wins/system-agent/testing';
 import type { HealthStatus } from '@wins/wins-api/contract';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { runWins, startWins, type Outcome } from '../built-program.js';
+import { runWins, startProgram, type Outcome } from '../built-program.js';
 import { Daemon } from '../daemon.js';
 import { healthOf } from '../health-of.js';
+import { standIn } from '../packages/package-folder.js';
 import { Workspace } from '../workspace.js';
 import { csiProgram, CsiService } from './csi-service.js';
 
@@ -75,7 +76,11 @@ export class CsiNode implements AsyncDisposable {
 
   async run(config: string): Promise<Daemon> {
     this.#daemon = Daemon.of(
-      startWins(['srv', 'app', 'run', '--config', config], this.environment),
+      startProgram(
+        process.execPath,
+        [standIn('wins.cjs'), 'srv', 'app', 'run', '--config', config],
+        this.environment,
+      ),
     );
     await this.#daemon.ready();
     return this.#daemon;
@@ -83,7 +88,7 @@ export class CsiNode implements AsyncDisposable {
 
   wins(...words: string[]): Promise<Outcome> {
     const file = this.workspace.path('config');
-    return runWins([...words, '--config', file], this.environment);
+    return runWins([...words, '--config', file], this.environment, standIn('wins.cjs'));
   }
 
   async status(): Promise<Status> {

@@ -1,25 +1,13 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-/** The service manager that runs csi-proxy, or why there is none. */
-export type CsiProxyHost =
-  | { readonly kind: 'windows' }
-  /** For development: a file holds the definition of the service. */
-  | { readonly kind: 'linux'; readonly file: string }
-  | { readonly kind: 'none'; readonly reason: string };
-
-/** Variable with the path of the file that defines the service elsewhere than on Windows. */
-const VARIABLE = 'WINS_CSI_PROXY_SERVICE';
-
-export function csiProxyHost(
-  platform: NodeJS.Platform = process.platform,
-  environment: NodeJS.ProcessEnv = process.env,
-): CsiProxyHost {
-  if (platform === 'win32') return { kind: 'windows' };
-  const file = environment[VARIABLE];
-  if (file !== undefined && path.isAbsolute(file)) return { kind: 'linux', file };
-  return { kind: 'none', reason: 'csi-proxy is for nodes of Windows' };
-}
+/**
+ * Whether csi-proxy can run on this system. It can be replaced before anything is done: specs have a service for Linux in programs of
+ * their own (docs/adr/0048-no-doubles-in-programs.md).
+ */
+export const csiProxyHost: { lacks: string | undefined } = {
+  lacks: process.platform === 'win32' ? undefined : 'csi-proxy is for nodes of Windows',
+};
 
 /** Where a daemon with this config has the record of what it installed. */
 export function stateFolderOf(configFile: string): string {

@@ -1,8 +1,9 @@
 import type { Decision } from '../../kernel/audit/decision.js';
 import { parseConfig, type LoadedConfig } from '@wins/config';
 import { Keeper } from './keeper.js';
-import { LinuxService } from './linux-service.js';
 import { archiveOf } from './testing/archive-of.js';
+import { linuxManager } from './testing/linux-manager.js';
+import { LinuxService } from './testing/linux-service.js';
 import { memoryDownload } from './testing/memory-download.js';
 import { quickClock } from './testing/quick-clock.js';
 import { stubProgram } from './testing/stub-program.js';
@@ -14,12 +15,13 @@ import { FeatureSwitch } from '../../kernel/feature-switch.js';
 import type { RunningFeature } from '../../kernel/feature.js';
 import type { HeavyParts } from '../../load-heavy-parts.js';
 import { kernelOf } from '../../testing/kernel-of.js';
-import { csiProxyHost, type CsiProxyHost } from './csi-proxy-host.js';
+import { csiProxyHost } from './csi-proxy-host.js';
 import type { KeptCsiProxy } from './csi-proxy-service.js';
 import { csiProxyFeature, type KeptSettings } from './feature.js';
 import { removeCsiProxy } from './remove-csi-proxy.js';
 import { startCsiProxy } from './start-csi-proxy.js';
 
+const { lacks: LACKS } = csiProxyHost;
 const URL_OF = 'https://example.com/%s.tar.gz';
 const SECTION = `csi-proxy: {url: "${URL_OF}", version: v1.1.3, kubeletPath: /k}`;
 
@@ -34,7 +36,8 @@ class World implements AsyncDisposable {
   loads = 0;
   readonly #open: Switch[] = [];
 
-  switch(host: CsiProxyHost = { kind: 'linux', file: '' }, fails = false): Switch {
+  switch({ lacks, fails = false }: { lacks?: string | undefined; fails?: boolean } = {}): Switch {
+    csiProxyHost.lacks = lacks;
     const audit = {
       decided: (decision: Decision) => {
         this.decisions.push(decision);
@@ -42,10 +45,7 @@ class World implements AsyncDisposable {
       },
     };
     const kernel = kernelOf({ audit, trust: posixFileTrust() }, this.lines);
-    const made = new FeatureSwitch(
-      csiProxyFeature(this.load(fails), () => host),
-      kernel,
-    );
+    const made = new FeatureSwitch(csiProxyFeature(this.load(fails)), kernel);
     this.#open.push(made);
     return made;
   }
@@ -60,7 +60,7 @@ class World implements AsyncDisposable {
       this.loads += 1;
       if (fails) throw new Error('the bundle is not there');
       return {
-        startCsiProxy: ({ host: _host, ...parts }, wish) =>
+        startCsiProxy: (parts, wish) =>
           Promise.resolve(
             new Keeper(
               {
@@ -180,7 +180,7 @@ describe('the feature csi-proxy', () => {
   });
 
   it('does not take the daemon with it when it cannot start', async () => {
-    const one = world.switch(undefined, true);
+    const one = world.switch({ fails: true });
     world.apply(one, SECTION);
     await until(one, () => !isWell(one));
     expect(one.reason).toBe('it cannot start: the bundle is not there');
@@ -188,24 +188,22 @@ describe('the feature csi-proxy', () => {
   });
 
   it('is off where there are no such services, with a reason, and is well', async () => {
-    const one = world.switch(csiProxyHost('linux', {}));
+    const one = world.switch({ lacks: LACKS });
     world.apply(one, SECTION);
-    expect([one.reason, isWell(one), world.loads]).toEqual([
-      ...['csi-proxy is for nodes of Windows', true, 0],
-    ]);
+    expect([one.reason, isWell(one), world.loads]).toEqual([...[LACKS, true, 0]]);
     await one.close();
   });
 });
 
 describe('an uninstallation', () => {
   let world: World;
-  beforeEach(() => (world = new World()));
+  beforeEach(() => {
+    world = new World();
+    csiProxyHost.lacks = undefined;
+  });
   afterEach(() => world[Symbol.asyncDispose]());
 
-  const parts = () => ({
-    ...{ trust: posixFileTrust(), load: world.load() },
-    host: { kind: 'linux', file: '' } as const,
-  });
+  const parts = () => ({ trust: posixFileTrust(), load: world.load() });
   const config = () => path.join(world.folder, 'config');
 
   it('takes away the csi-proxy that a daemon has installed', async () => {
@@ -227,10 +225,9 @@ describe('an uninstallation', () => {
     writeFileSync(program, stubProgram({ mark: 'go' }), { mode: 0o700 });
     await service.create({ program, args: [] });
     await service.start();
-    const how = {
-      ...{ trust: posixFileTrust(), load: () => ({ startCsiProxy }) },
-      host: { kind: 'linux', file } as const,
-    };
+    const start: typeof startCsiProxy = (given, wish) =>
+      startCsiProxy(given, wish, () => linuxManager(file));
+    const how = { trust: posixFileTrust(), load: () => ({ startCsiProxy: start }) };
     expect(await removeCsiProxy(config(), false, how)).toBeUndefined();
     expect((await service.query())?.isRunning).toBe(true);
     expect(await removeCsiProxy(config(), true, how)).toBeUndefined();
@@ -241,13 +238,5 @@ describe('an uninstallation', () => {
   it('loads nothing where no daemon has installed one', async () => {
     expect(await removeCsiProxy(config(), false, parts())).toBeUndefined();
     expect(world.loads).toBe(0);
-  });
-});
-
-describe('where csi-proxy runs', () => {
-  it('is Windows, or where a file stands for its service', () => {
-    expect(csiProxyHost('win32', { WINS_CSI_PROXY_SERVICE: '/x' })).toEqual({ kind: 'windows' });
-    expect(csiProxyHost('linux', { WINS_CSI_PROXY_SERVICE: '/x' })).toMatchObject({ file: '/x' });
-    expect(csiProxyHost('linux', { WINS_CSI_PROXY_SERVICE: 'x' })).toMatchObject({ kind: 'none' });
   });
 });

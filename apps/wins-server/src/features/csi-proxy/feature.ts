@@ -8,7 +8,7 @@ import { csiProxyServiceDefinition } from '@wins/wins-api/contract';
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
 import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 import { checkCsiProxy } from './check-csi-proxy.js';
-import { csiProxyHost, hasRecord, type CsiProxyHost } from './csi-proxy-host.js';
+import { csiProxyHost, hasRecord } from './csi-proxy-host.js';
 import { createCsiProxyService, type KeptCsiProxy } from './csi-proxy-service.js';
 
 const STATES = Object.keys(MOVES) as (keyof typeof MOVES)[];
@@ -20,21 +20,17 @@ const NO_SECTION = { reason: 'the config has no section csi-proxy' };
  */
 export type KeptSettings = Exclude<CsiProxySettings, { readonly kind: 'invalid' }>;
 
-/**
- * @param load - Loads what keeps it.
- * @param hostOf - Where it runs.
- */
+/** @param load - Loads what keeps it. */
 export function csiProxyFeature(
   load: HeavyParts['csiProxy'],
-  hostOf: () => CsiProxyHost,
 ): Feature<KeptSettings, RunningFeature<KeptSettings> & KeptCsiProxy> {
   return {
     name: 'csi-proxy',
     stage: 'works',
     purpose: 'keep csi-proxy',
     settings: ({ config, path }) => {
-      const host = hostOf();
-      if (host.kind === 'none') return { reason: host.reason };
+      const { lacks: reason } = csiProxyHost;
+      if (reason !== undefined) return { reason };
       const settings = csiProxySettings(config, path);
       if (settings.kind !== 'invalid') return settings;
       const reasons = settings.faults.map(
@@ -43,8 +39,6 @@ export function csiProxyFeature(
       return { reason: reasons.join('; '), isFault: true };
     },
     start: async (settings, { logger, audit, events, trust }, { changed, finished }) => {
-      const host = hostOf();
-      if (host.kind === 'none') return { reason: host.reason };
       const { stateFolder } = settings;
       // Of what never was there is no record, and nothing is loaded.
       if (settings.kind === 'none' && !hasRecord(stateFolder)) return NO_SECTION;
@@ -59,7 +53,7 @@ export function csiProxyFeature(
       };
       const kept = await load().startCsiProxy(
         {
-          ...{ host, stateFolder, trust, onState },
+          ...{ stateFolder, trust, onState },
           onAct: (act) => audit.decided(act),
           onWarning: (problem) => logger.warn({ problem }, 'csi-proxy'),
         },
@@ -108,7 +102,7 @@ export function csiProxyFeature(
   };
 }
 
-export const csiProxy = csiProxyFeature(() => heavyParts().csiProxy(), csiProxyHost);
+export const csiProxy = csiProxyFeature(() => heavyParts().csiProxy());
 
 function wishOf(settings: KeptSettings): CsiProxyWish | undefined {
   return settings.kind === 'wanted' ? settings.wish : undefined;

@@ -1,12 +1,20 @@
 import type { FileTrust } from '@wins/trusted-files';
 import { thisSystem } from '../../this-system.js';
-import { csiProxyHost, hasRecord, stateFolderOf, type CsiProxyHost } from './csi-proxy-host.js';
+import { csiProxyHost, hasRecord, stateFolderOf } from './csi-proxy-host.js';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 
 /** What csi-proxy itself writes, beside the config. */
 const LOG_FILE = 'csi-proxy.log';
+
+/** What it is taken away with. */
+export interface RemoveCsiProxyOptions {
+  /** Default: that of this system. */
+  readonly trust?: FileTrust;
+  /** Default: the program beside this one. */
+  readonly load?: HeavyParts['csiProxy'];
+}
 
 /**
  * Takes away the csi-proxy that daemons with a config have installed; for an uninstallation, which takes the config away next.
@@ -17,23 +25,16 @@ const LOG_FILE = 'csi-proxy.log';
 export async function removeCsiProxy(
   configFile: string,
   isAdopted: boolean,
-  {
-    trust,
-    host = csiProxyHost(),
-    load = () => heavyParts().csiProxy(),
-  }: {
-    readonly trust?: FileTrust;
-    readonly host?: CsiProxyHost;
-    readonly load?: HeavyParts['csiProxy'];
-  } = {},
+  { trust, load = () => heavyParts().csiProxy() }: RemoveCsiProxyOptions = {},
 ): Promise<string | undefined> {
   const stateFolder = stateFolderOf(configFile);
   const isKept = hasRecord(stateFolder);
   if (!isKept && !isAdopted) return undefined;
-  if (host.kind === 'none') return isKept ? host.reason : undefined;
+  const { lacks } = csiProxyHost;
+  if (lacks !== undefined) return isKept ? lacks : undefined;
   await using kept = await load().startCsiProxy(
     {
-      ...{ host, stateFolder, trust: trust ?? (await thisSystem()).fileTrust() },
+      ...{ stateFolder, trust: trust ?? (await thisSystem()).fileTrust() },
       onAct: () => Promise.resolve(),
       ...{ onState: () => undefined, onWarning: () => undefined },
       removesGo: isAdopted,

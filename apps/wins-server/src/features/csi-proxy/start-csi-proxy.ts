@@ -7,50 +7,40 @@ import { createDownload, type Download } from '@wins/rancher-server';
 import { systemClock } from '@wins/time';
 import { readBytes, type FileTrust } from '@wins/trusted-files';
 import { quoteText } from '@wins/wins-program';
-import path from 'node:path';
-import type { CsiProxyHost } from './csi-proxy-host.js';
 import type { KeeperOptions } from './csi-proxy-port.js';
 import { Keeper } from './keeper.js';
-import { LinuxService } from './linux-service.js';
 import type { CsiProxyWish } from './settings/judge-settings.js';
 
-export interface CsiProxyParts extends Pick<
+/** What the daemon gives to the keeper. */
+export type CsiProxyParts = Pick<
   KeeperOptions,
   'stateFolder' | 'trust' | 'onAct' | 'onState' | 'onWarning' | 'removesGo'
-> {
-  readonly host: Exclude<CsiProxyHost, { readonly kind: 'none' }>;
-}
+>;
 
 const MAX_AUTHORITIES_BYTES = 1024 * 1024;
 /** Who waits for the answer of a command should not wait for a server that is away; what keeps csi-proxy tries again by itself. */
 const TIMEOUT_MS = 60_000;
-/** On Linux the programs are scripts. */
-const SCRIPT = Buffer.from('#!');
+
+/** The service of csi-proxy, and what it runs. */
+export type CsiProxyManager = Pick<KeeperOptions, 'service' | 'goProgram' | 'programMagic'>;
 
 /** Begins to keep csi-proxy as it is wanted. The caller closes it. */
 export async function startCsiProxy(
-  { host, ...parts }: CsiProxyParts,
+  parts: CsiProxyParts,
   wish: CsiProxyWish | undefined,
+  manager: () => CsiProxyManager | Promise<CsiProxyManager> = windowsManager,
 ): Promise<Keeper> {
   return new Keeper(
     {
       ...{ ...parts, clock: systemClock },
       downloadFor: (tls) => downloadFor(tls, parts.trust, parts.onWarning),
-      ...(await serviceOf(host)),
+      ...(await manager()),
     },
     wish,
   );
 }
 
-async function serviceOf(
-  host: CsiProxyParts['host'],
-): Promise<Pick<KeeperOptions, 'service' | 'goProgram' | 'programMagic'>> {
-  // The platform is a constant of a bundle: the one for Windows does without the service of Linux.
-  if (process.platform !== 'win32' && host.kind === 'linux') {
-    const service = new LinuxService(host.file);
-    const goProgram = path.join(path.dirname(host.file), 'System32', 'csi-proxy.exe');
-    return { service, goProgram, programMagic: SCRIPT };
-  }
+async function windowsManager(): Promise<CsiProxyManager> {
   const { WindowsCsiService, goProgram } = await import('./windows-csi-service.js');
   return { service: new WindowsCsiService(), goProgram: goProgram() };
 }

@@ -25,10 +25,6 @@ const run = command({
   page: 'architecture.md',
   environment: [
     ...PIPE_ENVIRONMENT,
-    [
-      'WINS_CSI_PROXY_SERVICE',
-      'file that stands for the service of csi-proxy elsewhere than on Windows',
-    ],
     ['NO_COLOR', 'if not empty, the log on a terminal has no colors'],
   ],
   inherits,

@@ -1,10 +1,10 @@
 import { replaceFile } from '@wins/trusted-files';
-import { DetachedProcess, killProcess, processOf } from '@wins/wins-program';
+import { DetachedProcess, killProcess, processOf } from '@wins/wins-program/testing';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import type { ServiceCommand } from './decide/install-record.js';
-import type { CsiProxyService, ServiceFacts } from './csi-proxy-port.js';
+import type { ServiceCommand } from '../decide/install-record.js';
+import type { CsiProxyService, ServiceFacts } from '../csi-proxy-port.js';
 
 interface Definition {
   readonly command: ServiceCommand;
@@ -12,7 +12,7 @@ interface Definition {
 }
 
 /**
- * The service of csi-proxy on Linux, for development: a file holds its definition, its process outlives its starter, and a socket is the pipe, which
+ * The service of csi-proxy on Linux: a file holds its definition, its process outlives its starter, and a socket is the pipe, which
  * the process finds in the variable `CSI_PROXY_PIPE`.
  */
 export class LinuxService implements CsiProxyService {

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { errnoOf } from './errno-of.js';
+import { errnoOf } from '../errno-of.js';
 
 const LOOK_EVERY_MS = 20;
 /** Waits until the process is recorded. It ends if the starter ends before, so that no process runs that nobody can find again. */
