@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { stackDumpEvent } from '../features/diagnostics/stack-dump-names.js';
+import { stackDumpEvent } from '../features/diagnostics/write-stack-dump.js';
 import { registerService, unregisterService } from '../commands/app-register.js';
 import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
 import { runAsWindowsService } from './windows-service.js';

@@ -1,6 +1,5 @@
 import { listenToEvent } from '@wins/windows-host';
-import { stackDumpEvent } from '../features/diagnostics/stack-dump-names.js';
-import { writeStackDump } from '../features/diagnostics/write-stack-dump.js';
+import { stackDumpEvent, writeStackDump } from '../features/diagnostics/write-stack-dump.js';
 import type { Logger } from '../kernel/log/logger.js';
 
 /** Administrators and SYSTEM only; nothing is inherited. */

@@ -2,18 +2,26 @@ import { NumberedFiles } from '@wins/files';
 import { open } from 'node:fs/promises';
 
 /**
- * The newest lines of a log in files `NAME.NUMBER.log`, the oldest first. What else is in the folder is not read.
+ * The files `NAME.NUMBER.log` of a log, the oldest first. What else is in the folder is left aside.
  *
- * @param mostBytes - As many bytes are read at most, of the newest files.
  * @throws what Node throws for a folder that cannot be read.
  */
-export async function logTail(folder: string, prefix: string, mostBytes: number): Promise<string> {
+export async function logFiles(folder: string, prefix: string): Promise<readonly string[]> {
   const files = new NumberedFiles({ folder, prefix, suffix: 'log', digits: 6 });
+  return (await files.numbers()).map((number) => files.pathOf(number));
+}
+
+/**
+ * The newest lines of these files, the oldest first.
+ *
+ * @param mostBytes - As many bytes are read at most, of the newest files.
+ */
+export async function logTail(files: readonly string[], mostBytes: number): Promise<string> {
   const parts: Buffer[] = [];
   let leftBytes = mostBytes;
-  for (const number of [...(await files.numbers())].reverse()) {
+  for (const file of [...files].reverse()) {
     if (leftBytes <= 0) break;
-    const bytes = await endOf(files.pathOf(number), leftBytes);
+    const bytes = await endOf(file, leftBytes);
     parts.unshift(bytes);
     leftBytes -= bytes.length;
   }

@@ -1,5 +1,5 @@
 import { resolvePipePath } from '@wins/pipe-transport';
-import { logTail } from './log-tail.js';
+import { logFiles, logTail } from './log-tail.js';
 import type { SupportMember } from './make-member.js';
 import { metricsServiceDefinition } from '@wins/wins-api/contract';
 import { adminPipeOf, COMMIT, SERVICE_NAME, VERSION } from '@wins/wins-program';
@@ -87,10 +87,10 @@ async function metrics({ named, listen }: SupportSource): Promise<string> {
   return (await callRunningDaemon(daemon, scrape, {}, question)).Text;
 }
 
-function log(): Promise<string> {
+async function log(): Promise<string> {
   if (process.platform !== 'win32')
     throw new Error('cannot read the log: found a daemon that writes it to its standard error');
-  return logTail(serviceLogFolder(), SERVICE_NAME, 4 * MIB);
+  return logTail(await logFiles(serviceLogFolder(), SERVICE_NAME), 4 * MIB);
 }
 
 async function network(): Promise<object> {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { addressWithoutSecrets, cleanerOf } from './cleaner.js';
-import { logTail } from './log-tail.js';
+import { logFiles, logTail } from './log-tail.js';
 import { makeMember } from './make-member.js';
 import { packMembers } from './pack-members.js';
 
@@ -71,10 +71,11 @@ describe('the files of a bundle', () => {
       writeFileSync(path.join(folder, `wins.${number}.log`), `file ${number}\n`);
     for (const other of ['wins.4711.stacks.log', 'other.000011.log', 'wins.9.log'])
       writeFileSync(path.join(folder, other), 'no log\n');
-    const tail = (bytes: number): Promise<string> => logTail(folder, 'wins', bytes);
+    const tail = async (bytes: number): Promise<string> =>
+      logTail(await logFiles(folder, 'wins'), bytes);
     expect(await tail(1000)).toBe('file 000001\nfile 000002\nfile 000010\n');
     expect(await tail(24)).toBe('file 000002\nfile 000010\n');
-    const none = logTail(path.join(folder, 'none'), 'wins', 1);
+    const none = logFiles(path.join(folder, 'none'), 'wins');
     await expect(none).rejects.toMatchObject({ code: 'ENOENT' });
   });
 

@@ -1,7 +1,7 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
 import { writeNewPrivateFile } from '@wins/trusted-files';
 import { debugServiceDefinition, type DebugPiece } from '@wins/wins-api/contract';
-import { EXIT, quoteText, type CommandSurroundings } from '@wins/wins-program';
+import { EXIT, quoteText, type CommandSurroundings, type Show } from '@wins/wins-program';
 import path from 'node:path';
 import { DaemonCallError } from '../../daemon-call-error.js';
 import { listenForShutdown } from '../../service/shutdown-signal.js';
@@ -9,7 +9,7 @@ import { thisSystem } from '../../this-system.js';
 import type { RunningDaemonOptions } from '../running-daemon.js';
 import { receive, type SecondsOptions } from './receive.js';
 
-export interface FileAnswerOptions {
+export interface FileAnswerOptions extends RunningDaemonOptions {
   readonly file: string;
 }
 
@@ -17,29 +17,24 @@ export interface FileAnswerOptions {
 const LARGEST_FILE_BYTES = 2 ** 31;
 
 /** `wins srv debug heap FILE`: all that the daemon's heap holds. */
-export function writeHeap(
-  options: RunningDaemonOptions & FileAnswerOptions,
-  surroundings: CommandSurroundings,
-): Promise<number> {
-  return writeAnswer(debugServiceDefinition.heap, {}, options, surroundings);
+export function writeHeap(options: FileAnswerOptions, { show }: CommandSurroundings) {
+  return writeAnswer(debugServiceDefinition.heap, {}, options, show);
 }
 
 /** `wins srv debug cpu FILE`: what the daemon's thread does for some seconds. */
 export function writeCpu(
   options: SecondsOptions & FileAnswerOptions,
-  surroundings: CommandSurroundings,
-): Promise<number> {
-  const request = { Seconds: options.seconds };
-  return writeAnswer(debugServiceDefinition.cpu, request, options, surroundings);
+  { show }: CommandSurroundings,
+) {
+  return writeAnswer(debugServiceDefinition.cpu, { Seconds: options.seconds }, options, show);
 }
 
 /** `wins srv debug trace FILE`: what the daemon's runtime does for some seconds. */
 export function writeTrace(
   options: SecondsOptions & FileAnswerOptions,
-  surroundings: CommandSurroundings,
-): Promise<number> {
-  const request = { Seconds: options.seconds };
-  return writeAnswer(debugServiceDefinition.trace, request, options, surroundings);
+  { show }: CommandSurroundings,
+) {
+  return writeAnswer(debugServiceDefinition.trace, { Seconds: options.seconds }, options, show);
 }
 
 /**
@@ -50,8 +45,8 @@ export function writeTrace(
 async function writeAnswer<Request>(
   method: MethodDefinition<Request, DebugPiece>,
   request: NoInfer<Request>,
-  options: RunningDaemonOptions & FileAnswerOptions,
-  { show }: CommandSurroundings,
+  options: FileAnswerOptions,
+  show: Show,
 ): Promise<number> {
   const file = path.resolve(options.file);
   const { createPrivateFile: create } = await thisSystem();

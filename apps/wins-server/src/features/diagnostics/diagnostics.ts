@@ -1,10 +1,8 @@
 import { FeatureError } from '../../kernel/feature-error.js';
-import { cpuProfileText, recordCpuProfile } from './cpu-profile.js';
 import { heapSnapshot, PIECE_BYTES } from './heap-snapshot.js';
 import { processReport } from './process-report.js';
-import type { RecordOptions } from './recording.js';
+import { cpuProfileText, recordCpuProfile, recordTrace, type RecordOptions } from './recording.js';
 import { stacksText } from './stacks-text.js';
-import { recordTrace } from './trace-recording.js';
 
 /** How many of a kind keep the process alive. */
 export interface ActiveHandles {

@@ -1,4 +1,4 @@
-import { InspectorSession } from './inspector-session.js';
+import { InspectorSession } from './recording.js';
 
 /** What a profile of a whole run of a program shows: where its time went, or who made what its heap holds. */
 export type LongProfileKind = 'cpu' | 'heap';

@@ -5,43 +5,18 @@ import { FeatureError } from '../../kernel/feature-error.js';
  * https://nodejs.org/api/report.html
  */
 const SECTIONS = [
-  'javascriptStack',
-  'javascriptHeap',
-  'nativeStack',
-  'resourceUsage',
-  'uvthreadResourceUsage',
-  'libuv',
-  'userLimits',
-] as const;
+  ...['javascriptStack', 'javascriptHeap', 'nativeStack', 'resourceUsage'],
+  ...['uvthreadResourceUsage', 'libuv', 'userLimits'],
+];
 const HEADER = [
-  'reportVersion',
-  'dumpEventTime',
-  'processId',
-  'nodejsVersion',
-  'wordSize',
-  'arch',
-  'platform',
-  'componentVersions',
-  'osName',
-  'osRelease',
-  'osVersion',
-  'osMachine',
-] as const;
+  ...['reportVersion', 'dumpEventTime', 'processId', 'nodejsVersion', 'wordSize', 'arch'],
+  ...['platform', 'componentVersions', 'osName', 'osRelease', 'osVersion', 'osMachine'],
+];
 /** Of a handle of libuv; of a pipe, file or socket its name is left out. */
 const HANDLE = [
-  'type',
-  'is_active',
-  'is_referenced',
-  'fd',
-  'writeQueueSize',
-  'writable',
-  'readable',
-  'repeat',
-  'firesInMsFromNow',
-  'expired',
-  'pid',
-  'signum',
-] as const;
+  ...['type', 'is_active', 'is_referenced', 'fd', 'writeQueueSize', 'writable', 'readable'],
+  ...['repeat', 'firesInMsFromNow', 'expired', 'pid', 'signum'],
+];
 
 type Section = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,54 @@
+import { messageOf } from '@wins/wins-program';
+import { Session } from 'node:inspector';
 import { setTimeout as delay } from 'node:timers/promises';
 import { FeatureError } from '../../kernel/feature-error.js';
-import { InspectorSession } from './inspector-session.js';
+
+/**
+ * A session with the inspector of this process: no port is opened, and nobody else can join it. Disposing ends it, and with it whatever
+ * was recorded.
+ * https://chromedevtools.github.io/devtools-protocol/v8/
+ */
+export class InspectorSession implements Disposable {
+  readonly #session = new Session();
+  readonly #tried: string;
+
+  /** @param tried - For the message of an error: `record a profile`. */
+  constructor(tried: string) {
+    this.#tried = tried;
+    this.#session.connect();
+  }
+
+  /** @throws FeatureError `unavailable` for what this Node does not know or refuses. */
+  ask<Answer = unknown>(method: string, parameters: object = {}): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.#session.post(method, parameters, (error: unknown, answer?: object) => {
+        if (error === null) resolve(answer as Answer);
+        else reject(this.#failure(method, error));
+      });
+    });
+  }
+
+  /** Hears an event of the inspector until the session ends. */
+  on(event: string, told: (parameters: unknown) => void): void {
+    this.#session.on(event, (message: { readonly params: unknown }) => told(message.params));
+  }
+
+  /** Idempotent. */
+  [Symbol.dispose](): void {
+    this.#session.disconnect();
+    this.#session.removeAllListeners();
+  }
+
+  #failure(method: string, cause: unknown): FeatureError {
+    // The inspector answers with an object that is no error.
+    const said =
+      cause instanceof Error || typeof cause !== 'object' || cause === null || !('message' in cause)
+        ? messageOf(cause)
+        : String(cause.message);
+    const message = `cannot ${this.#tried}: found that ${method} failed: ${said}; wanted a Node that can`;
+    return new FeatureError('unavailable', message, { cause });
+  }
+}
 
 /** For how long something is recorded. */
 export interface RecordOptions {
@@ -12,7 +60,7 @@ export interface RecordOptions {
 
 const LONGEST_SECONDS = 60;
 /** The largest recording, as text. */
-export const LARGEST_BYTES = 32 * 1024 * 1024;
+const LARGEST_BYTES = 32 * 1024 * 1024;
 
 /**
  * Records with a session of the inspector, which ends with the recording.
@@ -21,7 +69,7 @@ export const LARGEST_BYTES = 32 * 1024 * 1024;
  * @param record - Waits with the function that it is given: until the time is over, or the signal says that there is enough.
  * @throws FeatureError `invalidArgument` for a time that is not within the limits, `unavailable`; the reason of the signal.
  */
-export async function recorded<Result>(
+async function recorded<Result>(
   tried: string,
   { seconds, signal }: RecordOptions,
   record: (
@@ -43,3 +91,97 @@ export async function recorded<Result>(
     });
   });
 }
+
+/** What the profiler has seen, as `.cpuprofile` files have it. Names of functions and files alone: no argument, no text. */
+export interface CpuProfile {
+  readonly nodes: readonly CpuProfileNode[];
+  /** Ids of nodes. */
+  readonly samples?: readonly number[];
+}
+
+/** One call frame with one way of getting there. */
+export interface CpuProfileNode {
+  readonly id: number;
+  readonly callFrame: {
+    readonly functionName: string;
+    readonly url: string;
+    /** From 0. */
+    readonly lineNumber: number;
+  };
+  readonly hitCount?: number;
+  readonly children?: readonly number[];
+}
+
+/** Between two looks, in microseconds. */
+const INTERVAL_US = 1000;
+
+/**
+ * Looks where the thread of JavaScript is, each millisecond, which takes a few percent of it. Starting and ending stop the event loop for
+ * some tens of milliseconds, the end of a long and busy recording for some hundreds.
+ *
+ * @throws FeatureError `invalidArgument`, `unavailable`; the reason of the signal.
+ */
+export function recordCpuProfile(options: RecordOptions): Promise<CpuProfile> {
+  return recorded('record the processor', options, async (session, wait) => {
+    await session.ask('Profiler.enable');
+    await session.ask('Profiler.setSamplingInterval', { interval: INTERVAL_US });
+    await session.ask('Profiler.start');
+    await wait();
+    return (await session.ask<{ readonly profile: CpuProfile }>('Profiler.stop')).profile;
+  });
+}
+
+/** As the text of a `.cpuprofile` file. @throws FeatureError `tooLarge`. */
+export function cpuProfileText(profile: CpuProfile): Buffer {
+  const text = Buffer.from(JSON.stringify(profile));
+  if (text.length <= LARGEST_BYTES) return text;
+  const message = `cannot record the processor: found ${text.length} bytes; wanted at most ${LARGEST_BYTES}; record for a shorter time`;
+  throw new FeatureError('tooLarge', message);
+}
+
+/** What the runtime does beside JavaScript, and when it collects garbage. Those of each promise would slow everything down. */
+const CATEGORIES = [
+  ...['v8', 'node.perf', 'node.fs.sync', 'node.fs.async', 'node.net.native', 'node.dns.native'],
+  ...['node.promises.rejections', 'node.threadpoolwork.sync', 'node.threadpoolwork.async'],
+];
+
+/**
+ * Records the events of Node and V8 as a file of trace events (JSON, for Perfetto or chrome://tracing). It costs some microseconds an
+ * event; when there are 32 MiB of them it ends before its time, and its metadata say so.
+ *
+ * @throws FeatureError `invalidArgument`, `unavailable`, as while another trace is recorded; the reason of the signal.
+ */
+export function recordTrace(options: RecordOptions): Promise<Buffer[]> {
+  return recorded('record a trace', options, async (session, wait) => {
+    const events: Buffer[] = [];
+    const full = new AbortController();
+    let sizeBytes = 0;
+    session.on('NodeTracing.dataCollected', (collected) => {
+      const { value } = collected as { readonly value: readonly unknown[] };
+      if (full.signal.aborted || value.length === 0) return;
+      const text = Buffer.from(value.map((event) => JSON.stringify(event)).join(',\n'));
+      sizeBytes += text.length;
+      if (sizeBytes > LARGEST_BYTES) full.abort();
+      else events.push(text);
+    });
+    const complete = new Promise<void>((resolve) =>
+      session.on('NodeTracing.tracingComplete', () => resolve()),
+    );
+    await session.ask('NodeTracing.start', { traceConfig: { includedCategories: CATEGORIES } });
+    try {
+      await wait(full.signal);
+    } finally {
+      await session.ask('NodeTracing.stop');
+      await complete;
+    }
+    const ended = full.signal.aborted ? 'size' : 'time';
+    const joined = events.flatMap((text, index) => (index === 0 ? [text] : [COMMA, text]));
+    return [
+      Buffer.from('{"traceEvents":[\n'),
+      ...joined,
+      Buffer.from(`\n],"metadata":{"ended":"${ended}"}}\n`),
+    ];
+  });
+}
+
+const COMMA = Buffer.from(',\n');

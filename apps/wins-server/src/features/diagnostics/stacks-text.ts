@@ -1,5 +1,5 @@
 import { escapeText } from '@wins/wins-program';
-import type { CpuProfile, CpuProfileNode } from './cpu-profile.js';
+import type { CpuProfile, CpuProfileNode } from './recording.js';
 
 const MOST_STACKS = 32;
 const MOST_FRAMES = 64;

@@ -2,7 +2,16 @@ import type { Diagnostics } from './diagnostics.js';
 import { replaceFile } from '@wins/trusted-files';
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { stackDumpFile } from './stack-dump-names.js';
+
+/** The event that makes the service with this process write its stacks: as the original calls it. */
+export function stackDumpEvent(pid: number): string {
+  return `Global\\stackdump-${pid}`;
+}
+
+/** The file, in the folder of the service's logs. */
+export function stackDumpFile(pid: number): string {
+  return `rancher-wins.${pid}.stacks.log`;
+}
 
 /** Files of stacks that are kept, that of this process included. */
 const MOST_FILES = 8;

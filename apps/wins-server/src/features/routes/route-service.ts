@@ -1,9 +1,7 @@
 import type { HostSystem } from '@wins/wins-program';
 import type { RouteServiceServer } from '@wins/wins-api/contract';
-import { assertGranted } from '../../kernel/host-system/route-grants.js';
-import { ownNetworks } from '../../kernel/host-system/own-networks.js';
-import { parseDestinations } from '../../kernel/host-system/route-destinations.js';
 import type { HostCallGate } from '../host/host-call-gate.js';
+import { assertGranted, ownNetworks, parseDestinations } from './judge-routes.js';
 
 /**
  * Serves wins.RouteService.

@@ -59,7 +59,11 @@ export async function fetchRelease(
           begin = Buffer.concat([begin, part.subarray(0, programMagic.length - begin.length)]);
         await append(part);
       });
-      if (!begin.equals(programMagic)) throw noProgram(begin, programMagic);
+      if (begin.equals(programMagic)) return;
+      const found = `bytes ${begin.toString('hex') || 'none'} in csi-proxy.exe`;
+      const wanted = `a program, which begins with ${Buffer.from(programMagic).toString('hex')}`;
+      const message = `cannot unpack the archive of csi-proxy: found ${found}; wanted ${wanted}`;
+      throw new FeatureError('archiveRefused', message);
     });
     try {
       await beforeReplacing(program);
@@ -128,11 +132,4 @@ async function writeAside(
       temporary,
     ),
   );
-}
-
-function noProgram(begin: Buffer, magic: Uint8Array): FeatureError {
-  const found = `bytes ${begin.toString('hex') || 'none'} in csi-proxy.exe`;
-  const wanted = `a program, which begins with ${Buffer.from(magic).toString('hex')}`;
-  const message = `cannot unpack the archive of csi-proxy: found ${found}; wanted ${wanted}`;
-  return new FeatureError('archiveRefused', message);
 }

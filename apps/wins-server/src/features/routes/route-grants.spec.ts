@@ -1,6 +1,4 @@
-import { ownNetworks } from './own-networks.js';
-import { assertGranted } from './route-grants.js';
-import { parseDestinations } from './route-destinations.js';
+import { assertGranted, ownNetworks, parseDestinations } from './judge-routes.js';
 
 const address = (cidr: string) => ({
   address: cidr.split('/')[0] ?? '',

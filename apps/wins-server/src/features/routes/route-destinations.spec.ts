@@ -1,4 +1,4 @@
-import { parseDestinations } from './route-destinations.js';
+import { parseDestinations } from './judge-routes.js';
 
 describe('destinations of routes', () => {
   it('are given once each, in canonical form', () => {
