@@ -18,10 +18,7 @@ const DRAIN_MS = 2000;
 export interface DaemonParts extends Omit<KernelParts, 'features' | 'onConfig'> {
   /** Default: all of them. */
   readonly features?: readonly Feature[];
-  /**
-   * Called with each config that comes into force after the start, before it does. Default: nobody
-   * is told.
-   */
+  /** Called with each config that comes into force after the start, before it does. */
   readonly onConfig?: KernelParts['onConfig'];
 }
 

@@ -13,11 +13,7 @@ type Guarded<Loaded> = Loaded extends (options: infer Options, ...more: never) =
     ) => Promise<number>
   : never;
 
-/**
- * Makes a function of one that is loaded when it is called.
- *
- * @param name - Of the function, in what is loaded.
- */
+/** Makes a function of the one of that name in what is loaded when it is called. */
 export function later<Loaded, Name extends keyof Loaded>(
   load: () => Promise<Loaded>,
   name: Name,

@@ -24,11 +24,7 @@ export interface OperatingSystem {
   readonly adminServerCheck: () => PipeServerCheck;
   /** Judges who else can write to files and folders. */
   readonly fileTrust: () => FileTrust;
-  /**
-   * Makes an empty file for administrators and this user alone. Absent: by permission bits.
-   *
-   * @throws TrustedFileError `notTrusted` for a folder that others can change, and others.
-   */
+  /** Makes an empty file for this user and administrators. Absent: by permission bits. */
   readonly createPrivateFile?: (file: string) => void;
 }
 

@@ -66,10 +66,7 @@ async function runAtTerminal(options: RegisterOptions): Promise<number> {
   return await runDaemon(options, { service, folder: '.', logger, shutdown, ready });
 }
 
-/**
- * Serves, and first finishes or undoes an interrupted upgrade. What keeps it from serving is
- * logged.
- */
+/** Serves, and first finishes or undoes an interrupted upgrade; logs what keeps it from serving. */
 async function runDaemon(options: RegisterOptions, surroundings: Surroundings): Promise<number> {
   const { service, logger, shutdown } = surroundings;
   const file = process.argv[1] ?? process.execPath;
@@ -93,13 +90,7 @@ async function runDaemon(options: RegisterOptions, surroundings: Surroundings): 
   }
 }
 
-/**
- * Serves until it is asked to end.
- *
- * @param upgradeRecords - Where helpers leave their records of upgrades of this service.
- * @returns The exit code.
- * @throws ConfigError and PipeError when it cannot serve.
- */
+/** Serves until it is asked to end; resolves with the exit code. @throws ConfigError, PipeError. */
 async function serve(
   options: RegisterOptions,
   { service, folder, logger, shutdown, ready }: Surroundings,

@@ -74,11 +74,7 @@ function reportOf(directory: string, verdict: AuditVerdict): string {
   return `${lines.join('\n')}\n`;
 }
 
-/**
- * The folder of an audit log: the one that is named, else that of the daemon of the config.
- *
- * @throws UsageError when there is none, or it cannot be read.
- */
+/** The named folder, else that of the daemon of the config. @throws UsageError when it is none. */
 async function auditPlace({ config, directory }: AuditPlaceOptions): Promise<string> {
   const folder = directory ?? auditDirectoryOf((await loadDaemonConfig(config)).config);
   try {

@@ -69,12 +69,7 @@ export class ConfigGuard implements AsyncDisposable {
     return new ConfigGuard(parts, state, withLost(note, keys));
   }
 
-  /**
-   * Judges a config that is to come into force.
-   *
-   * @param allowed - Guarded keys that it may drop.
-   * @throws ConfigError `invalid`, with a problem for each key that it drops besides.
-   */
+  /** Judges a config before it comes into force. @throws ConfigError `invalid` for keys that it drops. */
   async admit(next: LoadedConfig, allowed: readonly string[]): Promise<LoadedConfig> {
     const refused = await missingKeys(this.#note.served, next, this.#parts.trust, allowed);
     return judgeValues(

@@ -18,11 +18,7 @@ export interface ServedNote {
 /** A whitelist of a config, which has 1 MiB at most. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/**
- * The note of the daemon with this pipe. A damaged one is none.
- *
- * @param trust - One that others could have written is refused.
- */
+/** The note of the daemon with this pipe. A damaged one is none; one that others could write is refused. */
 export function servedNote(
   listen: string,
   trust: Pick<FileTrust, 'distrustOfFile'>,
@@ -44,11 +40,7 @@ function noteOf(json: unknown): ServedNote {
   return { served, lost: keys, ...(typeof lostAt === 'string' && { lostAt }) };
 }
 
-/**
- * Guarded keys of an earlier config that the next one lacks, unless they may go: by name, or by a permission for its content.
- *
- * @param allowed - Guarded keys that may go. Default: none.
- */
+/** Guarded keys that the next config lacks, unless they may go: by name, or for its content. */
 export async function missingKeys(
   before: GuardedParts,
   { config, path, sha256 }: LoadedConfig,

@@ -35,12 +35,7 @@ export async function loadStartConfig(named: string | undefined): Promise<StartC
   return { loaded: kept, refused: new Error(`the config file ${file.path} is empty`) };
 }
 
-/**
- * Loads and judges what is kept of the config that a daemon served with last, by the rules for the file itself.
- *
- * @returns Undefined when nothing is kept.
- * @throws ConfigError whose problems name the kept file.
- */
+/** What a daemon served with last, judged as the file is; undefined: none. @throws ConfigError. */
 export async function loadKeptConfig(named: string | undefined): Promise<LoadedConfig | undefined> {
   const file = path.resolve(configFileOf(named));
   const trust = (await thisSystem()).fileTrust();

@@ -55,10 +55,7 @@ export type DaemonEvent =
       readonly port: number;
       readonly code: TunnelErrorCode;
     }
-  /**
-   * A stream was reset because nothing moved in it: its program reads nothing, or its client may be
-   * gone.
-   */
+  /** A stream was reset because nothing moved in it: its program reads nothing, or its client is gone. */
   | {
       readonly type: 'stream';
       readonly phase: 'cut';
@@ -75,10 +72,7 @@ export type DaemonEvent =
     }
   /** The daemon started without guarded keys that the one before it served with. */
   | { readonly type: 'configLost'; readonly keys: readonly GuardedKey[] }
-  /**
-   * What is kept under its own name, with facts that its source has named one by one: what features
-   * tell of themselves, the start and the end.
-   */
+  /** Kept under its own name, with facts that its source has named one by one. */
   | {
       readonly type: 'kept';
       readonly event: string;
@@ -118,13 +112,7 @@ export class DaemonEvents {
     for (const listener of isRoutine(event) ? this.#counters : this.#listeners) listener(event);
   }
 
-  /**
-   * Calls the listener with each event from now on, until what is returned is disposed of.
-   * Disposing is idempotent.
-   *
-   * @param options - `routine`: also with what comes with each call, connection and stream.
-   * Default: no.
-   */
+  /** Calls the listener until disposed of; `routine`: also with events of each call and stream. */
   subscribe(listener: Listener, { routine = false }: { routine?: boolean } = {}): Disposable {
     let hasFailed = false;
     const guarded: Listener = (event) => {

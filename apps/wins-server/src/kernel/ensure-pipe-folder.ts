@@ -4,10 +4,8 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * Makes the folder of a pipe that is a path, where there is none, for this user alone: a config is
- * accepted before its folders exist. A folder that exists is judged when the pipe is opened.
- *
- * @throws TrustedFileError when it cannot be made.
+ * Makes the missing folder of a pipe that is a path, for this user alone: a config is accepted before
+ * its folders exist. @throws TrustedFileError.
  */
 export function ensurePipeFolder(pipe: string, trust: FileTrust): void {
   if (process.platform === 'win32') return;

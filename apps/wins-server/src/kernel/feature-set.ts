@@ -74,10 +74,7 @@ export class FeatureSet {
     }
   }
 
-  /**
-   * Starts those of a stage, one after another. @throws Whatever the start of a feature that serves
-   * throws.
-   */
+  /** Starts those of a stage, one after another. @throws what the start of one that serves throws. */
   async start(stage: FeatureStage): Promise<void> {
     for (const each of this.#of(stage)) {
       const settings = each.feature.settings(this.#kernel.config.inForce());
@@ -96,12 +93,7 @@ export class FeatureSet {
     for (const each of this.#of('works').reverse()) await each.close();
   }
 
-  /**
-   * Ends those that serve.
-   *
-   * @param answered - Called when those with services have ended: what calls are still to be
-   * answered has been said.
-   */
+  /** Ends those that serve; `answered` is called once what calls are still to be answered was said. */
   async closeServing(answered: () => Promise<void>): Promise<void> {
     const serving = this.#of('serves');
     const close = (some: readonly FeatureSwitch[]) => Promise.all(some.map((one) => one.close()));

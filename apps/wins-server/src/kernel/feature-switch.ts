@@ -75,10 +75,7 @@ export class FeatureSwitch<
     throw new FeatureError(code, message);
   }
 
-  /**
-   * Wants these settings: what needs no waiting is done at once. The same settings again change
-   * nothing, and none do after {@link close}.
-   */
+  /** Wants these settings at once. The same again change nothing, and none do after {@link close}. */
   apply(wanted: Settings | FeatureOff): void {
     if (this.#isClosed || isDeepStrictEqual(wanted, this.#wanted)) return;
     this.#want(wanted);
@@ -91,10 +88,7 @@ export class FeatureSwitch<
     this.onChange();
   }
 
-  /**
-   * Turns it off for good, and waits for that as long as the feature wants. Idempotent; never
-   * rejects.
-   */
+  /** Turns it off for good, and waits as long as the feature wants. Idempotent; never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#want(STOPPING);

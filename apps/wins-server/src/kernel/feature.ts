@@ -22,10 +22,7 @@ import type { ServedPipe } from './served-pipe.js';
 export interface FeatureOff {
   /** A clause, for people. */
   readonly reason: string;
-  /**
-   * Whether the config is at fault, so that the feature is not well. Default: it is off as it
-   * should be.
-   */
+  /** Whether the config is at fault, so that the feature is not well. Default: no. */
   readonly isFault?: boolean;
 }
 
@@ -76,10 +73,7 @@ export interface FeatureRefusal {
 export interface FeatureReport<Settings> {
   /** Its health may have changed. */
   readonly changed: () => void;
-  /**
-   * Nothing is left to do with these settings: the feature can be closed, and is off until there
-   * are others.
-   */
+  /** Nothing is left to do with these settings: the feature is off until there are others. */
   readonly finished: (settings: Settings, off: FeatureOff) => void;
 }
 
@@ -105,18 +99,12 @@ export interface Feature<
     kernel: Kernel,
     report: FeatureReport<Settings>,
   ): Running | FeatureOff | Promise<Running | FeatureOff>;
-  /**
-   * How long the end of the daemon waits for its end, in milliseconds. Default: as long as it
-   * takes.
-   */
+  /** How long the end of the daemon waits for its end, in ms. Default: as long as it takes. */
   readonly closeWithinMs?: number;
   /** Default: it is refused as by a daemon that is stopping. */
   readonly whenOff?: FeatureRefusal;
   services?(view: FeatureView<Settings, Running>, kernel: Kernel): readonly FeatureService[];
-  /**
-   * The names of its health, and whether each is well; undefined for a name that health does not
-   * know at the moment.
-   */
+  /** Whether each name of its health is well; undefined for one that is not known at the moment. */
   health?(view: FeatureView<Settings, Running>): Readonly<Record<string, boolean | undefined>>;
   /** Checks of `wins doctor`. */
   readonly doctor?: readonly Check[];
@@ -197,10 +185,7 @@ export interface Kernel {
   readonly service: string | undefined;
   /** The file of this program. */
   readonly program: string;
-  /**
-   * Where helpers leave their records of upgrades of this service; undefined for a daemon that is
-   * none.
-   */
+  /** Where helpers leave records of upgrades; undefined for a daemon that is no service. */
   readonly upgradeRecords: string | undefined;
   /** The SHA-1 of the program as it was at the start; empty when it could not be read. */
   readonly checksum: Promise<string>;

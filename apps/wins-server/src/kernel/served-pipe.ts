@@ -76,12 +76,7 @@ export class ServedPipe {
     return (this.#calls ??= this.#serve()).server;
   }
 
-  /**
-   * Takes connections. It may be called again when it failed.
-   *
-   * @returns where they come.
-   * @throws PipeError
-   */
+  /** Takes connections, again when it failed; resolves with where they come. @throws PipeError. */
   async listen(): Promise<string> {
     const { pipe, resources, security, logger, what } = this.#options;
     const { connections, handshakes } = resources;

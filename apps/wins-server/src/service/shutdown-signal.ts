@@ -25,11 +25,9 @@ export interface ShutdownSignal extends Disposable {
 }
 
 /**
- * Starts to listen for signals that ask the daemon to end, and for uncaught errors; disposing it gives both back to
- * Node.
+ * Listens for signals that end the daemon, and for uncaught errors, until it is disposed.
  *
- * @param place - At a terminal, also for what happens to the console of Windows. A service does not: it goes on when
- *   a user logs off.
+ * @param place - A service does not hear the console of Windows: it goes on when a user logs off.
  */
 export function listenForShutdown(place: 'terminal' | 'service' = 'terminal'): ShutdownSignal {
   let request: (request: ShutdownRequest) => void = () => undefined;

@@ -13,10 +13,7 @@ export interface RegisterOptions extends LogOptions, LogFileOptions, ProfileOpti
 
 export type Program = Pick<NodeJS.Process, 'execPath' | 'argv' | 'cwd'>;
 
-/**
- * The service that runs this very program with these options. It gives the config by its absolute path: a service does not
- * run in the folder where it was registered.
- */
+/** The service that runs this program with these options, and the config by its absolute path. */
 export function serviceDefinition(options: RegisterOptions, program: Program): ServiceDefinition {
   const { config, debug, quiet, 'log-file-size': fileBytes, 'log-files': files } = options;
   const command = [

@@ -24,11 +24,7 @@ export interface MadeMember {
 const LONGEST_MS = 60_000;
 const CUT_LINE = '(the beginning was cut off)\n';
 
-/**
- * Makes a member. It never rejects: a member that fails or takes longer than a minute has the reason as its text.
- *
- * @param clean - Takes away what must not be told, from contents and from reasons.
- */
+/** Makes a member. Never rejects: one that fails, or takes a minute, has the reason as its text. */
 export async function makeMember(
   { name, maxBytes, make }: SupportMember,
   clean: (text: string) => string,

@@ -27,12 +27,7 @@ export interface Receiver {
   readonly signal?: AbortSignal;
 }
 
-/**
- * Receives an answer that comes in pieces, each when the one before was taken.
- *
- * @returns Its size in bytes.
- * @throws DaemonCallError, with the exit code 70 for one that is too large.
- */
+/** Receives an answer in pieces; resolves with its size. @throws DaemonCallError, 70: too large. */
 export async function receive<Request>(
   options: RunningDaemonOptions,
   method: MethodDefinition<Request, DebugPiece>,

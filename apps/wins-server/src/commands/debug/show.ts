@@ -103,11 +103,7 @@ export async function changeLogLevel(
 
 type OfClient = Pick<DebugConnection, 'Client'>;
 
-/**
- * A command that lists what a call answers.
- *
- * @param columns - What is in each, by its heading.
- */
+/** A command that lists what a call answers, in columns by their headings. */
 function listing<Answer, Row extends object>(
   method: MethodDefinition<object, Answer>,
   rowsOf: (answer: Answer) => readonly Row[],

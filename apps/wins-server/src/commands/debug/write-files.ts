@@ -37,11 +37,7 @@ export function writeTrace(
   return writeAnswer(debugServiceDefinition.trace, { Seconds: options.seconds }, options, show);
 }
 
-/**
- * Writes an answer into a new file that nobody else can open. What is interrupted leaves none.
- *
- * @throws TrustedFileError `alreadyExists`, `noSpace` and others; DaemonCallError.
- */
+/** Writes an answer into a new private file; what is interrupted leaves none. */
 async function writeAnswer<Request>(
   method: MethodDefinition<Request, DebugPiece>,
   request: NoInfer<Request>,

@@ -14,10 +14,7 @@ export interface ApplyOptions extends RunningDaemonOptions {
   readonly 'dry-run': boolean;
 }
 
-/**
- * `wins srv plan apply`: has the running daemon apply a plan from a file once, or say what that would do. Ends with 1 when an
- * instruction failed.
- */
+/** `wins srv plan apply`: applies a plan once, or says what that would do. 1: an instruction failed. */
 export async function applyPlan(
   options: ApplyOptions,
   { show }: CommandSurroundings,

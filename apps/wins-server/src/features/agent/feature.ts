@@ -76,10 +76,7 @@ export const agent: Feature<AgentSettings, RunningAgent> = {
   metrics: planMetrics,
 };
 
-/**
- * False when the agent is on and cannot start, has not reached its server yet, or cannot do what a
- * plan wants.
- */
+/** False when it cannot start, has not reached its server yet, or cannot do what a plan wants. */
 function isWell({ state, running }: AgentView): boolean {
   if (running === undefined) return state.kind !== 'failed';
   return running

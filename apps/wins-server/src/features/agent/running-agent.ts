@@ -40,9 +40,6 @@ export interface PlanOutcome {
 }
 
 export interface RunningAgent extends Pick<SystemAgent, 'status' | 'history' | 'close'> {
-  /**
-   * Applies a plan once, or looks at what that would do. @throws AgentError `invalidPlan`,
-   * `fileFailed`, `closed`.
-   */
+  /** Applies a plan once, or looks at what that would do. @throws AgentError. */
   apply(text: Buffer, isDryRun: boolean, signal: AbortSignal): Promise<PlanOutcome>;
 }

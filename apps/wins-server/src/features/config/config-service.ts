@@ -24,12 +24,7 @@ export interface ReloadedConfig {
 
 export interface ConfigServiceParts {
   readonly config: Pick<DaemonConfig, 'start' | 'inForce' | 'needRestart'>;
-  /**
-   * Loads the file again.
-   *
-   * @param allowDrop - Guarded keys that the file may drop.
-   * @throws ConfigError, or Error for a file that has gone; what was in force stays.
-   */
+  /** Loads the file again. @throws ConfigError, or Error for a file that has gone; nothing changes then. */
   readonly reload: (allowDrop: readonly string[]) => Promise<ReloadedConfig>;
   readonly manager: () => Pick<ProcessManager, 'judge'>;
   readonly callers: Callers;

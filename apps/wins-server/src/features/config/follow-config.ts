@@ -10,22 +10,12 @@ import type { ReloadedConfig } from './config-service.js';
 export interface FollowedConfig {
   /** Whether the file can be used, so that what it says is in force. */
   readonly isGood: boolean;
-  /**
-   * Loads it now.
-   *
-   * @param allowDrop - Guarded keys that it may drop. Default: none.
-   * @throws ConfigError, or Error for a file that has gone; what was in force stays.
-   */
+  /** Loads it now. @throws ConfigError, or Error for a file that has gone; nothing changes then. */
   reload(allowDrop?: readonly string[]): Promise<ReloadedConfig>;
   close(): Promise<void>;
 }
 
-/**
- * Follows the config file of the daemon: what can be used comes into force, is noted as served, and
- * is kept for a start that cannot use the file.
- *
- * @param changed - Called when `isGood` may have changed.
- */
+/** Follows the config file: what can be used comes into force, is noted, and is kept for a start. */
 export async function followConfig(kernel: Kernel, changed: () => void): Promise<FollowedConfig> {
   const { config, logger, events, audit, trust, program } = kernel;
   const { named, loaded, refused, fingerprint } = config.start;

@@ -16,11 +16,7 @@ export interface ServiceFacts {
   readonly isDisabled: boolean;
 }
 
-/**
- * The service manager, for the one service of csi-proxy. What it throws becomes the cause of a FeatureError `serviceFailed`.
- *
- * Nothing in it decides.
- */
+/** The service manager, for the one service of csi-proxy. Nothing in it decides. */
 export interface CsiProxyService {
   readonly name: string;
   query(): Promise<ServiceFacts | undefined>;

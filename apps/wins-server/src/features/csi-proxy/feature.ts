@@ -14,13 +14,9 @@ import { createCsiProxyService, type KeptCsiProxy } from './csi-proxy-service.js
 const STATES = Object.keys(MOVES) as (keyof typeof MOVES)[];
 const NO_SECTION = { reason: 'the config has no section csi-proxy' };
 
-/**
- * Settings with which there is something to do. Without a section, what an earlier one has
- * installed is taken away.
- */
+/** With `none`, what an earlier section has installed is taken away. */
 export type KeptSettings = Exclude<CsiProxySettings, { readonly kind: 'invalid' }>;
 
-/** @param load - Loads what keeps it. */
 export function csiProxyFeature(
   load: HeavyParts['csiProxy'],
 ): Feature<KeptSettings, RunningFeature<KeptSettings> & KeptCsiProxy> {

@@ -4,10 +4,7 @@ import { runs } from '../runs/feature.js';
 import { tunnel } from '../tunnel/feature.js';
 import { createDebugService, WHAT } from './service/debug-service.js';
 
-/**
- * Diagnoses the daemon for administrators, on their pipe alone. What diagnoses is loaded by the
- * first question.
- */
+/** Diagnoses the daemon for administrators, on their pipe alone. */
 export const diagnostics: Feature = {
   name: 'diagnostics',
   stage: 'serves',

@@ -21,11 +21,7 @@ export interface HeapRoom {
   readonly availableBytes: number;
 }
 
-/**
- * Whether a snapshot can be taken without harm. Pure.
- *
- * @throws FeatureError `tooLarge`.
- */
+/** Whether a snapshot can be taken without harm. Pure. @throws FeatureError `tooLarge`. */
 export function requireHeapRoom({ usedBytes, availableBytes }: HeapRoom): void {
   const tried = 'cannot take a heap snapshot';
   if (usedBytes > LARGEST_HEAP_BYTES) {

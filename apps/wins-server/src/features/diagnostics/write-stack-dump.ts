@@ -19,11 +19,10 @@ const LONGEST_PART = 1024 * 1024;
 const STACK_FILE = /^rancher-wins\.\d{1,10}\.stacks\.log$/;
 
 /**
- * Writes where the thread is, what is waited for, and the report of the runtime, over the file of this process: 2 MiB at most.
- * Of older processes seven files are kept.
+ * Writes where the thread is, what is waited for, and the report of the runtime, over the file of
+ * this process: 2 MiB at most. Of older processes seven files are kept.
  *
- * @param seconds - How long the thread is looked at. Default: 1.
- * @returns The file.
+ * @param seconds - How long the thread is looked at.
  * @throws TrustedFileError, FeatureError.
  */
 export async function writeStackDump(

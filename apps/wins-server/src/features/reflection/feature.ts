@@ -1,10 +1,7 @@
 import type { Feature } from '../../kernel/feature.js';
 import { createReflection } from './reflection.js';
 
-/**
- * Lets generic clients discover the services of the main pipe. What it needs is loaded by the first
- * call.
- */
+/** Lets generic clients discover the services of the main pipe. */
 export const reflection: Feature = {
   name: 'reflection',
   stage: 'serves',

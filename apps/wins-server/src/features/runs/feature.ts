@@ -102,10 +102,7 @@ function createManager(
   });
 }
 
-/**
- * Closes the ports of runs that are gone. A failure is logged: the node needs its daemon in any
- * case. Never rejects.
- */
+/** Closes the ports of runs that are gone; the node needs its daemon in any case. Never rejects. */
 async function sweepPorts({ system, logger }: Kernel): Promise<void> {
   try {
     const marks = (await system.portOpener?.sweep([])) ?? [];

@@ -137,10 +137,7 @@ export function createProcessService(
   };
 }
 
-/**
- * Streams output as fast as the client takes it, then the exit. While the connection is busy the log
- * gathers small chunks into large ones.
- */
+/** Streams output as fast as the client takes it, then the exit; a busy client gets large chunks. */
 function sendOutput(
   process: ManagedProcess,
   ownerId: string,

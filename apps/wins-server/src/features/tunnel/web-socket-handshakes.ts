@@ -30,10 +30,7 @@ export class WebSocketHandshakes {
   readonly #opened: (webSocket: WebSocket, socket: Duplex, guest: Guest, label: string) => void;
   #isRefusing = false;
 
-  /**
-   * @param timeoutMs - For the whole handshake, in milliseconds.
-   * @param opened - Gets each WebSocket that is open, its connection, and what its client calls itself.
-   */
+  /** @param timeoutMs - For the whole handshake. */
   constructor(
     timeoutMs: number,
     opened: (webSocket: WebSocket, socket: Duplex, guest: Guest, label: string) => void,

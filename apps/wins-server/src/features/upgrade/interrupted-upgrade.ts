@@ -15,11 +15,10 @@ export interface InterruptedUpgrade {
 }
 
 /**
- * Begins to finish or undo an interrupted upgrade of this service, while the daemon starts. The code for that is loaded only when
- * there is such an upgrade: its journal lies beside the program, or the program is on trial.
+ * Begins to finish or undo an interrupted upgrade while the daemon starts. Loads the code for that
+ * only when a journal lies beside the program, or the program is on trial.
  *
- * @param service - The service that this daemon is; undefined when it is not one; then nothing is looked for.
- * @param runningFile - The program that this daemon is.
+ * @param service - Undefined: nothing is looked for.
  */
 export function recoverInterruptedUpgrade(
   service: string | undefined,

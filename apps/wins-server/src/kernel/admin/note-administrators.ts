@@ -5,11 +5,7 @@ import type { Callers } from '../rpc/administrators-only.js';
 /** Administrators choose what their clients are called: these many names are told. */
 const MOST_CLIENTS = 32;
 
-/**
- * The callers of the main pipe, where the calls of administrators are deprecated: each client that makes one is named in the log once.
- *
- * @param adminPipe - Where they are to be made.
- */
+/** The callers of the main pipe: a client is logged once that an administrator, deprecated, asks by. */
 export function noteAdministrators(
   connections: Pick<Connections, 'clientOf' | 'ownerOf'>,
   logger: Logger,

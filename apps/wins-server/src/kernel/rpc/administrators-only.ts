@@ -42,11 +42,7 @@ export async function recordAct(
   await audit.decided({ ...act, verdict: 'allowed', requester: call.getPeer(), client }, key);
 }
 
-/**
- * Why a caller is refused; undefined for an administrator of the host. Where the system does not tell clients apart, nobody is one.
- *
- * @param what - What cannot be done for others: `tell about the config`.
- */
+/** Why a caller may not do `what`; undefined for an administrator. Clients not told apart are none. */
 export function refusalOf(
   callers: Pick<Callers, 'clientOf' | 'administered'>,
   call: Caller,
@@ -60,12 +56,7 @@ export function refusalOf(
   return rpcError(status.PERMISSION_DENIED, 'notAdministrator', details);
 }
 
-/**
- * Makes what answers the calls that are for administrators alone.
- *
- * @param what - As {@link refusalOf} takes it.
- * @param failure - The error of the wire for what an answer throws.
- */
+/** Makes what answers the calls that are for administrators alone; `failure` is for what it throws. */
 export function administratorsOnly(
   callers: Pick<Callers, 'clientOf' | 'administered'>,
   what: string,

@@ -53,12 +53,7 @@ export class Health {
     this.#change(() => (this.#serving = serving));
   }
 
-  /**
-   * Sets whether a service is well besides, and sends that to its watchers; one that is not among
-   * the names of this health is known from then on.
-   *
-   * @param isWell - Undefined: health does not know the name any more, unless it is one of its own.
-   */
+  /** Sets whether a service is well, and tells its watchers; undefined: the name is not known any more. */
   setWell(service: string, isWell: boolean | undefined): void {
     this.#change(() => {
       if (isWell === undefined) this.#wellness.delete(service);

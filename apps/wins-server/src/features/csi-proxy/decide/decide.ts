@@ -40,12 +40,7 @@ export type Step = { readonly reason: string } & (
   | { readonly act: 'remove'; readonly service: boolean }
 );
 
-/**
- * Decides the next step. Total: there is an answer for whatever is found; and who follows it comes to rest after a few steps, where it
- * stays. Pure.
- *
- * @param wish - Undefined: the config has no such section.
- */
+/** Decides the next step. Total and pure; who follows it comes to rest after a few steps, and stays so. */
 export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): Step {
   const { service, record } = facts;
   if (wish === undefined) return decideWithoutWish(facts);

@@ -4,11 +4,7 @@ import type { CsiProxyFacts } from '../decide/decide.js';
 import type { InstallRecord, StoredRelease } from '../decide/install-record.js';
 import type { RecordFile } from './record-file.js';
 
-/**
- * Makes a function that looks at a node. A program is read again only when its file has changed.
- *
- * @returns Rejects with FeatureError `fileFailed`, `serviceFailed`.
- */
+/** Makes a look at a node, which reads a program again only when its file has changed. */
 export function nodeLook(
   { service, goProgram, removesGo = false, trust }: KeeperOptions,
   records: RecordFile,

@@ -18,13 +18,7 @@ const MZ = Uint8Array.of(0x4d, 0x5a);
 
 type StepTo<Act extends Step['act']> = Extract<Step, { readonly act: Act }>;
 
-/**
- * Does one step, which begins from what was just found.
- *
- * @param download - Gives up the download.
- * @returns Whether this is as far as it goes for now.
- * @throws FeatureError.
- */
+/** Does one step from what was found; resolves with whether this is as far as it goes for now. */
 export type Perform = (
   step: Step,
   facts: CsiProxyFacts,

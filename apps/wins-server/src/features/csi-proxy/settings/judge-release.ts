@@ -97,11 +97,7 @@ const FLAG = /^--?([A-Za-z][A-Za-z0-9_-]*)(?:=.*)?$/su;
 const MAX_ARGUMENTS = 64;
 const MAX_ARGUMENT = 1024;
 
-/**
- * Judges what a config adds to the arguments: flags of this release, each whole (`-v=4`), and none of those that are set here. Pure.
- *
- * @returns What is wrong, and with which argument, counted from 0.
- */
+/** Judges added flags: of this release, each whole (`-v=4`), none that is set here. Pure. */
 export function judgeArguments(
   added: readonly string[],
   numbers: VersionNumbers,

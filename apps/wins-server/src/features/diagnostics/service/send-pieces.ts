@@ -3,11 +3,7 @@ import type { DebugPiece } from '@wins/wins-api/contract';
 import { once } from 'node:events';
 import { goneSignal } from '../../../kernel/rpc/administrators-only.js';
 
-/**
- * Sends pieces as fast as the client takes them, then ends the call. When the call is broken off, the pieces are: what makes them ends.
- *
- * @param make - Gets the signal that the client has gone.
- */
+/** Sends pieces as fast as the client takes them, then ends the call; a broken call ends the pieces. */
 export async function sendPieces(
   call: ServerWritableStream<unknown, DebugPiece>,
   make: (gone: AbortSignal) => AsyncIterable<Buffer> | Iterable<Buffer>,

@@ -1,10 +1,7 @@
 /**
- * Watches for a blocked event loop: a daemon that had no processor, or that computed for too long, explains much of what its
- * clients saw. Disposing ends it; it keeps no process alive.
+ * Watches for a blocked event loop, which explains much of what clients saw, until disposed of.
  *
- * @param stalled - Called with the time for which the event loop was blocked, in milliseconds.
- * @param intervalMs - Between two looks.
- * @param toleranceMs - How late a look must be to count.
+ * @param toleranceMs - How late a look must be to count, in `stalled` too.
  */
 export function watchStalls(
   stalled: (lateMs: number) => void,
