@@ -21,16 +21,10 @@ export async function showCsiProxy(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const answer = await askCsiProxyStatus(options);
+  const { status } = csiProxyServiceDefinition;
+  const answer = await callRunningDaemon(options, status, {}, QUESTION);
   await show({ value: answer, text: statusText(answer) });
   return EXIT.server.ok;
-}
-
-export function askCsiProxyStatus(
-  options: RunningDaemonOptions,
-  more: Question = {},
-): Promise<CsiProxyStatusResponse> {
-  return callRunningDaemon(options, csiProxyServiceDefinition.status, {}, { ...QUESTION, ...more });
 }
 
 /** `wins srv csi-proxy apply`: has the running daemon see to csi-proxy now, or say what it would do. Ends as `wins up` does. */

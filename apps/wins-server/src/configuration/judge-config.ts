@@ -20,6 +20,8 @@ const UNUSED_BY_AGENT = [
   'interlockDirectory',
 ] as const;
 
+const NO_EFFECT = { severity: 'warning', code: 'noEffect' } as const;
+
 /**
  * Says of a config that is well-formed what the daemon cannot use, what can never match and what is doubtful: everyone who loads a
  * config for the daemon judges it by this, so that the daemon starts with what anyone of them accepts.
@@ -71,19 +73,13 @@ function judgeEntries(
           ...entryOf(fault),
           nextStep: 'correct or remove it: it allows nothing',
         }
-      : {
-          ...{ severity: 'warning', code: 'duplicateEntry' },
-          ...entryOf(fault),
-        },
+      : { severity: 'warning', code: 'duplicateEntry', ...entryOf(fault) },
   );
   const asksForClients = allowed.some((entry) => entry.for !== undefined);
   // Of another host it is not known.
   const tellsCallersApart = !asksForClients || (host?.tellsClientsApart() ?? true);
   const doubts = doubtAllowedExecutables(allowed, dialect, { tellsCallersApart }).map(
-    (doubt): JudgedValue => ({
-      ...{ severity: 'warning', code: 'doubtful' },
-      ...entryOf(doubt),
-    }),
+    (doubt): JudgedValue => ({ severity: 'warning', code: 'doubtful', ...entryOf(doubt) }),
   );
   // The same text twice was seen when the file was read.
   const isNew = ({ code, keyPath }: JudgedValue) => code !== 'duplicateEntry' || !told.has(keyPath);
@@ -101,7 +97,6 @@ function entryOf({ index, path, found, wanted }: AllowedExecutableProblem) {
 /** What this release reads and does nothing with, and what is lost by that. */
 function judgeUnused(config: WinsConfig, platform: NodeJS.Platform): readonly JudgedValue[] {
   const unused: JudgedValue[] = [];
-  const noEffect = { severity: 'warning', code: 'noEffect' } as const;
   const { systemAgent } = config;
   const settings = agentSettings(config, platform);
   if (isOff(settings) && settings.keyPath !== undefined) {
@@ -109,13 +104,13 @@ function judgeUnused(config: WinsConfig, platform: NodeJS.Platform): readonly Ju
     const found = `that ${settings.reason}`;
     const nextStep = 'correct it: no plan is applied until then';
     const expected = 'remoteEnabled or localEnabled, and absolute paths';
-    unused.push({ ...noEffect, keyPath, found, expected, nextStep });
+    unused.push({ ...NO_EFFECT, keyPath, found, expected, nextStep });
   }
   for (const key of UNUSED_BY_AGENT) {
     if (systemAgent?.[key] === undefined) continue;
     const found = 'a key that this release, like those of Rancher, does not use';
     const nextStep = 'remove it';
-    unused.push({ ...noEffect, keyPath: `systemagent.${key}`, found, expected: 'none', nextStep });
+    unused.push({ ...NO_EFFECT, keyPath: `systemagent.${key}`, found, expected: 'none', nextStep });
   }
   return unused;
 }
@@ -128,27 +123,15 @@ function judgeCsiProxy(
   const settings = csiProxySettings(config, path, platform);
   if (settings.kind === 'none') return [];
   if (settings.kind === 'invalid')
-    return settings.faults.map(({ keyPath, found, wanted: expected }) => {
-      const nextStep = 'correct it: csi-proxy stays as it is until then';
-      return isStrict
-        ? { severity: 'error', keyPath, found, expected, nextStep }
-        : { severity: 'warning', code: 'noEffect', keyPath, found, expected, nextStep };
-    });
+    return settings.faults.map(({ keyPath, found, wanted: expected }) => ({
+      ...(isStrict ? ({ severity: 'error' } as const) : NO_EFFECT),
+      ...{ keyPath, found, expected, nextStep: 'correct it: csi-proxy stays as it is until then' },
+    }));
   const doubts = settings.doubts.map(({ keyPath, found, wanted: expected }): JudgedValue => ({
     ...{ severity: 'warning', code: 'doubtful', keyPath, found, expected },
   }));
   if (platform === 'win32') return doubts;
   const found = `a section for nodes of Windows, on ${platform}`;
-  const expected = 'none';
-  return [
-    ...doubts,
-    {
-      severity: 'warning',
-      code: 'noEffect',
-      keyPath: 'csi-proxy',
-      found,
-      expected,
-      nextStep: 'remove it',
-    },
-  ];
+  const unused = { keyPath: 'csi-proxy', found, expected: 'none', nextStep: 'remove it' };
+  return [...doubts, { ...NO_EFFECT, ...unused }];
 }

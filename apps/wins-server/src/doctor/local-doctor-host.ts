@@ -2,6 +2,7 @@ import { connectPipe, resolvePipePath } from '@wins/pipe-transport';
 import { findOrphans, ProcessError } from '@wins/process-manager';
 import { hashFile, type FileTrust } from '@wins/trusted-files';
 import type { WinsClient } from '@wins/wins-api';
+import { csiProxyServiceDefinition, planServiceDefinition } from '@wins/wins-api/contract';
 import { COMMIT, messageOf, quoteText, VERSION, type ProcessHost } from '@wins/wins-program';
 import { access, constants, lstat, stat, statfs } from 'node:fs/promises';
 import { release, type } from 'node:os';
@@ -9,9 +10,7 @@ import path from 'node:path';
 import { heavyParts } from '../load-heavy-parts.js';
 import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';
 import { verifyAuditLog } from '../kernel/audit/verify-audit-log.js';
-import { askCsiProxyStatus } from '../commands/csi-proxy.js';
-import { askPlanStatus } from '../commands/plan/show.js';
-import { askRunningDaemon } from '../commands/running-daemon.js';
+import { askRunningDaemon, callRunningDaemon } from '../commands/running-daemon.js';
 import { allowedBy } from '../configuration/allowed-executables.js';
 import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { missingKeys, servedNote } from '../configuration/served-note.js';
@@ -94,8 +93,10 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
       const { checkRegistries, checkOptions } = heavyParts().registries();
       return checkRegistries(checkOptions(settings, system.fileTrust()), signal);
     },
-    planStatus: (server) => askPlanStatus({ server }, QUESTION),
-    csiProxyStatus: (server) => askCsiProxyStatus({ server }, QUESTION),
+    planStatus: (server) =>
+      callRunningDaemon({ server }, planServiceDefinition.status, {}, QUESTION),
+    csiProxyStatus: (server) =>
+      callRunningDaemon({ server }, csiProxyServiceDefinition.status, {}, QUESTION),
     now: () => Date.now(),
     orphans: (config) =>
       findOrphans({

@@ -22,12 +22,6 @@ async function load(platform: NodeJS.Platform): Promise<HostSystem> {
   } else if (platform === 'linux') {
     return (await import('@wins/linux-host')).linuxHostSystem();
   }
-  throw notSupported(platform);
-}
-
-function notSupported(platform: NodeJS.Platform): FeatureError {
-  return new FeatureError(
-    'unavailable',
-    `this daemon cannot ask the system of its host: ${platform}`,
-  );
+  const message = `this daemon cannot ask the system of its host: ${platform}`;
+  throw new FeatureError('unavailable', message);
 }

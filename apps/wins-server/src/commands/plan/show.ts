@@ -1,4 +1,4 @@
-import { planServiceDefinition, type PlanStatusResponse } from '@wins/wins-api/contract';
+import { planServiceDefinition } from '@wins/wins-api/contract';
 import { EXIT, type CommandSurroundings } from '@wins/wins-program';
 import { callRunningDaemon, type Question, type RunningDaemonOptions } from '../running-daemon.js';
 import { contentText, statusText } from './plan-text.js';
@@ -17,16 +17,10 @@ export async function showPlanStatus(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const answer = await askPlanStatus(options);
+  const { status } = planServiceDefinition;
+  const answer = await callRunningDaemon(options, status, {}, ABOUT_PLANS);
   await show({ value: answer, text: statusText(answer) });
   return EXIT.server.ok;
-}
-
-export function askPlanStatus(
-  options: RunningDaemonOptions,
-  more: Question = {},
-): Promise<PlanStatusResponse> {
-  return callRunningDaemon(options, planServiceDefinition.status, {}, { ...ABOUT_PLANS, ...more });
 }
 
 /** `wins srv plan show`: what each plan wants. */

@@ -1,4 +1,4 @@
-import { ConfigError, type LoadedConfig } from '@wins/config';
+import { ConfigError } from '@wins/config';
 import { ProcessError, type ProcessManager } from '@wins/process-manager';
 import type { ConfigEntry, ConfigProblem, ConfigReloadResponse } from '@wins/wins-api';
 import type { ConfigExplainRequest, ConfigServiceServer } from '@wins/wins-api/contract';
@@ -8,24 +8,18 @@ import {
   programVerdict,
   type DecidingEntry,
 } from '../../configuration/subject-verdict.js';
-import type { ConfigChange, DaemonConfig } from '../../kernel/feature.js';
+import type { DaemonConfig } from '../../kernel/feature.js';
 import type { Logger } from '../../kernel/log/logger.js';
 import type { Caller } from '../../kernel/rpc/connections.js';
 import { toRpcError } from '../../kernel/rpc/rpc-errors.js';
 import { administratorsOnly, type Callers } from '../../kernel/rpc/administrators-only.js';
+import type { FollowedConfig } from './follow-config.js';
 
 const MOST_PROBLEMS = 100;
 
-/** A config that was loaded again and is in force, and what that changed. */
-export interface ReloadedConfig {
-  readonly loaded: LoadedConfig;
-  readonly change: ConfigChange;
-}
-
 export interface ConfigServiceParts {
   readonly config: Pick<DaemonConfig, 'start' | 'inForce' | 'needRestart'>;
-  /** Loads the file again. @throws ConfigError, or Error for a file that has gone; nothing changes then. */
-  readonly reload: (allowDrop: readonly string[]) => Promise<ReloadedConfig>;
+  readonly reload: FollowedConfig['reload'];
   readonly manager: () => Pick<ProcessManager, 'judge'>;
   readonly callers: Callers;
   readonly logger: Logger;

@@ -1,17 +1,18 @@
-import { watchConfig } from '@wins/config';
+import { watchConfig, type LoadedConfig } from '@wins/config';
 import { isOnTrial } from '@wins/service-upgrade';
 import { existsSync } from 'node:fs';
 import { ConfigGuard, droppedIn } from '../../configuration/config-guard.js';
 import { ConfigKeeper } from '../../configuration/config-keeper.js';
 import { configFileOf, loadDaemonConfig } from '../../configuration/load-daemon-config.js';
-import type { Kernel } from '../../kernel/feature.js';
-import type { ReloadedConfig } from './config-service.js';
+import type { ConfigChange, Kernel } from '../../kernel/feature.js';
 
 export interface FollowedConfig {
   /** Whether the file can be used, so that what it says is in force. */
   readonly isGood: boolean;
   /** Loads it now. @throws ConfigError, or Error for a file that has gone; nothing changes then. */
-  reload(allowDrop?: readonly string[]): Promise<ReloadedConfig>;
+  reload(
+    allowDrop?: readonly string[],
+  ): Promise<{ readonly loaded: LoadedConfig; readonly change: ConfigChange }>;
   close(): Promise<void>;
 }
 

@@ -1,14 +1,14 @@
 import type { HostSystem } from '@wins/wins-program';
-import type { sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js';
+import type { sendUnaryData } from '@grpc/grpc-js';
 import type { Shares } from '../../kernel/admission/shares.js';
 import type { DecidedAction, DecidingCode, Decision } from '../../kernel/audit/decision.js';
 import { FeatureError } from '../../kernel/feature-error.js';
-import type { Connections } from '../../kernel/rpc/connections.js';
+import type { Caller, Connections } from '../../kernel/rpc/connections.js';
 import { hostSystemErrorCode } from '../../kernel/host-system/host-system-error.js';
 import { toRpcError } from '../../kernel/rpc/rpc-errors.js';
 
-const MAX_AUDITED_SUBJECTS = 64;
-const MAX_AUDITED_SUBJECT = 64;
+/** Subjects in a record, and characters of each. */
+const AUDITED = 64;
 
 /** One decision about a host call, for the audit log; `failed`: it was allowed, and the system could not do it. */
 export type HostDecision = Decision & {
@@ -39,11 +39,11 @@ export interface HostCall<Answer> {
   readonly plan: (host: HostSystem) => Ask<Answer> | Promise<Ask<Answer>>;
 }
 
-/** Records a decision. A throw or a rejection refuses the call. */
-type RecordHostCall = (
-  decision: HostDecision,
-  client: string | undefined,
-) => Promise<void> | undefined;
+/** A call of gRPC. */
+type Call = Caller & {
+  readonly cancelled: boolean;
+  once(event: 'cancelled', listener: () => void): unknown;
+};
 
 /** What {@link HostCallGate} is made with. */
 export interface HostCallGateParts {
@@ -51,7 +51,8 @@ export interface HostCallGateParts {
   readonly connections: Pick<Connections, 'clientOf' | 'ownerOf'>;
   /** Those under way, each of which may cost a walk through tables, or processes; more wait. */
   readonly calls: Shares;
-  readonly audit: RecordHostCall;
+  /** Records a decision. A throw or a rejection refuses the call. */
+  readonly audit: (decision: HostDecision, client?: string) => Promise<void> | undefined;
 }
 
 /** Answers calls about the host: bounded, audited before they are made, and never with more than an error. */
@@ -63,11 +64,7 @@ export class HostCallGate {
     this.#parts = parts;
   }
 
-  answer<Request, Answer>(
-    call: ServerUnaryCall<Request, Answer>,
-    respond: sendUnaryData<Answer>,
-    hostCall: HostCall<Answer>,
-  ): void {
+  answer<Answer>(call: Call, respond: sendUnaryData<Answer>, hostCall: HostCall<Answer>): void {
     const gone = new AbortController();
     call.once('cancelled', () => gone.abort(new Error('the client has cancelled the call')));
     const { calls, connections } = this.#parts;
@@ -80,10 +77,7 @@ export class HostCallGate {
       );
   }
 
-  #make<Request, Answer>(
-    call: ServerUnaryCall<Request, Answer>,
-    hostCall: HostCall<Answer>,
-  ): Promise<Answer> {
+  #make<Answer>(call: Call, hostCall: HostCall<Answer>): Promise<Answer> {
     if (hostCall.changes !== true) return this.#judgeAndAsk(call, hostCall);
     const turn = this.#lastChange.then(() => {
       // The client may have left while others were served.
@@ -96,10 +90,7 @@ export class HostCallGate {
     return turn;
   }
 
-  async #judgeAndAsk<Request, Answer>(
-    call: ServerUnaryCall<Request, Answer>,
-    hostCall: HostCall<Answer>,
-  ): Promise<Answer> {
+  async #judgeAndAsk<Answer>(call: Call, hostCall: HostCall<Answer>): Promise<Answer> {
     let ask: Ask<Answer>;
     try {
       ask = await hostCall.plan(this.#parts.host);
@@ -117,9 +108,9 @@ export class HostCallGate {
     }
   }
 
-  #record<Request, Answer>(
-    call: ServerUnaryCall<Request, Answer>,
-    { action, subject }: HostCall<Answer>,
+  #record(
+    call: Call,
+    { action, subject }: Pick<HostCall<unknown>, 'action' | 'subject'>,
     verdict: 'allowed' | 'refused' | 'failed',
     error?: unknown,
   ): Promise<void> | undefined {
@@ -130,9 +121,7 @@ export class HostCallGate {
       requester: id,
       ...(label !== undefined && { clientSays: label }),
       client: client?.description ?? {},
-      subject: subject
-        .slice(0, MAX_AUDITED_SUBJECTS)
-        .map((text) => text.slice(0, MAX_AUDITED_SUBJECT)),
+      subject: subject.slice(0, AUDITED).map((text) => text.slice(0, AUDITED)),
       subjectCount: subject.length,
       ...(verdict !== 'allowed' && { code: codeOf(error) }),
     };
