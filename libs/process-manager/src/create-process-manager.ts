@@ -8,12 +8,15 @@ import {
   type CompleteOptions,
   type ProcessManagerOptions,
 } from './manager-options.js';
-import type { Admission } from './admit-program.js';
-import { judgeStart, type StartQuestion, type StartVerdict } from './judge-start.js';
-import type { AllowedExecutable } from './policy/executable-policy.js';
-import { minimalEnvironment } from './policy/minimal-environment.js';
-import { processNameKey } from './policy/process-name.js';
-import { stagedPathsOf } from './policy/executable-policy.js';
+import {
+  type Admission,
+  judgeStart,
+  type StartQuestion,
+  type StartVerdict,
+} from './judge-start.js';
+import { type AllowedExecutable, stagedPathsOf } from './policy/executable-policy.js';
+import { minimalEnvironment } from './policy/child-environment.js';
+import { processNameKey } from './policy/parsed-path.js';
 import { ProcessError } from './process-error.js';
 import type { ProcessManager, StartOptions } from './process-manager.js';
 import { copyVerified, type StagedBinary } from './staging/staged-binary.js';
@@ -23,11 +26,14 @@ import { startDecision } from './supervision/decision-record.js';
 import { admitStart, planStart, type StartPlan, type StartRequest } from './start-request.js';
 import { endLeftovers, endStaleCopies } from './supervision/end-leftovers.js';
 import { ExposedPorts } from './supervision/exposed-ports.js';
-import type { PortsOutcome, ManagedProcess, ProcessOwner } from './supervision/managed-process.js';
-import type { RecoveredProcess } from './supervision/manager-event.js';
+import type {
+  PortsOutcome,
+  ManagedProcess,
+  ProcessOwner,
+  RecoveredProcess,
+} from './supervision/managed-process.js';
 import { resolvesInTime } from './supervision/end-process-tree.js';
-import { RunNames, type TakenName } from './supervision/run-names.js';
-import { RunRegistry, type RunName } from './supervision/run-registry.js';
+import { RunNames, type TakenName, RunRegistry, type RunName } from './supervision/run-registry.js';
 import { SupervisedRun, type RunEnd } from './supervision/supervised-run.js';
 import { type Measurement, SharedMeasurement } from './usage/shared-measurement.js';
 
@@ -43,22 +49,16 @@ export function createProcessManager(options: ProcessManagerOptions): ProcessMan
   return new RunManager(completeOptions(options));
 }
 
-/** One start, from the request to the run. */
 interface Start {
   readonly request: StartRequest;
   readonly runId: string;
   readonly mark: string;
-  /** Aborts when the client cancels the start. */
   readonly signal: AbortSignal | undefined;
   /** What the start has taken: given back when its run has ended, or when the start fails. */
   name?: TakenName;
-  /** Gives the client's place back. */
   leavePlace?: () => void;
-  /** Whether another client is to have the place. */
   isYielded?: boolean;
-  /** What the start has become. */
   run?: SupervisedRun;
-  /** What becomes of the ports that it exposes. */
   ports?: PortsOutcome | undefined;
 }
 
@@ -213,7 +213,6 @@ class RunManager implements ProcessManager {
     }
   }
 
-  /** Takes a place of the client, before anything is done for it. */
   #takePlace(start: Start): void {
     const end = (): void => {
       start.isYielded = true;

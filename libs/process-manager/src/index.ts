@@ -36,8 +36,8 @@ export {
 export { createProcessManager } from './create-process-manager.js';
 export type { DecisionFacts, DecisionRecord } from './supervision/decision-record.js';
 export type { ArgumentForm, ArgumentPattern, ArgumentRules } from './policy/argument-rules.js';
-export type { PathRule } from './policy/path-rule.js';
-export type { AllowedVariables } from './policy/child-environment.js';
+export type { PathRule, ParsedPath, PathDialect } from './policy/parsed-path.js';
+export { type AllowedVariables, checkProcessEnvironment } from './policy/child-environment.js';
 export {
   checkAllowedExecutables,
   doubtAllowedExecutables,
@@ -52,12 +52,14 @@ export {
   type StartQuestion,
   type StartQuestionContext,
   type StartVerdict,
+  type AdmissionContext,
 } from './judge-start.js';
-export { checkProcessEnvironment } from './policy/guarded-variables.js';
-export { START_LIMITS } from './policy/start-limits.js';
-export { findOrphans, type OrphanSearch } from './supervision/find-orphans.js';
-export type { ExitReason, ProcessExit, ProcessState } from './supervision/process-state.js';
+export { START_LIMITS, type StartRequest } from './start-request.js';
+export { findOrphans, type OrphanSearch } from './supervision/end-leftovers.js';
 export type {
+  ExitReason,
+  ProcessExit,
+  ProcessState,
   Lease,
   ManagedProcess,
   ProcessOwner,
@@ -66,9 +68,10 @@ export type {
   OwningClient,
   PortsOutcome,
   RunFigures,
+  EventRun,
+  ManagerEvent,
+  RecoveredProcess,
 } from './supervision/managed-process.js';
-export type { AdmissionContext } from './admit-program.js';
-export type { EventRun, ManagerEvent, RecoveredProcess } from './supervision/manager-event.js';
 export type { ProcessManagerOptions, RunPlaces } from './manager-options.js';
 export type { OutputStream } from './output/output-block.js';
 export type {
@@ -77,7 +80,6 @@ export type {
   OutputReaderOptions,
   OutputFigures,
 } from './output/process-output.js';
-export type { ParsedPath, PathDialect } from './policy/parsed-path.js';
 export {
   ProcessError,
   type ProcessErrorCode,
@@ -87,5 +89,4 @@ export {
 export { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
 export type { ProcessManager, StartOptions } from './process-manager.js';
 export type { RunName } from './supervision/run-registry.js';
-export type { StartRequest } from './start-request.js';
 export type { Measurement, MeasuredRun } from './usage/shared-measurement.js';

@@ -6,8 +6,7 @@ import type { AllowedExecutable } from './policy/executable-policy.js';
 import { ProcessError } from './process-error.js';
 import { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
 import type { DecisionRecord } from './supervision/decision-record.js';
-import type { ProcessOwner } from './supervision/managed-process.js';
-import type { ManagerEvent } from './supervision/manager-event.js';
+import type { ProcessOwner, ManagerEvent } from './supervision/managed-process.js';
 
 // The longest that a timer of Node can run; beyond it, it fires at once.
 const MAX_TIMER_MS = 2_147_483_647;

@@ -1,5 +1,38 @@
-import type { TrustRule } from '@wins/trusted-files';
-import type { PathRule } from './policy/path-rule.js';
+import { errnoOf, quoteText } from '@wins/wins-program';
+import { TrustedFileError, type TrustRule } from '@wins/trusted-files';
+import type { PathRule } from './policy/parsed-path.js';
+
+/** Translates a failure of the file system; an error of this library passes unchanged. */
+export function fileError(
+  error: unknown,
+  tried: string,
+  path: string,
+  otherwise: ProcessErrorCode,
+): ProcessError {
+  if (error instanceof ProcessError) return error;
+  if (!(error instanceof TrustedFileError)) {
+    const message = `${tried} ${quoteText(path)}: ${errnoOf(error) ?? String(error)}`;
+    return new ProcessError(otherwise, message, { cause: error, path });
+  }
+  const message = `${tried} ${quoteText(path)}: ${error.found}`;
+  const cause = error.cause ?? error;
+  switch (error.code) {
+    case 'notFound':
+      return new ProcessError('notFound', message, { cause, path });
+    case 'notTrusted':
+      return new ProcessError('pathNotTrusted', message, {
+        ...{ cause, path },
+        rule: error.rule ?? 'A7 symbolic link',
+      });
+    case 'notRegularFile':
+      return new ProcessError('pathNotTrusted', message, {
+        ...{ cause, path },
+        rule: 'A7 not a regular file',
+      });
+    default:
+      return new ProcessError(otherwise, message, { cause, path });
+  }
+}
 
 /**
  * Every rule by which this library refuses, as docs/threat-model.md numbers them. The list is
@@ -8,47 +41,19 @@ import type { PathRule } from './policy/path-rule.js';
 export type ProcessRule =
   | PathRule
   | TrustRule
-  | 'A1 nothing is allowed'
-  | 'A15 not listed'
-  | 'A16 checksum differs'
-  | 'A16 copy changed'
-  | 'A17 digest not pinned'
-  | 'A18 directory not listed'
-  | 'A21 guarded variable'
-  | 'A35 run of another connection'
-  | 'A40 arguments not allowed'
-  | 'A40 variable not granted'
-  | 'A50 request too large'
-  | 'A55 processes of one client'
-  | 'A60 caller not allowed';
+  | ('A1 nothing is allowed' | 'A15 not listed' | 'A16 checksum differs' | 'A16 copy changed')
+  | ('A17 digest not pinned' | 'A18 directory not listed' | 'A21 guarded variable')
+  | ('A35 run of another connection' | 'A40 arguments not allowed' | 'A40 variable not granted')
+  | ('A50 request too large' | 'A55 processes of one client' | 'A60 caller not allowed');
 
 /** Every way in which this library refuses or fails; the list is closed. */
 export type ProcessErrorCode =
-  | 'aborted'
-  | 'alreadyRunning'
-  | 'argumentsNotAllowed'
-  | 'auditUnavailable'
-  | 'callerNotAllowed'
-  | 'checksumMismatch'
-  | 'digestNotPinned'
-  | 'directoryNotAllowed'
-  | 'directoryNotFound'
-  | 'envNotAllowed'
-  | 'hostUnsupported'
-  | 'invalidArgument'
-  | 'invalidPath'
-  | 'leaseHeld'
-  | 'notFound'
-  | 'notOwner'
-  | 'pathNotAllowed'
-  | 'pathNotTrusted'
-  | 'portsNotOpened'
-  | 'shuttingDown'
-  | 'spawnFailed'
-  | 'stagingFailed'
-  | 'stateUnavailable'
-  | 'tooManyProcesses'
-  | 'unknown';
+  | ('invalidPath' | 'pathNotAllowed' | 'pathNotTrusted' | 'callerNotAllowed')
+  | ('argumentsNotAllowed' | 'envNotAllowed' | 'directoryNotAllowed' | 'directoryNotFound')
+  | ('invalidArgument' | 'checksumMismatch' | 'digestNotPinned' | 'stagingFailed')
+  | ('alreadyRunning' | 'tooManyProcesses' | 'portsNotOpened' | 'spawnFailed')
+  | ('notFound' | 'notOwner' | 'leaseHeld' | 'aborted' | 'shuttingDown')
+  | ('auditUnavailable' | 'stateUnavailable' | 'hostUnsupported' | 'unknown');
 
 /** Facts that go with an error; each is absent when it does not apply. */
 export interface ProcessErrorDetails {

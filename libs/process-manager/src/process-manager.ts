@@ -1,7 +1,10 @@
 import type { AllowedExecutable } from './policy/executable-policy.js';
 import type { StartQuestion, StartVerdict } from './judge-start.js';
-import type { ManagedProcess, ProcessOwner } from './supervision/managed-process.js';
-import type { RecoveredProcess } from './supervision/manager-event.js';
+import type {
+  ManagedProcess,
+  ProcessOwner,
+  RecoveredProcess,
+} from './supervision/managed-process.js';
 import type { RunName } from './supervision/run-registry.js';
 import type { StartRequest } from './start-request.js';
 import type { Measurement } from './usage/shared-measurement.js';

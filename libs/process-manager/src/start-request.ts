@@ -1,17 +1,63 @@
+import { ProcessError } from './process-error.js';
 import { type ExposedPort, quoteText } from '@wins/wins-program';
 import path from 'node:path';
-
-import { admitProgram, type Admission, type AdmissionContext } from './admit-program.js';
+import { admitProgram, type Admission, type AdmissionContext } from './judge-start.js';
 import { allowsArguments } from './policy/argument-rules.js';
 import { childEnvironment } from './policy/child-environment.js';
 import type { AllowedExecutable, EntryName } from './policy/executable-policy.js';
-import { parsePath, type PathDialect } from './policy/parsed-path.js';
-import { describePathRule } from './policy/path-rule.js';
-import { assertWithinLimits } from './policy/start-limits.js';
-import { expectedDigest, type ExpectedDigest } from './staging/expected-digest.js';
+import {
+  parsePath,
+  type PathDialect,
+  describePathRule,
+  processName,
+  stagedPathOf,
+} from './policy/parsed-path.js';
+import { expectedDigest, type ExpectedDigest } from './staging/staged-binary.js';
 import type { ProcessOwner } from './supervision/managed-process.js';
-import { ProcessError } from './process-error.js';
-import { processName, stagedPathOf } from './policy/process-name.js';
+
+/** The most of a kind that one start may have, and the longest of its texts. */
+export const START_LIMITS = {
+  arguments: 4_096,
+  variables: 256,
+  exposes: 256,
+  /** Of each argument and of each `NAME=value`, in octets of UTF-8. */
+  textBytes: 64 * 1024,
+} as const;
+
+export interface CountedRequest {
+  readonly args: readonly string[];
+  readonly envs: readonly string[];
+  readonly exposes?: readonly unknown[];
+}
+
+/**
+ * Refuses a request that asks for more than any program needs, before anything is done for it.
+ *
+ * @throws ProcessError `invalidArgument`.
+ */
+export function assertWithinLimits({ args, envs, exposes = [] }: CountedRequest): void {
+  assertCount(args.length, START_LIMITS.arguments, 'arguments');
+  assertCount(envs.length, START_LIMITS.variables, 'environment variables');
+  assertCount(exposes.length, START_LIMITS.exposes, 'exposed ports');
+  assertShort(args, 'argument');
+  assertShort(envs, 'environment variable');
+}
+
+function assertCount(found: number, limit: number, what: string): void {
+  if (found > limit) throw refusal(`it has more than ${limit} ${what}`);
+}
+
+function assertShort(texts: readonly string[], what: string): void {
+  const { textBytes } = START_LIMITS;
+  const index = texts.findIndex((text) => Buffer.byteLength(text) > textBytes);
+  if (index === -1) return;
+  throw refusal(`${what} ${index + 1} is longer than ${textBytes} bytes`);
+}
+
+function refusal(found: string): ProcessError {
+  const message = `cannot start a program with this request: ${found}`;
+  return new ProcessError('invalidArgument', message, { rule: 'A50 request too large' });
+}
 
 /** What a client asks to run. */
 export interface StartRequest {
@@ -31,7 +77,6 @@ export interface StartRequest {
   readonly owner: ProcessOwner;
 }
 
-/** What a request comes to once the policy allowed it. */
 export interface StartPlan {
   readonly rule: AllowedExecutable;
   readonly name: string;

@@ -8,7 +8,6 @@ export interface OutputFigures {
   readonly pauses: number;
 }
 
-/** The child's pipes, as far as the log steers them. */
 export interface OutputSource {
   pause(): void;
   resume(): void;
@@ -43,7 +42,6 @@ export class ProcessOutput {
     this.#source = source;
   }
 
-  /** True once nothing more will be appended. */
   get closed(): boolean {
     return this.#closed;
   }
@@ -53,7 +51,6 @@ export class ProcessOutput {
     return this.#endsAt - (this.#blocks[0]?.startsAt ?? this.#endsAt);
   }
 
-  /** What was written until now, and how often the child was made to wait. */
   get figures(): OutputFigures {
     const { stdout, stderr } = this.#writtenBytes;
     return { stdoutBytes: stdout, stderrBytes: stderr, pauses: this.#pauses };
@@ -214,7 +211,6 @@ export class LogReader implements OutputReader {
     options.signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** True when every byte of the log was taken. */
   get caughtUp(): boolean {
     const block = this.#log.block(this.sequence);
     if (block === undefined) return true;

@@ -1,6 +1,5 @@
 import { quoteText } from '@wins/wins-program';
-import { parsePath, type PathDialect } from './parsed-path.js';
-import { describePathRule } from './path-rule.js';
+import { parsePath, type PathDialect, describePathRule } from './parsed-path.js';
 
 /** What one argument may be: a text itself, or one of the forms; `after` is text in front of it, such as `--port=`. */
 export type ArgumentPattern = string | ArgumentForm;

@@ -1,4 +1,4 @@
-import { allowsCaller, faultOfCallers } from './caller-rules.js';
+import { allowsCaller, faultOfCallers } from './executable-policy.js';
 import type { PathDialect } from './parsed-path.js';
 
 const ID = 'ab'.repeat(32);

@@ -1,7 +1,7 @@
-import { quoteText } from '@wins/wins-program';
-import { isGuardedVariable, isRunMarker, variableKey } from './guarded-variables.js';
-import type { PathDialect } from './parsed-path.js';
+import { quoteText, RUN_MARKER_VARIABLE } from '@wins/wins-program';
+import { type PathDialect, foldAscii } from './parsed-path.js';
 import { ProcessError, type ProcessRule } from '../process-error.js';
+import path from 'node:path';
 
 /**
  * What clients may set for a program: the variables of these names, a trailing `*` standing for every name with that beginning;
@@ -9,11 +9,9 @@ import { ProcessError, type ProcessRule } from '../process-error.js';
  */
 export type AllowedVariables = readonly string[] | 'any';
 
-/** What the environment of a child is made of. */
-export interface ChildEnvironmentRequest {
+interface ChildEnvironmentRequest {
   /** What every run gets, in layers: of a variable that is in several of them the last counts. */
   readonly base: readonly Readonly<Record<string, string>>[];
-  /** `NAME=value` entries of the client. */
   readonly envs: readonly string[];
   readonly allowed: AllowedVariables;
   readonly dialect: PathDialect;
@@ -114,4 +112,161 @@ function splitEntry(entry: string, index: number): readonly [name: string, value
 
 function invalid(message: string): ProcessError {
   return new ProcessError('invalidArgument', `cannot build the environment: ${message}`);
+}
+
+// Upper case unless programs read them so; a trailing `*` means every name with that beginning.
+// These make a program load code that the setter chose. They suit one program, never all of them.
+const LOADER_VARIABLES = (
+  'LD_* DYLD_* GCONV_PATH GLIBC_TUNABLES LOCPATH NLSPATH MALLOC_* HOSTALIASES RESOLV_HOST_CONF ' +
+  'NODE_OPTIONS NODE_PATH NODE_REPL_* NODE_COMPILE_CACHE* NODE_V8_COVERAGE NODE_REDIRECT_WARNINGS NODE_ICU_DATA ' +
+  'NODE_EXTRA_* NODE_TLS_* NODE_CHANNEL_* NODE_UNIQUE_ID NODE_PRESERVE_* NODE_TEST_* NODE_USE_* NODE_CONFIG* NODE_ENV ' +
+  'ELECTRON_* DENO_* BUN_* NPM_* npm_config_* YARN_* ' +
+  'DOTNET_* COREHOST_* COR_* CORECLR_* COMPLUS_* MSBUILD* NUGET_* MONO_* ' +
+  'PYTHON* PIP_* PERL* RUBY* GEM_* BUNDLE_* LUA_* PHP* R_PROFILE* R_ENVIRON* R_LIBS* TCL* ' +
+  'ERL_* ELIXIR_* JAVA_* _JAVA_* JDK_* CLASSPATH MAVEN_* GRADLE_* ' +
+  'BASH_* ENV SHELLOPTS BASHOPTS PROMPT_COMMAND PS0 PS1 PS2 PS3 PS4 IFS CDPATH FPATH ZDOTDIR INPUTRC ' +
+  'OPENSSL_* ICU_DATA QT_* GTK_* GIO_* GST_* ' +
+  '__COMPAT_LAYER __PSLOCKDOWNPOLICY'
+).split(' ');
+
+// These lead a tool to a configuration, a helper program or a folder, which may name code in its turn.
+const TOOL_VARIABLES = (
+  'HOME HOMEDRIVE HOMEPATH USERPROFILE APPDATA LOCALAPPDATA PROGRAMDATA ALLUSERSPROFILE PUBLIC XDG_* ' +
+  'TMP TEMP TMPDIR TAR_* TAPE GIT_* SSH_* SVN_* HGRCPATH CVS_* RSYNC_* GOFLAGS GOROOT GOPATH GOENV GOTOOLDIR ' +
+  'CARGO* RUST* CC CXX MAKE* ' +
+  'CURL_* WGETRC SYSTEM_WGETRC SSL_* SSLKEYLOGFILE PAGER MANPAGER LESS* EDITOR VISUAL BROWSER SHELL ' +
+  'VIM* NVIM* EMACS* EXINIT TERMINFO* TERMCAP GREP_OPTIONS GZIP BZIP* XZ_* ZIP* UNZIP* ' +
+  'KUBECONFIG DOCKER_* CONTAINERD_* AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE CLOUDSDK_* ' +
+  'ANSIBLE_* GNUPGHOME NETRC'
+).split(' ');
+
+// These belong to the system: what a name without a folder means, and where Windows is.
+const SYSTEM_VARIABLES =
+  'PATH PATHEXT COMSPEC PSMODULEPATH SYSTEMROOT SYSTEMDRIVE WINDIR NODEFAULTCURRENTDIRECTORYINEXEPATH'.split(
+    ' ',
+  );
+
+const FOR_CLIENTS = [...LOADER_VARIABLES, ...TOOL_VARIABLES, ...SYSTEM_VARIABLES];
+
+/**
+ * Whether a client may set this variable only where an entry names it exactly: it is known to make some program do more than
+ * its arguments say. No such list is complete, which is why a client may set nothing that an entry does not grant.
+ */
+function isGuardedVariable(name: string, dialect: PathDialect): boolean {
+  return isReserved(name, dialect) || matches(name, FOR_CLIENTS, dialect);
+}
+
+/** Whether the variable makes programs load foreign code, so that it must not be given to all of them alike. */
+function isLoaderVariable(name: string, dialect: PathDialect): boolean {
+  return isReserved(name, dialect) || matches(name, LOADER_VARIABLES, dialect);
+}
+
+/** Whether it is the mark of a run, which clients and operators cannot set. */
+function isRunMarker(name: string, dialect: PathDialect): boolean {
+  return comparable(name, dialect) === RUN_MARKER_VARIABLE;
+}
+
+/** The key under which a name is compared: on Windows without regard to the case of A to Z. */
+function variableKey(name: string, dialect: PathDialect): string {
+  return dialect === 'windows' ? foldAscii(name) : name;
+}
+
+// Ours: where the pipes are, and which service is upgraded.
+function isReserved(name: string, dialect: PathDialect): boolean {
+  return isRunMarker(name, dialect) || comparable(name, dialect).startsWith('WINS_');
+}
+
+// On POSIX `ld_preload` is a harmless name of its own.
+function comparable(name: string, dialect: PathDialect): string {
+  if (dialect === 'posix') return name;
+  return name.replace(/[a-z]/g, (letter) => letter.toUpperCase());
+}
+
+function matches(name: string, patterns: readonly string[], dialect: PathDialect): boolean {
+  const compared = comparable(name, dialect);
+  return patterns.some((pattern) =>
+    pattern.endsWith('*') ? compared.startsWith(pattern.slice(0, -1)) : compared === pattern,
+  );
+}
+
+/**
+ * Says which variables may not be given to every run alike, because programs load code by them: name by name, why. An entry
+ * may grant such a one to the clients of its program (`envs`). Pure; empty when all is well.
+ */
+export function checkProcessEnvironment(
+  environment: Readonly<Record<string, string>>,
+  dialect: PathDialect,
+): readonly { readonly name: string; readonly message: string }[] {
+  return Object.keys(environment)
+    .filter((name) => isLoaderVariable(name, dialect))
+    .map((name) => ({
+      name,
+      message: `the variable ${quoteText(name)}, which changes what programs load`,
+    }));
+}
+
+interface EnvironmentFacts {
+  readonly dialect: PathDialect;
+  /** The daemon's own environment, of which facts about the machine are taken and nothing else. */
+  readonly own: NodeJS.ProcessEnv;
+  /** A private folder for temporary files; on Windows, where the one of the system is open to all. */
+  readonly temporaryDirectory: string;
+}
+
+// Facts about a Windows machine: the same for everyone on it, and no secret.
+const WINDOWS_FACTS = (
+  'ProgramFiles ProgramFiles(x86) ProgramW6432 CommonProgramFiles CommonProgramFiles(x86) CommonProgramW6432 ' +
+  'ALLUSERSPROFILE PUBLIC COMPUTERNAME NUMBER_OF_PROCESSORS PROCESSOR_ARCHITECTURE PROCESSOR_IDENTIFIER ' +
+  'PROCESSOR_LEVEL PROCESSOR_REVISION'
+).split(' ');
+
+/**
+ * The variables that every run gets: enough to find the system's programs and folders. Pure. Nothing is handed on for being
+ * there: a daemon's own variables may be secrets, or the home of its account.
+ *
+ * On other systems: `PATH` of the system's folders, `LANG=C.UTF-8`, `HOME=/nonexistent`, and the daemon's `TZ`.
+ */
+export function minimalEnvironment(facts: EnvironmentFacts): Readonly<Record<string, string>> {
+  return facts.dialect === 'windows' ? windows(facts) : posix(facts);
+}
+
+function posix({ own }: EnvironmentFacts): Record<string, string> {
+  const timeZone = own['TZ'];
+  return {
+    PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    LANG: 'C.UTF-8',
+    HOME: '/nonexistent',
+    ...(timeZone !== undefined && { TZ: timeZone }),
+  };
+}
+
+function windows({ own, temporaryDirectory }: EnvironmentFacts): Record<string, string> {
+  const known = new Map(
+    Object.entries(own).map(([name, value]) => [variableKey(name, 'windows'), value]),
+  );
+  const fact = (name: string): string | undefined => known.get(variableKey(name, 'windows'));
+  const root = fact('SystemRoot') ?? 'C:\\Windows';
+  const drive = fact('SystemDrive') ?? path.win32.parse(root).root.replace(/\\$/, '');
+  const system = path.win32.join(root, 'System32');
+  const folders = ['', 'Wbem', 'WindowsPowerShell\\v1.0'].map((name) =>
+    path.win32.join(system, name),
+  );
+  const facts: Record<string, string> = {};
+  for (const name of WINDOWS_FACTS) {
+    const value = fact(name);
+    if (value !== undefined) facts[name] = value;
+  }
+  return {
+    ...facts,
+    SystemRoot: root,
+    windir: root,
+    SystemDrive: drive,
+    ComSpec: path.win32.join(system, 'cmd.exe'),
+    PATH: [folders[0], root, ...folders.slice(1)].join(';'),
+    PATHEXT: '.COM;.EXE;.BAT;.CMD;.VBS;.VBE;.JS;.JSE;.WSF;.WSH;.MSC',
+    ProgramData: fact('ProgramData') ?? `${drive}\\ProgramData`,
+    OS: 'Windows_NT',
+    TEMP: temporaryDirectory,
+    TMP: temporaryDirectory,
+  };
 }

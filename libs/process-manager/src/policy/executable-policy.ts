@@ -1,7 +1,6 @@
 import { quoteText } from '@wins/wins-program';
 import type { ProcessRule } from '../process-error.js';
 import { faultOfArgumentRules, type ArgumentRules } from './argument-rules.js';
-import { faultOfCallers } from './caller-rules.js';
 import { faultOfAllowedVariables, type AllowedVariables } from './child-environment.js';
 import {
   parsePath,
@@ -9,9 +8,10 @@ import {
   type ParsedPath,
   type PathDialect,
   type PathRefusal,
+  describePathRule,
+  PROCESS_NAME_PREFIX,
+  stagedPathOf,
 } from './parsed-path.js';
-import { describePathRule } from './path-rule.js';
-import { PROCESS_NAME_PREFIX, stagedPathOf } from './process-name.js';
 
 /** One program that clients may run. */
 export interface AllowedExecutable {
@@ -241,6 +241,43 @@ const TOOLS = new RegExp(
 );
 
 /** Whether a program is known to run code, or to write files, that its arguments name. By its name alone: a hint, no verdict. */
-export function isKnownTool({ baseName }: ParsedPath): boolean {
+function isKnownTool({ baseName }: ParsedPath): boolean {
   return TOOLS.test(foldAscii(baseName).replace(/\.(?:exe|com)$/, ''));
+}
+
+/** The names that the hosts of each kind have for a caller, and so the names an entry can list. */
+const KNOWN: Readonly<Record<PathDialect, RegExp>> = {
+  posix: /^(?:administrators|user:[0-9]+|container:(?:\*|[0-9a-f]{12,63}\*|[0-9a-f]{64}))$/,
+  windows: /^(?:administrators|account:S-[0-9-]+|container:\*)$/,
+};
+
+const WANTED: Readonly<Record<PathDialect, string>> = {
+  posix: 'administrators, user:UID or container:ID',
+  windows: 'administrators, account:SID or container:*',
+};
+
+/**
+ * Whether one of these callers is meant. A `*` at the end stands for whatever follows. Pure; never throws; who has no name is
+ * no one.
+ *
+ * @param names - What the system calls the caller, such as `user:1000`.
+ */
+export function allowsCaller(wanted: readonly string[], names: readonly string[]): boolean {
+  return wanted.some((pattern) =>
+    pattern.endsWith('*')
+      ? names.some((name) => name.startsWith(pattern.slice(0, -1)))
+      : names.includes(pattern),
+  );
+}
+
+/** Why callers can never be meant on a host of this kind, or undefined. */
+export function faultOfCallers(
+  wanted: readonly string[] | undefined,
+  dialect: PathDialect,
+): string | undefined {
+  if (wanted?.length === 0) return 'its "for" is empty; wanted at least one caller, or no "for"';
+  const strange = wanted?.find((pattern) => !KNOWN[dialect].test(pattern));
+  return strange === undefined
+    ? undefined
+    : `its "for" has ${quoteText(strange)}, which is not a caller on this system; wanted ${WANTED[dialect]}`;
 }

@@ -1,4 +1,4 @@
-import { minimalEnvironment } from './minimal-environment.js';
+import { minimalEnvironment } from './child-environment.js';
 
 const SECRETS = { AWS_SECRET_ACCESS_KEY: 's3cret', HOME: '/root', PATH: '/evil', LD_PRELOAD: '/x' };
 

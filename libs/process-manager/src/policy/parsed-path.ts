@@ -1,4 +1,69 @@
-import type { PathRule } from './path-rule.js';
+/** A rule that refuses the spelling of a path, as docs/threat-model.md numbers it: for audit records, never for a message. */
+export type PathRule =
+  | 'A3 short (8.3) name'
+  | 'A4 device namespace'
+  | 'A5 trailing dot or space'
+  | 'A6 alternate data stream'
+  | 'A9 device name'
+  | 'A10 network path'
+  | 'A11 empty or over-long path'
+  | 'A11 names a directory'
+  | 'A11 not absolute'
+  | 'A11 relative segment'
+  | 'A13 character not possible in a file name'
+  | 'A13 control or invisible character'
+  | 'A14 environment expansion'
+  | 'A20 batch file'
+  | 'name reserved for verified copies';
+
+const WORDS: Readonly<Record<PathRule, string>> = {
+  'A3 short (8.3) name': 'a name in it is a short (8.3) one; wanted the long one',
+  'A4 device namespace': 'it names a device namespace; wanted a path on a drive',
+  'A5 trailing dot or space': 'a name in it ends with a dot or a space; wanted none that does',
+  'A6 alternate data stream': 'it names a data stream of a file; wanted the file',
+  'A9 device name': 'a name in it is that of a device; wanted a file',
+  'A10 network path': 'it names another machine; wanted a path on a drive of the host',
+  'A11 empty or over-long path': 'it is empty or too long; wanted an absolute path',
+  'A11 names a directory': 'it names a folder; wanted a program',
+  'A11 not absolute': 'it is not absolute; wanted the whole path',
+  'A11 relative segment': 'it has "." or ".." in it; wanted the path to which that leads',
+  'A13 character not possible in a file name':
+    'it has one of < > " | ? * in it, which no file name has; wanted the path of one program',
+  'A13 control or invisible character':
+    'it has a control or an invisible character in it; wanted none',
+  'A14 environment expansion': 'it has "%" in it, and no variable is expanded; wanted the path',
+  'A20 batch file': 'it is a batch file, which needs a shell; wanted a program',
+  'name reserved for verified copies':
+    'its name begins with "rancher-wins-", as verified copies do; wanted another name',
+};
+
+/** What was found and what was wanted, for a message: "cannot run X: FOUND; wanted Y". */
+export function describePathRule(rule: PathRule): string {
+  return WORDS[rule];
+}
+
+/** What every process name and every verified copy begins with. */
+export const PROCESS_NAME_PREFIX = 'rancher-wins-';
+
+/**
+ * The name under which clients know a run: `rancher-wins-` and the file's base name less a real
+ * trailing `.exe` in any ASCII case. `nginx` keeps its last letter, `x.exe.exe` loses one suffix.
+ */
+export function processName(baseName: string): string {
+  const bare = /^.+\.exe$/i.test(baseName) ? baseName.slice(0, -4) : baseName;
+  return PROCESS_NAME_PREFIX + bare;
+}
+
+/** The key under which one running instance per name is kept; Windows names differ by case only. */
+export function processNameKey(name: string, dialect: PathDialect): string {
+  return dialect === 'windows' ? foldAscii(name) : name;
+}
+
+/** Where the verified copy of an executable lies: in the same directory, with the prefix. */
+export function stagedPathOf(executable: ParsedPath): string {
+  const directory = executable.canonical.slice(0, -executable.baseName.length);
+  return directory + PROCESS_NAME_PREFIX + executable.baseName;
+}
 
 /** How paths are spelt and compared: Windows (`C:\x`, any ASCII case) or POSIX (`/x`, exact). */
 export type PathDialect = 'windows' | 'posix';
@@ -15,7 +80,6 @@ export interface ParsedPath {
   readonly namesDirectory: boolean;
 }
 
-/** Why a spelling was refused. */
 export interface PathRefusal {
   readonly refused: PathRule;
 }
@@ -25,7 +89,7 @@ export interface PathRefusal {
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\uFFFD]/u;
 
 /** True when the text holds a character that a reader of a log or a rule could not see. */
-export function hasUnprintable(text: string): boolean {
+function hasUnprintable(text: string): boolean {
   return UNPRINTABLE.test(text);
 }
 
@@ -43,7 +107,7 @@ const MAX_BYTES = 4_095;
  * Reads a POSIX path by its spelling alone: absolute, no `.` or `..`, nothing invisible, at most
  * 4,095 bytes. Repeated slashes collapse; a backslash, a `%` and a blank are ordinary characters.
  */
-export function parsePosixPath(path: string): ParsedPath | PathRefusal {
+function parsePosixPath(path: string): ParsedPath | PathRefusal {
   if (path === '' || Buffer.byteLength(path) > MAX_BYTES) {
     return { refused: 'A11 empty or over-long path' };
   }
@@ -71,7 +135,7 @@ const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³]
  * opens a file is refused rather than cleaned; only `/` for `\` and doubled separators are
  * accepted. At most 32,767 UTF-16 units.
  */
-export function parseWindowsPath(path: string): ParsedPath | PathRefusal {
+function parseWindowsPath(path: string): ParsedPath | PathRefusal {
   if (path === '' || path.length > MAX_LENGTH) return { refused: 'A11 empty or over-long path' };
   if (hasUnprintable(path)) return { refused: 'A13 control or invisible character' };
   if (/^[\\/]{2}[?.](?:[\\/]|$)/.test(path) || /^[\\/]\?\?/.test(path)) {
@@ -107,7 +171,6 @@ function refusedSegment(name: string): PathRule | undefined {
   return undefined;
 }
 
-/** Reads a path of the given dialect by its spelling; no file is touched. */
 export function parsePath(path: string, dialect: PathDialect): ParsedPath | PathRefusal {
   return dialect === 'windows' ? parseWindowsPath(path) : parsePosixPath(path);
 }

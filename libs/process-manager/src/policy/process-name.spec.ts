@@ -1,5 +1,4 @@
-import { parsePath } from './parsed-path.js';
-import { processName, processNameKey, stagedPathOf } from './process-name.js';
+import { parsePath, processName, processNameKey, stagedPathOf } from './parsed-path.js';
 
 describe('processName', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { ProcessError } from '../process-error.js';
-import { assertWithinLimits, START_LIMITS, type CountedRequest } from './start-limits.js';
+import { assertWithinLimits, START_LIMITS, type CountedRequest } from '../start-request.js';
 
 const { arguments: args, variables, exposes, textBytes } = START_LIMITS;
 

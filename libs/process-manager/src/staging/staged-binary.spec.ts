@@ -14,9 +14,13 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 
-import { expectedDigest } from './expected-digest.js';
+import {
+  expectedDigest,
+  copyVerified,
+  type StagedBinary,
+  type StagingRequest,
+} from './staged-binary.js';
 import { ProcessError } from '../process-error.js';
-import { copyVerified, type StagedBinary, type StagingRequest } from './staged-binary.js';
 import { createPrivateDirectory, digestsOf, type PrivateDirectory } from '../testing/index.js';
 
 /** Copies and places, as a start does that gets the name. */

@@ -1,18 +1,80 @@
+import { ProcessError, fileError } from '../process-error.js';
 import {
+  type DigestAlgorithm,
+  type Digests,
   copyPendingFile,
   hashFile,
   openRegularFile,
-  type DigestAlgorithm,
   type OpenFile,
   removeLeftovers,
 } from '@wins/trusted-files';
 import { quoteText, type FileHold, errnoOf } from '@wins/wins-program';
 import { randomBytes } from 'node:crypto';
-
-import { fileError } from '../node-errors.js';
-import { ProcessError } from '../process-error.js';
-import { requireBytes, type WantedBytes } from './expected-digest.js';
 import path from 'node:path';
+
+/** The digest that a client saw, in the strongest algorithm that it sent; lower-case hexadecimal. */
+export interface ExpectedDigest {
+  readonly algorithm: 'sha1' | 'sha256';
+  readonly hex: string;
+}
+
+/**
+ * Takes the stronger of the digests that a client sent. An empty text counts as not sent.
+ *
+ * @throws ProcessError `invalidArgument` when there is none or when one is malformed.
+ */
+export function expectedDigest(sha1 = '', sha256 = ''): ExpectedDigest {
+  if (sha256 !== '' && !/^[0-9a-f]{64}$/i.test(sha256)) throw malformed('SHA-256', 64);
+  if (sha1 !== '' && !/^[0-9a-f]{40}$/i.test(sha1)) throw malformed('SHA-1', 40);
+  if (sha256 !== '') return { algorithm: 'sha256', hex: sha256.toLowerCase() };
+  if (sha1 !== '') return { algorithm: 'sha1', hex: sha1.toLowerCase() };
+  throw new ProcessError(
+    'invalidArgument',
+    'cannot verify the executable: the request has no checksum; wanted SHA-256 or SHA-1',
+  );
+}
+
+function malformed(name: string, digits: number): ProcessError {
+  return new ProcessError(
+    'invalidArgument',
+    `cannot verify the executable: the ${name} checksum is malformed; wanted ${digits} hexadecimal digits`,
+  );
+}
+
+/** Which bytes a program must have. */
+interface WantedBytes {
+  readonly source: string;
+  readonly expected: ExpectedDigest;
+  /** The only SHA-256 digests that may run; undefined allows any content. */
+  readonly pins: readonly string[] | undefined;
+}
+
+/**
+ * The bytes of a program must be those that the client saw, and those that the entry pins.
+ *
+ * @throws ProcessError `checksumMismatch`, `digestNotPinned`.
+ */
+export function requireBytes(
+  digests: Digests<'sha256'> & Partial<Digests<DigestAlgorithm>>,
+  { source, expected, pins }: WantedBytes,
+): void {
+  const found = digests[expected.algorithm];
+  if (found !== expected.hex) {
+    throw new ProcessError(
+      'checksumMismatch',
+      `cannot run ${quoteText(source)}: the host's file has ${expected.algorithm} ${found}, the client's has ${expected.hex}; wanted the same file on both sides`,
+      { path: source, rule: 'A16 checksum differs' },
+    );
+  }
+  const { sha256 } = digests;
+  if (pins !== undefined && !pins.some((pin) => pin.toLowerCase() === sha256)) {
+    throw new ProcessError(
+      'digestNotPinned',
+      `cannot run ${quoteText(source)}: its sha256 ${sha256} is not among the ${pins.length} pinned for this path`,
+      { path: source, rule: 'A17 digest not pinned' },
+    );
+  }
+}
 
 /** Where files can be held, whoever looks into the earlier copy, such as a virus scanner, holds it for a moment. */
 const HELD_FILE_MS = 320;
@@ -32,7 +94,7 @@ export interface StagingRequest extends WantedBytes {
 }
 
 /** A copy that was verified and has only a temporary name yet, so that any number of starts can have one of a program. */
-export interface VerifiedCopy {
+interface VerifiedCopy {
   /** Of its bytes, lower-case hexadecimal. */
   readonly sha256: string;
   /**
@@ -129,7 +191,7 @@ function failed(error: unknown, target: string): ProcessError {
 }
 
 /** The temporary name of a copy on its way to `target`, by which its writer can be recognised. */
-export function stagingTemporaryPath(target: string, pid: number, random: string): string {
+function stagingTemporaryPath(target: string, pid: number, random: string): string {
   return path.join(path.dirname(target), `.${path.basename(target)}.${pid}-${random}.tmp`);
 }
 
@@ -138,7 +200,7 @@ export function stagingTemporaryPath(target: string, pid: number, random: string
  * our pattern whose writer no longer runs. Failures are ignored, because the copy that follows
  * meets and reports the same cause.
  */
-export async function removeStagingLeftovers(target: string): Promise<void> {
+async function removeStagingLeftovers(target: string): Promise<void> {
   const suffix = /^([1-9][0-9]{0,9})-[0-9a-f]{16}\.tmp$/;
   await removeLeftovers(
     target,

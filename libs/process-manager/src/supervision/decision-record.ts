@@ -1,7 +1,7 @@
 import type { ExposedPort } from '@wins/wins-program';
 import type { EntryName } from '../policy/executable-policy.js';
 import type { ProcessErrorCode, ProcessError, ProcessRule } from '../process-error.js';
-import type { Admission } from '../admit-program.js';
+import type { Admission } from '../judge-start.js';
 import type { StartPlan, StartRequest } from '../start-request.js';
 import type { PortsOutcome } from './managed-process.js';
 
@@ -59,7 +59,6 @@ const MAX_AUDITED_PATH = 1024;
 const MAX_AUDITED_NAMES = 64;
 const MAX_AUDITED_NAME = 128;
 
-/** The record of a start that was refused or that may now happen. */
 export function startDecision(
   { owner, path, args, envs, exposes = [] }: StartRequest,
   mark: string,

@@ -15,7 +15,7 @@ import path from 'node:path';
 
 import { posixProcessHost } from '@wins/linux-host';
 import type { ProcessManager } from '../process-manager.js';
-import { findOrphans } from './find-orphans.js';
+import { findOrphans } from './end-leftovers.js';
 import {
   codeOf,
   isRunning,

@@ -1,14 +1,14 @@
-import { quoteText, type Leftover } from '@wins/wins-program';
+import { quoteText, type Leftover, errnoOf, type ProcessHost } from '@wins/wins-program';
 import { endProcessTree } from './end-process-tree.js';
 import type { CompleteOptions } from '../manager-options.js';
-import type { RecoveredProcess } from './manager-event.js';
+import type { RecoveredProcess } from './managed-process.js';
 import { ProcessError } from '../process-error.js';
-import type { RunRecord, RunRecords } from './run-records.js';
+import { type RunRecord, RunRecords } from './run-records.js';
+import { type AllowedExecutable, stagedPathsOf } from '../policy/executable-policy.js';
 
 // What is found may start more before it ends; each round looks again.
 const MAX_ROUNDS = 5;
 
-/** How leftovers are found, ended and reported. */
 type LeftoverEnding = Pick<CompleteOptions, 'host' | 'graceMs' | 'onEvent'>;
 
 /**
@@ -76,11 +76,7 @@ function endAll(found: readonly Leftover[], graceMs: number) {
   );
 }
 
-/** Describes a leftover, with what its record remembers. */
-export function describeLeftover(
-  leftover: Leftover,
-  record: RunRecord | undefined,
-): RecoveredProcess {
+function describeLeftover(leftover: Leftover, record: RunRecord | undefined): RecoveredProcess {
   const { pid, evidence, mark } = leftover;
   return {
     ...{ pid, evidence },
@@ -92,4 +88,48 @@ export function describeLeftover(
 function stillRunning(path: string, { pid }: Leftover, how: string): ProcessError {
   const message = `cannot start ${quoteText(path)}: process ${pid} runs it and ${how}`;
   return new ProcessError('alreadyRunning', message, { path });
+}
+
+/** Whose orphans to look for. */
+export interface OrphanSearch {
+  /** What daemons may run: a process of a verified copy of it belongs to a run. */
+  readonly allowed: readonly AllowedExecutable[];
+  /** The state directory of the daemons; it need not exist. */
+  readonly stateDirectory: string;
+  readonly host: ProcessHost;
+}
+
+/**
+ * Finds what `ProcessManager.recover` would end, and changes nothing: processes of runs whose daemon is dead. Those of a daemon
+ * that lives are not among them.
+ *
+ * @throws ProcessError `stateUnavailable` when the records cannot be read, `unknown` when it cannot look.
+ */
+export async function findOrphans(search: OrphanSearch): Promise<readonly RecoveredProcess[]> {
+  const { allowed, stateDirectory, host } = search;
+  const records = new RunRecords(stateDirectory);
+  const remembered = recordsIn(records).filter(({ daemon }) => !host.isDaemonAlive(daemon));
+  const found = await host.findLeftovers({
+    executables: stagedPathsOf(allowed, host.dialect),
+    remembered,
+    lineage: records.lineage,
+  });
+  return found
+    .filter(({ claimed }) => !claimed)
+    .map((leftover) =>
+      describeLeftover(
+        leftover,
+        remembered.find(({ mark }) => mark === leftover.mark),
+      ),
+    );
+}
+
+// Before the first daemon there is no directory.
+function recordsIn(records: RunRecords): readonly RunRecord[] {
+  try {
+    return records.read().records;
+  } catch (error) {
+    if (error instanceof ProcessError && errnoOf(error.cause) === 'ENOENT') return [];
+    throw error;
+  }
 }

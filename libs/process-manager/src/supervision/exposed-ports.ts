@@ -1,7 +1,6 @@
 import type { CompleteOptions } from '../manager-options.js';
 import { messageOf, type ExposedPort, type PortOpener } from '@wins/wins-program';
-import type { PortsOutcome } from './managed-process.js';
-import type { EventRun, ManagerEvent } from './manager-event.js';
+import type { EventRun, PortsOutcome, ManagerEvent } from './managed-process.js';
 import { ProcessError, type ProcessErrorCode } from '../process-error.js';
 
 /** The ports of all runs: opened before a program starts and closed, one run after the other, when it has ended. */

@@ -20,7 +20,6 @@ export class KeepAliveLease {
     return this.#state;
   }
 
-  /** Takes the lease; false when it was taken before or has expired. */
   claim(): boolean {
     if (this.#state !== 'unclaimed') return false;
     this.#state = 'held';

@@ -1,7 +1,6 @@
 import type { OutputFigures, OutputReader, OutputReaderOptions } from '../output/process-output.js';
-import type { ExposedPort, TreeUsage } from '@wins/wins-program';
+import type { ExposedPort, TreeUsage, Leftover } from '@wins/wins-program';
 import type { EntryName } from '../policy/executable-policy.js';
-import type { ProcessExit, ProcessState } from './process-state.js';
 
 /** The connection that started a run. */
 export interface ProcessOwner {
@@ -114,3 +113,87 @@ export type PortsOutcome =
   | { readonly kind: 'notNeeded'; readonly why: string }
   /** This manager has nothing that opens ports. */
   | { readonly kind: 'asTheHostHasThem' };
+
+/** Where a run is between its start and its end. */
+export type ProcessState =
+  | { readonly kind: 'running' }
+  /** The tree was asked to end, or its leader ended and the rest follows; the grace time runs. */
+  | { readonly kind: 'stopping'; readonly reason: ExitReason }
+  /** The grace time is over; the tree is made to end. */
+  | { readonly kind: 'killing'; readonly reason: ExitReason }
+  /** The tree is gone; what it wrote is read to the end. */
+  | { readonly kind: 'draining'; readonly reason: ExitReason }
+  | { readonly kind: 'ended'; readonly exit: ProcessExit };
+
+type ProcessStateKind = ProcessState['kind'];
+
+export const RUN_MOVES: Readonly<Record<ProcessStateKind, readonly ProcessStateKind[]>> = {
+  running: ['stopping'],
+  stopping: ['killing', 'draining'],
+  killing: ['draining'],
+  draining: ['ended'],
+  ended: [],
+};
+
+/** The state that follows; an illegal move is a defect of this library and throws an `Error`. */
+export function moveRun(from: ProcessState, to: ProcessState): ProcessState {
+  if (RUN_MOVES[from.kind].includes(to.kind)) return to;
+  throw new Error(`a run cannot go from ${from.kind} to ${to.kind}`);
+}
+
+/**
+ * Why a run ended; the first cause is kept. `exited`: its leader ended by itself. `stopped`: a
+ * client asked. `leaseEnded`, `leaseNeverHeld`, `ownerDisconnected`: the client that started it went
+ * away. `yielded`: its client had the most, and another one had none. `daemonStopping`: the manager
+ * closed. `hostFailed`: it could not be supervised.
+ */
+export type ExitReason =
+  | ('exited' | 'stopped' | 'leaseEnded' | 'leaseNeverHeld')
+  | ('ownerDisconnected' | 'yielded' | 'daemonStopping' | 'hostFailed');
+
+/** How a run ended. */
+export interface ProcessExit {
+  /** The leader's exit code, 0 to 2^32-1; 128 + the signal's number when a signal ended it. */
+  readonly code: number;
+  /** Name of the signal that ended the leader, for example `SIGKILL`. */
+  readonly signal?: string;
+  readonly reason: ExitReason;
+}
+
+/** A process of an earlier daemon's run, found and ended. */
+export interface RecoveredProcess {
+  readonly pid: number;
+  /** What showed that it was a leftover. */
+  readonly evidence: Leftover['evidence'];
+  readonly mark?: string;
+  /** Name and path of the program, when a record remembered them. */
+  readonly name?: string;
+  readonly path?: string;
+}
+
+/** The run that an event is about, as `ManagedProcess` has it. */
+export type EventRun = Pick<ManagedProcess, 'mark' | 'path' | 'entry'>;
+
+/** What happened, for the daemon's log. */
+export type ManagerEvent =
+  | ({ readonly type: 'started'; readonly name: string; readonly pid: number } & EventRun)
+  /** With what it has cost in all. */
+  | ({
+      readonly type: 'ended';
+      readonly name: string;
+      readonly exit: ProcessExit;
+      readonly figures: RunFigures;
+    } & EventRun)
+  /** A decision allowed the start and the operating system did not. */
+  | ({ readonly type: 'startFailed'; readonly error: unknown } & EventRun)
+  /** Something of the run could not be ended; its record is kept for the next recovery. */
+  | { readonly type: 'treeNotGone'; readonly mark: string; readonly name: string }
+  /** A stranger kept a pipe of the run open; what it may still write is not waited for. */
+  | { readonly type: 'outputCutOff'; readonly mark: string; readonly name: string }
+  /** Nothing stands in the way of the ports of a run that starts, so they were not opened. */
+  | ({ readonly type: 'portsNotOpened'; readonly why: string } & EventRun)
+  /** The ports of an ended run may still be open; it is tried again, and a sweep at the next start must follow. */
+  | { readonly type: 'portsNotClosed'; readonly mark: string; readonly error: unknown }
+  | ({ readonly type: 'leftoverEnded' } & RecoveredProcess)
+  | ({ readonly type: 'leftoverNotGone' } & RecoveredProcess)
+  | { readonly type: 'recordIgnored'; readonly file: string; readonly why: string };

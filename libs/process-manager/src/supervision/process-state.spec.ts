@@ -1,4 +1,4 @@
-import { moveRun, RUN_MOVES, type ProcessState } from './process-state.js';
+import { moveRun, RUN_MOVES, type ProcessState } from './managed-process.js';
 
 const states: readonly ProcessState[] = [
   { kind: 'running' },

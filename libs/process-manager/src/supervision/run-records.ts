@@ -16,15 +16,12 @@ import { ProcessError } from '../process-error.js';
 
 const MAX_RECORD_BYTES = 64 * 1024;
 
-/** What is remembered of a run on disk while it lives. */
 export interface RunRecord extends RememberedProcess {
   readonly name: string;
   readonly path: string;
-  /** `ProcessHost.daemon` of the daemon that started it. */
   readonly daemon: string;
 }
 
-/** A file that should be a record and is not. */
 export interface IgnoredRecord {
   readonly file: string;
   readonly why: string;
@@ -32,7 +29,6 @@ export interface IgnoredRecord {
   readonly isUnread: boolean;
 }
 
-/** What was read. */
 export interface RecordsFound {
   readonly records: readonly RunRecord[];
   readonly ignored: readonly IgnoredRecord[];

@@ -1,8 +1,7 @@
 import { quoteText } from '@wins/wins-program';
 import { ProcessError } from '../process-error.js';
 
-/** What the registry needs to know of a run. */
-export interface RegisteredRun {
+interface RegisteredRun {
   readonly name: string;
   readonly runId: string;
 }
@@ -36,7 +35,6 @@ export class RunRegistry<Run extends RegisteredRun> {
     this.#newest.set(this.#keyOf(run.name), run);
   }
 
-  /** All runs that can be found, the oldest first. */
   list(): readonly Run[] {
     return [...this.#runs.values()];
   }
@@ -51,7 +49,6 @@ export class RunRegistry<Run extends RegisteredRun> {
     throw new ProcessError('notFound', message);
   }
 
-  /** The run has ended: it is forgotten after a while. */
   linger(run: Run): void {
     this.#lingering.set(run, setTimeout(() => this.forget(run), this.#lingerMs).unref());
     if (this.#lingering.size <= this.#maxEnded) return;
@@ -66,5 +63,54 @@ export class RunRegistry<Run extends RegisteredRun> {
     this.#runs.delete(run.runId);
     const key = this.#keyOf(run.name);
     if (this.#newest.get(key) === run) this.#newest.delete(key);
+  }
+}
+
+export interface TakenName {
+  release(): void;
+}
+
+/** The names that start or run: each belongs to one run at a time. */
+export class RunNames {
+  readonly #keyOf: (name: string) => string;
+  readonly #limit: number;
+  /** The program of each run, by the key of its name. */
+  readonly #taken = new Map<string, string>();
+
+  /** @param limit - The most names that may be taken at once. */
+  constructor(keyOf: (name: string) => string, limit: number) {
+    this.#keyOf = keyOf;
+    this.#limit = limit;
+  }
+
+  /** @throws ProcessError `alreadyRunning`, `tooManyProcesses`. */
+  assertFree(name: string, path: string): void {
+    const holder = this.#taken.get(this.#keyOf(name));
+    if (holder !== undefined) {
+      const message = `cannot start ${quoteText(path)}: ${quoteText(name)} is already running from ${quoteText(holder)}`;
+      throw new ProcessError('alreadyRunning', message, { path: holder });
+    }
+    if (this.#taken.size >= this.#limit) {
+      const message = `cannot start ${quoteText(path)}: found ${this.#limit} runs; wanted fewer than that`;
+      throw new ProcessError('tooManyProcesses', message, { path });
+    }
+  }
+
+  /**
+   * Takes a name for the program at `path`. Synchronous, so that two starts cannot both pass.
+   *
+   * @throws ProcessError `alreadyRunning`, `tooManyProcesses`.
+   */
+  take(name: string, path: string): TakenName {
+    this.assertFree(name, path);
+    const key = this.#keyOf(name);
+    this.#taken.set(key, path);
+    let taken = true;
+    return {
+      release: () => {
+        if (taken) this.#taken.delete(key);
+        taken = false;
+      },
+    };
   }
 }

@@ -5,17 +5,20 @@ import type { Readable } from 'node:stream';
 import type { EntryName } from '../policy/executable-policy.js';
 import { verdictOf, type DecisionRecord } from './decision-record.js';
 import { endProcessTree, resolvesInTime } from './end-process-tree.js';
-import { type ExitReason, type ProcessExit, moveRun, type ProcessState } from './process-state.js';
-import { KeepAliveLease } from './keep-alive-lease.js';
-import type {
-  Lease,
-  ManagedProcess,
-  ProcessOwner,
-  RunSelection,
-  StopSelection,
-  RunFigures,
-  PortsOutcome,
+import {
+  type ExitReason,
+  type ProcessExit,
+  moveRun,
+  type ProcessState,
+  type Lease,
+  type ManagedProcess,
+  type ProcessOwner,
+  type RunSelection,
+  type StopSelection,
+  type RunFigures,
+  type PortsOutcome,
 } from './managed-process.js';
+import { KeepAliveLease } from './keep-alive-lease.js';
 import type { CompleteOptions } from '../manager-options.js';
 import type { OutputStream } from '../output/output-block.js';
 import {
@@ -34,14 +37,12 @@ const VERBS: Readonly<Record<DecisionRecord['action'], string>> = {
   stop: 'stop',
 };
 
-/** What is known of a run before it runs. */
 type RunFacts = Pick<
   ManagedProcess,
   | ('name' | 'runId' | 'mark' | 'path' | 'entry' | 'stagedPath')
   | ('sha256' | 'owner' | 'exposes' | 'ports')
 >;
 
-/** A fresh run and the limits under which it is supervised. */
 export interface Supervision extends Pick<
   CompleteOptions,
   ('graceMs' | 'leaseTimeoutMs' | 'maxBufferedBytes' | 'firstReaderMs') | ('onDecision' | 'onEvent')
@@ -53,7 +54,6 @@ export interface Supervision extends Pick<
   readonly onReleased: (run: SupervisedRun) => void;
 }
 
-/** What there is to say of a run that has ended. */
 export interface RunEnd {
   /** False when something of it could not be ended. */
   readonly treeGone: boolean;
@@ -133,7 +133,6 @@ export class SupervisedRun implements ManagedProcess {
     return this.#state;
   }
 
-  /** True when the lease was given back: the run need not be remembered after its end. */
   get released(): boolean {
     return this.#lease.state === 'released';
   }

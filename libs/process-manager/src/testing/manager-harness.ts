@@ -4,8 +4,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { DecisionRecord } from '../supervision/decision-record.js';
-import type { ManagedProcess } from '../supervision/managed-process.js';
-import type { ManagerEvent } from '../supervision/manager-event.js';
+import type { ManagedProcess, ManagerEvent } from '../supervision/managed-process.js';
 import type { ProcessManagerOptions } from '../manager-options.js';
 import type { OutputChunk, OutputReader } from '../output/process-output.js';
 import { ProcessError } from '../process-error.js';
