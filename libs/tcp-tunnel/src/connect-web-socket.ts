@@ -11,8 +11,7 @@ import { connect, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { WebSocket } from 'ws';
 import { TunnelError } from './tunnel-error.js';
-import type { TunnelWebSocket } from './web-socket/tunnel-web-socket.js';
-import { webSocketClientOptions } from './web-socket/web-socket-options.js';
+import { type TunnelWebSocket, webSocketClientOptions } from './web-socket/web-socket-options.js';
 
 const MOST_NAME_CHARACTERS = 100;
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import fc from 'fast-check';
-import { openTunnel } from './open-tunnel.js';
+import { openTunnel } from './client-tunnel.js';
 import { serveTunnel, type ConnectRecord, type ServerTunnel } from './serve-tunnel.js';
 import { RawPeer } from './testing/raw-peer.js';
 import { startTcpServer, until } from './testing/tcp-server.js';

@@ -21,12 +21,22 @@ export type {
   ConnectLimitsOptions,
   PeerConnects,
 } from './session/connect-limits.js';
-export { openTunnel } from './open-tunnel.js';
-export type { ClientTunnel, OpenTunnelOptions } from './client-tunnel.js';
+export {
+  openTunnel,
+  type ClientTunnel,
+  type OpenTunnelOptions,
+  type PublishedPort,
+  type PublishedTunnel,
+  type PublishOptions,
+} from './client-tunnel.js';
 export { connectWebSocket } from './connect-web-socket.js';
 export type { OnTunnelSocket, TunnelAddress } from './connect-web-socket.js';
-export type { PublishedPort, PublishedTunnel, PublishOptions } from './publish-ports.js';
-export type { TunnelWebSocket } from './web-socket/tunnel-web-socket.js';
+export {
+  type TunnelWebSocket,
+  webSocketClientOptions,
+  webSocketServerOptions,
+  type TunnelWebSocketOptions,
+} from './web-socket/web-socket-options.js';
 export type { Tunnel } from './tunnel.js';
 export type { TunnelOptions } from './session/session-settings.js';
 export type { SessionState, TunnelEnd } from './session/session-state.js';
@@ -37,9 +47,6 @@ export { listenTcp } from './tcp/tcp-listener.js';
 export type { ListenTcpOptions, PendingConnection, TcpListener } from './tcp/tcp-listener.js';
 export type { BeginDial } from './tcp/dial-slots.js';
 export type { Dial, DialTarget } from './tcp/tcp-connector.js';
-export { webSocketClientOptions, webSocketServerOptions } from './web-socket/web-socket-options.js';
-export type { TunnelWebSocketOptions } from './web-socket/web-socket-options.js';
-export { TunnelError } from './tunnel-error.js';
-export type { TunnelErrorCode, TunnelErrorFields } from './tunnel-error.js';
+export { TunnelError, type TunnelErrorCode, type TunnelErrorFields } from './tunnel-error.js';
 export { REFUSAL_RULES, type RefusalRule } from './wire/refusal.js';
 export type { Int64 } from './wire/varint.js';

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import type { ClientTunnel, OpenTunnelOptions } from './client-tunnel.js';
-import { openTunnel } from './open-tunnel.js';
+import { type ClientTunnel, type OpenTunnelOptions, openTunnel } from './client-tunnel.js';
 import { serveTunnel, type ServerTunnel, type ServeTunnelOptions } from './serve-tunnel.js';
 import { RawPeer } from './testing/raw-peer.js';
 import { readAll, startTcpServer, until } from './testing/tcp-server.js';

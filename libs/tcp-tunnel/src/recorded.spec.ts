@@ -5,12 +5,12 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { once } from 'node:events';
-import { openTunnel } from './open-tunnel.js';
+import { openTunnel } from './client-tunnel.js';
 import { serveTunnel } from './serve-tunnel.js';
 import { readAll, startTcpServer, until } from './testing/tcp-server.js';
 import { cutInto, dialWebSocket, startTransportServer } from './testing/tunnel-pair.js';
 import { messagesOf, parseFrames } from './testing/web-socket-frames.js';
-import { decodeMessage } from './wire/decode.js';
+import { decodeMessage } from './wire/encode.js';
 import type { TunnelMessage } from './wire/message.js';
 
 interface Entry {

@@ -3,13 +3,13 @@ import type { SessionStream } from './stream/session-stream.js';
 import { createConnectLimits, type PeerConnects } from './session/connect-limits.js';
 import { isTcpPort, judgeDestination } from './tcp/destination-policy.js';
 import { joinSocket } from './tcp/join-socket.js';
-import type { Admission } from './session/session-role.js';
+import type { Admission } from './session/session-state.js';
 import { streamLimit, positiveInteger, type TunnelOptions } from './session/session-settings.js';
 import { dialLoopback, dialTcp, type Dial } from './tcp/tcp-connector.js';
 import type { TunnelStream } from './stream/tunnel-stream.js';
 import { TunnelError } from './tunnel-error.js';
 import { SessionTunnel, type Tunnel } from './tunnel.js';
-import type { TunnelWebSocket } from './web-socket/tunnel-web-socket.js';
+import type { TunnelWebSocket } from './web-socket/web-socket-options.js';
 import { PROTOCOL_LIMITS } from './wire/limits.js';
 import { writeRefusal, type RefusalRule } from './wire/refusal.js';
 import type { Int64 } from './wire/varint.js';
@@ -84,7 +84,6 @@ export interface ServerTunnel extends Tunnel {
   allowPorts(ports: readonly number[]): void;
 }
 
-/** Dials what a session asks for. */
 class ServerEnd extends SessionTunnel implements ServerTunnel {
   #allowedPorts: ReadonlySet<number>;
   readonly #options: ServeTunnelOptions;

@@ -4,7 +4,7 @@ import type { FlowLimits } from './stream/flow-control.js';
 import { Session } from './session/session.js';
 import type { SessionSettings } from './session/session-settings.js';
 import { MemoryLink } from './testing/memory-link.js';
-import { decodeMessage } from './wire/decode.js';
+import { decodeMessage } from './wire/encode.js';
 
 /*
  * Two sessions joined by a transport that delays, loses and repeats as the generated schedule says. Whatever the schedule,

@@ -1,4 +1,4 @@
-import { mayMove, type StreamState } from './stream/stream-state.js';
+import { mayMove, type StreamState } from './stream/session-stream.js';
 import { mayMoveSession, type SessionState } from './session/session-state.js';
 
 const CHANNEL = [

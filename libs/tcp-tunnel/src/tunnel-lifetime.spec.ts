@@ -4,8 +4,7 @@ import { createServer } from 'node:http';
 import { connect, Server, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
-import type { ClientTunnel } from './client-tunnel.js';
-import { openTunnel } from './open-tunnel.js';
+import { type ClientTunnel, openTunnel } from './client-tunnel.js';
 import { serveTunnel, type ServerTunnel } from './serve-tunnel.js';
 import { readAll, startTcpServer, until, type TcpServer } from './testing/tcp-server.js';
 import {

@@ -2,11 +2,10 @@ import { performance } from 'node:perf_hooks';
 import type { Socket } from 'node:net';
 
 import { Session } from './session/session.js';
-import type { SessionRole } from './session/session-role.js';
+import type { SessionRole, SessionState, TunnelEnd } from './session/session-state.js';
 import { completeOptions } from './session/session-settings.js';
-import type { SessionState, TunnelEnd } from './session/session-state.js';
 import type { TunnelTraffic } from './stream/tunnel-stream.js';
-import type { TunnelWebSocket } from './web-socket/tunnel-web-socket.js';
+import type { TunnelWebSocket } from './web-socket/web-socket-options.js';
 import { WebSocketTransport } from './web-socket/web-socket-transport.js';
 
 /** After the end of a session, an answer that is complete and still being read gets this long. */

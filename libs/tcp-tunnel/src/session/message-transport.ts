@@ -25,16 +25,36 @@ export interface MessageTransport {
   terminate(): void;
 }
 
-/** What a transport tells its session. */
 export interface TransportEvents {
   /** A message in one part or more; the first has its header. */
   message(parts: readonly Buffer[]): void;
   /** A sign of life without content. */
   heard(): void;
-  /** The peer answered a ping. */
   answered(): void;
   /** The transport broke a rule of its own, such as a text frame. */
   violated(what: string): void;
   /** The last event. `error` when the transport failed rather than closed. */
   closed(code: number, reason: string, error: Error | undefined): void;
+}
+
+/** Why a transport is not read: its messages cost too much, or a reader is behind whose stream the peer cannot pause. */
+type HoldReason = 'work' | 'reader';
+
+/** Reads the transport as long as there is no reason not to. */
+export class Reading {
+  readonly #transport: Pick<MessageTransport, 'pause' | 'resume'>;
+  readonly #reasons = new Set<HoldReason>();
+
+  constructor(transport: Pick<MessageTransport, 'pause' | 'resume'>) {
+    this.#transport = transport;
+  }
+
+  hold(reason: HoldReason): void {
+    if (this.#reasons.size === 0) this.#transport.pause();
+    this.#reasons.add(reason);
+  }
+
+  release(reason: HoldReason): void {
+    if (this.#reasons.delete(reason) && this.#reasons.size === 0) this.#transport.resume();
+  }
 }

@@ -9,13 +9,11 @@ export interface OutgoingMessage {
   readonly rest: readonly Buffer[];
 }
 
-/** Something that has messages to send now and then. */
 export interface RoundMember {
   /** Owned by the round: the member waits in it. */
   queued: boolean;
   /** It has something to send and may. */
   readonly sendable: boolean;
-  /** What it has to send. */
   readonly waitingBytes: number;
   takeMessage(): OutgoingMessage;
   /** The message that was taken is with the transport. */

@@ -1,4 +1,6 @@
 import type { TunnelError } from '../tunnel-error.js';
+import type { SessionStream } from '../stream/session-stream.js';
+import type { Int64 } from '../wire/varint.js';
 
 /** Why a session is over: the first cause, kept. */
 export type TunnelEnd =
@@ -25,7 +27,24 @@ const LEGAL_MOVES: Record<SessionState['kind'], ReadonlySet<SessionState['kind']
   closed: new Set<SessionState['kind']>(),
 };
 
-/** Whether a session may go from one state to another. */
 export function mayMoveSession(from: SessionState['kind'], to: SessionState['kind']): boolean {
   return LEGAL_MOVES[from].has(to);
 }
+
+/** The answer to a Connect: what to do with the stream that is opened, or the text of a refusal. */
+export type Admission =
+  | { readonly open: (stream: SessionStream) => void }
+  | {
+      readonly refusal: string;
+      /** The peer was refused too often: what more it sends shall wait. */
+      readonly isOverRate: boolean;
+    };
+
+export type SessionRole =
+  | { readonly kind: 'client' }
+  | {
+      readonly kind: 'server';
+      readonly admit: (address: string, id: Int64) => Admission;
+      /** So many ids of a list are looked at for streams that we do not have. */
+      readonly mostListed: number;
+    };

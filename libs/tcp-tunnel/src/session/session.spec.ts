@@ -2,12 +2,10 @@ import { once } from 'node:events';
 import type { SessionStream } from '../stream/session-stream.js';
 import { DEFAULT_FLOW_LIMITS } from '../stream/flow-control.js';
 import { Session } from './session.js';
-import type { SessionRole } from './session-role.js';
+import type { SessionRole, TunnelEnd } from './session-state.js';
 import type { SessionSettings } from './session-settings.js';
-import type { TunnelEnd } from './session-state.js';
 import { MemoryLink } from '../testing/memory-link.js';
-import { decodeMessage } from '../wire/decode.js';
-import { MessageEncoder } from '../wire/encode.js';
+import { decodeMessage, MessageEncoder } from '../wire/encode.js';
 import type { TunnelMessage } from '../wire/message.js';
 import { PROTOCOL_LIMITS } from '../wire/limits.js';
 

@@ -1,18 +1,19 @@
-import type { MessageTransport, TransportEvents } from './message-transport.js';
+import { type MessageTransport, type TransportEvents, Reading } from './message-transport.js';
 import type { TunnelTraffic } from '../stream/tunnel-stream.js';
 import { SessionStream, type SessionLink } from '../stream/session-stream.js';
 import { SharedBuffer } from '../stream/flow-control.js';
-import { Intake, type Work } from './intake.js';
-import { Probes } from './probes.js';
-import { Reading } from './reading.js';
-import type { SessionRole } from './session-role.js';
+import { Intake, type Work, Probes } from './intake.js';
+import {
+  type SessionRole,
+  mayMoveSession,
+  type SessionState,
+  type TunnelEnd,
+} from './session-state.js';
 import type { SessionSettings } from './session-settings.js';
 import { SendRound } from './send-round.js';
 import { SlowReaders } from './slow-readers.js';
-import { mayMoveSession, type SessionState, type TunnelEnd } from './session-state.js';
 import { TunnelError } from '../tunnel-error.js';
-import { decodeData, decodeMessage } from '../wire/decode.js';
-import { MessageEncoder } from '../wire/encode.js';
+import { decodeData, decodeMessage, MessageEncoder } from '../wire/encode.js';
 import type { TunnelMessage } from '../wire/message.js';
 import { writeRefusal } from '../wire/refusal.js';
 import type { Int64 } from '../wire/varint.js';
@@ -43,7 +44,6 @@ export class Session implements TransportEvents, SessionLink {
   waitingBytes = 0;
   readonly #role: SessionRole;
   readonly #transport: MessageTransport;
-  /** Streams whose id is alive on the wire. */
   readonly #live = new Map<Int64, SessionStream>();
   /** Streams that are not destroyed yet; some of them still have something to be read. */
   readonly #undestroyed = new Set<SessionStream>();
@@ -64,9 +64,7 @@ export class Session implements TransportEvents, SessionLink {
     readonly role: SessionRole;
     readonly transport: MessageTransport;
     readonly settings: SessionSettings;
-    /** Called once. */
     readonly onEnd: (end: TunnelEnd) => void;
-    /** The last stream was destroyed. */
     readonly onIdle: () => void;
     /** Called at most once: the peer goes on sending after a Pause. */
     readonly onPeerNeverPauses: () => void;
@@ -101,7 +99,6 @@ export class Session implements TransportEvents, SessionLink {
     return this.#state.kind === 'open' || this.#state.kind === 'draining';
   }
 
-  /** Opens a stream of the client role; data may be written at once. */
   connect(address: string): SessionStream {
     const id = this.#nextId++;
     const stream = this.#open(id, address);

@@ -1,10 +1,8 @@
-import type { Reading } from './reading.js';
+import type { Reading } from './message-transport.js';
 import type { FlowLimits, SharedBuffer } from '../stream/flow-control.js';
 
-/** A stream whose reader may be behind. */
 export interface SlowReader {
   readonly heldBytes: number;
-  /** Its reader has stopped; the stream ends. */
   giveUp(): void;
 }
 

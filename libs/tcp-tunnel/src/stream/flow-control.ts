@@ -31,7 +31,6 @@ export interface FlowLimits {
   readonly unsentCapBytes: number;
 }
 
-/** The limits that sessions run with. */
 export const DEFAULT_FLOW_LIMITS: FlowLimits = {
   pauseAboveBytes: 2 * MIB,
   resumeBelowBytes: 256 * KIB,
@@ -182,12 +181,10 @@ export class SendGate {
     this.#state = { kind: 'open' };
   }
 
-  /** One message was sent: a probe is used up. */
   sent(): void {
     if (this.#state.kind === 'probe') this.pause();
   }
 
-  /** Returns true when the gate has just opened. */
   tick(peerRenews: boolean): boolean {
     if (this.#state.kind !== 'paused') return false;
     const silentTicks = this.#state.silentTicks + 1;

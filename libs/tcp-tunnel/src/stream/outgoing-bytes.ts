@@ -1,6 +1,5 @@
 import { Fifo } from './fifo.js';
 
-/** What waits to be sent in all streams of a session. */
 export interface WaitingBytes {
   waitingBytes: number;
 }

@@ -1,19 +1,44 @@
+import { TunnelError } from '../tunnel-error.js';
 import { escapeText } from '@wins/wins-program';
 import { Duplex } from 'node:stream';
-import { mayMove, type StreamEnd, type StreamState } from './stream-state.js';
-import { Fifo } from './fifo.js';
+import { Fifo, exactBuffer } from './fifo.js';
 import { ReceiveGate, SendGate, type SharedBuffer } from './flow-control.js';
 import { OutgoingBytes, type WaitingBytes } from './outgoing-bytes.js';
-import { exactBuffer } from './exact-buffer.js';
 import type { OutgoingMessage, RoundMember } from '../session/send-round.js';
 import type { SessionSettings } from '../session/session-settings.js';
 import type { TunnelStream, TunnelTraffic } from './tunnel-stream.js';
-import { TunnelError } from '../tunnel-error.js';
 import type { MessageEncoder } from '../wire/encode.js';
 import { PROTOCOL_LIMITS } from '../wire/limits.js';
 import { CLEAN_END } from '../wire/message.js';
 import { readRefusal, writeFailure } from '../wire/refusal.js';
 import type { Int64 } from '../wire/varint.js';
+
+type StreamEnd =
+  | { readonly reason: 'finished' }
+  | { readonly reason: 'peer-closed' }
+  | { readonly reason: 'failed'; readonly error: TunnelError };
+
+/**
+ * Where a stream is on the wire. `local-ended` has `told` false while the peer cannot be told about the half-close: an
+ * Error "EOF", all that older peers know, would end the answer too.
+ */
+export type StreamState =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'local-ended'; readonly told: boolean }
+  | { readonly kind: 'remote-ended' }
+  | { readonly kind: 'closed'; readonly end: StreamEnd };
+
+const LEGAL_MOVES: Record<StreamState['kind'], ReadonlySet<StreamState['kind']>> = {
+  open: new Set(['local-ended', 'remote-ended', 'closed'] as const),
+  'local-ended': new Set(['local-ended', 'closed'] as const),
+  'remote-ended': new Set(['closed'] as const),
+  closed: new Set<StreamState['kind']>(),
+};
+
+/** Whether a stream may go from one state to another; nothing leaves `closed`, so the first cause stays. */
+export function mayMove(from: StreamState['kind'], to: StreamState['kind']): boolean {
+  return LEGAL_MOVES[from].has(to);
+}
 
 /** What a stream needs of its session. */
 export interface SessionLink extends WaitingBytes {
@@ -31,11 +56,8 @@ export interface SessionLink extends WaitingBytes {
   /** Calls back after so many milliseconds, whatever became of the session by then. */
   later(delayMs: number, then: () => void): void;
   control(message: Buffer): void;
-  /** The stream has data and may send. */
   ready(stream: SessionStream): void;
-  /** The id is no longer alive on the wire. */
   release(stream: SessionStream): void;
-  /** The stream is destroyed. */
   gone(stream: SessionStream): void;
 }
 
@@ -63,7 +85,6 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   bytesWritten = 0;
   /** Nobody changes what was written here, not even after the write is over: it is sent later, and without a copy. */
   keepsWritten = false;
-  /** Called at each tick, before anything is done at it. */
   onTick: (() => void) | undefined;
 
   #state: StreamState = { kind: 'open' };
@@ -72,20 +93,16 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   readonly #sendGate = new SendGate();
   readonly #held = new Fifo<Buffer>();
   readonly #receiveGate: ReceiveGate;
-  /** The stream below takes more right now. */
   #hungry = false;
-  /** Nothing more will arrive; the end follows what is held. */
   #remoteDone = false;
   /** Ticks since a byte moved last: to the peer, from it, or to the reader. */
   #idleTicks = 0;
-  /** Follows what is held, in place of the end. */
   #failure: TunnelError | undefined;
 
   constructor(
     readonly id: Int64,
     link: SessionLink,
     readonly bornTick: number,
-    /** Where the Connect of this end leads to. */
     readonly address?: string,
   ) {
     super({ readableHighWaterMark: READ_AHEAD_BYTES, writableHighWaterMark: WRITE_AHEAD_BYTES });
@@ -167,7 +184,6 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     return chunk;
   }
 
-  /** Takes the payload of one message. */
   acceptData(...parts: readonly Buffer[]): void {
     if (this.#state.kind === 'remote-ended') {
       this.destroy(
@@ -285,7 +301,6 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     done(error);
   }
 
-  /** How long no byte may move. */
   get #idleLimitMs(): number {
     const { peerExtended, holdsLocalEnd, settings } = this.#link;
     switch (this.#state.kind) {

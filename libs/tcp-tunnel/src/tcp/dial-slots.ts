@@ -3,7 +3,6 @@ export type BeginDial = (done: () => void) => () => void;
 
 interface Peer {
   readonly name: string;
-  /** Dials under way. */
   dialling: number;
   /** In the order of their coming. */
   readonly waiting: Set<() => void>;
@@ -30,7 +29,6 @@ export class DialSlots {
     this.#mostPerPeer = mostPerPeer;
   }
 
-  /** Peers that dial or wait. */
   get peerCount(): number {
     return this.#peers.size;
   }

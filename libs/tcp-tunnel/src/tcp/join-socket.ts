@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { socketError } from '../node-errors.js';
-import { exactBuffer } from '../stream/exact-buffer.js';
+import { socketError } from '../tunnel-error.js';
+import { exactBuffer } from '../stream/fifo.js';
 import { SessionStream } from '../stream/session-stream.js';
 import type { TunnelStream } from '../stream/tunnel-stream.js';
 

@@ -1,6 +1,5 @@
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
-import { dialError } from '../node-errors.js';
-import { TunnelError } from '../tunnel-error.js';
+import { dialError, TunnelError } from '../tunnel-error.js';
 
 /** One literal address to connect to; never a name. */
 export interface DialTarget {

@@ -1,8 +1,7 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { joinSocket } from './join-socket.js';
-import { acceptError, listenError } from '../node-errors.js';
+import { acceptError, listenError, TunnelError } from '../tunnel-error.js';
 import type { TunnelStream } from '../stream/tunnel-stream.js';
-import { TunnelError } from '../tunnel-error.js';
 
 /** Options of a published port. */
 export interface ListenTcpOptions {

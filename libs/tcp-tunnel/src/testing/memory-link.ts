@@ -1,4 +1,4 @@
-import { decodeMessage } from '../wire/decode.js';
+import { decodeMessage } from '../wire/encode.js';
 import type { MessageTransport, TransportEvents } from '../session/message-transport.js';
 
 const LOSABLE: ReadonlySet<string> = new Set(['pause', 'resume', 'error', 'end']);

@@ -1,6 +1,5 @@
 import type { WebSocket } from 'ws';
-import { decodeMessage } from '../wire/decode.js';
-import { MessageEncoder } from '../wire/encode.js';
+import { decodeMessage, MessageEncoder } from '../wire/encode.js';
 import type { TunnelMessage } from '../wire/message.js';
 import type { Int64 } from '../wire/varint.js';
 import { until } from './tcp-server.js';

@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Transform, type Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
-import type { ClientTunnel, OpenTunnelOptions } from '../client-tunnel.js';
-import { openTunnel } from '../open-tunnel.js';
+import { type ClientTunnel, type OpenTunnelOptions, openTunnel } from '../client-tunnel.js';
 import { serveTunnel, type ServerTunnel, type ServeTunnelOptions } from '../serve-tunnel.js';
 import {
   webSocketClientOptions,

@@ -11,7 +11,6 @@ const LEAST_BEGINNING_BYTES = 4 * PROTOCOL_LIMITS.varintBytes;
 /** A message that comes in smaller parts is put together: each part is an object, and keeps the read alive that it came with. */
 const LEAST_PART_BYTES = 4 * 1024;
 
-/** Who gets what a {@link PlainFrameReader} finds. */
 export interface PlainFrameEvents {
   /** A message, in as many parts as it came; the first has its header. */
   message(parts: readonly Buffer[]): void;
@@ -26,7 +25,6 @@ export interface PlainFrameEvents {
 export class PlainFrameReader {
   readonly #fromClient: boolean;
   readonly #events: PlainFrameEvents;
-  /** A frame's head of which a part has come. */
   #cut: Buffer | undefined;
   /** Bytes of the present frame that have not come yet. */
   #left = 0;
@@ -35,10 +33,8 @@ export class PlainFrameReader {
   #parts: Buffer[] = [];
   /** unless it is put together here. */
   #whole: Buffer | undefined;
-  /** A message in several frames has begun. */
   #isFragmented = false;
 
-  /** @param fromClient - The peer is the WebSocket's client: its frames are masked. */
   constructor(fromClient: boolean, events: PlainFrameEvents) {
     this.#fromClient = fromClient;
     this.#events = events;

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import type { MessageTransport, TransportEvents } from '../session/message-transport.js';
 import { TunnelError } from '../tunnel-error.js';
 import { plainFrame, PlainFrameReader } from './plain-frames.js';
-import type { TunnelWebSocket } from './tunnel-web-socket.js';
+import type { TunnelWebSocket } from './web-socket-options.js';
 
 /** The shortest that a timer knows. */
 const IDLE_MS = 1;
@@ -12,7 +12,6 @@ const SEND_OPTIONS = { binary: true, compress: false } as const;
 const COPIED_BYTES = 1024;
 const NOTHING = Buffer.alloc(0);
 
-/** What a {@link WebSocketTransport} is made of. */
 export interface WebSocketTransportOptions {
   readonly closeTimeoutMs: number;
   readonly isClient: boolean;

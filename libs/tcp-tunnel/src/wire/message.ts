@@ -33,8 +33,6 @@ export type TunnelMessage =
   | { readonly type: 'end'; readonly id: Int64 }
   | { readonly type: 'unknown'; readonly id: Int64 };
 
-/** The Error text that means a clean end rather than a failure. */
 export const CLEAN_END = 'EOF';
 
-/** The revision of the extensions that this library speaks. */
 export const EXTENSION_REVISION = 1;

@@ -15,10 +15,8 @@ export const REFUSAL_RULES = [
 /** One of the rules. */
 export type RefusalRule = (typeof REFUSAL_RULES)[number];
 
-/** Why a dial that was allowed gave no connection. */
 export type DialFailure = 'dialRefused' | 'dialTimeout' | 'dialFailed';
 
-/** Why a stream was not opened, as far as the peer's text says it. */
 export type Refusal =
   | { readonly code: 'connectRefused'; readonly rule: RefusalRule | undefined }
   | { readonly code: DialFailure; readonly rule?: undefined };
@@ -31,12 +29,10 @@ const FAILED = 'connect failed';
 const OTHER_DIAL_TEXT = /^dial(?:led)? /;
 const DIAL_FAILURES: readonly DialFailure[] = ['dialRefused', 'dialTimeout', 'dialFailed'];
 
-/** The text of the Error that refuses a Connect. */
 export function writeRefusal(rule: RefusalRule): string {
   return `${REFUSED}: ${rule}`;
 }
 
-/** The text of the Error that ends a stream because of `error`. */
 export function writeFailure(error: { readonly code: string; readonly message: string }): string {
   const failure = DIAL_FAILURES.find((code) => code === error.code);
   return failure === undefined ? error.message : `${FAILED}: ${failure}`;

@@ -4,7 +4,6 @@ import { PROTOCOL_LIMITS } from './limits.js';
 /** A 64-bit signed integer: a number wherever a number holds it exactly, a bigint beyond. */
 export type Int64 = number | bigint;
 
-/** A place in a buffer that moves on as fields are read. */
 export interface Cursor {
   readonly bytes: Buffer;
   offset: number;

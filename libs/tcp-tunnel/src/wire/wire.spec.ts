@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { TunnelError } from '../tunnel-error.js';
-import { decodeMessage } from './decode.js';
-import { MessageEncoder } from './encode.js';
+import { decodeMessage, MessageEncoder } from './encode.js';
 import { PROTOCOL_LIMITS } from './limits.js';
 import { readVarint, skipVarint, toInt64, writeVarint } from './varint.js';
 
