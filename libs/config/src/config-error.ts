@@ -1,9 +1,12 @@
-import type {
-  ConfigProblem,
-  ContentProblemCode,
-  FileProblemCode,
+import {
+  type ConfigProblem,
+  type ContentProblemCode,
+  type FileProblemCode,
+  describeProblem,
+  type ProblemFacts,
+  quote,
 } from './problems/config-problem.js';
-import { describeProblem, type ProblemFacts } from './problems/describe-problem.js';
+import { TrustedFileError, type TrustedFileErrorCode } from '@wins/trusted-files';
 
 /** Why a configuration could not be had: `invalid` for its content, else what is wrong with the file. */
 export type ConfigErrorCode = 'invalid' | FileProblemCode;
@@ -32,14 +35,12 @@ export class ConfigError extends Error {
   }
 }
 
-/** Makes the error for one problem of what a file says. */
 export function contentError(
   problem: Omit<ProblemFacts, 'severity' | 'code'> & { readonly code: ContentProblemCode },
 ): ConfigError {
   return new ConfigError('invalid', [describeProblem({ ...problem, severity: 'error' })]);
 }
 
-/** Makes the error for a problem of the file as a whole. */
 export function fileError(
   code: FileProblemCode,
   file: string,
@@ -57,4 +58,51 @@ export function fileError(
     nextStep,
   } as const;
   return new ConfigError(code, [describeProblem(problem)], options);
+}
+
+const SYSTEM_CODES: ReadonlyMap<unknown, readonly [FileProblemCode, string]> = new Map([
+  ['ENOENT', ['notFound', 'nothing at this path']],
+  ['ENOTDIR', ['notFound', 'a path that leads through a file']],
+  ['ERR_INVALID_ARG_VALUE', ['notFound', 'a path with a NUL character']],
+  ['EACCES', ['accessDenied', 'no permission to access it']],
+  ['EPERM', ['accessDenied', 'no permission to access it']],
+  ['EROFS', ['accessDenied', 'a read-only file system']],
+  ['EISDIR', ['notRegularFile', 'a directory']],
+  ['ENXIO', ['notRegularFile', 'a device or socket']],
+  ['ELOOP', ['notRegularFile', 'a loop of symbolic links']],
+]);
+
+/** What was judged of a file, as a problem of it. What is not listed is `unknown`. */
+const CODES: Readonly<Partial<Record<TrustedFileErrorCode, FileProblemCode>>> = {
+  accessDenied: 'accessDenied',
+  changed: 'insecure',
+  notFound: 'notFound',
+  notRegularFile: 'notRegularFile',
+  notTrusted: 'insecure',
+  tooLarge: 'tooLarge',
+};
+const TRUSTED = 'a file that only administrators or the user of this process may write';
+
+/** Whether there is no such file, and no parent that is something else than a folder. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof TrustedFileError && systemCode(error.cause) === 'ENOENT';
+}
+
+/** Translates an error of a file operation; `expected` says what was wanted. Our own errors pass unchanged. */
+export function translateFileError(error: unknown, file: string, expected: string): ConfigError {
+  if (error instanceof ConfigError) return error;
+  if (!(error instanceof TrustedFileError)) {
+    return fileError('unknown', file, `the failure ${String(error)}`, expected, { cause: error });
+  }
+  const cause = error.cause ?? error;
+  const known = SYSTEM_CODES.get(systemCode(error.cause));
+  if (known !== undefined) return fileError(known[0], file, known[1], expected, { cause });
+  const code = CODES[error.code] ?? 'unknown';
+  const where = error.at === file ? '' : `at ${quote(error.at)} `;
+  const wanted = code === 'insecure' ? TRUSTED : expected;
+  return fileError(code, file, `${where}that ${error.found}`, wanted, { cause });
+}
+
+function systemCode(cause: unknown): unknown {
+  return (cause as { readonly code?: unknown } | undefined)?.code;
 }

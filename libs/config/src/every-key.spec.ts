@@ -8,7 +8,7 @@ import {
   mergeConfig,
   parseConfig,
 } from './index.js';
-import { maskedValue } from './explain/masked-settings.js';
+import { maskedValue } from './explain/config-keys.js';
 import { foldKey } from './parse/key-spelling.js';
 import { FILE_SCHEMA } from './schema/file-schema.js';
 import { bareSchema, entryOf, fieldsOf, notationOf } from './schema/notation.js';

@@ -10,8 +10,7 @@
  * console.log(config.whiteList.processPaths);
  * ```
  */
-export { ConfigError } from './config-error.js';
-export type { ConfigErrorCode } from './config-error.js';
+export { ConfigError, type ConfigErrorCode } from './config-error.js';
 export { configJsonSchema } from './parse/config-json-schema.js';
 export type {
   ConfigProblem,
@@ -20,12 +19,16 @@ export type {
   FileProblemCode,
 } from './problems/config-problem.js';
 export { defaultConfigPath } from './default-config.js';
-export { editConfig } from './edit/edit-config.js';
-export type { ConfigChanges, EditOptions } from './edit/edit-config.js';
+export {
+  editConfig,
+  type ConfigChanges,
+  type EditOptions,
+  saveConfig,
+} from './edit/edit-config.js';
 export { mergeConfig, type MergedConfig, type MergeOptions } from './edit/merge-config.js';
 export type { EditItem, EditValue } from './edit/edit-text.js';
-export { changedKeys } from './follow/changed-keys.js';
 export {
+  changedKeys,
   configFingerprint,
   watchConfig,
   type ConfigWatch,
@@ -36,12 +39,16 @@ export {
   droppedKeys,
   guardedParts,
   type GuardedParts,
+  permitDrops,
+  permittedDrops,
 } from './guard/dropped-keys.js';
-export { permitDrops, permittedDrops } from './guard/drop-permission.js';
-export { explainMigration } from './migrate/explain-migration.js';
-export { configKeys, findConfigKeys } from './explain/config-keys.js';
-export { maskedSettings } from './explain/masked-settings.js';
-export type { ConfigKey } from './explain/config-keys.js';
+export {
+  explainMigration,
+  configKeys,
+  findConfigKeys,
+  maskedSettings,
+  type ConfigKey,
+} from './explain/config-keys.js';
 export {
   forgetLastGood,
   keepLastGood,
@@ -50,16 +57,20 @@ export {
   loadLastGood,
   readLastGood,
   type KeepTrust,
+  forgetReplaced,
+  keepReplaced,
+  readReplaced,
 } from './keep/last-good.js';
-export { forgetReplaced, keepReplaced, readReplaced } from './keep/replaced-configs.js';
-export { loadConfig } from './load/load-config.js';
-export type { ConfigTrust } from './load/config-file.js';
-export type { LoadedConfig, LoadOptions } from './load/load-config.js';
+export {
+  loadConfig,
+  type ConfigTrust,
+  type LoadedConfig,
+  type LoadOptions,
+} from './load/load-config.js';
 export { parseConfig } from './parse/parse-config.js';
 export type { ConfigOrigin, ParsedConfig, ParseOptions } from './parse/parse-config.js';
 export { judgeValues } from './parse/judge-values.js';
 export type { JudgedValue } from './parse/judge-values.js';
-export { saveConfig } from './edit/save-config.js';
 export type {
   AllowedPath,
   ArgumentPattern,

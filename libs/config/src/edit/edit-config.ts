@@ -1,15 +1,16 @@
-import { encodeText } from '@wins/trusted-files';
-import { ConfigError, contentError } from '../config-error.js';
-import { type ConfigProblem, quote } from '../problems/config-problem.js';
-import { describeProblem } from '../problems/describe-problem.js';
+import { encodeText, replaceFile } from '@wins/trusted-files';
+import { ConfigError, contentError, translateFileError } from '../config-error.js';
+import { type ConfigProblem, quote, describeProblem } from '../problems/config-problem.js';
 import { FILE_SCHEMA } from '../schema/file-schema.js';
 import { fieldsOf, keysBelow } from '../schema/notation.js';
 import { changeText, type EditItem, type EditValue } from './edit-text.js';
-import { decodeConfig } from '../parse/decode-config.js';
+import { decodeConfig, readYaml } from '../parse/yaml-source.js';
 import { readFileValues } from '../parse/file-values.js';
 import { nearestKey } from '../parse/key-spelling.js';
 import { type ParsedConfig, parseConfig } from '../parse/parse-config.js';
-import { readYaml } from '../parse/yaml-source.js';
+import type { Stats } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import { readConfigFile } from '../load/load-config.js';
 
 /**
  * What to change: a value by canonical key path (`debug`, `white_list.proxyPorts`), or null to remove the key
@@ -123,7 +124,6 @@ function isWithin(key: string, path: string): boolean {
   return key === path || key.startsWith(`${path}.`) || key.startsWith(`${path}[`);
 }
 
-/** The error for a change that would reach another key. */
 export function bystanderChanged(file: string, keyPath: string, found: string): ConfigError {
   const expected = 'keys that do not depend on each other';
   return contentError({ code: 'unsupported', file, keyPath, found, expected });
@@ -137,4 +137,34 @@ function refusal(
   expected: string,
 ): ConfigProblem {
   return describeProblem({ severity: 'error', code, file, keyPath, found, expected });
+}
+
+const EXPECTED = 'a folder in which the file can be replaced';
+
+/**
+ * Changes keys of a configuration file and leaves everything else in it as it is, its encoding and byte order mark too.
+ *
+ * Atomic: a reader, also after a crash, sees the old file or the new one. The mode and (as root) the owner
+ * are kept; a new file gets mode 0600. Of a symbolic link the target is replaced. Two savers at once: the
+ * last one wins. What would not load afterwards is not written.
+ * @throws ConfigError as for loading; `invalid` when the file or a change is not valid; `accessDenied`, `notFound` (no folder),
+ *   `unknown` from writing. The old file is then untouched.
+ */
+export async function saveConfig(path: string, changes: ConfigChanges): Promise<void> {
+  const read = await readConfigFile(path);
+  const before = read?.bytes ?? new Uint8Array();
+  const after = editConfig(before, changes, { fileName: path });
+  if (after.equals(before)) return;
+  try {
+    const target = read === undefined ? path : await realpath(path);
+    await replaceFile(target, after, read && rightsOf(read.stats));
+  } catch (error) {
+    throw translateFileError(error, path, EXPECTED);
+  }
+}
+
+/** Those of the old file. Only root can give a file away. */
+function rightsOf({ uid, gid, mode }: Stats) {
+  const owner = process.geteuid?.() === 0 ? { uid, gid } : undefined;
+  return { mode: mode & 0o777, owner };
 }

@@ -4,7 +4,7 @@ import { contentError, type ConfigError } from '../config-error.js';
 import { type EntryExtent, entryExtents } from './entry-extent.js';
 import { isNothing } from '../parse/scalar-value.js';
 import { foldKey, writingThatCounts } from '../parse/key-spelling.js';
-import { firstLineEnd, lineStarts, nextLineStart, placeIn } from '../problems/line-ends.js';
+import { firstLineEnd, lineStarts, nextLineStart, placeIn } from '../problems/problem-report.js';
 import type { AllowedPath } from '../wins-config.js';
 import { readYaml } from '../parse/yaml-source.js';
 
@@ -86,7 +86,6 @@ class TextEditor {
 
   constructor(
     text: string,
-    /** The error for a text that is written in a way that cannot be changed entry by entry. */
     readonly refusal: () => ConfigError,
   ) {
     this.#text = text;
@@ -135,7 +134,6 @@ class TextEditor {
     this.put(map, key, content);
   }
 
-  /** Gives a key a new value as a whole; adds the key when it is missing. */
   put(map: Section | null, key: string, content: unknown): void {
     const pair = this.pairs(map, key).at(-1);
     if (map === null || pair === undefined) {

@@ -1,10 +1,9 @@
 import { encodeText } from '@wins/trusted-files';
 import { isDeepStrictEqual } from 'node:util';
 import { folded } from '../guard/dropped-keys.js';
-import { decodeConfig } from '../parse/decode-config.js';
+import { decodeConfig, readYaml } from '../parse/yaml-source.js';
 import { readFileValues } from '../parse/file-values.js';
 import { type ParsedConfig, parseConfig } from '../parse/parse-config.js';
-import { readYaml } from '../parse/yaml-source.js';
 import { FILE_SCHEMA } from '../schema/file-schema.js';
 import { bystanderChanged, changedBystander, listAt } from './edit-config.js';
 import { changeText, putTopKey, type EditItem } from './edit-text.js';
@@ -86,7 +85,6 @@ interface Lists {
   readonly proxyPorts?: readonly EditItem[];
 }
 
-/** What a file says, by its top-level keys in canonical spelling. */
 function topValues(source: string | Uint8Array, file: string): Readonly<Record<string, unknown>> {
   return readFileValues(readYaml(source, file), FILE_SCHEMA, false).value as Record<
     string,
@@ -114,7 +112,6 @@ function joined(
   ];
 }
 
-/** A key that does not have the value that was wanted for it. */
 function misplaced(
   wanted: ParsedConfig,
   after: ParsedConfig,

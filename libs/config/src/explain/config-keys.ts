@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import { defaultWatchingPath } from '../default-config.js';
 import { FILE_SCHEMA } from '../schema/file-schema.js';
 import {
@@ -10,6 +10,8 @@ import {
   notesOf,
 } from '../schema/notation.js';
 import { foldKey, nearestKey, spellingsOf } from '../parse/key-spelling.js';
+import { SETTING_NAMES } from '../parse/to-wins-config.js';
+import type { WinsConfig, AllowedPath } from '../wins-config.js';
 
 /** A key of the file, as an operator must know it. */
 export interface ConfigKey {
@@ -101,4 +103,98 @@ function typeOf(schema: z.core.$ZodType): string {
   if (shorthand === undefined) return own + each;
   const alone = shorthand === true ? 'or one alone' : `or its ${shorthand} alone`;
   return `${own}, ${alone}${each}`;
+}
+
+/**
+ * The settings of a config, by the keys of the file, as they may be shown to those who help: a text only as far as its key declares. Pure.
+ */
+export function maskedSettings(
+  config: WinsConfig,
+  addressWithoutSecrets: (address: string) => string,
+): Readonly<Record<string, unknown>> {
+  return maskedValue(FILE_SCHEMA, config, addressWithoutSecrets) as Record<string, unknown>;
+}
+
+/** The part of a value that may be shown: undefined for a text whose schema does not say so. */
+export function maskedValue(
+  schema: z.core.$ZodType,
+  value: unknown,
+  addressWithoutSecrets: (address: string) => string,
+): unknown {
+  if (value === undefined) return undefined;
+  const bare = bareSchema(schema);
+  switch (notationOf(bare).shown) {
+    case 'all':
+      return value;
+    case 'address':
+      return addressWithoutSecrets(value as string);
+    case 'names':
+      return Object.keys(value as object);
+    case 'count':
+      // A word that stands for a list: none, any.
+      return Array.isArray(value) ? `${value.length} entries` : value;
+    case undefined:
+  }
+  const masked = (inner: z.core.$ZodType, of: unknown) =>
+    maskedValue(inner, of, addressWithoutSecrets);
+  const fields = fieldsOf(bare);
+  if (fields !== undefined) {
+    const names: Readonly<Record<string, string>> = SETTING_NAMES;
+    const settings = new Map(Object.entries(value as object));
+    return Object.fromEntries(
+      [...fields].map(([key, field]) => [key, masked(field, settings.get(names[key] ?? key))]),
+    );
+  }
+  const entry = entryOf(bare);
+  if (entry !== undefined)
+    return Array.isArray(value) ? value.map((item) => masked(entry, item)) : undefined;
+  const isHarmless = [z.ZodBoolean, z.ZodNumber, z.ZodEnum].some((type) => bare instanceof type);
+  return isHarmless ? value : undefined;
+}
+
+const HEAD = `# What runs get is granted by their entries now (docs/compatibility.md). This is the config's own list with the
+# keys that grant it, each as it is in force: paste it in the place of the old one and keep what is meant.
+#
+# envs         Variables that clients set (--envs): names, or beginnings such as KUBE_*. "any" is what earlier
+#              releases allowed; what can make a program load code must be named in any case.
+# args         none, any, or the argument lists that clients may pass.
+# directories  Folders that clients name (--dir), besides the program's own.
+# for          Who may run it: administrators, user:UID, account:SID, container:ID, container:*. Without it everybody may.
+`;
+
+const ENVIRONMENT = `# Runs no longer inherit the variables of the daemon: what every program needs besides PATH and its like goes here.
+`;
+
+const ROUTES = `# "route add" and "route rm" reach only what lies in these networks, such as 10.42.0.0/16; none in earlier configs, where any was
+# allowed. Never the networks of the host itself, or its gateway; metadata of a cloud (169.254.169.254) only where it is listed itself.
+# With an empty list such a call is refused (routeNotGranted).
+`;
+
+/** Says as YAML what an operator may have to add to a config of an earlier release. Pure; the text is itself a valid config. */
+export function explainMigration({ whiteList, processEnvironment, routes }: WinsConfig): string {
+  const entries = whiteList.processPaths.map(entryLines);
+  const variables = Object.entries(processEnvironment).map(
+    ([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)}\n`,
+  );
+  const environment =
+    variables.length === 0
+      ? 'processEnvironment: {}\n'
+      : `processEnvironment:\n${variables.join('')}`;
+  const { processPaths: _entries, ...others } = whiteList;
+  const list =
+    entries.length === 0 ? '  processPaths: []\n' : `  processPaths:\n${entries.join('')}`;
+  const granted = `routes:\n${linesOf(routes, '  ')}`;
+  return `${HEAD}white_list:\n${list}${linesOf(others, '  ')}${ENVIRONMENT}${environment}${ROUTES}${granted}`;
+}
+
+// JSON is YAML: foreign text can break out of neither.
+function linesOf(values: object, indent: string): string {
+  return Object.entries(values)
+    .map(([key, value]) => `${indent}${key}: ${JSON.stringify(value)}\n`)
+    .join('');
+}
+
+function entryLines({ path, sha256, envs, args = 'any', ...others }: AllowedPath): string {
+  const keys = { ...(sha256.length > 0 && { sha256 }), envs, args, ...others };
+  return `    - path: ${JSON.stringify(path)}\n${linesOf(keys, '      ')}`;
 }

@@ -1,12 +1,19 @@
-import { replaceFile, type FileTrust } from '@wins/trusted-files';
+import {
+  replaceFile,
+  type FileTrust,
+  openRegularFile,
+  readWhole,
+  TrustedFileError,
+} from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { rm, mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { fileError } from '../config-error.js';
-import { translateFileError } from '../file-errors.js';
-import { readConfigFile } from '../load/config-file.js';
-import type { LoadedConfig } from '../load/load-config.js';
+import { fileError, translateFileError } from '../config-error.js';
+import { readConfigFile, type LoadedConfig, type ConfigTrust } from '../load/load-config.js';
 import { parseConfig, type ParseOptions } from '../parse/parse-config.js';
+import { errnoOf } from '@wins/wins-program';
+import { existsSync } from 'node:fs';
+import { MAX_CONFIG_BYTES } from '../parse/yaml-source.js';
 
 /** Who may touch what is kept: the rule by which the config file itself is judged. */
 export type KeepTrust = Pick<FileTrust, 'distrustOfFile' | 'ensurePrivateFolder'>;
@@ -91,4 +98,121 @@ export async function readLastGood(
 
 function digestOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** More deliveries than this between two starts of a daemon lose the oldest. */
+const MOST_KEPT = 4;
+/** The start of a process and the change of a file are told by different clocks, some hundredths of a second apart. */
+const CLOCKS_DIFFER_MS = 1_000;
+/** From when to when a content was in place, in milliseconds since 1970. */
+const NAME = /^(\d{1,15})-(\d{1,15})$/;
+
+interface Kept {
+  readonly name: string;
+  readonly since: number;
+  readonly until: number;
+}
+
+function folderOf(file: string): string {
+  return `${path.resolve(file)}.replaced`;
+}
+
+/**
+ * Keeps the content of a config file that is about to be replaced, for a daemon that keeps none
+ * itself: a Go release reads its file at its start alone. Nothing is kept when there is no file,
+ * when the file is too large for a config, and where a daemon keeps what it serves with.
+ *
+ * The copy lies in the folder `FILE.replaced`, which only this user can read; on Windows it
+ * inherits the access list of the folder of the file, as the file does. At most four are kept.
+ *
+ * @throws ConfigError when it cannot be kept.
+ */
+export async function keepReplaced(file: string): Promise<void> {
+  if (existsSync(lastGoodFile(file))) return;
+  const folder = folderOf(file);
+  try {
+    const found = await readReplaceable(file);
+    if (found === undefined) return;
+    await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
+      if (errnoOf(error) !== 'EEXIST') throw error;
+    });
+    const added = { name: `${found.since}-${Date.now()}`, since: found.since };
+    await replaceFile(path.join(folder, added.name), found.bytes);
+    const others = (await list(folder)).filter(({ name }) => name !== added.name);
+    // A content that was kept before, and then not replaced, is in place until now.
+    const [again, earlier] = [
+      others.filter(({ since }) => since === added.since),
+      others.filter(({ since }) => since !== added.since),
+    ];
+    const surplus = Math.max(0, earlier.length + 1 - MOST_KEPT);
+    for (const { name } of [...again, ...earlier.slice(0, surplus)])
+      await rm(path.join(folder, name), { force: true });
+  } catch (error) {
+    throw translateFileError(error, folder, 'a folder in which the replaced config can be kept');
+  }
+}
+
+/**
+ * Reads the content that was in place at a moment, when a daemon read it. It is judged by the
+ * rules for the file itself.
+ *
+ * @param atMs - In milliseconds since 1970.
+ * @returns Undefined when that content was not kept: also when the present one was in place.
+ * @throws ConfigError as for loading.
+ */
+export async function readReplaced(
+  file: string,
+  atMs: number,
+  trust: ConfigTrust,
+): Promise<Uint8Array | undefined> {
+  const folder = folderOf(file);
+  let kept: readonly Kept[];
+  try {
+    kept = await list(folder);
+  } catch (error) {
+    throw translateFileError(error, folder, 'a readable folder');
+  }
+  const inPlace = kept.find(({ since, until }) => since - CLOCKS_DIFFER_MS <= atMs && atMs < until);
+  if (inPlace === undefined) return undefined;
+  return (await readConfigFile(path.join(folder, inPlace.name), trust))?.bytes;
+}
+
+/** Removes what was kept of replaced contents: a daemon has started since. Idempotent. */
+export async function forgetReplaced(file: string): Promise<void> {
+  await rm(folderOf(file), { recursive: true, force: true });
+}
+
+/** The oldest first. */
+async function list(folder: string): Promise<readonly Kept[]> {
+  let names: readonly string[];
+  try {
+    names = await readdir(folder);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+  const kept = names.flatMap((name) => {
+    const [, since, until] = NAME.exec(name) ?? [];
+    return until === undefined ? [] : [{ name, since: Number(since), until: Number(until) }];
+  });
+  return kept.sort((a, b) => a.until - b.until);
+}
+
+async function readReplaceable(
+  file: string,
+): Promise<{ readonly bytes: Uint8Array; readonly since: number } | undefined> {
+  try {
+    const opened = await openRegularFile(file);
+    try {
+      const { mtimeMs } = opened.stats;
+      const bytes = await readWhole(opened, { maxBytes: MAX_CONFIG_BYTES });
+      return { bytes, since: Math.max(0, Math.floor(mtimeMs)) };
+    } finally {
+      await opened.handle.close();
+    }
+  } catch (error) {
+    if (!(error instanceof TrustedFileError)) throw error;
+    if (error.code === 'notFound' || error.code === 'tooLarge') return undefined;
+    throw error;
+  }
 }

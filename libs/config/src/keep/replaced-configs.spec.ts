@@ -11,9 +11,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { configTrust } from '../load/config-file.js';
-import { lastGoodFile, lastGoodFolder } from './last-good.js';
-import { forgetReplaced, keepReplaced, readReplaced } from './replaced-configs.js';
+import { configTrust } from '../load/load-config.js';
+import {
+  lastGoodFile,
+  lastGoodFolder,
+  forgetReplaced,
+  keepReplaced,
+  readReplaced,
+} from './last-good.js';
 
 describe('configs that are replaced', () => {
   let folder: string;

@@ -1,5 +1,5 @@
 import { parseConfig } from '../parse/parse-config.js';
-import { explainMigration } from './explain-migration.js';
+import { explainMigration } from '../explain/config-keys.js';
 
 const OLD = `white_list:
   processPaths:

@@ -26,7 +26,6 @@ import { MAX_DEPTH, offsetOf, type YamlSource } from './yaml-source.js';
 /** Values visited at most, counting those behind aliases each time they are used. */
 export const MAX_VALUES = 100_000;
 
-/** Where a value stands in the text, and what it looks like there. */
 export interface ValuePlace {
   readonly offset: number | undefined;
   readonly found: string;
@@ -34,7 +33,6 @@ export interface ValuePlace {
   readonly misread?: string;
 }
 
-/** What a file says, in canonical spelling but not yet judged. */
 export interface FileValues {
   readonly value: unknown;
   /** By canonical key path, such as `white_list.proxyPorts[0]`. */
@@ -269,7 +267,6 @@ class FileReader {
     else report.warning({ ...finding, found: `${found} another value, and counts` });
   }
 
-  /** The node that a node stands for. */
   #resolved(written: Node | null): Node | null {
     return isAlias(written) ? (this.#source.resolve(written) ?? null) : written;
   }

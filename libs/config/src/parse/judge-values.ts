@@ -1,9 +1,11 @@
 import { ConfigError } from '../config-error.js';
-import type { ConfigProblem, ContentProblemCode } from '../problems/config-problem.js';
-import { describeProblem } from '../problems/describe-problem.js';
+import {
+  type ConfigProblem,
+  type ContentProblemCode,
+  describeProblem,
+} from '../problems/config-problem.js';
 import type { LoadedConfig } from '../load/load-config.js';
 
-/** Where problems without a place come. */
 const LAST = Number.MAX_SAFE_INTEGER;
 
 /** A value that is well-formed, and with which its reader has a problem. */

@@ -14,10 +14,8 @@ export function isFoundByGo(written: string, key: string): boolean {
   return written.toLowerCase() === key.toLowerCase();
 }
 
-/** A key as it is written somewhere in its section. */
 export interface KeyWriting {
   readonly written: string;
-  /** Whether it has no value there. */
   readonly isEmpty: boolean;
 }
 

@@ -54,7 +54,6 @@ export function describeSecret(node: Node | null): string {
   return isScalar(node) && !isNothing(node) ? 'a text' : describe(node);
 }
 
-/** A value in words, for a message. */
 export function describe(node: Node | null): string {
   if (isNothing(node)) return 'nothing';
   if (isScalar(node))

@@ -4,7 +4,6 @@ import { fieldsOf } from '../schema/notation.js';
 import { defaultWatchingPath } from '../default-config.js';
 import type { AllowedPath, ArgumentRules, WinsConfig } from '../wins-config.js';
 
-/** Settings that have another name than their key in the file. */
 export const SETTING_NAMES = {
   white_list: 'whiteList',
   systemagent: 'systemAgent',
@@ -88,7 +87,6 @@ function named(file: FileContent, platform: NodeJS.Platform): Named {
   return Object.fromEntries(entries) as Named;
 }
 
-/** A section with its places as this system has them, without what is not set. */
 function placed(section: object, platform: NodeJS.Platform): object {
   const settled = Object.entries(withoutEmpty(section) as Readonly<Record<string, unknown>>).map(
     ([key, value]) => {

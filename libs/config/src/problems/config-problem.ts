@@ -1,42 +1,70 @@
-import { quoteText } from '@wins/wins-program';
+import { escapeText, quoteText } from '@wins/wins-program';
 
-/**
- * What is wrong with a configuration, as a closed set.
- *
- * About the file: `damaged`, `tooLarge`, `notRegularFile`, `accessDenied`, `insecure`, `notFound`, `unknown`.
- * About its text: `notUtf8`, `controlCharacter`, `syntax`, `multipleDocuments`, `tooDeep`,
- * `tooManyValues`, `tooManyProblems`, `unsupported`.
- * About a key: `wrongType`, `wrongValue`, `missing`, `twoSpellings`, `unknownKey`, `dropped`.
- * Only ever a warning: `duplicateKey`, `legacySpelling`, `duplicateEntry`, `doubtful`, `noEffect`, `noWhiteList`.
- */
+/** What to do about a problem of each kind, where the problem itself does not say it better. */
+const NEXT_STEP: Readonly<Record<ConfigProblemCode, string>> = {
+  accessDenied: "run this as an administrator or as the daemon's user",
+  controlCharacter: 'remove the character, or write it as an escape',
+  damaged: 'find out who changed it, then start the daemon with a good file: it is kept anew',
+  doubtful: 'grant what clients need, and no more',
+  dropped: 'put it back, or say that it may go: --allow-drop KEY',
+  duplicateEntry: 'remove one of them',
+  duplicateKey: 'remove one of them',
+  insecure: 'make it and the folders above it writable by administrators alone',
+  legacySpelling: 'write the key as expected',
+  missing: 'add the key',
+  multipleDocuments: 'remove what follows the line "---"',
+  noEffect: 'remove it, or add what it needs',
+  noWhiteList: 'list the programs',
+  notFound: 'write the file, or name another one',
+  notRegularFile: 'put a regular file there',
+  notUtf8: 'save the file as UTF-8',
+  syntax: 'correct the line; indentation and quotes decide',
+  tooDeep: 'use fewer levels',
+  tooLarge: 'shorten the file',
+  tooManyProblems: 'name a config file',
+  tooManyValues: 'use fewer values',
+  twoSpellings: 'remove one of them',
+  unknown: 'look at the cause',
+  unknownKey: 'correct or remove the key; "wins srv config explain" lists all',
+  unsupported: 'write the value itself',
+  wrongType: 'write what is expected; "wins srv config explain KEY" says more',
+  wrongValue: 'write what is expected; "wins srv config explain KEY" says more',
+};
+
+/** A problem before it is worded; without a `nextStep` of its own it has that of its code. */
+export type ProblemFacts = Omit<ConfigProblem, 'message' | 'nextStep'> & {
+  readonly nextStep?: string | undefined;
+};
+
+/** Renders a problem as `file:line:column: key: found …, expected …`, and its own next step where it has one. */
+export function describeProblem(problem: ProblemFacts): ConfigProblem {
+  const { file, line, column = 1, keyPath, found, expected, nextStep } = problem;
+  const place = line === undefined ? file : `${file}:${line}:${column}`;
+  const key = keyPath === '' ? '' : `${keyPath}: `;
+  const advice = nextStep === undefined ? '' : `; ${nextStep}`;
+  const message = `${place}: ${key}found ${found}, expected ${expected}${advice}`;
+  return {
+    ...problem,
+    nextStep: nextStep ?? NEXT_STEP[problem.code],
+    message: escapeText(message),
+  };
+}
+
+/** What is wrong with a configuration, as a closed set. */
 export type ConfigProblemCode = FileProblemCode | ContentProblemCode;
 
 /** Problems of the file itself; {@link ConfigError.code} repeats them. */
 export type FileProblemCode =
   'damaged' | 'tooLarge' | 'notRegularFile' | 'accessDenied' | 'insecure' | 'notFound' | 'unknown';
 
-/** Problems of what the file says. */
+/** Problems of what the file says: of its text, of a key, and those that are only ever a warning. */
 export type ContentProblemCode =
-  | 'notUtf8'
-  | 'controlCharacter'
-  | 'syntax'
-  | 'multipleDocuments'
-  | 'tooDeep'
-  | 'tooManyValues'
-  | 'tooManyProblems'
-  | 'unsupported'
-  | 'wrongType'
-  | 'wrongValue'
-  | 'missing'
-  | 'twoSpellings'
-  | 'unknownKey'
-  | 'dropped'
-  | 'duplicateKey'
-  | 'legacySpelling'
-  | 'duplicateEntry'
-  | 'doubtful'
-  | 'noEffect'
-  | 'noWhiteList';
+  | ('notUtf8' | 'controlCharacter' | 'syntax' | 'multipleDocuments' | 'tooDeep')
+  | ('tooManyValues' | 'tooManyProblems' | 'unsupported')
+  | ('wrongType' | 'wrongValue' | 'missing' | 'twoSpellings' | 'unknownKey' | 'dropped')
+  | (
+      'duplicateKey' | 'legacySpelling' | 'duplicateEntry' | 'doubtful' | 'noEffect' | 'noWhiteList'
+    );
 
 /** One thing that is wrong, or doubtful, and where. */
 export interface ConfigProblem {

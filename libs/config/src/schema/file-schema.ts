@@ -6,9 +6,9 @@ import {
   csiProxySection,
   systemAgentSection,
   tlsSection,
-} from './rancher-sections.js';
-import { metricsSection } from './metrics-section.js';
-import { tracingSection } from './tracing-section.js';
+  metricsSection,
+  tracingSection,
+} from './sections.js';
 import {
   count,
   flag,
@@ -30,107 +30,101 @@ const VARIABLE_VALUE = /^[^\0\p{Cs}]{0,32767}$/u;
  * One default is missing here: that of `upgrade.watchingPath` depends on the platform.
  */
 export const FILE_SCHEMA = section({
-  debug: flag()
-    .meta(about('Log at debug level.', { since: '0.1.3' }))
-    .default(false),
-  listen: shown(someText('a pipe name'))
-    .meta(about('Name of the gRPC pipe.', { since: '0.0.1' }))
-    .default(DEFAULT_PIPE_NAME),
-  proxy: shown(someText('a pipe name'))
-    .meta(about('Name of the tunnel pipe.', { since: '0.1.0' }))
-    .default(DEFAULT_PROXY_PIPE_NAME),
-  pipeAccess: shown(someText('a security descriptor in SDDL'))
-    .meta(
-      about('Who may open the pipes on Windows, as SDDL. By default administrators and SYSTEM.', {
-        absent: 'administrators and SYSTEM',
-      }),
-    )
-    .optional(),
-  processEnvironment: z
-    .record(
+  debug: about(flag(), 'Log at debug level.', { since: '0.1.3' }).default(false),
+  listen: about(shown(someText('a pipe name')), 'Name of the gRPC pipe.', {
+    since: '0.0.1',
+  }).default(DEFAULT_PIPE_NAME),
+  proxy: about(shown(someText('a pipe name')), 'Name of the tunnel pipe.', {
+    since: '0.1.0',
+  }).default(DEFAULT_PROXY_PIPE_NAME),
+  pipeAccess: about(
+    shown(someText('a security descriptor in SDDL')),
+    'Who may open the pipes on Windows, as SDDL. By default administrators and SYSTEM.',
+    { absent: 'administrators and SYSTEM' },
+  ).optional(),
+  processEnvironment: about(
+    z.record(
       matching(VARIABLE_NAME, 'the name of an environment variable'),
       matching(VARIABLE_VALUE, 'text of at most 32,767 characters, without NUL'),
       { error: 'a section (NAME: value pairs)' },
-    )
-    .meta(
-      about('Environment variables of every run, besides the minimal ones.', {
-        asWritten: 'text',
-        isSecret: true,
-        shown: 'names',
-      }),
-    )
-    .default({}),
+    ),
+    'Environment variables of every run, besides the minimal ones.',
+    { asWritten: 'text', isSecret: true, shown: 'names' },
+  ).default({}),
   white_list: whiteListSection(),
-  tunnel: section({
-    maxSessions: count('a number of clients', 1024)
-      .meta(about('Clients of the tunnel pipe at a time.'))
-      .default(16),
-    maxStreams: count('a number of streams', 16_384)
-      .meta(about('TCP streams of one client at a time.'))
-      .default(1024),
-    handshakeTimeoutMs: count('milliseconds', 600_000)
-      .meta(about('How long a client of the tunnel pipe may take to begin.'))
-      .default(5000),
-  })
-    .meta(about('What clients of the tunnel pipe may use of the daemon.'))
-    .prefault({}),
-  routes: section({
-    allow: shown(list(routeNetwork(), 'networks'))
-      .meta(
-        about(
-          'Networks to which containers may add routes on the host. Empty: none. Metadata of a cloud, such as 169.254.169.254, needs an entry of its own.',
-        ),
-      )
-      .default([]),
-  })
-    .meta(about('What containers may change in the routing table of the host.'))
-    .prefault({}),
-  reflection: flag()
-    .meta(about('Tell generic clients of the gRPC pipe which services there are.'))
-    .default(false),
-  debugPipe: flag()
-    .meta(
-      about(
-        'Answer "wins srv debug" on the pipe of administrators. That pipe is there in any case.',
-      ),
-    )
-    .default(true),
-  audit: section({
-    directory: shown(someText('a folder'))
-      .meta(
-        about('Where daemons keep their audit logs, each in a folder named after its pipe.', {
-          absent: 'a place of the system',
-        }),
-      )
-      .optional(),
-    maxFileBytes: count('bytes', 2 ** 30, 2 ** 16)
-      .meta(about('The size at which a new file of the audit log begins.'))
-      .default(2 ** 23),
-    maxFiles: count('a number of files', 1024, 2)
-      .meta(about('The number of files of the audit log; the oldest is removed for a new one.'))
-      .default(16),
-  })
-    .meta(about('The record of what was allowed and refused.'))
-    .prefault({}),
+  tunnel: about(
+    section({
+      maxSessions: about(
+        count('a number of clients', 1024),
+        'Clients of the tunnel pipe at a time.',
+      ).default(16),
+      maxStreams: about(
+        count('a number of streams', 16_384),
+        'TCP streams of one client at a time.',
+      ).default(1024),
+      handshakeTimeoutMs: about(
+        count('milliseconds', 600_000),
+        'How long a client of the tunnel pipe may take to begin.',
+      ).default(5000),
+    }),
+    'What clients of the tunnel pipe may use of the daemon.',
+  ).prefault({}),
+  routes: about(
+    section({
+      allow: about(
+        shown(list(routeNetwork(), 'networks')),
+        'Networks to which containers may add routes on the host. Empty: none. Metadata of a cloud, such as 169.254.169.254, needs an entry of its own.',
+      ).default([]),
+    }),
+    'What containers may change in the routing table of the host.',
+  ).prefault({}),
+  reflection: about(
+    flag(),
+    'Tell generic clients of the gRPC pipe which services there are.',
+  ).default(false),
+  debugPipe: about(
+    flag(),
+    'Answer "wins srv debug" on the pipe of administrators. That pipe is there in any case.',
+  ).default(true),
+  audit: about(
+    section({
+      directory: about(
+        shown(someText('a folder')),
+        'Where daemons keep their audit logs, each in a folder named after its pipe.',
+        { absent: 'a place of the system' },
+      ).optional(),
+      maxFileBytes: about(
+        count('bytes', 2 ** 30, 2 ** 16),
+        'The size at which a new file of the audit log begins.',
+      ).default(2 ** 23),
+      maxFiles: about(
+        count('a number of files', 1024, 2),
+        'The number of files of the audit log; the oldest is removed for a new one.',
+      ).default(16),
+    }),
+    'The record of what was allowed and refused.',
+  ).prefault({}),
   metrics: metricsSection(),
   tracing: tracingSection(),
-  upgrade: section({
-    mode: z
-      .enum(['none', 'watching', ''], { error: 'none or watching' })
-      // The original wrote an empty mode for the default.
-      .overwrite((mode) => (mode === '' ? 'none' : mode))
-      .meta(about('Whether the daemon is upgraded to the watched file.', { since: '0.0.1' }))
-      .default('none'),
-    watchingPath: shown(someText('a path'))
-      .meta(
-        about('The watched file; by default wins.exe (wins) beside the configuration.', {
-          since: '0.0.1',
-        }),
-      )
-      .optional(),
-  })
-    .meta(about('Self-upgrade by a watched file.', { since: '0.0.1' }))
-    .prefault({}),
+  upgrade: about(
+    section({
+      mode: about(
+        z
+          .enum(['none', 'watching', ''], { error: 'none or watching' })
+          // The original wrote an empty mode for the default.
+          .overwrite((mode) => (mode === '' ? 'none' : mode)),
+        'Whether the daemon is upgraded to the watched file.',
+        { since: '0.0.1' },
+      ).default('none'),
+      watchingPath: about(
+        shown(someText('a path')),
+        'The watched file; by default wins.exe (wins) beside the configuration.',
+        { since: '0.0.1' },
+      ).optional(),
+    }),
+    'Self-upgrade by a watched file.',
+    { since: '0.0.1' },
+  ).prefault({}),
   systemagent: systemAgentSection(),
   'csi-proxy': csiProxySection(),
   'tls-config': tlsSection(),

@@ -30,15 +30,16 @@ export interface KeyNotes {
 const FIRST = '1.0.0';
 
 /**
- * The metadata of a key: its meaning, for people, and how it may be written.
+ * A schema that says what its key means, and how it may be written.
  *
  * @param since Default 1.0.0, the first release that is not the Go program.
  */
-export function about(
+export function about<Schema extends z.ZodType>(
+  schema: Schema,
   description: string,
   { since = FIRST, ...notes }: Omit<KeyNotes, 'description'> & Notation = {},
-): KeyNotes & Notation & z.GlobalMeta {
-  return { description, since, ...notes };
+): Schema {
+  return schema.meta({ description, since, ...notes });
 }
 
 /** The notation of a schema, empty when it has none. */
@@ -96,7 +97,6 @@ export function* keysBelow(
   }
 }
 
-/** The path of a key within a section. */
 export function joinKey(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;
 }

@@ -1,4 +1,4 @@
-import { isRouteNetwork } from './route-network.js';
+import { isRouteNetwork } from './value-schemas.js';
 
 it.each([
   '10.42.0.0/16',

@@ -1,25 +1,52 @@
 /**
  * What single values of the file may be, with the words for what was expected.
  */
+import { isIpv4LinkLocal, networkOf, overlap, parseNetwork } from '@wins/wins-program';
 import * as z from 'zod';
 import type { Notation } from './notation.js';
-import { isLinkLocalNetwork, isRouteNetwork } from './route-network.js';
+
+/** A larger network, such as half of all addresses, would take over the default route. */
+const SHORTEST_PREFIX = 8;
+
+/** Where no route may lead: this host, loopback, multicast, reserved, IPv6 link-local. `::/8` holds the IPv4-mapped addresses, too. */
+const NEVER = [
+  ...['0.0.0.0/8', '127.0.0.0/8', '224.0.0.0/3'],
+  ...['::/8', 'fe80::/10', 'ff00::/8'],
+].flatMap((text) => parseNetwork(text) ?? []);
+
+/**
+ * Whether routes into a network may be granted: `10.42.0.0/16`, `2001:db8::/32`, or one address. It has a prefix of 8 bits at
+ * least, no bit set below it, and nothing in common with loopback, link-local, multicast and reserved addresses; but one address of
+ * 169.254.0.0/16 by itself may be granted, because clouds serve their metadata there.
+ */
+export function isRouteNetwork(text: string): boolean {
+  // Both signs: an IPv4 address within an IPv6 address.
+  if (text.includes('.') && text.includes(':')) return false;
+  const network = parseNetwork(text);
+  if (network === undefined || network.prefix < SHORTEST_PREFIX) return false;
+  if (network.prefix < 32 && isIpv4LinkLocal(network)) return false;
+  if (Buffer.compare(network.bytes, networkOf(network).bytes) !== 0) return false;
+  return !NEVER.some((never) => overlap(network, never));
+}
+
+/** Whether a text is a network that is refused because it has link-local addresses of IPv4 in it. */
+function isLinkLocalNetwork(text: string): boolean {
+  const network = parseNetwork(text);
+  return network !== undefined && network.prefix >= SHORTEST_PREFIX && isIpv4LinkLocal(network);
+}
 
 // Control characters (C0, DEL, C1), line separators and lone surrogates: no name or path has them.
 const PRINTABLE = /^[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}]*$/u;
 const PRINTABLE_NOT_BLANK = /^(?=.*\S)[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}]*$/u;
 
-/** A boolean. */
 export const flag = () => z.boolean({ error: 'true or false' });
 
-/** A text of some pattern. */
 export const matching = (pattern: RegExp, expected: string) =>
   z.string({ error: expected }).regex(pattern, { error: expected });
 
 /** A printable text, possibly empty. */
 export const text = () => matching(PRINTABLE, 'text without control characters');
 
-/** A printable text that says something. */
 export const someText = (what: string) =>
   matching(PRINTABLE_NOT_BLANK, `${what}, not blank and without control characters`);
 
@@ -33,13 +60,11 @@ export function port() {
   return z.int({ error }).min(1, { error }).max(65535, { error });
 }
 
-/** A whole number within bounds. */
 export function count(what: string, most: number, least = 1) {
   const error = `${what}, a whole number from ${least} to ${most}`;
   return z.int({ error }).min(least, { error }).max(most, { error });
 }
 
-/** A network into which routes may be granted. */
 export function routeNetwork() {
   const error =
     'a network such as 10.42.0.0/16, of /8 or smaller, no bit set below its prefix, and no part of it loopback, link-local, multicast or reserved';
@@ -49,7 +74,6 @@ export function routeNetwork() {
   });
 }
 
-/** A list. */
 export function list<Item extends z.ZodType>(item: Item, what: string) {
   return z.array(item, { error: `a list of ${what}` });
 }

@@ -1,7 +1,45 @@
 import * as z from 'zod';
-import { argumentRules } from './argument-rules-schema.js';
+import { someText, flag, list, matching, port, section, shown } from './value-schemas.js';
 import { about } from './notation.js';
-import { flag, list, matching, port, section, shown, someText } from './value-schemas.js';
+
+/** The arguments of an entry. Everything in it is checked here as to form; what its paths mean is judged elsewhere. */
+function argumentRules() {
+  // No transformation, for which the JSON Schema would lose the defaults around it.
+  const word = z
+    .union([z.string(), z.number(), z.boolean()], { error: 'a word' })
+    .overwrite(String)
+    .refine((text) => /^[^\0\p{Cs}]*$/u.test(String(text)), { error: 'a word without NUL' });
+  const number = (name: string) => z.int({ error: `a whole number as "${name}"` });
+  const wanted =
+    'a word, {integer: {min, max}}, {port: true}, {pathUnder: FOLDER} or {oneOf: [WORDS]}';
+  const form = z
+    .strictObject(
+      {
+        integer: z
+          .strictObject({ min: number('min'), max: number('max') }, { error: 'min and max' })
+          .optional(),
+        port: z.literal(true, { error: 'true' }).optional(),
+        pathUnder: someText('a path').optional(),
+        oneOf: z
+          .array(word, { error: 'a list of words' })
+          .min(1, { error: 'at least one word' })
+          .optional(),
+        after: word.describe('Text in front of it, such as --port=.').optional(),
+      },
+      { error: wanted },
+    )
+    .refine(({ after: _after, ...forms }) => Object.keys(forms).length === 1, { error: wanted });
+  const pattern = z.union([word, form], { error: wanted });
+  return z.union(
+    [
+      z.enum(['none', 'any']),
+      z.array(z.array(pattern, { error: 'a list of arguments' }), {
+        error: 'none, any, or a list of argument lists',
+      }),
+    ],
+    { error: 'none, any, or a list of argument lists' },
+  );
+}
 
 /** What the system knows of who connects; a beginning of a container's id is long enough to mean one. */
 const CALLER =
@@ -9,106 +47,87 @@ const CALLER =
 const VARIABLE_PATTERN = /^(?=.*\S)[^=*\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+\*?$/u;
 const DIGEST = /^[0-9a-fA-F]{64}$/;
 
-/** `white_list`: what containers may use of the host. */
 export function whiteListSection() {
-  return section({
-    processPaths: list(allowedPath(), 'paths')
-      .meta(about('Programs that containers may run. Empty: nothing may run.', { since: '0.0.1' }))
-      .default([]),
-    proxyPorts: list(port(), 'port numbers')
-      .meta(about('Host TCP ports that containers may reach. Empty: none.', { since: '0.1.0' }))
-      .default([]),
-  })
-    .meta(about('What containers may use of the host.', { since: '0.0.1' }))
-    .prefault({});
+  return about(
+    section({
+      processPaths: about(
+        list(allowedPath(), 'paths'),
+        'Programs that containers may run. Empty: nothing may run.',
+        { since: '0.0.1' },
+      ).default([]),
+      proxyPorts: about(
+        list(port(), 'port numbers'),
+        'Host TCP ports that containers may reach. Empty: none.',
+        { since: '0.1.0' },
+      ).default([]),
+    }),
+    'What containers may use of the host.',
+    { since: '0.0.1' },
+  ).prefault({});
 }
 
 function allowedPath() {
   const digest = matching(DIGEST, 'a SHA-256 digest of 64 hexadecimal digits').toLowerCase();
-  return section({
-    path: shown(someText('a path')).meta(
-      about('The program, by its path on the host.', { absent: 'required' }),
-    ),
-    sha256: shown(list(digest, 'SHA-256 digests'))
-      .min(1, { error: 'at least one SHA-256 digest' })
-      .meta(
-        about('Digests, one of which the content must have. Without this key it is not pinned.', {
-          shorthand: true,
-          absent: 'any content',
+  return about(
+    section({
+      path: about(shown(someText('a path')), 'The program, by its path on the host.', {
+        absent: 'required',
+      }),
+      sha256: about(
+        shown(list(digest, 'SHA-256 digests')).min(1, { error: 'at least one SHA-256 digest' }),
+        'Digests, one of which the content must have. Without this key it is not pinned.',
+        { shorthand: true, absent: 'any content' },
+      ).optional(),
+      envs: about(
+        shown(
+          list(
+            matching(
+              VARIABLE_PATTERN,
+              'the name of an environment variable, or a beginning and "*"',
+            ),
+            'names',
+          ),
+        ).refine((names) => names.length === 1 || !names.includes('any'), {
+          error: 'names, or "any" alone',
         }),
-      )
-      .optional(),
-    envs: shown(
-      list(
-        matching(VARIABLE_PATTERN, 'the name of an environment variable, or a beginning and "*"'),
-        'names',
-      ),
-    )
-      .refine((names) => names.length === 1 || !names.includes('any'), {
-        error: 'names, or "any" alone',
-      })
-      .meta(
-        about(
-          'Environment variables that a client may set: names, or beginnings such as KUBE_*; or any but guarded ones. By default none.',
-          { shorthand: true, absent: 'none' },
-        ),
-      )
-      .optional(),
-    args: argumentRules()
-      .meta(
-        about(
-          'Arguments that a client may pass: none, any, or a list of argument lists. By default any.',
-          { asWritten: 'typed', shown: 'count', absent: 'any' },
-        ),
-      )
-      .optional(),
-    directories: shown(list(someText('a path'), 'paths'))
-      .meta(
-        about("Folders in which a client may have the program run, besides the program's own.", {
-          shorthand: true,
-          absent: "the program's own",
-        }),
-      )
-      .optional(),
-    for: shown(
-      list(
-        matching(
-          CALLER,
-          'administrators, user:UID, account:SID, container:ID (or 12 digits of it and "*") or container:*',
-        ),
-        'callers',
-      ),
-    )
-      .min(1, { error: 'at least one caller' })
-      .meta(
-        about(
-          'Who may run it, as the system knows them: administrators, user:UID, account:SID, container:ID or container:*. By default everybody who may open the pipe.',
-          { shorthand: true, absent: 'everybody' },
-        ),
-      )
-      .optional(),
-    mayBreakAway: flag()
-      .meta(
-        about(
-          'Whether the program may leave processes behind on purpose on Windows, as an upgrade helper does.',
-          { absent: 'no' },
-        ),
-      )
-      .optional(),
-    argv0: z
-      .enum(['copy', 'listed'], { error: 'copy or listed' })
-      .meta(
-        about(
-          'What the program gets as its own name: the path of the verified copy, by which process lists show it, or the listed path. By default copy.',
-          { absent: 'copy' },
-        ),
-      )
-      .optional(),
-  }).meta(
-    about('A program that containers may run: its path alone, or an object.', {
-      since: '0.0.1',
-      shorthand: 'path',
-      strictKeys: true,
+        'Environment variables that a client may set: names, or beginnings such as KUBE_*; or any but guarded ones. By default none.',
+        { shorthand: true, absent: 'none' },
+      ).optional(),
+      args: about(
+        argumentRules(),
+        'Arguments that a client may pass: none, any, or a list of argument lists. By default any.',
+        { asWritten: 'typed', shown: 'count', absent: 'any' },
+      ).optional(),
+      directories: about(
+        shown(list(someText('a path'), 'paths')),
+        "Folders in which a client may have the program run, besides the program's own.",
+        { shorthand: true, absent: "the program's own" },
+      ).optional(),
+      for: about(
+        shown(
+          list(
+            matching(
+              CALLER,
+              'administrators, user:UID, account:SID, container:ID (or 12 digits of it and "*") or container:*',
+            ),
+            'callers',
+          ),
+        ).min(1, { error: 'at least one caller' }),
+        'Who may run it, as the system knows them: administrators, user:UID, account:SID, container:ID or container:*. By default everybody who may open the pipe.',
+        { shorthand: true, absent: 'everybody' },
+      ).optional(),
+      mayBreakAway: about(
+        flag(),
+        'Whether the program may leave processes behind on purpose on Windows, as an upgrade helper does.',
+        { absent: 'no' },
+      ).optional(),
+      argv0: about(
+        z.enum(['copy', 'listed'], { error: 'copy or listed' }),
+        'What the program gets as its own name: the path of the verified copy, by which process lists show it, or the listed path. By default copy.',
+        { absent: 'copy' },
+      ).optional(),
     }),
+    'A program that containers may run: its path alone, or an object.',
+    { since: '0.0.1', shorthand: 'path', strictKeys: true },
   );
 }
