@@ -3,7 +3,6 @@ import { LinuxError } from './linux-error.js';
 
 type Koffi = typeof koffiModule;
 
-/** The calls of the C library that Node does not offer. */
 export interface CLibrary {
   // https://man7.org/linux/man-pages/man2/getsockopt.2.html
   readonly getsockopt: (

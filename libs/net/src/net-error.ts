@@ -16,21 +16,9 @@
  * - `aborted`: the signal was aborted.
  */
 export type NetErrorCode =
-  | 'invalidRequest'
-  | 'nameResolution'
-  | 'unreachable'
-  | 'proxyFailed'
-  | 'tlsFailed'
-  | 'certificateExpired'
-  | 'otherHost'
-  | 'unknownAuthority'
-  | 'timedOut'
-  | 'interrupted'
-  | 'redirectRefused'
-  | 'badStatus'
-  | 'badShape'
-  | 'tooLarge'
-  | 'aborted';
+  | ('invalidRequest' | 'nameResolution' | 'unreachable' | 'proxyFailed' | 'tlsFailed')
+  | ('certificateExpired' | 'otherHost' | 'unknownAuthority' | 'timedOut' | 'interrupted')
+  | ('redirectRefused' | 'badStatus' | 'badShape' | 'tooLarge' | 'aborted');
 
 /** Facts beside the message of an error. */
 export interface NetErrorOptions extends ErrorOptions {

@@ -4,7 +4,6 @@ import { describePipeError, pipeErrorFrom } from './node-errors.js';
 import type { PipeError } from './pipe-error.js';
 import type { PipePath } from './pipe-path.js';
 
-/** What a {@link ConnectionSet} is made of; all checked by the maker. */
 export interface ConnectionSetOptions {
   readonly path: PipePath;
   readonly maxConnections: number;

@@ -3,7 +3,6 @@ import { errnoOf, quoteText } from '@wins/wins-program';
 import { PipeError, type PipeErrorCode } from './pipe-error.js';
 import type { PipePath } from './pipe-path.js';
 
-/** What was being done to a pipe when an error came up. */
 export type PipeOperation = 'listen on' | 'connect to' | 'accept on' | 'use';
 
 // Node's codes, ours, and what it means that the platform said so.

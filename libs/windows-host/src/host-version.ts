@@ -17,7 +17,6 @@ export function windowsVersion(): HostVersion {
   return versionFrom(key.values());
 }
 
-/** The release among the values of its key. */
 export function versionFrom(values: ReadonlyMap<string, RegistryValue>): HostVersion {
   // Names of the registry have no case.
   const byName = new Map([...values].map(([name, value]) => [name.toLowerCase(), value]));

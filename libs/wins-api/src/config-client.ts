@@ -36,14 +36,12 @@ export interface ConfigClient {
   reload(options?: ConfigReloadOptions): Promise<ConfigReloadResponse>;
 }
 
-/** Makes a call that has one answer. */
 type Call = <Request, Answer>(
   method: MethodDefinition<Request, Answer>,
   request: Request,
   options?: CallOptions,
 ) => Promise<Answer>;
 
-/** The config calls of a client. */
 export function createConfigClient(call: Call): ConfigClient {
   const { explain, describe, reload } = ConfigServiceService;
   return {

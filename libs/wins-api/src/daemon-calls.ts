@@ -25,10 +25,8 @@ const CLOSE_GRACE_MS = 1000;
 /** Takes the outcome of a call in the words of grpc-js: an error, or the answer. */
 type CallDone<T> = (error: ServiceError | null, answer?: T) => void;
 
-/** A call that goes out; without one, `result` says why. */
 interface Begun<T, C> {
   readonly call: C | undefined;
-  /** Rejects with a `WinsClientError`. */
   readonly result: Promise<T>;
 }
 
@@ -92,7 +90,6 @@ export class DaemonCalls {
     });
   }
 
-  /** Makes a call with one message each way. */
   unary<Request, Answer>(
     method: MethodDefinition<Request, Answer>,
     request: Request,
@@ -115,7 +112,6 @@ export class DaemonCalls {
     ).result;
   }
 
-  /** Makes a call whose answer is many messages, as `stream` of a client. */
   stream<Request, Answer>(
     method: MethodDefinition<Request, Answer>,
     request: Request,
@@ -137,7 +133,6 @@ export class DaemonCalls {
     return readToEnd<Answer>(call, result);
   }
 
-  /** Makes a call that sends many messages. */
   send<Request, Answer>(
     method: MethodDefinition<Request, Answer>,
     { signal }: CallOptions = {},
@@ -298,7 +293,6 @@ export class DaemonCalls {
   }
 }
 
-/** The last part of the path of a method: `Start`. */
 export function methodName({ path }: { readonly path: string }): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }

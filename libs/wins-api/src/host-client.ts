@@ -36,7 +36,6 @@ export type Ask = <Request, Answer, Part>(
   options?: CallOptions,
 ) => Promise<Part>;
 
-/** The host calls of a client. */
 export function createHostClient(ask: Ask): HostClient {
   return {
     version: (options) => ask(HostServiceService.getVersion, {}, ({ Data }) => Data, options),

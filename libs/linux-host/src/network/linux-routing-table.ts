@@ -1,9 +1,7 @@
 import { formatAddress, formatNetwork, networkOf } from '@wins/wins-program';
 
-/** One route as the kernel lists it. */
 export interface LinuxRoute {
   readonly family: 'ipv4' | 'ipv6';
-  /** The name of the interface. */
   readonly interfaceName: string;
   readonly destinationCidr: string;
   /** Empty for a network that the interface is in. */
@@ -71,7 +69,6 @@ export function defaultRouteOf(
   return best;
 }
 
-/** Whether a route leads everything that no other route leads. */
 export function isDefault({ destinationCidr }: LinuxRoute): boolean {
   return destinationCidr === '0.0.0.0/0' || destinationCidr === '::/0';
 }

@@ -1,6 +1,5 @@
 import type { HostVersion } from '@wins/wins-program';
 
-/** What a Linux system says of itself. */
 export interface LinuxSystem {
   /** The text of `/etc/os-release`; empty when the file does not exist. */
   readonly osRelease: string;
@@ -33,7 +32,6 @@ export function linuxVersion({
   };
 }
 
-/** Reads `/etc/os-release`: lines NAME=value, the value perhaps in quotes. */
 export function parseOsRelease(text: string): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   for (const line of text.split('\n')) {

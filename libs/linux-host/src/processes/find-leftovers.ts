@@ -6,7 +6,6 @@ import { createMarkReader } from './mark-reader.js';
 import { sendSignal } from './posix-process.js';
 import { ENVIRONMENTS_PER_TURN, findTreeMembers } from './tree-members.js';
 
-/** What is known about this daemon and others. */
 export interface LeftoverContext {
   readonly table: LinuxProcessTable;
   readonly isDaemonAlive: (daemon: string) => boolean;

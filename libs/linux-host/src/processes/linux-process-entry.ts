@@ -155,7 +155,6 @@ export interface RunMarker {
 
 const MARKER = /^([0-9a-f]{32}):([0-9a-f]{16}):([1-9][0-9]{0,9}:[0-9a-z.-]{1,128})$/;
 
-/** Writes the mark as the value of an environment variable. */
 export function formatRunMarker(marker: RunMarker): string {
   return `${marker.mark}:${marker.lineage}:${marker.daemon}`;
 }

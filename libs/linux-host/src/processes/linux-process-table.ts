@@ -7,7 +7,6 @@ import { indexTrees, type TreeIndex } from './tree-members.js';
 
 const PROCESSES_PER_TURN = 64;
 
-/** The living processes at about one moment, by PID. */
 export type LinuxProcesses = ReadonlyMap<number, LinuxProcessEntry>;
 
 /** Reads `/proc`. PIDs and processes are those of our own PID namespace. */

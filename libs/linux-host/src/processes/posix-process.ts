@@ -8,7 +8,6 @@ import type { LinuxProcessTable } from './linux-process-table.js';
 import { TreeCpuTime } from './tree-cpu-time.js';
 import { findTreeMembers, type TreeLeader } from './tree-members.js';
 
-/** A child that leads a session of its own. */
 export interface PosixChild {
   readonly child: ChildProcessByStdio<null, Readable, Readable>;
   readonly leader: TreeLeader;

@@ -1,6 +1,5 @@
 import type { LinuxProcessEntry } from './linux-process-entry.js';
 
-/** What is known of a process of a tree at one look. */
 export type MeasuredProcess = Pick<
   LinuxProcessEntry,
   'pid' | 'parentPid' | 'startTicks' | 'cpuTicks'

@@ -13,7 +13,6 @@ export const ENVIRONMENTS_PER_TURN = 4;
 export type TreeProcess = MarkedProcess &
   Pick<LinuxProcessEntry, 'pid' | 'parentPid' | 'sessionId' | 'startTicks' | 'isMarkRead'>;
 
-/** The leader of a run, which may have ended already. */
 export interface TreeLeader {
   readonly mark: string;
   readonly pid: number;
@@ -39,7 +38,6 @@ export async function findTreeMembers<Process extends TreeProcess>(
 
 /** The trees among some processes, each found at once. */
 export interface TreeIndex<Process> {
-  /** As {@link findTreeMembers} finds them. */
   membersOf(leader: TreeLeader): Process[];
 }
 

@@ -1,4 +1,3 @@
-/** The text behind `%` in a part of an address. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

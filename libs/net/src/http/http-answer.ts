@@ -33,7 +33,6 @@ export interface HttpAnswer extends Disposable {
   close(): void;
 }
 
-/** What an answer is made of. */
 export interface AnswerParts {
   readonly url: URL;
   readonly response: IncomingMessage;
@@ -41,7 +40,6 @@ export interface AnswerParts {
   readonly idleMs: number;
 }
 
-/** An answer of a server to a request of ours. */
 export class ReceivedAnswer implements HttpAnswer {
   readonly url: URL;
   readonly status: number;

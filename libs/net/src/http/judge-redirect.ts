@@ -20,12 +20,9 @@ export const withinOrigin: RedirectRule = (to, from) =>
 export interface RedirectFacts {
   readonly from: URL;
   readonly status: number;
-  /** The header of the answer. */
   readonly location: string | undefined;
-  /** How many were followed before. */
   readonly count: number;
   readonly maxRedirects: number;
-  /** The caller's rule. */
   readonly rule: RedirectRule;
   readonly secrets: readonly string[];
 }

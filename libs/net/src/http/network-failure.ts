@@ -3,7 +3,6 @@ import { errnoOf, messageOf } from '@wins/wins-program';
 import { isNetError, NetError, type NetErrorCode } from '../net-error.js';
 import { quoteForeign } from './foreign-text.js';
 
-/** How far a request had come. */
 export type Stage = 'connect' | 'proxy' | 'proxyTls' | 'tls' | 'answer';
 
 const NAME_ERRORS = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME']);

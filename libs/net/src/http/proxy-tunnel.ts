@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import { NetError } from '../net-error.js';
 
 export interface TunnelWanted {
-  /** `host:port`. */
   readonly target: string;
   readonly authorization: string | undefined;
   /** `host:port` of the proxy, for messages. */

@@ -22,7 +22,6 @@ export class RequestLifetime {
     if (signal?.aborted === true) this.end(this.#aborted());
   }
 
-  /** Whether it ended before its time. */
   get isOver(): boolean {
     return this.#cause !== undefined;
   }

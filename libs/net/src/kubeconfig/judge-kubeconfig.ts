@@ -18,7 +18,6 @@ export interface ClusterAccess {
   readonly clientCertificate?: { readonly cert: string; readonly key: string };
 }
 
-/** A kubeconfig that can be used. */
 export interface ReadKubeconfig {
   readonly access: ClusterAccess;
   /** What is left out, or dangerous; one line each, without a value. */

@@ -1,4 +1,3 @@
-/** One block between `-----BEGIN …-----` and `-----END …-----`. */
 export interface PemBlock {
   /** What stands in its first line: `CERTIFICATE`. */
   readonly label: string;

@@ -19,7 +19,6 @@ export type PosixFacts = Pick<Stats, 'uid' | 'mode' | 'isDirectory' | 'isFile' |
  */
 export type StepKind = 'above' | 'folder' | 'privateFolder' | 'file' | 'link';
 
-/** What is wrong with a step. */
 export interface StepFault {
   readonly rule: TrustRule;
   readonly found: string;

@@ -55,7 +55,6 @@ export async function fileHolders(file: string): Promise<readonly string[]> {
   }
 }
 
-/** The programs in an array of RM_PROCESS_INFO. */
 export function holdersIn(infos: Buffer, count: number): readonly string[] {
   const { sizeBytes } = RM_PROCESS_INFO;
   const length = Math.min(count, infos.length / sizeBytes);

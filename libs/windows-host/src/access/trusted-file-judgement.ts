@@ -20,16 +20,13 @@ const FILE_ATTRIBUTE_REPARSE_POINT = 0x400;
 const PATH_CHARACTERS = 32_768;
 const ERROR_INSUFFICIENT_BUFFER = 122;
 
-/** What is at a path, all of it from one open handle. */
 export interface FileFacts {
-  /** The path that was opened. */
   readonly path: string;
   /** The path of what was opened, as the volume has it. */
   readonly finalPath: string;
   readonly isDirectory: boolean;
   /** A link, a junction, a mount point, or something else that the system would follow or fetch. */
   readonly isReparsePoint: boolean;
-  /** Owner and access list. */
   readonly sddl: string;
 }
 

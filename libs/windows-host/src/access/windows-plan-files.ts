@@ -91,7 +91,6 @@ export function windowsPlanFiles({
   };
 }
 
-/** Who holds a file, as the end of a sentence. */
 async function holdersOf(file: string): Promise<string> {
   const holders = await fileHolders(file);
   return holders.length === 0

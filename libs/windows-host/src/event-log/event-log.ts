@@ -74,7 +74,6 @@ export function unregisterEventSource(source: string): void {
   RegistryKey.deleteTree(keyOf(source));
 }
 
-/** Whether a source of the application's log is known. */
 export function isEventSource(source: string): boolean {
   using key = RegistryKey.open(keyOf(source));
   return key !== undefined;

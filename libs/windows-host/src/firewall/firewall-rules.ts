@@ -4,7 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { RegistryKey } from '../registry/registry.js';
 import { runSystemProgram } from '../processes/system-program.js';
 
-/** Ports that follow each other. */
 interface PortRange {
   readonly first: number;
   readonly last: number;
@@ -34,7 +33,6 @@ export function portSet(ports: readonly ExposedPort[]): PortSet {
   return { tcp: ranges(set.tcp), udp: ranges(set.udp) };
 }
 
-/** Joins ranges that touch or overlap. */
 function joinRanges(all: readonly PortRange[]): readonly PortRange[] {
   const joined: PortRange[] = [];
   for (const { first, last } of all.toSorted((a, b) => a.first - b.first)) {
@@ -257,7 +255,6 @@ function describeRule({ opens, protocol, ports }: FirewallRule): string {
   return `${known} ${formatRanges(joinRanges(ports))}`;
 }
 
-/** The arguments for netsh that add rules of one name: one for each protocol that has ports. */
 function netshAddArguments(name: string, ports: PortSet): readonly (readonly string[])[] {
   return (['tcp', 'udp'] as const)
     .filter((protocol) => ports[protocol].length > 0)
@@ -268,7 +265,6 @@ function netshAddArguments(name: string, ports: PortSet): readonly (readonly str
     ]);
 }
 
-/** The arguments for netsh that delete all rules of one name. */
 function netshDeleteArguments(name: string): readonly string[] {
   return ['advfirewall', 'firewall', 'delete', 'rule', `name=${name}`];
 }

@@ -39,7 +39,6 @@ const vmCompute = systemLibrary(
   FEATURE,
 );
 
-/** The ids of all networks, as a JSON list. */
 export async function enumerateNetworks(query: string): Promise<string> {
   const { HcnEnumerateNetworks } = computeNetwork;
   const networks: OutPointer = [null];
@@ -66,7 +65,6 @@ async function queryNetwork(id: Buffer, query: string): Promise<string> {
   }
 }
 
-/** A request of the first version, as a JSON object. */
 export async function callFirstVersion(method: string, path: string): Promise<string> {
   const { HNSCall } = vmCompute;
   const response: OutPointer = [null];
@@ -102,10 +100,8 @@ function taken([pointer]: OutPointer, tried: string): string {
   }
 }
 
-/** The Host Networking Service of this host: each call answers with JSON. */
 export const systemHnsCalls = { enumerateNetworks, queryNetwork, callFirstVersion };
 
-/** It, or what stands for it. */
 export type HnsCalls = typeof systemHnsCalls;
 
 const QUERY = JSON.stringify({ SchemaVersion: { Major: 2, Minor: 0 } });
@@ -193,7 +189,6 @@ function isUnavailable(error: unknown): boolean {
   return error instanceof WindowsError && error.code === 'unavailable';
 }
 
-/** A network with the name by which people know it. */
 interface NamedHnsNetwork extends HnsNetwork {
   readonly name: string;
 }

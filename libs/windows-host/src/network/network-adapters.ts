@@ -17,13 +17,10 @@ import { ipHelper } from '../win32/ip-helper.js';
 import { IP_ADAPTER_ADDRESSES, IP_ADAPTER_UNICAST_ADDRESS } from '../win32/structures.js';
 import { WindowsError } from '../windows-error.js';
 
-/** An adapter as the system lists it. */
 export interface AdapterEntry {
   /** The number by which routes name it. */
   readonly index: number;
-  /** A GUID in braces. */
   readonly guid: string;
-  /** The name that people gave it, such as `Ethernet`. */
   readonly name: string;
   readonly isUp: boolean;
   /** What an IPv4 or IPv6 route through it costs on top of the route's own metric. */
@@ -60,7 +57,6 @@ export function networkAdapters(): readonly AdapterEntry[] {
   });
 }
 
-/** The one call that lists adapters, and where in memory it wrote them. */
 interface AdapterListing {
   /** Fills the buffer; says in `size` how large it should be when it is too small. */
   readonly call: (buffer: Buffer, size: [number]) => number;
@@ -137,7 +133,6 @@ export function decodeAdapters(bytes: Buffer, baseAddress: bigint): AdapterEntry
   }));
 }
 
-/** What there is to choose from. */
 interface NetworkState {
   readonly adapters: readonly AdapterEntry[];
   readonly rows: readonly ForwardRow[];
@@ -246,7 +241,6 @@ function describe(state: NetworkState, adapter: AdapterEntry, own: IpNetwork): N
   };
 }
 
-/** An address as the network that it alone is in. */
 function alone(bytes: Uint8Array): IpNetwork {
   return { bytes, prefix: bytes.length * 8 };
 }

@@ -33,7 +33,6 @@ export function socketAddress(address: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** One row of the system's routing table. */
 export interface ForwardRow {
   readonly destination: IpNetwork;
   /** All zero bits for what the interface is in itself. */
@@ -41,11 +40,9 @@ export interface ForwardRow {
   readonly interfaceIndex: number;
   /** Without the interface's own metric, which is added to it. */
   readonly metric: number;
-  /** Who made it; see {@link PROTOCOL}. */
   readonly protocol: number;
 }
 
-/** Values of NL_ROUTE_PROTOCOL. */
 export const PROTOCOL = {
   /** The system itself: its own addresses, its networks, multicast. */
   local: 2,

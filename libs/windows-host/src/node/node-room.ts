@@ -22,10 +22,8 @@ export interface ContentRoom<Item, State> extends NodeRoom<Item, State> {
   keep(item: Item, file: string): Promise<void>;
 }
 
-/** A thing that is there or not. */
 export type Presence = 'present';
 
-/** What a room of presence says. */
 export function presence(isThere: boolean): Promise<Presence | undefined> {
   return Promise.resolve(isThere ? 'present' : undefined);
 }
@@ -100,7 +98,6 @@ export function setAccess(place: string, access: string, isFolder: boolean): voi
   setSecurity(place, information, text);
 }
 
-/** What a room was asked that it does not do. */
 export function refused(tried: string, found: string): WindowsError {
   return new WindowsError('invalidArgument', `${tried}: found ${found}`);
 }
@@ -122,7 +119,6 @@ export async function keepBytes(file: string, bytes: Buffer): Promise<void> {
   await writePendingFile(`${file}.kept`, { mode: 0o600 }, (write) => write(bytes, 0), file);
 }
 
-/** Copies a file to a new one, durably. */
 export async function keepFile(from: string, to: string): Promise<void> {
   const limits = { algorithms: ['sha256'], mode: 0o600, maxBytes: MAX_FILE_BYTES } as const;
   await (await copyPendingFile(from, to, limits)).place();

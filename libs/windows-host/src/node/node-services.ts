@@ -73,7 +73,6 @@ export function nodeDependencies(): NodeRoom<
   };
 }
 
-/** That a service runs, or is about to. */
 export function nodeRunning(): NodeRoom<{ readonly service: string }, Presence> {
   const services = serviceControlManager();
   return {

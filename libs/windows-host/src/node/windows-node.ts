@@ -41,7 +41,6 @@ export function windowsNode(manners: NodeServiceManners) {
   };
 }
 
-/** Sources of the application's event log. */
 function eventSources(): NodeRoom<{ readonly name: string }, Presence> {
   return {
     read: ({ name }) => presence(isEventSource(name)),

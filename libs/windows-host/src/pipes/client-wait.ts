@@ -62,7 +62,6 @@ export class ClientWait {
     return this.#result(pipe, false) === 0;
   }
 
-  /** Makes a `client` that is under way end. */
   cancel(): void {
     // It fails when the operation has come to its end by itself, which is what is wanted.
     if (this.#listening !== undefined) kernel32.CancelIoEx(this.#listening, this.#overlapped);

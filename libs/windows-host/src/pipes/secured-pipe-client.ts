@@ -22,20 +22,16 @@ import {
 
 /** What a client can find out about who serves a pipe, through its own end and before it sends anything. */
 export interface PipeServerEvidence {
-  /** The process that made our instance of the pipe. */
   readonly serverPid: number;
   /** The process of the registered service; `undefined` when there is none, or none is running. */
   readonly servicePid: number | undefined;
   /** In whose name the server runs; `undefined` when it cannot be looked at, as from within a container. */
   readonly account: ProcessAccount | undefined;
-  /** The owner and the access list of the pipe. */
   readonly sddl: string;
 }
 
-/** Whether to speak to it, and why. */
 interface PipeServerVerdict {
   readonly isTrusted: boolean;
-  /** For people: what was found. */
   readonly reason: string;
 }
 

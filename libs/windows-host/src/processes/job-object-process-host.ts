@@ -97,7 +97,6 @@ function rejecting<A, T>(act: (argument: A) => T): (argument: A) => Promise<T> {
   return (argument) => new Promise((resolve) => resolve(act(argument)));
 }
 
-/** A process of an earlier daemon. */
 type FoundLeftover = ProcessIdentity & Omit<Leftover, keyof ProcessTree>;
 
 /**

@@ -12,7 +12,6 @@ const CREATE_NEW_CONSOLE = 0x10;
 /** A program and everything that it starts, in a job object of its own. The caller that started it closes it. */
 export class JobObjectProcess implements HostProcess {
   readonly pid: number;
-  /** When it was created, as {@link creationTime} tells it. */
   readonly startToken: string;
   readonly stdout: Readable;
   readonly stderr: Readable;

@@ -32,7 +32,6 @@ export function jobAccount(job: Handle): Pick<TreeUsage, 'cpuMs' | 'processes'> 
   return readAccounting(accounting);
 }
 
-/** Reads a JOBOBJECT_BASIC_ACCOUNTING_INFORMATION. */
 export function readAccounting(accounting: Buffer): Pick<TreeUsage, 'cpuMs' | 'processes'> {
   const { TotalUserTime, TotalKernelTime, ActiveProcesses } =
     JOBOBJECT_BASIC_ACCOUNTING_INFORMATION.read(accounting);

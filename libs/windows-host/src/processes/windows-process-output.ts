@@ -19,7 +19,6 @@ import {
 const PIPE_ACCESS_INBOUND = 1;
 const BUFFER_BYTES = 65_536;
 
-/** One output of a child. */
 export interface OutputPipe {
   /** What the child writes; the caller destroys it. */
   readonly stream: Socket;

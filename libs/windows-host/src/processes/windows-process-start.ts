@@ -90,13 +90,11 @@ export function programEnvironment(
 /** What to start; nothing is searched, so the file has its extension. */
 export type Program = Pick<HostCommand, 'file' | 'argv0' | 'args' | 'env' | 'directory'>;
 
-/** In which surroundings. */
 interface Surroundings {
   /** The process is in this job from its first instruction; undefined is whatever job its parent is in. */
   readonly job: Handle | undefined;
   /** Inheritable handles for input, output and errors: the only ones that the process inherits. */
   readonly stdio: readonly [stdin: Handle, stdout: Handle, stderr: Handle];
-  /** Flags of CreateProcessW, such as CREATE_NEW_CONSOLE. */
   readonly flags: number;
 }
 

@@ -141,7 +141,6 @@ function runs(process: Handle): boolean {
 
 const TH32CS_SNAPPROCESS = 0x2;
 
-/** A process among all of this machine. */
 export interface ProcessEntry extends ProcessIdentity {
   /** The number of what started it, which may have ended and been given again. */
   readonly parentPid: number;

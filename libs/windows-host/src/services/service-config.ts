@@ -102,7 +102,6 @@ export const SETTING_LEVELS = {
   preshutdownTimeout: 7,
 } as const;
 
-/** The name of one setting. */
 type SettingName = keyof typeof SETTING_LEVELS;
 
 const ERROR_INVALID_LEVEL = 124;
@@ -203,7 +202,6 @@ export function multiString(texts: readonly string[]): Buffer {
   return Buffer.from(`${texts.map((text) => `${text}\0`).join('')}\0\0`, 'utf16le');
 }
 
-/** What a QUERY_SERVICE_CONFIGW says. */
 interface RawServiceConfig {
   readonly startType: number;
   readonly commandLine: string;
@@ -224,12 +222,10 @@ export function parseServiceConfig(memory: Buffer): RawServiceConfig {
   };
 }
 
-/** Reads a structure of one string. */
 export function parseOneText(memory: Buffer): string {
   return textAt(memory, offsetOf(memory, ONE_TEXT.read(memory).text));
 }
 
-/** What a SERVICE_FAILURE_ACTIONSW says. */
 export function parseFailureActions(memory: Buffer): FailurePolicy {
   const { dwResetPeriod, cActions, lpsaActions } = SERVICE_FAILURE_ACTIONSW.read(memory);
   const restartDelaysMs: number[] = [];

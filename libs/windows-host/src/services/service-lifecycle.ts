@@ -4,7 +4,6 @@ import { SERVICE_SPECIFIC_ERROR, stateNumber } from './service-wait.js';
 /** Why a service is asked to end. */
 export type ServiceStopReason = 'stop' | 'shutdown' | 'preshutdown';
 
-/** Where a service is on its way. */
 export type ServicePhase =
   | { readonly kind: 'startPending'; readonly checkpoint: number }
   | { readonly kind: 'running' }
@@ -22,13 +21,10 @@ export const SERVICE_MOVES: Readonly<
   stopped: [],
 };
 
-/** Receives the phases of a service: the service control manager, or a spec. */
 export type ReportPhase = (phase: ServicePhase) => void;
 
-/** The exit code of a service that was given up. */
 export const SERVICE_FAILED = 1;
 
-/** How often progress is reported. */
 const PROGRESS_EVERY_MS = 2000;
 /** How long the service control manager is asked to wait for the next sign of progress. */
 const WAIT_HINT_MS = 10_000;
@@ -42,7 +38,6 @@ export class ServiceLifecycle {
   readonly #report: ReportPhase;
   #progress: NodeJS.Timeout | undefined;
 
-  /** @param startLimitMs - How long a start may take. */
   constructor(report: ReportPhase, startLimitMs: number) {
     this.#report = report;
     report(this.#phase);

@@ -88,7 +88,6 @@ export async function runAsService(options: ServiceOptions): Promise<number | un
   return phase.kind === 'stopped' ? phase.exitCode : SERVICE_FAILED;
 }
 
-/** What the service control manager asks of a service. */
 interface DispatcherEvents {
   /** Called once, when the service must begin, and only if the service control manager has started this process. */
   readonly onStart: (service: DispatchedService) => void;

@@ -33,7 +33,6 @@ export interface ServiceStatus {
 /** ERROR_SERVICE_SPECIFIC_ERROR: the exit code is one of the service's own. */
 export const SERVICE_SPECIFIC_ERROR = 1066;
 
-/** Reads a SERVICE_STATUS_PROCESS. */
 export function parseServiceStatus(memory: Buffer): ServiceStatus {
   const status = SERVICE_STATUS_PROCESS.read(memory);
   const state = STATES[status.dwCurrentState - 1];
@@ -48,7 +47,6 @@ export function parseServiceStatus(memory: Buffer): ServiceStatus {
   };
 }
 
-/** The number of a state. */
 export function stateNumber(state: ServiceState): number {
   return STATES.indexOf(state) + 1;
 }
@@ -73,7 +71,6 @@ export function withService<T>(
   });
 }
 
-/** Connects to the service control manager, works with it and closes it. */
 export function withManager<T>(access: number, act: (manager: number) => T): T {
   const tried = 'connected to the service control manager';
   return using(call(tried, advapi32.OpenSCManagerW, null, null, access), act);
@@ -113,15 +110,12 @@ export interface WaitOptions {
   readonly signal?: AbortSignal;
 }
 
-/** An open service that is on its way. */
 interface Awaited {
   readonly service: number;
   readonly name: string;
-  /** What begins a message. */
   readonly tried: string;
   /** When the waiting began, by `performance.now`. Default: now. */
   readonly sinceMs?: number;
-  /** Called before each look. */
   readonly beforeLook?: () => void;
 }
 
@@ -191,7 +185,6 @@ function exitOf({ win32ExitCode, serviceExitCode }: ServiceStatus): string {
 /** A pending service may be this much later than its own wait hint: a busy machine is not a hang. */
 const PATIENCE_MS = 10_000;
 
-/** What one who waits for a state makes of a status. */
 type ProgressVerdict = 'reached' | 'waiting' | 'ended' | 'stalled';
 
 /** What was seen of a service that is on its way to a state; give it back with the next status. */

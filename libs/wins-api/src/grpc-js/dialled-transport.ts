@@ -11,7 +11,6 @@ export type ConnectDaemon = (signal: AbortSignal) => Promise<Socket>;
 
 type TcpConnect = (this: unknown, address: unknown, options: ChannelOptions) => Promise<Socket>;
 
-/** {@link ConnectDaemon} for one channel. */
 type Dial = () => Promise<Socket>;
 
 const DIAL_OPTION = 'wins.dial';

@@ -67,7 +67,6 @@ export function judgePipeAccess(sddl: string): PipeAccessVerdict {
   };
 }
 
-/** The accounts that have one of these rights, each once. */
 function granted({ entries = [] }: SecurityDescriptor, rights: number): readonly string[] {
   const allowing = entries.filter(
     (entry) => entry.type === 'A' && !entry.flags.includes('IO') && (entry.rights & rights) !== 0,

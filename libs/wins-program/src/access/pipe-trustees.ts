@@ -49,7 +49,6 @@ export function describeTrustee(sid: string): string | undefined {
     : `${group} (${sid})`;
 }
 
-/** Whether it is SYSTEM, or administrators of the host. */
 export function isPrivileged(sid: string): boolean {
   return sid === 'S-1-5-18' || sid === 'S-1-5-32-544' || sid === 'LA' || sid.startsWith('S-1-3-');
 }

@@ -185,7 +185,6 @@ export interface Callable<Arguments extends unknown[], Returned> {
   readonly async: (...args: [...Arguments, (error: unknown, result: Returned) => void]) => void;
 }
 
-/** The function that a prototype such as `int CloseHandle(intptr_t handle)` declares. */
 type FunctionOf<Prototype extends string> = Prototype extends `${infer Before}(${infer List})`
   ? Callable<Parameters<List>, Result<Before>>
   : never;
