@@ -100,19 +100,15 @@ export function unlessFails<T>(act: () => T, ...codes: readonly WindowsErrorCode
   }
 }
 
-/**
- * An error with the code that Node gives it, when it is one of some failures of the
- * system; any other error comes back as it is.
- *
- * @param found what it means that the system failed so.
- */
-export function withNodeCode(
-  error: unknown,
-  code: string,
-  errorNumbers: readonly number[],
-  found: string,
-): unknown {
-  if (!(error instanceof WindowsError) || error.errorNumber === undefined) return error;
-  if (!errorNumbers.includes(error.errorNumber)) return error;
-  return Object.assign(new Error(`${error.message}: ${found}`, { cause: error }), { code });
+/** A code of Node, failures of the system that it stands for, and what it means that the system failed so. */
+export type NodeCode = readonly [code: string, errorNumbers: readonly number[], found: string];
+
+/** An error with the code that Node gives it, when it is one of these failures; any other error comes back as it is. */
+export function withNodeCode(error: unknown, ...codes: readonly NodeCode[]): unknown {
+  if (!(error instanceof WindowsError)) return error;
+  const { message, errorNumber = -1 } = error;
+  const meant = codes.find(([, errorNumbers]) => errorNumbers.includes(errorNumber));
+  if (meant === undefined) return error;
+  const [code, , found] = meant;
+  return Object.assign(new Error(`${message}: ${found}`, { cause: error }), { code });
 }

@@ -10,10 +10,7 @@ interface PortRange {
 }
 
 /** The ranges of each protocol, in rising order and apart from each other. */
-interface PortSet {
-  readonly tcp: readonly PortRange[];
-  readonly udp: readonly PortRange[];
-}
+type PortSet = Readonly<Record<'tcp' | 'udp', readonly PortRange[]>>;
 
 // A rule with so many can still be read by people, and its text fits into a command line.
 const MAX_RANGES = 256;
@@ -157,6 +154,8 @@ const PROTOCOLS: ReadonlyMap<number | undefined, string> = new Map([
   [6, 'tcp'],
   [17, 'udp'],
 ]);
+const RULE = ['advfirewall', 'firewall'];
+const OPENING_WORDS = ['dir=in', 'action=allow'];
 // How often it is looked whether the rules are as wanted, and the moment between two looks.
 const CHECKS = 20;
 const SETTLE_MS = 100;
@@ -195,18 +194,24 @@ export function firewallRules(host: FirewallHost = systemFirewall): FirewallRule
   const close = async (mark: string): Promise<void> => {
     const name = ruleName(mark);
     if (!listed().has(mark)) return;
-    await host.netsh(netshDeleteArguments(name));
+    await host.netsh([...RULE, 'delete', 'rule', `name=${name}`]);
     await verify(`removed the firewall rules ${name}`, mark, []);
   };
 
   return {
     open: async (mark, ports, signal) => {
       const name = ruleName(mark);
-      const set = portSet(ports);
-      for (const args of netshAddArguments(name, set)) await host.netsh(args, signal);
-      const wanted = (['tcp', 'udp'] as const)
-        .filter((protocol) => set[protocol].length > 0)
-        .map((protocol) => `${protocol} ${formatRanges(set[protocol])}`);
+      const wanted: string[] = [];
+      for (const [protocol, ranges] of Object.entries(portSet(ports))) {
+        if (ranges.length === 0) continue;
+        const listed = formatRanges(ranges);
+        wanted.push(`${protocol} ${listed}`);
+        const what = [`protocol=${protocol.toUpperCase()}`, `localport=${listed}`];
+        await host.netsh(
+          [...RULE, 'add', 'rule', `name=${name}`, ...OPENING_WORDS, ...what],
+          signal,
+        );
+      }
       await verify(`added the firewall rules ${name}`, mark, wanted, signal);
     },
     close,
@@ -253,18 +258,4 @@ function describeRule({ opens, protocol, ports }: FirewallRule): string {
   if (!opens) return 'does not open what it should';
   if (known === undefined || ports === undefined) return 'any';
   return `${known} ${formatRanges(joinRanges(ports))}`;
-}
-
-function netshAddArguments(name: string, ports: PortSet): readonly (readonly string[])[] {
-  return (['tcp', 'udp'] as const)
-    .filter((protocol) => ports[protocol].length > 0)
-    .map((protocol) => [
-      ...['advfirewall', 'firewall', 'add', 'rule', `name=${name}`, 'dir=in', 'action=allow'],
-      `protocol=${protocol.toUpperCase()}`,
-      `localport=${formatRanges(ports[protocol])}`,
-    ]);
-}
-
-function netshDeleteArguments(name: string): readonly string[] {
-  return ['advfirewall', 'firewall', 'delete', 'rule', `name=${name}`];
 }

@@ -7,7 +7,7 @@ import {
 import { type ProcessAccount, processAccount } from '../access/process-account.js';
 import { PRIVILEGED, whoMay } from '../access/who-may-write.js';
 import { handleSecurity } from '../access/file-security.js';
-import { withNodeCode, unlessFails, WindowsError } from '../windows-error.js';
+import { withNodeCode, type NodeCode, unlessFails, WindowsError } from '../windows-error.js';
 import { socketOfPipe } from './pipe-socket.js';
 import { serviceControlManager } from '../services/service-control-manager.js';
 import { SE_KERNEL_OBJECT } from '../win32/advapi32.js';
@@ -77,10 +77,10 @@ export interface SecuredPipeClientOptions {
   readonly service?: string;
 }
 
-const FAILURES: readonly (readonly [code: string, errorNumber: number, found: string])[] = [
-  ['ENOENT', 2, 'no process serves it'],
-  ['EBUSY', 231, 'no instance is free'],
-  ['EACCES', 5, 'this process may not open it'],
+const FAILURES: readonly NodeCode[] = [
+  ['ENOENT', [2], 'no process serves it'],
+  ['EBUSY', [231], 'no instance is free'],
+  ['EACCES', [5], 'this process may not open it'],
 ];
 
 /**
@@ -113,11 +113,7 @@ function openPipe(address: string): OwnedHandle {
       flags: FILE_FLAG_OVERLAPPED | SECURITY_SQOS_PRESENT | SECURITY_IDENTIFICATION,
     });
   } catch (error) {
-    throw FAILURES.reduce<unknown>(
-      (translated, [code, errorNumber, found]) =>
-        withNodeCode(translated, code, [errorNumber], found),
-      error,
-    );
+    throw withNodeCode(error, ...FAILURES);
   }
 }
 

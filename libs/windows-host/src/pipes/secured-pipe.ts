@@ -1,5 +1,5 @@
 import { processAccount, type ProcessAccount } from '../access/process-account.js';
-import { unlessFails, WindowsError, withNodeCode } from '../windows-error.js';
+import { unlessFails, WindowsError, withNodeCode, type NodeCode } from '../windows-error.js';
 import {
   kernel32,
   type Handle,
@@ -69,6 +69,11 @@ const ACCESS_DENIED = 5;
 const PIPE_BUSY = 231;
 const INVALID_OWNER = 1307;
 const NOT_ALLOWED = 'this process may not serve a pipe with that access list; is it elevated?';
+const OF_FIRST: readonly NodeCode[] = [
+  ['EACCES', [INVALID_OWNER], NOT_ALLOWED],
+  ['EADDRINUSE', [ACCESS_DENIED, PIPE_BUSY], 'another process serves it'],
+];
+const OF_OTHERS: NodeCode = ['EACCES', [ACCESS_DENIED], NOT_ALLOWED];
 
 /** Serves a pipe with the access list of `sddl`, or leaves nothing behind. */
 async function openServedPipe(
@@ -118,8 +123,9 @@ class ServedPipe implements PipeEndpoint {
 
   /** When it throws half way, `close` undoes what is done. */
   open(wanted: string): void {
-    this.#serve(this.#first(), (first) => this.#verify(first, wanted));
-    while (this.#ends.length < WAITING_INSTANCES) this.#serve(this.#second());
+    const first = this.#instance(FILE_FLAG_FIRST_PIPE_INSTANCE, ...OF_FIRST);
+    this.#serve(first, (instance) => this.#verify(instance, wanted));
+    while (this.#ends.length < WAITING_INSTANCES) this.#serve(this.#instance(0, OF_OTHERS));
   }
 
   close(): Promise<void> {
@@ -184,21 +190,11 @@ class ServedPipe implements PipeEndpoint {
     }
   }
 
-  #first(): OwnedHandle {
+  #instance(flags: number, ...codes: readonly NodeCode[]): OwnedHandle {
     try {
-      return this.#create(FILE_FLAG_FIRST_PIPE_INSTANCE);
+      return this.#create(flags);
     } catch (error) {
-      const mine = withNodeCode(error, 'EACCES', [INVALID_OWNER], NOT_ALLOWED);
-      const taken = 'another process serves it';
-      throw withNodeCode(mine, 'EADDRINUSE', [ACCESS_DENIED, PIPE_BUSY], taken);
-    }
-  }
-
-  #second(): OwnedHandle {
-    try {
-      return this.#create(0);
-    } catch (error) {
-      throw withNodeCode(error, 'EACCES', [ACCESS_DENIED], NOT_ALLOWED);
+      throw withNodeCode(error, ...codes);
     }
   }
 

@@ -193,21 +193,7 @@ function register(definition: ServiceDefinition): Registration {
   const commandLine = definition.commandLine ?? lineOf(definition.command);
   const update = (): Registration =>
     withService(name, CHANGE_RIGHTS | SERVICE_QUERY_STATUS, 'changed it', (service) => {
-      call(
-        `changed the service ${name}`,
-        advapi32.ChangeServiceConfigW,
-        service,
-        SERVICE_WIN32_OWN_PROCESS,
-        START_TYPES[definition.startType],
-        SERVICE_ERROR_NORMAL,
-        commandLine,
-        null,
-        null,
-        multiString(definition.dependencies),
-        null,
-        null,
-        definition.displayName,
-      );
+      writeConfig(service, name, { ...definition, commandLine }, definition.displayName);
       const ignored = writeSettings(service, name, settingsOf(definition));
       const needsRestart = statusOf(service, name).state !== 'stopped';
       return { outcome: 'updated', needsRestart, ignored };
@@ -254,24 +240,36 @@ function lineOf([program = '', ...args]: readonly string[]): string {
   return windowsCommandLine(program, args);
 }
 
-function change(name: string, { commandLine, startType, dependencies }: ServiceChange): void {
+/** With a name for people all of it is written, else what the change has. */
+function writeConfig(
+  service: number,
+  name: string,
+  { commandLine, startType, dependencies }: ServiceChange,
+  displayName?: string,
+): void {
   const same = SERVICE_NO_CHANGE;
+  const isWhole = displayName !== undefined;
+  call(
+    `changed the service ${name}`,
+    advapi32.ChangeServiceConfigW,
+    service,
+    isWhole ? SERVICE_WIN32_OWN_PROCESS : same,
+    startType === undefined ? same : START_TYPES[startType],
+    isWhole ? SERVICE_ERROR_NORMAL : same,
+    commandLine ?? null,
+    null,
+    null,
+    dependencies === undefined ? null : multiString(dependencies),
+    null,
+    null,
+    displayName ?? null,
+  );
+}
+
+function change(name: string, change: ServiceChange): void {
+  const { startType } = change;
   withService(name, SERVICE_CHANGE_CONFIG, 'changed it', (service) => {
-    call(
-      `changed the service ${name}`,
-      advapi32.ChangeServiceConfigW,
-      service,
-      same,
-      startType === undefined ? same : START_TYPES[startType],
-      same,
-      commandLine ?? null,
-      null,
-      null,
-      dependencies === undefined ? null : multiString(dependencies),
-      null,
-      null,
-      null,
-    );
+    writeConfig(service, name, change);
     if (startType !== undefined) writeSettings(service, name, startSettings(startType));
   });
   // The service control manager keeps it in the registry, which the system writes to the disk when it has time.
