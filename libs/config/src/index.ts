@@ -67,10 +67,13 @@ export {
   type LoadedConfig,
   type LoadOptions,
 } from './load/load-config.js';
-export { parseConfig } from './parse/parse-config.js';
-export type { ConfigOrigin, ParsedConfig, ParseOptions } from './parse/parse-config.js';
-export { judgeValues } from './parse/judge-values.js';
-export type { JudgedValue } from './parse/judge-values.js';
+export {
+  parseConfig,
+  type ConfigOrigin,
+  type ParsedConfig,
+  type ParseOptions,
+} from './parse/parse-config.js';
+export { judgeValues, type JudgedValue } from './parse/judge-values.js';
 export type {
   AllowedPath,
   ArgumentPattern,

@@ -13,13 +13,17 @@
  * const listener = await listenTcp({ host: '127.0.0.1', port: 9796, open: () => tunnel.connect(9796) });
  * ```
  */
-export { serveTunnel } from './serve-tunnel.js';
-export type { ConnectRecord, ServerTunnel, ServeTunnelOptions } from './serve-tunnel.js';
-export { createConnectLimits } from './session/connect-limits.js';
-export type {
-  ConnectLimits,
-  ConnectLimitsOptions,
-  PeerConnects,
+export {
+  serveTunnel,
+  type ConnectRecord,
+  type ServerTunnel,
+  type ServeTunnelOptions,
+} from './serve-tunnel.js';
+export {
+  createConnectLimits,
+  type ConnectLimits,
+  type ConnectLimitsOptions,
+  type PeerConnects,
 } from './session/connect-limits.js';
 export {
   openTunnel,
@@ -29,8 +33,7 @@ export {
   type PublishedTunnel,
   type PublishOptions,
 } from './client-tunnel.js';
-export { connectWebSocket } from './connect-web-socket.js';
-export type { OnTunnelSocket, TunnelAddress } from './connect-web-socket.js';
+export { connectWebSocket, type OnTunnelSocket, type TunnelAddress } from './connect-web-socket.js';
 export {
   type TunnelWebSocket,
   webSocketClientOptions,
@@ -41,10 +44,17 @@ export type { Tunnel } from './tunnel.js';
 export type { TunnelOptions } from './session/session-settings.js';
 export type { SessionState, TunnelEnd } from './session/session-state.js';
 export type { TunnelStream, TunnelTraffic } from './stream/tunnel-stream.js';
-export { judgeDestination } from './tcp/destination-policy.js';
-export type { DestinationRule, DestinationVerdict } from './tcp/destination-policy.js';
-export { listenTcp } from './tcp/tcp-listener.js';
-export type { ListenTcpOptions, PendingConnection, TcpListener } from './tcp/tcp-listener.js';
+export {
+  judgeDestination,
+  type DestinationRule,
+  type DestinationVerdict,
+} from './tcp/destination-policy.js';
+export {
+  listenTcp,
+  type ListenTcpOptions,
+  type PendingConnection,
+  type TcpListener,
+} from './tcp/tcp-listener.js';
 export type { BeginDial } from './tcp/dial-slots.js';
 export type { Dial, DialTarget } from './tcp/tcp-connector.js';
 export { TunnelError, type TunnelErrorCode, type TunnelErrorFields } from './tunnel-error.js';

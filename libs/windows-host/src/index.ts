@@ -8,7 +8,7 @@
  *
  * @packageDocumentation
  */
-export { distrustOfFile } from './access/windows-file-trust.js';
+export { distrustOfFile, windowsFileTrust } from './access/windows-file-trust.js';
 export { fileSecurity } from './access/file-security.js';
 export { holdFile, lockFile } from './access/file-hold.js';
 export { createPrivateFile } from './access/private-file.js';
@@ -19,7 +19,6 @@ export {
   type WindowsPlanFiles,
   type WindowsPlanFilesOptions,
 } from './access/windows-plan-files.js';
-export { windowsFileTrust } from './access/windows-file-trust.js';
 export type { ProcessAccount } from './access/process-account.js';
 export {
   openEventLog,

@@ -14,16 +14,16 @@ export {
   HealthCheckResponse,
   HealthCheckResponse_ServingStatus as HealthStatus,
   HealthListResponse,
+  type HealthServer,
 } from './gen/health.js';
-export type { HealthServer } from './gen/health.js';
 export type { Void } from './gen/common.js';
 
 export {
   ApplicationInfo,
   ApplicationInfoResponse,
   ApplicationServiceService as applicationServiceDefinition,
+  type ApplicationServiceServer,
 } from './gen/application.js';
-export type { ApplicationServiceServer } from './gen/application.js';
 export {
   ProcessExit,
   ProcessExpose,
@@ -35,8 +35,8 @@ export {
   ProcessWaitRequest,
   ProcessWaitResponse,
   RunExposeProtocol,
+  type ProcessServiceServer,
 } from './gen/process.js';
-export type { ProcessServiceServer } from './gen/process.js';
 export {
   ConfigDescribeResponse,
   ConfigEntry,
@@ -46,28 +46,28 @@ export {
   ConfigReloadRequest,
   ConfigReloadResponse,
   ConfigServiceService as configServiceDefinition,
+  type ConfigServiceServer,
 } from './gen/config.js';
-export type { ConfigServiceServer } from './gen/config.js';
 export {
   CsiProxyApplyRequest,
   CsiProxyApplyResponse,
   CsiProxyServiceService as csiProxyServiceDefinition,
   CsiProxyStatusResponse,
   CsiProxyStep,
+  type CsiProxyServiceServer,
 } from './gen/csi-proxy.js';
-export type { CsiProxyServiceServer } from './gen/csi-proxy.js';
 export {
   EventRecord,
   EventsReadRequest,
   EventsReadResponse,
   EventsServiceService as eventsServiceDefinition,
+  type EventsServiceServer,
 } from './gen/events.js';
-export type { EventsServiceServer } from './gen/events.js';
 export {
   MetricsScrapeResponse,
   MetricsServiceService as metricsServiceDefinition,
+  type MetricsServiceServer,
 } from './gen/metrics.js';
-export type { MetricsServiceServer } from './gen/metrics.js';
 export {
   DebugClient,
   DebugConnection,
@@ -80,8 +80,8 @@ export {
   DebugSecondsRequest,
   DebugServiceService as debugServiceDefinition,
   DebugSession,
+  type DebugServiceServer,
 } from './gen/debug.js';
-export type { DebugServiceServer } from './gen/debug.js';
 export {
   PlanApplied,
   PlanApplyRequest,
@@ -99,38 +99,38 @@ export {
   PlanShowResponse,
   PlanSource,
   PlanStatusResponse,
+  type PlanServiceServer,
 } from './gen/plan.js';
-export type { PlanServiceServer } from './gen/plan.js';
 export {
   RunFigures,
   RunStatsRequest,
   RunStatsResponse,
   RunStatsService as runStatsDefinition,
   RunUsage,
+  type RunStatsServer,
 } from './gen/run-stats.js';
-export type { RunStatsServer } from './gen/run-stats.js';
 export {
   HnsGetNetworkRequest,
   HnsNetwork,
   HnsServiceService as hnsServiceDefinition,
+  type HnsServiceServer,
 } from './gen/hns.js';
-export type { HnsServiceServer } from './gen/hns.js';
 export {
   HostGetVersionResponse,
   HostServiceService as hostServiceDefinition,
   HostVersion,
+  type HostServiceServer,
 } from './gen/host.js';
-export type { HostServiceServer } from './gen/host.js';
 export {
   NetworkAdapter,
   NetworkServiceService as networkServiceDefinition,
+  type NetworkServiceServer,
 } from './gen/network.js';
-export type { NetworkServiceServer } from './gen/network.js';
 export {
   Route,
   RouteAddRequest,
   RouteServiceService as routeServiceDefinition,
+  type RouteServiceServer,
 } from './gen/route.js';
-export type { RouteServiceServer } from './gen/route.js';
 /** A `google.protobuf.FileDescriptorSet` of all proto files, in base64, for gRPC reflection. */
 export { FILE_DESCRIPTOR_SET } from './gen/descriptors.js';

@@ -30,6 +30,10 @@ interface Begun<T, C> {
   readonly result: Promise<T>;
 }
 
+function wireOf<Request, Answer>(method: MethodDefinition<Request, Answer>) {
+  return [method.path, method.requestSerialize, method.responseDeserialize] as const;
+}
+
 // Promise.withResolvers, which the oldest Node that is served does not have.
 function withResolvers<T>() {
   let resolve: (value: T) => void = () => undefined;
@@ -95,21 +99,9 @@ export class DaemonCalls {
     request: Request,
     { signal }: CallOptions = {},
   ): Promise<Answer> {
-    const { path, requestSerialize, responseDeserialize } = method;
-    return this.#begin(
-      method,
-      signal,
-      (done: CallDone<Answer>) =>
-        this.#client.makeUnaryRequest(
-          path,
-          requestSerialize,
-          responseDeserialize,
-          request,
-          this.#metadata,
-          done,
-        ),
-      this.#answerTimeoutMs,
-    ).result;
+    const start = (done: CallDone<Answer>) =>
+      this.#client.makeUnaryRequest(...wireOf(method), request, this.#metadata, done);
+    return this.#begin(method, signal, start, this.#answerTimeoutMs).result;
   }
 
   stream<Request, Answer>(
@@ -117,16 +109,9 @@ export class DaemonCalls {
     request: Request,
     { signal }: CallOptions = {},
   ): AsyncIterable<Answer> {
-    const { path, requestSerialize, responseDeserialize } = method;
     const { call, result } = this.#begin(method, signal, (done: CallDone<void>) =>
       this.#client
-        .makeServerStreamRequest(
-          path,
-          requestSerialize,
-          responseDeserialize,
-          request,
-          this.#metadata,
-        )
+        .makeServerStreamRequest(...wireOf(method), request, this.#metadata)
         .on('error', (error) => isServiceError(error) && done(error))
         .on('status', ({ code }) => code === status.OK && done(null)),
     );
@@ -137,22 +122,14 @@ export class DaemonCalls {
     method: MethodDefinition<Request, Answer>,
     { signal }: CallOptions = {},
   ): Begun<Answer, ClientWritableStream<Request>> {
-    const { path, requestSerialize, responseDeserialize } = method;
     return this.#begin(method, signal, (done: CallDone<Answer>) =>
-      this.#client.makeClientStreamRequest(
-        path,
-        requestSerialize,
-        responseDeserialize,
-        this.#metadata,
-        done,
-      ),
+      this.#client.makeClientStreamRequest(...wireOf(method), this.#metadata, done),
     );
   }
 
   /** Cancels all calls, refuses new ones, and resolves when the connection is closed. */
   close(): Promise<void> {
-    this.#closing ??= this.#shutDown();
-    return this.#closing;
+    return (this.#closing ??= this.#shutDown());
   }
 
   async #shutDown(): Promise<void> {

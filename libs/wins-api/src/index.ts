@@ -32,19 +32,22 @@ export type { KeepAliveHandle } from './keep-alive-handle.js';
 export type { CallEvent } from './call-event.js';
 export type { ConnectDaemon } from './grpc-js/dialled-transport.js';
 export { routeGrpcLog } from './grpc-js/route-grpc-log.js';
-export { WinsClientError } from './client-error.js';
-export type { WinsClientErrorCode, WinsClientErrorDetails } from './client-error.js';
+export {
+  WinsClientError,
+  type WinsClientErrorCode,
+  type WinsClientErrorDetails,
+} from './client-error.js';
 
 export type { ApplicationInfo } from './gen/application.js';
-export { RunExposeProtocol } from './gen/process.js';
-export type {
-  ProcessExit,
-  ProcessExpose,
-  ProcessName,
-  ProcessSkipped,
-  ProcessStartRequest,
-  ProcessSummary,
-  ProcessWaitResponse,
+export {
+  RunExposeProtocol,
+  type ProcessExit,
+  type ProcessExpose,
+  type ProcessName,
+  type ProcessSkipped,
+  type ProcessStartRequest,
+  type ProcessSummary,
+  type ProcessWaitResponse,
 } from './gen/process.js';
 export type {
   ConfigDescribeResponse,
