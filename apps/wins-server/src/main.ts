@@ -12,6 +12,8 @@ export const reloadConfig = guard(() => import('./commands/config-reload.js'), '
 export const checkRegistry = guard(() => import('./commands/registry-check.js'), 'checkRegistry');
 export const showEvents = guard(() => import('./commands/events-show.js'), 'showEvents');
 export const showMetrics = guard(() => import('./commands/metrics.js'), 'showMetrics');
+export const showLogs = guard(() => import('./commands/logs.js'), 'showLogs');
+export const showStatus = guard(() => import('./commands/status.js'), 'showStatus');
 export const runDoctor = guard(() => import('./commands/doctor.js'), 'runDoctor');
 
 const audit = () => import('./commands/audit.js');

@@ -3,7 +3,7 @@
  * `suc`: a node from nothing to joined, kept up to date, to gone.
  */
 export { runInRun, runUpgrade } from './run-command.js';
-export { latestUpgrade, offerUpgrade, recoverUpgrade } from './upgrader.js';
+export { latestUpgrade, offerUpgrade, recoverUpgrade, upgradeUnderWay } from './upgrader.js';
 
 /** Loads the commands that install a node; the daemon and the upgrade helper do without what they are made of. */
 export const nodeCommands = () => import('./install/node-commands.js');

@@ -3,6 +3,7 @@ import {
   latestResult,
   offerUpgrade as offer,
   recoverAtStart,
+  UpgradeJournal,
   UpgradeLog,
   type Upgrader,
 } from '@wins/service-upgrade';
@@ -26,6 +27,14 @@ export const offerUpgrade: Upgrader['offerUpgrade'] = async (offered) => {
   return offer(context, offered, (helper, order) =>
     context.host.startApart(helper, apartArguments({ ...command, ...order })),
   );
+};
+
+export const upgradeUnderWay: Upgrader['upgradeUnderWay'] = async (service) => {
+  if (!system.hasService(service)) return undefined;
+  const context = await composeUpgrade({ service, log: new UpgradeLog() });
+  const journal = new UpgradeJournal(await findPlaces(context.service), context.effects);
+  const record = await journal.read();
+  return typeof record === 'object' ? record.phase : record;
 };
 
 export const latestUpgrade: Upgrader['latestUpgrade'] = async (service) => {

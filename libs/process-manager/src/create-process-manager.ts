@@ -184,6 +184,8 @@ class RunManager implements ProcessManager {
       }
     } catch (error) {
       release(start);
+      // Nothing runs: what was reserved is not needed.
+      this.#records.remove(start.mark);
       throw error;
     }
   }
@@ -277,6 +279,8 @@ class RunManager implements ProcessManager {
     const { name, path, entry, stagedPath } = plan;
     const signals = [owner.disconnected, ...(signal === undefined ? [] : [signal])];
     const { ports } = start;
+    // A program that nobody could find again after a crash is not begun.
+    this.#records.reserve({ mark, name, path, daemon: host.daemon });
     await this.#ports.open({ mark, path, entry }, { ports: exposes, outcome: ports }, signals);
     const hostProcess = await this.#spawn(plan, mark);
     // From here to the record nothing waits: a daemon killed at any later moment finds the run again.

@@ -48,7 +48,7 @@ export type RunName = Pick<ProcessName, 'Value'> & Partial<ProcessName>;
 /** How a process is stopped. */
 export interface StopOptions extends CallOptions {
   /**
-   * Ends it by force at once, also while it is being stopped; only for the client that started it, or with the run id. Default
+   * Ends it by force at once, also while it is being stopped; only for the client that started it, with the run id, or for an administrator of the host. Default
    * false: it is asked to end, and forced 10 s later.
    */
   readonly force?: boolean;

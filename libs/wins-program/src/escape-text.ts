@@ -1,6 +1,6 @@
-/** Control, format, unassigned and private-use characters, lone surrogates, and the separators of lines and paragraphs. */
-const invisible = (): RegExp => /[\p{C}\p{Zl}\p{Zp}]/u;
-const everyInvisible = (): RegExp => /[\p{C}\p{Zl}\p{Zp}]/gu;
+/** Control, format, unassigned and private-use characters, lone surrogates, separators of lines and paragraphs, and blanks but the space. */
+const invisible = (): RegExp => /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
+const everyInvisible = (): RegExp => /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 // Nearly every text is one of these. The expressions above take as long to be made as a client takes to connect to its daemon.
 const PLAIN = /^[\x20-\x7e]*$/;
 const PLAIN_IN_QUOTES = /^[ !#-[\]-~]*$/;

@@ -29,8 +29,8 @@ export const EXIT = {
     ok: 0,
     /** `wins srv audit verify` found the log changed. */
     altered: 1,
-    /** `wins srv config explain`: the program or port would not be allowed. */
-    notAllowed: 1,
+    /** `wins srv config explain`, like `wins cli explain`: the program or port would not be allowed. */
+    notAllowed: 126,
     /** `wins srv plan apply`: an instruction of the plan failed. */
     planFailed: 1,
     /** `wins srv registry check`: no registry has the image. */

@@ -28,9 +28,13 @@ export async function explain(
   const verdict = Allowed ? 'allowed' : 'not allowed';
   const lines = [`${what}: ${verdict}`, ...(Reason === '' ? [] : [`  ${Reason}`])];
   // The daemon says which entry it is to administrators of its host.
-  const entry = Entry && { Key: Entry.Key, File: Entry.File, Line: Entry.Line };
+  const { Key: key = '', File: file = '', Line: line = 0 } = Entry ?? {};
+  const entry = Entry && { key, file, ...(line > 0 && { line }) };
   await show({
-    value: { Subject: what, Allowed, Code, Reason, ...(entry && { Entry: entry }) },
+    value: {
+      ...{ subject: what, allowed: Allowed, code: Code, reason: Reason },
+      ...(entry && { entry }),
+    },
     text: lines.map((line) => `${escapeText(line)}\n`).join(''),
     names: Allowed ? [what] : [],
   });

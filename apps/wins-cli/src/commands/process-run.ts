@@ -9,6 +9,7 @@ import {
   WinsClientError,
 } from '@wins/wins-api';
 import { escapeText, EXIT, messageOf, UsageError } from '@wins/wins-program';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { exitStatusOf } from '../exit-status-of.js';
@@ -47,10 +48,17 @@ function readList<T>(option: string, text: string | undefined, read: (entries: s
   }
 }
 
+/** On Windows a path without an ending also names its .exe file, as with the original. */
+function programAt(file: string): string {
+  if (process.platform !== 'win32' || path.extname(file) !== '' || existsSync(file)) return file;
+  const program = `${file}.exe`;
+  return existsSync(program) ? program : file;
+}
+
 /** Runs a program of the host and follows it to its end. */
 export async function runProcess(options: RunOptions): Promise<number> {
   if (options.path === '') throw new UsageError('--path is empty; wanted the path of a program');
-  const program = path.resolve(options.path);
+  const program = programAt(path.resolve(options.path));
   const exactArguments = options.rest;
   if (exactArguments !== undefined && options.args !== undefined) {
     throw new UsageError('arguments come from --args or from what follows --, not from both');

@@ -12,6 +12,8 @@ export interface StatsOptions extends DaemonOptions {
   readonly name?: string | undefined;
   /** Measures again and again, until this program is interrupted or the run has ended. */
   readonly watch: boolean;
+  /** Draws processor time and memory as bars, too. */
+  readonly bars?: boolean;
 }
 
 /** The daemon measures once a second. */
@@ -24,7 +26,7 @@ export async function showStats(
   options: StatsOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const { name = '', watch } = options;
+  const { name = '', watch, bars = false } = options;
   await withDaemon(options, async (client, answered) => {
     let earlier: RunStatsResponse | undefined;
     const ask = async (signal?: AbortSignal): Promise<Answer> => {
@@ -35,7 +37,7 @@ export async function showStats(
         const before = earlier;
         earlier = latest;
         if (before !== undefined && latest.TakenAtUs > before.TakenAtUs)
-          return answerOf(before, latest);
+          return answerOf(before, latest, bars);
         await delay(before === undefined ? BETWEEN_MS : AGAIN_MS, undefined, given);
       }
     };
@@ -59,8 +61,15 @@ function hasEnded(error: unknown): boolean {
 
 const HEADINGS = ['NAME', 'STATE', 'CPU %', 'MEMORY', 'PROCESSES', 'STDOUT', 'STDERR', 'PAUSES'];
 const UNKNOWN = '-';
+const BAR_CELLS = 10;
 
-function answerOf(before: RunStatsResponse, latest: RunStatsResponse): Answer {
+/** Of processor time a full bar is one processor, of memory the largest run. */
+function bar(share: number): string {
+  const full = Math.round(Math.min(1, share) * BAR_CELLS);
+  return '█'.repeat(full).padEnd(BAR_CELLS, '·');
+}
+
+function answerOf(before: RunStatsResponse, latest: RunStatsResponse, bars: boolean): Answer {
   const earlier = new Map(before.Runs.map((run) => [runKey(run), run]));
   const tookMs = Number(latest.TakenAtUs - before.TakenAtUs) / 1000;
   const runs = latest.Runs.map((run) => ({
@@ -76,9 +85,11 @@ function answerOf(before: RunStatsResponse, latest: RunStatsResponse): Answer {
     StdErrBytes: Number(run.StdErrBytes),
     OutputPauses: Number(run.OutputPauses),
   }));
+  const mostBytes = Math.max(1, ...runs.map(({ MemoryBytes }) => MemoryBytes ?? 0));
   const rows = runs.map((run) => [
     run.Name,
     run.State,
+    ...(bars ? [bar((run.CpuPercent ?? 0) / 100), bar((run.MemoryBytes ?? 0) / mostBytes)] : []),
     run.CpuPercent?.toFixed(1) ?? UNKNOWN,
     run.MemoryBytes === null ? UNKNOWN : formatBytes(run.MemoryBytes),
     run.Processes === null ? UNKNOWN : String(run.Processes),
@@ -88,7 +99,7 @@ function answerOf(before: RunStatsResponse, latest: RunStatsResponse): Answer {
   ]);
   return {
     value: runs,
-    table: { headings: HEADINGS, rows },
+    table: { headings: bars ? HEADINGS.toSpliced(2, 0, 'CPU', 'MEM') : HEADINGS, rows },
     names: runs.map(({ Name }) => Name),
   };
 }

@@ -1,13 +1,20 @@
 import { EXIT, type CommandSurroundings } from '@wins/wins-program';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
+/** The options of `wins cli prc stop`. */
+export interface StopOptions extends DaemonOptions {
+  readonly name: string;
+  /** Ends it by force at once. */
+  readonly now: boolean;
+}
+
 /** `wins cli prc stop NAME`: ends a process and its tree, and says how it ended. */
 export async function stopProcess(
-  options: DaemonOptions & { readonly name: string },
+  options: StopOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
   const exit = await withDaemon(options, (client) =>
-    client.stopProcess({ Value: options.name, RunID: '' }),
+    client.stopProcess({ Value: options.name, RunID: '' }, { force: options.now }),
   );
   const { Code, Signal, Reason } = exit;
   const rows = [[options.name, Signal === '' ? String(Code) : Signal, Reason]];

@@ -46,7 +46,7 @@ describe('wins doctor', () => {
     await using _daemon = await Daemon.start(workspace, config);
     const { code, stdout, stderr } = await doctor();
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout.toString()).toMatch(/^ok {7}versions {3}wins v[^]*\nall is well\n$/);
+    expect(stdout.toString()).toMatch(/\n\nok {7}versions {5}wins v[^]*\nall is well\n$/);
     expect(stdout.toString()).toContain(`${program} may run`);
     const told = await report();
     expect(told).toMatchObject({ code: 0, healthy: true });

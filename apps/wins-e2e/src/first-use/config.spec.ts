@@ -227,7 +227,7 @@ describe('a first user of a daemon that runs', () => {
   it('asks as a client, and on the host hears of the entry', async () => {
     const { code, stdout } = await wins('cli', 'explain', '--path', tool);
     expect(code).toBe(0);
-    expect(json(stdout)).toMatchObject({ Allowed: true, Entry: { File: config, Line: 4 } });
+    expect(json(stdout)).toMatchObject({ allowed: true, entry: { file: config, line: 4 } });
     const refused = await wins('cli', 'explain', '--path', '/usr/bin/true', '-o', 'text');
     expect(refused.code).toBe(126);
     expect(refused.stdout.toString()).toMatch(/^\/usr\/bin\/true: not allowed\n {2}cannot run/);
@@ -244,7 +244,7 @@ describe('a first user of a daemon that runs', () => {
       const from = (...words: string[]) =>
         startInContainer([WINS, ...words], workspace.environment).outcome;
       const { stdout } = await from('cli', 'explain', '--path', tool);
-      expect(json(stdout)).toEqual({ Subject: tool, Allowed: true, Code: '', Reason: '' });
+      expect(json(stdout)).toEqual({ subject: tool, allowed: true, code: '', reason: '' });
       const { code, stderr } = await from('srv', 'config', 'reload', '--server', SERVER);
       expect([code, stderr]).toEqual([77, expect.stringContaining('administrator of the host')]);
     },

@@ -128,6 +128,14 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     while ((await print(host, 'cli', 'prc', 'ls', ...on(host))) !== '[]\n');
     await fail(host, 127, ...words);
   },
+  'cli prc top': async (host) => {
+    const { client, name } = await stayingTool(host);
+    const top = host.start('cli', 'prc', 'top', ...on(host));
+    await top.printed(name);
+    for (const { child } of [top, client]) child.kill('SIGKILL');
+    await Promise.all([top.outcome, client.outcome]);
+    while ((await print(host, 'cli', 'prc', 'ls', ...on(host))) !== '[]\n');
+  },
   'cli prc stop': async (host) => {
     const { client, name } = await stayingTool(host);
     const stopped = json(await print(host, 'cli', 'prc', 'stop', name, ...on(host)));
@@ -139,7 +147,7 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
   },
   'cli explain': async (host) => {
     const allowed = await print(host, 'cli', 'explain', ...on(host), '--path', host.tool);
-    assert.equal((json(allowed) as { Allowed: boolean }).Allowed, true);
+    assert.equal((json(allowed) as { allowed: boolean }).allowed, true);
     const words = ['cli', 'explain', ...on(host), '--path', `${host.tool}.not`, '-o', 'text'];
     assert.match(String((await run(host, 126, ...words)).stdout), /: not allowed\n/);
     await fail(host, 64, 'cli', 'explain', ...on(host));
@@ -226,7 +234,10 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
   },
   'srv audit verify': async (host) => {
     const told = await print(host, 'srv', 'audit', 'verify', '--config', host.config);
-    assert.match(told, /complete and unchanged\n$/);
+    assert.match(
+      told,
+      /unchanged and without a gap; whether newer records were removed shows --expect alone\n$/,
+    );
     await fail(host, 64, 'srv', 'audit', 'verify', '--directory', `${host.config}.none`);
   },
   'srv config check': async (host) => {
@@ -354,6 +365,17 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
   leave: (host) => planNode(host, 'leave'),
   uninstall: (host) => planNode(host, 'uninstall'),
   suc: (host) => planNode(host, 'suc'),
+  status: async (host) => {
+    const { stdout } = await host.start('status', '--json', '--config', host.config).outcome;
+    const { findings } = json(String(stdout)) as { findings: { check: string; level: string }[] };
+    assert.ok(findings.some(({ check, level }) => check === 'daemon' && level === 'ok'));
+  },
+  logs: async (host) => {
+    const { code, stdout, stderr } = await host.start('logs', '--config', host.config).outcome;
+    // The daemon may write to who has started it.
+    if (code === 0) assert.match(String(stdout), /"msg":/);
+    else assert.match(`${code} ${stderr}`, /^69 wins: cannot read the log: [^\n]+\n$/);
+  },
   doctor: async (host) => {
     const { code, stdout } = await host.start('doctor', '--json', '--config', host.config).outcome;
     const { findings } = json(String(stdout)) as { findings: { check: string; level: string }[] };

@@ -67,6 +67,13 @@ describe('the daemon on Windows', () => {
     await workspace.remove();
   });
 
+  it('runs the .exe that a path without an ending means', async () => {
+    const named = tool.replace(/\.exe$/, '');
+    assert.notEqual(named, tool);
+    const { code } = await workspace.client('prc', 'run', '--path', named, '--', exit, '7').outcome;
+    assert.equal(code, 7);
+  });
+
   it('tells its release', async () => {
     const { code, stdout } = await workspace.client('app', 'info').outcome;
     assert.equal(code, 0);

@@ -40,22 +40,29 @@ export async function showAudit(
   return EXIT.server.ok;
 }
 
-/** `wins srv audit verify`: whether the audit log is complete and unchanged, and what is wrong with it. */
+/** The options of `wins srv audit verify`. */
+export interface VerifyOptions extends AuditPlaceOptions {
+  /** SHA-256 digest of a line that must be there. */
+  readonly expect?: string | undefined;
+}
+
+/** `wins srv audit verify`: whether the audit log is unchanged and has no gap, and what is wrong with it. */
 export async function verifyAudit(
-  options: AuditPlaceOptions,
+  options: VerifyOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
   const directory = await auditPlace(options);
-  const verdict = await verifyAuditLog(directory);
+  const expect = options.expect?.toLowerCase();
+  const verdict = await verifyAuditLog(directory, expect === undefined ? {} : { expect });
   await show({
     value: { directory, ...verdict },
-    text: reportOf(directory, verdict),
+    text: reportOf(directory, verdict, expect !== undefined),
     names: verdict.problems.map(({ file, line }) => `${file}:${line}`),
   });
   return verdict.ok ? EXIT.server.ok : EXIT.server.altered;
 }
 
-function reportOf(directory: string, verdict: AuditVerdict): string {
+function reportOf(directory: string, verdict: AuditVerdict, isCompared: boolean): string {
   const { records, firstSeq, lastSeq, lastHash, lost, unfinishedBytes } = verdict;
   const lines = [`${escapeText(directory)}: ${records} records`];
   if (firstSeq !== undefined)
@@ -66,11 +73,12 @@ function reportOf(directory: string, verdict: AuditVerdict): string {
     lines.push(escapeText(`${file}:${line}: ${what}`));
   const more = verdict.problemCount - verdict.problems.length;
   if (more > 0) lines.push(`and ${more} more`);
-  lines.push(
-    verdict.ok
-      ? 'complete and unchanged'
-      : `not as it was written: ${verdict.problemCount} problems`,
-  );
+  if (!verdict.ok) lines.push(`not as it was written: ${verdict.problemCount} problems`);
+  else if (isCompared) lines.push('unchanged, without a gap, and with the line that was expected');
+  else {
+    const found = records === 0 ? 'nothing to verify' : 'unchanged and without a gap';
+    lines.push(`${found}; whether newer records were removed shows --expect alone`);
+  }
   return `${lines.join('\n')}\n`;
 }
 

@@ -1,5 +1,4 @@
 import { findConfigKeys, configKeys, type ConfigKey } from '@wins/config';
-import { judgeStart, MAX_EXECUTABLE_BYTES } from '@wins/process-manager';
 import type { WinsClient } from '@wins/wins-api';
 import {
   EXIT,
@@ -8,7 +7,7 @@ import {
   type CommandSurroundings,
   type Show,
 } from '@wins/wins-program';
-import { allowedBy } from '../configuration/allowed-executables.js';
+import { judgeStartHere } from '../configuration/judge-start-here.js';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import {
   portVerdict,
@@ -44,7 +43,7 @@ const NEXT_STEP: Readonly<Record<string, string>> = {
 
 /**
  * `wins srv config explain`: what a key of the config means; or whether a program or a port would be allowed, by which entry in
- * which line, or why not, by the very functions that judge. Ends with 1 when it would not be allowed.
+ * which line, or why not, by the very functions that judge. Ends as `wins cli explain` does, with 126, when it would not be allowed.
  */
 export async function explainConfig(
   options: ExplainOptions,
@@ -86,9 +85,7 @@ async function verdictOf(options: ExplainOptions): Promise<SubjectVerdict> {
   const loaded = await loadDaemonConfig(options.config);
   if (path === undefined) return portVerdict(port, loaded);
   const host = (await thisSystem()).processHost();
-  const question = { path, ...(sha256 !== undefined && { sha256 }) };
-  const context = { allowed: allowedBy(loaded.config), host, maxBytes: MAX_EXECUTABLE_BYTES };
-  return programVerdict(await judgeStart(question, context), sha256 !== undefined, loaded);
+  return programVerdict(await judgeStartHere({ path, sha256 }, loaded.config, host), true, loaded);
 }
 
 async function showVerdict(

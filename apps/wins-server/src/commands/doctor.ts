@@ -1,6 +1,7 @@
-import type { CommandSurroundings } from '@wins/wins-program';
+import { escapeText, type CommandSurroundings } from '@wins/wins-program';
 import { examine } from '../doctor/examine.js';
 import { exitCodeForFindings, reportValue, textReport } from '../doctor/report.js';
+import { headlineOf } from '../doctor/status.js';
 import { thisDoctorHost } from '../doctor/this-doctor-host.js';
 import { checkRegistries } from '../features/agent/check-registries.js';
 import { FEATURES } from '../features/features.js';
@@ -16,10 +17,12 @@ export async function runDoctor(
   { show }: CommandSurroundings,
 ): Promise<number> {
   const asked = options.registries ? [...FEATURES, { doctor: [checkRegistries] }] : FEATURES;
-  const findings = await examine(await thisDoctorHost(options.config), asked);
+  const host = await thisDoctorHost(options.config);
+  const headline = await headlineOf(host);
+  const findings = await examine(host, asked);
   await show({
-    value: reportValue(findings),
-    text: textReport(findings),
+    value: { status: headline, ...reportValue(findings) },
+    text: `${escapeText(headline)}\n\n${textReport(findings)}`,
     table: {
       headings: ['LEVEL', 'CHECK', 'FOUND', 'ADVICE'],
       rows: findings.map(({ check, level, found, advice = '' }) => [level, check, found, advice]),

@@ -1,15 +1,21 @@
 import type { Check, DoctorHost } from './doctor-host.js';
 import { ok, problem, warning, type Finding } from './finding.js';
 
-const MIB = 1024 * 1024;
-
 /** Whether the audit log can be written, by the daemon alone, and whether its newest file is unchanged. */
 export const checkAudit: Check = {
   name: 'audit',
   look: async (host, { config }) => {
     const name = 'audit';
-    const { path, place, faults, freeBytes } = await host.auditFolder(config);
-    if (place.kind === 'missing') return [ok(name, `there is no audit log in ${path} yet`)];
+    const { path, place, faults } = await host.auditFolder(config);
+    if (place.kind === 'missing') {
+      const isServed = await host.reachPipe(config.listen).then(
+        () => true,
+        () => false,
+      );
+      if (!isServed) return [ok(name, `there is no audit log in ${path} yet`)];
+      const found = `there is no audit log in ${path}, although a daemon serves: it was moved or removed, and what is recorded now cannot be found there`;
+      return [problem(name, found, 'put the folder back, or restart the daemon, which makes it')];
+    }
     const findings = faults.map((fault) =>
       problem(name, `${path}: ${fault}`, 'fix it: the daemon refuses what it cannot record'),
     );
@@ -17,12 +23,6 @@ export const checkAudit: Check = {
       const advice =
         'make it and the folders above it writable by the daemon alone: others could change what is recorded';
       findings.push(problem(name, `${path}: ${place.fault}`, advice));
-    }
-    const { maxFileBytes } = config.audit;
-    if (freeBytes !== undefined && freeBytes < maxFileBytes) {
-      const found = `${path}: its disk has ${Math.floor(freeBytes / MIB)} MiB left`;
-      const advice = `make room: a file of the log has up to ${Math.ceil(maxFileBytes / MIB)} MiB, and without a record nothing may start`;
-      findings.push(warning(name, found, advice));
     }
     return [...findings, ...(await verifyAudit(path, host))];
   },

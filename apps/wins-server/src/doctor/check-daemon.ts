@@ -1,6 +1,6 @@
 import { PipeError, type PipeErrorCode } from '@wins/pipe-transport';
 import type { ApplicationInfo } from '@wins/wins-api';
-import { adminPipeOf, messageOf, quoteText } from '@wins/wins-program';
+import { adminPipeOf, messageOf, quoteText, SERVICE_NAME } from '@wins/wins-program';
 import path from 'node:path';
 import { DaemonCallError } from '../daemon-call-error.js';
 import type { Check, DoctorHost } from './doctor-host.js';
@@ -38,6 +38,12 @@ export const checkDaemon: Check = {
   },
 };
 
+/** Beside a registered service no daemon is started by hand. */
+const START_DAEMON =
+  process.platform === 'win32'
+    ? `start the service: sc.exe start ${SERVICE_NAME}`
+    : 'start the daemon: by its service, or wins srv app run';
+
 /** What to do about a pipe that cannot be reached, by the reason. */
 const PIPE_ADVICE: Readonly<Record<PipeErrorCode, string>> = {
   accessDenied: "run this as an administrator or as the daemon's user",
@@ -45,11 +51,16 @@ const PIPE_ADVICE: Readonly<Record<PipeErrorCode, string>> = {
   closed: 'restart the daemon, and look at its log',
   invalidName: 'choose another name in the config ("listen", "proxy")',
   inUse: 'choose another name in the config: something else has this one',
-  notFound: 'start the daemon: wins srv app run',
+  notFound: START_DAEMON,
   securityUnavailable: 'find out who serves the pipe: it is not the daemon',
   timeout: 'restart the daemon: it takes no connections',
   unknown: "look at the daemon's log, then restart it",
 };
+
+/** What to do when a daemon cannot be reached, by the reason. */
+export function adviceForPipe(error: unknown): string {
+  return PIPE_ADVICE[error instanceof PipeError ? error.code : 'unknown'];
+}
 
 async function lookAtPipe(
   name: string,

@@ -1,6 +1,7 @@
 import type { AuditVerdict } from '../kernel/audit/verify-audit-log.js';
 import type { GuardedParts, LoadedConfig, WinsConfig } from '@wins/config';
-import type { RecoveredProcess } from '@wins/process-manager';
+import type { RecoveredProcess, StartVerdict } from '@wins/process-manager';
+import type { RingEvent } from '../kernel/events/ring-event.js';
 import type { RegistriesCheck } from '@wins/system-agent';
 import type { ApplicationInfo } from '@wins/wins-api';
 import type { CsiProxyStatusResponse, PlanStatusResponse } from '@wins/wins-api/contract';
@@ -31,8 +32,14 @@ export interface AuditFolder {
   readonly place: FileJudgement;
   /** Who else may look into it, or why this user cannot write there. */
   readonly faults: readonly string[];
-  /** Free bytes of its disk; absent when there is no folder. */
-  readonly freeBytes?: number;
+}
+
+/** What a daemon does at the moment. */
+export interface DaemonActivity {
+  /** Names of the runs that have not ended. */
+  readonly runs: readonly string[];
+  readonly tunnels: number;
+  readonly streams: number;
 }
 
 /** What the doctor asks about a host. Nothing here changes anything; a method that cannot look rejects. */
@@ -64,6 +71,20 @@ export interface DoctorHost {
   verifyAudit(directory: string): Promise<AuditVerdict>;
   /** How the latest upgrade of the service ended; undefined when there was none. */
   latestUpgrade(): Promise<UpgradeResult | undefined>;
+  /** The phase of an upgrade without an end, as its journal says; undefined when there is none. */
+  upgradeUnderWay(): Promise<string | undefined>;
+  /** Judges whether a listed program would start, its pinned digests included. */
+  judgeStart(path: string, config: WinsConfig): Promise<StartVerdict>;
+  /** Free bytes of the disk of a folder, which need not exist yet. */
+  freeBytes(folder: string): Promise<number>;
+  /** Events of the last 24 hours, the oldest first: those of the daemon, else those on the disk. @throws DaemonCallError */
+  recentEvents(name: string): Promise<readonly RingEvent[]>;
+  /** Descriptors of a process; undefined where the system has no such limit. */
+  descriptors(pid: number): Promise<{ readonly open: number; readonly most: number } | undefined>;
+  /** Connects to a port of the loopback for a second at most. */
+  dial(port: number): Promise<'open' | 'refused' | 'silent'>;
+  /** What the daemon does now. @throws DaemonCallError */
+  activity(name: string): Promise<DaemonActivity>;
   /** Connects to a pipe and hangs up. @throws PipeError */
   reachPipe(name: string): Promise<void>;
   /** @param wanted - `pipeAccess` of the config. */

@@ -26,7 +26,6 @@ const AUDIT_FOLDER: AuditFolder = {
   path: '/var/audit',
   place: TRUSTED,
   faults: [],
-  freeBytes: 2 ** 30,
 };
 const AUDIT_VERDICT: AuditVerdict = {
   ok: true,
@@ -56,6 +55,9 @@ async function loaded(config: unknown = CONFIG, tellsClientsApart = true): Promi
   });
 }
 
+/** An event of a time after that of the host. */
+const event = (seq: number, type: string) => ({ seq, type, time: '2026-01-01T00:00:00.000Z' });
+
 /** Rejects for one pipe alone. */
 const unreachable = (pipe: string, error: PipeError) => (name: string) =>
   name === pipe ? Promise.reject(error) : Promise.resolve();
@@ -77,6 +79,13 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
     auditFolder: gives(AUDIT_FOLDER),
     verifyAudit: gives(AUDIT_VERDICT),
     latestUpgrade: gives(undefined),
+    upgradeUnderWay: gives(undefined),
+    judgeStart: gives({ isPinned: false }),
+    freeBytes: gives(2 ** 30),
+    recentEvents: gives([]),
+    descriptors: gives(undefined),
+    dial: gives('open'),
+    activity: gives({ runs: [], tunnels: 0, streams: 0 }),
     reachPipe: gives(undefined),
     pipeAccess: gives({ found: 'mode 600, user 0', faults: [] }),
     daemonInfo: gives(WINS),
@@ -312,10 +321,51 @@ const WARNINGS: readonly Case[] = [
     found: /file differs/,
   },
   {
-    what: 'a disk without room for the audit log',
-    changes: { auditFolder: gives({ ...AUDIT_FOLDER, freeBytes: 3 * 2 ** 20 }) },
-    check: 'audit',
-    found: /3 MiB left/,
+    what: 'a disk that is nearly full',
+    changes: {
+      freeBytes: (folder) => Promise.resolve(folder.includes('audit') ? 3 * 2 ** 20 : 2 ** 30),
+    },
+    check: 'disk',
+    found: /its disk has 3 MiB free/,
+  },
+  {
+    what: 'a port on which nothing listens',
+    changes: { dial: gives('refused' as const) },
+    check: 'port',
+    found: /nothing listens on port 9796/,
+  },
+  {
+    what: 'a program whose port hangs',
+    changes: { dial: gives('silent' as const) },
+    check: 'port',
+    found: /9796 did not accept/,
+  },
+  {
+    what: 'a program whose port answered nothing',
+    changes: { recentEvents: gives([{ ...event(1, 'connectSlow'), port: 9796 }]) },
+    check: 'port',
+    found: /sent nothing for 15 s/,
+  },
+  {
+    what: 'a daemon that ended without an order',
+    changes: { recentEvents: gives([event(1, 'started'), event(2, 'started')]) },
+    check: 'history',
+    found: /ended once without an order/,
+  },
+  {
+    what: 'a daemon with few descriptors left',
+    changes: {
+      recentEvents: gives([event(1, 'started')]),
+      descriptors: gives({ open: 60, most: 70 }),
+    },
+    check: 'descriptors',
+    found: /60 of at most 70/,
+  },
+  {
+    what: 'an upgrade that was interrupted',
+    changes: { upgradeUnderWay: gives('stopping') },
+    check: 'upgrade',
+    found: /in phase stopping/,
   },
   {
     what: 'an audit log that lost records',
@@ -342,7 +392,10 @@ describe('the doctor', () => {
     const findings = await examine(host());
     expect(notOk(findings)).toEqual([]);
     expect(new Set(findings.map(({ check }) => check))).toEqual(
-      new Set(['versions', 'config', 'pipe', 'daemon', 'whitelist', 'orphans', 'audit']),
+      new Set([
+        ...['versions', 'config', 'pipe', 'daemon', 'whitelist', 'orphans', 'audit'],
+        ...['disk', 'port'],
+      ]),
     );
     expect(exitCodeForFindings(findings)).toBe(0);
   });

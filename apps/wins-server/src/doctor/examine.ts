@@ -2,6 +2,8 @@ import { ConfigError, lastGoodFile, parseConfig, type LoadedConfig } from '@wins
 import { messageOf } from '@wins/wins-program';
 import { checkDaemon, checkVersions } from './check-daemon.js';
 import { checkAudit } from './check-audit.js';
+import { checkDisk } from './check-disk.js';
+import { checkHistory } from './check-history.js';
 import { FEATURES } from '../features/features.js';
 import { isAboutEntry } from '../features/runs/check-white-list.js';
 import type { Feature } from '../kernel/feature.js';
@@ -9,7 +11,7 @@ import type { Check, DoctorHost } from './doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
 
 /** What is looked at whatever the daemon does. */
-const CHECKS: readonly Check[] = [checkDaemon, checkAudit];
+const CHECKS: readonly Check[] = [checkDaemon, checkAudit, checkDisk, checkHistory];
 
 /**
  * Examines a host, one check after another; a check that fails does not stop the others.
@@ -21,19 +23,24 @@ export async function examine(
   features: readonly Pick<Feature, 'doctor'>[] = FEATURES,
 ): Promise<readonly Finding[]> {
   const { loaded, isUsable, findings } = await checkConfig(host);
-  const all: Finding[] = [...(await run(checkVersions, host, loaded)), ...findings];
+  const all: Finding[] = [...(await runCheck(checkVersions, host, loaded)), ...findings];
   const checks = [
     ...CHECKS,
     ...features.flatMap(({ doctor = [] }) => doctor),
     ...host.systemChecks,
   ];
   for (const check of checks) {
-    if (isUsable || check.needsConfig !== true) all.push(...(await run(check, host, loaded)));
+    if (isUsable || check.needsConfig !== true) all.push(...(await runCheck(check, host, loaded)));
   }
   return all;
 }
 
-async function run({ name, look }: Check, host: DoctorHost, loaded: LoadedConfig) {
+/** Asks one check; what it throws becomes a warning. */
+export async function runCheck(
+  { name, look }: Check,
+  host: DoctorHost,
+  loaded: LoadedConfig,
+): Promise<readonly Finding[]> {
   try {
     return await look(host, loaded);
   } catch (error) {
@@ -42,7 +49,7 @@ async function run({ name, look }: Check, host: DoctorHost, loaded: LoadedConfig
 }
 
 /** Reads the config file; when it cannot be used, the other checks look at the defaults. */
-async function checkConfig(host: DoctorHost): Promise<{
+export async function checkConfig(host: DoctorHost): Promise<{
   readonly loaded: LoadedConfig;
   readonly isUsable: boolean;
   readonly findings: readonly Finding[];

@@ -4,10 +4,13 @@ import { hashFile, type FileTrust } from '@wins/trusted-files';
 import type { WinsClient } from '@wins/wins-api';
 import { csiProxyServiceDefinition, planServiceDefinition } from '@wins/wins-api/contract';
 import { COMMIT, messageOf, quoteText, VERSION, type ProcessHost } from '@wins/wins-program';
-import { access, constants, lstat, stat, statfs } from 'node:fs/promises';
+import { access, constants, lstat, stat } from 'node:fs/promises';
 import { release, type } from 'node:os';
 import path from 'node:path';
 import { heavyParts } from '../load-heavy-parts.js';
+import { judgeStartHere } from '../configuration/judge-start-here.js';
+import { activityOf, descriptorsOf, dial, freeBytes, recentEvents } from './host-facts.js';
+import { ruleWords } from '../kernel/audit/decision.js';
 import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';
 import { verifyAuditLog } from '../kernel/audit/verify-audit-log.js';
 import { askRunningDaemon, callRunningDaemon } from '../commands/running-daemon.js';
@@ -47,6 +50,7 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
   const { config: named, executable, system } = options;
   const security = system.pipeServerCheck?.();
   let host: ProcessHost | undefined;
+  let recent: ReturnType<DoctorHost['recentEvents']> | undefined;
   const processes = (): ProcessHost =>
     (host ??= sparingUpgrader(system.processHost(), executable, system.fileTrust()));
   const connect = (name: string) => connectPipe(name, { security });
@@ -74,6 +78,13 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     },
     verifyAudit: (directory) => verifyAuditLog(directory, { newestBytes: VERIFIED_BYTES }),
     latestUpgrade: () => loadUpgrader().latestUpgrade(),
+    upgradeUnderWay: () => loadUpgrader().upgradeUnderWay(),
+    judgeStart: (file, config) => judgeStartHere({ path: file }, config, processes()),
+    freeBytes,
+    recentEvents: (server) => (recent ??= recentEvents(server)),
+    descriptors: descriptorsOf,
+    dial,
+    activity: (server) => activityOf(server, QUESTION),
     reachPipe: async (name) => void (await connect(name)).destroy(),
     pipeAccess: (name) => socketAccess(resolvePipePath(name).address, system.fileTrust()),
     daemonInfo: (server) => {
@@ -117,14 +128,12 @@ async function judgementOf(check: Promise<void>): Promise<FileJudgement> {
     if (!(error instanceof ProcessError)) throw error;
     const { code, rule = 'unknown', message } = error;
     if (code === 'notFound') return { kind: 'missing' };
-    // The label of the threat model is for records.
-    if (code === 'pathNotTrusted')
-      return { kind: 'untrusted', fault: rule.replace(/^A\d+ /, ''), message };
+    if (code === 'pathNotTrusted') return { kind: 'untrusted', fault: ruleWords(rule), message };
     throw error;
   }
 }
 
-async function lookInto(directory: string): Promise<Pick<AuditFolder, 'faults' | 'freeBytes'>> {
+async function lookInto(directory: string): Promise<Pick<AuditFolder, 'faults'>> {
   const faults: string[] = [];
   const mode = (await stat(directory)).mode & 0o7777;
   if (process.platform !== 'win32' && (mode & OTHERS) !== 0) {
@@ -133,8 +142,7 @@ async function lookInto(directory: string): Promise<Pick<AuditFolder, 'faults' |
   await access(directory, constants.W_OK).catch((error: unknown) =>
     faults.push(`it cannot be written: ${messageOf(error)}`),
   );
-  const { bavail, bsize } = await statfs(directory);
-  return { faults, freeBytes: bavail * bsize };
+  return { faults };
 }
 
 /** Who may open a Unix socket, and who may put another in its place. */

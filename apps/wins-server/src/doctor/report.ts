@@ -1,11 +1,20 @@
 import { escapeText, EXIT } from '@wins/wins-program';
 import type { Finding } from './finding.js';
 
+/** Whether what is printed is for a terminal that shows colours (https://no-color.org). */
+function isPainted(): boolean {
+  return process.stdout.isTTY && !process.env['NO_COLOR'];
+}
+
+const COLOUR = { ok: 32, warning: 33, problem: 31 } as const;
+
 /** The report for people: a line for each finding, what to do below it. */
-export function textReport(findings: readonly Finding[]): string {
+export function textReport(findings: readonly Finding[], isColoured = isPainted()): string {
   const width = Math.max(...findings.map(({ check }) => check.length));
   const lines = findings.flatMap(({ check, level, found, advice }) => {
-    const line = `${level.padEnd('problem'.length)}  ${check.padEnd(width)}  ${escapeText(found)}`;
+    const word = level.padEnd('problem'.length);
+    const shown = isColoured ? `\u001b[${COLOUR[level]}m${word}\u001b[0m` : word;
+    const line = `${shown}  ${check.padEnd(width)}  ${escapeText(found)}`;
     return advice === undefined
       ? [line]
       : [line, `${' '.repeat(width + 11)}→ ${escapeText(advice)}`];

@@ -20,8 +20,8 @@ export function serviceFinding(seen: SeenService): Finding {
   const why = `the log says why it ended: ${logFolder}, and the event log`;
   const advice =
     seen.serviceExitCode === EXIT.server.config
-      ? `fix the config (wins srv config check), then start it: sc start ${SERVICE_NAME}; ${why}`
-      : `start it: sc start ${SERVICE_NAME}; ${why}`;
+      ? `fix the config (wins srv config check), then start it: sc.exe start ${SERVICE_NAME}; ${why}`
+      : `start it: sc.exe start ${SERVICE_NAME}; ${why}`;
   return problem('service', `${found}; ${lastExit(seen)}`, advice);
 }
 

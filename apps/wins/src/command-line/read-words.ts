@@ -2,7 +2,7 @@ import { quoteText, UsageError } from '@wins/wins-program';
 import { isGroup, type Command, type Group } from './command.js';
 import { GLOBAL_OPTIONS } from './global-options.js';
 import { oneOf, type Option, type Options } from './option.js';
-import { suggest } from './suggest.js';
+import { suggest, suggestCommand } from './suggest.js';
 
 /** From the root to the command that is meant. */
 export type WordPath = [Group, ...(Group | Command)[]];
@@ -87,10 +87,8 @@ class WordReader {
         ({ name, aliases }) => name === word || aliases?.includes(word),
       );
       if (found === undefined) {
-        const known = at.commands.flatMap(({ name, aliases = [], isHidden }) =>
-          isHidden === true ? [] : [name, ...aliases],
-        );
-        throw new UsageError(`unknown command ${quoteText(word)}${suggest(word, known)}`);
+        const hint = suggestCommand(word, this.#path[0], at);
+        throw new UsageError(`unknown command ${quoteText(word)}${hint}`);
       }
       this.#path.push(found);
       this.#known = optionsAt(this.#path);

@@ -1,13 +1,67 @@
 import { quoteText } from '@wins/wins-program';
 import { closestMatch } from 'leven';
+import { isGroup, type Command, type Group } from './command.js';
 
 /** The longest word of ours is much shorter: to compare others would take long and find nothing. */
 const LONGEST_WORD = 40;
+
+/** Words of other programs, and the commands here that do the same. */
+const SAME_MEANING: ReadonlyMap<string, string> = new Map([
+  ['bundle', 'support-bundle'],
+  ['diagnose', 'doctor'],
+  ['dump', 'support-bundle'],
+  ['exec', 'cli prc run'],
+  ['health', 'status'],
+  ['journal', 'logs'],
+  ['kill', 'cli prc stop'],
+  ['list', 'cli prc ls'],
+  ['log', 'logs'],
+  ['port-forward', 'cli proxy'],
+  ['ps', 'cli prc ls'],
+  ['remove', 'uninstall'],
+  ['run', 'cli prc run'],
+  ['start', 'cli prc run'],
+  ['tail', 'logs -f'],
+  ['validate', 'srv config check'],
+]);
 
 /** `; did you mean "run"?`, or nothing when no known word is similar. */
 export function suggest(word: string, known: readonly string[]): string {
   if (word.length > LONGEST_WORD) return '';
   const maxDistance = Math.min(2, Math.ceil(word.length / 2));
-  const found = closestMatch(word.toLowerCase(), known, { maxDistance });
+  return meant(closestMatch(word.toLowerCase(), known, { maxDistance }));
+}
+
+/**
+ * The command that an unknown word may mean: what the word means elsewhere, then a command of that name below `at` or anywhere in the
+ * tree, then one of `at` that is spelled like it. A similar spelling alone would answer "top" with "up".
+ */
+export function suggestCommand(word: string, root: Group, at: Group): string {
+  const named = SAME_MEANING.get(word) ?? pathTo(word, at) ?? pathTo(word, root);
+  if (named !== undefined) return meant(`wins ${named}`);
+  const known = at.commands.flatMap(({ name, aliases = [], isHidden }) =>
+    isHidden === true ? [] : [name, ...aliases],
+  );
+  return suggest(word, known);
+}
+
+/** The words of the first command of that name, those nearer to the group first. */
+function pathTo(word: string, group: Group): string | undefined {
+  let level: readonly (readonly [string, Group | Command])[] = [['', group]];
+  while (level.length > 0) {
+    const next = level.flatMap(([path, node]) =>
+      isGroup(node) ? node.commands.map((each) => [`${path} ${each.name}`, each] as const) : [],
+    );
+    const found = next.find(
+      ([, { name, aliases, isHidden }]) =>
+        isHidden !== true && (name === word || aliases?.includes(word)),
+    );
+    if (found !== undefined) return `${group.name === 'wins' ? '' : group.name}${found[0]}`.trim();
+    level = next;
+  }
+  return undefined;
+}
+
+function meant(found: string | undefined): string {
   return found === undefined ? '' : `; did you mean ${quoteText(found)}?`;
 }

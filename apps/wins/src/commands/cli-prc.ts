@@ -77,8 +77,18 @@ const stop = command({
   page: 'architecture.md',
   environment: PIPE_ENVIRONMENT,
   positional: { name: 'name', describe: 'the name that prc ls prints', completes: 'runs' },
-  options: { output: dataOutput, ...daemonOptions() },
-  examples: [['cli prc stop rancher-wins-nginx', 'stop it, whichever client started it']],
+  details:
+    'The run is asked to end, and ended by force after 10 s. With --now it is ended by force at once, which is for the client that started it ' +
+    'and for administrators of the host.',
+  options: {
+    now: switchOption('End it by force at once'),
+    output: dataOutput,
+    ...daemonOptions(),
+  },
+  examples: [
+    ['cli prc stop rancher-wins-nginx', 'stop it, whichever client started it'],
+    ['cli prc stop --now rancher-wins-nginx', 'without waiting for its end in good order'],
+  ],
   run: (values, { word }, more) => client().stopProcess({ ...values, name: word }, more),
 });
 
@@ -108,11 +118,23 @@ const stats = command({
   run: (values, { word }, more) => client().showStats({ ...values, name: word }, more),
 });
 
+const top = command({
+  name: 'top',
+  summary: 'Follow the processor time and memory of runs, with bars',
+  details:
+    'Shows what prc stats -w shows. A full bar of processor time is one processor, a full bar of memory is the run that has most.',
+  page: 'observability.md',
+  environment: PIPE_ENVIRONMENT,
+  options: { output: dataOutput, ...daemonOptions() },
+  examples: [['cli prc top', 'until Ctrl-C']],
+  run: (values, _given, more) => client().showStats({ ...values, watch: true, bars: true }, more),
+});
+
 /** `wins cli prc` */
 export const processes: Group = {
   name: 'prc',
   aliases: ['process'],
   summary: 'Run, list, measure and stop programs on the host',
   page: 'architecture.md',
-  commands: [run, ls, stats, stop],
+  commands: [run, ls, stats, top, stop],
 };

@@ -10,7 +10,7 @@ async function complete(...words: string[]) {
 
 const COMMANDS = [
   ...['cli', 'srv', 'up', 'install', 'join', 'leave', 'uninstall', 'suc'],
-  ...['doctor', 'support-bundle', 'completion', 'version', 'help'],
+  ...['status', 'doctor', 'logs', 'support-bundle', 'completion', 'version', 'help'],
 ];
 
 describe('what may follow', () => {
@@ -19,7 +19,7 @@ describe('what may follow', () => {
     [['s'], COMMANDS],
     [
       ['client', 'prc', ''],
-      ['run', 'ls', 'stats', 'stop'],
+      ['run', 'ls', 'stats', 'top', 'stop'],
     ],
     [
       ['completion', ''],

@@ -4,9 +4,11 @@ import { cli } from './cli.js';
 import { completion } from './completion.js';
 import { textOutput } from './daemon-options.js';
 import { doctor } from './doctor.js';
+import { logs } from './logs.js';
 import { nodeCommands } from './node.js';
 import { srv } from './srv/srv.js';
 import { stackdump } from './stackdump.js';
+import { status } from './status.js';
 import { supportBundle } from './support-bundle.js';
 import { upIn } from './up.js';
 
@@ -46,7 +48,9 @@ export const root = rootOf([
   srv,
   upIn(),
   ...nodeCommands,
+  status,
   doctor,
+  logs,
   supportBundle,
   completion,
   version,

@@ -70,6 +70,8 @@ describe('judgeExecutablePath', () => {
     ['A15', 'C:\\etc\\nginx\\nginx.ex', 'A15 not listed'],
     ['A20', 'C:\\etc\\run.BAT', 'A20 batch file'],
     ['A20', 'C:\\etc\\run.cmd', 'A20 batch file'],
+    ['A20', 'C:\\etc\\run.PS1', 'A20 no program'],
+    ['A20', 'C:\\etc\\setup.msi', 'A20 no program'],
     ['reserved', 'C:\\etc\\Rancher-Wins-nginx.exe', 'name reserved for verified copies'],
   ])('%s: refuses %j on Windows', (_attack, path, rule) => {
     expect(judge(path, NGINX)).toMatchObject({ allowed: false, rule });

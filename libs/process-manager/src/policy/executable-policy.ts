@@ -13,6 +13,10 @@ import {
   stagedPathOf,
 } from './parsed-path.js';
 
+/** Endings with which CreateProcess finds no program: another one would have to open the file. */
+const NO_PROGRAM =
+  /\.(?:ps1|psm1|psd1|vbs|vbe|js|jse|wsf|wsh|msi|msp|lnk|url|py|pyw|rb|pl|sh|jar|txt|md|json|ya?ml|xml|ini|reg|inf|zip|dll|sys)$/;
+
 /** One program that clients may run. */
 export interface AllowedExecutable {
   /** Absolute path, in the dialect of the host. */
@@ -161,6 +165,8 @@ export function doubtAllowedExecutables(
         'its clients may set any variable ("envs: any"); wanted the names that they need',
       );
     }
+    if (/(?! )\p{Zs}/u.test(entry.path))
+      doubts.push('it has a blank that is no space, as pasted text may; wanted a space, or none');
     if ((entry.args ?? 'any') === 'any' && isKnownTool(parsed)) {
       doubts.push('it runs what its arguments name, and any are allowed; wanted "args"');
     }
@@ -187,8 +193,9 @@ function parseExecutable(path: string, dialect: PathDialect): ParsedPath | PathR
   const name = dialect === 'windows' ? foldAscii(parsed.baseName) : parsed.baseName;
   // A listed file of that name would be overwritten by the verified copy of its neighbour.
   if (name.startsWith(PROCESS_NAME_PREFIX)) return { refused: 'name reserved for verified copies' };
-  if (dialect === 'windows' && /\.(?:bat|cmd)$/.test(name)) return { refused: 'A20 batch file' };
-  return parsed;
+  if (dialect !== 'windows') return parsed;
+  if (/\.(?:bat|cmd)$/.test(name)) return { refused: 'A20 batch file' };
+  return NO_PROGRAM.test(name) ? { refused: 'A20 no program' } : parsed;
 }
 
 function faultOf(entry: AllowedExecutable, dialect: PathDialect): string | undefined {

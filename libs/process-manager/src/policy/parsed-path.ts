@@ -14,6 +14,7 @@ export type PathRule =
   | 'A13 control or invisible character'
   | 'A14 environment expansion'
   | 'A20 batch file'
+  | 'A20 no program'
   | 'name reserved for verified copies';
 
 const WORDS: Readonly<Record<PathRule, string>> = {
@@ -33,6 +34,8 @@ const WORDS: Readonly<Record<PathRule, string>> = {
     'it has a control or an invisible character in it; wanted none',
   'A14 environment expansion': 'it has "%" in it, and no variable is expanded; wanted the path',
   'A20 batch file': 'it is a batch file, which needs a shell; wanted a program',
+  'A20 no program':
+    'its ending is that of a script or a document, which Windows does not start; wanted a program',
   'name reserved for verified copies':
     'its name begins with "rancher-wins-", as verified copies do; wanted another name',
 };

@@ -70,7 +70,7 @@ export function requireBytes(
   if (pins !== undefined && !pins.some((pin) => pin.toLowerCase() === sha256)) {
     throw new ProcessError(
       'digestNotPinned',
-      `cannot run ${quoteText(source)}: its sha256 ${sha256} is not among the ${pins.length} pinned for this path`,
+      `cannot run ${quoteText(source)}: its sha256 ${sha256} is not among the ${pins.length} pinned for this path; if the file is meant, add it to "sha256" of its entry`,
       { path: source, rule: 'A17 digest not pinned' },
     );
   }

@@ -1,4 +1,5 @@
-import { errnoOf, quoteText, type RememberedProcess } from '@wins/wins-program';
+import { fileSystemError } from '@wins/trusted-files';
+import { errnoOf, messageOf, quoteText, type RememberedProcess } from '@wins/wins-program';
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -8,13 +9,17 @@ import {
   readFileSync,
   readdirSync,
   rmSync,
+  renameSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import path from 'node:path';
 
 import { ProcessError } from '../process-error.js';
 
 const MAX_RECORD_BYTES = 64 * 1024;
+/** Bytes for the number and the start token of a process; more take room of their own. */
+const ROOM_FOR_PROCESS = 256;
 
 export interface RunRecord extends RememberedProcess {
   readonly name: string;
@@ -54,33 +59,55 @@ export class RunRecords {
     this.lineage = lineageOf(directory);
   }
 
-  /** @throws ProcessError `stateUnavailable`. */
-  write(record: RunRecord): void {
+  /**
+   * Takes the room for a record before its process exists, so that a full disk refuses a start instead of ending one.
+   *
+   * @throws ProcessError `stateUnavailable`.
+   */
+  reserve(record: Omit<RunRecord, 'pid' | 'startToken'>): void {
+    const room = `${JSON.stringify(record)}${' '.repeat(ROOM_FOR_PROCESS)}`;
     try {
-      writeFileSync(this.#fileOf(record.mark), JSON.stringify(record), {
-        flag: 'wx',
-        mode: 0o600,
-      });
+      writeFileSync(this.#reservedFor(record.mark), room, { flag: 'wx', mode: 0o600 });
     } catch (error) {
-      const message = `cannot record the run in ${quoteText(this.#directory)}: ${String(error)}`;
-      throw new ProcessError('stateUnavailable', message, { cause: error, mark: record.mark });
+      this.remove(record.mark);
+      throw unrecorded(error, this.#directory, record.mark);
     }
   }
 
-  /** Forgets a run; a failure leaves a record that the next recovery finds stale. */
+  /** Writes the record over the room that was reserved for it. @throws ProcessError `stateUnavailable`. */
+  write(record: RunRecord): void {
+    const { mark } = record;
+    try {
+      const file = openSync(this.#reservedFor(mark), 'r+');
+      try {
+        const { size } = fstatSync(file);
+        writeSync(file, JSON.stringify(record).padEnd(size));
+      } finally {
+        closeSync(file);
+      }
+      renameSync(this.#reservedFor(mark), this.#fileOf(mark));
+    } catch (error) {
+      throw unrecorded(error, this.#directory, mark);
+    }
+  }
+
+  /** Forgets a run, or what was reserved for it; a failure leaves a record that the next recovery finds stale. */
   remove(mark: string): void {
     remove(this.#fileOf(mark));
+    remove(this.#reservedFor(mark));
   }
 
   /**
    * Reads all records. What has the name of one but is a link, over 64 KiB, or not what we write is
-   * removed and reported; what cannot be read is reported; files of other names are left alone.
+   * removed and reported; what cannot be read is reported; room of a start that never came is freed; files of other names are left alone.
    *
    * @throws ProcessError `stateUnavailable` when the directory cannot be read.
    */
   readAll(): RecordsFound {
     const found = this.read();
     for (const { file, isUnread } of found.ignored) if (!isUnread) remove(file);
+    for (const name of this.#names())
+      if (/^[0-9a-f]{32}\.reserved$/.test(name)) remove(path.join(this.#directory, name));
     return found;
   }
 
@@ -115,6 +142,18 @@ export class RunRecords {
   #fileOf(mark: string): string {
     return path.join(this.#directory, `${mark}.json`);
   }
+
+  #reservedFor(mark: string): string {
+    return path.join(this.#directory, `${mark}.reserved`);
+  }
+}
+
+function unrecorded(cause: unknown, directory: string, mark: string): ProcessError {
+  const isFull = ['ENOSPC', 'EDQUOT'].includes(errnoOf(cause) ?? '');
+  const found = isFull
+    ? `the disk of ${quoteText(directory)} is full (state folder); free space there`
+    : messageOf(fileSystemError(cause, 'write the record of the run in', directory));
+  return new ProcessError('stateUnavailable', `cannot start a run: ${found}`, { cause, mark });
 }
 
 function remove(file: string): void {

@@ -47,6 +47,8 @@ export interface Upgrader {
   offerUpgrade(offer: OfferedProgram): Promise<OfferOutcome>;
   /** How the latest upgrade of a service ended; undefined when there was none. */
   latestUpgrade(service?: string): Promise<UpgradeResult | undefined>;
+  /** The phase of an upgrade of a service that has no end yet, `unreadable` for a journal that is none; undefined when there is none. */
+  upgradeUnderWay(service?: string): Promise<string | undefined>;
 }
 
 /** What came of an offer. */

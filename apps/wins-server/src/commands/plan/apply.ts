@@ -1,5 +1,12 @@
 import { planServiceDefinition, type PlanApplyResponse } from '@wins/wins-api/contract';
-import { EXIT, quoteText, UsageError, type CommandSurroundings } from '@wins/wins-program';
+import { fileSystemError } from '@wins/trusted-files';
+import {
+  EXIT,
+  messageOf,
+  quoteText,
+  UsageError,
+  type CommandSurroundings,
+} from '@wins/wins-program';
 import { open } from 'node:fs/promises';
 import { callRunningDaemon, type RunningDaemonOptions } from '../running-daemon.js';
 import { safeLines } from '../safe-lines.js';
@@ -33,7 +40,8 @@ async function readPlan(file: string): Promise<Buffer> {
   try {
     handle = await open(file);
   } catch (cause) {
-    throw new UsageError(`--file: cannot read ${quoteText(file)}: ${String(cause)}`, { cause });
+    const found = messageOf(fileSystemError(cause, 'read the plan', file));
+    throw new UsageError(`--file: ${found}`, { cause });
   }
   try {
     const { size } = await handle.stat();

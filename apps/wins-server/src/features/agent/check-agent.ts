@@ -1,6 +1,6 @@
 import type { WinsConfig } from '@wins/config';
 import type { PlanStatusResponse } from '@wins/wins-api/contract';
-import { messageOf } from '@wins/wins-program';
+import { messageOf, quoteText } from '@wins/wins-program';
 import { agentSettings, isOff, type AgentSettings } from './agent-settings.js';
 import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from '../../doctor/finding.js';
@@ -73,15 +73,25 @@ async function judgeConnection(
 /** States in which the daemon and the API server do not know of each other. */
 const APART = new Set(['starting', 'disconnected', 'unregistered', 'noSecret', 'unwritten']);
 
-function judgeSource({ Source, State, Problem }: PlanStatusResponse['Sources'][number]): Finding {
+function judgeSource(source: PlanStatusResponse['Sources'][number]): Finding {
+  const { Source, State, Problem, Failure } = source;
   const isApart = Source === 'remote' && APART.has(State);
   const wrong = Problem === '' && isApart ? 'the daemon has not read its Secret yet' : Problem;
   if (wrong === '') return ok(NAME, `${Source}: ${State}`);
   const advice = 'see wins srv plan status, and the log';
-  return (isApart ? problem : warning)(NAME, `${Source}: ${State}: ${wrong}`, advice);
+  const said = Failure?.Stderr.trim().split(/\r?\n/).at(-1) ?? '';
+  const failed =
+    Failure === undefined
+      ? ''
+      : `: instruction ${quoteText(Failure.Instruction)} ended with ${Failure.ExitCode}${said === '' ? '' : `: ${said}`}`;
+  return (isApart ? problem : warning)(NAME, `${Source}: ${State}: ${wrong}${failed}`, advice);
 }
 
-async function judgePlans({ listen }: WinsConfig, host: DoctorHost): Promise<readonly Finding[]> {
+/** Where the plans of the node stand, as the daemon tells. */
+export async function judgePlans(
+  { listen }: Pick<WinsConfig, 'listen'>,
+  host: Pick<DoctorHost, 'planStatus' | 'now'>,
+): Promise<readonly Finding[]> {
   let status: PlanStatusResponse;
   try {
     status = await host.planStatus(listen);

@@ -1,4 +1,4 @@
-import type { ConfigProblem } from '@wins/config';
+import type { ConfigProblem, WinsConfig } from '@wins/config';
 import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
 import { ok, problem, warning, type Finding } from '../../doctor/finding.js';
 
@@ -20,7 +20,7 @@ export const checkWhiteList: Check = {
     const isFault = ({ code }: ConfigProblem): boolean => code === 'wrongValue';
     for (const [index, { path }] of processPaths.entries()) {
       const told = warnings.filter(({ keyPath }) => keyPath === `${ENTRY}${index}]`);
-      if (!told.some(isFault)) findings.push(await judgeProgram(path, host));
+      if (!told.some(isFault)) findings.push(await judgeProgram(path, host, config));
       for (const one of told) {
         findings.push((isFault(one) ? problem : warning)(name, one.message, one.nextStep));
       }
@@ -35,9 +35,13 @@ export function isAboutEntry({ keyPath }: ConfigProblem): boolean {
   return keyPath.startsWith(ENTRY);
 }
 
-async function judgeProgram(path: string, host: DoctorHost): Promise<Finding> {
+async function judgeProgram(path: string, host: DoctorHost, config: WinsConfig): Promise<Finding> {
   const judgement = await host.judgeFile(path);
-  if (judgement.kind === 'trusted') return ok('whitelist', `${path} may run`);
+  if (judgement.kind === 'trusted') {
+    const { refusal } = await host.judgeStart(path, config);
+    if (refusal === undefined) return ok('whitelist', `${path} may run`);
+    return problem('whitelist', refusal.message, 'the daemon refuses it until then');
+  }
   if (judgement.kind === 'missing') {
     return warning('whitelist', `${path} does not exist`, 'install it, or take it off the list');
   }

@@ -32,7 +32,7 @@ export const servedProcessDefinition: typeof processServiceDefinition = {
 /** Serves wins.ProcessService: decodes, calls the process manager, encodes. */
 export function createProcessService(
   manager: () => Pick<ProcessManager, 'find' | 'list' | 'start'>,
-  connections: Pick<Connections, 'ownerOf'>,
+  connections: Pick<Connections, 'clientOf' | 'ownerOf'>,
 ): ProcessServiceServer {
   const find = (name: ProcessName | undefined): ManagedProcess =>
     manager().find({
@@ -125,8 +125,10 @@ export function createProcessService(
         .then(() => {
           const { Data, Force: force } = call.request;
           const process = find(Data);
-          // For operators: every client that may open the pipe may stop every run; only its own may deny it an end in good order.
-          const runId = force ? (Data?.RunID ?? '') : process.runId;
+          // For operators: every client that may open the pipe may stop every run; only its own, and an administrator of the host, may deny it an
+          // end in good order.
+          const mayStop = !force || connections.clientOf(call).isAdministrator;
+          const runId = mayStop ? process.runId : (Data?.RunID ?? '');
           return process.stop(connections.ownerOf(call).id, { runId, force });
         })
         .then(

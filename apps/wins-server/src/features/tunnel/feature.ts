@@ -3,6 +3,7 @@ import type { MetricRegistry } from '../metrics/metric-registry.js';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import { ensurePipeFolder } from '../../kernel/ensure-pipe-folder.js';
 import type { Feature, FeatureView, Kernel, RunningFeature } from '../../kernel/feature.js';
+import { checkPorts } from './check-ports.js';
 import { openTunnelEndpoint, type TunnelEndpoint } from './tunnel-endpoint.js';
 
 export interface TunnelSettings {
@@ -31,6 +32,7 @@ export const tunnel: Feature<TunnelSettings, Tunnel> = {
     });
     return { ...endpoint, configure: ({ allowedPorts }) => endpoint.allowPorts(allowedPorts) };
   },
+  doctor: [checkPorts],
   metrics: tunnelMetrics,
 };
 

@@ -7,7 +7,7 @@ import {
 import type { Feature, Kernel, RunningFeature } from '../../kernel/feature.js';
 import { thisSystem } from '../../this-system.js';
 import { UPGRADE_OUTCOMES } from '../metrics/metric-table.js';
-import { checkWatchedFile } from './check-watched-file.js';
+import { checkUpgrade } from './check-upgrade.js';
 import { loadUpgrader } from './upgrader.js';
 
 export interface UpgradeSettings {
@@ -45,7 +45,7 @@ export const upgrade: Feature<UpgradeSettings, RunningFeature<UpgradeSettings>> 
       },
     };
   },
-  doctor: [checkWatchedFile],
+  doctor: [checkUpgrade],
   metrics: (metrics) => (event) => {
     if (event.type !== 'kept' || event.event !== EVENT) return;
     const { outcome } = event.facts;

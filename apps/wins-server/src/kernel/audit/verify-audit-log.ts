@@ -42,24 +42,28 @@ export interface AuditVerdict {
  * last lines are missing shows only to who knows their number or `lastHash`.
  *
  * @param options - `newestBytes`: of the newest file alone, and only so much of its end; lines then count from where reading began,
- * and what is missing before is not noticed.
+ * and what is missing before is not noticed. `expect`: SHA-256 of a line that must be
+ * there, in lower case.
  * @throws TrustedFileError for a file that is a link or cannot be read; what Node throws for a folder that cannot be read.
  */
 export async function verifyAuditLog(
   directory: string,
-  { newestBytes }: { readonly newestBytes?: number } = {},
+  { newestBytes, expect }: { readonly newestBytes?: number; readonly expect?: string } = {},
 ): Promise<AuditVerdict> {
   const isPart = newestBytes !== undefined;
   const files = auditFiles(directory);
   const numbers = (await files.numbers()).slice(isPart ? -1 : 0);
   const check = new ChainCheck(files, isPart);
+  let isExpectedThere = expect === undefined;
   for (const number of numbers) {
     // The oldest file may be removed while we read; a later one that is missing breaks the chain for another reason than an edit.
     const limits = { maxLineBytes: MAX_LINE_BYTES, lastBytes: newestBytes };
     for await (const line of files.lines(number, { ...limits, mustExist: !check.isEmpty })) {
       check.add(number, line, number === numbers.at(-1));
+      isExpectedThere ||= line.sha256 === expect;
     }
   }
+  if (!isExpectedThere) check.misses(numbers.at(-1) ?? 1);
   return check.verdict();
 }
 
@@ -118,6 +122,11 @@ class ChainCheck {
     }
     this.#lastSeq = record.seq;
     this.#look(record);
+  }
+
+  /** The line with the digest that someone kept is not there. */
+  misses(file: number): void {
+    this.#complain(file, 0, 'no line has the expected digest: the log was cut or replaced');
   }
 
   verdict(): AuditVerdict {

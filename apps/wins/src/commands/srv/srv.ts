@@ -1,4 +1,10 @@
-import { choiceOption, numberOption, switchOption, textOption } from '../../command-line/option.js';
+import {
+  choiceOption,
+  digestOption,
+  numberOption,
+  switchOption,
+  textOption,
+} from '../../command-line/option.js';
 import { command, type Group } from '../../command-line/command.js';
 import { server } from '../../load-applications.js';
 import { allowDropOption } from '../allow-drop.js';
@@ -115,7 +121,7 @@ const schema = command({
 const explain = command({
   name: 'explain',
   summary: 'Print what a key means, or whether a program or port would be allowed',
-  details: 'The exit code is 1 if it would not be allowed.',
+  details: 'The exit code is 126 if it would not be allowed.',
   page: 'config.md',
   inherits,
   positional: {
@@ -191,10 +197,20 @@ const show = command({
 
 const verify = command({
   name: 'verify',
-  summary: 'Check that the audit log is complete and unchanged',
+  summary: 'Check that the audit log is unchanged and has no gap',
+  details:
+    'A chain without a key shows what was edited, removed or put in between. That the newest records are missing shows only to who ' +
+    'kept the number or the digest of the last line elsewhere: give it with --expect.',
   page: 'threat-model.md',
   inherits,
-  options: { directory, output: textOutput },
+  options: {
+    directory,
+    expect: digestOption(
+      'expect',
+      'SHA-256 digest of a last line that was noted before: it must be a line of the log',
+    ),
+    output: textOutput,
+  },
   examples: [['srv audit verify', 'the audit log of this host']],
   run: (values, _given, more) => server().verifyAudit(values, more),
 });

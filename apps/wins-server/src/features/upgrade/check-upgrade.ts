@@ -2,18 +2,26 @@ import { watchedPath } from '@wins/service-upgrade';
 import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
 import { ok, problem, warning, type Finding } from '../../doctor/finding.js';
 
-/** Whether an upgrade to the watched file would begin, and how the latest upgrade ended. */
-export const checkWatchedFile: Check = {
+/** Whether an upgrade to the watched file would begin, how the latest upgrade ended, and whether one was interrupted. */
+export const checkUpgrade: Check = {
   name: 'upgrade',
-  needsConfig: true,
-  look: async (host, { config: { upgrade } }) => {
-    if (upgrade.mode !== 'watching') return [];
-    return [
-      await judgeWatched(upgrade.watchingPath, host),
-      ...reportUpgrade(await host.latestUpgrade()),
-    ];
-  },
+  look: async (host, { config: { upgrade } }) => [
+    ...(upgrade.mode === 'watching' ? [await judgeWatched(upgrade.watchingPath, host)] : []),
+    ...(await judgeUpgrades(host)),
+  ],
 };
+
+/** How the latest upgrade ended, unless one is under way or was interrupted: that is what counts then. */
+export async function judgeUpgrades(
+  host: Pick<DoctorHost, 'latestUpgrade' | 'upgradeUnderWay'>,
+): Promise<readonly Finding[]> {
+  const phase = await host.upgradeUnderWay();
+  if (phase === undefined) return reportUpgrade(await host.latestUpgrade());
+  const found = `an upgrade is under way, or was interrupted, in phase ${phase}`;
+  const advice =
+    'if no wins up runs, start the service or run wins up again: both finish it or undo it';
+  return [warning('upgrade', found, advice)];
+}
 
 async function judgeWatched(written: string, host: DoctorHost): Promise<Finding> {
   // A config with a path that is not absolute was refused.

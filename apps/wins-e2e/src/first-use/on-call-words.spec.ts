@@ -1,0 +1,110 @@
+import { readdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { runWins } from '../testing/built-program.js';
+import { Daemon } from '../testing/daemon.js';
+import { Workspace } from '../testing/workspace.js';
+
+/** Words that somebody on call types, and the command that is meant. */
+const MEANT = [
+  ['top', 'cli prc top'],
+  ['run', 'cli prc run'],
+  ['ps', 'cli prc ls'],
+  ['prc', 'cli prc'],
+  ['kill', 'cli prc stop'],
+  ['events', 'srv events'],
+  ['audit', 'srv audit'],
+  ['config', 'srv config'],
+  ['proxy', 'cli proxy'],
+  ['validate', 'srv config check'],
+  ['cli prc logs', 'logs'],
+  ['cli prc status', 'status'],
+  ['cli prc kill', 'cli prc stop'],
+] as const;
+
+describe('the words of who is on call', () => {
+  let workspace: Workspace;
+  let tool: string;
+  let config: string;
+  beforeEach(() => {
+    workspace = new Workspace();
+    tool = workspace.script('tool', 'exit 0');
+    config = workspace.config([tool], { audit: { directory: workspace.path('audit') } });
+  });
+  afterEach(() => workspace[Symbol.dispose]());
+  const wins = async (...words: string[]) => {
+    const { code, stdout, stderr } = await runWins(words, workspace.environment);
+    return { code, stdout: String(stdout), stderr };
+  };
+
+  it.each(MEANT)('are answered by what they mean: %s is %s', async (words, command) => {
+    const { code, stderr } = await wins(...words.split(' '));
+    expect(code).toBe(64);
+    expect(stderr).toContain(`; did you mean "wins ${command}"? Run`);
+  });
+
+  it('get one verdict in one form and with one exit code, from the daemon and from the file', async () => {
+    await using _daemon = await Daemon.start(workspace, config);
+    const asked = ['--port', '8000', '-o', 'json'];
+    const fromDaemon = await wins('cli', 'explain', ...asked);
+    const fromFile = await wins('srv', 'config', 'explain', '--config', config, ...asked);
+    expect([fromDaemon.code, fromFile.code]).toEqual([126, 126]);
+    const verdict = JSON.parse(fromDaemon.stdout) as object;
+    expect(verdict).toMatchObject({ subject: 'port 8000', allowed: false, code: 'port-allowed' });
+    expect(JSON.parse(fromFile.stdout)).toMatchObject(verdict);
+  });
+
+  it('get a plan that is not there told in words', async () => {
+    const { code, stderr } = await wins('srv', 'plan', 'apply', '--file', './nope');
+    expect(code).toBe(64);
+    expect(stderr).toMatch(/--file: cannot read the plan .*no such file/);
+    expect(stderr).not.toContain('ENOENT');
+  });
+
+  it('learn what a verification cannot see, and see it with a digest that was noted', async () => {
+    {
+      await using _daemon = await Daemon.start(workspace, config);
+      await wins('cli', 'prc', 'run', '--path', tool);
+    }
+    const verify = (...more: string[]) =>
+      wins('srv', 'audit', 'verify', '--config', config, ...more);
+    const whole = await verify('-o', 'json');
+    const { lastHash } = JSON.parse(whole.stdout) as { lastHash: string };
+    expect((await verify()).stdout).toContain('whether newer records were removed shows --expect');
+    expect(await verify('--expect', lastHash)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('with the line that was expected') as string,
+    });
+    const folder = workspace.path('audit', 'rancher_wins');
+    for (const name of readdirSync(folder)) truncateSync(`${folder}/${name}`);
+    expect(await verify()).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('nothing to verify') as string,
+    });
+    expect(await verify('--expect', lastHash)).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('the log was cut or replaced') as string,
+    });
+  });
+
+  it('find events whose facts are quoted where they have blanks, without numbers of the threat model', async () => {
+    await using _daemon = await Daemon.start(workspace, config);
+    await wins('cli', 'prc', 'run', '--path', workspace.script('other', ''));
+    const { stdout } = await wins('srv', 'events', '--config', config);
+    expect(stdout).toMatch(/ client="pid=\d+ uid=\d+" /);
+    expect(stdout).toContain('rule="not listed"');
+  });
+
+  it('are warned of a blank that is no space in a path, which is shown', async () => {
+    writeFileSync(config, JSON.stringify({ white_list: { processPaths: ['/opt/a\u00a0b'] } }));
+    const { code, stderr, stdout } = await wins('srv', 'config', 'check', '--config', config);
+    expect(code).toBe(0);
+    expect(stderr + stdout).toContain('"/opt/a\\u00a0b": it has a blank that is no space');
+  });
+
+  it('are told of an ending that Windows does not start', async () => {
+    writeFileSync(config, JSON.stringify({ white_list: { processPaths: ['c:/tools/run.ps1'] } }));
+    const words = ['srv', 'config', 'check', '--config', config, '--platform', 'windows'];
+    const { code, stderr } = await wins(...words);
+    expect(code).toBe(78);
+    expect(stderr).toContain('a script or a document, which Windows does not start');
+  });
+});

@@ -1,0 +1,214 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { runWins, startWins } from '../testing/built-program.js';
+import { Daemon } from '../testing/daemon.js';
+import { freePorts } from '../testing/tunnel/tunnel.js';
+import { fakeRelease } from '../testing/upgrade/fake-release.js';
+import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
+import { mayMount, wherePossible } from '../testing/where-possible.js';
+import { WINS, Workspace } from '../testing/workspace.js';
+
+interface Report {
+  readonly healthy: boolean;
+  readonly findings: readonly {
+    readonly check: string;
+    readonly level: string;
+    readonly found: string;
+  }[];
+}
+
+const DISK_BYTES = 2 * 1024 * 1024;
+
+describe('who is on call', () => {
+  let workspace: Workspace;
+  let tool: string;
+  let config: string;
+  beforeEach(() => {
+    workspace = new Workspace();
+    tool = workspace.script('tool', 'echo up; exec sleep 1000');
+    config = workspace.config([tool], { audit: { directory: workspace.path('audit') } });
+  });
+  afterEach(() => workspace[Symbol.dispose]());
+  const wins = async (...words: string[]) => {
+    const { code, stdout, stderr } = await runWins(words, workspace.environment);
+    return { code, stdout: String(stdout), stderr };
+  };
+  const report = async (word: 'status' | 'doctor') => {
+    const { code, stdout } = await wins(word, '--config', config, '-o', 'json');
+    return { code, ...(JSON.parse(stdout) as Report) };
+  };
+  /** Warnings and problems of the doctor about one thing. */
+  const told = async (check: string) =>
+    (await report('doctor')).findings
+      .filter((finding) => finding.check === check && finding.level !== 'ok')
+      .map(({ level, found }) => `${level}: ${found}`);
+
+  it('sees on one screen what a node does, and the doctor begins with it', async () => {
+    await using _daemon = await Daemon.start(workspace, config);
+    const run = startWins(['cli', 'prc', 'run', '--path', tool], workspace.environment);
+    await run.printed('up');
+    await wins('cli', 'prc', 'run', '--path', workspace.script('other', ''));
+    const { code, stdout } = await wins('status', '--config', config);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ok +daemon +serves v\S+ for \S+ \(process \d+\)\n/);
+    expect(stdout).toContain('1 run (rancher-wins-tool)');
+    expect(stdout).toMatch(/refusals +1 within 24 h, last: \S+ start .*other: not listed/);
+    expect(stdout).toMatch(/disk +state folder .* MiB free\n/);
+    // eslint-disable-next-line no-control-regex -- colours are for terminals
+    expect(stdout).not.toMatch(/\u001b/);
+    const asked = await report('status');
+    expect([asked.code, asked.healthy]).toEqual([0, true]);
+    const { stdout: doctor } = await wins('doctor', '--config', config);
+    expect(doctor).toMatch(/^serves v\S+ for \S+ \(process \d+\); config \/.*; 1 run /);
+    run.child.kill('SIGTERM');
+    await run.outcome;
+  });
+
+  it('sees in the status that the config was rejected, and that no daemon serves', async () => {
+    await using daemon = await Daemon.start(workspace, config);
+    writeFileSync(config, 'nonsense: [');
+    await daemon.logged(({ msg }) => msg.startsWith('config rejected'));
+    const rejected = await wins('status', '--config', config);
+    expect(rejected.code).toBe(1);
+    expect(rejected.stdout).toMatch(
+      /warning +config in force +the config before .*, which was rejected at/,
+    );
+    await daemon.stop();
+    const down = await wins('status', '--config', config);
+    expect(down.code).toBe(2);
+    expect(down.stdout).toMatch(/^problem +daemon +does not serve: /);
+    expect(down.stdout).toContain('→ start the daemon');
+  });
+
+  it('hears from the doctor that a pinned program was replaced', async () => {
+    workspace.config([{ path: tool, sha256: '0'.repeat(64) }]);
+    const [found] = await told('whitelist');
+    expect(found).toMatch(/^problem: cannot run .* is not among the 1 pinned for this path/);
+    const words = ['srv', 'config', 'explain', '--config', config, '--path', tool];
+    expect((await wins(...words)).code).toBe(126);
+  });
+
+  it('hears from the doctor that nothing listens on a listed port', async () => {
+    const [port = 0] = await freePorts(1);
+    workspace.config([tool], { white_list: { processPaths: [tool], proxyPorts: [port] } });
+    expect(await told('port')).toEqual([`warning: nothing listens on port ${port} of this host`]);
+  });
+
+  it('hears from the doctor that the audit log was moved away under a daemon', async () => {
+    await using _daemon = await Daemon.start(workspace, config);
+    renameSync(workspace.path('audit', 'rancher_wins'), workspace.path('moved'));
+    expect(await told('audit')).toEqual([
+      expect.stringContaining('it was moved or removed') as string,
+    ]);
+  });
+
+  it('hears from the doctor that a daemon ended without an order', async () => {
+    await using first = await Daemon.start(workspace, config);
+    await wins('srv', 'events', '--config', config);
+    await first.stop('SIGKILL');
+    await using _second = await Daemon.start(workspace, config);
+    expect(await told('history')).toEqual([
+      expect.stringContaining('the daemon ended once without an order') as string,
+    ]);
+  });
+
+  it('hears from the doctor of an upgrade that was interrupted', async () => {
+    await using world = await UpgradeWorld.empty();
+    writeFileSync(world.target, fakeRelease('v1.0.0'), { mode: 0o755 });
+    world.define(`"${world.target}" srv app run --config "${world.config}"`);
+    workspace.variables['WINS_SERVICE'] = world.definition;
+    mkdirSync(world.folder, { mode: 0o700 });
+    writeFileSync(`${world.folder}/journal.json`, '{}');
+    expect(await told('upgrade')).toEqual([
+      expect.stringContaining('an upgrade is under way, or was interrupted') as string,
+    ]);
+    world.supervisor.start();
+    await world.rest();
+    expect(await told('upgrade')).toEqual([
+      expect.stringContaining('the latest upgrade: rolledBack') as string,
+    ]);
+  });
+
+  it('ends a run that does not end when asked, at once', async () => {
+    const deaf = workspace.script(
+      'deaf',
+      "trap 'echo asked' TERM; echo up; while :; do sleep 1; done",
+    );
+    workspace.config([deaf]);
+    await using _daemon = await Daemon.start(workspace, config);
+    const run = startWins(['cli', 'prc', 'run', '--path', deaf], workspace.environment);
+    await run.printed('up');
+    const stopped = await wins('cli', 'prc', 'stop', '--now', 'rancher-wins-deaf', '-o', 'json');
+    expect(stopped.code).toBe(0);
+    expect(JSON.parse(stopped.stdout)).toMatchObject({ Signal: 'SIGKILL', Reason: 'stopped' });
+    const { code, stdout } = await run.outcome;
+    // It was not asked before.
+    expect([code, String(stdout)]).toEqual([137, 'up\n']);
+  });
+
+  it('follows runs with bars', async () => {
+    await using _daemon = await Daemon.start(workspace, config);
+    const run = startWins(['cli', 'prc', 'run', '--path', tool], workspace.environment);
+    await run.printed('up');
+    const top = startWins(['cli', 'prc', 'top', '-o', 'table'], workspace.environment);
+    await top.printed('██████████');
+    expect(top.stdout()).toMatch(/NAME +STATE +CPU +MEM +CPU % +MEMORY/);
+    top.child.kill('SIGINT');
+    run.child.kill('SIGTERM');
+    await Promise.all([top.outcome, run.outcome]);
+  });
+
+  it('reads the log of a daemon whose standard error is a file, and follows it', async () => {
+    const log = openSync(workspace.path('log'), 'w');
+    const words = [WINS, 'srv', 'app', 'run', '--config', config];
+    const { environment: env } = workspace;
+    const daemon = spawn(process.execPath, words, { env, stdio: ['ignore', 'ignore', log] });
+    const waiting = ['cli', 'app', 'info', '--wait-timeout', '1m'];
+    expect((await wins(...waiting)).code).toBe(0);
+    expect((await wins('logs', '--config', config)).stdout).toContain('"msg":"ready"');
+    const follower = startWins(['logs', '--config', config, '-f', '-n', '1'], env);
+    await follower.printed('\n');
+    writeFileSync(config, 'nonsense: [');
+    await follower.printed('config rejected');
+    follower.child.kill();
+    daemon.kill();
+    await once(daemon, 'close');
+  });
+
+  it('hears where the log goes when it is no file', async () => {
+    await using daemon = await Daemon.start(workspace, config);
+    const { code, stderr } = await wins('logs', '--config', config);
+    expect(code).toBe(69);
+    expect(stderr).toContain(`the daemon (process ${daemon.child.pid}) logs to `);
+    expect(stderr).toContain(`journalctl -f _PID=${daemon.child.pid}`);
+  });
+
+  const onItsOwnDisk = wherePossible(it, mayMount, 'a full state disk, since only root may mount');
+  onItsOwnDisk('sees a full state disk, and no program is begun there', async () => {
+    mkdirSync(workspace.runtimeDirectory, { mode: 0o700 });
+    const mount = (...words: string[]) =>
+      spawnSync(words[0] ?? '', [...words.slice(1), workspace.runtimeDirectory]).status;
+    expect(mount('/bin/mount', '-t', 'tmpfs', '-o', `size=${DISK_BYTES},mode=0700`, 'tmpfs')).toBe(
+      0,
+    );
+    try {
+      const began = workspace.path('began');
+      const marks = workspace.script('marks', `touch ${began}`);
+      workspace.config([marks], { audit: { directory: workspace.path('audit') } });
+      await using _daemon = await Daemon.start(workspace, config);
+      const filler = workspace.path('run', 'filler');
+      // It is full when no page fits, whatever the daemon has written meanwhile.
+      expect(() => writeFileSync(filler, Buffer.alloc(DISK_BYTES))).toThrow('ENOSPC');
+      expect(await told('disk')).toEqual([
+        expect.stringMatching(/^problem: state folder .*: its disk has 0 MiB free$/) as string,
+      ]);
+      const { code, stderr } = await wins('cli', 'prc', 'run', '--path', marks);
+      expect(code).toBe(125);
+      expect(stderr).toMatch(/cannot start a run: the disk of .* is full .*free space there/);
+      expect(spawnSync('/bin/ls', [began]).status).not.toBe(0);
+    } finally {
+      mount('/bin/umount', '-l');
+    }
+  });
+});

@@ -1,0 +1,117 @@
+import { escapeText, EXIT, SERVICE_NAME, UsageError } from '@wins/wins-program';
+import { existsSync } from 'node:fs';
+import { open, readlink, stat } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DaemonCallError } from '../daemon-call-error.js';
+import { startOf } from '../doctor/check-history.js';
+import { recentEvents } from '../doctor/host-facts.js';
+import { createTerminalLog } from '../kernel/log/terminal-log.js';
+import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
+import { logFiles, logTail } from '../support/log-tail.js';
+import { pipeOfConfig } from './running-daemon.js';
+
+/** The options of `wins logs`. */
+export interface LogsOptions {
+  readonly config?: string | undefined;
+  readonly follow: boolean;
+  /** How many of the newest lines are printed first. Default: 100. */
+  readonly lines?: number | undefined;
+}
+
+const FIRST_LINES = 100;
+/** Of a larger log only the end is read. */
+const MOST_BYTES = 4 * 1024 * 1024;
+const EVERY_MS = 500;
+
+/** `wins logs`: the daemon's own log: for people at a terminal, else as it was written, a JSON text per line. */
+export async function showLogs(options: LogsOptions): Promise<number> {
+  const files = await filesOf(options);
+  const print = printer();
+  const text = await logTail(await files(), MOST_BYTES);
+  const lines = text.split('\n').filter((line) => line !== '');
+  for (const line of lines.slice(-(options.lines ?? FIRST_LINES))) print(line);
+  if (options.follow) await follow(files, print);
+  return EXIT.server.ok;
+}
+
+/** Finds the files of the log, the newest last. */
+async function filesOf({ config }: LogsOptions): Promise<() => Promise<readonly string[]>> {
+  if (process.platform === 'win32') {
+    const folder = serviceLogFolder();
+    if (existsSync(folder)) return () => logFiles(folder, SERVICE_NAME);
+    const found = `cannot read the log: there is no ${folder}, as the service has not run yet`;
+    throw new DaemonCallError(found, EXIT.server.unavailable, {
+      nextStep: `start it: sc.exe start ${SERVICE_NAME}`,
+    });
+  }
+  const file = await standardErrorOf(await pipeOfConfig(config));
+  return () => Promise.resolve([file]);
+}
+
+/** Elsewhere than on Windows the daemon logs to its standard error, which is a file or belongs to who started it. */
+async function standardErrorOf(listen: string): Promise<string> {
+  const pid = Number(startOf(await recentEvents(listen))?.['pid']);
+  const { unavailable } = EXIT.server;
+  if (Number.isNaN(pid)) {
+    const found = 'cannot read the log: no daemon was started within 24 h';
+    throw new DaemonCallError(found, unavailable, { nextStep: 'see what started it for its log' });
+  }
+  const file = await readlink(`/proc/${pid}/fd/2`).catch(() => undefined);
+  if (file !== undefined && (await stat(file).catch(() => undefined))?.isFile() === true)
+    return file;
+  const where = file === undefined ? 'has ended, or belongs to another user' : `logs to ${file}`;
+  throw new DaemonCallError(
+    `cannot read the log: the daemon (process ${pid}) ${where}`,
+    unavailable,
+    {
+      nextStep: `if systemd started it: journalctl -f _PID=${pid}`,
+    },
+  );
+}
+
+/** Writes lines of the log; what would steer a terminal is escaped. */
+function printer(): (line: string) => void {
+  const terminal = process.stdout.isTTY ? createTerminalLog(process.stdout) : undefined;
+  return (line) => {
+    if (terminal !== undefined && isRecord(line)) terminal.write(line);
+    else process.stdout.write(`${escapeText(line)}\n`);
+  };
+}
+
+function isRecord(line: string): boolean {
+  try {
+    return typeof JSON.parse(line) === 'object';
+  } catch {
+    return false;
+  }
+}
+
+/** Prints what is added, until the reader has gone or this program is interrupted. */
+async function follow(files: () => Promise<readonly string[]>, print: (line: string) => void) {
+  const newest = (await files()).at(-1);
+  if (newest === undefined) throw new UsageError('cannot follow the log: there is none yet');
+  let file: string = newest;
+  let offset = (await stat(file)).size;
+  let rest = '';
+  while (process.stdout.writable) {
+    await delay(EVERY_MS);
+    const added = await readFrom(file, offset);
+    offset = added.offset;
+    const lines = (rest + added.text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line !== '') print(line);
+    const all: readonly string[] = await files();
+    const next: string | undefined = all[all.indexOf(file) + 1];
+    // The end of the file before is read once the next one is there.
+    if (next !== undefined && added.text === '') [file, offset] = [next, 0];
+  }
+}
+
+async function readFrom(name: string, from: number): Promise<{ text: string; offset: number }> {
+  await using file = await open(name, 'r');
+  const { size } = await file.stat();
+  const start = size < from ? 0 : from;
+  const bytes = Buffer.alloc(Math.min(size - start, MOST_BYTES));
+  const { bytesRead } = await file.read(bytes, 0, bytes.length, start);
+  return { text: bytes.subarray(0, bytesRead).toString(), offset: start + bytesRead };
+}

@@ -1,0 +1,18 @@
+import type { CommandSurroundings } from '@wins/wins-program';
+import { reportValue, exitCodeForFindings, textReport } from '../doctor/report.js';
+import { statusOf } from '../doctor/status.js';
+import { thisDoctorHost } from '../doctor/this-doctor-host.js';
+
+/** `wins status`: one screen about this node and its daemon. Ends as `wins doctor` does. */
+export async function showStatus(
+  options: { readonly config?: string | undefined },
+  { show }: CommandSurroundings,
+): Promise<number> {
+  const status = await statusOf(await thisDoctorHost(options.config));
+  await show({
+    value: reportValue(status),
+    text: textReport(status),
+    names: status.filter(({ level }) => level !== 'ok').map(({ check }) => check),
+  });
+  return exitCodeForFindings(status);
+}

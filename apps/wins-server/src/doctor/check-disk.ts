@@ -1,0 +1,37 @@
+import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';
+import { stateDirectoryOf } from '../state-directory.js';
+import type { Check } from './doctor-host.js';
+import { ok, problem, warning, type Finding } from './finding.js';
+
+const MIB = 1024 * 1024;
+/** A disk with less is full for a daemon: its next record may not fit. */
+const FULL_BYTES = MIB;
+const NEARLY_FULL_BYTES = 64 * MIB;
+
+/** Whether there is room for the records without which the daemon starts no program. */
+export const checkDisk: Check = {
+  name: 'disk',
+  look: async (host, { config }) => {
+    const folders = [
+      [stateDirectoryOf(config.listen), 'state folder', NEARLY_FULL_BYTES],
+      [
+        auditDirectoryOf(config),
+        'audit log',
+        Math.max(NEARLY_FULL_BYTES, config.audit.maxFileBytes),
+      ],
+    ] as const;
+    const findings: Finding[] = [];
+    for (const [folder, what, enoughBytes] of folders) {
+      const freeBytes = await host.freeBytes(folder);
+      const found = `${what} ${folder}: its disk has ${Math.floor(freeBytes / MIB)} MiB free`;
+      if (freeBytes >= enoughBytes) findings.push(ok('disk', found));
+      else if (freeBytes < FULL_BYTES)
+        findings.push(problem('disk', found, 'free space there: until then no program may start'));
+      else
+        findings.push(
+          warning('disk', found, 'free space there: without a record no program may start'),
+        );
+    }
+    return findings;
+  },
+};

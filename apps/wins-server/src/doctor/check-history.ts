@@ -1,0 +1,72 @@
+import type { RingEvent } from '../kernel/events/ring-event.js';
+import type { Check } from './doctor-host.js';
+import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
+
+const HOUR_MS = 3_600_000;
+/** An upgrade and a change of the config start a daemon twice. */
+const MOST_STARTS_AN_HOUR = 3;
+
+/** Whether the daemon ended without an order or started again and again within a day, and whether it runs out of descriptors. */
+export const checkHistory: Check = {
+  name: 'history',
+  look: async (host, { config }) => {
+    const events = await host.recentEvents(config.listen);
+    const started = startOf(events);
+    if (started === undefined) return [];
+    return [...judgeStarts(events, host), ...(await judgeDescriptors(started, host))];
+  },
+};
+
+/** The event of the latest start. */
+export function startOf(events: readonly RingEvent[]): RingEvent | undefined {
+  return events.findLast(({ type }) => type === 'started');
+}
+
+function judgeStarts(
+  events: readonly RingEvent[],
+  host: { readonly now: () => number; readonly logPlace: string },
+): readonly Finding[] {
+  const findings: Finding[] = [];
+  const crashes = events.filter(
+    ({ type }, index) => type === 'started' && index > 0 && events[index - 1]?.type !== 'stopping',
+  );
+  const advice = `look at its log (wins logs; ${host.logPlace})`;
+  const last = crashes.at(-1);
+  if (last !== undefined) {
+    const found = `the daemon ended ${times(crashes.length)} without an order within 24 h, last before its start at ${last.time}`;
+    findings.push(warning('history', found, advice));
+  }
+  const since = host.now() - HOUR_MS;
+  const starts = events.filter(({ type, time }) => type === 'started' && Date.parse(time) > since);
+  if (starts.length > MOST_STARTS_AN_HOUR) {
+    const found = `the daemon was started ${times(starts.length)} within an hour`;
+    findings.push(problem('history', found, advice));
+  }
+  return findings.length > 0
+    ? findings
+    : [ok('history', 'the daemon has not ended without an order within 24 h')];
+}
+
+async function judgeDescriptors(
+  { pid }: RingEvent,
+  host: { descriptors(pid: number): Promise<{ open: number; most: number } | undefined> },
+): Promise<readonly Finding[]> {
+  const name = 'descriptors';
+  let counted;
+  try {
+    counted = await host.descriptors(Number(pid));
+  } catch (error) {
+    return [cannotTell(name, error)];
+  }
+  if (counted === undefined) return [];
+  const { open, most } = counted;
+  const found = `the daemon has ${open} of at most ${most} descriptors open`;
+  if (open < 0.8 * most) return [ok(name, found)];
+  const advice =
+    'raise its limit (LimitNOFILE, ulimit -n) and restart it: it accepts no connection without one';
+  return [(open < 0.95 * most ? warning : problem)(name, found, advice)];
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
+}

@@ -1,0 +1,84 @@
+import { debugServiceDefinition } from '@wins/wins-api/contract';
+import { errnoOf } from '@wins/wins-program';
+import { readdir, readFile, statfs } from 'node:fs/promises';
+import { connect } from 'node:net';
+import path from 'node:path';
+import { eventsOf } from '../commands/events-show.js';
+import { callRunningDaemon, type Question } from '../commands/running-daemon.js';
+import type { RingEvent } from '../kernel/events/ring-event.js';
+import type { DaemonActivity, DoctorHost } from './doctor-host.js';
+
+const DAY_MS = 86_400_000;
+/** Of more events the newest count. */
+const MOST_EVENTS = 20_000;
+const DIAL_MS = 1000;
+
+/** Free bytes of the disk of a folder, or of the nearest one above it that exists. */
+export async function freeBytes(folder: string): Promise<number> {
+  try {
+    const { bavail, bsize } = await statfs(folder);
+    return bavail * bsize;
+  } catch (error) {
+    const above = path.dirname(folder);
+    if (errnoOf(error) !== 'ENOENT' || above === folder) throw error;
+    return freeBytes(above);
+  }
+}
+
+/** Descriptors that a process has open and may have, as Linux knows them. */
+export async function descriptorsOf(pid: number): ReturnType<DoctorHost['descriptors']> {
+  if (process.platform !== 'linux') return undefined;
+  try {
+    const limits = await readFile(`/proc/${pid}/limits`, 'utf8');
+    const most = Number(/^Max open files +(\d+)/m.exec(limits)?.[1]);
+    const open = (await readdir(`/proc/${pid}/fd`)).length;
+    return Number.isNaN(most) ? undefined : { open, most };
+  } catch (error) {
+    // It has ended, or is of another user.
+    if (['ENOENT', 'ESRCH', 'EACCES'].includes(errnoOf(error) ?? '')) return undefined;
+    throw error;
+  }
+}
+
+/** Connects to 127.0.0.1, and to ::1 where nothing listens there, as the tunnel does. */
+export async function dial(port: number): ReturnType<DoctorHost['dial']> {
+  const first = await dialAt('127.0.0.1', port);
+  return first === 'refused' ? dialAt('::1', port) : first;
+}
+
+function dialAt(host: string, port: number): ReturnType<DoctorHost['dial']> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: DIAL_MS });
+    const end = (state: 'open' | 'refused' | 'silent') => () => {
+      socket.destroy();
+      resolve(state);
+    };
+    socket
+      .once('connect', end('open'))
+      .once('timeout', end('silent'))
+      .once('error', end('refused'));
+  });
+}
+
+/** Events of the last 24 hours, the oldest first. */
+export async function recentEvents(server: string): Promise<readonly RingEvent[]> {
+  const since = new Date(Date.now() - DAY_MS);
+  const events: RingEvent[] = [];
+  for await (const event of eventsOf({ server }, { since, follow: false })) {
+    events.push(event);
+    if (events.length > 2 * MOST_EVENTS) events.splice(0, MOST_EVENTS);
+  }
+  return events;
+}
+
+/** What the daemon does now. */
+export async function activityOf(server: string, question: Question): Promise<DaemonActivity> {
+  const { runs, streams } = debugServiceDefinition;
+  const { Runs } = await callRunningDaemon({ server }, runs, {}, question);
+  const { Sessions } = await callRunningDaemon({ server }, streams, {}, question);
+  return {
+    runs: Runs.filter(({ State }) => State !== 'ended').map(({ Name }) => Name),
+    tunnels: Sessions.length,
+    streams: Sessions.reduce((sum, { Streams }) => sum + Streams, 0),
+  };
+}

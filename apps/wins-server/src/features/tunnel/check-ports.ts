@@ -1,0 +1,37 @@
+import type { Check } from '../../doctor/doctor-host.js';
+import { ok, warning } from '../../doctor/finding.js';
+
+/** Ports that are tried; a list of more is no list of exporters. */
+const MOST_PORTS = 32;
+const RECENT_MS = 15 * 60_000;
+
+/** Whether something listens on the ports that containers may reach, and answers: one connection each, of a second at most. */
+export const checkPorts: Check = {
+  name: 'port',
+  needsConfig: true,
+  look: async (host, { config: { whiteList, listen } }) => {
+    const ports = whiteList.proxyPorts.slice(0, MOST_PORTS);
+    if (ports.length === 0) return [];
+    const since = host.now() - RECENT_MS;
+    const slow = (await host.recentEvents(listen).catch(() => [])).filter(
+      ({ type, time }) => type === 'connectSlow' && Date.parse(time) > since,
+    );
+    return Promise.all(
+      ports.map(async (port) => {
+        const state = await host.dial(port);
+        if (state === 'refused') {
+          const advice = 'start what serves it, or take the port off white_list.proxyPorts';
+          return warning('port', `nothing listens on port ${port} of this host`, advice);
+        }
+        const last = slow.findLast((event) => event['port'] === port);
+        if (state === 'open' && last === undefined)
+          return ok('port', `port ${port} accepts connections`);
+        const found =
+          state === 'open'
+            ? `port ${port} accepts connections and sent nothing for 15 s, last at ${last?.time}`
+            : `port ${port} did not accept a connection within 1 s`;
+        return warning('port', found, 'restart what serves it: it hangs');
+      }),
+    );
+  },
+};

@@ -1,0 +1,28 @@
+import { command } from '../command-line/command.js';
+import { numberOption, switchOption } from '../command-line/option.js';
+import { server } from '../load-applications.js';
+import { configOption, PIPE_ENVIRONMENT } from './daemon-options.js';
+
+/** `wins logs` */
+export const logs = command({
+  name: 'logs',
+  summary: "Print the daemon's own log",
+  details:
+    'On Windows the log of the service; elsewhere the file to which the daemon writes its standard error. The output of a run goes to the ' +
+    'client that started it.',
+  page: 'troubleshooting.md',
+  environment: [...PIPE_ENVIRONMENT, ['NO_COLOR', 'if not empty, there are no colors']],
+  options: {
+    config: configOption,
+    follow: { ...switchOption('Print what is added, until Ctrl-C'), short: 'f' },
+    lines: {
+      ...numberOption('lines', 'How many of the newest lines to print first (default: 100)'),
+      short: 'n',
+    },
+  },
+  examples: [
+    ['logs', 'the newest 100 lines'],
+    ['logs -f', 'go on with what is added'],
+  ],
+  run: (values, _given, more) => server().showLogs(values, more),
+});
