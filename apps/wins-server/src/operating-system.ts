@@ -1,6 +1,11 @@
-import type { PipeSecurity, PipeServerCheck, PortOpener, ProcessHost } from '@wins/wins-program';
+import type {
+  PipeSecurity,
+  PipeServerCheck,
+  PortOpener,
+  ProcessHost,
+  IdentifyClient,
+} from '@wins/wins-program';
 import type { FileTrust } from '@wins/trusted-files';
-import type { IdentifyClient } from './kernel/admission/client-identity.js';
 import type { PlanFilesOf } from './features/agent/running-agent.js';
 import type { Logger } from './kernel/log/logger.js';
 

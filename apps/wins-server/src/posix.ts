@@ -1,8 +1,13 @@
 import type { ProcessHost } from '@wins/wins-program';
-import { freeMemoryTrimmer, LinuxError, posixProcessHost as processHostOf } from '@wins/linux-host';
+import {
+  canTellLinuxClients,
+  freeMemoryTrimmer,
+  linuxClients,
+  LinuxError,
+  posixProcessHost as processHostOf,
+} from '@wins/linux-host';
 import { ProcessError } from '@wins/process-manager';
 import { posixFileTrust } from '@wins/trusted-files';
-import { canTellLinuxClients, linuxClients } from './kernel/admission/linux-clients.js';
 import type { Logger } from './kernel/log/logger.js';
 import type { DaemonSystem, OperatingSystem } from './operating-system.js';
 import { ownSocketCheck } from './own-socket-check.js';

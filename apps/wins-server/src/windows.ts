@@ -1,9 +1,4 @@
-import {
-  type PipeSecurity,
-  type PipeServerCheck,
-  SERVICE_NAME,
-  type ProcessHost,
-} from '@wins/wins-program';
+import { type PipeServerCheck, SERVICE_NAME, type ProcessHost } from '@wins/wins-program';
 import { ProcessError } from '@wins/process-manager';
 import {
   createPrivateFile,
@@ -15,13 +10,11 @@ import {
   securedPipeClient,
   windowsFileTrust,
   windowsPlanFiles,
+  windowsClients,
   WindowsError,
-  type PipeClient,
 } from '@wins/windows-host';
 import { distrusted, TrustedFileError } from '@wins/trusted-files';
-import type { Socket } from 'node:net';
 import path from 'node:path';
-import { windowsClients } from './kernel/admission/windows-clients.js';
 import type { DaemonSystem, OperatingSystem } from './operating-system.js';
 
 export const windows: OperatingSystem = {
@@ -68,24 +61,11 @@ function processHost(): ProcessHost {
 function pipeParts(
   pipeAccess: string | undefined,
 ): Pick<DaemonSystem, 'pipeSecurity' | 'identify' | 'adminPipe'> {
-  const clients = new WeakMap<Socket, PipeClient>();
-  const clientOf = (connection: Socket) => clients.get(connection);
-  const security = (sddl?: string): PipeSecurity => {
-    const protection = securedPipe({ sddl });
-    return {
-      open: (address, events) =>
-        protection.open(address, {
-          accepted: (connection, client) => {
-            if (client !== undefined) clients.set(connection, client);
-            events.accepted(connection);
-          },
-          failed: (error) => events.failed(error),
-        }),
-    };
-  };
+  const pipeSecurity = securedPipe({ sddl: pipeAccess });
+  const security = securedPipe();
   return {
-    pipeSecurity: security(pipeAccess),
-    identify: windowsClients(clientOf),
-    adminPipe: { security: security(), identify: windowsClients(clientOf, true) },
+    pipeSecurity,
+    identify: windowsClients(pipeSecurity),
+    adminPipe: { security, identify: windowsClients(security, true) },
   };
 }

@@ -7,12 +7,7 @@
  *
  * @packageDocumentation
  */
-export {
-  unixSocketPeers,
-  type UnixPeer,
-  type UnixSocketPeers,
-} from './clients/unix-socket-peers.js';
-export { processOrigin, type ProcessOrigin } from './clients/process-origin.js';
+export { canTellLinuxClients, linuxClients } from './clients/linux-clients.js';
 export { freeMemoryTrimmer } from './c-library.js';
 export { LinuxError, type LinuxErrorCode } from './linux-error.js';
 export { linuxHostSystem } from './network/linux-host-system.js';

@@ -1,4 +1,4 @@
-import type { PipeSecurity } from '@wins/wins-program';
+import { EVERYBODY, type ClientIdentity, type PipeSecurity } from '@wins/wins-program';
 import { buildSync } from 'esbuild';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,6 +37,27 @@ describe('listenPipe', () => {
     expect((await stat(beside)).mtime).toEqual(then);
     expect(await readdir(folder)).toEqual([]);
     await rm(beside, { recursive: true });
+  });
+
+  test('tells its receiver who connects, before anything is read, and takes nobody for an administrator unasked', async () => {
+    const clients: ClientIdentity[] = [];
+    const onConnection = (connection: Socket, client: ClientIdentity): void => {
+      clients.push(client);
+      connection.end('hello');
+    };
+    const known: ClientIdentity = { ...EVERYBODY, key: 'uid:7', isEverybody: false };
+    const identify = ({ bytesRead }: Socket): ClientIdentity => ({
+      ...known,
+      names: [`${bytesRead} bytes`],
+    });
+    for (const options of [{}, { identify }]) {
+      const listener = await listenPipe('x', { runtimeDir, onConnection, ...options });
+      const connection = await connect();
+      await once(connection.resume(), 'close');
+      await listener.close();
+    }
+    expect(clients).toEqual([EVERYBODY, { ...known, names: ['0 bytes'] }]);
+    expect(EVERYBODY.isAdministrator).toBe(false);
   });
 
   test('spares an HTTP/2 client that has greeted and closes one that has not', async () => {

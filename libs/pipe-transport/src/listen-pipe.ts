@@ -1,4 +1,11 @@
-import type { EndpointEvents, PipeEndpoint, PipeSecurity } from '@wins/wins-program';
+import {
+  EVERYBODY,
+  type ClientIdentity,
+  type EndpointEvents,
+  type IdentifyClient,
+  type PipeEndpoint,
+  type PipeSecurity,
+} from '@wins/wins-program';
 import { ConnectionSet } from './connection-set.js';
 import type { Socket } from 'node:net';
 import { describePipeError, pipeErrorFrom } from './node-errors.js';
@@ -12,9 +19,14 @@ export interface ListenPipeOptions {
   /**
    * Takes over each connection as soon as it is accepted, before its peer has sent anything: a protocol
    * may speak first. The receiver reads it; a connection that it never reads still counts. If the
-   * receiver throws, that connection is closed and `onError` is told.
+   * receiver throws, that connection is closed and `onError` is told. `client` is who connected, as `identify` has it.
    */
-  readonly onConnection: (connection: Socket) => void;
+  readonly onConnection: (connection: Socket, client: ClientIdentity) => void;
+  /**
+   * Says who connects, before anything is read: `linuxClients()` of `@wins/linux-host`, `windowsClients(security)` of
+   * `@wins/windows-host`. Default: nobody is told apart, and `client` is no administrator.
+   */
+  readonly identify?: IdentifyClient | undefined;
   /** The most connections at a time; further ones are closed at once. Default 1024. */
   readonly maxConnections?: number | undefined;
   /** A peer that has not sent one byte after so many milliseconds is closed. Default 5000. */
@@ -49,12 +61,12 @@ export interface ListenPipeOptions {
  */
 export async function listenPipe(name: string, options: ListenPipeOptions): Promise<PipeListener> {
   const path = resolvePipePath(name, options);
-  const onError = options.onError ?? (() => undefined);
+  const { onError = () => undefined, identify = () => EVERYBODY } = options;
   const connections = new ConnectionSet({
     path,
     maxConnections: wholeNumber('maxConnections', options.maxConnections ?? 1024, 1),
     handshakeTimeoutMs: wholeNumber('handshakeTimeoutMs', options.handshakeTimeoutMs ?? 5000, 1),
-    onConnection: options.onConnection,
+    onConnection: (connection) => options.onConnection(connection, identify(connection)),
     onError,
   });
   options.signal?.throwIfAborted();
@@ -76,7 +88,8 @@ async function openEndpoint(
   try {
     if (security !== undefined) return await security.open(path, events);
     if (path.kind === 'named-pipe') {
-      const found = 'the option "security" is missing, which restricts who may open it';
+      const found =
+        'the option "security" is missing, which restricts who may open it; wanted securedPipe() of @wins/windows-host';
       throw describePipeError('securityUnavailable', 'listen on', path, found);
     }
     // Only the run directory is ours to make.

@@ -45,6 +45,7 @@ export {
   type PipeProtection,
 } from './pipes/secured-pipe.js';
 export { securedPipeClient, type SecuredPipeClientOptions } from './pipes/secured-pipe-client.js';
+export { windowsClients } from './pipes/windows-clients.js';
 export { windowsNode } from './node/windows-node.js';
 export type { NodeServiceManners, NodeServiceState } from './node/node-services.js';
 export type { NodeRoom, ContentRoom } from './node/node-room.js';

@@ -34,6 +34,14 @@ export type {
   NetworkSelector,
   RouteEntry,
 } from './host/host-system.js';
+export {
+  EVERYBODY,
+  UNIDENTIFIED,
+  UNIDENTIFIED_CLIENT,
+  type ClientDescription,
+  type ClientIdentity,
+  type IdentifyClient,
+} from './host/client-identity.js';
 export type {
   EndpointEvents,
   PipeEndpoint,

@@ -1,11 +1,10 @@
-import type { PipeSecurity } from '@wins/wins-program';
+import { type PipeSecurity, EVERYBODY, type IdentifyClient } from '@wins/wins-program';
 import type { Server } from '@grpc/grpc-js';
 import { listenPipe, type PipeListener } from '@wins/pipe-transport';
 import type { Logger } from './log/logger.js';
 import type { Callers } from './rpc/administrators-only.js';
 import { createCallServer, type CallServer } from './rpc/call-server.js';
 import { Connections, type ConnectionsOptions, type PipeResources } from './rpc/connections.js';
-import { EVERYBODY, type IdentifyClient } from './admission/client-identity.js';
 import { ClientTurns, type ClientTurnsOptions } from './admission/client-turns.js';
 import { Places, type PlacesOptions } from './admission/places.js';
 import type { DaemonResources } from './admission/daemon-resources.js';
@@ -83,8 +82,8 @@ export class ServedPipe {
     const { turnedAway } = this.#turnedAway;
     const places = new Places({ connections, handshakes, turnedAway });
     this.#listener = await listenPipe(pipe, {
-      onConnection: (socket) => {
-        const client = this.identify(socket);
+      identify: this.identify,
+      onConnection: (socket, client) => {
         this.connections.admit(socket, client, places.enter(socket, client));
       },
       maxConnections: connections.row.total + handshakes.row.total,

@@ -1,4 +1,4 @@
-import type { ClientIdentity } from '../kernel/admission/client-identity.js';
+import type { ClientIdentity } from '@wins/wins-program';
 
 /** For specs: an administrator of the host. */
 export const ADMINISTRATOR: ClientIdentity = {

@@ -18,6 +18,7 @@ import {
   TextError,
 } from '@wins/wins-program';
 import { Backoff } from '@wins/time';
+import type { Socket } from 'node:net';
 import { ClientWait } from './client-wait.js';
 import {
   descriptorFromText,
@@ -246,6 +247,8 @@ export interface PipeProtection {
     path: { readonly address: string },
     events: EndpointEvents<PipeClient>,
   ): Promise<PipeEndpoint>;
+  /** The client of an accepted connection; undefined when it had gone before the system was asked. */
+  clientOf(connection: Socket): PipeClient | undefined;
 }
 
 /**
@@ -260,7 +263,18 @@ export function securedPipe(options: SecuredPipeOptions = {}): PipeProtection {
     const message = `cannot read who may open the pipe from ${quoteText(sddl)}: ${fault}; wanted SDDL such as ${ADMINISTRATORS_AND_SYSTEM}`;
     throw new WindowsError('invalidArgument', message);
   }
-  return { open: ({ address }, events) => openServedPipe(address, sddl, events) };
+  const clients = new WeakMap<Socket, PipeClient>();
+  return {
+    clientOf: (connection) => clients.get(connection),
+    open: ({ address }, events) =>
+      openServedPipe(address, sddl, {
+        accepted: (connection, client) => {
+          if (client !== undefined) clients.set(connection, client);
+          events.accepted(connection, client);
+        },
+        failed: (error) => events.failed(error),
+      }),
+  };
 }
 
 /**

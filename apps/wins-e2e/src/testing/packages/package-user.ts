@@ -23,7 +23,7 @@ const FIRST: Readonly<Record<string, string>> = {
   '@wins/config': 'parseConfig',
   '@wins/files': 'RollingFile',
   '@wins/http2-connection': 'serveHttp2Connection',
-  '@wins/linux-host': 'unixSocketPeers',
+  '@wins/linux-host': 'linuxClients',
   '@wins/net': 'proxyOf',
   '@wins/node-install': 'planInstall',
   '@wins/pipe-transport': 'listenPipe',

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import type { HostSystem, NetworkSelector } from '@wins/wins-program';
+import type { HostSystem, NetworkSelector, ClientIdentity } from '@wins/wins-program';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import {
   hnsServiceDefinition,
@@ -21,7 +21,6 @@ import path from 'node:path';
 import { resourceTable } from '../../kernel/admission/resources.js';
 import { Shares } from '../../kernel/admission/shares.js';
 import { FeatureError } from '../../kernel/feature-error.js';
-import type { ClientIdentity } from '../../kernel/admission/client-identity.js';
 import { CONTAINER } from '../../testing/client-identities.js';
 import { serveCalls } from '../../testing/serve-calls.js';
 import { HostCallGate, type HostDecision } from './host-call-gate.js';

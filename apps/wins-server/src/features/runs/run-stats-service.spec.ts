@@ -1,4 +1,4 @@
-import { EVERYBODY, type ClientIdentity } from '../../kernel/admission/client-identity.js';
+import { EVERYBODY, type ClientIdentity } from '@wins/wins-program';
 import {
   ProcessError,
   type ManagedProcess,

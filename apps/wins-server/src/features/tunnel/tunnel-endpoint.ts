@@ -1,4 +1,4 @@
-import type { PipeSecurity } from '@wins/wins-program';
+import type { PipeSecurity, ClientDescription, IdentifyClient } from '@wins/wins-program';
 import type { TunnelLimits } from '@wins/config';
 import { listenPipe } from '@wins/pipe-transport';
 import {
@@ -10,7 +10,6 @@ import {
 } from '@wins/tcp-tunnel';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import type { ClientDescription, IdentifyClient } from '../../kernel/admission/client-identity.js';
 import type { ClientTurns } from '../../kernel/admission/client-turns.js';
 import type { DaemonResources } from '../../kernel/admission/daemon-resources.js';
 import { Places } from '../../kernel/admission/places.js';
@@ -173,8 +172,8 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     security: options.security,
     maxConnections: tunnels.row.total + tunnelHandshakes.row.total,
     handshakeTimeoutMs: limits.handshakeTimeoutMs,
-    onConnection: (socket) => {
-      const client = options.identify(socket);
+    identify: options.identify,
+    onConnection: (socket, client) => {
       if (logger.isLevelEnabled('debug'))
         logger.debug({ pipe: 'tunnel', client: client.description }, 'connection accepted');
       if (events.isCounted) events.publish({ type: 'connection', pipe: 'tunnel', phase: 'opened' });

@@ -1,10 +1,14 @@
 import { webSocketServerOptions } from '@wins/tcp-tunnel';
-import { networkIdentity, TUNNEL_CLIENT_HEADER, TUNNEL_NETWORK_HEADER } from '@wins/wins-program';
+import {
+  networkIdentity,
+  TUNNEL_CLIENT_HEADER,
+  TUNNEL_NETWORK_HEADER,
+  type ClientIdentity,
+} from '@wins/wins-program';
 import { createServer, STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
-import type { ClientIdentity } from '../../kernel/admission/client-identity.js';
 import { clientLabel } from '../../kernel/admission/client-label.js';
 import type { Place } from '../../kernel/admission/places.js';
 

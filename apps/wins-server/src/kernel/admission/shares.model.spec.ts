@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { UNIDENTIFIED, type ClientIdentity } from './client-identity.js';
+import { UNIDENTIFIED, type ClientIdentity } from '@wins/wins-program';
 import type { ResourceRow } from './resources.js';
 import { Shares, type Claim } from './shares.js';
 

@@ -1,5 +1,4 @@
-import type { ClientIdentity } from './client-identity.js';
-import { UNIDENTIFIED } from './client-identity.js';
+import { type ClientIdentity, UNIDENTIFIED } from '@wins/wins-program';
 import type { ResourceRow } from './resources.js';
 
 /** Why a client does not get, or keep, something: it has its share, or there is no more and it has the most. */

@@ -1,4 +1,4 @@
-import { EVERYBODY } from './client-identity.js';
+import { EVERYBODY } from '@wins/wins-program';
 import { createLoggerTo } from '../log/logger.js';
 import { slowTurnLog, watchSlowTurns, type SlowTurns } from './slow-turn-watch.js';
 

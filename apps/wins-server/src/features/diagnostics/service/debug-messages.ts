@@ -1,4 +1,4 @@
-import type { ClientDescription } from '../../../kernel/admission/client-identity.js';
+import type { ClientDescription } from '@wins/wins-program';
 import type { ManagedProcess } from '@wins/process-manager';
 import type {
   DebugClient,

@@ -1,49 +1,5 @@
-import type { PipeClient } from '@wins/windows-host';
-import { linuxClient } from './linux-clients.js';
+import type { PipeClient } from './secured-pipe.js';
 import { windowsClient } from './windows-clients.js';
-
-const ID = 'ab'.repeat(32);
-
-describe('a client on Linux', () => {
-  const peer = { pid: 7, uid: 0, gid: 0 };
-
-  it('on the host is its user, and an administrator as root or as the user of the daemon', () => {
-    const host = { kind: 'host' } as const;
-    expect(linuxClient(peer, host, 1000)).toEqual({
-      key: 'uid:0',
-      isAdministrator: true,
-      isEverybody: false,
-      description: { pid: 7, uid: 0 },
-      names: ['administrators', 'user:0'],
-    });
-    const other = { ...peer, uid: 1000 };
-    expect(linuxClient(other, host, 1000)).toMatchObject({ isAdministrator: true });
-    expect(linuxClient(other, host, 0)).toMatchObject({
-      ...{ key: 'uid:1000', isAdministrator: false, names: ['user:1000'] },
-    });
-  });
-
-  it('in a container is the container, whatever its user', () => {
-    expect(linuxClient(peer, { kind: 'container', id: ID }, 0)).toEqual({
-      key: `container:${ID}`,
-      isAdministrator: false,
-      isEverybody: false,
-      description: { pid: 7, uid: 0, container: ID },
-      names: [`container:${ID}`],
-    });
-  });
-
-  it('that cannot be looked at is no administrator, and shares with all such', () => {
-    const gone = { pid: 0, uid: 0, gid: 0 };
-    expect(linuxClient(gone, { kind: 'unknown' }, 0)).toEqual({
-      key: 'unidentified',
-      isAdministrator: false,
-      isEverybody: false,
-      description: { uid: 0, container: 'unknown' },
-      names: [],
-    });
-  });
-});
 
 describe('a client on Windows', () => {
   const [SYSTEM, ADMINISTRATOR, CONTAINER] = ['S-1-5-18', 'S-1-5-21-1-2-3-500', 'S-1-5-93-2-1'];

@@ -1,11 +1,10 @@
-import type { PipeClient } from '@wins/windows-host';
-import type { Socket } from 'node:net';
 import {
   UNIDENTIFIED,
   UNIDENTIFIED_CLIENT,
   type ClientIdentity,
   type IdentifyClient,
-} from './client-identity.js';
+} from '@wins/wins-program';
+import type { PipeClient, PipeProtection } from './secured-pipe.js';
 
 /** The session of the host's services. A process of a container is in one of the container's own. */
 const SERVICES = 0;
@@ -13,12 +12,13 @@ const SERVICES = 0;
 const OF_CONTAINERS = 'S-1-5-93-';
 
 /**
- * Tells clients apart by the process at the other end of a pipe: its account and its session.
+ * Tells the clients of pipes apart by the process at the other end: its account and its session.
  *
- * @param isOfAdministrators - Whether the pipe is the one of administrators, as {@link windowsClient} takes it.
+ * @param pipe - What opens the pipes: {@link securedPipe}.
+ * @param isOfAdministrators - Whether the pipe is one that no container has, as {@link windowsClient} takes it. Default: no.
  */
 export function windowsClients(
-  clientOf: (connection: Socket) => PipeClient | undefined,
+  { clientOf }: Pick<PipeProtection, 'clientOf'>,
   isOfAdministrators = false,
 ): IdentifyClient {
   return (connection) => {

@@ -1,19 +1,12 @@
-import {
-  LinuxError,
-  processOrigin,
-  unixSocketPeers,
-  type ProcessOrigin,
-  type UnixPeer,
-} from '@wins/linux-host';
+import { UNIDENTIFIED_CLIENT, type ClientIdentity, type IdentifyClient } from '@wins/wins-program';
 import type { Socket } from 'node:net';
-import {
-  UNIDENTIFIED_CLIENT,
-  type ClientIdentity,
-  type IdentifyClient,
-} from './client-identity.js';
+import { LinuxError } from '../linux-error.js';
+import { processOrigin, type ProcessOrigin } from './process-origin.js';
+import { unixSocketPeers, type UnixPeer } from './unix-socket-peers.js';
 
 /**
- * Tells clients apart by the credentials of their sockets, and by the container of the process.
+ * Tells the clients of Unix sockets apart by the credentials of their sockets, and by the container of the process. Root and the user
+ * of this process are administrators outside of containers.
  *
  * @throws LinuxError `unavailable` when the system cannot be asked.
  */
