@@ -10,7 +10,7 @@
  * const manager = createProcessManager({
  *   allowed: [{ path: '/opt/tools/hello' }],
  *   stateDirectory: '/var/lib/rancher-wins/runs',
- *   host: posixProcessHost({ failure: (...facts) => new ProcessError(...facts) }), // of @wins/linux-host
+ *   host: posixProcessHost, // of @wins/linux-host
  * });
  * await manager.recover();
  * const run = await manager.start({
@@ -72,7 +72,7 @@ export type {
   ManagerEvent,
   RecoveredProcess,
 } from './supervision/managed-process.js';
-export type { ProcessManagerOptions, RunPlaces } from './manager-options.js';
+export type { HostOf, ProcessManagerOptions, RunPlaces } from './manager-options.js';
 export type { OutputStream } from './output/output-block.js';
 export type {
   OutputChunk,
@@ -89,4 +89,9 @@ export {
 export { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
 export type { ProcessManager, StartOptions } from './process-manager.js';
 export type { RunName } from './supervision/run-registry.js';
+export {
+  superviseProgram,
+  type SupervisedProgram,
+  type SuperviseOptions,
+} from './supervise-program.js';
 export type { Measurement, MeasuredRun } from './usage/shared-measurement.js';

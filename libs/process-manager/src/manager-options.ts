@@ -1,4 +1,5 @@
 import { type PortOpener, messageOf, type ProcessHost } from '@wins/wins-program';
+import type { ProcessHostOptions } from '@wins/trusted-files';
 import path from 'node:path';
 
 import type { AllowedExecutable } from './policy/executable-policy.js';
@@ -22,6 +23,15 @@ export interface RunPlaces {
   take(owner: ProcessOwner, end: () => void): (() => void) | undefined;
 }
 
+/** A host, or what makes one whose errors are `ProcessError`s. */
+export type HostOf = ProcessHost | ((options: ProcessHostOptions) => ProcessHost);
+
+/** The host that is meant. */
+export function hostOf(host: HostOf): ProcessHost {
+  if (typeof host !== 'function') return host;
+  return host({ failure: (...facts) => new ProcessError(...facts) });
+}
+
 /** How a manager is set up; `allowed`, `stateDirectory` and `host` must be given. */
 export interface ProcessManagerOptions {
   /** What may run; empty means nothing. See `checkAllowedExecutables` for faulty entries. */
@@ -41,7 +51,7 @@ export interface ProcessManagerOptions {
   /** What every run gets besides, by the operator's word. See `checkProcessEnvironment`. Default: nothing. */
   readonly processEnvironment?: Readonly<Record<string, string>>;
   /** The operating system: `posixProcessHost` of `@wins/linux-host`, `jobObjectProcessHost` of `@wins/windows-host`. */
-  readonly host: ProcessHost;
+  readonly host: HostOf;
   /** Opens the ports that runs expose, as a firewall needs it. Default: none; they are open or not as the host has it. */
   readonly portOpener?: PortOpener;
   /** Between asking a tree to end and making it, and the bound of each later wait. Default 10,000. */
@@ -77,8 +87,9 @@ export interface ProcessManagerOptions {
 
 /** The same, complete and checked, with callbacks that cannot do harm by throwing. */
 export type CompleteOptions = Readonly<
-  Required<Omit<ProcessManagerOptions, 'howToAllow' | 'portOpener'>>
+  Required<Omit<ProcessManagerOptions, 'host' | 'howToAllow' | 'portOpener'>>
 > &
+  Readonly<Record<'host', ProcessHost>> &
   Pick<ProcessManagerOptions, 'howToAllow' | 'portOpener'>;
 
 /** @throws ProcessError `invalidArgument`, `hostUnsupported` without a host. */
@@ -88,10 +99,10 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
     throw invalid('stateDirectory', stateDirectory, 'an absolute path');
   }
   // A caller in JavaScript may leave it out.
-  if ((options.host as ProcessHost | undefined) === undefined) {
+  if ((options.host as HostOf | undefined) === undefined) {
     throw new ProcessError(
       'hostUnsupported',
-      'cannot create a process manager: found no host; wanted a ProcessHost for this system, such as posixProcessHost of @wins/linux-host',
+      'cannot create a process manager: found no host; wanted jobObjectProcessHost of @wins/windows-host, posixProcessHost of @wins/linux-host, or another',
     );
   }
   const maxProcesses = checked('maxProcesses', options.maxProcesses ?? 256, 1, 65_536);
@@ -101,7 +112,7 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
     stateDirectory,
     environment: options.environment ?? process.env,
     processEnvironment: options.processEnvironment ?? {},
-    host: options.host,
+    host: hostOf(options.host),
     ...(options.portOpener !== undefined && { portOpener: options.portOpener }),
     graceMs: checked('graceMs', options.graceMs ?? 10_000, 0, MAX_TIMER_MS),
     leaseTimeoutMs: checked('leaseTimeoutMs', options.leaseTimeoutMs ?? 30_000, 1, MAX_TIMER_MS),

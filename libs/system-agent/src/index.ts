@@ -19,6 +19,7 @@ export type {
 } from './apply/pass.js';
 export { posixPlanFiles } from './apply/plan-files.js';
 export { createSystemAgent } from './create-system-agent.js';
+export { programRunner, type CommandTrees } from './program-runner.js';
 export { parsePlan, type ParsedPlan } from './plan/parse-plan.js';
 export { connectingStore, type ConnectingStoreOptions } from './kubernetes/connecting-store.js';
 export { readConnectionInfo } from './kubernetes/connection-info.js';

@@ -6,6 +6,7 @@ import {
 } from '@wins/wins-program';
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { hostOf, type HostOf } from '../manager-options.js';
 import { ProcessError } from '../process-error.js';
 import { endProcessTree, resolvesInTime } from '../supervision/end-process-tree.js';
 import { lineageOf } from '../supervision/run-records.js';
@@ -15,7 +16,7 @@ const KILLED: HostExit = { code: 137, signal: 'SIGKILL' };
 
 /** How commands are run. */
 export interface CommandRunnerOptions {
-  readonly host: ProcessHost;
+  readonly host: HostOf;
   /** The one of the process manager: its `recover` ends what commands of a daemon that died left running. */
   readonly stateDirectory: string;
   /** Between asking a tree to end and making it, and the bound of each later wait. Default 10,000. */
@@ -64,7 +65,7 @@ class TreeRunner implements CommandRunner {
   #closing: Promise<void> | undefined;
 
   constructor({ host, stateDirectory, graceMs = 10_000 }: CommandRunnerOptions) {
-    this.#host = host;
+    this.#host = hostOf(host);
     this.#lineage = lineageOf(stateDirectory);
     this.#graceMs = graceMs;
   }

@@ -8,6 +8,7 @@ import {
   imageStore,
   parsePlan,
   posixPlanFiles,
+  programRunner,
   readConnectionInfo,
   secretStore,
 } from '@wins/system-agent';
@@ -16,7 +17,6 @@ import type { FileTrust } from '@wins/trusted-files';
 import path from 'node:path';
 import type { AgentSettings } from './agent-settings.js';
 import { fileEffects } from './dry-run.js';
-import { programRunner } from './program-runner.js';
 import { registryOptions } from './registry-options.js';
 import type { AgentParts, RunningAgent } from './running-agent.js';
 

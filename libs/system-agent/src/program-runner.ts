@@ -1,17 +1,29 @@
-import type { CommandRunner } from '@wins/process-manager';
-import { AgentError, type ProgramRunner } from '@wins/system-agent';
-import { messageOf } from '@wins/wins-program';
+import { messageOf, type HostExit } from '@wins/wins-program';
 import path from 'node:path';
+import { AgentError } from './agent-error.js';
+import type { ProgramCommand, ProgramRunner } from './ports.js';
+
+/** Runs commands in trees of their own: `createCommandRunner` of `@wins/process-manager`. */
+export interface CommandTrees {
+  /** Resolves with how the command ended; ends its whole tree when the signal aborts. */
+  run(
+    command: Omit<ProgramCommand, 'env'> & { readonly env: Readonly<Record<string, string>> },
+    signal: AbortSignal,
+  ): Promise<HostExit>;
+}
 
 /** What a system that ends a program by a signal has as its exit code, in Go. */
 const BY_SIGNAL = -1;
 
 /**
- * Runs the programs of instructions, in trees of their own. As in the original they get the environment of the daemon, such as its
+ * Runs the programs of instructions, in trees of their own. As in the original they get the environment of this process, such as its
  * proxies: a plan is as trusted as the service is.
+ *
+ * @param commands - Its owner closes it.
+ * @param environment - Default: `process.env`.
  */
 export function programRunner(
-  commands: CommandRunner,
+  commands: CommandTrees,
   environment: NodeJS.ProcessEnv = process.env,
 ): ProgramRunner {
   const own = Object.entries(environment).flatMap(([name, value]) =>
@@ -19,7 +31,7 @@ export function programRunner(
   );
   const [, searched = ''] = own.find(([name]) => isPath(name)) ?? [];
   return {
-    // A relative folder is one of whatever folder the daemon happens to be in.
+    // A relative folder is one of whatever folder this process happens to be in.
     searchPath: searched.split(path.delimiter).filter((folder) => path.isAbsolute(folder)),
     environment: Object.fromEntries(own),
     run: async ({ env, ...command }, signal) => {

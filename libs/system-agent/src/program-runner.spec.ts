@@ -1,17 +1,15 @@
 import type { HostExit } from '@wins/wins-program';
-import type { CommandRunner, HostOwnCommand } from '@wins/process-manager';
-import { programRunner } from './program-runner.js';
+import { programRunner, type CommandTrees } from './program-runner.js';
 
 const NEVER = new AbortController().signal;
 
 function runnerOf(exit: HostExit | Error) {
-  const commands: HostOwnCommand[] = [];
-  const runner: CommandRunner = {
+  const commands: Parameters<CommandTrees['run']>[0][] = [];
+  const runner: CommandTrees = {
     run: (command) => {
       commands.push(command);
       return exit instanceof Error ? Promise.reject(exit) : Promise.resolve(exit);
     },
-    close: () => Promise.resolve(),
   };
   const environment = { PATH: '/usr/bin:bin::/bin', HTTPS_PROXY: 'http://proxy' };
   const programs = programRunner(runner, environment);

@@ -1,0 +1,88 @@
+import { Backoff, type BackoffOptions } from '@wins/time';
+import { hashFile } from '@wins/trusted-files';
+import { randomUUID } from 'node:crypto';
+import type { OutputChunk } from './output/process-output.js';
+import type { ProcessManager } from './process-manager.js';
+import type { StartRequest } from './start-request.js';
+import type { ManagedProcess } from './supervision/managed-process.js';
+import type { ProcessExit } from './supervision/process-state.js';
+
+/** What {@link superviseProgram} keeps running, and how. */
+export interface SuperviseOptions extends Partial<
+  Pick<StartRequest, 'args' | 'envs' | 'directory' | 'exposes'>
+> {
+  /** Absolute path. What lies there at each start runs: pins belong into the entry of `allowed`. */
+  readonly path: string;
+  /** `always` starts it again whatever its exit code was; `onFailure` is satisfied with 0. Default `always`. */
+  readonly restart?: 'always' | 'onFailure';
+  /** Waits before a start that follows an end or a failed start. Default: from 1 s to 60 s. */
+  readonly backoff?: BackoffOptions;
+  /** A run that lived so long, in milliseconds, is no failure: the next one starts after the first wait. Default 60,000. */
+  readonly steadyMs?: number;
+  /** Takes its output; the next chunk comes when the promise has settled. What it throws stops the run. Default: it is thrown away. */
+  readonly onOutput?: (chunk: OutputChunk) => void | Promise<void>;
+  /** Gets how each run ended, or why it could not be started or followed. */
+  readonly onEnd?: (end: ProcessExit | Error) => void;
+}
+
+/** A program that is kept running. */
+export interface SupervisedProgram extends AsyncDisposable {
+  /** The run of the moment; undefined between two. */
+  readonly run: ManagedProcess | undefined;
+  /** Resolves with the last exit when no further run follows; undefined when none has ended. Never rejects. */
+  readonly ended: Promise<ProcessExit | undefined>;
+  /** Stops the program and starts it no more. Idempotent; resolves as `ended` does. */
+  close(): Promise<ProcessExit | undefined>;
+}
+
+/** Runs an allowed program, and runs it again when it has ended. Whoever calls it closes it, before the manager. */
+export function superviseProgram(
+  manager: ProcessManager,
+  options: SuperviseOptions,
+): SupervisedProgram {
+  const { restart = 'always', steadyMs = 60_000, onOutput, onEnd } = options;
+  const backoff = new Backoff(options.backoff ?? { initialMs: 1_000, maxMs: 60_000 });
+  const closing = new AbortController();
+  const { signal } = closing;
+  let run: ManagedProcess | undefined;
+  const runOnce = async (): Promise<ProcessExit> => {
+    const { path, args = [], envs = [], ...more } = options;
+    const owner = { id: `supervisor:${randomUUID()}`, disconnected: signal };
+    const { sha256 } = await hashFile(path, ['sha256']);
+    run = await manager.start({ ...more, path, sha256, args, envs, owner });
+    const lease = run.holdLease(owner.id);
+    try {
+      for await (const chunk of run.read(owner.id)) await onOutput?.(chunk);
+    } finally {
+      await lease.release();
+      run = undefined;
+    }
+    return lease.release();
+  };
+  const keepRunning = async (): Promise<ProcessExit | undefined> => {
+    let last: ProcessExit | undefined;
+    while (!signal.aborted) {
+      const startedAtMs = performance.now();
+      const end = await runOnce().catch((error: Error) => error);
+      onEnd?.(end);
+      if (!(end instanceof Error)) last = end;
+      if (restart === 'onFailure' && last === end && last.code === 0) break;
+      if (performance.now() - startedAtMs >= steadyMs) backoff.reset();
+      await backoff.wait(signal).catch(() => undefined);
+    }
+    return last;
+  };
+  const ended = keepRunning();
+  const close = (): Promise<ProcessExit | undefined> => {
+    closing.abort();
+    return ended;
+  };
+  return {
+    get run() {
+      return run;
+    },
+    ended,
+    close,
+    [Symbol.asyncDispose]: async () => void (await close()),
+  };
+}
