@@ -64,7 +64,8 @@ function contextOf(
 ): UpgradeContext {
   return {
     ...parts,
-    ...{ id: id ?? randomUUID(), effects, log, waitMs, pipeOf, defaultConfig: defaultConfigPath() },
+    ...{ id: id ?? randomUUID(), effects, log, waitMs, defaultConfig: defaultConfigPath() },
+    pipeOf: (args) => pipeOf(args, parts.host),
     // A script counts, not what runs it.
     ownFile: ownFile ?? throughLinks(process.argv[1] ?? process.execPath),
     runMs: Math.min(waitMs, LONGEST_RUN_MS),
@@ -110,7 +111,7 @@ async function configServed(
   }
   // A wrong one is of no use for going back, and whether the new program takes it is judged next.
   return unlessWrong(async () => {
-    const bytes = kept ?? (await loadConfig(file)).bytes;
+    const bytes = kept ?? (await loadConfig(file, { trust: host.trust })).bytes;
     return bytes && { file, bytes, pipe: parseConfig(bytes).config.listen };
   });
 }
@@ -125,10 +126,10 @@ async function unlessWrong<T>(read: () => T | Promise<T>): Promise<T | undefined
 }
 
 /** Reads the config as the daemon will. */
-async function pipeOf(args: readonly string[]): Promise<string> {
+async function pipeOf(args: readonly string[], { trust }: UpgradeContext['host']): Promise<string> {
   const file = configFileOf(args, defaultConfigPath());
   try {
-    return (await loadConfig(file)).config.listen;
+    return (await loadConfig(file, { trust })).config.listen;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     throw new UpgradeError('refused', `the config ${file} is wrong: ${messageOf(error)}`, {

@@ -23,7 +23,6 @@ export {
   editConfig,
   type ConfigChanges,
   type EditOptions,
-  saveConfig,
 } from './edit/edit-config.js';
 export { mergeConfig, type MergedConfig, type MergeOptions } from './edit/merge-config.js';
 export type { EditItem, EditValue } from './edit/edit-text.js';

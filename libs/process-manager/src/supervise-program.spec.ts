@@ -1,6 +1,6 @@
 import { ManagerHarness } from './testing/manager-harness.js';
 import { superviseProgram } from './supervise-program.js';
-import type { ProcessExit } from './supervision/process-state.js';
+import type { ProcessExit } from './supervision/managed-process.js';
 
 const backoff = { initialMs: 1, maxMs: 1 };
 

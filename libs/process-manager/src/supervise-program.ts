@@ -4,8 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { OutputChunk } from './output/process-output.js';
 import type { ProcessManager } from './process-manager.js';
 import type { StartRequest } from './start-request.js';
-import type { ManagedProcess } from './supervision/managed-process.js';
-import type { ProcessExit } from './supervision/process-state.js';
+import type { ManagedProcess, ProcessExit } from './supervision/managed-process.js';
 
 /** What {@link superviseProgram} keeps running, and how. */
 export interface SuperviseOptions extends Partial<

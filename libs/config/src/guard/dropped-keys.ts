@@ -1,7 +1,8 @@
 import { GUARDED_KEYS, type GuardedKey } from '@wins/wins-program';
 import { StateFile } from '@wins/files';
+import { posixFileTrust } from '@wins/trusted-files';
 import * as z from 'zod';
-import { configTrust, type ConfigTrust } from '../load/load-config.js';
+import type { ConfigTrust } from '../load/load-config.js';
 import { translateFileError } from '../config-error.js';
 
 /** As much of a config as is guarded; a `WinsConfig` is one. */
@@ -116,7 +117,7 @@ export async function permitDrops(
 export async function permittedDrops(
   config: string,
   sha256: string | undefined,
-  trust: ConfigTrust = configTrust(),
+  trust: ConfigTrust = posixFileTrust(),
 ): Promise<readonly GuardedKey[]> {
   if (sha256 === undefined) return [];
   const found = await permissionBeside(config, trust)

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { configTrust } from '../load/load-config.js';
+import { posixFileTrust } from '@wins/trusted-files';
 import {
   lastGoodFile,
   lastGoodFolder,
@@ -38,7 +38,7 @@ describe('configs that are replaced', () => {
   }
 
   async function inPlaceAt(atS: number): Promise<string | undefined> {
-    const bytes = await readReplaced(file, atS * 1000, configTrust());
+    const bytes = await readReplaced(file, atS * 1000, posixFileTrust());
     return bytes && Buffer.from(bytes).toString();
   }
 

@@ -23,12 +23,6 @@ interface ConfigFile {
 export type ConfigTrust = Pick<FileTrust, 'distrustOfFile'>;
 
 const EXPECTED = 'a readable regular file';
-const ANY_PLACE: ConfigTrust = { distrustOfFile: () => undefined };
-
-/** Owner and mode of every step of the path; on Windows nothing is known without the trust of `@wins/windows-host`. */
-export function configTrust(): ConfigTrust {
-  return process.platform === 'win32' ? ANY_PLACE : posixFileTrust();
-}
 
 /**
  * Reads a file that may be trusted; undefined when there is none.
@@ -41,7 +35,7 @@ export function configTrust(): ConfigTrust {
  */
 export async function readConfigFile(
   path: string,
-  trust: ConfigTrust = configTrust(),
+  trust: ConfigTrust = posixFileTrust(),
   extraBytes = 0,
 ): Promise<ConfigFile | undefined> {
   let file: OpenFile | undefined;
@@ -73,7 +67,7 @@ async function isLink(path: string): Promise<boolean> {
 
 /** How to load a configuration; the file name is the path. */
 export interface LoadOptions extends Omit<ParseOptions, 'fileName'> {
-  /** Judges who could have put the file there, or can change it. Default: by owner and mode; on Windows nothing is known. */
+  /** Judges who could have put the file there, or can change it. Default: owner and mode, which trusts nothing on Windows: `windowsFileTrust()` of `@wins/windows-host` does. */
   readonly trust?: ConfigTrust | undefined;
   /** Whether a missing file is an error: someone named it, so that the defaults are not what was meant. Default false. */
   readonly mustExist?: boolean;

@@ -16,9 +16,12 @@ const MAX_LINKS = 40;
  * The walk goes down from the root, so each step is read through folders that are already known to be safe, and what was found
  * stays true.
  *
+ * Windows says neither owner nor mode: there it trusts nothing.
+ *
  * @param ownUid - The user who is trusted besides root. Default: the effective user of this process.
  */
 export function posixFileTrust(ownUid: number = process.geteuid?.() ?? 0): FileTrust {
+  if (process.platform === 'win32') return TRUSTS_NOTHING;
   return {
     distrustOfFile: (file, options) => walk(file, 'file', ownUid, options),
     distrustOfFolder: (folder, options) => walk(folder, 'folder', ownUid, options),
@@ -30,6 +33,21 @@ export function posixFileTrust(ownUid: number = process.geteuid?.() ?? 0): FileT
     },
   };
 }
+
+const unknown = (path: string): Distrust => ({
+  rule: 'A7 writable by other users',
+  path,
+  found: 'owner and mode do not say on Windows who can write to it',
+  remedy: 'pass the trust windowsFileTrust() of @wins/windows-host',
+});
+const TRUSTS_NOTHING: FileTrust = {
+  distrustOfFile: unknown,
+  distrustOfFolder: unknown,
+  distrustOfPrivateFolder: unknown,
+  ensurePrivateFolder: (folder) => {
+    throw distrusted('keep private files in', folder, unknown(folder));
+  },
+};
 
 function walk(
   asked: string,
