@@ -1,30 +1,46 @@
-// node tools/libraries/pack-libraries.mjs [--repository URL] [--out FOLDER] [NAME…]
+// node tools/libraries/pack-libraries.mjs [--repository URL] [--out FOLDER] [--bundle] [NAME…]
 // Makes what is published of the libraries, all or those that are named: FOLDER/*.tgz, dist/packages by default. They must be built.
+// With --bundle each holds the packages of others that it needs, for Linux and Windows on x64, and all are in FOLDER/wins-libraries-VERSION.tar:
+// npm install --offline takes them.
 // `npm publish FILE` then publishes one. Without --repository, `origin` of git is where they say to come from.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { runNpm } from '../windows/npm.mjs';
 import { libraries, root, stageLibrary } from './stage-library.mjs';
 
-const npm = path.join(
-  path.dirname(process.execPath),
-  process.platform === 'win32' ? 'npm.cmd' : 'npm',
-);
+/** The native code of koffi is a package for each system. */
+const KOFFI_FOR = ['@koromix/koffi-linux-x64', '@koromix/koffi-win32-x64'];
 
 /**
  * Packs libraries, and gives the folder and the tarball of each.
  *
- * @param {{ names?: readonly string[], repository?: string, out?: string }} [options]
+ * @param {{ names?: readonly string[], repository?: string, out?: string, bundle?: boolean }} [options]
  */
-export function packLibraries({ names = libraries, repository = origin(), out } = {}) {
+export function packLibraries({
+  names = libraries,
+  repository = origin(),
+  out,
+  bundle = false,
+} = {}) {
   const folder = path.resolve(out ?? path.join(root, 'dist/packages'));
   mkdirSync(folder, { recursive: true });
   const stages = names.map((name) => stageLibrary(name, repository));
+  if (bundle) for (const stage of stages) bundleDependencies(stage);
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder, ...stages];
   // What npm warns of is shown when it fails.
   const packed = JSON.parse(
-    execFileSync(npm, [...args, '--loglevel=error'], {
+    runNpm([...args, '--loglevel=error'], {
       cwd: root,
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -35,6 +51,40 @@ export function packLibraries({ names = libraries, repository = origin(), out } 
     stage: stages[index],
     tarball: path.join(folder, filename.replace('@', '').replace('/', '-')),
   }));
+}
+
+/** Puts what a package needs of others into it, so that its installation asks no registry. */
+function bundleDependencies(stage) {
+  const file = path.join(stage, 'package.json');
+  const manifest = JSON.parse(readFileSync(file, 'utf8'));
+  const needed = Object.entries(manifest.dependencies ?? {}).filter(
+    ([name]) => !name.startsWith('@wins/'),
+  );
+  if (needed.length === 0) return;
+  const wanted = needed.flatMap(([name, range]) =>
+    (name === 'koffi' ? [name, ...KOFFI_FOR] : [name]).map((each) => `${each}@${range}`),
+  );
+  // Beside the package, so that npm takes it for none of this workspace.
+  const folder = mkdtempSync(path.join(tmpdir(), 'wins-bundle-'));
+  writeFileSync(path.join(folder, 'package.json'), '{ "private": true }');
+  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--force'];
+  runNpm(['install', ...options, '--loglevel=error', ...wanted], { cwd: folder, stdio: 'inherit' });
+  cpSync(path.join(folder, 'node_modules'), path.join(stage, 'node_modules'), { recursive: true });
+  rmSync(folder, { recursive: true });
+  manifest.bundleDependencies = needed.map(([name]) => name);
+  writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+/** Puts files into one archive, below a folder of its name. */
+function archive(tarballs, folder) {
+  const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  const name = `wins-libraries-${version}`;
+  const content = path.join(folder, name);
+  mkdirSync(content);
+  for (const tarball of tarballs) renameSync(tarball, path.join(content, path.basename(tarball)));
+  execFileSync('tar', ['-cf', `${name}.tar`, name], { cwd: folder });
+  rmSync(content, { recursive: true });
+  return path.join(folder, `${name}.tar`);
 }
 
 /** The address of the repository for people: https://HOST/OWNER/NAME. */
@@ -48,9 +98,15 @@ function origin() {
 
 if (process.argv[1] === import.meta.filename) {
   const { values, positionals } = parseArgs({
-    options: { repository: { type: 'string' }, out: { type: 'string' } },
+    options: {
+      repository: { type: 'string' },
+      out: { type: 'string' },
+      bundle: { type: 'boolean' },
+    },
     allowPositionals: true,
   });
   const names = positionals.length > 0 ? positionals : libraries;
-  for (const { tarball } of packLibraries({ ...values, names })) console.log(tarball);
+  const tarballs = packLibraries({ ...values, names }).map(({ tarball }) => tarball);
+  const made = values.bundle ? [archive(tarballs, path.dirname(tarballs[0]))] : tarballs;
+  for (const file of made) console.log(file);
 }

@@ -49,10 +49,19 @@ export function stageLibrary(name, repository) {
   writeJson(path.join(stage, 'package.json'), published(manifest, name, repository));
   // Bundlers ask the nearest one whether a module may be left out.
   writeJson(path.join(stage, 'cjs/package.json'), { type: 'commonjs', sideEffects: false });
-  for (const more of ['README.md', ...(manifest.files ?? [])])
+  const readme = readFileSync(path.join(folder, 'README.md'), 'utf8');
+  writeFileSync(path.join(stage, 'README.md'), withWholeLinks(readme, name, repository));
+  for (const more of manifest.files ?? [])
     cpSync(path.join(folder, more), path.join(stage, more), { recursive: true });
   cpSync(path.join(root, 'LICENSE'), path.join(stage, 'LICENSE'));
   return stage;
+}
+
+/** A package lies in no repository: its links lead to the pages there. */
+function withWholeLinks(text, name, repository) {
+  if (repository === undefined) return text;
+  const page = (link) => `${repository}/blob/HEAD/${path.posix.join('libs', name, link)}`;
+  return text.replace(/\]\((\.\.[^)]*)\)/g, (_, link) => `](${page(link)})`);
 }
 
 /** The modules that belong to the package, as paths below src/ without their end, and their JSON files. */

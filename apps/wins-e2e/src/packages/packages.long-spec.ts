@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { Daemon } from '../testing/daemon.js';
 import {
   EXAMPLE_FORMS,
@@ -10,7 +12,8 @@ import {
   type Library,
   type Resolution,
 } from '../testing/packages/package-user.js';
-import { Workspace } from '../testing/workspace.js';
+import { blocksOf, pageText } from '../testing/pages/page.js';
+import { ROOT, Workspace } from '../testing/workspace.js';
 
 describe('the packages of the libraries, installed together', () => {
   const workspace = new Workspace();
@@ -22,6 +25,10 @@ describe('the packages of the libraries, installed together', () => {
     'bring their types to %s, for which the examples compile',
     (resolution) => user.compiles(LIBRARIES, resolution),
   );
+
+  it('are required by Jest', () => {
+    expect(user.loadsInJest(LIBRARIES)).toBe(LIBRARIES.length);
+  });
 
   describe('have a README', () => {
     const hello = workspace.script('hello', 'echo "hello $1"');
@@ -78,6 +85,32 @@ describe('the packages of the libraries, installed together', () => {
       const { dependencies = {} } = user.manifestOf(library);
       for (const range of Object.values(dependencies as object)) expect(range).toMatch(/^[\^~]/);
     });
+  });
+});
+
+describe('the archive of all packages', () => {
+  it('is installed by the commands of its page, without a registry', () => {
+    using workspace = new Workspace();
+    const tool = path.join(ROOT, 'tools/libraries/pack-libraries.mjs');
+    execFileSync(process.execPath, [tool, '--bundle', '--out', workspace.folder], {
+      stdio: 'pipe',
+    });
+    const commands = blocksOf(pageText('docs/libraries.md')).find(({ text }) =>
+      text.startsWith('tar '),
+    );
+    writeFileSync(workspace.path('package.json'), '{ "private": true }');
+    // Of this machine it has nothing: an empty cache, and a registry where nobody is.
+    const npm = {
+      npm_config_cache: workspace.path('cache'),
+      npm_config_registry: 'http://127.0.0.1:9',
+    };
+    const options = { cwd: workspace.folder, env: { ...process.env, ...npm } };
+    execFileSync('sh', ['-ec', commands?.text ?? 'exit 1'], { ...options, stdio: 'pipe' });
+    const source = `import '@wins/config'; import '@wins/wins-api'; import { linuxClients } from '@wins/linux-host'; console.log(typeof linuxClients());`;
+    const args = ['--input-type=module', '--eval', source];
+    expect(execFileSync(process.execPath, args, { ...options, encoding: 'utf8' })).toBe(
+      'function\n',
+    );
   });
 });
 

@@ -187,6 +187,18 @@ void wrong${at};`,
     this.#compile(resolution, ['--outDir', `built-${resolution}`, ...files, ...examples]);
   }
 
+  /** Requires each library in Jest, which knows no ES module; gives how many of them it tried. */
+  loadsInJest(libraries: readonly Library[]): number {
+    const names = JSON.stringify(libraries.map(({ name, first }) => [name, first]));
+    const test = `test.each(${names})('%s', (name, first) => expect(typeof require(name)[first]).toBe('function'));`;
+    writeFileSync(path.join(this.#folder, 'packages.test.js'), test);
+    const options = ['--rootDir', this.#folder, '--transform', '{}', '--json', '--no-watchman'];
+    const printed = execFileSync(process.execPath, [require.resolve('jest/bin/jest'), ...options], {
+      ...{ cwd: this.#folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+    });
+    return (JSON.parse(printed) as { numPassedTests: number }).numPassedTests;
+  }
+
   /** Bundles the compiled examples by the bundlers that people use. */
   bundles(): void {
     const tool = path.join(ROOT, 'tools/libraries/bundle-examples.mjs');
