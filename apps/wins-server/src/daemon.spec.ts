@@ -95,7 +95,7 @@ describe('a daemon whose firewall hangs', () => {
       ChecksumSHA256: createHash('sha256').update(source).digest('hex'),
     };
     await expect(client.startProcess(request, { signal: cancelling.signal })).rejects.toMatchObject(
-      { code: 'cancelled' },
+      { code: 'aborted' },
     );
     await givenUp;
     // The connection of the client is still there.

@@ -91,7 +91,10 @@ describe('connectPipe', () => {
         return 1;
       };
       const options = { timeoutMs: 600_000, signal: controller.signal, random };
-      await expect(connectPipe(socketPath(), options)).rejects.toBe(reason);
+      await expect(connectPipe(socketPath(), options)).rejects.toMatchObject({
+        code: 'aborted',
+        cause: reason,
+      });
     });
   });
 
@@ -114,7 +117,7 @@ describe('connectPipe', () => {
     const reason = new Error('enough');
     const attempt = connectPipe(socketPath(), { signal: controller.signal });
     controller.abort(reason);
-    await expect(attempt).rejects.toBe(reason);
+    await expect(attempt).rejects.toMatchObject({ code: 'aborted', cause: reason });
     await new Promise((resolve) => listening.close(resolve));
   });
 
@@ -176,7 +179,7 @@ describe('connectPipe', () => {
       };
       const attempt = connectPipe(socketPath(), { security, signal: controller.signal });
       controller.abort(reason);
-      await expect(attempt).rejects.toBe(reason);
+      await expect(attempt).rejects.toMatchObject({ code: 'aborted', cause: reason });
       expect(isTold).toBe(true);
       open(own);
       await once(own, 'close');

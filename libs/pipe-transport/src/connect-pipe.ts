@@ -1,7 +1,7 @@
 import type { PipeServerCheck } from '@wins/wins-program';
 import { Backoff, systemClock } from '@wins/time';
 import { connect, type Socket } from 'node:net';
-import { describePipeError, pipeErrorFrom } from './node-errors.js';
+import { abortedError, describePipeError, pipeErrorFrom } from './node-errors.js';
 import { PipeError, wholeNumber } from './pipe-error.js';
 import { resolvePipePath, type PipePath } from './pipe-path.js';
 
@@ -17,7 +17,7 @@ export interface ConnectPipeOptions {
   readonly security?: PipeServerCheck | undefined;
   /** The source of the jitter between attempts, from 0 to less than 1. Default: `Math.random`. */
   readonly random?: (() => number) | undefined;
-  /** Gives up, closes what is half open, and makes the call reject with the signal's reason. */
+  /** Gives up, closes what is half open, and makes the call reject with `aborted`. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface ConnectPipeOptions {
  * @param name see {@link resolvePipePath}.
  * @throws {@link PipeError} `notFound` or `busy`, still so at the end of their time; `timeout` when the
  * operating system did not answer; `securityUnavailable` when `security` does not trust who serves it;
- * `accessDenied`; `closed`; `invalidName`; `unknown`. The reason of `signal` when it is aborted. RangeError for a time that is not a whole number.
+ * `accessDenied`; `closed`; `invalidName`; `aborted` by `signal`; `unknown`. RangeError for a time that is not a whole number.
  */
 export async function connectPipe(name: string, options: ConnectPipeOptions = {}): Promise<Socket> {
   const path = resolvePipePath(name, { runtimeDir: options.runtimeDir });
@@ -43,7 +43,7 @@ export async function connectPipe(name: string, options: ConnectPipeOptions = {}
   const waitDeadline = performance.now() + waitTimeoutMs;
   let busyDeadline = performance.now() + timeoutMs;
   for (;;) {
-    options.signal?.throwIfAborted();
+    if (options.signal?.aborted) throw abortedError('connect to', path, options.signal);
     try {
       return await dial(path, busyDeadline - performance.now(), options);
     } catch (error) {
@@ -67,7 +67,9 @@ async function dial(
   { signal, security = PLAIN }: ConnectPipeOptions,
 ): Promise<Socket> {
   const attempt = new AbortController();
-  const onAbort = (): void => attempt.abort(signal?.reason);
+  const onAbort = (): void => {
+    if (signal !== undefined) attempt.abort(abortedError('connect to', path, signal));
+  };
   const onTimeout = (): void =>
     attempt.abort(describePipeError('timeout', 'connect to', path, 'it did not answer in time'));
   const timer = setTimeout(onTimeout, Math.max(1, timeoutMs));
@@ -77,7 +79,7 @@ async function dial(
     socket.on('error', () => undefined);
     return socket;
   } catch (error) {
-    throw attempt.signal.aborted ? error : pipeErrorFrom(error, 'connect to', path);
+    throw pipeErrorFrom(attempt.signal.aborted ? attempt.signal.reason : error, 'connect to', path);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
@@ -89,7 +91,7 @@ async function unlessAborted(opening: Promise<Socket>, signal: AbortSignal): Pro
   let onAbort: () => void = () => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
     onAbort = () => {
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- an abort reason is the caller's
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- it is a PipeError
       reject(signal.reason);
       opening.then(
         (socket) => socket.on('error', () => undefined).destroy(),

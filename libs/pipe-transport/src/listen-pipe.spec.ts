@@ -151,7 +151,7 @@ describe('listenPipe', () => {
     const reason = new Error('stop');
     const opening = listenPipe('x', { runtimeDir, onConnection: echo, signal: controller.signal });
     controller.abort(reason);
-    await expect(opening).rejects.toBe(reason);
+    await expect(opening).rejects.toMatchObject({ code: 'aborted', cause: reason });
     expect(await readdir(runtimeDir)).not.toContain('x');
   });
 

@@ -8,7 +8,7 @@ import {
 } from '@wins/wins-program';
 import { ConnectionSet } from './connection-set.js';
 import type { Socket } from 'node:net';
-import { describePipeError, pipeErrorFrom } from './node-errors.js';
+import { abortedError, describePipeError, pipeErrorFrom } from './node-errors.js';
 import { type PipeError, wholeNumber } from './pipe-error.js';
 import { resolvePipePath, type PipePath } from './pipe-path.js';
 import { requirePrivateDirectory } from './private-directory.js';
@@ -56,8 +56,8 @@ export interface ListenPipeOptions {
  * @param name see {@link resolvePipePath}.
  * @throws {@link PipeError} `inUse` when the name is taken; `securityUnavailable` when others could
  * tamper with the socket, or on Windows without `security`; `notFound` when its directory, or for
- * a bare name the one above, does not exist; `accessDenied`; `invalidName`; `unknown`. The reason of
- * `signal` when it is aborted. RangeError for a limit that is not a whole number.
+ * a bare name the one above, does not exist; `accessDenied`; `invalidName`; `aborted` by `signal`;
+ * `unknown`. RangeError for a limit that is not a whole number.
  */
 export async function listenPipe(name: string, options: ListenPipeOptions): Promise<PipeListener> {
   const path = resolvePipePath(name, options);
@@ -69,15 +69,16 @@ export async function listenPipe(name: string, options: ListenPipeOptions): Prom
     onConnection: (connection) => options.onConnection(connection, identify(connection)),
     onError,
   });
-  options.signal?.throwIfAborted();
+  const { signal } = options;
+  if (signal?.aborted) throw abortedError('listen on', path, signal);
   const endpoint = await openEndpoint(path, options.security, {
     accepted: (connection) => connections.add(connection),
     failed: (error) => onError(pipeErrorFrom(error, 'accept on', path)),
   });
   const listener = createListener(path, endpoint, connections);
-  if (options.signal?.aborted) await listener.close();
-  options.signal?.throwIfAborted();
-  return listener;
+  if (!signal?.aborted) return listener;
+  await listener.close();
+  throw abortedError('listen on', path, signal);
 }
 
 async function openEndpoint(

@@ -63,6 +63,15 @@ function translate(error: unknown): readonly [PipeErrorCode, string] {
   return known === undefined ? ['unknown', String(error)] : [known[1], known[2]];
 }
 
+/** The error of a call that its own caller gives up. */
+export function abortedError(
+  operation: PipeOperation,
+  path: PipePath,
+  { reason }: AbortSignal,
+): PipeError {
+  return describePipeError('aborted', operation, path, 'it was aborted', reason);
+}
+
 /** Composes the message of a {@link PipeError}: what was tried, on what, what was found, what to do. */
 export function describePipeError(
   code: PipeErrorCode,

@@ -10,6 +10,8 @@ export type PipeErrorCode =
   | 'inUse'
   /** One attempt to connect did not end within its time. */
   | 'timeout'
+  /** The signal of the caller has ended it; its reason is the `cause`. */
+  | 'aborted'
   /** The other side, or this one, has ended the connection. */
   | 'closed'
   /** The endpoint cannot be protected as required, or is not served by whom it should be, so it was not opened. */

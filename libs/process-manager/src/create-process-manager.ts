@@ -362,7 +362,10 @@ class RunManager implements ProcessManager {
     }
     if (isYielded === true) return hasItsShare();
     if (signal?.aborted === true) {
-      return new ProcessError('aborted', 'cannot start a run: the client has cancelled it');
+      const { reason: cause } = signal;
+      return new ProcessError('aborted', 'cannot start a run: the client has cancelled it', {
+        cause,
+      });
     }
     return undefined;
   }

@@ -177,10 +177,10 @@ class ClientEnd extends SessionTunnel implements ClientTunnel {
       const message = `cannot open a stream: found ${this.streamCount} open; wanted fewer than ${this.#maxStreams}`;
       throw new TunnelError('tooManyStreams', message, { port });
     }
-    if (signal?.aborted === true) throw aborted(port);
+    if (signal?.aborted === true) throw aborted(port, signal);
     const stream = this.session.connect(`tcp/localhost:${port}`);
     if (signal !== undefined) {
-      const abort = (): void => void stream.destroy(aborted(port));
+      const abort = (): void => void stream.destroy(aborted(port, signal));
       signal.addEventListener('abort', abort, { once: true });
       stream.once('close', () => signal.removeEventListener('abort', abort));
     }
@@ -188,6 +188,6 @@ class ClientEnd extends SessionTunnel implements ClientTunnel {
   }
 }
 
-function aborted(port: number): TunnelError {
-  return new TunnelError('aborted', `the stream to port ${port} was aborted`, { port });
+function aborted(port: number, { reason: cause }: AbortSignal): TunnelError {
+  return new TunnelError('aborted', `the stream to port ${port} was aborted`, { port, cause });
 }

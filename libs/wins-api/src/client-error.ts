@@ -17,7 +17,7 @@ export type WinsClientErrorCode =
   /** The request, or an option of the client, is invalid. */
   | 'invalidRequest'
   /** The caller's signal, or `close()`, ended the call. */
-  | 'cancelled'
+  | 'aborted'
   /** The daemon does not know the method: it is older, or the original. */
   | 'unimplemented'
   /** There was no answer in time: `answerTimeoutMs`, or the daemon gave the call up. */
@@ -76,7 +76,7 @@ const UNAVAILABLE = 14;
 
 // https://grpc.io/docs/guides/status-codes/
 const CODES: Readonly<Partial<Record<number, WinsClientErrorCode>>> = {
-  1: 'cancelled',
+  1: 'aborted', // CANCELLED
   [INVALID_ARGUMENT]: 'invalidRequest',
   4: 'deadlineExceeded',
   5: 'notFound',

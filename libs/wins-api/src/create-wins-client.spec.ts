@@ -474,7 +474,7 @@ describe('createWinsClient', () => {
       const late = await dialTo(address);
       give(late);
       await once(late, 'close');
-      expect((await call).code).toBe('cancelled');
+      expect((await call).code).toBe('aborted');
     });
   });
 
@@ -622,12 +622,12 @@ describe('createWinsClient', () => {
     it('that was aborted before starts no call', async () => {
       const signal = AbortSignal.abort(new Error('changed my mind'));
       const error = await failure(client.info({ signal }));
-      expect(error).toMatchObject({ code: 'cancelled', cause: new Error('changed my mind') });
+      expect(error).toMatchObject({ code: 'aborted', cause: new Error('changed my mind') });
       await expect(client.keepAlive(NAME, { signal }).closed).rejects.toMatchObject({
-        code: 'cancelled',
+        code: 'aborted',
       });
       await expect(collect(client.waitProcess(NAME, { signal }))).rejects.toMatchObject({
-        code: 'cancelled',
+        code: 'aborted',
       });
       expect(sockets.size).toBe(0);
     });
@@ -640,7 +640,7 @@ describe('createWinsClient', () => {
           controller.abort();
         };
       });
-      expect((await failure(client.info({ signal: controller.signal }))).code).toBe('cancelled');
+      expect((await failure(client.info({ signal: controller.signal }))).code).toBe('aborted');
       await cancelled;
     });
 
@@ -651,14 +651,14 @@ describe('createWinsClient', () => {
       await messages.next();
       const next = messages.next();
       controller.abort();
-      await expect(next).rejects.toMatchObject({ code: 'cancelled' });
+      await expect(next).rejects.toMatchObject({ code: 'aborted' });
     });
 
     it('ends a lease', async () => {
       const controller = new AbortController();
       onKept = () => controller.abort();
       const lease = client.keepAlive(NAME, controller);
-      await expect(lease.closed).rejects.toMatchObject({ code: 'cancelled' });
+      await expect(lease.closed).rejects.toMatchObject({ code: 'aborted' });
       await leaseEnded;
     });
 
@@ -780,8 +780,8 @@ describe('createWinsClient', () => {
       await begun;
       const closed = [...sockets].map((socket) => once(socket, 'close'));
       await Promise.all([client.close(), client.close()]);
-      expect((await unary).code).toBe('cancelled');
-      await expect(lease.closed).rejects.toMatchObject({ code: 'cancelled' });
+      expect((await unary).code).toBe('aborted');
+      await expect(lease.closed).rejects.toMatchObject({ code: 'aborted' });
       await Promise.all(closed);
       await leaseEnded;
     });
@@ -808,7 +808,7 @@ describe('createWinsClient', () => {
       const call = failure(client.info());
       await accepted;
       await client.close();
-      expect((await call).code).toBe('cancelled');
+      expect((await call).code).toBe('aborted');
       held.close();
     });
 
@@ -824,7 +824,7 @@ describe('createWinsClient', () => {
       const call = failure(client.info());
       const closed = await begun;
       await client.close();
-      expect((await call).code).toBe('cancelled');
+      expect((await call).code).toBe('aborted');
       expect(closed.aborted).toBe(true);
     });
   });

@@ -249,7 +249,7 @@ export class DaemonCalls {
 
   #cancelled(method: string, cause: unknown): WinsClientError {
     const details = 'the call was cancelled by its caller';
-    return new WinsClientError('cancelled', { method, address: this.address, details, cause });
+    return new WinsClientError('aborted', { method, address: this.address, details, cause });
   }
 
   #clientClosed(method: string): WinsClientError {

@@ -15,7 +15,7 @@ export interface RunProcessOptions {
   readonly onStdout?: OnOutput;
   /** Gets what it writes to standard error, in order and between what `onStdout` gets. Default: it is thrown away. */
   readonly onStderr?: OnOutput;
-  /** Aborting it stops the program, and all that it started; the call then rejects with `cancelled` once they are gone, or after 30 s. */
+  /** Aborting it stops the program, and all that it started; the call then rejects with `aborted` once they are gone, or after 30 s. */
   readonly signal?: AbortSignal;
 }
 

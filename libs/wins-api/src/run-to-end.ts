@@ -12,7 +12,7 @@ const STOP_TIMEOUT_MS = 30_000;
 /**
  * Runs a program: compares it by its digests, keeps the lease, gives the output on, and lets go.
  *
- * @throws WinsClientError `notFound` without such a program here; `cancelled` after an abort; all that the daemon refuses.
+ * @throws WinsClientError `notFound` without such a program here; `aborted` after an abort; all that the daemon refuses.
  */
 export async function runToEnd(
   client: Pick<WinsClient, 'startProcess' | 'keepAlive' | 'waitProcess'>,
@@ -23,7 +23,7 @@ export async function runToEnd(
   const checkAborted = (): void => {
     if (signal?.aborted !== true) return;
     const details = `the run of ${quoteText(program)} was stopped by its caller`;
-    throw new WinsClientError('cancelled', { details, cause: signal.reason });
+    throw new WinsClientError('aborted', { details, cause: signal.reason });
   };
   checkAborted();
   const request = {

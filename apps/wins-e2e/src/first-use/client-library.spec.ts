@@ -62,7 +62,7 @@ describe('who uses the client library', () => {
         onStdout: () => abort.abort(reason),
       }),
     );
-    expect(error).toMatchObject({ code: 'cancelled', cause: reason });
+    expect(error).toMatchObject({ code: 'aborted', cause: reason });
     expect(error).toBeInstanceOf(WinsClientError);
     expect(everyone()).toEqual([]);
   });
@@ -70,7 +70,7 @@ describe('who uses the client library', () => {
   it('starts nothing when it was aborted before', async () => {
     const signal = AbortSignal.abort();
     const error = await failure(runProcess({ address, path: stays, signal }));
-    expect(error).toMatchObject({ code: 'cancelled' });
+    expect(error).toMatchObject({ code: 'aborted' });
     expect(everyone()).toEqual([]);
   });
 

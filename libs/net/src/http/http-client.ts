@@ -136,7 +136,7 @@ export class HttpClient implements Disposable {
         onWarning(`${error.message}; trying again in ${formatDuration(waitMs)}`);
         await clock.wait(waitMs, signal).catch((reason: unknown) => {
           if (signal?.aborted !== true) throw reason;
-          throw new NetError('aborted', `cannot ${what}: it was aborted`);
+          throw new NetError('aborted', `cannot ${what}: it was aborted`, { cause: reason });
         });
       }
     }

@@ -77,7 +77,9 @@ export class RequestLifetime {
   }
 
   #aborted(): NetError {
-    return new NetError('aborted', `cannot ${this.facts.what}: it was aborted`);
+    return new NetError('aborted', `cannot ${this.facts.what}: it was aborted`, {
+      cause: this.#signal?.reason,
+    });
   }
 }
 

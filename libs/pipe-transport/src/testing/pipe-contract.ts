@@ -210,9 +210,8 @@ const ALWAYS: Readonly<Record<string, Check>> = {
       return 1;
     };
     const options = { waitTimeoutMs: 600_000, signal: controller.signal, random };
-    await assert.rejects(
-      subject.connect(subject.freshName(), options),
-      (error) => error === reason,
+    await assert.rejects(subject.connect(subject.freshName(), options), (error) =>
+      isAborted(error, reason),
     );
   },
 
@@ -221,13 +220,12 @@ const ALWAYS: Readonly<Record<string, Check>> = {
     const signal = AbortSignal.abort(reason);
     let accepted = 0;
     await served(subject, { onConnection: () => (accepted += 1) }, async (name) => {
-      await assert.rejects(subject.connect(name, { signal }), (error) => error === reason);
+      await assert.rejects(subject.connect(name, { signal }), (error) => isAborted(error, reason));
       assert.equal(accepted, 0);
     });
     const name = subject.freshName();
-    await assert.rejects(
-      subject.listen(name, { onConnection: echo, signal }),
-      (error) => error === reason,
+    await assert.rejects(subject.listen(name, { onConnection: echo, signal }), (error) =>
+      isAborted(error, reason),
     );
     await rejectsWith('notFound', subject.connect(name));
   },
@@ -397,6 +395,12 @@ async function connectFails(subject: PipeContractSubject, name: string): Promise
 /** For what no event tells; the runner's time limit bounds it. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+function isAborted(error: unknown, reason: unknown): boolean {
+  return (
+    error instanceof Error && 'code' in error && error.code === 'aborted' && error.cause === reason
+  );
 }
 
 async function rejectsWith(code: PipeErrorCode, attempt: Promise<unknown>): Promise<void> {

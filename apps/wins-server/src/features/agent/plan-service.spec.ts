@@ -114,7 +114,7 @@ describe('the service of plans', () => {
       while (gone?.aborted !== false) await daemon.call(status, {});
       const ended = new Promise((resolve) => gone?.addEventListener('abort', resolve));
       cancel.abort();
-      await expect(applying).rejects.toMatchObject({ code: 'cancelled' });
+      await expect(applying).rejects.toMatchObject({ code: 'aborted' });
       await ended;
     });
   });
