@@ -57,6 +57,10 @@ const NEEDS = {
   deadly: {
     make: () => node('tools/package/probe/make-release.mjs', 'dist/deadly.exe', 'v1.1.0', 'dies'),
   },
+  /** The examples of the libraries, which import packed packages, with what Windows needs: dist/examples. */
+  examples: {
+    make: () => node('tools/libraries/build-examples.mjs', 'dist/examples', '--install'),
+  },
   /** The commands of the chart's init containers for each of several values: dist/chart/releases.json. */
   chart: {
     after: ['releases'],
@@ -111,7 +115,9 @@ function madeOf() {
     'tools/prepare.mjs',
     'tools/windows/packages.json',
     'tools/bundle.mjs',
-    ...['charts', 'deploy', 'tools/chart', 'tools/package'].flatMap((folder) => filesIn(folder)),
+    ...['charts', 'deploy', 'examples', 'tools/chart', 'tools/libraries', 'tools/package'].flatMap(
+      (folder) => filesIn(folder),
+    ),
     ...STAND_INS.flatMap(filesIn),
     ...readdirSync(path.join(root, 'dist'))
       .filter((name) => name.endsWith('.cjs'))

@@ -2,16 +2,19 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ConfigError, loadConfig } from '@wins/config';
+import { windowsFileTrust } from '@wins/windows-host';
 
+// Elsewhere owner and mode say who can write to the file.
+const trust = process.platform === 'win32' ? windowsFileTrust() : undefined;
 const file = path.join(await mkdtemp(path.join(tmpdir(), 'example-')), 'config');
 
 await writeFile(file, 'white_list:\n  proxyPorts: [9796]\n', { mode: 0o600 });
-const { config, found } = await loadConfig(file);
+const { config, found } = await loadConfig(file, { trust });
 console.log(found, config.whiteList.proxyPorts);
 
 await writeFile(file, 'white_list:\n  proxyPorts: [0]\n');
 try {
-  await loadConfig(file);
+  await loadConfig(file, { trust });
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;
   // Its message is for people, and says what was found and what was wanted.

@@ -1,29 +1,34 @@
-import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { posixProcessHost } from '@wins/linux-host';
-import { createProcessManager, ProcessError } from '@wins/process-manager';
+import { createProcessManager, superviseProgram } from '@wins/process-manager';
+import { hashFile } from '@wins/trusted-files';
+import { jobObjectProcessHost } from '@wins/windows-host';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'example-'));
-const program = path.join(folder, 'hello');
-await writeFile(program, '#!/bin/sh\necho "hello $1"\n', { mode: 0o755 });
+const program = path.join(folder, 'hello.exe');
+await copyFile(process.execPath, program);
 
 const manager = createProcessManager({
   allowed: [{ path: program }],
   stateDirectory: path.join(folder, 'runs'),
-  host: posixProcessHost({ failure: (...facts) => new ProcessError(...facts) }),
+  host: process.platform === 'win32' ? jobObjectProcessHost : posixProcessHost,
 });
 await manager.recover();
 
-const sha256 = createHash('sha256')
-  .update(await readFile(program))
-  .digest('hex');
+// A client says which bytes it means, holds a lease on what it started, and reads the output.
+const { sha256 } = await hashFile(program, ['sha256']);
+const args = ['--print', '"hello you"'];
 const owner = { id: 'pipe:1', disconnected: new AbortController().signal };
-const run = await manager.start({ path: program, sha256, args: ['you'], envs: [], owner });
+const run = await manager.start({ path: program, sha256, args, envs: [], owner });
 const lease = run.holdLease(owner.id);
 for await (const chunk of run.read(owner.id)) {
   if (chunk.stream === 'stdout') process.stdout.write(chunk.bytes);
 }
 console.log(await lease.release());
+
+// A program of one's own is kept running; this one until it succeeds.
+const supervised = superviseProgram(manager, { path: program, args, restart: 'onFailure' });
+console.log(await supervised.ended);
 await manager.close();

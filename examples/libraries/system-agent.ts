@@ -1,22 +1,33 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { AgentError, createSystemAgent, parsePlan, posixPlanFiles } from '@wins/system-agent';
-import { groupRunner } from '@wins/system-agent/testing';
+import { posixProcessHost } from '@wins/linux-host';
+import { createCommandRunner } from '@wins/process-manager';
+import {
+  AgentError,
+  createSystemAgent,
+  parsePlan,
+  posixPlanFiles,
+  programRunner,
+} from '@wins/system-agent';
+import { systemClock } from '@wins/time';
+import { jobObjectProcessHost, windowsFileTrust, windowsPlanFiles } from '@wins/windows-host';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'example-'));
+const system =
+  process.platform === 'win32'
+    ? { host: jobObjectProcessHost, files: windowsPlanFiles(), trust: windowsFileTrust() }
+    : { host: posixProcessHost, files: posixPlanFiles() };
+const stateDirectory = path.join(folder, 'state');
+const commands = createCommandRunner({ host: system.host, stateDirectory });
 const agent = createSystemAgent({
+  ...system,
   workDirectory: path.join(folder, 'work'),
   preserveWorkDirectory: false,
   appliedPlanDirectory: path.join(folder, 'applied'),
-  stateDirectory: path.join(folder, 'state'),
-  clock: {
-    now: () => new Date(),
-    wait: async (ms, signal) => void (await delay(ms, undefined, { signal })),
-  },
-  files: posixPlanFiles(),
-  programs: groupRunner(),
+  stateDirectory,
+  clock: systemClock,
+  programs: programRunner(commands),
   images: { unpack: () => Promise.reject(new AgentError('imageFailed', 'there are no images')) },
   // Resolves once it is recorded; then it happens.
   onAct: async (act) => console.log(act.kind === 'file' ? act.action : act.instruction),
@@ -27,11 +38,14 @@ const agent = createSystemAgent({
 
 const plan = {
   files: [{ path: path.join(folder, 'node.yaml'), content: 'bm9kZQ==', uid: -1, gid: -1 }],
-  instructions: [{ name: 'greet', command: 'echo', args: ['hello'], saveOutput: true }],
+  instructions: [
+    { name: 'greet', command: process.execPath, args: ['-p', '"hello"'], saveOutput: true },
+  ],
 };
 const { succeeded, outputs } = await agent.applyOnce(
   parsePlan(Buffer.from(JSON.stringify(plan))),
-  AbortSignal.timeout(10_000),
+  AbortSignal.timeout(60_000),
 );
 console.log(succeeded, outputs['greet']?.toString());
 await agent.close();
+await commands.close();

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { openTunnel, serveTunnel, webSocketServerOptions } from '@wins/tcp-tunnel';
 import { WebSocketServer } from 'ws';
 
@@ -12,7 +13,12 @@ const program = createServer((request, response) => response.end(`hello ${reques
 await once(program.listen(0, '127.0.0.1'), 'listening');
 const { port: hostPort } = program.address() as AddressInfo;
 
-const address = path.join(await mkdtemp(path.join(tmpdir(), 'example-')), 'tunnel');
+const folder = await mkdtemp(path.join(tmpdir(), 'example-'));
+// Between two programs listenPipe of @wins/pipe-transport makes it, so that only those who may can open it.
+const address =
+  process.platform === 'win32'
+    ? `\\\\.\\pipe\\example-${process.pid}`
+    : path.join(folder, 'tunnel');
 const transport = createServer();
 const webSockets = new WebSocketServer({ noServer: true, ...webSocketServerOptions() });
 transport.on('upgrade', (request, socket, head) =>
@@ -27,10 +33,10 @@ await once(transport.listen(address), 'listening');
 
 // The end that publishes the port.
 const tunnel = await openTunnel({ address, publish: [{ hostPort, port: 0 }] });
-const response = await fetch(`http://127.0.0.1:${tunnel.ports[0]?.port}/there`, {
-  headers: { connection: 'close' },
-});
-console.log(await response.text());
+const [port] = tunnel.ports;
+const request = get({ host: '127.0.0.1', port: port?.port, path: '/there', agent: false });
+const [response] = (await once(request, 'response')) as [IncomingMessage];
+console.log(await text(response));
 
 await tunnel.close();
 transport.close();

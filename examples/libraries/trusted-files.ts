@@ -2,8 +2,9 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { hashFile, openTrustedFile, posixFileTrust, replaceFile } from '@wins/trusted-files';
+import { windowsFileTrust } from '@wins/windows-host';
 
-const trust = posixFileTrust();
+const trust = process.platform === 'win32' ? windowsFileTrust() : posixFileTrust();
 const folder = path.join(await mkdtemp(path.join(tmpdir(), 'example-')), 'state');
 trust.ensurePrivateFolder(folder);
 await replaceFile(path.join(folder, 'state.json'), '{}');

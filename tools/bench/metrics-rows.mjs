@@ -98,7 +98,8 @@ async function measureBusy({ run, on, processPaths, scrape, createWinsClient }) 
   const stopping = processPaths.map(() => new AbortController());
   const runs = processPaths.map((file, index) =>
     clients[index % 2]
-      .runProcess({ path: file, signal: stopping[index].signal })
+      .run({ path: file, signal: stopping[index].signal })
+      .then(({ stdout, stderr, exit }) => (stdout.resume(), stderr.resume(), exit))
       .catch(() => undefined),
   );
   const sockets = Array.from({ length: STREAMS }, () => {

@@ -1,4 +1,5 @@
 import type koffiModule from 'koffi';
+import { messageOf } from '@wins/wins-program';
 import { LinuxError } from './linux-error.js';
 
 type Koffi = typeof koffiModule;
@@ -42,8 +43,8 @@ export function loadCLibrary(): CLibrary {
       ...mallocTrim(library),
     };
   } catch (cause) {
-    const found = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
-    const message = `cannot load the addon that calls the C library: ${found}`;
+    const found = messageOf(cause).split('\n', 1)[0];
+    const message = `cannot load the addon that calls the C library: ${found}; a bundle needs koffi beside it`;
     throw new LinuxError('unavailable', message, { cause });
   }
 }

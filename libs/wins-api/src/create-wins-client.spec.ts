@@ -266,7 +266,7 @@ describe('createWinsClient', () => {
       // @ts-expect-error -- which run
       on.stopProcess({}),
       // @ts-expect-error -- which program
-      on.runProcess({}),
+      on.run({}),
     ];
     expect(incomplete).toBeInstanceOf(Function);
   });

@@ -9,9 +9,9 @@ import { ApplicationServiceService } from './gen/application.js';
 import { ProcessName, ProcessStartRequest } from './gen/process.js';
 import { RunStatsService } from './gen/run-stats.js';
 import { createHostClient } from './host-client.js';
+import { startRun } from './host-run.js';
 import { createKeepAliveHandle } from './keep-alive-handle.js';
-import { runToEnd } from './run-to-end.js';
-import type { WinsClient, WinsClientOptions } from './wins-client.js';
+import type { ListedRun, WinsClient, WinsClientOptions } from './wins-client.js';
 
 /**
  * Makes a client of the daemon at an address. Nothing is opened before the first call; the caller closes the client.
@@ -39,7 +39,7 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
   const client: WinsClient = {
     host: createHostClient(ask),
     config: createConfigClient((...call) => calls.unary(...call)),
-    runProcess: (runOptions) => runToEnd(client, runOptions),
+    run: (runOptions) => startRun(client, runOptions),
     startProcess: async (request, { onWarning, ...callOptions } = {}) => {
       const whole = ProcessStartRequest.fromPartial(request);
       const { name, warnings } = await ask(
@@ -59,7 +59,8 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
     },
     info: (callOptions) => ask(ApplicationServiceService.info, {}, ({ Info }) => Info, callOptions),
     isServing: (callOptions) => calls.unary(healthCheckDefinition, {}, callOptions),
-    listProcesses: (callOptions) => ask(list, {}, ({ Data }) => Data, callOptions),
+    listProcesses: (callOptions) =>
+      ask(list, {}, ({ Data }) => Data as ListedRun[] | undefined, callOptions),
     stopProcess: (name, { force = false, ...callOptions } = {}) => {
       const request = { Data: ProcessName.fromPartial(name), Force: force };
       return ask(stop, request, ({ Data }) => Data, callOptions);

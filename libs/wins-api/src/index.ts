@@ -6,20 +6,22 @@
  *
  * @example
  * ```ts
- * const { exitCode } = await runProcess({
- *   path: '/usr/bin/uname',
- *   onStdout: (chunk) => void process.stdout.write(chunk),
- * });
+ * await using client = createWinsClient();
+ * const run = await client.run({ path: '/usr/bin/uname' });
+ * run.stderr.resume();
+ * for await (const chunk of run.stdout) console.log(String(chunk));
+ * const { exitCode } = await run.exit;
  * ```
  *
  * @module
  */
-export { runProcess } from './run-process.js';
-export type { OnOutput, ProcessResult, RunProcessOptions } from './run-process-options.js';
+export type { HostRun, RunEndReason, RunExit, RunOptions } from './host-run.js';
 export { createWinsClient } from './create-wins-client.js';
 export type { CallOptions } from './call-options.js';
 export type {
+  ListedRun,
   RunName,
+  RunState,
   StartOptions,
   StartRequest,
   StopOptions,

@@ -12,9 +12,9 @@ import type {
   ProcessWaitResponse,
 } from './gen/process.js';
 import type { RunStatsResponse } from './gen/run-stats.js';
+import type { HostRun, RunOptions } from './host-run.js';
 import type { HostClient } from './host-client.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
-import type { ProcessResult, RunProcessOptions } from './run-process-options.js';
 
 /** How to reach a daemon. */
 export interface WinsClientOptions {
@@ -45,6 +45,12 @@ export interface WinsClientOptions {
 /** Which run: its name, and the id that tells it from the next one of that name. */
 export type RunName = Pick<ProcessName, 'Value'> & Partial<ProcessName>;
 
+/** How far a run is; a daemon of a later release may know more. */
+export type RunState = 'running' | 'stopping' | 'killing' | 'draining' | 'ended';
+
+/** A run of the daemon. */
+export type ListedRun = Omit<ProcessSummary, 'State'> & { readonly State: RunState };
+
 /** How a process is stopped. */
 export interface StopOptions extends CallOptions {
   /**
@@ -74,8 +80,8 @@ export interface WinsClient extends AsyncDisposable {
   readonly host: HostClient;
   /** Calls about the config of the daemon. */
   readonly config: ConfigClient;
-  /** Runs a program of the host and follows it to its end. */
-  runProcess(options: RunProcessOptions): Promise<ProcessResult>;
+  /** Runs a program of the host, holds it, and gives its output and its end. */
+  run(options: RunOptions): Promise<HostRun>;
   /** Starts a program. Open `keepAlive` with the name soon: the daemon ends a process that no one keeps. */
   startProcess(request: StartRequest, options?: StartOptions): Promise<ProcessName>;
   /**
@@ -90,7 +96,7 @@ export interface WinsClient extends AsyncDisposable {
   /** Asks whether the daemon takes new work. A Go daemon answers `unimplemented`. */
   isServing(options?: CallOptions): Promise<boolean>;
   /** Names the processes that the daemon runs. A Go daemon answers `unimplemented`. */
-  listProcesses(options?: CallOptions): Promise<ProcessSummary[]>;
+  listProcesses(options?: CallOptions): Promise<ListedRun[]>;
   /** Stops a process and resolves when its whole tree is gone. A Go daemon answers `unimplemented`. */
   stopProcess(name: RunName, options?: StopOptions): Promise<ProcessExit>;
   /**

@@ -1,4 +1,6 @@
-import { runProcess, WinsClientError, createWinsClient, type OnOutput } from '@wins/wins-api';
+import { once } from 'node:events';
+import { createWinsClient, WinsClientError, type HostRun, type WinsClient } from '@wins/wins-api';
+import { text } from 'node:stream/consumers';
 import { Daemon } from '../testing/daemon.js';
 import { processesWith } from '../testing/process-table.js';
 import { Workspace } from '../testing/workspace.js';
@@ -10,15 +12,20 @@ describe('who uses the client library', () => {
   let talks: string;
   let stays: string;
   let dies: string;
+  let floods: string;
+  let client: WinsClient;
 
   beforeAll(async () => {
     talks = workspace.script('talks', 'echo "out $1 $KIND"; pwd; echo err >&2; exit 3');
     stays = workspace.script('stays', 'echo up; sleep 1000 & wait');
     dies = workspace.script('dies', 'kill -KILL $$');
-    const config = workspace.config([{ path: talks, envs: ['KIND'] }, stays, dies]);
+    floods = workspace.script('floods', 'exec head -c 16777216 /dev/zero');
+    const config = workspace.config([{ path: talks, envs: ['KIND'] }, stays, dies, floods]);
     daemon = await Daemon.start(workspace, config);
+    client = createWinsClient({ address });
   });
   afterAll(async () => {
+    await client.close();
     await daemon[Symbol.asyncDispose]();
     workspace[Symbol.dispose]();
   });
@@ -32,71 +39,80 @@ describe('who uses the client library', () => {
     );
   }
 
-  it('runs a program with its path alone, and gets its output and how it ended', async () => {
-    const output = { out: '', err: '' };
-    const result = await runProcess({
-      address,
-      path: talks,
-      args: ['a b'],
-      envs: { KIND: 'first' },
-      onStdout: (chunk) => void (output.out += Buffer.from(chunk).toString()),
-      onStderr: (chunk) => void (output.err += Buffer.from(chunk).toString()),
-    });
-    expect(result).toEqual({ exitCode: 3, signal: undefined, reason: 'exited' });
-    expect(output).toEqual({ out: `out a b first\n${workspace.folder}\n`, err: 'err\n' });
+  it('runs a program with its path alone, and gets its name, output and how it ended', async () => {
+    const run = await client.run({ path: talks, args: ['a b'], envs: { KIND: 'first' } });
+    expect(run.name).toBe('rancher-wins-talks');
+    const output = await Promise.all([text(run.stdout), text(run.stderr)]);
+    expect(output).toEqual([`out a b first\n${workspace.folder}\n`, 'err\n']);
+    expect(await run.exit).toEqual({ exitCode: 3, signal: undefined, reason: 'exited' });
   });
 
   it('is told the signal that ended the program', async () => {
-    const result = await runProcess({ address, path: dies });
-    expect(result).toEqual({ exitCode: undefined, signal: 'SIGKILL', reason: 'exited' });
+    const run = await client.run({ path: dies });
+    expect(await run.exit).toEqual({ exitCode: undefined, signal: 'SIGKILL', reason: 'exited' });
   });
 
-  it('stops the program by an abort, and goes on when it is gone', async () => {
+  it('knows the process, and is told that it was stopped', async () => {
+    const run = await client.run({ path: stays });
+    await once(run.stdout, 'readable');
+    expect(everyone()).toContain(run.pid);
+    expect(await run.stop()).toMatchObject({ reason: 'leaseEnded' });
+    expect(everyone()).toEqual([]);
+    const forced = await client.run({ path: stays });
+    expect(await forced.stop({ force: true })).toMatchObject({ signal: 'SIGKILL' });
+    expect(await forced.stop()).toEqual(await forced.exit);
+  });
+
+  it('holds the program up while it does not read, and loses no byte', async () => {
+    const run = await client.run({ path: floods });
+    run.stderr.resume();
+    let bytes = 0;
+    for await (const chunk of run.stdout) {
+      bytes += (chunk as Buffer).length;
+      expect(run.stdout.readableLength).toBeLessThanOrEqual(256 * 1024);
+      await new Promise(setImmediate);
+    }
+    expect(bytes).toBe(16 * 1024 * 1024);
+    expect((await run.exit).exitCode).toBe(0);
+  });
+
+  it('stops the program by an abort, though it does not read, and goes on when it is gone', async () => {
     const abort = new AbortController();
     const reason = new Error('enough');
-    const error = await failure(
-      runProcess({
-        address,
-        path: stays,
-        signal: abort.signal,
-        onStdout: () => abort.abort(reason),
-      }),
-    );
+    const { exit } = await client.run({ path: floods, signal: abort.signal });
+    abort.abort(reason);
+    const error = await failure(exit);
     expect(error).toMatchObject({ code: 'aborted', cause: reason });
     expect(error).toBeInstanceOf(WinsClientError);
-    expect(everyone()).toEqual([]);
+    expect(processesWith(workspace.path('rancher-wins-floods'))).toEqual([]);
   });
 
   it('starts nothing when it was aborted before', async () => {
     const signal = AbortSignal.abort();
-    const error = await failure(runProcess({ address, path: stays, signal }));
+    const error = await failure(client.run({ path: stays, signal }));
     expect(error).toMatchObject({ code: 'aborted' });
     expect(everyone()).toEqual([]);
   });
 
-  it.each<[string, OnOutput]>([
-    [
-      'throws',
-      () => {
-        throw new Error('no room');
-      },
-    ],
-    ['rejects', () => Promise.reject(new Error('no room'))],
-  ])('gets what its own callback %s, and the program is stopped', async (_how, onStdout) => {
-    const ended = daemon.log.length;
-    await expect(runProcess({ address, path: stays, onStdout })).rejects.toThrow('no room');
-    await daemon.logged((record) => record['type'] === 'ended', ended);
+  it('stops it at the end of its block, whatever ends that', async () => {
+    const throwing = async (): Promise<void> => {
+      await using run: HostRun = await client.run({ path: stays });
+      await once(run.stdout, 'readable');
+      throw new Error('no room');
+    };
+    await expect(throwing()).rejects.toThrow('no room');
+    expect(everyone()).toEqual([]);
   });
 
   it('learns that there is no such program here, or that the daemon refuses it', async () => {
-    const missing = runProcess({ address, path: workspace.path('missing') });
+    const missing = client.run({ path: workspace.path('missing') });
     expect(await failure(missing)).toMatchObject({
       code: 'notFound',
       message: expect.stringContaining('at the same path here and on the host') as string,
     });
-    const refused = runProcess({ address, path: talks, envs: { OTHER: '1' } });
+    const refused = client.run({ path: talks, envs: { OTHER: '1' } });
     expect(await failure(refused)).toMatchObject({ code: 'refused', reason: 'envNotAllowed' });
-    const wrong = runProcess({ address, path: talks, envs: { 'A=B': '1' } });
+    const wrong = client.run({ path: talks, envs: { 'A=B': '1' } });
     expect(await failure(wrong)).toMatchObject({ code: 'invalidRequest' });
   });
 

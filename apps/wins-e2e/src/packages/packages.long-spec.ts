@@ -34,7 +34,7 @@ describe('the packages of the libraries, installed together', () => {
     const hello = workspace.script('hello', 'echo "hello $1"');
     let daemon: Daemon;
     beforeAll(async () => {
-      user.bundles();
+      user.buildExamples();
       daemon = await Daemon.start(workspace, workspace.config([hello]));
     });
     afterAll(() => daemon[Symbol.asyncDispose]());

@@ -28,7 +28,7 @@ describe('the page about the libraries', () => {
   });
 
   it('has the options of bundlers with which the examples are bundled', () => {
-    const tool = readFileSync(path.join(ROOT, 'tools/libraries/bundle-examples.mjs'), 'utf8');
+    const tool = readFileSync(path.join(ROOT, 'tools/libraries/build-examples.mjs'), 'utf8');
     const [, banner = 'missing'] = /--banner:js="([^"]+)"/.exec(page) ?? [];
     expect(tool).toContain(banner);
     expect(tool).toContain("target: 'node20'");

@@ -46,6 +46,7 @@ const START_DAEMON =
 
 /** What to do about a pipe that cannot be reached, by the reason. */
 const PIPE_ADVICE: Readonly<Record<PipeErrorCode, string>> = {
+  aborted: 'try again',
   accessDenied: "run this as an administrator or as the daemon's user",
   busy: 'find out who opens so many connections: wins srv audit show',
   closed: 'restart the daemon, and look at its log',

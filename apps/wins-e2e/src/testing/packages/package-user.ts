@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from '../workspace.js';
 
@@ -35,7 +35,7 @@ const FIRST: Readonly<Record<string, string>> = {
   '@wins/time': 'backoffMs',
   '@wins/trusted-files': 'replaceFile',
   '@wins/windows-host': 'securedPipe',
-  '@wins/wins-api': 'runProcess',
+  '@wins/wins-api': 'createWinsClient',
   '@wins/wins-program': 'escapeText',
 };
 
@@ -78,12 +78,12 @@ const RESOLUTIONS = {
 
 /** The forms in which an example runs: compiled for each module system, and bundled from it. */
 const FORMS = {
-  'an ES module': 'built-nodenext/examples/*.mjs',
-  CommonJS: 'built-nodenext/examples/*.cjs',
-  'a bundle of esbuild, an ES module': 'bundled/esbuild-esm/*.mjs',
-  'a bundle of esbuild, CommonJS': 'bundled/esbuild-cjs/*.cjs',
-  'a bundle of rollup': 'bundled/rollup/*.mjs',
-  'a bundle of webpack': 'bundled/webpack/*.cjs',
+  'an ES module': 'es-module/*.mjs',
+  CommonJS: 'commonjs/*.cjs',
+  'a bundle of esbuild, an ES module': 'esbuild-esm/*.mjs',
+  'a bundle of esbuild, CommonJS': 'esbuild-cjs/*.cjs',
+  'a bundle of rollup': 'rollup/*.mjs',
+  'a bundle of webpack': 'webpack/*.cjs',
 } as const;
 
 /** A form in which an example runs. */
@@ -91,12 +91,6 @@ export type ExampleForm = keyof typeof FORMS;
 
 /** All forms. */
 export const EXAMPLE_FORMS = Object.keys(FORMS) as ExampleForm[];
-
-/** An example that waits at its top level, as CommonJS can have it: what follows its imports is in a function. */
-function inFunction(source: string): string {
-  const [, imports = '', rest = ''] = /^((?:import[^;]+;\n)+)(.*)$/s.exec(source) ?? [];
-  return `${imports}void (async () => {\n${rest}})();\n`;
-}
 
 /** A way in which TypeScript finds modules. */
 export type Resolution = keyof typeof RESOLUTIONS;
@@ -174,16 +168,12 @@ void wrong${at};`,
       .join('\n');
     const files = RESOLUTIONS[resolution].map((end) => `typed.${end}`);
     for (const file of files) writeFileSync(path.join(this.#folder, file), source);
-    mkdirSync(path.join(this.#folder, 'examples'), { recursive: true });
-    const examples = libraries.flatMap(({ folder }) =>
-      RESOLUTIONS[resolution].map((end) => {
-        const file = `examples/${path.basename(folder)}.${end}`;
-        const source = readFileSync(exampleOf(folder), 'utf8');
-        const text = end === 'cts' ? inFunction(source) : source;
-        writeFileSync(path.join(this.#folder, file), text);
-        return file;
-      }),
-    );
+    // They wait at their top level, which CommonJS cannot.
+    const examples = libraries.map(({ folder }) => {
+      const file = `examples/${path.basename(folder)}.${RESOLUTIONS[resolution][0]}`;
+      cpSync(exampleOf(folder), path.join(this.#folder, file));
+      return file;
+    });
     this.#compile(resolution, ['--outDir', `built-${resolution}`, ...files, ...examples]);
   }
 
@@ -199,20 +189,20 @@ void wrong${at};`,
     return (JSON.parse(printed) as { numPassedTests: number }).numPassedTests;
   }
 
-  /** Bundles the compiled examples by the bundlers that people use. */
-  bundles(): void {
-    const tool = path.join(ROOT, 'tools/libraries/bundle-examples.mjs');
+  /** Builds all examples in all forms. */
+  buildExamples(): void {
+    const tool = path.join(ROOT, 'tools/libraries/build-examples.mjs');
     execFileSync(process.execPath, [tool, this.#folder], { stdio: ['ignore', 'ignore', 'pipe'] });
   }
 
-  /** Runs the example of a library, which must be compiled; gives what it prints. */
+  /** Runs the example of a library, which must be built; gives what it prints. */
   runs(
     { folder }: Library,
     form: ExampleForm,
     args: readonly string[],
     env: NodeJS.ProcessEnv,
   ): string {
-    const file = FORMS[form].replace('*', path.basename(folder));
+    const file = path.join('built', FORMS[form].replace('*', path.basename(folder)));
     // What runs the tests may ask for colours, which a README has none of.
     const plain = { ...env, FORCE_COLOR: '0' };
     const options = { cwd: this.#folder, encoding: 'utf8', env: plain } as const;

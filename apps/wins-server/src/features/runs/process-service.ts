@@ -10,6 +10,8 @@ import {
   type ProcessExit as ExitMessage,
   type ProcessName,
   type ProcessSummary,
+  type RunEndReason,
+  type RunState,
 } from '@wins/wins-api';
 import {
   processServiceDefinition,
@@ -186,7 +188,7 @@ function outputMessage(chunk: OutputChunk): ProcessWaitResponse['Options'] {
 }
 
 function exitMessage({ code, signal, reason }: ProcessExit): ExitMessage {
-  return { Code: code, Signal: signal ?? '', Reason: reason };
+  return { Code: code, Signal: signal ?? '', Reason: reason satisfies RunEndReason };
 }
 
 function nameOf(process: ManagedProcess): ProcessName {
@@ -199,7 +201,7 @@ function summaryOf(process: ManagedProcess, askedBy: string): ProcessSummary {
   return {
     Name: isOwner ? nameOf(process) : { Value: process.name, RunID: '' },
     Path: process.path,
-    State: process.state.kind,
+    State: process.state.kind satisfies RunState,
     PID: process.pid,
     StartedAtMs: BigInt(process.startedAtMs),
     Exposes: process.exposes.map(({ port, protocol }) => ({

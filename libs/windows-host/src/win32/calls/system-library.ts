@@ -1,4 +1,5 @@
 import type koffiModule from 'koffi';
+import { messageOf } from '@wins/wins-program';
 import path from 'node:path';
 import { WindowsError } from '../../windows-error.js';
 
@@ -19,10 +20,16 @@ export function lazily<T>(make: () => T): () => T {
 }
 
 /** The foreign function interface; its structures work everywhere. */
-export const loadKoffi = lazily(
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- at first use, never at import
-  (): Koffi => require('koffi') as Koffi,
-);
+export const loadKoffi = lazily((): Koffi => {
+  try {
+    // eslint-disable-next-line @typescript-eslint/no-require-imports -- at first use, never at import
+    return require('koffi') as Koffi;
+  } catch (cause) {
+    const found = messageOf(cause).split('\n', 1)[0];
+    const message = `loaded the addon that calls Windows: ${found}; a bundle needs koffi beside it`;
+    throw new WindowsError('unavailable', message, { cause });
+  }
+});
 
 /**
  * Declares functions of a DLL by their prototypes, from which their types follow. The DLL is loaded from System32 and nowhere else,

@@ -1,0 +1,32 @@
+/** @needs examples */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, describe, it } from 'node:test';
+
+const ROOT = process.env['WINS_ROOT'] ?? '';
+const FORMS = { 'es-module': '.mjs', commonjs: '.cjs', 'esbuild-cjs': '.cjs' };
+/** What a document double cannot have on Windows: a daemon, and facts of this host. */
+const ELSEWHERE = ['wins-api', 'windows-host'];
+
+const folder = mkdtempSync(path.join(tmpdir(), 'wins-examples-'));
+after(() => rmSync(folder, { recursive: true }));
+
+for (const [form, end] of Object.entries(FORMS))
+  describe(`the examples of the packages on Windows, as ${form}`, () => {
+    for (const name of readdirSync(path.join(ROOT, 'libs')))
+      it(`${name}: it prints what the README says`, () => {
+        const file = path.join(ROOT, 'dist/examples/built', form, name + end);
+        const { status, stdout, stderr } = spawnSync(process.execPath, [file], {
+          encoding: 'utf8',
+          env: { ...process.env, TEMP: folder, TMP: folder },
+        });
+        assert.equal(name === 'wins-api' ? 0 : status, 0, stderr);
+        if (ELSEWHERE.includes(name)) return;
+        const readme = readFileSync(path.join(ROOT, 'libs', name, 'README.md'), 'utf8');
+        const text = `\`\`\`text\n${stdout.replaceAll('\r\n', '\n')}\`\`\``;
+        assert.ok(readme.includes(text), `it printed ${stdout}${stderr}`);
+      });
+  });
