@@ -362,7 +362,7 @@ class RunManager implements ProcessManager {
     }
     if (isYielded === true) return hasItsShare();
     if (signal?.aborted === true) {
-      const { reason: cause } = signal;
+      const cause: unknown = signal.reason;
       return new ProcessError('aborted', 'cannot start a run: the client has cancelled it', {
         cause,
       });

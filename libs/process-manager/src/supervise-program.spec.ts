@@ -18,7 +18,9 @@ describe('a supervised program', () => {
     let text = '';
     const supervised = superviseProgram(harness.manager(['counting']), {
       ...{ path: program.path, restart: 'onFailure', backoff },
-      onOutput: ({ stream, bytes }) => void (stream === 'stdout' && (text += bytes.toString())),
+      onOutput: ({ stream, bytes }) => {
+        if (stream === 'stdout') text += bytes.toString();
+      },
       onEnd: (end) => ends.push((end as ProcessExit).code),
     });
     expect(await supervised.ended).toEqual({ code: 0, reason: 'exited' });

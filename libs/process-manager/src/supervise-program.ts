@@ -62,7 +62,7 @@ export function superviseProgram(
     let last: ProcessExit | undefined;
     while (!signal.aborted) {
       const startedAtMs = performance.now();
-      const end = await runOnce().catch((error: Error) => error);
+      const end = await runOnce().catch(asError);
       onEnd?.(end);
       if (!(end instanceof Error)) last = end;
       if (restart === 'onFailure' && last === end && last.code === 0) break;
@@ -82,6 +82,12 @@ export function superviseProgram(
     },
     ended,
     close,
-    [Symbol.asyncDispose]: async () => void (await close()),
+    [Symbol.asyncDispose]: async () => {
+      await close();
+    },
   };
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }
