@@ -9,8 +9,8 @@ import { ApplicationServiceService } from './gen/application.js';
 import { ProcessName, ProcessStartRequest } from './gen/process.js';
 import { RunStatsService } from './gen/run-stats.js';
 import { createHostClient } from './host-client.js';
-import { startRun } from './host-run.js';
 import { createKeepAliveHandle } from './keep-alive-handle.js';
+import { startRun } from './start-run.js';
 import type { ListedRun, WinsClient, WinsClientOptions } from './wins-client.js';
 
 /**

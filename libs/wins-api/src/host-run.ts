@@ -1,14 +1,4 @@
-import { hashFile, TrustedFileError } from '@wins/trusted-files';
-import { quoteText } from '@wins/wins-program';
-import path from 'node:path';
-import { Readable } from 'node:stream';
-import { WinsClientError } from './client-error.js';
-import type { ProcessExit, ProcessName } from './gen/process.js';
-import type { KeepAliveHandle } from './keep-alive-handle.js';
-import type { WinsClient } from './wins-client.js';
-
-/** How long a program that is stopped may take to end, in milliseconds: longer than the daemon lets it. */
-const STOP_TIMEOUT_MS = 30_000;
+import type { Readable } from 'node:stream';
 
 /** What to run. */
 export interface RunOptions {
@@ -27,9 +17,10 @@ export interface RunOptions {
 }
 
 /** Why a run ended; `unknown` from a Go daemon, or one of a later release. */
-export type RunEndReason = (typeof REASONS)[number] | 'unknown';
+export type RunEndReason = (typeof RUN_END_REASONS)[number] | 'unknown';
 
-const REASONS = [
+/** Why a daemon of this release says that a run ended. */
+export const RUN_END_REASONS = [
   'exited',
   'stopped',
   'leaseEnded',
@@ -66,161 +57,4 @@ export interface HostRun extends AsyncDisposable {
   readonly exit: Promise<RunExit>;
   /** Stops it, by force if told so, and discards what was not read. Gives `exit`. */
   stop(options?: { readonly force?: boolean }): Promise<RunExit>;
-}
-
-type Calls = Pick<
-  WinsClient,
-  'startProcess' | 'keepAlive' | 'waitProcess' | 'stopProcess' | 'listProcesses'
->;
-
-/**
- * Starts a program that is compared by its digests.
- *
- * @throws WinsClientError `notFound` without such a program here; `aborted`; all that the daemon refuses.
- */
-export async function startRun(client: Calls, options: RunOptions): Promise<HostRun> {
-  const { args = [], envs = {}, directory, onWarning, signal } = options;
-  const program = path.resolve(options.path);
-  const request = {
-    Path: program,
-    Args: [...args],
-    Envs: Object.entries(envs).map(variable),
-    Dir: directory === undefined ? path.dirname(program) : path.resolve(directory),
-    ...(await digestsOf(program)),
-  };
-  const name = await client.startProcess(request, {
-    ...(onWarning && { onWarning }),
-    ...(signal && { signal }),
-  });
-  const lease = client.keepAlive(name);
-  return followed(client, { name, lease, pid: await pidOf(client, name), signal });
-}
-
-function followed(
-  client: Calls,
-  {
-    name,
-    lease,
-    pid,
-    signal,
-  }: Pick<HostRun, 'pid'> & {
-    readonly name: ProcessName;
-    readonly lease: KeepAliveHandle;
-    readonly signal: AbortSignal | undefined;
-  },
-): HostRun {
-  const outputs = { stdout: new OutputStream(), stderr: new OutputStream() };
-  const late = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  let isOver = false;
-  const discard = (): void => Object.values(outputs).forEach((output) => output.discard());
-  const end = (): void => {
-    if (isOver) return;
-    discard();
-    lease.end().catch(() => undefined);
-    timer ??= setTimeout(() => late.abort(signal?.reason), STOP_TIMEOUT_MS);
-  };
-  const toEnd = async (): Promise<RunExit> => {
-    signal?.addEventListener('abort', end, { once: true });
-    if (signal?.aborted === true) end();
-    try {
-      let exit: ProcessExit | undefined;
-      for await (const { Options: message } of client.waitProcess(name, { signal: late.signal })) {
-        if (message?.$case === 'StdOut') await outputs.stdout.offer(message.value);
-        if (message?.$case === 'StdErr') await outputs.stderr.offer(message.value);
-        if (message?.$case === 'Exit') exit = message.value;
-      }
-      if (signal?.aborted === true) {
-        const details = `the run ${quoteText(name.Value)} was stopped by its caller`;
-        throw new WinsClientError('aborted', { details, cause: signal.reason });
-      }
-      // The program has ended: how its lease ends changes nothing of that. A Go daemon fails it when its clean-up fails.
-      await lease.end().catch(() => undefined);
-      return exitOf(exit);
-    } finally {
-      isOver = true;
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-      lease.end().catch(() => undefined);
-      for (const output of Object.values(outputs)) output.push(null);
-    }
-  };
-  const exit = toEnd();
-  exit.catch(() => undefined);
-  const stop: HostRun['stop'] = async ({ force = false } = {}) => {
-    discard();
-    if (force && !isOver) await client.stopProcess(name, { force });
-    end();
-    return exit;
-  };
-  return {
-    ...{ name: name.Value, pid, ...outputs, exit, stop },
-    [Symbol.asyncDispose]: () => stop().then(ignore, ignore),
-  };
-}
-
-/** Output that waits for its reader. */
-class OutputStream extends Readable {
-  #readOn: () => void = ignore;
-  #isDiscarded = false;
-
-  override _read(): void {
-    this.#readOn();
-  }
-
-  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#readOn();
-    done(error);
-  }
-
-  /** Resolves when there is room for more. */
-  async offer(chunk: Uint8Array): Promise<void> {
-    if (this.destroyed || this.#isDiscarded || this.push(chunk)) return;
-    await new Promise<void>((resolve) => (this.#readOn = resolve));
-  }
-
-  /** Takes no more, and waits for no reader. */
-  discard(): void {
-    this.#isDiscarded = true;
-    this.#readOn();
-  }
-}
-
-function ignore(): void {
-  // `exit` tells.
-}
-
-/** A Go daemon does not list runs, and one that has ended has no process. */
-async function pidOf(client: Calls, { RunID }: ProcessName): Promise<number | undefined> {
-  const runs = await client.listProcesses().catch(() => []);
-  return runs.find(({ Name, State }) => Name?.RunID === RunID && State !== 'ended')?.PID;
-}
-
-function variable([name, value]: readonly [string, string]): string {
-  if (name !== '' && !name.includes('=')) return `${name}=${value}`;
-  throw new WinsClientError('invalidRequest', {
-    details: `cannot set the variable ${quoteText(name)}: wanted a name that is not empty and has no "="`,
-  });
-}
-
-async function digestsOf(program: string) {
-  try {
-    const { sha1, sha256 } = await hashFile(program, ['sha1', 'sha256'], { followLinks: true });
-    return { Checksum: sha1, ChecksumSHA256: sha256 };
-  } catch (error) {
-    if (!(error instanceof TrustedFileError)) throw error;
-    const isMissing = error.code === 'notFound' || error.code === 'notRegularFile';
-    throw new WinsClientError(isMissing ? 'notFound' : 'invalidRequest', {
-      details: `${error.message}; the program must be at the same path here and on the host`,
-      cause: error,
-    });
-  }
-}
-
-function exitOf(exit: ProcessExit | undefined): RunExit {
-  if (exit === undefined) return { exitCode: undefined, signal: undefined, reason: 'unknown' };
-  const { Code, Signal, Reason } = exit;
-  const reason = REASONS.find((known) => known === Reason) ?? 'unknown';
-  if (Signal !== '') return { exitCode: undefined, signal: Signal, reason };
-  return { exitCode: Code, signal: undefined, reason };
 }
