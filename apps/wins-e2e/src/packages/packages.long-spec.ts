@@ -63,6 +63,7 @@ describe('the packages of the libraries, installed together', () => {
     it('holds what it needs and no more', () => {
       const files = user.filesOf(library);
       expect(files).toEqual(expect.arrayContaining(['README.md', 'LICENSE']));
+      expect(user.installedReadmeOf(library)).not.toContain('](..');
       expect(files.filter((file) => /\.spec\.|tsbuildinfo|\.map$|^src/.test(file))).toEqual([]);
     });
 

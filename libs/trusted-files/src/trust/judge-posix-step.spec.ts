@@ -53,3 +53,9 @@ it.each<readonly [string, PosixFacts, StepKind, string, string]>([
   expect(fault?.found).toContain(text);
   expect(fault?.found).not.toContain('A7');
 });
+
+it('never advises to take the mode of a shared folder away, which others need', () => {
+  const remedy = (facts: PosixFacts, kind: StepKind) => judgePosixStep(facts, kind, ME)?.remedy;
+  expect(remedy(folder(0, 0o1777), 'folder')).toBe('use a folder of your own below it');
+  expect(remedy(folder(ME, 0o777), 'folder')).toContain('chmod go-w');
+});

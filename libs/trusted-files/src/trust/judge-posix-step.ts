@@ -50,12 +50,15 @@ export function judgePosixStep(
   }
   // A link has no mode of its own: its folder and its owner decide.
   if (kind === 'link') return undefined;
-  const isSticky = kind === 'above' && (mode & STICKY) !== 0;
-  if ((mode & WRITABLE_BY_OTHERS) !== 0 && !isSticky) {
+  // A folder such as /tmp is shared on purpose: its mode is not to be changed.
+  const isShared = facts.isDirectory() && (mode & STICKY) !== 0;
+  if ((mode & WRITABLE_BY_OTHERS) !== 0 && !(kind === 'above' && isShared)) {
     return {
       rule: 'A7 writable by other users',
       found: `group or others can write to it (mode ${shown})`,
-      remedy: 'take that right away with chmod go-w',
+      remedy: isShared
+        ? 'use a folder of your own below it'
+        : 'take that right away with chmod go-w',
     };
   }
   if (kind === 'privateFolder' && (mode & OPEN_TO_OTHERS) !== 0) {

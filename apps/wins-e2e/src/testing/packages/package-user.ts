@@ -215,6 +215,11 @@ void wrong${at};`,
     return readdirSync(installed, { recursive: true, encoding: 'utf8' });
   }
 
+  /** The README of a library as it was installed. */
+  installedReadmeOf({ name }: Library): string {
+    return readFileSync(path.join(this.#folder, 'node_modules', name, 'README.md'), 'utf8');
+  }
+
   /** The package.json of a library as it was installed. */
   manifestOf({ name }: Library): Record<string, unknown> {
     const file = path.join(this.#folder, 'node_modules', name, 'package.json');
