@@ -247,6 +247,7 @@ class RunManager implements ProcessManager {
     const { host, maxExecutableBytes } = this.#options;
     const checkpoint = (): void => this.#checkpoint(start);
     await host.assertTrustedFile(plan.path);
+    await host.assertProgram?.(plan.path);
     await assertDirectory(plan.directory);
     if (plan.isElsewhere) await host.assertTrustedDirectory(plan.directory);
     return this.#slots.run(clientOf(start.request.owner), async () => {

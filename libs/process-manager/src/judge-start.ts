@@ -77,7 +77,7 @@ export interface StartVerdict {
 
 /** What the answer depends on besides the question. */
 export interface StartQuestionContext extends Omit<AdmissionContext, 'dialect'> {
-  readonly host: Pick<ProcessHost, 'dialect' | 'assertTrustedFile'>;
+  readonly host: Pick<ProcessHost, 'dialect' | 'assertTrustedFile' | 'assertProgram'>;
   /** The largest executable, in bytes. */
   readonly maxBytes: number;
   /** Runs the hashing of a program when there is room for it. Default: at once. */
@@ -104,6 +104,7 @@ export async function judgeStart(
     admission = admitProgram(path, undefined, { allowed, dialect, howToAllow });
     admitProgram(path, callerNames, { allowed, dialect });
     await host.assertTrustedFile(admission.canonical);
+    await host.assertProgram?.(admission.canonical);
     if (sha256 !== '') await assertBytes(admission, sha256, context);
   } catch (error) {
     refusal = asRefusal(error);

@@ -51,7 +51,7 @@ export type ProcessErrorCode =
   | ('invalidPath' | 'pathNotAllowed' | 'pathNotTrusted' | 'callerNotAllowed')
   | ('argumentsNotAllowed' | 'envNotAllowed' | 'directoryNotAllowed' | 'directoryNotFound')
   | ('invalidArgument' | 'checksumMismatch' | 'digestNotPinned' | 'stagingFailed')
-  | ('alreadyRunning' | 'tooManyProcesses' | 'portsNotOpened' | 'spawnFailed')
+  | ('alreadyRunning' | 'tooManyProcesses' | 'portsNotOpened' | 'notExecutable' | 'spawnFailed')
   | ('notFound' | 'notOwner' | 'leaseHeld' | 'aborted' | 'shuttingDown')
   | ('auditUnavailable' | 'stateUnavailable' | 'hostUnsupported' | 'unknown');
 

@@ -31,7 +31,7 @@ export interface ProcessManager extends AsyncDisposable {
    * The name is taken by the first whose copy was verified, so that a client with a wrong checksum cannot hold it.
    * A run gets a minimal environment, the operator's `processEnvironment`, and of the client's what the entry's `envs` grants.
    *
-   * @throws ProcessError `invalidPath`, `pathNotAllowed`, `pathNotTrusted`, `invalidArgument`,
+   * @throws ProcessError `invalidPath`, `pathNotAllowed`, `pathNotTrusted`, `notExecutable`, `invalidArgument`,
    * `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`, `directoryNotFound`, `auditUnavailable`, `notFound`, `checksumMismatch`, `digestNotPinned`,
    * `alreadyRunning`, `tooManyProcesses`, `stagingFailed`, `portsNotOpened`, `spawnFailed`,
    * `stateUnavailable`, `aborted`, `shuttingDown`, `unknown`.

@@ -107,4 +107,24 @@ describe('the words of who is on call', () => {
     expect(code).toBe(78);
     expect(stderr).toContain('a script or a document, which Windows does not start');
   });
+
+  it.each([
+    [
+      'is neither a program nor a script',
+      'ELFgarbage\n',
+      0o755,
+      'it is neither an ELF program nor a',
+    ],
+    ['is empty', '', 0o755, 'it is empty; wanted a program'],
+    ['has no interpreter', '#!/no/such\n', 0o755, 'its interpreter "/no/such" does not exist'],
+    ['may not be executed', '#!/bin/sh\n', 0o644, 'it has mode 644; wanted one that is executable'],
+  ])('are told that a listed file %s, by the daemon and by the doctor', async (...given) => {
+    const [, text, mode, told] = given;
+    const odd = workspace.write('odd', text, mode);
+    workspace.config([odd], { audit: { directory: workspace.path('audit') } });
+    await using _daemon = await Daemon.start(workspace, config);
+    const { code, stderr } = await wins('cli', 'prc', 'run', '--path', odd);
+    expect([code, stderr]).toEqual([126, expect.stringContaining(told)]);
+    expect((await wins('doctor', '--config', config)).stdout).toContain(told);
+  });
 });

@@ -1,9 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { runWins, startWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
-import { freePorts } from '../testing/tunnel/tunnel.js';
+import { freeMetrics, scrape, scrapeUntil } from '../testing/scrape.js';
+import { freePorts, HostProgram, Tunnel } from '../testing/tunnel/tunnel.js';
 import { fakeRelease } from '../testing/upgrade/fake-release.js';
 import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 import { mayMount, wherePossible } from '../testing/where-possible.js';
@@ -210,5 +212,44 @@ describe('who is on call', () => {
     } finally {
       mount('/bin/umount', '-l');
     }
+  });
+
+  it('sees a program that hangs as an event, and by the doctor', async () => {
+    // The system accepts for it, and it never reads.
+    await using hung = await HostProgram.tcp((socket) => socket.pause());
+    const [port = 0] = await freePorts(1);
+    workspace.config([], { white_list: { processPaths: [], proxyPorts: [hung.port] } });
+    await using _daemon = await Daemon.start(workspace, config);
+    await using _tunnel = await Tunnel.start(workspace, `TCP:${port}:${hung.port}`);
+    const follower = startWins(['srv', 'events', '--config', config, '-f'], workspace.environment);
+    const socket = connect(port, '127.0.0.1', () => socket.write('GET /metrics HTTP/1.1\r\n\r\n'));
+    await follower.printed(`connectSlow       port=${hung.port}`);
+    expect(await told('port')).toEqual([
+      expect.stringContaining('accepts connections and sent nothing for 15 s') as string,
+    ]);
+    socket.destroy();
+    follower.child.kill();
+  });
+
+  it('has series from the start, so that what happens first shows, and the state of config and disks', async () => {
+    const free = await freeMetrics();
+    workspace.config([tool], free.keys);
+    await using daemon = await Daemon.start(workspace, config);
+    await daemon.logged(({ msg }) => msg === 'metrics are served');
+    const zero = [
+      'wins_refusals_total{action="start",rule="digest not pinned"}',
+      'wins_run_starts_total{entry="tool",result="refused"}',
+      'wins_run_exit_codes_total{entry="tool",class="nonzero"}',
+      'wins_tunnel_slow_streams_total',
+      'wins_upgrades_total{outcome="rolledBack"}',
+      'wins_config_rejected',
+    ];
+    const now = await scrape(free.address);
+    expect(zero.map((series) => [series, now.get(series)])).toEqual(
+      zero.map((series) => [series, 0]),
+    );
+    expect(now.get('wins_disk_free_bytes{folder="state"}')).toBeGreaterThan(0);
+    writeFileSync(config, 'nonsense: [');
+    await scrapeUntil(free.address, (then) => then.get('wins_config_rejected') === 1);
   });
 });

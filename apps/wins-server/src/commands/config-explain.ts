@@ -36,6 +36,7 @@ const NEXT_STEP: Readonly<Record<string, string>> = {
   callerNotAllowed: 'add the caller to "for" of the entry, if it is meant',
   checksumMismatch: 'bring the same file to both sides',
   digestNotPinned: 'pin the digest in "sha256" of the entry, if it is meant',
+  notExecutable: 'install the program anew, or make it executable',
   notFound: 'install it',
   pathNotAllowed: 'add it to white_list.processPaths',
   pathNotTrusted: 'put it where only administrators may write, and list its own path: no links',

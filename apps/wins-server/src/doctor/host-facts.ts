@@ -1,8 +1,7 @@
 import { debugServiceDefinition } from '@wins/wins-api/contract';
 import { errnoOf } from '@wins/wins-program';
-import { readdir, readFile, statfs } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import path from 'node:path';
 import { eventsOf } from '../commands/events-show.js';
 import { callRunningDaemon, type Question } from '../commands/running-daemon.js';
 import type { RingEvent } from '../kernel/events/ring-event.js';
@@ -12,18 +11,6 @@ const DAY_MS = 86_400_000;
 /** Of more events the newest count. */
 const MOST_EVENTS = 20_000;
 const DIAL_MS = 1000;
-
-/** Free bytes of the disk of a folder, or of the nearest one above it that exists. */
-export async function freeBytes(folder: string): Promise<number> {
-  try {
-    const { bavail, bsize } = await statfs(folder);
-    return bavail * bsize;
-  } catch (error) {
-    const above = path.dirname(folder);
-    if (errnoOf(error) !== 'ENOENT' || above === folder) throw error;
-    return freeBytes(above);
-  }
-}
 
 /** Descriptors that a process has open and may have, as Linux knows them. */
 export async function descriptorsOf(pid: number): ReturnType<DoctorHost['descriptors']> {

@@ -55,7 +55,12 @@ export type DaemonEvent =
       readonly port: number;
       readonly code: TunnelErrorCode;
     }
-  /** A stream was reset because nothing moved in it: its program reads nothing, or its client is gone. */
+  /** A program to which a stream sent bytes has sent none back for 15 s. */
+  | { readonly type: 'stream'; readonly phase: 'slow'; readonly port: number }
+  /**
+   * A stream was reset because nothing moved in it: its program reads nothing, or its client may be
+   * gone.
+   */
   | {
       readonly type: 'stream';
       readonly phase: 'cut';

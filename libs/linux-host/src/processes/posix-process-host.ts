@@ -22,6 +22,7 @@ import { LinuxError } from '../linux-error.js';
 import { ancestry, findLeftovers } from './find-leftovers.js';
 import { LinuxProcessTable } from './linux-process-table.js';
 import { PosixSession } from './posix-process.js';
+import { faultOfProgram } from './program-file.js';
 
 // Another child that was being forked while the file was open for writing holds it open until that child has become its own
 // program, which takes microseconds.
@@ -83,6 +84,19 @@ export function posixProcessHost(options: ProcessHostOptions = {}): PosixProcess
     ...hostPaths(posixFileTrust(ownUid), failure, {
       file: "a regular file that only root or the daemon's user can replace",
       directory: "a directory that only root or the daemon's user can write to",
+    }),
+    ...(process.platform === 'linux' && {
+      assertProgram: async (path: string) => {
+        const fault = await faultOfProgram(path).catch((cause: unknown) => {
+          const message = `cannot run ${quoteText(path)}: ${errnoOf(cause) ?? String(cause)}`;
+          throw failure(errnoOf(cause) === 'ENOENT' ? 'notFound' : 'unknown', message, {
+            cause,
+            path,
+          });
+        });
+        if (fault !== undefined)
+          throw failure('notExecutable', `cannot run ${quoteText(path)}: ${fault}`, { path });
+      },
     }),
     start: async (command) => {
       try {

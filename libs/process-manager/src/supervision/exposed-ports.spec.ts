@@ -129,7 +129,7 @@ describe('the ports that a run exposes', () => {
   });
 
   it('are closed when the program does not start', async () => {
-    const program = harness.program('tool', FOREVER, '/no/such/interpreter');
+    const program = harness.program('tool', FOREVER, '/');
     const manager = harness.manager(['tool'], { portOpener: opener });
     const start = manager.start(requestFor(program, { exposes }));
     await expect(codeOf(start)).resolves.toBe('spawnFailed');

@@ -5,6 +5,7 @@ import type { Distrust, FileTrust, TrustRule } from './file-trust.js';
 /** What a process host fails with, in the words of its user. */
 export type HostFailureCode =
   | 'invalidArgument'
+  | 'notExecutable'
   | 'notFound'
   | 'pathNotTrusted'
   | 'spawnFailed'

@@ -38,7 +38,9 @@ const ONLY_OURS = "that only administrators and the daemon's account can change"
  *
  * @throws WindowsError `unavailable` on other systems.
  */
-export function jobObjectProcessHost(options: ProcessHostOptions = {}): Required<ProcessHost> {
+export function jobObjectProcessHost(
+  options: ProcessHostOptions = {},
+): Required<Omit<ProcessHost, 'assertProgram'>> {
   const { failure = windowsFailure } = options;
   const own = ownIdentity();
   return {

@@ -116,6 +116,12 @@ export interface ProcessHost {
    */
   assertTrustedFile(path: string): Promise<void>;
   /**
+   * Succeeds when the system can begin the file as a program. Absent where the start itself says so.
+   *
+   * @throws `notFound`, `notExecutable`, `unknown`.
+   */
+  assertProgram?(path: string): Promise<void>;
+  /**
    * Succeeds when only the system's administrators or the daemon's user could have put anything into the directory.
    *
    * @throws `notFound`, `pathNotTrusted`, `unknown`.

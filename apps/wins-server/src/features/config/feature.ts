@@ -26,4 +26,9 @@ export const config: Feature<object, FollowedConfig & RunningFeature<object>> = 
   // Whether the config file is what the daemon serves with.
   health: ({ running }) => ({ 'wins.ConfigService': running?.isGood ?? true }),
   doctor: [checkServed],
+  metrics: (registry, view) => {
+    const isRejected = () => view.running?.isGood === false;
+    registry.read('wins_config_rejected', () => [[{}, isRejected() ? 1 : 0]]);
+    return () => undefined;
+  },
 };

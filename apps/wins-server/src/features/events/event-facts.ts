@@ -39,7 +39,9 @@ export function keptEvent(event: DaemonEvent): KeptEvent | undefined {
     }
     case 'stream': {
       if (event.phase === 'connected') return undefined;
-      const { port, code } = event;
+      const { port } = event;
+      if (event.phase === 'slow') return { type: 'connectSlow', facts: { port }, share: 'streams' };
+      const { code } = event;
       const type = event.phase === 'failed' ? 'connectFailed' : 'streamCut';
       return { type, facts: { port, code }, share: 'streams' };
     }

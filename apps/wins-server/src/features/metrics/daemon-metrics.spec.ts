@@ -37,7 +37,11 @@ class QuietDaemon implements Disposable {
       kernelOf({
         ...{ events: this.events, pipe: { connections: { size: 0 } } },
         audit: { counts: { written: 7, lost: 2, refused: 3 } },
-        config: { readAtMs: () => Date.now() },
+        config: {
+          readAtMs: () => Date.now(),
+          inForce: () => ({ config: { listen: 'main', audit: { directory: '/' } } }),
+        },
+        stateDirectory: '/',
         features: () =>
           FEATURES.map((feature) => {
             const found = all[feature.name];

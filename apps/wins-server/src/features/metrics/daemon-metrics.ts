@@ -1,10 +1,23 @@
+import { freeBytes } from '../../free-bytes.js';
+import { auditDirectoryOf } from '../../kernel/audit/audit-directory.js';
 import { ruleWords, type Decision } from '../../kernel/audit/decision.js';
 import { CODE, type BuildText } from './metric-table.js';
-import type { MetricRegistry } from './metric-registry.js';
+import type { MetricRegistry, Samples } from './metric-registry.js';
 import { COMMIT, VERSION } from '@wins/wins-program';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import type { Kernel } from '../../kernel/feature.js';
+
+/** Refusals that are counted from the start of the daemon on, so that the first of them shows. */
+const USUAL_REFUSALS = {
+  start: [
+    ...(['not listed', 'nothing is allowed', 'digest not pinned', 'checksum differs'] as const),
+    ...(['arguments not allowed', 'variable not granted', 'directory not listed'] as const),
+    ...(['caller not allowed', 'writable by other users', 'symbolic link'] as const),
+    ...(['alreadyRunning', 'notExecutable', 'notFound'] as const),
+  ],
+  connect: ['port-allowed', 'connect-rate', 'stream-limit'],
+} as const;
 
 /** How long the delays of the event loop are kept at least. */
 const DELAY_WINDOW_MS = 10_000;
@@ -14,6 +27,9 @@ const DELAY_WINDOW_MS = 10_000;
  * here, those of each feature as its declaration says. Disposing ends it.
  */
 export function keepMetrics(metrics: MetricRegistry, kernel: Kernel): Disposable {
+  for (const action of ['start', 'connect'] as const)
+    for (const rule of USUAL_REFUSALS[action])
+      metrics.begin('wins_refusals_total', { action, rule });
   readStates(metrics, kernel);
   const delays = readDelays(metrics);
   const counters = kernel
@@ -57,7 +73,7 @@ function countRefusal(metrics: MetricRegistry, decision: Decision): void {
   });
 }
 
-function readStates(metrics: MetricRegistry, { audit, config }: Kernel): void {
+function readStates(metrics: MetricRegistry, { audit, config, stateDirectory }: Kernel): void {
   const one = (value: number) => [[{}, value]] as const;
   const build = { version: VERSION as BuildText, commit: COMMIT as BuildText };
   metrics.read('wins_build_info', () => [[build, 1]]);
@@ -67,6 +83,19 @@ function readStates(metrics: MetricRegistry, { audit, config }: Kernel): void {
     const { lost, refused } = audit.counts;
     return one(lost + refused);
   });
+  let free: Samples<'wins_disk_free_bytes'> = [];
+  metrics.refresh(async () => {
+    const folders = [
+      ['state', stateDirectory],
+      ['audit', auditDirectoryOf(config.inForce().config)],
+    ] as const;
+    const asked = folders.map(async ([folder, at]) => {
+      const bytes = await freeBytes(at).catch(() => NaN);
+      return [{ folder }, bytes] as const;
+    });
+    free = await Promise.all(asked);
+  });
+  metrics.read('wins_disk_free_bytes', () => free);
   metrics.read('wins_heap_bytes', () => {
     const { heapUsed, heapTotal, external } = process.memoryUsage();
     return [

@@ -52,6 +52,11 @@ export class MetricRegistry {
     this.#counters.get(name)?.inc(labels ?? {});
   }
 
+  /** Has a series from now on: what increases from nothing to 1 is no increase for Prometheus. */
+  begin<Name extends OfType<'counter'>>(name: Name, labels: LabelsOf<Name>): void {
+    this.#counters.get(name)?.inc(labels, 0);
+  }
+
   /** Adds how long something took. */
   observe<Name extends OfType<'histogram'>>(
     name: Name,

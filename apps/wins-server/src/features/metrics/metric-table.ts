@@ -140,6 +140,15 @@ export const METRICS = {
     'Streams that were asked for: connected, refused by a rule, or failed at their port.',
     { result: ['connected', 'refused', 'failed'] },
   ),
+  wins_tunnel_slow_streams_total: counter(
+    'Streams whose program was sent bytes and sent none back for 15 s.',
+  ),
+  wins_config_rejected: gauge(
+    'Whether the config file cannot be used, so that an earlier one is in force: 1 or 0.',
+  ),
+  wins_disk_free_bytes: gauge('Free bytes of the disks without which no program may start.', {
+    folder: ['state', 'audit'],
+  }),
   wins_config_reloads_total: counter(
     'Configs that were read again, and whether they came into force.',
     { result: ['applied', 'unchanged', 'rejected', 'lastGood'] },

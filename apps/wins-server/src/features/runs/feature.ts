@@ -3,6 +3,7 @@ import {
   createProcessManager,
   type AllowedExecutable,
   type CommandRunner,
+  type EntryName,
   type ProcessManager,
 } from '@wins/process-manager';
 import { runStatsDefinition } from '@wins/wins-api/contract';
@@ -69,7 +70,12 @@ export const runs: Feature<RunsSettings, Runs> = {
     },
   ],
   doctor: [checkWhiteList, checkOrphans],
-  metrics: (registry, view) => runMetrics(registry, () => view.require().manager),
+  metrics: (registry, view) => {
+    // The list is that of the config.
+    const entries = () =>
+      (view.settings?.allowed ?? []).map(({ path }) => path.split(/[\\/]/).at(-1) as EntryName);
+    return runMetrics(registry, () => view.require().manager, entries);
+  },
 };
 
 function createManager(

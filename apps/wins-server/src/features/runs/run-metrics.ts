@@ -2,6 +2,7 @@ import type { Decision } from '../../kernel/audit/decision.js';
 import { NO_ENTRY } from '../metrics/metric-table.js';
 import type { MetricRegistry } from '../metrics/metric-registry.js';
 import type {
+  EntryName,
   ManagerEvent,
   ProcessExit,
   ProcessManager,
@@ -16,8 +17,14 @@ const STATES = ['running', 'stopping', 'killing', 'draining', 'ended'] as const;
 export function runMetrics(
   metrics: MetricRegistry,
   manager: () => Pick<ProcessManager, 'list' | 'measure'>,
+  entries: () => readonly EntryName[],
 ): (event: DaemonEvent) => void {
   const totals = new RunTotals();
+  // The first run of an entry shows as an increase when its series were there before.
+  metrics.refresh(() => {
+    for (const entry of entries()) beginEntry(metrics, entry);
+    return Promise.resolve();
+  });
   metrics.refresh(async () => totals.measured(await manager().measure()));
   metrics.read('wins_runs', () => {
     const counts = new Map<ProcessState['kind'], number>(STATES.map((state) => [state, 0]));
@@ -36,6 +43,14 @@ export function runMetrics(
       if (event.event.type === 'ended') totals.ended(event.event);
     }
   };
+}
+
+function beginEntry(metrics: MetricRegistry, entry: EntryName): void {
+  for (const result of ['started', 'refused', 'failed'] as const)
+    metrics.begin('wins_run_starts_total', { entry, result });
+  metrics.begin('wins_run_ends_total', { entry, reason: 'exited' });
+  for (const each of ['zero', 'nonzero', 'signal'] as const)
+    metrics.begin('wins_run_exit_codes_total', { entry, class: each });
 }
 
 function countRefusal(metrics: MetricRegistry, { action, verdict, entry }: Decision): void {

@@ -61,6 +61,8 @@ function tunnelMetrics(
   return (event) => {
     if (event.type === 'tunnel' && event.phase === 'ended')
       metrics.count('wins_tunnel_sessions_total', { reason: event.reason });
+    else if (event.type === 'stream' && event.phase === 'slow')
+      metrics.count('wins_tunnel_slow_streams_total');
     else if (event.type === 'stream' && event.phase !== 'cut')
       metrics.count('wins_tunnel_connects_total', { result: event.phase });
     else if (event.type === 'decided') {

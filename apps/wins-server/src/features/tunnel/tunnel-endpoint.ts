@@ -18,6 +18,7 @@ import { AUDIT, type AuditTrail } from '../../kernel/audit/audit-trail.js';
 import type { Logger } from '../../kernel/log/logger.js';
 import type { DaemonEvents } from '../../kernel/daemon-events.js';
 import { turnedAwayLog } from '../../kernel/turned-away-log.js';
+import { noticeSilence } from './slow-stream.js';
 import { traceStream } from './trace-stream.js';
 import { WebSocketHandshakes, type Guest } from './web-socket-handshakes.js';
 
@@ -122,6 +123,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
         logger.info(who, 'this client cannot pause one stream: a slow program holds up its others'),
       onStream: (stream, port) => {
         traceStream(logger, stream, { requester, port });
+        noticeSilence(stream, () => events.publish({ type: 'stream', phase: 'slow', port }));
         stream.once('error', (error) => {
           const code = error instanceof TunnelError ? error.code : undefined;
           if (code === 'readerStopped' || code === 'streamIdle')

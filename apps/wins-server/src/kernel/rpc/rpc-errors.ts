@@ -25,6 +25,7 @@ const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
   invalidArgument: status.INVALID_ARGUMENT,
   invalidPath: status.INVALID_ARGUMENT,
   leaseHeld: status.ALREADY_EXISTS,
+  notExecutable: status.PERMISSION_DENIED,
   notFound: status.NOT_FOUND,
   notOwner: status.PERMISSION_DENIED,
   pathNotAllowed: status.INVALID_ARGUMENT,
