@@ -2,6 +2,7 @@ import type { UpgradeWish } from '@wins/service-upgrade';
 import { quoteText, UsageError } from '@wins/wins-program';
 import path from 'node:path';
 import type { UpgradeSettings } from './compose.js';
+import { isForPeople } from './console.js';
 
 /** The options of `wins up`, as they are read from a command line. */
 export interface UpgradeOptions {
@@ -44,6 +45,8 @@ export interface HelperCommand extends Pick<
 export interface UpgradeCommand
   extends HelperCommand, Pick<UpgradeOptions, 'apart' | 'debug' | 'quiet'> {
   readonly dryRun: boolean;
+  /** Whether each step that is done is a line on standard error. */
+  readonly isTicked: boolean;
 }
 
 /**
@@ -54,6 +57,7 @@ export interface UpgradeCommand
 export function commandOf(options: UpgradeOptions): UpgradeCommand {
   const { 'wins-args': winsArgs, sha256, 'expect-config': config, path: program } = options;
   const { service, id, attempt, apart, debug, quiet } = options;
+  const isTicked = !apart && !debug && !quiet && isForPeople(options);
   return {
     wish: {
       allowDowngrade: options['allow-downgrade'],
@@ -63,7 +67,7 @@ export function commandOf(options: UpgradeOptions): UpgradeCommand {
       ...(config !== undefined && { expectConfig: path.resolve(config) }),
     },
     path: program === undefined ? undefined : path.resolve(program),
-    ...{ service, id, attempt, apart, debug, quiet },
+    ...{ service, id, attempt, apart, debug, quiet, isTicked },
     ...{ waitMs: options.wait, dryRun: options['dry-run'], askedBy: options['asked-by'] },
     knownVersions: new Map(options['known-version'].map(readKnownVersion)),
   };

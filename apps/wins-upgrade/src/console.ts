@@ -7,6 +7,11 @@ export function complain(text: string): void {
   process.stderr.write(`${printable(text)}\n`);
 }
 
+/** Tells people on standard error that a step is done; also without a terminal, a line each. */
+export function tickOff(step: string): void {
+  process.stderr.write(`wins: ✓ ${escapeText(step)}\n`);
+}
+
 /** How a command says what it came to. */
 export interface Telling {
   readonly show: Show;

@@ -10,6 +10,7 @@ import {
   removeLeftovers,
   requireTrustedFolder,
   runsDaemon,
+  STEP_TEXT,
   UpgradeError,
   UpgradeLog,
   withLock,
@@ -17,6 +18,7 @@ import {
   type UpgradeContext,
   type UpgradePlaces,
   type UpgradeResult,
+  type UpgradeStep,
 } from '@wins/service-upgrade';
 import { EXIT, messageOf, VERSION } from '@wins/wins-program';
 import { rm } from 'node:fs/promises';
@@ -24,10 +26,15 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { apartArguments, type UpgradeCommand } from './command-of.js';
 import { composeUpgrade, type UpgradeSettings } from './compose.js';
-import { onSignals } from './console.js';
+import { onSignals, tickOff } from './console.js';
 
 const SWEEP_LIMIT_MS = 30_000;
 const SWEEP_DELAY_MS = 50;
+
+function tickStep(line: string): void {
+  const { msg, step } = JSON.parse(line) as { msg: string; step: UpgradeStep };
+  if (msg === 'step done') tickOff(STEP_TEXT[step]);
+}
 
 /** What a command came to: a result, a plan, or a helper that goes on. */
 export type CommandOutcome =
@@ -54,6 +61,7 @@ export async function upgrade(
 ): Promise<CommandOutcome> {
   const log = new UpgradeLog((line) => {
     if (command.debug) process.stderr.write(line);
+    else if (command.isTicked) tickStep(line);
   });
   const context = await composeUpgrade({ ...command, ...more, log });
   const { service, host } = context;

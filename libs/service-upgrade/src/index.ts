@@ -31,6 +31,7 @@ export {
 } from './journal/upgrade-result.js';
 export {
   describePlan,
+  STEP_TEXT,
   planUpgrade,
   type UpgradeFacts,
   type UpgradeWish,

@@ -20,6 +20,7 @@ const SYMPTOMS: Readonly<Record<string, (host: Host) => Promise<string>>> = {
     saying(['cli', 'app', 'info'], { WINS_RUNTIME_DIR: workspace.path('nowhere') }, 125),
   'The daemon refuses: not listed': (host) => refusal(host, '/bin/ls'),
   'The daemon refuses: wrong digest': (host) => refusal(host, 'pinned'),
+  'The daemon refuses: no program': (host) => refusal(host, 'garbage'),
   'The daemon refuses: others can write': (host) => refusal(host, 'open/tool'),
   'The program is not in the container': ({ workspace }) =>
     saying(['cli', 'prc', 'run', '--path', workspace.path('absent')], workspace.environment, 127),
@@ -114,10 +115,11 @@ describe('troubleshooting', () => {
       workspace.script('theirs', ''),
       workspace.script('open/tool', ''),
     ];
+    const garbage = workspace.write('garbage', 'no program', 0o755);
     chmodSync(path.dirname(open), 0o777);
     [closedPort = 0] = await freePorts(1);
     const processPaths = [
-      ...[tool, stays, open],
+      ...[tool, stays, open, garbage],
       { path: pinned, sha256: '0'.repeat(64) },
       { path: strict, args: 'none' },
       { path: theirs, for: ['container:*'] },

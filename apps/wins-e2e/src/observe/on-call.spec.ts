@@ -252,4 +252,19 @@ describe('who is on call', () => {
     writeFileSync(config, 'nonsense: [');
     await scrapeUntil(free.address, (then) => then.get('wins_config_rejected') === 1);
   });
+
+  it('sees each step of an upgrade ticked off, also without a terminal', async () => {
+    await using world = await UpgradeWorld.running();
+    const words = ['up', '--path', world.release('v1.1.0')];
+    const up = await runWins(words, { ...workspace.environment, WINS_SERVICE: world.definition });
+    const ticks = up.stderr.split('\n').filter((line) => line.startsWith('wins: ✓ '));
+    expect([up.code, ticks.length]).toEqual([0, expect.any(Number)]);
+    expect(ticks[0]).toContain('copy the new program beside the old one');
+    expect(ticks.join('\n')).toContain('✓ wait until the daemon answers with the wanted release');
+    const quiet = await runWins([...words, '--quiet'], {
+      ...workspace.environment,
+      WINS_SERVICE: world.definition,
+    });
+    expect(quiet.stderr).toBe('');
+  });
 });

@@ -21,7 +21,7 @@ export async function runDoctor(
   const headline = await headlineOf(host);
   const findings = await examine(host, asked);
   await show({
-    value: { status: headline, ...reportValue(findings) },
+    value: { ...reportValue(findings), status: headline },
     text: `${escapeText(headline)}\n\n${textReport(findings)}`,
     table: {
       headings: ['LEVEL', 'CHECK', 'FOUND', 'ADVICE'],

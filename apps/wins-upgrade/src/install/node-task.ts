@@ -62,6 +62,8 @@ export interface NodeTask {
   readonly proofs: readonly Proof[];
   /** Ends it between two steps; what was done is undone. */
   readonly signal: AbortSignal;
+  /** Called after each step that is done. Default: nobody is told. */
+  readonly onStep?: ((step: Step) => void) | undefined;
 }
 
 /** Judges what is known before a server is asked for what it remembers. @throws InstallError `refused`. */
@@ -213,12 +215,12 @@ function withoutSteps({ kind, reason }: NothingToDo | Refusal): NodeOutcome {
 /** With the lock that `wins up` takes too; what an earlier command left is ended first. A dry run does neither. */
 async function withNode(
   node: NodeParts,
-  { proofs, signal, isDryRun }: NodeTask,
+  { proofs, signal, isDryRun, onStep }: NodeTask,
   task: (context: InstallContext) => Promise<NodeOutcome>,
 ): Promise<NodeOutcome> {
   const lock = new NodeLock(node);
   const host = nodeHost(node, lock, proofs);
-  const context = { host, places: node.places, signal };
+  const context = { host, places: node.places, signal, onStep };
   // Who only looks waits for no one, and makes no file for a lock.
   if (isDryRun) {
     const pending = await pendingRecovery(context);

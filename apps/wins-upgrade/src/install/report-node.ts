@@ -1,9 +1,9 @@
 import { isNetError } from '@wins/net';
-import { InstallError, type InstallErrorCode } from '@wins/node-install';
+import { describeStep, InstallError, type InstallErrorCode, type Step } from '@wins/node-install';
 import type { RancherErrorCode } from '@wins/rancher-server';
 import { UpgradeError } from '@wins/service-upgrade';
 import { EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';
-import { complain, onSignals, tell } from '../console.js';
+import { complain, isForPeople, onSignals, tell, tickOff } from '../console.js';
 import type { NodeOutcome, NodeTask } from './node-task.js';
 
 const { ok, rolledBack, usage, refused, failed, busy } = EXIT.upgrade;
@@ -48,7 +48,9 @@ export async function reportNode(
     // Undone, not left half-way; a second one changes nothing.
     using _signals = onSignals((signal) => stop.abort(new Error(`${signal} was received`)));
     const isDryRun = options['dry-run'];
-    outcome = await task({ isDryRun, proofs: [], signal: stop.signal });
+    const isTicked = isForPeople(options) && options.quiet !== true;
+    const onStep = isTicked ? (step: Step) => tickOff(describeStep(step)) : undefined;
+    outcome = await task({ isDryRun, proofs: [], signal: stop.signal, onStep });
     exitCode = EXIT_OF[outcome.outcome];
   } catch (error) {
     exitCode = exitCodeOf(error);

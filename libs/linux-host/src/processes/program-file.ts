@@ -24,7 +24,7 @@ export async function faultOfProgram(path: string): Promise<string | undefined> 
   const { bytesRead } = await file.read(bytes, 0, HEAD_BYTES, 0);
   const head = bytes.subarray(0, bytesRead);
   if (head.length === 0) return 'it is empty; wanted a program';
-  if (head.subarray(0, 2).toString('latin1') === '#!') return faultOfScript(head);
+  if (head.subarray(0, 2).toString('latin1') === '#!') return await faultOfScript(head);
   const isElf = head.length >= 20 && head.subarray(0, 4).equals(ELF);
   const wanted = MACHINES[process.arch];
   const machine = isElf ? head.readUInt16LE(18) : 0;

@@ -47,6 +47,7 @@ export async function applyPlan(context: InstallContext, plan: StepPlan): Promis
     for (const [index, step] of steps.entries()) {
       context.signal?.throwIfAborted();
       await doStep(context, files, step, index);
+      context.onStep?.(step);
     }
     if (isProved) await prove(context);
     await files.addToJournal({ proven: true });

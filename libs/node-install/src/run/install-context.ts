@@ -1,4 +1,5 @@
 import { errnoOf } from '@wins/wins-program';
+import type { Step } from '../item/step.js';
 import { itemName, type Item, type StateOf } from '../item/item.js';
 import type { NodeHost, Room } from '../ports.js';
 import type { InstallPlaces } from '../wish/install-places.js';
@@ -14,6 +15,8 @@ export interface InstallContext {
   readonly around?: Around | undefined;
   /** Ends an installation between two steps; what was done is undone. */
   readonly signal?: AbortSignal | undefined;
+  /** Called after each step that is done. It must not throw. */
+  readonly onStep?: ((step: Step) => void) | undefined;
 }
 
 /** Does an act that changes something. */

@@ -32,6 +32,7 @@ export async function uninstall(
     try {
       requireNoDetour(context, step.item);
       await writeItem(context, step.item, step.to, undefined);
+      context.onStep?.(step);
     } catch (error) {
       if (step.item.kind === 'folder' && isNotEmpty(error)) {
         full.push(step);

@@ -129,7 +129,8 @@ function refuseVersion(
   return `the offered release ${offered} ${how} the installed ${installed}; --allow-downgrade takes it nevertheless`;
 }
 
-const TEXT: Readonly<Record<UpgradeStep, string>> = {
+/** Each step in words. */
+export const STEP_TEXT: Readonly<Record<UpgradeStep, string>> = {
   stage: 'copy the new program beside the old one, flush it, check its digest, run it once',
   checkConfig: 'make the new program check the config',
   stop: 'stop the service and wait until it has ended',
@@ -145,5 +146,5 @@ const TEXT: Readonly<Record<UpgradeStep, string>> = {
 export function describePlan(plan: UpgradePlan): string {
   if (plan.kind === 'nothing') return `nothing to do: ${plan.reason}\n`;
   if (plan.kind === 'refusal') return `refused: ${plan.reason}\n`;
-  return plan.steps.map(({ step }, index) => `${index + 1}. ${step}: ${TEXT[step]}\n`).join('');
+  return plan.steps.map(({ step }, index) => `${index + 1}. ${step}: ${STEP_TEXT[step]}\n`).join('');
 }

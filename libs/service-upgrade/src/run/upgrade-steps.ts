@@ -48,6 +48,7 @@ export async function takeStep(run: UpgradeRun, { step, phase }: PlannedStep): P
   run.record = await run.journal.move(run.record, phase, { disturbed });
   run.context.log.write('step', { step });
   await ACTS[step](run);
+  run.context.log.write('step done', { step });
 }
 
 async function register({ service }: UpgradeContext, command: ServiceCommand): Promise<void> {
