@@ -217,7 +217,7 @@ describe('a first user of a daemon that runs', () => {
       `${tool}: allowed\n  by white_list.processPaths[0] of ${config}, line 4\n`,
     ]);
     const { code, stdout } = await explain('--port', '9796', '-o', 'json');
-    expect(code).toBe(1);
+    expect(code).toBe(126);
     expect(json(stdout)).toMatchObject({
       ...{ allowed: false, code: 'port-allowed', entry: { key: '', file: config } },
       nextStep: 'add it to white_list.proxyPorts',

@@ -146,5 +146,7 @@ export const STEP_TEXT: Readonly<Record<UpgradeStep, string>> = {
 export function describePlan(plan: UpgradePlan): string {
   if (plan.kind === 'nothing') return `nothing to do: ${plan.reason}\n`;
   if (plan.kind === 'refusal') return `refused: ${plan.reason}\n`;
-  return plan.steps.map(({ step }, index) => `${index + 1}. ${step}: ${STEP_TEXT[step]}\n`).join('');
+  return plan.steps
+    .map(({ step }, index) => `${index + 1}. ${step}: ${STEP_TEXT[step]}\n`)
+    .join('');
 }

@@ -75,8 +75,8 @@ export interface ProcessStopRequest {
     | ProcessName
     | undefined;
   /**
-   * Ends the tree by force at once, also when it was asked to end already. Only for the connection that started it, or with
-   * its run id.
+   * Ends the tree by force at once, also when it was asked to end already. Only for the connection that started it, with
+   * its run id, or for an administrator of the host.
    */
   Force: boolean;
 }
