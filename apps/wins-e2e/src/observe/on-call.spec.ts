@@ -74,7 +74,7 @@ describe('who is on call', () => {
     const rejected = await wins('status', '--config', config);
     expect(rejected.code).toBe(1);
     expect(rejected.stdout).toMatch(
-      /warning +config in force +the config before .*, which was rejected at/,
+      /warning +config in force +the config before .*, which was rejected at \S+ \(syntax in line 1\)/,
     );
     await daemon.stop();
     const down = await wins('status', '--config', config);

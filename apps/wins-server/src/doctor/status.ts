@@ -65,7 +65,8 @@ const checkInForce: Check = {
     if (last === undefined) return [ok(name, `config ${file}, unchanged for a day`)];
     if (last['result'] !== 'rejected' && last['result'] !== 'lastGood')
       return [ok(name, `config ${file} of ${last.time}`)];
-    const found = `the config before ${file}, which was rejected at ${last.time}`;
+    const why = typeof last['why'] === 'string' ? ` (${last['why']})` : '';
+    const found = `the config before ${file}, which was rejected at ${last.time}${why}`;
     return [warning(name, found, 'correct the file: wins srv config check')];
   },
 };

@@ -72,6 +72,8 @@ export type DaemonEvent =
       /** `lastGood`: the daemon started with the config before, as the file cannot be used. */
       readonly result: 'applied' | 'unchanged' | 'rejected' | 'lastGood';
       readonly changed: readonly string[];
+      /** Why it was rejected: the code of its first problem, and the line. */
+      readonly why?: string;
       /** Guarded keys that it was rejected for, because the file drops them. */
       readonly dropped?: readonly GuardedKey[];
     }

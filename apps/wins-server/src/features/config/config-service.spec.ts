@@ -20,11 +20,12 @@ import { createConfigService, type ConfigServiceParts } from './config-service.j
 
 describe('the service of the config', () => {
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-config-service-')));
+  const TEXT = '#!/bin/sh\n';
   const tool = path.join(folder, 'tool');
   const pinned = path.join(folder, 'pinned');
   const file = path.join(folder, 'config');
   const digestOf = (content: string) => createHash('sha256').update(content).digest('hex');
-  const sha256 = digestOf('tool');
+  const sha256 = digestOf(TEXT);
   const text = `white_list:
   processPaths:
     - ${tool}
@@ -62,7 +63,7 @@ describe('the service of the config', () => {
   });
 
   beforeAll(() => {
-    for (const program of [tool, pinned]) writeFileSync(program, 'tool', { mode: 0o755 });
+    for (const program of [tool, pinned]) writeFileSync(program, TEXT, { mode: 0o755 });
   });
   beforeEach(() => {
     config = configOf();

@@ -1,4 +1,4 @@
-import { watchConfig, type LoadedConfig } from '@wins/config';
+import { ConfigError, watchConfig, type LoadedConfig } from '@wins/config';
 import { isOnTrial } from '@wins/service-upgrade';
 import { existsSync } from 'node:fs';
 import { ConfigGuard, droppedIn } from '../../configuration/config-guard.js';
@@ -49,7 +49,7 @@ export async function followConfig(kernel: Kernel, changed: () => void): Promise
         judged(false);
         const dropped = droppedIn(err);
         events.publish({
-          ...{ type: 'configReloaded', result: 'rejected', changed: [] },
+          ...{ type: 'configReloaded', result: 'rejected', changed: [], why: reasonOf(err) },
           ...(dropped.length > 0 && { dropped }),
         });
         if (dropped.length > 0) audit.note('configRefused', { dropped });
@@ -74,4 +74,12 @@ export async function followConfig(kernel: Kernel, changed: () => void): Promise
       await keeper[Symbol.asyncDispose]();
     },
   };
+}
+
+/** The code and the line of what is wrong: its words may quote a secret of the file. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof ConfigError)) return 'cannot be read';
+  const first = error.problems.find(({ severity }) => severity === 'error');
+  if (first === undefined) return error.code;
+  return first.line === undefined ? first.code : `${first.code} in line ${first.line}`;
 }

@@ -46,8 +46,8 @@ export function keptEvent(event: DaemonEvent): KeptEvent | undefined {
       return { type, facts: { port, code }, share: 'streams' };
     }
     case 'configReloaded': {
-      const { result, changed, dropped } = event;
-      const facts = { result, changed: changed.join(' '), dropped: dropped?.join(' ') };
+      const { result, changed, why, dropped } = event;
+      const facts = { result, changed: changed.join(' '), why, dropped: dropped?.join(' ') };
       return { type: 'configReloaded', facts };
     }
     case 'configLost':
