@@ -25,8 +25,9 @@ export async function withResourceTable(page) {
     const kept = isTheirs ? 'all of it' : figure(reserve);
     return row(`\`${name}\``, what, figure(total), share, kept, AT_LIMIT[atLimit]);
   });
-  const { quantumMs, requests } = PROCESSOR;
-  const asked = `${requests.perSecond} requests a second, ${requests.burst} at once`;
+  const { quantumMs, requests, connects } = PROCESSOR;
+  const rate = (what, { burst, perSecond }) => `${perSecond} ${what} a second, ${burst} at once`;
+  const asked = `${rate('requests', requests)}; ${rate('connections', connects)}`;
   const processor = row(
     ...[
       '`processor`',

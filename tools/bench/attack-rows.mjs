@@ -86,18 +86,22 @@ export async function measureAttack(
   const idle = memory(pid, 'VmRSS');
 
   const attackers = [];
+  const endAttack = () => {
+    for (const attacker of attackers) attacker.kill('SIGKILL');
+  };
+  process.once('exit', endAttack);
   while (argumentsOf && attackers.length < containers)
-    attackers.push(await play(argumentsOf(daemon)));
+    await play(argumentsOf(daemon), (child) => attackers.push(child));
   const processorBefore = processorMs(pid);
   const observed = observe(daemon.address);
   const times = await callFor(ATTACK_MS, () => other.info());
   const contained = await observed;
   const processor = (processorMs(pid) - processorBefore) / ATTACK_MS;
   const during = memory(pid, 'VmHWM') - idle;
-  for (const attacker of attackers) {
-    attacker.kill('SIGKILL');
-    await once(attacker, 'exit');
-  }
+  const ends = attackers.map((attacker) => once(attacker, 'exit'));
+  endAttack();
+  await Promise.all(ends);
+  process.off('exit', endAttack);
   const placesMs = await untilPlaces(daemon, createWinsClient);
   await pause(REST_MS);
   const after = memory(pid, 'VmRSS') - idle;
@@ -133,8 +137,9 @@ export async function measureAttack(
 }
 
 /** Starts an attacker, in a container where one can be made, and resolves once he is at it. */
-async function play(program) {
+async function play(program, started) {
   const child = spawnContained(program);
+  started(child);
   const ended = once(child, 'exit').then(([code]) => {
     throw new Error(`${program[0]} ended with ${code}`);
   });

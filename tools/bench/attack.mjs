@@ -1,5 +1,5 @@
 // npm run bench:attack: what attackers get of a built daemon, each figure against its target; ends with 1 when one is missed.
-//   npm run bench:attack -- A45 A50    these attacks only
+//   npm run bench:attack -- A45 A62x8    these attacks only; x8: by so many containers
 // Linux. Times need a quiet machine: the first row is a daemon that nobody attacks.
 import { execFileSync, spawn } from 'node:child_process';
 import {
@@ -69,7 +69,8 @@ const wanted = process.argv.slice(2);
 const rows = [];
 try {
   for (const attack of ATTACKS) {
-    if (wanted.length > 0 && !wanted.includes(attack[0])) continue;
+    const names = [attack[0], `${attack[0]}x${attack[3] ?? 1}`];
+    if (wanted.length > 0 && !names.some((name) => wanted.includes(name))) continue;
     const own = path.join(folder, attack[0]);
     rows.push(await measureAttack(attack, own, start, createWinsClient));
   }

@@ -81,10 +81,17 @@ export class ServedPipe {
     const { connections, handshakes } = resources;
     const { turnedAway } = this.#turnedAway;
     const places = new Places({ connections, handshakes, turnedAway });
+    let acceptedAt = 0;
     this.#listener = await listenPipe(pipe, {
-      identify: this.identify,
+      identify: (socket) => {
+        acceptedAt = performance.now();
+        return this.identify(socket);
+      },
       onConnection: (socket, client) => {
-        this.connections.admit(socket, client, places.enter(socket, client));
+        const place = places.enter(socket, client);
+        this.turns.admit(socket, client, acceptedAt, () =>
+          this.connections.admit(socket, client, place),
+        );
       },
       maxConnections: connections.row.total + handshakes.row.total,
       onError: (error) => logger.debug({ err: error, code: error.code }, what),

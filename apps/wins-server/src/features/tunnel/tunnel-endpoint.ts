@@ -33,7 +33,7 @@ export interface TunnelEndpointOptions {
   readonly security: PipeSecurity | undefined;
   readonly identify: IdentifyClient;
   readonly resources: Pick<DaemonResources, 'streams' | 'tunnels' | 'tunnelHandshakes'>;
-  /** Measures what each open tunnel costs. */
+  /** Shares the processor among clients. */
   readonly turns: ClientTurns;
   readonly audit: Pick<AuditTrail, 'counted' | 'decided'>;
   readonly logger: Logger;
@@ -141,6 +141,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
           verdict: allowed ? 'allowed' : 'refused',
           ...who,
         } as const;
+        options.turns.name('Connect');
         try {
           if (isTold) {
             void audit.decided({ ...decided, rule, address, port }, client.key);
@@ -170,11 +171,15 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     });
   };
 
+  let acceptedAt = 0;
   const listener = await listenPipe(options.pipe, {
     security: options.security,
     maxConnections: tunnels.row.total + tunnelHandshakes.row.total,
     handshakeTimeoutMs: limits.handshakeTimeoutMs,
-    identify: options.identify,
+    identify: (socket) => {
+      acceptedAt = performance.now();
+      return options.identify(socket);
+    },
     onConnection: (socket, client) => {
       if (logger.isLevelEnabled('debug'))
         logger.debug({ pipe: 'tunnel', client: client.description }, 'connection accepted');
@@ -183,7 +188,10 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
         if (events.isCounted)
           events.publish({ type: 'connection', pipe: 'tunnel', phase: 'closed' });
       });
-      handshakes.begin(socket, { client, place: places.enter(socket, client) });
+      const place = places.enter(socket, client);
+      options.turns.admit(socket, client, acceptedAt, () =>
+        handshakes.begin(socket, { client, place }),
+      );
     },
     onError: (error) => logger.debug({ err: error, code: error.code }, 'tunnel pipe'),
   });

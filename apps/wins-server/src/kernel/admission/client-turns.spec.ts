@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { EVERYBODY, type ClientIdentity } from '@wins/wins-program';
+import { EVERYBODY, UNIDENTIFIED_CLIENT, type ClientIdentity } from '@wins/wins-program';
 import { ClientTurns, type Turn } from './client-turns.js';
 
 const container = (key: string): ClientIdentity => ({ ...EVERYBODY, key, isEverybody: false });
@@ -187,6 +187,95 @@ describe('the turns of clients', () => {
     clock.pass(2100);
     await loops(4);
     expect(busy.octets).toBe(300);
+  });
+
+  /** Connections that were accepted, and how many of them are set up. */
+  function arrive(client: ClientIdentity, count: number, eachMs = 0) {
+    const arrived = { sockets: [] as PassThrough[], setUp: 0 };
+    for (let each = 0; each < count; each += 1) {
+      const socket = new PassThrough();
+      sockets.push(socket);
+      arrived.sockets.push(socket);
+      turns.admit(socket, client, clock.now, () => {
+        arrived.setUp += 1;
+        clock.pass(eachMs);
+      });
+    }
+    return arrived;
+  }
+
+  it('are for new connections too: however many a client makes, another comes to its turn', async () => {
+    const hostile = arrive(HOSTILE, 100, 1);
+    const other = arrive(OTHER, 1, 1);
+    for (let tries = 0; other.setUp === 0; tries += 1) {
+      expect(tries).toBeLessThan(4);
+      await loops(1);
+    }
+    expect(hostile.setUp).toBeLessThan(10);
+    expect(keys()).toContain(HOSTILE.key);
+  });
+
+  it('are charged with what it took to accept a connection', async () => {
+    const [hostile, other] = [connect(HOSTILE), connect(OTHER)];
+    hostile.socket.write(Buffer.alloc(16 * KIB));
+    other.socket.write(Buffer.alloc(16 * KIB));
+    for (let each = 0; each < 10; each += 1) {
+      turns.admit(new PassThrough(), HOSTILE, clock.now - 10, () => undefined);
+      await loops(1);
+    }
+    await loops(8);
+    expect(other.octets).toBeGreaterThan(4 * hostile.octets);
+  });
+
+  it.each([
+    ['a client', HOSTILE, 128],
+    ['all clients together that the system cannot identify', UNIDENTIFIED_CLIENT, 64],
+    ['an administrator, who has no rate', ADMINISTRATOR, 300],
+  ])('set up connections of %s at a rate; others wait', async (_whose, client, burst) => {
+    const many = arrive(client, 300);
+    await loops(30);
+    expect(many.setUp).toBe(burst);
+    for (let each = 0; each < 20; each += 1) {
+      clock.pass(50);
+      await loops(4);
+    }
+    expect(many.setUp).toBe(Math.min(300, burst + burst / 4));
+  });
+
+  it('set up no connection that has ended while it waited, and forget its client in time', async () => {
+    const many = arrive(HOSTILE, 150);
+    await loops(8);
+    for (const socket of many.sockets) socket.destroy();
+    await loops(4);
+    // Nothing of them waits any more.
+    paused.length = 0;
+    clock.pass(50);
+    await loops(4);
+    expect(paused).toEqual([]);
+    clock.pass(4100);
+    await loops(4);
+    expect(many.setUp).toBe(128);
+    expect(clock.timers).toBe(0);
+    // One that is not closed yet.
+    const ending = new PassThrough({ destroy: () => undefined });
+    turns.admit(ending, OTHER, clock.now, () => expect('set up').toBe('not set up'));
+    ending.destroy();
+    await loops(4);
+    expect(ended.at(-1)?.client).toBe(OTHER);
+  });
+
+  it('come after several connections were accepted, one in each round of the event loop', async () => {
+    const { socket } = connect(OTHER);
+    connect(HOSTILE).socket.write(Buffer.alloc(100));
+    socket.write(Buffer.alloc(250 * KIB));
+    await loops(10);
+    const before = ended.length;
+    for (let each = 0; each < 64; each += 1) {
+      arrive(HOSTILE, 1);
+      await loops(1);
+    }
+    expect(ended.length - before).toBeGreaterThanOrEqual(3);
+    expect(ended.length - before).toBeLessThanOrEqual(5);
   });
 
   it('are told of when a client used more than half of the time while others were served', async () => {

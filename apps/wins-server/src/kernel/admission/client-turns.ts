@@ -1,8 +1,9 @@
 // Longer than most files because it is one thing: a queue, its turns and what they cost, which all change the same record of a client.
-import { TokenBucket } from '@wins/time';
+import { TokenBucket, type Rate } from '@wins/time';
 import type { Readable } from 'node:stream';
 import type { ClientIdentity } from '@wins/wins-program';
 import { PROCESSOR, type ProcessorRow } from './resources.js';
+import { weightOf } from './shares.js';
 
 const SETTLED = Promise.resolve();
 /** Another client counts as served when it sent something within this time before a turn. */
@@ -13,6 +14,8 @@ const FIRST_READ_OCTETS = 4096;
 const MOST_WAITING = 8;
 /** A client owes so many of its quanta at most: a turn may be long because the system let others run. */
 const MOST_OWED_QUANTA = 10;
+/** How long a client that made too much of something waits at most, before its rates are looked at again. */
+const RETRY_MS = 50;
 /** A read has so many at least: a frame and its header. */
 const LEAST_READ_OCTETS = 256;
 
@@ -52,6 +55,9 @@ interface Party {
   readonly client: ClientIdentity;
   readonly busy: TokenBucket;
   readonly requests: TokenBucket;
+  readonly connects: TokenBucket;
+  /** Accepted connections that wait to be set up, the oldest first. */
+  readonly arrivals: Map<Readable, () => void>;
   readonly connections: Map<Readable, TurnConnection>;
   /** Those with input that waits, in the order of their turns. */
   readonly ready: Set<Readable>;
@@ -67,7 +73,6 @@ interface OpenTurn {
   what: string;
   requests: number;
   readonly party: Party;
-  readonly socket: Readable;
   readonly octets: number;
   readonly beganAt: number;
 }
@@ -93,6 +98,9 @@ export class ClientTurns implements Disposable {
   readonly #listeners = new Map<Readable, () => void>();
   #open: OpenTurn | undefined;
   #isScheduled = false;
+  /** Whether a connection was accepted in this round of the event loop, and how many since the last turn. */
+  #hasAccepted = false;
+  #accepts = 0;
   #wasAdministrator = false;
   #retry: Disposable | undefined;
   readonly #afterPromises = (): void => process.nextTick(this.#end);
@@ -105,6 +113,21 @@ export class ClientTurns implements Disposable {
     this.#row = options.row ?? PROCESSOR;
     this.#now = options.now ?? (() => performance.now());
     this.#after = options.after ?? afterTimer;
+  }
+
+  /**
+   * Sets up an accepted connection in a turn of its client, which pays for that and for the time since it was accepted. A client that
+   * connects more often than its rate waits; nothing is read from its connection meanwhile.
+   */
+  admit(socket: Readable, client: ClientIdentity, acceptedAt: number, setUp: () => void): void {
+    const party = this.#join(client);
+    hold(socket);
+    party.arrivals.set(socket, setUp);
+    socket.once('close', () => this.#leave(socket, party));
+    this.#charge(party, this.#now() - acceptedAt);
+    this.#hasAccepted = true;
+    this.#accepts += 1;
+    this.#enqueue(party);
   }
 
   /** Reads an open connection in turns until it closes. Call it after its processor listens for data. */
@@ -147,6 +170,7 @@ export class ClientTurns implements Disposable {
     }
     for (const party of this.#parties.values()) {
       letGo(party);
+      for (const socket of party.arrivals.keys()) socket.destroy();
       party.forgetting?.[Symbol.dispose]();
     }
     this.#retry?.[Symbol.dispose]();
@@ -155,11 +179,14 @@ export class ClientTurns implements Disposable {
   }
 
   #join(client: ClientIdentity): Party {
-    const { busy, requests, quantumMs } = this.#row;
+    const weight = weightOf(client);
+    const bucket = ({ burst, perSecond }: Rate): TokenBucket =>
+      new TokenBucket({ burst: burst * weight, perSecond: perSecond * weight }, this.#now);
+    const { busy, requests, connects, quantumMs } = this.#row;
     const party: Party = this.#parties.get(client.key) ?? {
       client,
-      busy: new TokenBucket(busy, this.#now),
-      requests: new TokenBucket(requests, this.#now),
+      ...{ busy: bucket(busy), requests: bucket(requests), connects: bucket(connects) },
+      arrivals: new Map(),
       connections: new Map(),
       ready: new Set(),
       leftMs: 0,
@@ -172,17 +199,19 @@ export class ClientTurns implements Disposable {
   }
 
   #leave(socket: Readable, party: Party): void {
-    const { connections, ready, client, busy, requests } = party;
+    const { connections, arrivals, ready, client } = party;
     this.#listeners.delete(socket);
     connections.delete(socket);
+    arrivals.delete(socket);
     ready.delete(socket);
-    if (connections.size > 0 || this.#parties.get(client.key) !== party) return;
+    if (connections.size + arrivals.size > 0 || this.#parties.get(client.key) !== party) return;
     // A client that comes back before that has its old accounts: connections are free to make.
-    const restMs = Math.max(
-      busy.msUntil(this.#row.busy.burst),
-      requests.msUntil(this.#row.requests.burst),
+    const weight = weightOf(client);
+    const rests = (['busy', 'requests', 'connects'] as const).map((name) =>
+      party[name].msUntil(this.#row[name].burst * weight),
     );
-    party.forgetting = this.#after(restMs, () => this.#parties.delete(client.key));
+    party.forgetting?.[Symbol.dispose]();
+    party.forgetting = this.#after(Math.max(...rests), () => this.#parties.delete(client.key));
   }
 
   #queueOf({ client }: Party): Set<Party> {
@@ -207,6 +236,14 @@ export class ClientTurns implements Disposable {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
+      // Node accepts one connection in each round of the event loop: others must not wait for a turn each.
+      const isAccepting = this.#hasAccepted && this.#accepts < this.#row.acceptsPerTurn;
+      this.#hasAccepted = false;
+      if (isAccepting) {
+        this.#schedule();
+        return;
+      }
+      this.#accepts = 0;
       this.#turn();
     });
   }
@@ -240,23 +277,37 @@ export class ClientTurns implements Disposable {
     }
   }
 
-  /** Whether a client has made more requests than its rate while others are served. */
-  #mustWait({ client, requests }: Party): boolean {
-    if (client.isAdministrator || client.isEverybody || !requests.isEmpty) return false;
-    if (!this.#isShared(client.key, this.#now())) return false;
-    this.#options.paused?.(client);
-    this.#retry ??= this.#after(Math.max(1, requests.msUntil(1)), () => {
+  /** Whether a client has made more than its rates of all that it wants. */
+  #mustWait(party: Party): boolean {
+    if (this.#mayConnect(party)) return false;
+    // What is not read yet may be on its way.
+    if (this.#mayRead(party) && (party.ready.size > 0 || party.arrivals.size === 0)) return false;
+    this.#options.paused?.(party.client);
+    this.#retry ??= this.#after(RETRY_MS, () => {
       this.#retry = undefined;
       this.#schedule();
     });
     return true;
   }
 
+  #mayConnect({ client, arrivals, connects }: Party): boolean {
+    return arrivals.size > 0 && (!isLimited(client) || !connects.isEmpty);
+  }
+
+  /** A rate of requests binds while others are served. */
+  #mayRead({ client, requests }: Party): boolean {
+    if (!isLimited(client) || !requests.isEmpty) return true;
+    return !this.#isShared(client.key, this.#now());
+  }
+
   #turn(): void {
     for (let party = this.#next(); party !== undefined; party = this.#next()) {
-      for (const socket of party.ready) {
-        party.ready.delete(socket);
-        if (this.#read(party, socket)) return;
+      if (this.#setUp(party)) return;
+      if (this.#mayRead(party)) {
+        for (const socket of party.ready) {
+          party.ready.delete(socket);
+          if (this.#read(party, socket)) return;
+        }
       }
       this.#rest(party);
     }
@@ -275,13 +326,34 @@ export class ClientTurns implements Disposable {
     if (connection.mayRead?.() === false) return false;
     const octets = Math.min(waiting, this.#octetsFor(party));
     const { what } = connection;
-    this.#open = { what, requests: 0, party, socket, octets, beganAt: this.#now() };
-    // For each read, so without the object for asynchronous hooks that a microtask of Node has.
-    void SETTLED.then(this.#afterPromises);
+    this.#begin(party, what, octets);
     // The listeners for its data are called by this.
     socket.read(octets < waiting ? octets : undefined);
     if (socket.readableLength > 0) party.ready.add(socket);
     else if (party.isHeld) hold(socket);
+    return true;
+  }
+
+  #begin(party: Party, what: string, octets: number): void {
+    this.#open = { what, requests: 0, party, octets, beganAt: this.#now() };
+    // For each turn, so without the object for asynchronous hooks that a microtask of Node has.
+    void SETTLED.then(this.#afterPromises);
+  }
+
+  /** Begins a turn in which connections are set up, as many as the quantum is good for; false when none may be. */
+  #setUp(party: Party): boolean {
+    if (!this.#mayConnect(party)) return false;
+    this.#begin(party, 'connection', LEAST_READ_OCTETS);
+    const endsAt = this.#now() + this.#row.quantumMs;
+    do {
+      const [[socket, setUp] = []] = party.arrivals;
+      if (socket === undefined) break;
+      party.arrivals.delete(socket);
+      if (socket.destroyed) continue;
+      party.connects.take();
+      release(socket);
+      setUp?.();
+    } while (this.#now() < endsAt && this.#mayConnect(party));
     return true;
   }
 
@@ -296,7 +368,7 @@ export class ClientTurns implements Disposable {
   #rest(party: Party): void {
     const queue = this.#queueOf(party);
     if (party.isHeld && party.ready.size < MOST_WAITING / 2) letGo(party);
-    if (party.ready.size === 0) queue.delete(party);
+    if (party.ready.size + party.arrivals.size === 0) queue.delete(party);
     else queue.add(party);
     if (this.#administrators.size + this.#others.size > 0) this.#schedule();
   }
@@ -312,18 +384,21 @@ export class ClientTurns implements Disposable {
     this.#options.ended?.({ what, client, ms });
     if (this.#last !== undefined && this.#last.key !== client.key) this.#otherAt = this.#last.at;
     this.#last = { key: client.key, at: now };
-    party.leftMs = Math.max(party.leftMs - ms, -MOST_OWED_QUANTA * this.#row.quantumMs);
+    this.#charge(party, ms);
     // What was dear once is taken to be dear again, for a while.
     const seen = ms / Math.max(octets, LEAST_READ_OCTETS);
     party.msPerOctet = Math.max(seen, (party.msPerOctet + seen) / 2);
-    const { burst } = this.#row.busy;
-    party.busy.charge(ms, burst);
     if (requests > 0) party.requests.charge(requests, this.#row.requests.burst);
-    const isLimited = !client.isAdministrator && !client.isEverybody;
-    if (isLimited && party.busy.isEmpty && this.#isShared(client.key, turn.beganAt))
+    if (isLimited(client) && party.busy.isEmpty && this.#isShared(client.key, turn.beganAt))
       this.#options.paused?.(client);
     this.#rest(party);
   };
+
+  #charge(party: Party, ms: number): void {
+    const { quantumMs, busy } = this.#row;
+    party.leftMs = Math.max(party.leftMs - ms, -MOST_OWED_QUANTA * quantumMs);
+    party.busy.charge(ms, busy.burst);
+  }
 
   /** Whether another client was served a short time ago. */
   #isShared(key: string, now: number): boolean {
@@ -354,13 +429,19 @@ function hold(socket: Readable): void {
 
 function letGo(party: Party): void {
   party.isHeld = false;
-  for (const socket of party.connections.keys()) {
-    const handle = handleOf(socket);
-    // What has input here is read on by its stream.
-    if (handle?.reading !== false || socket.readableLength > 0) continue;
-    handle.reading = true;
-    handle.readStart();
-  }
+  for (const socket of party.connections.keys()) release(socket);
+}
+
+function release(socket: Readable): void {
+  const handle = handleOf(socket);
+  // What has input here is read on by its stream.
+  if (handle?.reading !== false || socket.readableLength > 0) return;
+  handle.reading = true;
+  handle.readStart();
+}
+
+function isLimited({ isAdministrator, isEverybody }: ClientIdentity): boolean {
+  return !isAdministrator && !isEverybody;
 }
 
 function afterTimer(ms: number, then: () => void): Disposable {

@@ -88,8 +88,12 @@ export interface ProcessorRow {
   readonly readOctets: { readonly shared: number; readonly alone: number };
   /** Milliseconds of one client while others are served; beyond it the log names the client. */
   readonly busy: Rate;
-  /** Requests of one client while others are served; beyond it, its input waits. */
+  /** Requests of one client, and Connects of its tunnels, while others are served; beyond it, its input waits. */
   readonly requests: Rate;
+  /** Connections of one client that are set up; others wait, as long as they have a place. */
+  readonly connects: Rate;
+  /** Connections that are accepted between two turns. */
+  readonly acceptsPerTurn: number;
 }
 
 /**
@@ -100,4 +104,6 @@ export const PROCESSOR: ProcessorRow = {
   readOctets: { shared: 16 * 1024, alone: 64 * 1024 },
   busy: { burst: 1000, perSecond: 500 },
   requests: { burst: 2000, perSecond: 500 },
+  connects: { burst: 128, perSecond: 32 },
+  acceptsPerTurn: 16,
 };

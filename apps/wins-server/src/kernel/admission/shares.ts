@@ -217,7 +217,7 @@ export class Shares {
 }
 
 /** Clients that the system cannot identify are one, and less than another. */
-function weightOf({ key }: ClientIdentity): number {
+export function weightOf({ key }: ClientIdentity): number {
   return key === UNIDENTIFIED ? 0.5 : 1;
 }
 
