@@ -1,4 +1,4 @@
-import { FLAG, FRAME } from './frame.js';
+import { FLAG, FRAME, frame } from './frame.js';
 import { FrameClient, FrameServer, grpcMessage } from './testing/index.js';
 
 const KIB = 1024;
@@ -26,6 +26,9 @@ describe('what requests hold', () => {
     await server[Symbol.asyncDispose]();
   });
   const onStream = (): void => undefined;
+  const holds = async (octets: number): Promise<void> => {
+    while (server.inbound.held !== octets) await new Promise((done) => setImmediate(done));
+  };
 
   it('ends a connection whose unfinished messages are more than 2 MiB (A45)', async () => {
     server = await FrameServer.listen({ onStream });
@@ -73,6 +76,40 @@ describe('what requests hold', () => {
     const many = Buffer.concat(Array.from({ length: 3000 }, () => grpcMessage('')));
     for (let round = 0; round < 4; round++) client.send(FRAME.data, 0, 1, many);
     expect(await client.goaway()).toBe('tooMuchUnfinished');
+  });
+
+  it('counts a frame and a header block of which a part has come, until they are whole', async () => {
+    server = await FrameServer.listen({ onStream });
+    const client = await connect();
+    client.headers(1);
+    await client.ping('read');
+    const before = server.inbound.held;
+    const [head, tail] = [Buffer.of(0, 0, 16, 0, 0, 1), Buffer.alloc(16_384 - 6)];
+    const whole = frame(FRAME.data, 0, 1, Buffer.concat([head, tail]));
+    client.socket.write(whole.subarray(0, 100));
+    await holds(before + 16_384);
+    client.socket.write(whole.subarray(100));
+    await client.ping('whole');
+    // Four segments hold it now, and what a message takes.
+    expect(server.inbound.held - before).toBe(16_384 + 256);
+    const block = client.block('/x', [['x', 'y'.repeat(8000)]]);
+    const held = server.inbound.held;
+    client.send(FRAME.headers, 0, 3, block.subarray(0, 8000));
+    await holds(held + 8000);
+  });
+
+  it('counts the headers that a client tells the server to remember, as long as it does', async () => {
+    server = await FrameServer.listen({ onStream });
+    const client = await connect();
+    // A literal of 4 and 1,000 octets, which is indexed.
+    const value = Buffer.concat([Buffer.of(0x7f, 0xe9, 0x06), Buffer.alloc(1000, 'v')]);
+    const field = Buffer.concat([Buffer.of(0x40, 4), Buffer.from('name'), value]);
+    // POST, http and /, which have numbers.
+    client.headers(1, FLAG.endHeaders, Buffer.concat([Buffer.of(0x83, 0x86, 0x84), field]));
+    await client.ping('read');
+    client.send(FRAME.rstStream, 0, 1, Buffer.alloc(4));
+    await client.ping('forgot');
+    expect([server.inbound.held, server.reasons]).toEqual([4 + 1000 + 32, []]);
   });
 
   it('counts the headers of calls that live, until they end', async () => {

@@ -1,9 +1,9 @@
 import { ConnectionFault } from './end-reason.js';
-import { DEFAULT_FRAME_OCTETS, FRAME, FRAME_HEADER_OCTETS, type Frame } from './frame.js';
+import { DEFAULT_FRAME_OCTETS, FRAME_HEADER_OCTETS, type Frame } from './frame.js';
 
 /**
  * Cuts what a peer sends into frames, after the preface if it has to begin with one. What lies whole in a chunk is not copied; of a frame that does not, at
- * most its own length is held. The payload of a DATA frame is valid until `take` returns: the next one may come in the same memory.
+ * most its own length is held.
  */
 export class FrameReader {
   #prefaceSeen = 0;
@@ -11,14 +11,17 @@ export class FrameReader {
   #headerOctets = 0;
   #body: Buffer | undefined;
   #bodyOctets = 0;
-  /** For DATA frames that lie in two chunks, made by the first. */
-  #dataBody: Buffer | undefined;
 
   readonly #preface: Buffer;
 
   /** @param preface - What comes before the first frame: of a server nothing does. */
   constructor(preface: Buffer) {
     this.#preface = preface;
+  }
+
+  /** What a frame takes that has come in part. */
+  get heldOctets(): number {
+    return this.#body?.length ?? 0;
   }
 
   /**
@@ -38,7 +41,7 @@ export class FrameReader {
         payload = chunk.subarray(at, at + length);
         at += length;
       } else {
-        this.#body ??= this.#bodyFor(length);
+        this.#body ??= Buffer.allocUnsafe(length);
         const end = at + length - this.#bodyOctets;
         const copied = chunk.copy(this.#body, this.#bodyOctets, at, end);
         this.#bodyOctets += copied;
@@ -54,11 +57,6 @@ export class FrameReader {
       const streamId = header.readUInt32BE(5) & 0x7fffffff;
       if (!take({ type, flags, streamId, payload })) return;
     }
-  }
-
-  #bodyFor(length: number): Buffer {
-    if (this.#header[3] !== FRAME.data) return Buffer.allocUnsafe(length);
-    return (this.#dataBody ??= Buffer.allocUnsafeSlow(DEFAULT_FRAME_OCTETS));
   }
 
   #readPreface(chunk: Buffer): number {

@@ -35,6 +35,11 @@ export class HeaderBlockReader {
     this.#limits = limits;
   }
 
+  /** What has come of a block that is not whole. */
+  get heldOctets(): number {
+    return this.#octets;
+  }
+
   get isOpen(): boolean {
     return this.#begun !== undefined;
   }

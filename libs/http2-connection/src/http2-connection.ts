@@ -72,6 +72,8 @@ export class Connection {
   #receiveWindow = wire.DEFAULT_WINDOW_OCTETS;
 
   readonly #inbound: OctetAccount;
+  /** Octets of what has come in part, and of the headers that the client has told us to remember. */
+  #restOctets = 0;
   readonly #outbound: OctetAccount;
   /** Octets of answers that the streams hold, and what of them counts for this connection. */
   #waitingOctets = 0;
@@ -258,6 +260,7 @@ export class Connection {
         this.#take(frame);
         return this.#ended === undefined;
       });
+      this.#countRest();
     } catch (error) {
       if (error instanceof ConnectionFault) {
         this.#end(error.reason);
@@ -267,6 +270,15 @@ export class Connection {
       }
     }
   };
+
+  #countRest(): void {
+    const { heldOctets } = this.#reader;
+    const octets = heldOctets + this.#headerBlock.heldOctets + this.#decoder.heldOctets;
+    if (octets === this.#restOctets) return;
+    const more = octets - this.#restOctets;
+    this.#restOctets = octets;
+    this.holds(more);
+  }
 
   #take(frame: Frame): void {
     const { type, flags, streamId, payload } = frame;

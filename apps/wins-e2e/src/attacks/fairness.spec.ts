@@ -142,7 +142,7 @@ describe('a client that wants everything', () => {
       const run = world.attack([WINS, 'cli', 'prc', 'run', '--path', workspace.path(stay)]);
       await daemon.logged(({ action, verdict }) => action === 'start' && verdict === 'allowed');
       for (let container = 0; container < 3; container += 1)
-        await world.play('unfinished-starts.cjs', 'unfinished', world.address, 250, 100_000);
+        await world.play('unfinished-starts.cjs', 'unfinished', world.address, 60, 400_000);
       await daemon.logged(({ resource }) => resource === 'requestOctets');
       expect(await world.runHello()).toBe('hello\n');
       expect(run.child.exitCode).toBeNull();

@@ -16,6 +16,11 @@ export class DynamicTable {
   #size = 0;
   #maxSize = DynamicTable.LARGEST;
 
+  /** What the table takes, as HPACK counts it. */
+  get size(): number {
+    return this.#size;
+  }
+
   /** The header at an index of both tables; undefined when there is none. */
   at(index: number): HeaderField | undefined {
     if (index <= STATIC_TABLE.length) return STATIC_TABLE[index - 1];

@@ -27,6 +27,11 @@ export class HpackDecoder {
     this.#limits = limits;
   }
 
+  /** What is remembered of blocks that were decoded. */
+  get heldOctets(): number {
+    return this.#table.size;
+  }
+
   /** @throws ConnectionFault `headersTooLarge`, `badHeaderBlock`: after either the tables of both sides differ. */
   decode(block: Buffer): HeaderField[] {
     this.#block = block;

@@ -57,7 +57,7 @@ export function resourceTable(
     Math.max(2, Math.min(most, Math.floor(descriptors / divisor)));
   return {
     connections: yields('connections of the gRPC pipe', part(1024, 4), part(16, 128), 4),
-    handshakes: yields('connections of the gRPC pipe that have not greeted', part(256, 16), 1),
+    handshakes: yields('connections of the gRPC pipe that have not greeted', part(2048, 16), 1),
     requestOctets: yields('bytes of requests that are not complete or not taken', 24 * MIB, MIB),
     answerOctets: yields('bytes of answers that wait for their readers', 64 * MIB, 4 * MIB),
     adminConnections: yields('connections of the pipe of administrators', 8, 0),
