@@ -15,7 +15,7 @@ const START_MIB = 65;
 function asked(...looks: readonly (readonly [at: number, mib: number, busyShare?: number])[]) {
   const policy = new MemoryPolicy(START_MIB * MIB);
   return looks.map(([seconds, mib, busyShare = QUIET]) =>
-    policy.look({ at: seconds * 1000, residentBytes: mib * MIB, busyShare }),
+    policy.look({ at: seconds * 1000, residentBytes: mib * MIB, oldBytes: 0, busyShare }),
   );
 }
 
@@ -69,7 +69,7 @@ describe('memory is given back', () => {
     const work = (from: number, to: number): void => {
       for (let at = from; at < to; at += 0.5) {
         mib += 1;
-        const look = { at: at * 1000, residentBytes: mib * MIB, busyShare: QUIET };
+        const look = { at: at * 1000, residentBytes: mib * MIB, oldBytes: 0, busyShare: QUIET };
         if (policy.look(look) !== 'collect') continue;
         collected.push(at);
         mib = START_MIB;
@@ -102,6 +102,19 @@ describe('memory is given back', () => {
     expect(asked(...looks)).toEqual([
       ...['collect', 'trim', 'collect', 'trim'],
       ...['wait', 'wait', 'collect'],
+    ]);
+  });
+
+  it('while it is busy too, when old objects have grown by 8 MiB: again when what is left has', () => {
+    const policy = new MemoryPolicy(START_MIB * MIB);
+    const looks = [10, 14, 17.5, 18, 12, 19, 20, 13].map((old, at) =>
+      policy.look({
+        ...{ at: at * 500, residentBytes: 200 * MIB, oldBytes: old * MIB, busyShare: BUSY },
+      }),
+    );
+    expect(looks).toEqual([
+      ...['wait', 'wait', 'wait', 'collect', 'trim'],
+      ...['wait', 'collect', 'trim'],
     ]);
   });
 

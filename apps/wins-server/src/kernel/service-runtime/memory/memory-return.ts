@@ -1,10 +1,12 @@
 import { performance } from 'node:perf_hooks';
-import { setFlagsFromString } from 'node:v8';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 const LOOK_EVERY_MS = 500;
 /** Growth that is worth a collection. */
 const GROWTH_BYTES = 8 * 1024 * 1024;
+/** Growth of old objects that is worth a collection while the daemon is busy: connections that end by the hundred become such ones. */
+const OLD_GROWTH_BYTES = 8 * 1024 * 1024;
 /** Of the time between two looks, the share in which the event loop of a quiet daemon did something, at most. */
 const QUIET_SHARE = 0.2;
 /**
@@ -21,6 +23,8 @@ export interface MemoryLook {
   /** Any clock that only goes forward, in ms. */
   readonly at: number;
   readonly residentBytes: number;
+  /** What old objects take, garbage included. */
+  readonly oldBytes: number;
   /** The share of the time since the last look in which the event loop did something, 0 to 1. */
   readonly busyShare: number;
 }
@@ -31,6 +35,7 @@ export class MemoryPolicy {
   #collections = 0;
   #isToTrim = false;
   #restMs = REST_MS;
+  #leastOldBytes = Infinity;
 
   #leastBytes: number;
 
@@ -39,11 +44,17 @@ export class MemoryPolicy {
     this.#leastBytes = leastBytes;
   }
 
-  look({ at, residentBytes, busyShare }: MemoryLook): 'wait' | 'collect' | 'trim' {
+  look({ at, residentBytes, oldBytes, busyShare }: MemoryLook): 'wait' | 'collect' | 'trim' {
     if (this.#isToTrim) {
-      // V8 frees beside the program what it has collected: by now it has.
+      // V8 frees beside the program what it has collected: by now it has. What is left is in use.
       this.#isToTrim = false;
+      this.#leastOldBytes = oldBytes;
       return 'trim';
+    }
+    this.#leastOldBytes = Math.min(this.#leastOldBytes, oldBytes);
+    if (oldBytes - this.#leastOldBytes >= OLD_GROWTH_BYTES) {
+      this.#isToTrim = true;
+      return 'collect';
     }
     if (this.#collections === COLLECTIONS) {
       this.#collections = 0;
@@ -88,7 +99,9 @@ export function returnMemory({ collect = collector(), trim }: MemoryEffects): Di
     before = now;
     const resident = residentBytes();
     if (resident === undefined) return;
-    const action = policy.look({ at: performance.now(), residentBytes: resident, busyShare });
+    const oldBytes = bytesOfOldObjects();
+    const look = { at: performance.now(), residentBytes: resident, oldBytes, busyShare };
+    const action = policy.look(look);
     if (action === 'collect') collect();
     else if (action === 'trim') trim?.();
   }, LOOK_EVERY_MS).unref();
@@ -102,6 +115,11 @@ function residentBytes(): number | undefined {
   } catch {
     return undefined;
   }
+}
+
+function bytesOfOldObjects(): number {
+  const spaces = getHeapSpaceStatistics();
+  return spaces.find(({ space_name: name }) => name === 'old_space')?.space_used_size ?? 0;
 }
 
 /**
