@@ -3,6 +3,8 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 const LOOK_EVERY_MS = 500;
+/** While the daemon is busy: an attacker makes tens of megabytes of garbage in a second. */
+const LOOK_WHILE_BUSY_MS = 100;
 /** Growth that is worth a collection. */
 const GROWTH_BYTES = 8 * 1024 * 1024;
 /** Growth of old objects that is worth a collection while the daemon is busy: connections that end by the hundred become such ones. */
@@ -93,19 +95,21 @@ export interface MemoryEffects {
 export function returnMemory({ collect = collector(), trim }: MemoryEffects): Disposable {
   const policy = new MemoryPolicy(residentBytes() ?? Infinity);
   let before = performance.eventLoopUtilization();
-  const timer = setInterval(() => {
+  let timer: NodeJS.Timeout | undefined;
+  const look = (): void => {
     const now = performance.eventLoopUtilization();
     const { utilization: busyShare } = performance.eventLoopUtilization(now, before);
     before = now;
+    timer = setTimeout(look, busyShare > QUIET_SHARE ? LOOK_WHILE_BUSY_MS : LOOK_EVERY_MS).unref();
     const resident = residentBytes();
     if (resident === undefined) return;
-    const oldBytes = bytesOfOldObjects();
-    const look = { at: performance.now(), residentBytes: resident, oldBytes, busyShare };
-    const action = policy.look(look);
+    const [at, oldBytes] = [performance.now(), bytesOfOldObjects()];
+    const action = policy.look({ at, residentBytes: resident, oldBytes, busyShare });
     if (action === 'collect') collect();
     else if (action === 'trim') trim?.();
-  }, LOOK_EVERY_MS).unref();
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+  };
+  timer = setTimeout(look, LOOK_EVERY_MS).unref();
+  return { [Symbol.dispose]: () => clearTimeout(timer) };
 }
 
 /** Undefined while the system cannot say: on Linux a file is opened for it, and there may be no descriptor left. */
