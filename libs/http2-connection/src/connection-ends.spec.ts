@@ -1,5 +1,7 @@
+import { Duplex } from 'node:stream';
+import { EXCUSES } from './deadline.js';
 import { FLAG, FRAME, frame, PREFACE, settingsFrame } from './frame.js';
-import type { Http2Connection } from './serve-http2-connection.js';
+import { serveHttp2Connection, type Http2Connection } from './serve-http2-connection.js';
 import { FrameClient, FrameServer, grpcMessage } from './testing/index.js';
 
 /** Milliseconds: what comes anyhow may come soon, what must not come has time. */
@@ -199,4 +201,19 @@ describe('the end of a connection', () => {
     expect(server.reasons).toEqual(['failed']);
     await other.ping('alive');
   });
+});
+
+it('begins its deadlines anew while input waits that nobody reads, but not for ever', async () => {
+  // As while its client has no turn: a stream with such a listener does not flow.
+  const socket = new Duplex({ read: () => undefined, write: (_octets, _encoding, done) => done() });
+  const since = performance.now();
+  const reason = await new Promise((onEnd) => {
+    serveHttp2Connection(socket, {
+      ...{ onEnd, onStream: () => undefined, limits: { handshakeMs: SHORT } },
+      peer: { remoteAddress: 'pipe', remotePort: 1 },
+    });
+    socket.on('readable', () => undefined).push(PREFACE);
+  });
+  expect(reason).toBe('handshakeTimeout');
+  expect(performance.now() - since).toBeGreaterThan((EXCUSES - 1) * SHORT);
 });

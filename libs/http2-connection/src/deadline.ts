@@ -1,3 +1,6 @@
+/** How often a deadline begins anew for an excuse, before it is over. */
+export const EXCUSES = 5;
+
 /**
  * Tells when a time is over, unless it is stopped before. Keeps no process alive.
  *
@@ -7,6 +10,7 @@
 export class Deadline {
   #timer: NodeJS.Timeout | undefined;
   #last: NodeJS.Immediate | undefined;
+  #excuses = EXCUSES;
 
   readonly #ms: number;
   readonly #over: () => void;
@@ -14,7 +18,7 @@ export class Deadline {
 
   /**
    * @param ms - Milliseconds.
-   * @param isExcused - Whether it begins anew in place of being over. Default: never.
+   * @param isExcused - Whether it begins anew in place of being over, at most {@link EXCUSES} times. Default: never.
    */
   constructor(ms: number, over: () => void, isExcused: () => boolean = () => false) {
     this.#ms = ms;
@@ -24,14 +28,8 @@ export class Deadline {
 
   /** Begins, or begins anew. */
   start(): void {
-    this.stop();
-    this.#timer = setTimeout(() => {
-      this.#last = setImmediate(() => {
-        if (this.#isExcused()) this.start();
-        else this.#over();
-      });
-    }, this.#ms);
-    this.#timer.unref();
+    this.#excuses = EXCUSES;
+    this.#begin();
   }
 
   /** Begins unless it has begun. */
@@ -43,5 +41,17 @@ export class Deadline {
     clearTimeout(this.#timer);
     clearImmediate(this.#last);
     this.#timer = undefined;
+  }
+
+  #begin(): void {
+    this.stop();
+    this.#timer = setTimeout(() => {
+      this.#last = setImmediate(() => {
+        this.#excuses -= 1;
+        if (this.#excuses >= 0 && this.#isExcused()) this.#begin();
+        else this.#over();
+      });
+    }, this.#ms);
+    this.#timer.unref();
   }
 }
