@@ -264,6 +264,18 @@ describe('the turns of clients', () => {
     expect(ended.at(-1)?.client).toBe(OTHER);
   });
 
+  it('go on when a connection cannot be set up, which is destroyed', async () => {
+    const failing = new PassThrough();
+    const failed = once(failing, 'error');
+    turns.admit(failing, HOSTILE, clock.now, () => {
+      throw new Error('no descriptor is left');
+    });
+    const next = arrive(HOSTILE, 1);
+    expect(await failed).toEqual([new Error('no descriptor is left')]);
+    await loops(4);
+    expect([next.setUp, failing.destroyed]).toEqual([1, true]);
+  });
+
   it('come after several connections were accepted, one in each round of the event loop', async () => {
     const { socket } = connect(OTHER);
     connect(HOSTILE).socket.write(Buffer.alloc(100));

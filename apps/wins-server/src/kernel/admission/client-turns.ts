@@ -117,7 +117,7 @@ export class ClientTurns implements Disposable {
 
   /**
    * Sets up an accepted connection in a turn of its client, which pays for that and for the time since it was accepted. A client that
-   * connects more often than its rate waits; nothing is read from its connection meanwhile.
+   * connects more often than its rate waits; nothing is read from its connection meanwhile. One that cannot be set up is destroyed.
    */
   admit(socket: Readable, client: ClientIdentity, acceptedAt: number, setUp: () => void): void {
     const party = this.#join(client);
@@ -347,12 +347,16 @@ export class ClientTurns implements Disposable {
     const endsAt = this.#now() + this.#row.quantumMs;
     do {
       const [[socket, setUp] = []] = party.arrivals;
-      if (socket === undefined) break;
+      if (socket === undefined || setUp === undefined) break;
       party.arrivals.delete(socket);
       if (socket.destroyed) continue;
       party.connects.take();
       release(socket);
-      setUp?.();
+      try {
+        setUp();
+      } catch (error) {
+        socket.destroy(error as Error);
+      }
     } while (this.#now() < endsAt && this.#mayConnect(party));
     return true;
   }
