@@ -19,7 +19,42 @@ export { ConfigError, parseConfig } from '@wins/config';
 export { serveHttp2Connection } from '@wins/http2-connection';
 export { START_LIMITS } from '@wins/process-manager';
 export { serveTunnel, webSocketServerOptions } from '@wins/tcp-tunnel';
-export { Effects, UpgradeJournal, upgradePlaces } from '@wins/service-upgrade';
+export { Effects, latestResult, UpgradeJournal, upgradePlaces } from '@wins/service-upgrade';
+export { installPlaces, InstallError, KINDS, describeStep } from '@wins/node-install';
+export { InstallFiles } from '../../libs/node-install/src/journal/install-files.js';
+export { begunSteps, endOf } from '../../libs/node-install/src/journal/install-journal.js';
+export { mergeSteps } from '../../libs/node-install/src/manifest/manifest.js';
+export { joinedEnvironment } from '../../apps/wins-upgrade/src/install/joined-before.js';
+export {
+  AgentError,
+  imageStore,
+  parsePlan,
+  parseReference,
+  posixPlanFiles,
+} from '@wins/system-agent';
+export {
+  savedOutputs,
+  savedPeriodic,
+  secretState,
+} from '../../libs/system-agent/src/decide/secret-state.js';
+export {
+  findManifest,
+  parseConfig as parseImageConfig,
+} from '../../libs/system-agent/src/images/image-documents.js';
+export { CredentialProviders } from '../../libs/system-agent/src/images/provider/credential-providers.js';
+export { readProviders } from '../../libs/system-agent/src/images/provider/provider-config.js';
+export {
+  loginOfDocker,
+  loginOfRegistries,
+  readDockerConfig,
+} from '../../libs/system-agent/src/images/registry/credentials.js';
+export { endpointsOf } from '../../libs/system-agent/src/images/registry/endpoints.js';
+export { readRegistries } from '../../libs/system-agent/src/images/registry/registries-file.js';
+export { parseConnectionInfo } from '../../libs/system-agent/src/kubernetes/connection-info.js';
+export { readSecret } from '../../libs/system-agent/src/kubernetes/secret-object.js';
+export { KeptChanges } from '../../libs/system-agent/src/sources/kept-changes.js';
+export { parsePosition, positionText } from '../../libs/system-agent/src/sources/position-file.js';
+export { posixFileTrust } from '@wins/trusted-files';
 export { createWinsClient } from '@wins/wins-api';
 export { WebSocketServer } from 'ws';
 

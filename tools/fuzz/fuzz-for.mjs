@@ -10,7 +10,9 @@ import { parseArgs } from 'node:util';
 
 const FUZZ = path.join(import.meta.dirname, 'fuzz.mjs');
 const SUMMARY = /^(\w+): seed \d+, (\d+) cases, ([\d.]+ s), slowest (\d+ ms)/;
-const TARGETS = ['http2', 'grpc', 'tunnel', 'config', 'journal', 'audit', 'daemon'];
+const TARGETS = [
+  ...['http2', 'grpc', 'tunnel', 'config', 'journal', 'files', 'registry', 'audit', 'daemon'],
+];
 
 const { values } = parseArgs({
   options: {

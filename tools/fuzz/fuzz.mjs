@@ -8,9 +8,11 @@ import { play } from './play.mjs';
 import { openAudit } from './targets/audit.mjs';
 import { openConfig } from './targets/config.mjs';
 import { openDaemon } from './targets/daemon.mjs';
+import { openFiles } from './targets/files.mjs';
 import { openGrpc } from './targets/grpc.mjs';
 import { openHttp2 } from './targets/http2.mjs';
 import { openJournal } from './targets/journal.mjs';
+import { openRegistry } from './targets/registry.mjs';
 import { openTunnelTarget } from './targets/tunnel.mjs';
 
 const TARGETS = {
@@ -19,6 +21,8 @@ const TARGETS = {
   tunnel: openTunnelTarget,
   config: openConfig,
   journal: openJournal,
+  files: openFiles,
+  registry: openRegistry,
   audit: openAudit,
   daemon: openDaemon,
 };

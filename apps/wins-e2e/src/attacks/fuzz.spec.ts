@@ -3,7 +3,9 @@ import { startProgram } from '../testing/built-program.js';
 import { ROOT } from '../testing/workspace.js';
 
 const FUZZ = path.join(ROOT, 'tools/fuzz/fuzz.mjs');
-const TARGETS = ['http2', 'grpc', 'tunnel', 'config', 'journal', 'audit', 'daemon'];
+const TARGETS = [
+  ...['http2', 'grpc', 'tunnel', 'config', 'journal', 'files', 'registry', 'audit', 'daemon'],
+];
 
 it('every target of the fuzzer withstands its corpus and 200 cases', async () => {
   const { NODE_OPTIONS: _options, ...environment } = process.env;

@@ -179,6 +179,7 @@ describe('a kubeconfig', () => {
     ],
     ['a user that is not there', JSON.stringify({ ...kubeconfig(), users: [] }), /"users"/],
     ['nesting without an end', '['.repeat(200_000), /nested too deeply|no YAML/],
+    ['faults without an end', `{}${'['.repeat(200_000)}`, /has too many parts/],
     ['aliases that multiply', `a: &a [${CANARY}]\n${bomb()}`, /too many aliases/],
   ])('is refused with %s', (_title, text, message) => {
     expect(refusal(infoText(text))).toMatch(message);

@@ -26,6 +26,8 @@ export type YamlOptions = ParseOptions &
 
 /** Files of people have ten levels. A parser that calls itself for each ends the process with many thousands. */
 const MAX_DEPTH = 100;
+/** Words and marks, without spaces and comments; of a million that fit nowhere each would be a fault with its place, which takes a minute. */
+const MAX_LEXEMES = 50_000;
 /** The largest number of uses of one anchor; what an alias stands for may have aliases itself, whose uses are multiplied. */
 const MAX_ALIASES = 1000;
 
@@ -44,8 +46,10 @@ export function readYaml<Value>(
   // The line ends of YAML 1.1; offsets stay.
   const lines = text.replace(/\r(?!\n)|\u0085/g, '\n');
   const tokens = tokensOf(lines);
-  if (tokens === undefined) return { found: `found YAML in ${name} that is nested too deeply` };
-  const all = [...new Composer(options).compose(tokens)];
+  if (tokens === undefined)
+    return { found: `found YAML in ${name} that is nested too deeply, or has too many parts` };
+  // Its warnings would quote keys on standard error.
+  const all = [...new Composer({ logLevel: 'silent', ...options }).compose(tokens)];
   const [document] = all;
   const [error] = document?.errors ?? [];
   if (error !== undefined) {
@@ -76,13 +80,15 @@ function foundIn(issue: z.core.$ZodIssue | undefined): string {
   return keys.length === 0 ? 'an unsupported key' : `the unsupported key ${keys.join(', ')}`;
 }
 
-/** Undefined where they are nested too deeply: the composer calls itself for each level. */
+/** Undefined where they are too many, or nested too deeply: the composer calls itself for each level. */
 function tokensOf(text: string): readonly CST.Token[] | undefined {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
+  let lexemes = 0;
   for (const lexeme of new Lexer().lex(text)) {
     tokens.push(...parser.next(lexeme));
-    if (parser.stack.length > MAX_DEPTH) return undefined;
+    if (/[^\s#]/.test(lexeme[0] ?? '')) lexemes += 1;
+    if (parser.stack.length > MAX_DEPTH || lexemes > MAX_LEXEMES) return undefined;
   }
   return [...tokens, ...parser.end()];
 }
