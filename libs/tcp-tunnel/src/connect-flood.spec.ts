@@ -1,5 +1,5 @@
-import { connect, Socket } from 'node:net';
-import { createConnectLimits } from './session/connect-limits.js';
+import { Socket } from 'node:net';
+import { createConnectLimits, type BeginDial } from './session/connect-limits.js';
 import { serveTunnel, type ConnectRecord, type ServeTunnelOptions } from './serve-tunnel.js';
 import { RawPeer } from './testing/raw-peer.js';
 import { startTcpServer, until } from './testing/tcp-server.js';
@@ -67,33 +67,12 @@ describe('a flood of Connects', () => {
     expect(most).toBeLessThanOrEqual(64);
   });
 
-  it('has so many dials under way as a peer may have, and all of them get through in the end', async () => {
-    const port = await echoPort();
-    let under = 0;
-    let most = 0;
-    const dial = (): Socket => {
-      under += 1;
-      most = Math.max(most, under);
-      const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-      return socket.once('connect', () => (under -= 1));
-    };
-    const limits = createConnectLimits({ dials: 3, dialsPerPeer: 2 }).of('a');
-    const peer = await peerOf({ allowedPorts: [port], dial, limits });
-    for (let id = 1; id <= 200; id += 1) {
-      peer.send(peer.encode.connect(id, `tcp/localhost:${port}`));
-      peer.sendData(id, `${id}`);
-    }
-    await until(() => peer.count('data') === 200);
-    expect(peer.dataOf(200).toString()).toBe('200');
-    expect(most).toBe(2);
-  });
-
   it('to a port that fails ends at the rate, and another port is served beside it', async () => {
     const port = await echoPort();
     const closed = await startTcpServer(() => undefined);
     await closed.close();
     let dialled = 0;
-    const limits = createConnectLimits({ burst: 5, perSecond: 1, dialsPerPeer: 1 }).of('a');
+    const limits = createConnectLimits({ burst: 5, perSecond: 1 }).of('a');
     const onConnect = ({ allowed }: ConnectRecord): void => void (dialled += allowed ? 1 : 0);
     const peer = await peerOf({ allowedPorts: [port, closed.port], limits, onConnect });
     for (let id = 1; id <= 20; id += 1) {
@@ -108,37 +87,36 @@ describe('a flood of Connects', () => {
   });
 
   it('that waits for a line longer than a dial may take fails as a dial that took too long', async () => {
-    const limits = createConnectLimits({ dials: 1, dialsPerPeer: 1 }).of('a');
-    // It never connects.
-    const dial = (): Socket => new Socket();
-    const peer = await peerOf({ allowedPorts: [80], dial, limits, dialTimeoutMs: 50 });
+    const left: number[] = [];
+    // It is never its turn.
+    const beginDial = () => () => void left.push(1);
+    const peer = await peerOf({ allowedPorts: [80], beginDial, dialTimeoutMs: 50 });
     for (let id = 1; id <= 3; id += 1) peer.send(peer.encode.connect(id, 'tcp/localhost:80'));
     const errors = await Promise.all([1, 2, 3].map((id) => peer.errorOf(id)));
     expect(errors).toHaveLength(3);
     expect(peer.count('error')).toBe(3);
+    await until(() => left.length === 3);
   });
 
   it('leaves nothing behind when its session ends', async () => {
-    const all = createConnectLimits({ dials: 2, dialsPerPeer: 2 });
     const given: Socket[] = [];
     const dial = (): Socket => {
       const socket = new Socket();
       given.push(socket);
       return socket;
     };
-    const peer = await peerOf({ allowedPorts: [80], dial, limits: all.of('a') });
+    let waiting = 0;
+    // Two begin at once; the others wait.
+    const beginDial = (begin: BeginDial): (() => void) => {
+      if (given.length < 2) return begin(() => undefined);
+      waiting += 1;
+      return () => (waiting -= 1);
+    };
+    const peer = await peerOf({ allowedPorts: [80], dial, beginDial });
     for (let id = 1; id <= 50; id += 1) peer.send(peer.encode.connect(id, 'tcp/localhost:80'));
-    await until(() => given.length === 2);
+    await until(() => waiting === 48);
     peer.socket.terminate();
-    await until(() => given.every((socket) => socket.destroyed));
-    // Both lines are free for another peer.
-    let begun = 0;
-    for (let index = 0; index < 2; index += 1)
-      all.of('b').dial(() => {
-        begun += 1;
-        return () => undefined;
-      });
-    await until(() => begun === 2);
-    expect(given.length).toBeLessThanOrEqual(2);
+    await until(() => waiting === 0 && given.every((socket) => socket.destroyed));
+    expect(given).toHaveLength(2);
   });
 });

@@ -55,7 +55,7 @@ export {
   type PendingConnection,
   type TcpListener,
 } from './tcp/tcp-listener.js';
-export type { BeginDial } from './tcp/dial-slots.js';
+export type { BeginDial } from './session/connect-limits.js';
 export type { Dial, DialTarget } from './tcp/tcp-connector.js';
 export { TunnelError, type TunnelErrorCode, type TunnelErrorFields } from './tunnel-error.js';
 export { REFUSAL_RULES, type RefusalRule } from './wire/refusal.js';

@@ -1,6 +1,10 @@
 import { escapeText } from '@wins/wins-program';
 import type { SessionStream } from './stream/session-stream.js';
-import { createConnectLimits, type PeerConnects } from './session/connect-limits.js';
+import {
+  createConnectLimits,
+  type BeginDial,
+  type PeerConnects,
+} from './session/connect-limits.js';
 import { isTcpPort, judgeDestination } from './tcp/destination-policy.js';
 import { joinSocket } from './tcp/join-socket.js';
 import type { Admission } from './session/session-state.js';
@@ -55,6 +59,11 @@ export interface ServeTunnelOptions extends TunnelOptions {
   /** What Connects may cost. Default: limits for this session alone. */
   readonly limits?: PeerConnects;
   /**
+   * Begins a dial when it is this session's turn; what is returned takes it back, also while it waits. One that waits longer than
+   * `dialTimeoutMs` has failed. Default: each begins at once.
+   */
+  readonly beginDial?: (begin: BeginDial) => () => void;
+  /**
    * Takes one of the streams that several sessions share; returns what gives it back, undefined to refuse it as `stream-limit`. `end`
    * resets the stream, so that others have room. Default: each session has `maxStreams` of its own.
    */
@@ -82,6 +91,10 @@ export interface ServerTunnel extends Tunnel {
    * @throws {TunnelError} `invalidOption`.
    */
   allowPorts(ports: readonly number[]): void;
+}
+
+function atOnce(begin: BeginDial): () => void {
+  return begin(() => undefined);
 }
 
 class ServerEnd extends SessionTunnel implements ServerTunnel {
@@ -160,7 +173,8 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
     const dial = this.#options.dial ?? dialTcp;
     const timeoutMs = this.#dialTimeoutMs;
     const slot: { isTaken: boolean; late?: NodeJS.Timeout } = { isTaken: false };
-    const takeBack = this.#limits.dial((done) => {
+    const { beginDial = atOnce } = this.#options;
+    const takeBack = beginDial((done) => {
       slot.isTaken = true;
       clearTimeout(slot.late);
       if (this.state === 'closing' || this.state === 'closed') {

@@ -1,13 +1,8 @@
 import { TokenBucket, type Rate } from '@wins/time';
-import { DialSlots, type BeginDial } from '../tcp/dial-slots.js';
 import { positiveInteger } from './session-settings.js';
 
 /** Bounds on Connects. */
 export interface ConnectLimitsOptions {
-  /** Dials under way at a time, all peers together. Default 64; others wait. */
-  readonly dials?: number;
-  /** Of these, for one peer. Default 16. */
-  readonly dialsPerPeer?: number;
   /** Failed Connects at once. Default 50. */
   readonly burst?: number;
   /** Failed Connects a second from then on. Default 20. */
@@ -17,8 +12,8 @@ export interface ConnectLimitsOptions {
 }
 
 /**
- * What Connects may cost a server, whatever its peers send. Dials under way are limited. Failed Connects, those that are refused
- * and those whose dial fails, are limited by a rate; Connects that succeed are not.
+ * What Connects may cost a server, whatever its peers send. Failed Connects, those that are refused and those whose dial fails, are
+ * limited by a rate; Connects that succeed are not.
  */
 export interface ConnectLimits {
   /** The share of one peer, which all of its sessions have together. */
@@ -33,24 +28,20 @@ export interface PeerConnects {
   mayDial(port: number): boolean;
   /** Counts a dial that failed. */
   fail(port: number): void;
-  /** Begins a dial once there is a slot for it; what is returned takes it back. */
-  dial(begin: BeginDial): () => void;
 }
+
+/** Begins a dial, which says `done` when it is over; what is returned gives it up. */
+export type BeginDial = (done: () => void) => () => void;
 
 /** Rates that are kept at a time; all others share one. */
 const MOST_BUCKETS = 4096;
 
 /**
- * Limits for all sessions that are given a share of them. They hold nothing of a peer that has no dial under way once its rate is
- * full again.
+ * Limits for all sessions that are given a share of them. They hold nothing of a peer once its rate is full again.
  *
  * @throws {TunnelError} `invalidOption`.
  */
 export function createConnectLimits(options: ConnectLimitsOptions = {}): ConnectLimits {
-  const slots = new DialSlots(
-    positiveInteger('dials', options.dials ?? 64),
-    positiveInteger('dialsPerPeer', options.dialsPerPeer ?? 16),
-  );
   const rate = {
     burst: positiveInteger('burst', options.burst ?? 50),
     perSecond: positiveInteger('perSecond', options.perSecond ?? 20),
@@ -61,7 +52,6 @@ export function createConnectLimits(options: ConnectLimitsOptions = {}): Connect
       refuse: () => buckets.get(peer).take(),
       mayDial: (port) => !buckets.get(`${port} ${peer}`).isEmpty,
       fail: (port) => void buckets.get(`${port} ${peer}`).take(),
-      dial: (begin) => slots.dial(peer, begin),
     }),
   };
 }

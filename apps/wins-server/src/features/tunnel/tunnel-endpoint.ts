@@ -19,6 +19,7 @@ import type { Logger } from '../../kernel/log/logger.js';
 import type { DaemonEvents } from '../../kernel/daemon-events.js';
 import { turnedAwayLog } from '../../kernel/turned-away-log.js';
 import { noticeSilence } from './slow-stream.js';
+import { beginDialOf } from './begin-dial.js';
 import { traceStream } from './trace-stream.js';
 import { WebSocketHandshakes, type Guest } from './web-socket-handshakes.js';
 
@@ -32,7 +33,7 @@ export interface TunnelEndpointOptions {
   readonly limits: TunnelLimits;
   readonly security: PipeSecurity | undefined;
   readonly identify: IdentifyClient;
-  readonly resources: Pick<DaemonResources, 'streams' | 'tunnels' | 'tunnelHandshakes'>;
+  readonly resources: Pick<DaemonResources, 'streams' | 'dials' | 'tunnels' | 'tunnelHandshakes'>;
   /** Shares the processor among clients. */
   readonly turns: ClientTurns;
   readonly audit: Pick<AuditTrail, 'counted' | 'decided'>;
@@ -115,6 +116,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
       allowedPorts,
       maxStreams: limits.maxStreams,
       limits: connects.of(client.key),
+      beginDial: (begin) => beginDialOf(options.resources.dials, client, begin),
       takeStream: (end) => {
         const claim = options.resources.streams.take(client, { end });
         return claim && (() => claim.release());

@@ -4,10 +4,12 @@ import { PROCESSOR, resourceTable, type ResourceName } from './resources.js';
 
 const root = path.resolve(__dirname, '../../../../..');
 const SOURCES = [
-  ...['apps/wins-server/src/kernel', 'apps/wins-server/src/features'],
-  ...['http2-connection', 'process-manager', 'tcp-tunnel', 'pipe-transport'].map(
-    (library) => `libs/${library}/src`,
-  ),
+  ...['apps/wins-server/src/kernel', 'apps/wins-server/src/features', 'apps/wins-cli/src'],
+  ...[
+    ...['http2-connection', 'process-manager', 'tcp-tunnel', 'pipe-transport', 'wins-api'],
+    ...['config', 'files', 'net', 'service-upgrade', 'system-agent', 'time', 'trusted-files'],
+    ...['linux-host', 'windows-host', 'wins-program'],
+  ].map((library) => `libs/${library}/src`),
 ];
 /** A constant that says how much there may be of something. */
 const LIMIT = /\bconst ((?:MAX|MOST)_\w+|\w*LIMITS?)\b/g;
@@ -20,13 +22,25 @@ const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
     ...['MOST_HEADERS', 'MOST_RESIZES', 'MOST_SETTINGS', 'MOST_FRAGMENTS', 'TOP_BYTE_LIMIT'],
     ...['MAX_AUDITED_PATH', 'MAX_AUDITED_NAMES', 'MAX_AUDITED_NAME', 'MAX_FACTS', 'MOST_PINNED'],
     ...['MAX_AUDITED_SUBJECTS', 'MAX_AUDITED_SUBJECT', 'MAX_DEPTH', 'MAX_REASON', 'MAX_FACT'],
-    ...['MAX_ARGUMENTS', 'MAX_STEPS'],
+    ...['MAX_ARGUMENTS', 'MAX_STEPS', 'MOST_PORT', 'WINDOWS_ADDRESS_LIMIT', 'MAX_ENTRIES'],
+    ...['MAX_ROUTE_DESTINATIONS', 'MAX_RANGES'],
   ],
+  'of what the operator, a plan or the server of plans gives, which clients cannot cause': [
+    ...['MAX_VALUES', 'MOST_KEPT', 'MAX_ALIASES', 'MAX_LEXEMES', 'MAX_WARNINGS', 'MAX_LINKS'],
+    ...['DEFAULT_IMAGE_LIMITS', 'MAX_URLS', 'MAX_KEPT', 'MAX_TRUSTS', 'MAX_REDIRECTS', 'NO_LIMITS'],
+    ...['MAX_NAME', 'MAX_STDERR', 'MAX_OUTPUT_FILES', 'MAX_APPLIED_PLANS', 'MAX_SHOWN_KEYS'],
+    ...['MAX_BURST', 'MAX_TOPICS', 'MAX_SHOWN', 'MAX_COOL_DOWNS'],
+  ],
+  'of what the system says, for one question': [
+    ...['MOST_COMMON', 'MAX_STRANGERS', 'MAX_ITEMS', 'MAX_HOLDERS', 'MAX_PROCESSES'],
+  ],
+  'of tries of one act': ['MAX_TRIES', 'MAX_ATTEMPTS'],
+  'of the client program itself': ['MOST_TRIALS', 'MOST_STREAMS'],
   'beyond it, things are counted together': [
     ...['MOST_KEYS', 'MAX_KEYS', 'MOST_SHARES', 'MOST_BUCKETS', 'MOST_CLIENTS', 'MOST_KINDS'],
   ],
   'for administrators alone': [
-    ...['DIAGNOSTIC_LIMITS', 'MOST_STACKS', 'MOST_FRAMES', 'MOST_FILES', 'MOST_ROWS'],
+    ...['MOST_STACKS', 'MOST_FRAMES', 'MOST_FILES', 'MOST_ROWS'],
     ...['MOST_PROBLEMS', 'MAX_PROBLEMS'],
   ],
   'of the daemon itself; what clients have of it is served in turns': [
@@ -47,13 +61,15 @@ function sourcesBelow(folder: string): string[] {
 describe('the table of resources', () => {
   it('is the only place of limits that clients share', () => {
     const known = new Set(Object.values(NO_SHARES).flat());
-    const strays = SOURCES.flatMap((folder) => sourcesBelow(path.join(root, folder))).flatMap(
+    const found = SOURCES.flatMap((folder) => sourcesBelow(path.join(root, folder))).flatMap(
       (file) =>
         Array.from(readFileSync(file, 'utf8').matchAll(LIMIT), ([, name = '']) => name)
-          .filter((name) => !OF_ONE_THING.test(name) && !known.has(name))
-          .map((name) => `${path.relative(root, file)}: ${name}`),
+          .filter((name) => !OF_ONE_THING.test(name))
+          .map((name) => ({ name, file: path.relative(root, file) })),
     );
-    expect(strays).toEqual([]);
+    expect(found.filter(({ name }) => !known.has(name))).toEqual([]);
+    const names = new Set(found.map(({ name }) => name));
+    expect([...known].filter((name) => !names.has(name))).toEqual([]);
   });
 
   it.each([256, 512, 1024, 4096, 65_536, 1_048_576])(

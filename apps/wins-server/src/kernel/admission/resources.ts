@@ -32,6 +32,7 @@ export type ResourceName =
   | 'followers'
   | 'hostCalls'
   | 'streams'
+  | 'dials'
   | 'runs';
 
 type ResourceOfPipe = 'connections' | 'handshakes' | 'requestOctets' | 'answerOctets';
@@ -70,6 +71,7 @@ export function resourceTable(
       ...{ what: 'streams of all tunnels', total: part(16_384, 4), reserve: part(64, 128) },
       ...{ floor: 4, atLimit: 'yields' },
     },
+    dials: { what: 'dials of all tunnels', total: 64, reserve: 4, floor: 1, atLimit: 'waits' },
     calls: yields('calls under way', 1024, 64, 16),
     waits: yields('calls that follow the output of a run', 512, 16, 8),
     watches: yields('calls that watch health', 64, 4, 2),
