@@ -122,27 +122,6 @@ describe('a hostile client of the pipes', () => {
     expect(daemon.text.length).toBeLessThan(MEGABYTE);
   });
 
-  it('is told by 1007 that the reason for which it closes a tunnel is no UTF-8 (A28)', async () => {
-    const socket = connect(tunnelAddress).on('error', () => undefined);
-    const octets: Buffer[] = [];
-    socket.on('data', (chunk: Buffer) => {
-      if (octets.length === 0) {
-        // A close with 1000 and the octets C3 28, masked by zeros.
-        socket.write(Buffer.from('888400000000' + '03e8c328', 'hex'));
-      }
-      octets.push(chunk);
-    });
-    socket.write(
-      'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
-        'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nrancher-wins-cli-proxy: x\r\n\r\n',
-    );
-    await once(socket, 'close');
-    const said = Buffer.concat(octets).toString('latin1');
-    expect(said).toMatch(/^HTTP\/1\.1 101 /);
-    expect(Buffer.from(said, 'latin1').toString('hex')).toContain('880203ef');
-    await daemon.logged(({ msg, reason }) => msg === 'tunnel ended' && reason === 'failed');
-  });
-
   it('is not the requester by the name that it gives itself (A60)', async () => {
     const name = 'system:node-admin (trusted)';
     const client = createWinsClient({ address, clientName: name });
@@ -163,6 +142,27 @@ describe('a hostile client of the pipes', () => {
     expect(opened['clientSays']).toMatch(/^\\u009b31m/);
     expect(String(opened['clientSays']).length).toBeLessThanOrEqual(128);
     expect(daemon.text).not.toMatch(STEERING);
+  });
+
+  it('is told by 1007 that the reason for which it closes a tunnel is no UTF-8 (A28)', async () => {
+    const socket = connect(tunnelAddress).on('error', () => undefined);
+    const octets: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => {
+      if (octets.length === 0) {
+        // A close with 1000 and the octets C3 28, masked by zeros.
+        socket.write(Buffer.from('888400000000' + '03e8c328', 'hex'));
+      }
+      octets.push(chunk);
+    });
+    socket.write(
+      'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
+        'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nrancher-wins-cli-proxy: x\r\n\r\n',
+    );
+    await once(socket, 'close');
+    const said = Buffer.concat(octets).toString('latin1');
+    expect(said).toMatch(/^HTTP\/1\.1 101 /);
+    expect(Buffer.from(said, 'latin1').toString('hex')).toContain('880203ef');
+    await daemon.logged(({ msg, reason }) => msg === 'tunnel ended' && reason === 'failed');
   });
 });
 

@@ -11,8 +11,12 @@ import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';
 import { sinceOption } from '../kernel/audit/parse-since.js';
 import { readAuditLog } from '../kernel/audit/read-audit-log.js';
-import { RECORD_HEAD, recordRow } from '../kernel/audit/record-row.js';
+import type { AuditRecord } from '../kernel/audit/audit-record.js';
+import { factHead, factRow, factText } from '../kernel/log/fact-row.js';
 import { verifyAuditLog, type AuditVerdict } from '../kernel/audit/verify-audit-log.js';
+
+const WIDTHS = [24, 8, 14, 8, 12];
+const HEAD = factHead(WIDTHS, ['TIME', 'SEQ', 'KIND', 'VERDICT', 'REQUESTER']);
 
 export interface AuditPlaceOptions {
   readonly config?: string | undefined;
@@ -31,7 +35,7 @@ export async function showAudit(
 ): Promise<number> {
   const since = sinceOption(options.since);
   const directory = await auditPlace(options);
-  if (options.output === 'table') process.stdout.write(`${RECORD_HEAD}\n`);
+  if (options.output === 'table') process.stdout.write(`${HEAD}\n`);
   for await (const record of readAuditLog(directory, since && { since })) {
     const text = `${recordRow(record)}\n`;
     if (!(await show({ value: record, text, names: [String(record.seq)], isOneOfMany: true })))
@@ -60,6 +64,11 @@ export async function verifyAudit(
     names: verdict.problems.map(({ file, line }) => `${file}:${line}`),
   });
   return verdict.ok ? EXIT.server.ok : EXIT.server.altered;
+}
+
+function recordRow({ seq, time, kind, prev: _prev, ...facts }: AuditRecord): string {
+  const { verdict, requester, ...others } = facts;
+  return factRow(WIDTHS, [time, String(seq), kind, factText(verdict), factText(requester)], others);
 }
 
 function reportOf(directory: string, verdict: AuditVerdict, isCompared: boolean): string {

@@ -1,14 +1,15 @@
 import { FeatureError } from '../kernel/feature-error.js';
-import { readEvents } from '../kernel/events/read-events.js';
-import type { EventFacts, RingEvent } from '../kernel/events/ring-event.js';
+import { readEvents, type EventFacts, type RingEvent } from '../kernel/events/ring-files.js';
 import { WinsClientError } from '@wins/wins-api';
 import { eventsServiceDefinition, type EventRecord } from '@wins/wins-api/contract';
 import { EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';
 import { sinceOption } from '../kernel/audit/parse-since.js';
 import { DaemonCallError } from '../daemon-call-error.js';
 import { eventsDirectoryOf } from '../features/events/event-journal.js';
-import { EVENT_HEAD, eventRow } from '../features/events/event-row.js';
+import { factHead, factRow } from '../kernel/log/fact-row.js';
 import { callRunningDaemon, pipeOfConfig, type RunningDaemonOptions } from './running-daemon.js';
+
+const WIDTHS = [24, 7, 16];
 
 export interface EventsOptions extends RunningDaemonOptions {
   readonly follow: boolean;
@@ -27,10 +28,12 @@ export async function showEvents(
   { show }: CommandSurroundings,
 ): Promise<number> {
   const range = { since: sinceOption(options.since), follow: options.follow };
-  if (options.output === 'table') process.stdout.write(`${EVENT_HEAD}\n`);
+  if (options.output === 'table')
+    process.stdout.write(`${factHead(WIDTHS, ['TIME', 'SEQ', 'EVENT'])}\n`);
   const fromDisk = (why: string): void => void process.stderr.write(`wins: ${why}\n`);
   for await (const event of eventsOf(options, range, fromDisk)) {
-    const text = `${eventRow(event)}\n`;
+    const { seq, time, type, ...facts } = event;
+    const text = `${factRow(WIDTHS, [time, String(seq), type], facts)}\n`;
     if (!(await show({ value: event, text, names: [String(event.seq)], isOneOfMany: true }))) break;
   }
   return EXIT.server.ok;

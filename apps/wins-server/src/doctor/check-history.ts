@@ -1,4 +1,4 @@
-import type { RingEvent } from '../kernel/events/ring-event.js';
+import type { RingEvent } from '../kernel/events/ring-files.js';
 import type { Check } from './doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
 

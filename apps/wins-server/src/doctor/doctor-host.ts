@@ -1,7 +1,7 @@
 import type { AuditVerdict } from '../kernel/audit/verify-audit-log.js';
 import type { GuardedParts, LoadedConfig, WinsConfig } from '@wins/config';
 import type { RecoveredProcess, StartVerdict } from '@wins/process-manager';
-import type { RingEvent } from '../kernel/events/ring-event.js';
+import type { RingEvent } from '../kernel/events/ring-files.js';
 import type { RegistriesCheck } from '@wins/system-agent';
 import type { ApplicationInfo } from '@wins/wins-api';
 import type { CsiProxyStatusResponse, PlanStatusResponse } from '@wins/wins-api/contract';

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { eventsOf } from '../commands/events-show.js';
 import { callRunningDaemon, type Question } from '../commands/running-daemon.js';
-import type { RingEvent } from '../kernel/events/ring-event.js';
+import type { RingEvent } from '../kernel/events/ring-files.js';
 import type { DaemonActivity, DoctorHost } from './doctor-host.js';
 
 const DAY_MS = 86_400_000;

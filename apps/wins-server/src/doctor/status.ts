@@ -4,7 +4,7 @@ import { agentSettings, isOff } from '../features/agent/agent-settings.js';
 import { checkCsiProxy } from '../features/csi-proxy/check-csi-proxy.js';
 import { judgeUpgrades } from '../features/upgrade/check-upgrade.js';
 import { ruleWords } from '../kernel/audit/decision.js';
-import type { RingEvent } from '../kernel/events/ring-event.js';
+import type { RingEvent } from '../kernel/events/ring-files.js';
 import { startOf } from './check-history.js';
 import { checkDisk } from './check-disk.js';
 import { adviceForPipe } from './check-daemon.js';

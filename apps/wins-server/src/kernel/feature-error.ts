@@ -16,9 +16,7 @@ export type FeatureErrorCode =
   | 'eventsUnreadable'
   | 'invalidSince'
   | 'tooManyFollowers'
-  /** Where metrics are served: no address; one that is not of the loopback; one that the system does not give. */
-  | 'invalidAddress'
-  | 'remoteAddress'
+  /** Where metrics are served: an address that the system does not give. */
   | 'listenFailed'
   /** csi-proxy: the archive could not be fetched. */
   | 'downloadFailed'

@@ -1,6 +1,6 @@
 import type { AgentAct, AgentEvent, FailedInstruction, ProviderRun } from '@wins/system-agent';
 import type { Decision } from '../../kernel/audit/decision.js';
-import type { EventFacts } from '../../kernel/events/ring-event.js';
+import type { EventFacts } from '../../kernel/events/ring-files.js';
 import type { DaemonEvents } from '../../kernel/daemon-events.js';
 import type { Logger } from '../../kernel/log/logger.js';
 

@@ -1,4 +1,4 @@
-import type { EventFacts } from '../../kernel/events/ring-event.js';
+import type { EventFacts } from '../../kernel/events/ring-files.js';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 
 export interface KeptEvent {

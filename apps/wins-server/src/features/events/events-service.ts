@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import type { RingEvent } from '../../kernel/events/ring-event.js';
+import type { RingEvent } from '../../kernel/events/ring-files.js';
 import type {
   EventsReadRequest,
   EventsReadResponse,

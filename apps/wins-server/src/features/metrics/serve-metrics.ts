@@ -1,4 +1,4 @@
-import { messageOf, parseListenAddress, quoteText, type ListenAddress } from '@wins/wins-program';
+import { messageOf, parseListenAddress, quoteText } from '@wins/wins-program';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { FeatureError } from '../../kernel/feature-error.js';
@@ -13,10 +13,8 @@ const REQUESTS_OF_CONNECTION = 10_000;
 
 /** What is served, and where. */
 export interface ServeMetricsOptions {
-  /** `127.0.0.1:9797` or `[::1]:9797`; port 0 lets the system choose. */
+  /** `127.0.0.1:9797` or `[::1]:9797`, as the config was judged; port 0 lets the system choose. */
   readonly listen: string;
-  /** Whether another address than one of the loopback may be listened on. Default false. */
-  readonly allowRemote?: boolean;
   readonly contentType: string;
   /** Makes the text of an answer. It must bound its own work: it is called for each request. */
   readonly scrape: () => Promise<string>;
@@ -35,13 +33,12 @@ export interface MetricsListener extends AsyncDisposable {
 
 /**
  * Serves `GET /metrics` over HTTP/1.1, and nothing else: other paths are 404, other methods 405. Who connects is not asked, which is why
- * it is the loopback unless that is allowed. 16 connections at a time; headers within 5 s and 8 KiB; an answer that is not taken within 10 s
+ * the config wants the loopback unless it says otherwise. 16 connections at a time; headers within 5 s and 8 KiB; an answer that is not taken within 10 s
  * is cut, and so is a connection without a request for 90 s.
  *
- * @throws FeatureError `invalidAddress`, `remoteAddress`, `listenFailed`.
+ * @throws FeatureError `listenFailed`.
  */
 export async function serveMetrics(options: ServeMetricsOptions): Promise<MetricsListener> {
-  const { host, port } = requireListenAddress(options.listen, options.allowRemote ?? false);
   const room = new ConnectionRoom();
   const server = createServer(
     {
@@ -61,10 +58,17 @@ export async function serveMetrics(options: ServeMetricsOptions): Promise<Metric
   server.on('connection', (socket) => room.enter(socket));
   server.on('clientError', (_error, socket) => socket.destroy());
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => {
-      const message = `cannot listen for metrics on ${options.listen}: ${messageOf(cause)}`;
+    const fail = (found: string, cause?: Error): void => {
+      const message = `cannot listen for metrics on ${quoteText(options.listen)}: ${found}`;
       reject(new FeatureError('listenFailed', message, { cause }));
-    });
+    };
+    const address = parseListenAddress(options.listen);
+    if (address === undefined) {
+      fail('wanted an IP address and a port');
+      return;
+    }
+    server.once('error', (cause) => fail(messageOf(cause), cause));
+    const { host, port } = address;
     server.listen({ host, port, exclusive: true }, resolve);
   });
   server.on('error', () => undefined);
@@ -81,24 +85,6 @@ export async function serveMetrics(options: ServeMetricsOptions): Promise<Metric
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-/** Reads where to listen. @throws FeatureError `invalidAddress`; `remoteAddress` for one beside the loopback that is not allowed. */
-function requireListenAddress(text: string, allowRemote: boolean): ListenAddress {
-  const address = parseListenAddress(text);
-  const found = `cannot listen for metrics: found ${quoteText(text)}`;
-  if (address === undefined) {
-    const wanted = 'wanted an IP address and a port, such as 127.0.0.1:9797 or [::1]:9797';
-    throw new FeatureError('invalidAddress', `${found}; ${wanted}`);
-  }
-  if (!allowRemote && !address.isLoopback) {
-    const wanted = 'wanted an address of the loopback, or "allowRemote: true"';
-    throw new FeatureError(
-      'remoteAddress',
-      `${found}, which others on the network may reach; ${wanted}`,
-    );
-  }
-  return address;
 }
 
 async function answer(

@@ -14,8 +14,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { privateFolder } from '../../testing/private-folder.js';
 import { EventRing, type EventRingOptions } from './event-ring.js';
-import { readEvents } from './read-events.js';
-import type { RingEvent } from './ring-event.js';
+import { readEvents, type RingEvent } from './ring-files.js';
 
 // A folder of /proc can be opened and not written, as a full disk; other systems have none.
 const onLinux = process.platform === 'linux' ? it : it.skip;

@@ -1,11 +1,13 @@
 import { EventShares } from './event-share.js';
-import { isIn, readEvents, type EventRange } from './read-events.js';
 import {
   boundedFacts,
+  isIn,
+  readEvents,
   type EventFacts,
+  type EventRange,
   type RingEvent,
   type UnnumberedEvent,
-} from './ring-event.js';
+} from './ring-files.js';
 import { SegmentWriter } from './segment-writer.js';
 
 const MAX_WAITING = 2_048;

@@ -1,13 +1,41 @@
-import { NumberedFiles, type FileLine } from '@wins/files';
-import { decodeEvent, type RingEvent } from './ring-event.js';
+import { NumberedFiles } from '@wins/files';
+import { errnoOf, escapeJson, messageOf, quoteText } from '@wins/wins-program';
+import { FeatureError } from '../feature-error.js';
 
 /** No event is longer. */
 const MAX_LINE_BYTES = 64 * 1024;
+const MAX_FACTS = 16;
+const MAX_TEXT = 256;
+const OWN = new Set(['seq', 'time', 'type']);
 
-/** An event, and where its line ends in its file. */
-export interface PlacedEvent {
-  readonly event: RingEvent;
-  readonly endBytes: number;
+/** What is said of an event: flat, and without what may be long or secret. */
+export type EventFacts = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** An event before it is written. */
+export interface UnnumberedEvent extends EventFacts {
+  /** As RFC 3339, in UTC with milliseconds. */
+  readonly time: string;
+  readonly type: string;
+}
+
+/** An event as it is kept. */
+export interface RingEvent extends UnnumberedEvent {
+  /** Counts from 1, across restarts. */
+  readonly seq: number;
+}
+
+/** The facts that are kept: 16 at most, texts of 256 characters at most, none named as what the ring adds. */
+export function boundedFacts(facts: EventFacts): EventFacts {
+  const kept = Object.entries(facts)
+    .filter(([name, value]) => value !== undefined && !OWN.has(name))
+    .slice(0, MAX_FACTS)
+    .map(([name, value]) => [cut(name), typeof value === 'string' ? cut(value) : value]);
+  return Object.fromEntries(kept) as EventFacts;
+}
+
+/** One line of JSON, with its end. */
+export function encodeEvent(event: RingEvent): string {
+  return `${escapeJson(JSON.stringify(event))}\n`;
 }
 
 /** The files of the ring in a folder; the number of each is that of its first event. */
@@ -15,17 +43,70 @@ export function ringFiles(folder: string): NumberedFiles {
   return new NumberedFiles({ folder, prefix: 'events', suffix: 'jsonl', digits: 15 });
 }
 
-/** Reads the events of a file. What is no event, or has no line end yet, is left out. @throws as `NumberedFiles.lines`. */
-export async function* eventsOf(
-  files: NumberedFiles,
-  firstSeq: number,
-): AsyncGenerator<PlacedEvent> {
-  for await (const line of files.lines(firstSeq, { maxLineBytes: MAX_LINE_BYTES })) {
-    const event = eventOf(line);
-    if (event !== undefined) yield { event, endBytes: line.endBytes };
+/** Reads the events of a file, and where the line of each ends. What is no event, or has no line end yet, is left out. @throws as `NumberedFiles.lines`. */
+export async function* eventsOf(files: NumberedFiles, firstSeq: number) {
+  const lines = files.lines(firstSeq, { maxLineBytes: MAX_LINE_BYTES });
+  for await (const { isEnded, text, endBytes } of lines) {
+    const event = isEnded && text !== undefined ? decodeEvent(text) : undefined;
+    if (event !== undefined) yield { event, endBytes };
   }
 }
 
-function eventOf({ isEnded, text }: FileLine): RingEvent | undefined {
-  return isEnded && text !== undefined ? decodeEvent(text) : undefined;
+/** Which events of a ring. */
+export interface EventRange {
+  /** Only those with a larger number. Default 0: from the oldest. */
+  readonly after?: number;
+  /** Only those of this time or later. Default: of any time. */
+  readonly since?: Date;
+}
+
+/** Says which events are in a range. */
+export function isIn({ after = 0, since }: EventRange): (event: RingEvent) => boolean {
+  const from = since?.toISOString() ?? '';
+  return ({ seq, time }) => seq > after && time >= from;
+}
+
+/**
+ * The events of a ring, the oldest first; the ring may be written to meanwhile. A folder that is not there has none.
+ *
+ * @throws FeatureError `eventsUnreadable`.
+ */
+export async function* readEvents(
+  directory: string,
+  range: EventRange = {},
+): AsyncGenerator<RingEvent> {
+  const { after = 0 } = range;
+  const wanted = isIn(range);
+  const files = ringFiles(directory);
+  try {
+    const starts = await files.numbers();
+    for (const [index, firstSeq] of starts.entries()) {
+      const next = starts[index + 1];
+      if (next !== undefined && next <= after + 1) continue;
+      for await (const { event } of eventsOf(files, firstSeq)) if (wanted(event)) yield event;
+    }
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return;
+    const message = `cannot read the events in ${quoteText(directory)}: found ${messageOf(error)}; wanted a folder that can be read`;
+    throw new FeatureError('eventsUnreadable', message, { cause: error });
+  }
+}
+
+/** The event of a line; undefined when it is none. */
+function decodeEvent(line: string): RingEvent | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { seq, time, type } = value as Partial<RingEvent>;
+  if (!Number.isSafeInteger(seq) || typeof time !== 'string' || typeof type !== 'string')
+    return undefined;
+  return value as RingEvent;
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_TEXT ? text : text.slice(0, MAX_TEXT);
 }

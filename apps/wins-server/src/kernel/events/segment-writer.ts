@@ -1,8 +1,7 @@
 import { RollingFile, type NumberedFiles } from '@wins/files';
 import { quoteText } from '@wins/wins-program';
 import { stat } from 'node:fs/promises';
-import { encodeEvent, type UnnumberedEvent } from './ring-event.js';
-import { eventsOf, ringFiles } from './ring-files.js';
+import { encodeEvent, eventsOf, ringFiles, type UnnumberedEvent } from './ring-files.js';
 
 /** A ring has so many files when it is full, and one that is written to. */
 const SEGMENTS = 10;

@@ -1,0 +1,37 @@
+import { escapeText, quoteText } from '@wins/wins-program';
+import { ruleWords } from '../audit/decision.js';
+
+const MAX_FACTS = 400;
+
+/** A record as a line of a table, for people: cells of these widths, then its facts. What would steer a terminal is escaped. */
+export function factRow(
+  widths: readonly number[],
+  cells: readonly string[],
+  facts: object,
+): string {
+  const named = Object.entries(facts).map(([name, value]) => `${name}=${told(name, value)}`);
+  return rowOf(widths, cells, named.join(' '));
+}
+
+/** The head of such a table. */
+export function factHead(widths: readonly number[], cells: readonly string[]): string {
+  return rowOf(widths, cells, 'FACTS');
+}
+
+/** A text with blanks is quoted; the label of the threat model before a rule stays a field for programs. */
+function told(name: string, value: unknown): string {
+  if (typeof value !== 'string') return factText(value);
+  const text = name === 'rule' ? ruleWords(value) : value;
+  return /[\s"]/.test(text) ? quoteText(text) : text;
+}
+
+/** A fact as text. */
+export function factText(value: unknown): string {
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function rowOf(widths: readonly number[], cells: readonly string[], rest: string): string {
+  const columns = cells.map((cell, index) => escapeText(cell).padEnd(widths[index] ?? 0));
+  return `${columns.join('  ')}  ${escapeText(rest, { maxLength: MAX_FACTS })}`.trimEnd();
+}
