@@ -3,14 +3,16 @@
  */
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } from '@opentelemetry/api';
 import type { Tracer } from '@opentelemetry/api';
+import { ExportResultCode } from '@opentelemetry/core';
+import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor, TracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace';
 import type { TracingSettings } from '@wins/config';
+import { HttpClient, publicRoots, type HttpRequest } from '@wins/net';
 import { VERSION } from '@wins/wins-program';
 import { hostname } from 'node:os';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import type { Kernel, RunningFeature } from '../../kernel/feature.js';
-import { spanPoster } from './post-spans.js';
 
 /** Where collectors take spans (OTLP specification, "OTLP/HTTP Request"). */
 const PATH = '/v1/traces';
@@ -18,6 +20,7 @@ const MOST_WAITING = 2_048;
 const MOST_AT_ONCE = 256;
 const GATHER_MS = 1_000;
 const POST_TIMEOUT_MS = 5_000;
+const MOST_ANSWER_BYTES = 64 * 1024;
 const CLOSE_MS = 2_000;
 
 /**
@@ -33,13 +36,10 @@ export function startTracing(
   gatherMs = GATHER_MS,
 ): RunningFeature<TracingSettings> {
   let isTaken = true;
-  const exporter = spanPoster({
-    ...{ address: addressOf(endpoint), timeoutMs: POST_TIMEOUT_MS },
-    onChange: (isNow, err) => {
-      isTaken = isNow;
-      if (isNow) logger.info({ endpoint }, 'the collector takes spans');
-      else logger.warn({ endpoint, err }, 'the collector takes no spans: they are dropped');
-    },
+  const exporter = spanPoster(addressOf(endpoint), (isNow, err) => {
+    isTaken = isNow;
+    if (isNow) logger.info({ endpoint }, 'the collector takes spans');
+    else logger.warn({ endpoint, err }, 'the collector takes no spans: they are dropped');
   });
   const provider = new TracerProvider({
     resource: resourceFromAttributes({
@@ -82,10 +82,10 @@ export function startTracing(
 }
 
 /** An endpoint without a path gets that of the standard. */
-function addressOf(endpoint: string): string {
+function addressOf(endpoint: string): URL {
   const url = new URL(endpoint);
   if (url.pathname === '/') url.pathname = PATH;
-  return url.href;
+  return url;
 }
 
 /** The attributes are those of the semantic conventions for gRPC; nothing in them is of a client. */
@@ -104,4 +104,63 @@ function send(tracer: Tracer, event: Extract<DaemonEvent, { type: 'call' }>): vo
   const span = tracer.startSpan(name, options, trace.setSpanContext(ROOT_CONTEXT, parent));
   if (code !== 0) span.setStatus({ code: SpanStatusCode.ERROR });
   span.end(startTime + ms);
+}
+
+/**
+ * Posts batches of spans, each once: a batch that is not taken is dropped, and the next one tries again. The exporter of OpenTelemetry loads its HTTP by
+ * `import()`, which the packaged executables refuse, and follows variables of the environment.
+ */
+function spanPoster(url: URL, onChange: (isTaken: boolean, reason?: Error) => void): SpanExporter {
+  const closed = new AbortController();
+  const client = new HttpClient({
+    ...{ environment: {}, tries: 1, keptConnections: 1, signal: closed.signal },
+    limits: { totalMs: POST_TIMEOUT_MS },
+  });
+  const request: HttpRequest = {
+    ...{ url, method: 'POST', headers: { 'content-type': 'application/json' } },
+    ...{ isDirect: true, redirects: 'none' },
+    trust: { roots: url.protocol === 'https:' ? publicRoots() : [] },
+    // For a connection that the collector has closed meanwhile: a span that comes twice has the same id.
+    isRepeatable: true,
+  };
+  let wasTaken: boolean | undefined;
+  const told = (error?: Error): void => {
+    const isTaken = error === undefined;
+    if (isTaken !== wasTaken) onChange(isTaken, error);
+    wasTaken = isTaken;
+  };
+  return {
+    export: (spans, done) => {
+      const body = JsonTraceSerializer.serializeRequest(spans) ?? new Uint8Array();
+      post(client, { ...request, body }).then(
+        () => {
+          told();
+          done({ code: ExportResultCode.SUCCESS });
+        },
+        (reason: unknown) => {
+          const error = reason instanceof Error ? reason : new Error(String(reason));
+          told(error);
+          done({ code: ExportResultCode.FAILED, error });
+        },
+      );
+    },
+    forceFlush: () => Promise.resolve(),
+    shutdown: () => {
+      closed.abort();
+      client.close();
+      return Promise.resolve();
+    },
+  };
+}
+
+async function post(client: HttpClient, request: HttpRequest): Promise<void> {
+  using answer = await client.open(request, 'send spans');
+  const { status } = answer;
+  let leftBytes = MOST_ANSWER_BYTES;
+  for await (const part of answer.body({ maxBytes: Infinity, mayBeEncoded: true })) {
+    leftBytes -= part.length;
+    if (leftBytes < 0) break;
+  }
+  if (status < 200 || status >= 300)
+    throw new Error(`cannot send spans: the collector answered ${status}`);
 }
