@@ -69,18 +69,24 @@ describe('the record of a decision', () => {
     expect(rule('stop')).toEqual({ when: 'before', flood: { ...flood, act: 'r' } });
   });
 
-  it.each<DecidedAction>(['wait', 'keepAlive', 'connect'])('is possible when %s is granted', (action) => {
-    expect(rule(action)).toEqual({ when: 'with', flood });
-  });
+  it.each<DecidedAction>(['wait', 'keepAlive', 'connect'])(
+    'is possible when %s is granted',
+    (action) => {
+      expect(rule(action)).toEqual({ when: 'with', flood });
+    },
+  );
 
   it.each<DecidedAction>(['getVersion', 'listRoutes'])('of %s holds nothing up', (action) => {
     expect(rule(action)).toEqual({ when: 'after', flood });
   });
 
-  it.each<DecidedAction>(['start', 'stop', 'connect', 'addRoutes'])('of a refused %s is counted', (action) => {
-    expect(rule(action, 'refused')).toEqual({
-      when: 'after',
-      flood: { client: 'pipe:1', verdict: 'refused' },
-    });
-  });
+  it.each<DecidedAction>(['start', 'stop', 'connect', 'addRoutes'])(
+    'of a refused %s is counted',
+    (action) => {
+      expect(rule(action, 'refused')).toEqual({
+        when: 'after',
+        flood: { client: 'pipe:1', verdict: 'refused' },
+      });
+    },
+  );
 });
