@@ -27,15 +27,25 @@ export type AgentErrorCode =
   | 'refused'
   | 'closed';
 
+/** What the API server said when it refused. */
+export interface Refusal {
+  /** Of HTTP, or of a Status in a watch. */
+  readonly status?: number;
+  /** How long the server asks us to wait. */
+  readonly retryAfterMs?: number | undefined;
+}
+
 /** The one error class of this library. */
 export class AgentError extends Error {
   override readonly name = 'AgentError';
+  readonly refusal: Refusal;
 
   constructor(
     readonly code: AgentErrorCode,
     message: string,
-    options?: ErrorOptions,
+    { cause, ...refusal }: ErrorOptions & Refusal = {},
   ) {
-    super(message, options);
+    super(message, cause === undefined ? undefined : { cause });
+    this.refusal = refusal;
   }
 }

@@ -5,7 +5,7 @@
  * @packageDocumentation
  */
 export type { AgentAct, AgentEvent, SourceState } from './agent-event.js';
-export { AgentError, type AgentErrorCode } from './agent-error.js';
+export { AgentError, type AgentErrorCode, type Refusal } from './agent-error.js';
 export { createApplier } from './apply/create-applier.js';
 export type { ApplierOptions } from './apply/pass-context.js';
 export type {

@@ -14,7 +14,7 @@ import {
 } from '@wins/net';
 import { messageOf, VERSION } from '@wins/wins-program';
 import { AgentError } from '../agent-error.js';
-import { apiRefusal, type ApiRefusal } from './api-refusal.js';
+import { apiRefusal } from './api-refusal.js';
 import { readJson } from './response-body.js';
 
 export interface ApiRequest {
@@ -84,12 +84,9 @@ export class ApiConnection {
   /**
    * Sends a request and resolves once the answer is known to be 200; whoever calls closes it.
    *
-   * @throws AgentError `unreachable`; `closed` when the signal aborts.
+   * @throws AgentError with the `refusal` of an answer that is none; `unreachable`; `closed` when the signal aborts.
    */
-  async open(
-    request: ApiRequest,
-    signal: AbortSignal,
-  ): Promise<{ readonly answer: HttpAnswer } | ApiRefusal> {
+  async open(request: ApiRequest, signal: AbortSignal): Promise<HttpAnswer> {
     const answer = await this.#sendTrusted(request, signal);
     this.#options.onContact();
     const { status, headers } = answer;
@@ -97,32 +94,27 @@ export class ApiConnection {
     if (encoding !== undefined && encoding !== 'identity') {
       answer.close();
       const found = 'found an encoded answer; wanted one as it is';
-      return { error: new AgentError('refused', `cannot ${request.what}: ${found}`) };
+      throw new AgentError('refused', `cannot ${request.what}: ${found}`, { status });
     }
-    if (status === 200) return { answer };
+    if (status === 200) return answer;
     const body = await this.#readWithin(answer, request.what).catch(() => undefined);
-    return this.refusal(request.what, status, body, headers['retry-after']);
+    throw this.refusal(request.what, status, body, headers['retry-after']);
   }
 
   /** What a status with its body means; a server that repeats the token is not repeated. */
-  refusal(what: string, status: number, body: unknown, retryAfter?: string): ApiRefusal {
-    const { token } = this.#options.access;
-    return apiRefusal(what, status, body, {
-      ...(token !== undefined && { token }),
-      ...(retryAfter !== undefined && { retryAfter }),
-    });
+  refusal(what: string, status: number, body: unknown, retryAfter?: string): AgentError {
+    return apiRefusal({ what, status, body, retryAfter, token: this.#options.access.token });
   }
 
   /**
    * Sends a request and resolves with the JSON of its answer.
    *
-   * @throws AgentError `unreachable`, `refused`, `closed`.
+   * @throws as {@link open}; AgentError `refused` for what is no JSON.
    */
-  async ask(request: ApiRequest, signal: AbortSignal): Promise<{ body: unknown } | ApiRefusal> {
-    const opened = await this.open(request, signal);
-    if ('error' in opened) return opened;
+  async ask(request: ApiRequest, signal: AbortSignal): Promise<unknown> {
+    const answer = await this.open(request, signal);
     try {
-      return { body: await this.#readWithin(opened.answer, request.what) };
+      return await this.#readWithin(answer, request.what);
     } catch (error) {
       throw this.failure(error, request.what, signal);
     }

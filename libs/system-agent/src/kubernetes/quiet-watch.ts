@@ -92,18 +92,15 @@ export class QuietWatch {
     const { connection, name, limitMs } = this.#options;
     const path = `/api/v1/namespaces/${name.namespace}/secrets/${name.secretName}`;
     const late = AbortSignal.timeout(limitMs);
+    const signal = AbortSignal.any([this.#closed.signal, late]);
     try {
-      const answer = await connection.ask(
-        { method: 'GET', path, accept: METADATA_ALONE, what: WHAT },
-        AbortSignal.any([this.#closed.signal, late]),
-      );
-      if (!('error' in answer)) return this.#isBehind(answer.body);
-      const { error } = answer;
-      if (error.code === 'notFound') return this.#options.reported() !== 'none';
-      // Any other refusal is an answer of a server that is there.
-      return error.code === 'unauthorized' ? error : false;
+      const asked = { method: 'GET', path, accept: METADATA_ALONE, what: WHAT } as const;
+      return this.#isBehind(await connection.ask(asked, signal));
     } catch (error) {
       const failure = connection.failure(error, WHAT, this.#closed.signal);
+      if (failure.code === 'notFound') return this.#options.reported() !== 'none';
+      // Any other refusal is an answer of a server that is there.
+      if (failure.refusal.status !== undefined && failure.code !== 'unauthorized') return false;
       if (!late.aborted) return failure;
       const message = `cannot ${WHAT}: no answer within ${limitMs} ms`;
       return new AgentError('unreachable', message, { cause: error });

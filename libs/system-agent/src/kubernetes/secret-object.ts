@@ -58,6 +58,7 @@ export function objectOf(value: unknown): JsonObject {
   throw unusable('found a value that is no object');
 }
 
-function unusable(found: string): AgentError {
+/** The error for an answer of another form. */
+export function unusable(found: string): AgentError {
   return new AgentError('refused', `cannot use what the API server sent: ${found}`);
 }

@@ -1,6 +1,7 @@
 import { systemRoots, type ConnectionInfo } from '@wins/net';
+import { AgentError, type AgentErrorCode } from '../agent-error.js';
 import type { Clock, Secret, SecretStore } from '../ports.js';
-import { ApiConnection, type ApiRequest } from './api-connection.js';
+import { ApiConnection } from './api-connection.js';
 import { changedObject, readSecret } from './secret-object.js';
 import { SecretWatch } from './watch-secret.js';
 
@@ -76,10 +77,12 @@ export function secretStore(
   });
   const name = { namespace, secretName };
   const path = `/api/v1/namespaces/${namespace}/secrets/${secretName}`;
-  const ask = async (request: ApiRequest, signal: AbortSignal): Promise<Secret> => {
-    const answer = await connection.ask(request, signal);
-    if ('error' in answer) throw answer.error;
-    return readSecret(answer.body, name);
+  const put = (secret: Secret, changes: Secret['data'], query: string, signal: AbortSignal) => {
+    const body = JSON.stringify(changedObject(secret, changes));
+    return connection.ask(
+      { method: 'PUT', path: path + query, body, what: 'write the Secret' },
+      signal,
+    );
   };
   return {
     get lastContactAt() {
@@ -99,22 +102,20 @@ export function secretStore(
       }
     },
     read: async (signal) => {
-      const answer = await connection.ask({ method: 'GET', path, what: 'read the Secret' }, signal);
-      if (!('error' in answer)) return readSecret(answer.body, name);
-      if (answer.error.code === 'notFound') return undefined;
-      throw answer.error;
+      const asked = connection.ask({ method: 'GET', path, what: 'read the Secret' }, signal);
+      const found = await asked.catch(unless('notFound'));
+      return found === undefined ? undefined : readSecret(found, name);
     },
-    write: (secret, changes, signal) => {
-      const body = JSON.stringify(changedObject(secret, changes));
-      return ask({ method: 'PUT', path, body, what: 'write the Secret' }, signal);
-    },
+    write: async (secret, changes, signal) =>
+      readSecret(await put(secret, changes, '', signal), name),
     tryWriting: async (secret, signal) => {
-      const body = JSON.stringify(changedObject(secret, {}));
-      const answer = await connection.ask(
-        { method: 'PUT', path: `${path}?dryRun=All`, body, what: 'write the Secret' },
-        signal,
-      );
-      if ('error' in answer && answer.error.code !== 'conflict') throw answer.error;
+      await put(secret, {}, '?dryRun=All', signal).catch(unless('conflict'));
     },
+  };
+}
+
+function unless(code: AgentErrorCode): (error: unknown) => undefined {
+  return (error) => {
+    if (!(error instanceof AgentError) || error.code !== code) throw error;
   };
 }

@@ -3,10 +3,9 @@ import { NetError, type HttpAnswer } from '@wins/net';
 import { AgentError } from '../agent-error.js';
 import type { Clock, Secret, WatchState } from '../ports.js';
 import type { ApiConnection } from './api-connection.js';
-import type { ApiRefusal } from './api-refusal.js';
 import { QuietWatch } from './quiet-watch.js';
 import { readJsonLines } from './response-body.js';
-import { objectOf, readSecret, type SecretName } from './secret-object.js';
+import { objectOf, readSecret, unusable, type SecretName } from './secret-object.js';
 
 export interface WatchOptions {
   readonly connection: ApiConnection;
@@ -57,39 +56,36 @@ export class SecretWatch {
   async run(): Promise<void> {
     const { signal, clock, onState } = this.#options;
     while (!isAborted(signal)) {
-      const refusal = await this.#connect();
+      const error = await this.#connect();
       if (isAborted(signal)) return;
-      if (refusal === undefined) continue;
+      if (error === undefined) continue;
       this.#isConnected = false;
-      const waitMs = Math.max(this.#backOffMs(), refusal.retryAfterMs ?? 0);
+      const waitMs = Math.max(this.#backOffMs(), error.refusal.retryAfterMs ?? 0);
       const retryAt = new Date(clock.now().getTime() + waitMs);
-      onState({ kind: 'waiting', error: refusal.error, retryAt });
-      await clock.wait(waitMs, signal).catch((error: unknown) => {
-        if (!isAborted(signal)) throw error;
+      onState({ kind: 'waiting', error, retryAt });
+      await clock.wait(waitMs, signal).catch((reason: unknown) => {
+        if (!isAborted(signal)) throw reason;
       });
       this.#mayReread = true;
     }
   }
 
   /** One connection from its start to its end. Returns undefined when the next one may begin at once. */
-  async #connect(): Promise<ApiRefusal | undefined> {
+  async #connect(): Promise<AgentError | undefined> {
     const { connection, signal } = this.#options;
     this.#connectedAt = 0;
     try {
-      if (this.#version === undefined && this.#lists) {
-        const refusal = await this.#list();
-        if (refusal !== undefined) return this.#failed(refusal);
-      }
-      const answer = await connection.open(this.#request(), signal);
-      return 'error' in answer ? this.#failed(answer) : await this.#follow(answer.answer);
+      if (this.#version === undefined && this.#lists) await this.#list();
+      await this.#follow(await connection.open(this.#request(), signal));
+      return undefined;
     } catch (error) {
-      return this.#failed({ error: connection.failure(error, WHAT, signal) });
+      return this.#failed(connection.failure(error, WHAT, signal));
     }
   }
 
   /** Decides how it goes on. Returns undefined when that is at once, and the failure when it is after a wait. */
-  #failed(refusal: ApiRefusal): ApiRefusal | undefined {
-    const { code } = refusal.error;
+  #failed(error: AgentError): AgentError | undefined {
+    const { code, refusal } = error;
     const wasRead = this.#version !== undefined;
     // Whatever the server said no to, what it says of the Secret from the start is right; a lost connection goes on where it was.
     if (code !== 'unreachable') this.#version = undefined;
@@ -104,7 +100,7 @@ export class SecretWatch {
       return undefined;
     }
     this.#failures = this.#isLong() ? 1 : this.#failures + 1;
-    return refusal;
+    return error;
   }
 
   #isLong(): boolean {
@@ -120,23 +116,18 @@ export class SecretWatch {
     return Math.round(leastMs * (1 + this.#options.random()));
   }
 
-  async #list(): Promise<ApiRefusal | undefined> {
+  async #list(): Promise<void> {
     const { connection, name, signal } = this.#options;
     const query = new URLSearchParams({ fieldSelector: `metadata.name=${name.secretName}` });
     const path = `${collection(name)}?${query.toString()}`;
     const answer = await connection.ask({ method: 'GET', path, what: WHAT }, signal);
-    if ('error' in answer) return answer;
-    const { kind, metadata, items } = objectOf(answer.body);
-    if (kind !== 'SecretList') {
-      const message = 'cannot use what the API server sent: found no SecretList';
-      return { error: new AgentError('refused', message) };
-    }
+    const { kind, metadata, items } = objectOf(answer);
+    if (kind !== 'SecretList') throw unusable('found no SecretList');
     const [item] = Array.isArray(items) ? (items as unknown[]) : [];
     // The items of a list do not say what they are.
     const object = item && { kind: 'Secret', apiVersion: 'v1', ...objectOf(item) };
     this.#report(object === undefined ? undefined : readSecret(object, name));
     this.#version = versionOf(objectOf(metadata));
-    return undefined;
   }
 
   #request() {
@@ -154,7 +145,7 @@ export class SecretWatch {
     return { method: 'GET' as const, path: `${collection(name)}?${query.toString()}`, what: WHAT };
   }
 
-  async #follow(answer: HttpAnswer): Promise<ApiRefusal | undefined> {
+  async #follow(answer: HttpAnswer): Promise<void> {
     const { clock, connection, name, answerMs, silenceMs, quietMs, onContact } = this.#options;
     this.#connectedAt = clock.now().getTime();
     const endAfter = (ms: number): NodeJS.Timeout => {
@@ -180,7 +171,7 @@ export class SecretWatch {
         if (type === 'ERROR') {
           const status = objectOf(object);
           const code = typeof status['code'] === 'number' ? status['code'] : 500;
-          return this.#failed(connection.refusal(WHAT, code, status));
+          throw connection.refusal(WHAT, code, status);
         }
         if (type === 'BOOKMARK') {
           const metadata = objectOf(objectOf(object)['metadata']);
@@ -208,13 +199,10 @@ export class SecretWatch {
       clearTimeout(timer);
       answer.close();
     }
-    if (this.#version !== undefined && this.#livedMs() >= SHORT_WATCH_MS) {
-      this.#failures = 0;
-      this.#mayReread = true;
-      return undefined;
-    }
-    const message = `cannot ${WHAT}: the API server ended it at once`;
-    return this.#failed({ error: new AgentError('unreachable', message) });
+    if (this.#version === undefined || this.#livedMs() < SHORT_WATCH_MS)
+      throw new AgentError('unreachable', `cannot ${WHAT}: the API server ended it at once`);
+    this.#failures = 0;
+    this.#mayReread = true;
   }
 
   #connected(): void {
@@ -243,8 +231,7 @@ function endsInitialEvents({ annotations }: Readonly<Record<string, unknown>>): 
 
 function versionOf({ resourceVersion }: Readonly<Record<string, unknown>>): string {
   if (typeof resourceVersion === 'string' && resourceVersion !== '') return resourceVersion;
-  const message = 'cannot use what the API server sent: found no resourceVersion';
-  throw new AgentError('refused', message);
+  throw unusable('found no resourceVersion');
 }
 
 // By a call, so that the compiler does not take it for constant across an await.
