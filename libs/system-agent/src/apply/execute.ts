@@ -1,9 +1,9 @@
 import { messageOf } from '@wins/wins-program';
 import path from 'node:path';
 import type { Command } from '../plan/plan.js';
+import type { ProgramRunner } from '../ports.js';
 import { CapturedOutput } from './captured-output.js';
 import { datecode } from './datecode.js';
-import { executionEnvironment } from './execution-environment.js';
 import { findCommand } from './find-command.js';
 import type { OutputFile } from './output-files.js';
 import type { PassContext } from './pass-context.js';
@@ -86,11 +86,12 @@ export async function execute(
 
 async function runIn(
   context: PassContext,
-  { command, index, periodic, attempt }: Execution,
+  execution: Execution,
   captured: Readonly<Record<'stdout' | 'stderr', CapturedOutput>>,
 ): Promise<number> {
   const { pass, options, signal, now, work } = context;
   const { programs, images } = options;
+  const { command, index, periodic } = execution;
   const isWindows = process.platform === 'win32';
   const kind = periodic ? 'periodic_' : '';
   const folder = await work.make(now, `${pass.checksum}_${kind}${index}`);
@@ -101,8 +102,7 @@ async function runIn(
   const search = { folder, searchPath, extensions: extensionsOf(agent), isWindows };
   const name = command.command ?? '';
   const file = name === '' ? path.join(folder, DEFAULT_COMMAND) : await findCommand(name, search);
-  const environment = { agent, plan: command.env, searchPath, folder, attempt, isWindows };
-  const env = executionEnvironment(environment);
+  const env = executionEnvironment(execution, folder, programs, isWindows);
   const whole = await openOutput(context, `${kind}${index}`);
   try {
     const onOutput = (stream: 'stdout' | 'stderr', bytes: Buffer): void => {
@@ -139,4 +139,33 @@ function extensionsOf(environment: Readonly<Record<string, string>>): string[] {
   const [, text = DEFAULT_EXTENSIONS] =
     Object.entries(environment).find(([name]) => name.toUpperCase() === 'PATHEXT') ?? [];
   return text.split(';').filter((extension) => extension !== '');
+}
+
+/**
+ * The entries that a child gets: those of the agent, those of the plan, then ours, which a plan cannot replace. Of several with one
+ * name the last stays. What has no name stays as it is: plans for Windows hold such entries.
+ */
+export function executionEnvironment(
+  { command, attempt }: { readonly command: Pick<Command, 'env'>; readonly attempt: number },
+  folder: string,
+  { environment, searchPath }: Pick<ProgramRunner, 'environment' | 'searchPath'>,
+  isWindows: boolean,
+): string[] {
+  const entries = [
+    ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
+    ...command.env,
+    `CATTLE_AGENT_EXECUTION_PWD=${folder}`,
+    `CATTLE_AGENT_ATTEMPT_NUMBER=${attempt}`,
+    `PATH=${[...searchPath, folder].join(isWindows ? ';' : ':')}`,
+  ];
+  const seen = new Set<string>();
+  const isLast = (entry: string): boolean => {
+    const end = entry.indexOf('=', 1);
+    if (end < 0) return true;
+    const name = isWindows ? entry.slice(0, end).toUpperCase() : entry.slice(0, end);
+    if (seen.has(name)) return false;
+    seen.add(name);
+    return true;
+  };
+  return entries.reverse().filter(isLast).reverse();
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { executionEnvironment } from './execution-environment.js';
+import { executionEnvironment } from './execute.js';
 import { findCommand, type CommandSearch } from './find-command.js';
 
 let root: string;
@@ -83,17 +83,13 @@ describe('a command', () => {
 });
 
 describe('the environment of an execution', () => {
-  const parts = {
-    agent: { LANG: 'C', Path: 'agent', OWN: 'agent' },
-    plan: ['A=1', 'A=2', 'NOEQ', '$env:X="v"', 'own=plan', 'EMPTY='],
-    searchPath: ['/usr/bin', '/bin'],
-    folder: '/run/x',
-    attempt: 3,
-    isWindows: false,
-  };
+  const environment = { LANG: 'C', Path: 'agent', OWN: 'agent' };
+  const env = ['A=1', 'A=2', 'NOEQ', '$env:X="v"', 'own=plan', 'EMPTY='];
+  const run = { command: { env }, attempt: 3 };
 
   it('has each name once, the last of them, and what is no variable as it is', () => {
-    expect(executionEnvironment(parts)).toEqual([
+    const searchPath = ['/usr/bin', '/bin'];
+    expect(executionEnvironment(run, '/run/x', { environment, searchPath }, false)).toEqual([
       ...['LANG=C', 'Path=agent', 'OWN=agent', 'A=2', 'NOEQ', '$env:X="v"', 'own=plan', 'EMPTY='],
       'CATTLE_AGENT_EXECUTION_PWD=/run/x',
       'CATTLE_AGENT_ATTEMPT_NUMBER=3',
@@ -103,12 +99,7 @@ describe('the environment of an execution', () => {
 
   it('on Windows has names in any case once, and semicolons in its PATH', () => {
     const searchPath = ['C:\\Windows'];
-    const entries = executionEnvironment({
-      ...parts,
-      searchPath,
-      folder: 'C:\\x',
-      isWindows: true,
-    });
+    const entries = executionEnvironment(run, 'C:\\x', { environment, searchPath }, true);
     expect(entries).toContain('own=plan');
     expect(entries).toContain('PATH=C:\\Windows;C:\\x');
     expect(entries.filter((entry) => /^(?:path|own)=/i.test(entry))).toHaveLength(2);

@@ -1,5 +1,6 @@
 import { errnoOf, messageOf, quoteText } from '@wins/wins-program';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { readdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,14 +11,6 @@ export const MAX_OUTPUT_FILES = 256;
 export const MAX_OUTPUTS_BYTES = 128 * 1024 * 1024;
 /** So much of one execution is kept, and waits in memory at most while the disk is slow. */
 export const MAX_OUTPUT_FILE_BYTES = 16 * 1024 * 1024;
-
-/** Takes all that one execution writes; a file is made at its first byte. */
-export interface OutputFile {
-  /** Never waits. */
-  add(bytes: Buffer): void;
-  /** Resolves when all is on its way to the disk, with the first failure. Once. */
-  close(): Promise<Error | undefined>;
-}
 
 interface KeptFile {
   readonly name: string;
@@ -45,14 +38,10 @@ export class OutputFiles {
     this.#kept ??= await this.#find();
     // Two executions of one second may be of the same plan.
     const name = `${beginning}-${randomBytes(4).toString('hex')}.out`;
-    const file = new BoundedFile(path.join(this.#folder, name));
-    const close = async (): Promise<Error | undefined> => {
-      const failure = await file.close();
-      if (file.sizeBytes > 0) this.#kept?.push({ name, sizeBytes: file.sizeBytes });
+    return new OutputFile(path.join(this.#folder, name), async (sizeBytes) => {
+      if (sizeBytes > 0) this.#kept?.push({ name, sizeBytes });
       await this.#removeOldest();
-      return failure;
-    };
-    return { add: (bytes) => file.add(bytes), close };
+    });
   }
 
   async #find(): Promise<KeptFile[]> {
@@ -77,35 +66,40 @@ export class OutputFiles {
   }
 }
 
-class BoundedFile {
+/** Takes all that one execution writes; a file is made at its first byte. */
+export class OutputFile {
   readonly #path: string;
+  readonly #onClosed: (sizeBytes: number) => Promise<void>;
   #stream: WriteStream | undefined;
   #failure: Error | undefined;
   #leftOutBytes = 0;
-  sizeBytes = 0;
+  #sizeBytes = 0;
 
-  constructor(path: string) {
+  constructor(path: string, onClosed: (sizeBytes: number) => Promise<void>) {
     this.#path = path;
+    this.#onClosed = onClosed;
   }
 
+  /** Never waits. */
   add(bytes: Buffer): void {
-    const kept = bytes.subarray(0, MAX_OUTPUT_FILE_BYTES - this.sizeBytes);
+    const kept = bytes.subarray(0, MAX_OUTPUT_FILE_BYTES - this.#sizeBytes);
     this.#leftOutBytes += bytes.length - kept.length;
     if (kept.length === 0 || this.#failure !== undefined) return;
     this.#stream ??= this.#open();
     this.#stream.write(kept);
-    this.sizeBytes += kept.length;
+    this.#sizeBytes += kept.length;
   }
 
+  /** Resolves when all is on its way to the disk, with the first failure. Once. */
   async close(): Promise<Error | undefined> {
     const stream = this.#stream;
-    if (stream === undefined) return undefined;
-    if (this.#leftOutBytes > 0) stream.write(`\n[wins: ${this.#leftOutBytes} more bytes follow]\n`);
-    if (!stream.closed) {
-      const closed = new Promise<void>((resolve) => stream.once('close', () => resolve()));
+    if (this.#leftOutBytes > 0)
+      stream?.write(`\n[wins: ${this.#leftOutBytes} more bytes follow]\n`);
+    if (stream?.closed === false) {
       stream.end();
-      await closed;
+      await once(stream, 'close').catch(() => undefined);
     }
+    await this.#onClosed(this.#sizeBytes);
     return this.#failure;
   }
 

@@ -5,19 +5,7 @@ import type { Warnings } from './warnings.js';
 import type { WorkFolder } from './work-folder.js';
 
 /** What the agent's options say of applying. */
-export type ApplierOptions = Pick<
-  AgentOptions,
-  | 'workDirectory'
-  | 'preserveWorkDirectory'
-  | 'appliedPlanDirectory'
-  | 'stateDirectory'
-  | 'clock'
-  | 'files'
-  | 'programs'
-  | 'images'
-  | 'onAct'
-  | 'onEvent'
->;
+export type ApplierOptions = Omit<AgentOptions, 'localPlanDirectory' | 'secrets' | 'trust'>;
 
 /** What the steps of a pass share. */
 export interface PassContext {

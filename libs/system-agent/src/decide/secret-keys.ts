@@ -1,8 +1,5 @@
-/** The keys of the Secret that the agent reads and writes. */
-export const KEY = {
-  plan: 'plan',
-  maxFailures: 'max-failures',
-  probePeriod: 'probe-period-seconds',
+/** The keys of the Secret that the agent writes. */
+export const WRITTEN_KEYS = {
   appliedChecksum: 'applied-checksum',
   appliedOutput: 'applied-output',
   periodicOutput: 'applied-periodic-output',
@@ -18,21 +15,13 @@ export const KEY = {
   planRevision: 'plan-revision',
 } as const;
 
-/** Those that the agent writes. */
-export const WRITTEN_KEYS = [
-  KEY.appliedChecksum,
-  KEY.appliedOutput,
-  KEY.periodicOutput,
-  KEY.failedChecksum,
-  KEY.failedOutput,
-  KEY.failedInstruction,
-  KEY.failureCount,
-  KEY.successCount,
-  KEY.lastApplyTime,
-  KEY.probeStatuses,
-  KEY.planState,
-  KEY.planRevision,
-] as const;
+/** All that it reads and writes. */
+export const KEY = {
+  plan: 'plan',
+  maxFailures: 'max-failures',
+  probePeriod: 'probe-period-seconds',
+  ...WRITTEN_KEYS,
+} as const;
 
 /** Values of the Secret by their keys. */
 export type SecretData = Readonly<Record<string, Buffer>>;

@@ -1,8 +1,9 @@
 import { openTrustedFile, type OpenFile } from '@wins/trusted-files';
-import { escapeText, messageOf, quoteText } from '@wins/wins-program';
+import { errnoOf, escapeText, messageOf, quoteText } from '@wins/wins-program';
+import path from 'node:path';
 import { AgentError } from '../agent-error.js';
 import type { ImageStore } from '../ports.js';
-import { archiveFiles } from './archive/archive-files.js';
+import { readFolder } from '../read-folder.js';
 import { findInArchive } from './archive/find-in-archive.js';
 import { ImageArchive } from './archive/image-archive.js';
 import type { FoundImage, Wanted } from './found-image.js';
@@ -13,7 +14,13 @@ import { RegistryAccess } from './registry/registry-access.js';
 import { fetchImage } from './registry/registry-image.js';
 import { RegistrySession } from './registry/registry-session.js';
 import { storeParts, type ImageStoreOptions, type StoreParts } from './store-options.js';
-import { unpackImage } from './unpack-image.js';
+import { unpackImage } from './unpack/unpack-image.js';
+
+/** What archives are called. */
+const ENDINGS = ['.tar', '.tar.lz4', '.tar.bz2', '.tbz', '.tar.gz', '.tgz', '.tar.zst', '.tzst'];
+
+/** More is no folder of images: each is opened, and a warning where it cannot be used. */
+const MAX_ENTRIES = 1000;
 
 type Use = (image: FoundImage) => Promise<void>;
 
@@ -64,11 +71,11 @@ export async function inArchive(
 ): Promise<boolean> {
   if (wanted.reference.digest !== undefined) return false;
   const { limits, trust, onWarning } = wanted;
-  for (const path of await archiveFiles(wanted.imagesDirectory)) {
+  for (const place of await archiveFiles(wanted.imagesDirectory)) {
     let file: OpenFile | undefined;
     let image: FoundImage | undefined;
     try {
-      file = await openTrustedFile(path, trust, { followLinks: true });
+      file = await openTrustedFile(place, trust, { followLinks: true });
       image = await findInArchive(new ImageArchive(file, limits, signal), wanted);
       if (image === undefined) continue;
       await use(image);
@@ -76,13 +83,29 @@ export async function inArchive(
     } catch (error) {
       signal.throwIfAborted();
       if (image !== undefined) throw error;
-      onWarning(`cannot use the archive ${escapeText(path)}: ${escapeText(messageOf(error))}`);
+      onWarning(`cannot use the archive ${escapeText(place)}: ${escapeText(messageOf(error))}`);
     } finally {
       // What was read of it is right or wrong whether it can be closed or not.
       await file?.handle.close().catch(() => undefined);
     }
   }
   return false;
+}
+
+/** The archives in the folder, by name; none when there is no folder. @throws AgentError `imageFailed`, what Node throws. */
+async function archiveFiles(folder: string): Promise<string[]> {
+  let names: string[];
+  try {
+    names = (await readFolder(folder, MAX_ENTRIES + 1)).map(({ name }) => name);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+  if (names.length > MAX_ENTRIES)
+    throw imageFailed(`look into ${quoteText(folder)}`, 'more files', `at most ${MAX_ENTRIES}`);
+  return names
+    .filter((name) => ENDINGS.some((ending) => name.endsWith(ending)))
+    .map((name) => path.join(folder, name));
 }
 
 async function inRegistry(wanted: StoreParts & Wanted, signal: AbortSignal, use: Use) {

@@ -1,12 +1,11 @@
-import { readBytes, TrustedFileError, type FileTrust } from '@wins/trusted-files';
+import { readBytes, TrustedFileError } from '@wins/trusted-files';
 import { messageOf } from '@wins/wins-program';
-import type { AgentEvent, SourceState } from '../agent-event.js';
+import type { SourceState } from '../agent-event.js';
 import type { Applier, FailedInstruction, PassResult } from '../apply/pass.js';
 import { unixDate } from '../apply/unix-date.js';
 import type { Warnings } from '../apply/warnings.js';
 import { parsePlan, type ParsedPlan } from '../plan/parse-plan.js';
-import type { Clock, PlanFiles } from '../ports.js';
-import type { PlanStatus } from '../system-agent.js';
+import type { AgentOptions, PlanStatus } from '../system-agent.js';
 import {
   fittingOutputs,
   NO_POSITION,
@@ -23,13 +22,11 @@ const MAX_PLAN_BYTES = 1024 * 1024;
 const MAX_POSITION_BYTES = 32 * 1024 * 1024;
 
 /** What a local plan works with. */
-export interface LocalPlanSteps {
+export interface LocalPlanSteps extends Required<
+  Pick<AgentOptions, 'clock' | 'files' | 'trust' | 'onEvent'>
+> {
   readonly applier: Applier;
-  readonly clock: Clock;
-  readonly files: PlanFiles;
-  readonly trust: Pick<FileTrust, 'distrustOfFile'>;
   readonly warnings: Warnings;
-  readonly onEvent: (event: AgentEvent) => void;
   /** Each time that the status is another one. */
   readonly onStatus: () => void;
 }

@@ -1,29 +1,21 @@
-import { posixFileTrust, type FileTrust } from '@wins/trusted-files';
+import { posixFileTrust } from '@wins/trusted-files';
 import { messageOf } from '@wins/wins-program';
-import type { AgentEvent } from '../agent-event.js';
 import type { Applier } from '../apply/pass.js';
 import { Warnings } from '../apply/warnings.js';
-import type { Clock, PlanFiles } from '../ports.js';
-import type { PlanStatus } from '../system-agent.js';
+import type { AgentOptions, PlanStatus } from '../system-agent.js';
 import { findLocalPlans } from './find-local-plans.js';
 import { LOCAL_PERIOD_MS, LocalPlan } from './local-plan.js';
 
-/** What local plans are followed with. */
-export interface LocalPlansOptions {
+/** What local plans are followed with; `files` writes the `.pos` files. */
+export interface LocalPlansOptions extends Pick<
+  AgentOptions,
+  'clock' | 'files' | 'trust' | 'onEvent'
+> {
   /** Absolute. It may come later, and go. */
   readonly directory: string;
   readonly applier: Applier;
-  readonly clock: Clock;
-  /** Writes the `.pos` files. */
-  readonly files: PlanFiles;
-  /**
-   * A plan that others could have written is refused: whatever it says runs with the rights of the agent. Default: owners and modes of
-   * POSIX, by which no file on Windows is trusted.
-   */
-  readonly trust?: Pick<FileTrust, 'distrustOfFile'>;
   /** All plans that the last look found, by path; told whenever one of them changes. */
   readonly onStatus: (plans: readonly PlanStatus[]) => void;
-  readonly onEvent: (event: AgentEvent) => void;
 }
 
 /**

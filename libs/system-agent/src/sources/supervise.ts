@@ -1,20 +1,13 @@
 import { Backoff } from '@wins/time';
-import type { AgentEvent } from '../agent-event.js';
-import type { Clock } from '../ports.js';
 import { SOURCE_BACKOFF } from '../source-backoff.js';
+import type { AgentOptions } from '../system-agent.js';
 
 /** A source that ran for so long starts again as if it had not failed before. */
 const STEADY_MS = 10 * 60 * 1000;
 
-export interface Supervision {
-  readonly source: string;
-  readonly clock: Clock;
-  readonly onEvent: (event: AgentEvent) => void;
-}
-
 /** Runs a source until the signal aborts: one that ends before is told of and starts again, and takes nothing with it. */
 export async function supervise(
-  { source, clock, onEvent }: Supervision,
+  { source, clock, onEvent }: Pick<AgentOptions, 'clock' | 'onEvent'> & { readonly source: string },
   run: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {

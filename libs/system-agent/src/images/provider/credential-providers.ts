@@ -94,15 +94,12 @@ export class CredentialProviders {
 
   async #ask(provider: CredentialProvider, image: string, signal: AbortSignal): Promise<Answer> {
     const { trust, environment, limitMs = LIMIT_MS } = this.#options;
-    const { name, file, args, env, defaultCacheDuration } = provider;
+    const { name, file, defaultCacheDuration } = provider;
     judgeProgram(file, trust);
     await this.#options.onRun?.({ name, file, image });
     const request = { apiVersion: PROTOCOL, kind: 'CredentialProviderRequest', image };
-    const text = await runProvider({
-      ...{ name, file, args: args ?? [], environment, limitMs, signal },
-      env: Object.fromEntries((env ?? []).map((each) => [each.name, each.value])),
-      input: JSON.stringify(request),
-    });
+    const input = JSON.stringify(request);
+    const text = await runProvider(provider, input, { environment, limitMs, signal });
     const answer = parseJson(response, text, [
       `the answer of the credential provider ${name}`,
       `a CredentialProviderResponse of ${PROTOCOL}`,

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { messageOf, quoteText } from '@wins/wins-program';
 import { imageFailed } from '../image-failure.js';
+import type { CredentialProvider } from './provider-config.js';
 
 const MAX_BYTES = 1024 * 1024;
 /** Of what it says about a failure. */
@@ -12,14 +13,8 @@ const PASSED_ON = [
   ...['SystemRoot', 'SYSTEMROOT', 'TEMP', 'TMP', 'USERPROFILE', 'ProgramData', 'ProgramFiles'],
 ];
 
-/** A program, and what it reads from its standard input. */
-export interface ProviderCall {
-  readonly name: string;
-  /** Absolute path, which is judged before. */
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly input: string;
+/** How a provider is run. */
+export interface RunOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly limitMs: number;
   readonly signal: AbortSignal;
@@ -28,18 +23,24 @@ export interface ProviderCall {
 /**
  * Runs a credential provider without a shell, for `limitMs` at most, and resolves with what it writes, 1 MiB at most.
  *
+ * @param provider - Its file is judged before.
+ * @param input - What it reads.
  * @throws AgentError `imageFailed`; the reason of the signal.
  */
-export async function runProvider(call: ProviderCall): Promise<string> {
-  const { name, file, args, env, input, environment, limitMs, signal } = call;
+export async function runProvider(
+  { name, file, args, env }: CredentialProvider,
+  input: string,
+  { environment, limitMs, signal }: RunOptions,
+): Promise<string> {
   signal.throwIfAborted();
   const passed = PASSED_ON.flatMap((each) => {
     const value = environment[each];
     return value === undefined ? [] : [[each, value] as const];
   });
   // A group of its own, so that what it starts ends with it.
-  const child = spawn(file, [...args], {
-    ...{ env: { ...Object.fromEntries(passed), ...env }, stdio: 'pipe', windowsHide: true },
+  const own = (env ?? []).map((each) => [each.name, each.value] as const);
+  const child = spawn(file, args ?? [], {
+    ...{ env: Object.fromEntries([...passed, ...own]), stdio: 'pipe', windowsHide: true },
     detached: process.platform !== 'win32',
   });
   const failed = (found: string, cause?: unknown): Error =>

@@ -2,7 +2,6 @@ import { posix } from 'node:path';
 import type { Reference } from '../reference.js';
 import { imageFailed } from '../image-failure.js';
 import { entryOf, namesOfRegistry } from './host-entry.js';
-import { parseUrl } from './parse-url.js';
 import type { Registries } from './registries-file.js';
 import { rewrite } from './rewrite.js';
 
@@ -70,4 +69,9 @@ function schemeOf(registry: string): string {
   const [, host = '', port = '443'] = /^(.*?)(?::(\d+))?(?:\/.*)?$/.exec(registry) ?? [];
   const isHere = /^(localhost|\[::1\]|127(?:\.\d{1,3}){3})$/.test(host);
   return isHere && port !== '443' ? 'http' : 'https';
+}
+
+/** `URL.parse`, which Node 20 does not have; undefined for text that is not a URL. */
+export function parseUrl(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined;
 }

@@ -5,8 +5,7 @@ import { readDocument } from '../checked-bytes.js';
 import { imageFailed } from '../image-failure.js';
 import type { Challenge } from './challenge.js';
 import { basic, type Credentials } from './credentials.js';
-import type { Endpoint } from './endpoints.js';
-import { parseUrl } from './parse-url.js';
+import { parseUrl, type Endpoint } from './endpoints.js';
 import type { RegistryAccess } from './registry-access.js';
 
 const tokenAnswer = z.object({
@@ -16,22 +15,15 @@ const tokenAnswer = z.object({
 /** Of a server that does not know the exchange of identity tokens: such a token is a password there. */
 const KNOWS_NO_EXCHANGE = new Set([401, 404, 405]);
 
-/** What a token is asked for by. */
-export interface TokenWanted {
-  /** That of the registry. */
-  readonly challenge: Challenge;
-  /** With an empty `repository` for a login to the registry alone. */
-  readonly endpoint: Endpoint;
-  readonly credentials: Credentials | undefined;
-}
-
 /**
- * Gets a token of the server that the registry names.
+ * Gets a token of the server that the registry names: for its repository, or for a login to the registry alone where that is empty.
  *
  * @throws AgentError `unreachable`, `unauthorized`, `imageFailed`.
  */
 export async function fetchToken(
-  { challenge: { parameters }, endpoint: { base, repository }, credentials }: TokenWanted,
+  { parameters }: Challenge,
+  { base, repository }: Endpoint,
+  credentials: Credentials | undefined,
   access: RegistryAccess,
 ): Promise<string> {
   const url = realmOf(parameters.get('realm') ?? '', base);

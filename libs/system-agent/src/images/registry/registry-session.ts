@@ -99,10 +99,8 @@ export class RegistrySession {
       if (secret !== undefined) this.#access.hide(secret);
     this.#shown = from;
     const challenge = challenges.find(({ scheme }) => scheme === 'bearer');
-    if (challenge !== undefined) {
-      const asked = { challenge, endpoint: this.#endpoint, credentials };
-      return `Bearer ${await fetchToken(asked, this.#access)}`;
-    }
+    if (challenge !== undefined)
+      return `Bearer ${await fetchToken(challenge, this.#endpoint, credentials, this.#access)}`;
     const wantsBasic = challenges.some(({ scheme }) => scheme === 'basic');
     if (wantsBasic && credentials !== undefined) return basic(credentials);
     this.#shown = undefined;

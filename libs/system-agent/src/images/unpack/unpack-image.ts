@@ -1,18 +1,78 @@
 import { quoteText } from '@wins/wins-program';
+import { checkedBytes } from '../checked-bytes.js';
+import { decompress, LAYER_COMPRESSIONS } from '../compression/decompress.js';
+import type { FoundImage } from '../found-image.js';
 import { asImageError, imageFailed } from '../image-failure.js';
-import { entryParts, type FileSystemOs } from './entry-path.js';
-import type { ImageFolder } from './image-folder.js';
+import type { ImageLimits } from '../image-limits.js';
+import { entryParts, SpellingCheck, Subtree, type FileSystemOs } from './entry-path.js';
+import { ImageFolder } from './image-folder.js';
 import { readTar, type TarEntry } from './read-tar.js';
-import { SpellingCheck } from './spelling-check.js';
-import type { Subtree } from './subtree.js';
 
 const WHITEOUT = '.wh.';
 const OPAQUE = '.wh..wh..opq';
 /** Bookkeeping of AUFS, of which only the opaque mark is part of the format. */
 const AUFS = '.wh..wh.';
 
+/** Where an image is unpacked, and what of it. */
+export interface UnpackOptions {
+  readonly folder: string;
+  readonly subtree?: string | undefined;
+  readonly os: FileSystemOs;
+  readonly limits: ImageLimits;
+  readonly signal: AbortSignal;
+}
+
+/** @throws AgentError `imageFailed`, `unreachable`; the reason of the signal. What was unpacked by then stays. */
+export async function unpackImage(image: FoundImage, options: UnpackOptions): Promise<void> {
+  const { diffIds } = image;
+  const { limits, signal } = options;
+  if (diffIds.length > limits.layers)
+    throw imageFailed('unpack an image', `${diffIds.length} layers`, `at most ${limits.layers}`);
+  let entries = 0;
+  let pathUnits = 0;
+  let unpackedBytes = 0;
+  const countEntry = (path: string): void => {
+    signal.throwIfAborted();
+    entries += 1;
+    pathUnits += path.length;
+    if (entries > limits.entries)
+      throw imageFailed('unpack an image', 'more entries', `at most ${limits.entries}`);
+    if (pathUnits > limits.pathUnits)
+      throw imageFailed('unpack an image', 'longer paths', `at most ${limits.pathUnits} in all`);
+  };
+  const place: LayerPlace = {
+    folder: await ImageFolder.open(options.folder, countEntry),
+    subtree: new Subtree(options.subtree),
+    os: options.os,
+    countEntry,
+  };
+  async function* counted(bytes: AsyncIterable<Uint8Array>) {
+    for await (const chunk of bytes) {
+      signal.throwIfAborted();
+      unpackedBytes += chunk.length;
+      yield chunk;
+    }
+  }
+  // Nothing of a base image is below a folder of programs.
+  let index = options.subtree === undefined ? 0 : image.baseLayers;
+  for await (const bytes of image.layers(index)) {
+    const unpacked = checkedBytes(decompress(bytes, LAYER_COMPRESSIONS), {
+      what: `unpack layer ${index + 1}`,
+      maxBytes: limits.unpackedBytes - unpackedBytes,
+      digest: diffIds[index],
+    });
+    try {
+      await applyLayer(counted(unpacked), place);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw asImageError(error, `unpack layer ${index + 1}`);
+    }
+    index += 1;
+  }
+}
+
 /** What a layer is unpacked into, and by which rules. */
-export interface LayerPlace {
+interface LayerPlace {
   readonly folder: ImageFolder;
   readonly subtree: Subtree;
   readonly os: FileSystemOs;
@@ -25,7 +85,7 @@ export interface LayerPlace {
  *
  * @throws AgentError `imageFailed`. What was unpacked by then stays.
  */
-export async function applyLayer(tar: AsyncIterable<Uint8Array>, place: LayerPlace): Promise<void> {
+async function applyLayer(tar: AsyncIterable<Uint8Array>, place: LayerPlace): Promise<void> {
   place.folder.beginLayer();
   const spelling = place.os === 'windows' ? new SpellingCheck() : undefined;
   for await (const entry of readTar(tar)) {
