@@ -11,8 +11,11 @@
  * const { text } = await registerNode(trust, { token, node: { id: newNodeId(), isWorker: true } });
  * @module
  */
-export type { CloudServices } from './address/cloud-words.js';
-export { resolveAddress, type AddressOptions } from './address/resolve-address.js';
+export {
+  resolveAddress,
+  type AddressOptions,
+  type CloudServices,
+} from './address/resolve-address.js';
 export {
   createDownload,
   type Download,
@@ -23,10 +26,12 @@ export {
 export type { RancherSettings } from './http/rancher-client.js';
 export { RancherError, type RancherErrorCode } from './rancher-error.js';
 export { checkHealth } from './register/check-health.js';
-export { judgeNodeId, newNodeId, type NodeIdVerdict } from './register/node-id.js';
 export {
+  judgeNodeId,
+  newNodeId,
   registerNode,
   type NodeDescription,
+  type NodeIdVerdict,
   type RegistrationWanted,
 } from './register/register-node.js';
 export {

@@ -1,8 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { answer, redirectTo, silent, type RancherFault } from '../testing/index.js';
 import { closeServers, failureOf, proxy, rancher, settings } from '../testing/server-harness.js';
-import { AWS_SESSION, CLOUD_WORDS } from './cloud-words.js';
-import { resolveAddress } from './resolve-address.js';
+import { AWS_SESSION, CLOUD_WORDS, resolveAddress } from './resolve-address.js';
 
 afterEach(closeServers);
 

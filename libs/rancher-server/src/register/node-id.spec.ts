@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { judgeNodeId, newNodeId } from './node-id.js';
+import { judgeNodeId, newNodeId } from './register-node.js';
 
 describe('a cattle-id', () => {
   it('that is new has 62 hex digits, and no other has it', () => {

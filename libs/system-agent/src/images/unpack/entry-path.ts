@@ -14,7 +14,7 @@ const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])[ ]*
 /**
  * Splits the name of an entry into the parts below the root of the image; none for the root itself.
  *
- * @throws AgentError `imageFailed` for a name that leads out of the root, or that the file system would read as another one.
+ * @throws AgentError `imageFailed` for a name with an {@link entryFault}.
  */
 export function entryParts(name: string, os: FileSystemOs): string[] {
   const found = entryFault(name, os);
@@ -22,7 +22,7 @@ export function entryParts(name: string, os: FileSystemOs): string[] {
   throw imageFailed(`unpack ${quoteText(name)}`, found, 'a path below the folder of the image');
 }
 
-/** Says what keeps an entry of an archive from being a path below its root; undefined for one that is. */
+/** Why the name of an entry leads out of its root, or would be read as another one by the file system; undefined where it is well. */
 export function entryFault(name: string, os: FileSystemOs): string | undefined {
   const parts = partsOf(name);
   if (name.length > MAX_LENGTH) return `${name.length} characters`;

@@ -1,12 +1,11 @@
 import { entryFault, readTar, type TarEntry } from '@wins/system-agent';
 import { TrustedFileError } from '@wins/trusted-files';
 import { messageOf, quoteText } from '@wins/wins-program';
-import path from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { FeatureError } from '../../../kernel/feature-error.js';
 
-/** Searched in exactly this spelling. */
+/** What is looked for, in exactly this spelling. */
 const PROGRAM_NAME = 'csi-proxy.exe';
 /** An archive of csi-proxy has some 10 MiB, and a few entries. */
 const LIMITS = { unpackedBytes: 512 * 1024 * 1024, entries: 1024 };
@@ -36,32 +35,28 @@ export async function readProgram(
       for await (const part of entry) await sink(part);
     }
   } catch (error) {
-    // What is wrong with a file says nothing of the archive.
-    const isOfFile =
-      error instanceof TrustedFileError || (error instanceof Error && 'syscall' in error);
-    if (error instanceof FeatureError || isOfFile) throw error;
+    if (error instanceof FeatureError || isOfFile(error)) throw error;
     throw refused(messageOf(error), 'a tar that is compressed with gzip', error);
   }
   if (programs === 0) throw refused(`no ${PROGRAM_NAME}`, 'one, as bin/csi-proxy.exe');
 }
 
 /**
- * Tells the program from other entries. Nothing else is ever written, but an archive with links, or names that lead elsewhere, is refused as a
- * whole: whoever made it means no good.
+ * Judges an entry by its name and kind. Nothing but the program is ever written, under a name of our own; whoever makes an archive with a name
+ * that leads elsewhere, or with links, means no good: it is refused as a whole.
  */
 function isProgram({ name, type }: TarEntry['header']): boolean {
-  const fail = (found: string, wanted: string): FeatureError =>
+  const refuse = (found: string, wanted: string): FeatureError =>
     refused(`${quoteText(name, { maxLength: 128 })}, ${found}`, wanted);
-  const isFolder = type === 'directory';
-  if (type !== 'file' && !isFolder)
-    throw fail(`a ${type ?? 'kind that is not known'}`, 'files and folders alone');
+  if (type !== 'file' && type !== 'directory')
+    throw refuse(`a ${type ?? 'kind that is not known'}`, 'files and folders alone');
   const fault = entryFault(name, 'windows');
-  if (fault !== undefined) throw fail(fault, 'a path below the root of the archive');
-  const base = path.posix.basename(path.posix.normalize(name));
+  if (fault !== undefined) throw refuse(fault, 'a path below the root of the archive');
+  const base = name.split('/').findLast((part) => part !== '' && part !== '.') ?? '';
   if (base.toLowerCase() !== PROGRAM_NAME) return false;
-  if (isFolder) throw fail('a folder', 'a file of that name');
+  if (type === 'directory') throw refuse('a folder', 'a file of that name');
   // Two spellings are one name on Windows.
-  if (base !== PROGRAM_NAME) throw fail('in another spelling', `${PROGRAM_NAME}, spelled so`);
+  if (base !== PROGRAM_NAME) throw refuse('in another spelling', `${PROGRAM_NAME}, spelled so`);
   return true;
 }
 
@@ -83,4 +78,9 @@ async function* unpacked(
 function refused(found: string, wanted: string, cause?: unknown): FeatureError {
   const message = `cannot unpack the archive of csi-proxy: found ${found}; wanted ${wanted}`;
   return new FeatureError('archiveRefused', message, { cause });
+}
+
+/** Whether an error is of the file system, and says nothing of the archive. */
+function isOfFile(error: unknown): boolean {
+  return error instanceof TrustedFileError || (error instanceof Error && 'syscall' in error);
 }
