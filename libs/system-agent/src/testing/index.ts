@@ -23,6 +23,7 @@ export {
 } from './api-server/start-api-server.js';
 export { digestOf, dockerArchive, tarOf, type TarMember } from './image-archive.js';
 export {
+  IDENTITY_TOKEN,
   REGISTRY_SHAPES,
   REGISTRY_USER,
   type PlayingRegistry,

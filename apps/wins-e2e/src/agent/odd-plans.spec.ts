@@ -1,0 +1,113 @@
+import { startApiServer, type ApiServer } from '@wins/system-agent/testing';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { base64, PlanNode, wellComponent } from '../testing/agent/plan-node.js';
+import { until } from '../testing/process-table.js';
+
+/** An archive of an image whose tars, the layer and all of it, are those of the seventh Unix. */
+function oldArchive(node: PlanNode, name: string, script: string): void {
+  const folder = node.workspace.path('v7');
+  const pack = (file: string) =>
+    execFileSync('tar', ['--format=v7', '-cf', file, '-C', folder, '.']);
+  mkdirSync(folder);
+  writeFileSync(`${folder}/run.sh`, script, { mode: 0o755 });
+  const layer = node.workspace.path('layer');
+  pack(layer);
+  rmSync(folder, { recursive: true });
+  mkdirSync(folder);
+  const digest = createHash('sha256').update(readFileSync(layer)).digest('hex');
+  const manifest = [{ Config: 'config', RepoTags: [name], Layers: ['layer'] }];
+  writeFileSync(`${folder}/config`, JSON.stringify({ rootfs: { diff_ids: [`sha256:${digest}`] } }));
+  writeFileSync(`${folder}/manifest.json`, JSON.stringify(manifest));
+  writeFileSync(`${folder}/layer`, readFileSync(layer));
+  mkdirSync(`${node.home}/images`, { recursive: true, mode: 0o700 });
+  pack(`${node.home}/images/img.tar`);
+}
+
+describe('a node whose plan has what plans seldom have', () => {
+  let api: ApiServer;
+  let node: PlanNode;
+  beforeAll(async () => {
+    api = await startApiServer();
+    node = new PlanNode();
+    oldArchive(node, 'some/img:v1', '#!/bin/sh\necho from an old tar\n');
+    const plan = {
+      files: [
+        {
+          ...{ path: node.workspace.path('etc', 'file'), content: base64('x'), uid: -1, gid: -1 },
+          ...{ dynamic: true, minor: true },
+        },
+      ],
+      instructions: [
+        { name: '__proto__', image: 'some/img:v1', saveOutput: true },
+        {
+          ...{ name: 'env', command: '/usr/bin/env', args: ['-0'], saveOutput: true },
+          env: ['=odd=1', '$env:ODD="v"', 'OWN=2'],
+        },
+      ],
+    };
+    api.create({ plan: JSON.stringify(plan) });
+    await node.start(node.remoteConfig(api));
+    await until(() => String(api.data()['success-count']) === '1');
+  });
+  afterAll(async () => {
+    await node[Symbol.asyncDispose]();
+    await api.close();
+  });
+
+  const saved = (name: string): string => {
+    const outputs = gunzipSync(Buffer.from(api.data()['applied-output'] ?? '')).toString();
+    const [, output = ''] = new RegExp(`"${name}":"([^"]+)"`).exec(outputs) ?? [];
+    return Buffer.from(output, 'base64').toString();
+  };
+
+  it('unpacks an image from tars of the seventh Unix, and saves an output under any name', () => {
+    expect(saved('__proto__')).toBe('from an old tar\n');
+  });
+
+  it('hands entries of an environment over as they are, with the mark of the daemon', () => {
+    const entries = saved('env').trim().split('\0');
+    expect(entries).toEqual(expect.arrayContaining(['=odd=1', '$env:ODD="v"', 'OWN=2']));
+    expect(entries.filter((entry) => entry.startsWith('RANCHER_WINS_RUN='))).toHaveLength(1);
+  });
+
+  it('knows the keys by which the planner of Rancher marks files', () => {
+    expect(readFileSync(node.workspace.path('etc', 'file'), 'utf8')).toBe('x');
+    expect(node.daemon.text).not.toContain('mean nothing');
+  });
+
+  it('writes a status again that somebody removed', async () => {
+    await using component = await wellComponent();
+    const probes = { component: { httpGet: { url: component.url } } };
+    api.update({ plan: JSON.stringify({ probes }) });
+    const isWell = () => String(api.data()['probe-statuses'] ?? '').includes('healthy');
+    await until(isWell);
+    api.update({ 'probe-statuses': undefined, 'applied-periodic-output': undefined });
+    await until(() => isWell() && api.data()['applied-periodic-output'] !== undefined);
+  });
+});
+
+it('a plan that failed waits for its cool-down also after a restart of the daemon', async () => {
+  await using node = new PlanNode();
+  const api = await startApiServer();
+  const command = node.workspace.script(
+    'fails',
+    `echo run >>${node.workspace.path('runs')}; exit 1`,
+  );
+  api.create({ plan: JSON.stringify({ instructions: [{ name: 'a', command }] }) });
+  const config = node.remoteConfig(api);
+  await node.start(config);
+  await until(() => String(api.data()['failure-count']) === '1');
+  await node.daemon[Symbol.asyncDispose]();
+  await node.start(config);
+  const state = async () => {
+    const { Sources } = await node.ask<{ Sources: { State: string }[] }>('status');
+    return Sources[0]?.State;
+  };
+  while ((await state()) !== 'failed');
+  expect(readFileSync(node.workspace.path('runs'), 'utf8')).toBe('run\n');
+  await node[Symbol.asyncDispose]();
+  await api.close();
+});

@@ -1,0 +1,103 @@
+import { startProxy } from '@wins/net/testing';
+import { IDENTITY_TOKEN, REGISTRY_SHAPES } from '@wins/system-agent/testing';
+import { createCertificateAuthority } from '@wins/wins-program/testing';
+import { startImageRegistry, type ImageRegistry } from '../testing/agent/image-registry.js';
+import { PlanNode } from '../testing/agent/plan-node.js';
+
+const pair = createCertificateAuthority('root').issue('server', ['127.0.0.1']);
+const basic = (user: string, password: string) =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+const MIRROR = 'mirrors: { registry.invalid: { endpoint: ["https://HOST"] } }\n';
+const ANY = 'tls: { insecure_skip_verify: true }';
+
+/** What the check of the built program says of an image, by a registries.yaml in which HOST stands for the registry. */
+async function check(registry: ImageRegistry, text: string, variables: object = {}) {
+  await using node = new PlanNode();
+  Object.assign(node.workspace.variables, variables);
+  const filled = text.replaceAll('HOST', `127.0.0.1:${registry.port}`);
+  const isUtf16 = text.startsWith('\ufeff');
+  const bytes = Buffer.from(filled, isUtf16 ? 'utf16le' : 'utf8');
+  const agentRegistriesFile = node.workspace.write('r.yaml', bytes);
+  const config = node.config({ localEnabled: true, agentRegistriesFile });
+  const words = ['registry.invalid/some/img:v1', '--config', config, '-o', 'json'];
+  const { code, stdout, stderr } = await node.wins('srv', 'registry', 'check', ...words);
+  return { code, said: `${String(stdout)}${stderr}` };
+}
+
+describe('a registries.yaml of a real cluster', () => {
+  let registry: ImageRegistry;
+  beforeEach(async () => (registry = await startImageRegistry(pair)));
+  afterEach(() => registry[Symbol.asyncDispose]());
+
+  it.each([
+    ['has settings for every host', `${MIRROR}configs: { "*": { ${ANY} } }`],
+    ['says yes', `${MIRROR}configs: { HOST: { tls: { insecure_skip_verify: yes } } }`],
+    ['has several documents', `---\n${MIRROR}configs: { HOST: { ${ANY} } }\n---\n{}\n`],
+    ['has a section twice', `mirrors: {}\nconfigs: { HOST: { ${ANY} } }\n${MIRROR}`],
+    [
+      'merges an anchor',
+      `${MIRROR}x: &all { ${ANY} }\nconfigs:\n  HOST:\n    <<: *all\n    auth: null\n`,
+    ],
+    ['is in UTF-16', `\ufeff${MIRROR}configs: { HOST: { ${ANY} } }`],
+    [
+      'rewrites by an expression of Go',
+      'mirrors:\n  registry.invalid:\n    endpoint: ["https://HOST"]\n    rewrite: { "(?i)^SOME/([[:^digit:]]+)$": "some/$1" }\n' +
+        `configs: { HOST: { ${ANY} } }`,
+    ],
+  ])('that %s is used', async (_title, text) => {
+    expect(await check(registry, text)).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ['12345678', '12345678'],
+    ['0123', '0123'],
+    ['yes', 'yes'],
+  ])('has the password %s as it is written', async (written, password) => {
+    registry.gate = ({ headers }, response) => {
+      if (headers.authorization === basic('1001', password)) return false;
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
+      return true;
+    };
+    const auth = `auth: { username: 1001, password: ${written} }`;
+    const text = `${MIRROR}configs: { HOST: { ${ANY}, ${auth} } }`;
+    expect(await check(registry, text)).toMatchObject({ code: 0 });
+  });
+
+  it('may have an identity token for a server of tokens that knows no exchange', async () => {
+    REGISTRY_SHAPES['Harbor']?.(registry, registry);
+    const auth = `auth: { identity_token: ${IDENTITY_TOKEN} }`;
+    const { code, said } = await check(registry, `${MIRROR}configs: { HOST: { ${ANY}, ${auth} } }`);
+    expect([code, said.includes(IDENTITY_TOKEN)]).toEqual([0, false]);
+  });
+
+  it.each([
+    ['registry.invalid', 'https://registry.invalid:443', 'registry.invalid:443'],
+    ['registry.invalid:443', 'https://registry.invalid', 'registry.invalid'],
+  ])('may write a host with the port of its scheme: %s, %s, %s', async (image, endpoint, host) => {
+    await using proxy = await startProxy({ hosts: { 'registry.invalid:443': registry.port } });
+    const text = `mirrors: { "${image}": { endpoint: ["${endpoint}"] } }\nconfigs: { "${host}": { ${ANY} } }`;
+    const variables = { HTTPS_PROXY: `http://${proxy.host}` };
+    expect(await check(registry, text, variables)).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ['mirrors: { a: [', 'found no YAML in it (line 1)'],
+    ['configs: { a: { auth: canary } }', 'in "configs.a.auth" of it'],
+    ['mirrors: { registry.invalid: { rewrite: { "(?=x)": canary } } }', '(?=`'],
+  ])('is refused by its place where it cannot be read: %s', async (text, found) => {
+    const { code, said } = await check(registry, text);
+    expect(code).not.toBe(0);
+    expect(said).toContain(found);
+    expect(said).not.toMatch(/canary|✖|\\u000a/);
+  });
+
+  it('is told that the proxy wants another password', async () => {
+    const user = { name: 'agent', password: 'right' };
+    await using proxy = await startProxy({ user, hosts: {} });
+    const variables = { HTTPS_PROXY: `http://agent:canary@${proxy.host}` };
+    const { code, said } = await check(registry, '{}', variables);
+    expect(code).toBe(1);
+    expect(said).toContain('407');
+    expect(said).not.toContain('canary');
+  });
+});
