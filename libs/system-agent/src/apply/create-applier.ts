@@ -1,16 +1,14 @@
 import { quoteText } from '@wins/wins-program';
 import path from 'node:path';
 import { AgentError } from '../agent-error.js';
-import { probeClient } from '../probes/http-probe.js';
-import { ProbeTls } from '../probes/probe-tls.js';
+import { Prober } from '../probes/http-probe.js';
 import { runProbes } from '../probes/run-probes.js';
 import { AppliedPlans } from './applied-plans.js';
 import { OutputFiles } from './output-files.js';
 import type { ApplierOptions, PassContext } from './pass-context.js';
 import type { Applier, PassResult } from './pass.js';
 import { reconcileFiles, type FileAct } from './reconcile-files.js';
-import { runInstructions, type InstructionsResult } from './run-instructions.js';
-import { runPeriodic } from './run-periodic.js';
+import { runInstructions, runPeriodic, type InstructionsResult } from './run-instructions.js';
 import { Turns } from './turns.js';
 import { Warnings } from './warnings.js';
 import { WorkFolder } from './work-folder.js';
@@ -25,8 +23,7 @@ export function createApplier(options: ApplierOptions): Applier {
   const history = new AppliedPlans(options.appliedPlanDirectory, options.files);
   const outputs = new OutputFiles(path.join(options.stateDirectory, 'outputs'), options.files);
   const work = new WorkFolder(options.workDirectory, options.files);
-  const tls = new ProbeTls();
-  const client = probeClient();
+  const prober = new Prober();
 
   return {
     apply: async (pass, signal) => {
@@ -48,7 +45,7 @@ export function createApplier(options: ApplierOptions): Applier {
               );
           }
         });
-        const probes = await runProbes({ pass, clock, onEvent, warnings, client, tls, signal });
+        const probes = await runProbes({ pass, clock, onEvent, warnings, prober, signal });
         return { ...done, probes };
       } catch (error) {
         if (!signal.aborted) throw error;

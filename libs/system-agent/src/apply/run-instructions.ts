@@ -1,6 +1,8 @@
-import { execute } from './execute.js';
+import type { PeriodicInstruction } from '../plan/plan.js';
+import { execute, type ExecutionResult } from './execute.js';
 import type { PassContext } from './pass-context.js';
-import type { PassResult } from './pass.js';
+import type { PassResult, PeriodicStatus } from './pass.js';
+import { parseUnixDate, unixDate } from './unix-date.js';
 
 /** What came of the one-time instructions; the outputs are those of the pass before, and what was saved now. */
 export type InstructionsResult = Pick<PassResult, 'succeeded' | 'failure' | 'outputs'>;
@@ -28,4 +30,71 @@ export async function runInstructions(
     if (failure !== undefined) return { succeeded: false, failure, outputs };
   }
   return { succeeded: true, outputs };
+}
+
+const COOL_DOWN_MS = 30_000;
+const MAX_COOL_DOWNS = 6;
+
+type Statuses = Readonly<Record<string, PeriodicStatus>>;
+
+/**
+ * Runs the periodic instructions that are due, in the order of the list, until the first that fails: the others are then due in the
+ * next pass.
+ *
+ * @param isForced - Runs all, whenever they ran last.
+ * @throws as `execute` does.
+ */
+export async function runPeriodic(context: PassContext, isForced: boolean): Promise<Statuses> {
+  const { plan, source } = context.pass;
+  let statuses = context.pass.periodic;
+  for (const [index, command] of plan.periodicInstructions.entries()) {
+    const name = command.name ?? '';
+    if (name === '') {
+      const message = `periodic instruction ${index} does not run: it has no name`;
+      context.warnings.tell(source, `unnamed periodic instruction ${index}`, message);
+      continue;
+    }
+    // Not a name that every object has.
+    const before = Object.hasOwn(statuses, name) ? statuses[name] : undefined;
+    if (!isForced && !isDue(command, before, context.now)) continue;
+    const attempt = (before?.failures ?? 0) + 1;
+    const result = await execute(context, { command, index, periodic: true, attempt });
+    statuses = { ...statuses, [name]: statusAfter(command, before, result, context.now) };
+    if (result.exitCode !== 0) return statuses;
+  }
+  return statuses;
+}
+
+/** After a success its period counts, after failures 30 s for each, at most three minutes. */
+function isDue(
+  { periodSeconds }: PeriodicInstruction,
+  before: PeriodicStatus | undefined,
+  now: Date,
+): boolean {
+  if (before === undefined) return true;
+  const isFailing = before.failures > 0;
+  const last = parseUnixDate(isFailing ? before.lastFailedRunTime : before.lastSuccessfulRunTime);
+  if (last === undefined) return true;
+  const coolDownMs = COOL_DOWN_MS * Math.min(before.failures, MAX_COOL_DOWNS);
+  const sinceMs = now.getTime() - last.getTime();
+  // A time to come is that of a clock that was set back.
+  return sinceMs < 0 || sinceMs >= (isFailing ? coolDownMs : periodSeconds * 1000);
+}
+
+function statusAfter(
+  { name = '', saveStderrOutput }: PeriodicInstruction,
+  before: PeriodicStatus | undefined,
+  { exitCode, stdout, stderr }: ExecutionResult,
+  now: Date,
+): PeriodicStatus {
+  const hasFailed = exitCode !== 0;
+  return {
+    name,
+    stdout,
+    stderr: saveStderrOutput ? stderr : undefined,
+    exitCode,
+    lastSuccessfulRunTime: hasFailed ? (before?.lastSuccessfulRunTime ?? '') : unixDate(now),
+    failures: hasFailed ? (before?.failures ?? 0) + 1 : 0,
+    lastFailedRunTime: hasFailed ? unixDate(now) : '',
+  };
 }

@@ -5,7 +5,7 @@ import { posixFileTrust } from '@wins/trusted-files';
 import { ImageLab, ociImage, tarOf } from '../testing/image-harness.js';
 import { RegistryDouble } from '../testing/registry-harness.js';
 import { CredentialProviders } from './provider/credential-providers.js';
-import { matchesImage } from './provider/matches-image.js';
+import { matchesImage } from './provider/provider-config.js';
 
 const PROTOCOL = 'credentialprovider.kubelet.k8s.io/v1';
 const NAME = 'test-provider';

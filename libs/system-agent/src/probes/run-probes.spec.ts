@@ -11,16 +11,14 @@ import type { ProbeStatus } from '../apply/pass.js';
 import { Warnings } from '../apply/warnings.js';
 import { parsePlan } from '../plan/parse-plan.js';
 import { FakeClock } from '../testing/fake-clock.js';
-import { probeClient } from './http-probe.js';
-import { ProbeTls } from './probe-tls.js';
+import { Prober } from './http-probe.js';
 import { runProbes } from './run-probes.js';
 
 const servers: Server[] = [];
 let clock: FakeClock;
 let events: AgentEvent[];
 let warnings: Warnings;
-const tls = new ProbeTls();
-const client = probeClient();
+const prober = new Prober();
 
 beforeEach(() => {
   clock = new FakeClock();
@@ -56,7 +54,7 @@ async function ask(
     ...(isApplied ? { oneTime: { attempt: 1 } } : {}),
   };
   const onEvent = (event: AgentEvent): void => void events.push(event);
-  return runProbes({ pass, clock, onEvent, warnings, client, tls, signal });
+  return runProbes({ pass, clock, onEvent, warnings, prober, signal });
 }
 
 async function listen(server: Server): Promise<number> {

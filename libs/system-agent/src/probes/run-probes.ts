@@ -1,4 +1,3 @@
-import type { HttpClient } from '@wins/net';
 import { quoteText } from '@wins/wins-program';
 import { setMaxListeners } from 'node:events';
 import type { AgentEvent } from '../agent-event.js';
@@ -6,8 +5,7 @@ import type { Pass, ProbeStatus } from '../apply/pass.js';
 import type { Warnings } from '../apply/warnings.js';
 import type { Probe } from '../plan/plan.js';
 import type { Clock } from '../ports.js';
-import { httpProbe } from './http-probe.js';
-import type { ProbeTls } from './probe-tls.js';
+import type { Prober } from './http-probe.js';
 
 /** For a probe whose plan gives none: one that never answers must not hold up its pass. */
 export const DEFAULT_PROBE_TIMEOUT_MS = 10_000;
@@ -20,8 +18,7 @@ export interface ProbeSteps {
   readonly clock: Clock;
   readonly onEvent: (event: AgentEvent) => void;
   readonly warnings: Warnings;
-  readonly client: HttpClient;
-  readonly tls: ProbeTls;
+  readonly prober: Prober;
   readonly signal: AbortSignal;
 }
 
@@ -131,10 +128,7 @@ async function ask(name: string, probe: Probe, steps: OwnSteps): Promise<boolean
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) return false;
   const timeoutMs = timeoutSeconds > 0 ? timeoutSeconds * 1000 : DEFAULT_PROBE_TIMEOUT_MS;
   const late = steps.deadlines.after(timeoutMs, probe);
-  const {
-    trust,
-    faults: [fault],
-  } = await steps.tls.trustFor(httpGet);
+  const { isWell, fault } = await steps.prober.ask(url, httpGet, late);
   warnings.tell(pass.source, `certificates of probe ${name}`, fault?.message, fault);
-  return httpProbe({ client: steps.client, url, trust, signal: late });
+  return isWell;
 }

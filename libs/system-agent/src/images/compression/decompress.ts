@@ -2,7 +2,6 @@ import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { imageFailed } from '../image-failure.js';
 import { ByteReader } from './byte-reader.js';
-import { unbzip2 } from './unbzip2.js';
 import { unlz4 } from './unlz4.js';
 import { unzstd } from './unzstd.js';
 
@@ -49,4 +48,27 @@ async function* gunzip(input: ByteReader): AsyncGenerator<Buffer> {
   // It hands its error on to the decoder, which throws it below.
   pipeline(Readable.from(input.rest()), decoder, () => undefined);
   yield* decoder as AsyncIterable<Buffer>;
+}
+
+/**
+ * Decompresses bzip2. One block may become 45 MB, and several times that while it is decoded: only for archives that an administrator
+ * put there.
+ */
+async function* unbzip2(input: ByteReader): AsyncGenerator<Buffer> {
+  const { default: createDecoder } = await import('unbzip2-stream');
+  const decoded: Buffer[] = [];
+  let failure: Error | undefined;
+  const decoder = createDecoder();
+  decoder.on('data', (bytes: Buffer) => decoded.push(bytes));
+  decoder.on('error', (error: Error) => (failure ??= error));
+  const taken = () => {
+    if (failure !== undefined) throw failure;
+    return decoded.splice(0);
+  };
+  for await (const chunk of input.rest()) {
+    decoder.write(chunk);
+    yield* taken();
+  }
+  decoder.end();
+  yield* taken();
 }

@@ -5,9 +5,9 @@ import { z } from 'zod';
 import { AgentError } from '../../agent-error.js';
 import { parseJson } from '../image-failure.js';
 import type { Login } from '../registry/credentials.js';
-import { matchesImage } from './matches-image.js';
 import {
   goDuration,
+  matchesImage,
   PROTOCOL,
   readProviders,
   type CredentialProvider,

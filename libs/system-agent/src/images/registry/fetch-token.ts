@@ -3,10 +3,16 @@ import { z } from 'zod';
 import { AgentError } from '../../agent-error.js';
 import { readDocument } from '../checked-bytes.js';
 import { imageFailed } from '../image-failure.js';
-import type { Challenge } from './challenge.js';
 import { basic, type Credentials } from './credentials.js';
 import { parseUrl, type Endpoint } from './endpoints.js';
 import type { RegistryAccess } from './registry-access.js';
+
+/** How a server wants to be asked. */
+export interface Challenge {
+  /** Lower case: `basic`, `bearer`. */
+  readonly scheme: string;
+  readonly parameters: ReadonlyMap<string, string>;
+}
 
 const tokenAnswer = z.object({
   token: z.string().nullish(),

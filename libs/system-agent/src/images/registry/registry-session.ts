@@ -1,9 +1,8 @@
 import type { HttpAnswer } from '@wins/net';
 import { AgentError } from '../../agent-error.js';
-import { parseChallenges, type Challenge } from './challenge.js';
 import { basic, type Login } from './credentials.js';
 import type { Endpoint } from './endpoints.js';
-import { fetchToken } from './fetch-token.js';
+import { fetchToken, type Challenge } from './fetch-token.js';
 import type { RegistryAccess } from './registry-access.js';
 
 /**
@@ -128,4 +127,24 @@ export class RegistrySession {
 
 function challengesIn({ headers }: HttpAnswer): readonly Challenge[] {
   return [headers['www-authenticate'] ?? []].flat().flatMap(parseChallenges);
+}
+
+const MAX_LENGTH = 8192;
+const PART = /\s*,?\s*(?:([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))|([\w-]+)(?=\s|,|$))/y;
+
+/** Reads a `WWW-Authenticate` header; what cannot be read ends it. */
+function parseChallenges(header: string): readonly Challenge[] {
+  const challenges: { scheme: string; parameters: Map<string, string> }[] = [];
+  if (header.length > MAX_LENGTH) return challenges;
+  PART.lastIndex = 0;
+  for (let match = PART.exec(header); match !== null; match = PART.exec(header)) {
+    const [, name, quoted, bare, scheme] = match;
+    if (scheme !== undefined)
+      challenges.push({ scheme: scheme.toLowerCase(), parameters: new Map() });
+    else if (name !== undefined)
+      challenges
+        .at(-1)
+        ?.parameters.set(name.toLowerCase(), bare ?? quoted?.replace(/\\(.)/g, '$1') ?? '');
+  }
+  return challenges;
 }
