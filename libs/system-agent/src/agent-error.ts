@@ -27,9 +27,9 @@ export type AgentErrorCode =
   | 'refused'
   | 'closed';
 
-/** What the API server said when it refused. */
+/** Answer of an API server that refused. */
 export interface Refusal {
-  /** Of HTTP, or of a Status in a watch. */
+  /** Status of HTTP, or of a Status in a watch. */
   readonly status?: number;
   /** How long the server asks us to wait. */
   readonly retryAfterMs?: number | undefined;

@@ -1,8 +1,8 @@
 import type { FailedInstruction } from './apply/pass.js';
 
-/** What happened, told to whoever composes the agent: for a log, an audit log and metrics. None of it holds a secret of the plan. */
+/** Something that happened, reported to the program that composes the agent: for a log, an audit log and metrics. None of it holds a secret of the plan. */
 export type AgentEvent =
-  /** Told before the act, and awaited: see `AgentOptions.onAct`. */
+  /** Reported before the act, and awaited: see `AgentOptions.onAct`. */
   | AgentAct
   /** A pass with files and one-time instructions; its probes may go on. */
   | {
@@ -46,7 +46,7 @@ export type AgentEvent =
       readonly error?: Error;
     };
 
-/** What is done to the node, recorded before it is done. */
+/** An act on the node, recorded before it is done. */
 export type AgentAct =
   | {
       readonly kind: 'file';

@@ -1,4 +1,4 @@
-/** What the agent needs from outside. The program that composes it says how each is done on its operating system. */
+/** Ports of the agent. The program that composes it says how each is done on its operating system. */
 export type { Clock } from '@wins/time';
 
 /** Who may do what with a file of a plan. */
@@ -63,7 +63,7 @@ export interface ProgramCommand {
 export interface ProgramRunner {
   /** Where a command without a folder in its name is looked for, and what the child's PATH begins with. */
   readonly searchPath: readonly string[];
-  /** What every child's environment begins with. */
+  /** Beginning of every child's environment. */
   readonly environment: Readonly<Record<string, string>>;
   /**
    * Resolves with the exit code when the program has ended and closed its outputs; with -1 when a signal ended it. Ends the whole

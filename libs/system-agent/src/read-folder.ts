@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 
-/** What is in a folder, by name; of more than `maxEntries` any so many, for others may have filled it. @throws what Node throws. */
+/** Entries of a folder, by name; of more than `maxEntries` any so many, for others may have filled it. @throws what Node throws. */
 export async function readFolder(folder: string, maxEntries: number): Promise<Dirent[]> {
   const entries: Dirent[] = [];
   // Leaving the loop closes it.

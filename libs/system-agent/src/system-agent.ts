@@ -32,12 +32,12 @@ export interface AgentOptions {
   readonly onEvent: (event: AgentEvent) => void;
 }
 
-/** What is known of one plan. */
+/** Status of one plan. */
 export interface PlanStatus {
   /** `remote`, or the path of a local plan. */
   readonly source: string;
   readonly state: SourceState;
-  /** As it was last read; absent when there is none, or it cannot be read. */
+  /** The plan as it was last read; absent when there is none, or it cannot be read. */
   readonly plan?: Plan;
   readonly checksum?: string;
   readonly appliedChecksum?: string;

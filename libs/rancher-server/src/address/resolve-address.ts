@@ -12,7 +12,7 @@ export interface CloudServices {
   readonly ipify: string;
 }
 
-/** What a word is looked up with. */
+/** Options of a look-up. */
 export interface AddressOptions extends RancherSettings {
   /** The addresses of an adapter, of both families; undefined when there is no such adapter. Default: as Node knows them. */
   readonly addressesOf?: (name: string) => readonly string[] | undefined;

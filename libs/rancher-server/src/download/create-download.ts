@@ -21,17 +21,17 @@ export interface DownloadOptions extends RancherSettings {
   readonly anyCertificate?: boolean;
 }
 
-/** What a download must be. */
+/** Conditions of a download. */
 export interface DownloadWanted {
   /** In hex. Without it the connection has to be TLS, and the answer to tell its length. */
   readonly sha256?: string;
   readonly maxBytes: number;
-  /** What the file begins with, such as `MZ`. */
+  /** First bytes of the file, such as `MZ`. */
   readonly magic?: Uint8Array;
   readonly signal?: AbortSignal;
 }
 
-/** What was downloaded. */
+/** A file that was downloaded. */
 export interface Downloaded {
   /** In lower-case hex. */
   readonly sha256: string;
@@ -53,7 +53,7 @@ export type Download = (
 ) => Promise<Downloaded>;
 
 const TIMEOUT_MS = 900_000;
-/** As much of the beginning as a page for people is recognised by. */
+/** Bytes of the beginning by which a page for people is recognised. */
 const FIRST_BYTES = 512;
 
 /** Makes a {@link Download}. Redirects may lead to other servers, never from https to http. */

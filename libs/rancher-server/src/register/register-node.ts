@@ -5,7 +5,7 @@ import { checkToken, type ServerTrust } from '../trust/establish-trust.js';
 import { quoteText } from '@wins/wins-program';
 import { randomBytes } from 'node:crypto';
 
-/** What a node says of itself when it registers. What is empty or missing is not sent. */
+/** A node as it registers. Empty and missing members are not sent. */
 export interface NodeDescription {
   /** The cattle-id: 1 to 63 characters of a label's value. The same id twice is the same machine. */
   readonly id: string;
@@ -19,7 +19,7 @@ export interface NodeDescription {
   readonly internalAddress?: string;
 }
 
-/** What is asked for. */
+/** A registration, and how long it is tried. */
 export interface RegistrationWanted {
   readonly node: NodeDescription;
   readonly token: string;
@@ -78,7 +78,7 @@ export async function registerNode(
   });
 }
 
-/** What 401 and 500 mean here. */
+/** Rewords 401 and 500, which mean a wrong token here. */
 function told(error: unknown): unknown {
   if (!(error instanceof NetError) || (error.status !== 401 && error.status !== 500)) return error;
   const message = `${error.message}; is the token right, and of this cluster?`;
@@ -123,7 +123,7 @@ function refused(
   return new RancherError(code, `cannot ${WHAT}: found ${found}`);
 }
 
-/** What the text of a cattle-id is worth: the id, or why there is none. */
+/** Verdict on the text of a cattle-id: the id, or why there is none. */
 export type NodeIdVerdict =
   { readonly id: string } | { readonly found: string; readonly wanted: string };
 

@@ -4,7 +4,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 export interface ProofQuestion {
   /** They hold a hash of the token, and a number that was never used before. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What of them no message may repeat. */
+  /** Parts of them that no message may repeat. */
   readonly secrets: readonly string[];
   /** Judges the header `X-Cattle-Hash` of the answer. A server that does not know the token sends none. */
   judge(body: Uint8Array, hash: string | undefined): 'right' | 'wrong' | 'missing';
@@ -30,7 +30,7 @@ export function askForProof(token: string): ProofQuestion {
   };
 }
 
-/** What a server that knows the token answers. */
+/** The answer of a server that knows the token. */
 export function proofOf(token: string, nonce: string, body: Uint8Array): Buffer {
   const zero = Buffer.from([0]);
   return createHmac('sha512', token).update(nonce).update(zero).update(body).update(zero).digest();

@@ -33,7 +33,7 @@ export interface ServerTrust {
   readonly authority: Authority;
   /** PEM of what its certificate may be from. */
   readonly roots: readonly string[];
-  /** What `/cacerts` has, each once, in its order; empty where Rancher has a certificate of a public authority. */
+  /** Certificates of `/cacerts`, each once, in its order; empty where Rancher has a certificate of a public authority. */
   readonly certificates: readonly Certificate[];
   /** The certificates as the text of a file: nothing else that the body held, no private key above all. */
   readonly caPem: string;
@@ -41,7 +41,7 @@ export interface ServerTrust {
   readonly checksum: string;
 }
 
-/** What is known of a server before it was asked. */
+/** Knowledge of a server before it was asked. */
 export interface TrustWanted {
   /** `https://rancher.example`, with a path if Rancher is below one. */
   readonly server: string;

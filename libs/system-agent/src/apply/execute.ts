@@ -21,7 +21,6 @@ export interface Execution {
   readonly attempt: number;
 }
 
-/** What came of it. */
 export interface ExecutionResult {
   /** -1 when it could not be started or a signal ended it. */
   readonly exitCode: number;

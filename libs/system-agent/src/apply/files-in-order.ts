@@ -3,17 +3,16 @@ import type { PendingPlanFile } from '../ports.js';
 /** So many are begun at most while the first of them has its turn. As many of the system's calls run at once. */
 const FILES_AHEAD = 4;
 
-/** What is done to a file in its turn, and the part of it that does not have to wait for the turn. */
+/** An act on a file in its turn, and the part of it that does not have to wait for the turn. */
 export interface FileStep {
   readonly run: () => Promise<void>;
   readonly ahead?: FileAhead | undefined;
 }
 
-/** What may be done ahead of a turn. */
 export interface FileAhead {
   /** Only while steps with the same owner have theirs: what those do changes nothing of what is found. */
   readonly owner: string;
-  /** What is to be placed instead of running the step; undefined where the step must run. It never rejects. */
+  /** Makes the file that is placed instead of running the step; undefined where the step must run. It never rejects. */
   readonly begin: () => Promise<PendingPlanFile | undefined>;
 }
 

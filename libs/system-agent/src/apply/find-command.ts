@@ -10,7 +10,7 @@ export interface CommandSearch {
   readonly folder: string;
   /** Entries that are not absolute do not count. */
   readonly searchPath: readonly string[];
-  /** What Windows adds to a name that has none, such as `.EXE`. */
+  /** Endings that Windows adds to a name that has none, such as `.EXE`. */
   readonly extensions: readonly string[];
   readonly isWindows: boolean;
 }

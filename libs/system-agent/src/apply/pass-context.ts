@@ -4,10 +4,8 @@ import type { Pass } from './pass.js';
 import type { Warnings } from './warnings.js';
 import type { WorkFolder } from './work-folder.js';
 
-/** What the agent's options say of applying. */
 export type ApplierOptions = Omit<AgentOptions, 'localPlanDirectory' | 'secrets' | 'trust'>;
 
-/** What the steps of a pass share. */
 export interface PassContext {
   readonly options: ApplierOptions;
   readonly pass: Pass;

@@ -7,7 +7,7 @@ import type { Plan } from '../plan/plan.js';
 /** Saved outputs by the name of the instruction; null where there was no output. */
 export type Outputs = Readonly<Record<string, Buffer | null>>;
 
-/** What the Secret and `.pos` files say of a periodic instruction. Times are Go's UnixDate, or empty. */
+/** Status of a periodic instruction in the Secret and `.pos` files. Times are Go's UnixDate, or empty. */
 export interface PeriodicStatus {
   readonly name: string;
   /** Null when empty. */
@@ -21,7 +21,7 @@ export interface PeriodicStatus {
   readonly lastFailedRunTime: string;
 }
 
-/** What is known of a probe. Counters stop at their thresholds. */
+/** Status of a probe. Counters stop at their thresholds. */
 export interface ProbeStatus {
   readonly healthy: boolean;
   readonly successCount: number;
@@ -51,14 +51,14 @@ export interface Pass {
     /** The source has tried this very plan before, and none since: the history has it already. */
     readonly isRepeated?: boolean;
   };
-  /** What was saved before; what this pass saves is merged into it. */
+  /** Outputs that were saved before; those of this pass are merged into them. */
   readonly outputs: Outputs;
   readonly periodic: Readonly<Record<string, PeriodicStatus>>;
   readonly probes: Readonly<Record<string, ProbeStatus>>;
   readonly startedAt: Date;
 }
 
-/** What came of a pass. Entries of names that the plan no longer has stay. */
+/** Result of a pass. Entries of names that the plan no longer has stay. */
 export interface PassResult {
   /** True also when no one-time instruction was due. */
   readonly succeeded: boolean;

@@ -26,10 +26,10 @@ import path from 'node:path';
 import { AgentError } from '../agent-error.js';
 import type { PendingPlanFile, PlanFileRights, PlanFiles } from '../ports.js';
 
-/** As many as Linux follows. */
+/** Limit of Linux. */
 const MAX_LINKS = 40;
 
-/** As the original: flushing takes longer than all else together. */
+/** The original does not flush either: it takes longer than all else together. */
 const NOT_FLUSHED = { isFlushed: false, isDurable: false };
 
 /**

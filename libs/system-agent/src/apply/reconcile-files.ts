@@ -11,13 +11,11 @@ const FILES_OF_A_GROUP = 100;
 /** A larger file is written in its turn: it takes its time anyway, and the disk needs room only for one. */
 const MAX_AHEAD_BYTES = 16 * 1024;
 
-/** What is done to a file, as it is recorded. */
 export interface FileAct {
   readonly path: string;
   readonly action: 'write' | 'delete';
 }
 
-/** What reconciling needs from the pass. */
 export interface FileSteps {
   readonly files: PlanFiles;
   /** Awaited before the first of these files is touched, at most 100; when it rejects, nothing more is done. */
@@ -45,7 +43,7 @@ export async function reconcileFiles(
   }
 }
 
-/** What is to be done up to the first file that cannot be used, and why that one cannot. */
+/** Steps up to the first file that cannot be used, and why that one cannot. */
 function prepared(group: readonly PlanFile[], first: number, files: PlanFiles) {
   const steps: (FileStep & { readonly act: FileAct })[] = [];
   try {

@@ -4,7 +4,7 @@ import type { PassContext } from './pass-context.js';
 import type { PassResult, PeriodicStatus } from './pass.js';
 import { parseUnixDate, unixDate } from './unix-date.js';
 
-/** What came of the one-time instructions; the outputs are those of the pass before, and what was saved now. */
+/** Result of the one-time instructions; the outputs are those of the pass before, with those of now. */
 export type InstructionsResult = Pick<PassResult, 'succeeded' | 'failure' | 'outputs'>;
 
 /**

@@ -3,7 +3,7 @@ import type { SecretState } from './secret-state.js';
 /** After a failure, before the next try. */
 export const COOL_DOWN_MS = 30_000;
 
-/** What this process knows of the Secret beyond its keys. */
+/** Knowledge of this process about the Secret beyond its keys. */
 export interface AgentMemory {
   /** No pass over a plan of this Secret has ended since the agent started, or since the Secret was made anew. */
   readonly firstPass: boolean;
@@ -11,7 +11,6 @@ export interface AgentMemory {
   readonly announced?: { readonly checksum: string; readonly revision: number };
 }
 
-/** What is to be done now, and why. */
 export type Decision =
   | {
       readonly kind: 'apply';
@@ -41,7 +40,7 @@ export function hasFailed(state: SecretState, checksum: string): boolean {
   return state.failedChecksum === checksum && state.failureCount !== 0;
 }
 
-/** What the Secret says counts, and not who wrote it: `in-progress` is a run without a result. */
+/** Decides by the Secret, whoever wrote it: `in-progress` is a run without a result. */
 function decideByPlanState(
   { planState, planRevision, failureCount }: SecretState,
   checksum: string,

@@ -10,7 +10,7 @@ import {
   periodicJson,
 } from './status-encoding.js';
 
-/** What the API server takes as the sum of the values of a Secret. */
+/** Limit of the API server for the sum of the values of a Secret. */
 export const MAX_SECRET_BYTES = 1024 * 1024;
 
 /**

@@ -32,7 +32,7 @@ export function secretChanges(pass: EndedPass, data: SecretData): SecretData {
   return Object.fromEntries(changes);
 }
 
-/** What is written before a pending plan is applied. */
+/** Changes that are written before a pending plan is applied. */
 export function announcement(revision: number): SecretData {
   return {
     [KEY.planState]: Buffer.from('in-progress'),

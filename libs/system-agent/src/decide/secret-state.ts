@@ -9,7 +9,7 @@ const DEFAULT_PERIOD_MS = 5000;
 const MIN_PERIOD_MS = 1000;
 const MAX_PERIOD_MS = 24 * 60 * 60 * 1000;
 
-/** What the keys of the Secret say, apart from the plan and the outputs. */
+/** Values of the keys of the Secret, apart from the plan and the outputs. */
 export interface SecretState {
   readonly appliedChecksum: string;
   readonly failedChecksum: string;
@@ -63,7 +63,7 @@ export function secretState(data: SecretData): SecretState {
   };
 }
 
-/** What was saved of earlier runs: of the failed ones where this plan failed before. @throws AgentError `invalidState`. */
+/** Outputs of earlier runs: of the failed ones where this plan failed before. @throws AgentError `invalidState`. */
 export function savedOutputs(data: SecretData, failedBefore: boolean): Outputs {
   return unpacked(data, failedBefore ? KEY.failedOutput : KEY.appliedOutput, parseOutputs);
 }

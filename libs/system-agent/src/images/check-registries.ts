@@ -10,7 +10,7 @@ import { storeParts, type ImageStoreOptions } from './store-options.js';
 
 /** One place that is asked, and what came of it. No text is a secret; what servers said is quoted. */
 export interface AskedRegistry {
-  /** What comes before the name of the repository. */
+  /** Address up to the name of the repository. */
   readonly url: string;
   /** Empty where no image is asked for. */
   readonly repository: string;
@@ -48,7 +48,7 @@ export interface ImageCheck {
 /** The registries that `registries.yaml` names. */
 export type RegistriesCheck = Pick<ImageCheck, 'registriesFile' | 'registries' | 'warnings'>;
 
-/** What of a store a check needs: it tells warnings itself. */
+/** Options of a store; a check tells warnings itself. */
 export type CheckOptions = Omit<ImageStoreOptions, 'onWarning'>;
 
 /**

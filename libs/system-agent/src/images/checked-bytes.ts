@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { imageFailed } from './image-failure.js';
 
-/** What bytes must be. */
 export interface Expected {
-  /** What is read, for errors: `read a layer`. */
+  /** The thing that is read, for errors: `read a layer`. */
   readonly what: string;
   readonly maxBytes: number;
   /** Exactly; absent when it is not known. */

@@ -10,7 +10,6 @@ import { imageFailed } from './image-failure.js';
 import type { ImageLimits } from './image-limits.js';
 import type { Reference } from './reference.js';
 
-/** What is looked for. */
 export interface Wanted {
   readonly reference: Reference;
   readonly platform: ImagePlatform;
@@ -31,7 +30,7 @@ export interface FoundImage {
   layers(first: number): AsyncIterable<AsyncIterable<Uint8Array>>;
 }
 
-/** As many as the image has; of an archive of Docker nothing else is known of them. */
+/** One entry for each layer; an archive of Docker says nothing else of them. */
 type Layers = readonly { readonly mediaType?: string | undefined }[];
 
 /** @throws AgentError `imageFailed` when the config is about other layers. */
@@ -82,17 +81,16 @@ export async function imageOfManifest(
   });
 }
 
-/** What the bytes of a blob must be. */
 export function exactly({ digest, size }: Descriptor): Pick<Expected, 'digest' | 'size'> {
   return { digest, size };
 }
 
 /** A layer that only Microsoft gives out. */
 const NOT_DISTRIBUTED = /nondistributable|foreign/;
-/** As Microsoft makes base images; what a Dockerfile does has other words. */
+/** History of Microsoft's base images; a Dockerfile leaves other words. */
 const OF_BASE = /^(?:Apply image|Install update) /;
 
-/** Of the layers from the lowest on: one above another kind of layer is not one of the base, whatever it says of itself. */
+/** Counts from the lowest layer on: one above another kind of layer is not one of the base, whatever it says of itself. */
 function baseLayersOf({ os, madeBy }: ImageConfig, layers: Layers): number {
   if (os !== 'windows') return 0;
   const isTold = madeBy.length === layers.length;

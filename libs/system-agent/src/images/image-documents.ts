@@ -33,7 +33,7 @@ const dockerArchive = z.array(
   }),
 );
 
-/** What an entry of a list is for that does not say, as for Go. */
+/** Platform of an entry that names none, as for Go. */
 const DEFAULT_PLATFORM = { os: 'linux', architecture: 'amd64' };
 const MANIFEST = ['a manifest', 'schema version 2 of Docker, or OCI'] as const;
 const CONFIG = ['the config of an image', 'rootfs.diff_ids'] as const;
@@ -81,7 +81,6 @@ export async function findManifest(
   throw imageFailed('read a manifest', 'lists in lists', 'an image');
 }
 
-/** What the config of an image says of its layers. */
 export interface ImageConfig {
   /** In Go's words; empty where it says nothing. */
   readonly os: string;

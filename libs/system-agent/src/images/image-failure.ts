@@ -14,7 +14,7 @@ export function imageFailed(
   });
 }
 
-/** What a library or Node raised, as an error of ours; one of ours stays as it is. */
+/** Turns an error of a library or of Node into one of ours, which stays as it is. */
 export function asImageError(error: unknown, what: string): AgentError {
   if (error instanceof AgentError) return error;
   return new AgentError('imageFailed', `cannot ${what}: ${quoteText(messageOf(error))}`, {

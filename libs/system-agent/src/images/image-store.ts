@@ -16,7 +16,6 @@ import { RegistrySession } from './registry/registry-session.js';
 import { storeParts, type ImageStoreOptions, type StoreParts } from './store-options.js';
 import { unpackImage } from './unpack/unpack-image.js';
 
-/** What archives are called. */
 const ENDINGS = ['.tar', '.tar.lz4', '.tar.bz2', '.tbz', '.tar.gz', '.tgz', '.tar.zst', '.tzst'];
 
 /** More is no folder of images: each is opened, and a warning where it cannot be used. */

@@ -1,7 +1,7 @@
 import { quoteText } from '@wins/wins-program';
 import { imageFailed } from './image-failure.js';
 
-/** What an image is asked for by. */
+/** Registry, repository and tag or digest of an image. */
 export interface Reference {
   /** `docker.io` where the text names none, and for its other name `index.docker.io`. */
   readonly registry: string;

@@ -25,7 +25,7 @@ export interface ImageStoreOptions {
    * Default: the whole image.
    */
   readonly subtree?: string;
-  /** What others can write to is not used: code comes from there. */
+  /** Files that others can write to are not used: code comes from there. */
   readonly trust: Pick<FileTrust, 'distrustOfFile'>;
   readonly clock: Clock;
   /** Names the proxies between here and registries by `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, as Go reads them, and the file of the system's authorities. */

@@ -101,7 +101,7 @@ export class ApiConnection {
     throw this.refusal(request.what, status, body, headers['retry-after']);
   }
 
-  /** What a status with its body means; a server that repeats the token is not repeated. */
+  /** Makes the error for a status with its body; a token that the server repeats is left out. */
   refusal(what: string, status: number, body: unknown, retryAfter?: string): AgentError {
     return apiRefusal({ what, status, body, retryAfter, token: this.#options.access.token });
   }

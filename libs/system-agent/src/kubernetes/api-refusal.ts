@@ -11,9 +11,8 @@ const CODES: ReadonlyMap<number, AgentErrorCode> = new Map([
   [413, 'tooLarge'],
 ]);
 
-/** What was refused, and by which answer. */
 export interface Refused {
-  /** What was asked, as the end of "cannot". */
+  /** The act, as the end of "cannot". */
   readonly what: string;
   readonly status: number;
   /** A Status, if the server is one of Kubernetes; a proxy before it may send anything. */
@@ -24,7 +23,7 @@ export interface Refused {
   readonly token?: string | undefined;
 }
 
-/** What a status of HTTP with its body means. A 422 is `tooLarge` when a field of the object is too long, and `refused` otherwise. */
+/** Makes the error for a status of HTTP with its body. A 422 is `tooLarge` when a field of the object is too long, and `refused` otherwise. */
 export function apiRefusal({ what, status, body, retryAfter, token }: Refused): AgentError {
   const { message, causes } = readStatus(body);
   const code = status === 422 && isTooLong(causes) ? 'tooLarge' : (CODES.get(status) ?? 'refused');

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { SOURCE_BACKOFF } from '../source-backoff.js';
 import type { Clock, SecretStore } from '../ports.js';
 
-/** What {@link connectingStore} works with. */
+/** Parts of a {@link connectingStore}. */
 export interface ConnectingStoreOptions {
   readonly clock: Clock;
   /** Reads the connection info. */

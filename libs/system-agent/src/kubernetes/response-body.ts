@@ -61,7 +61,7 @@ class BoundedBytes {
     this.#size = size;
   }
 
-  /** What was appended since it was last taken. Valid until something is appended. */
+  /** The bytes since it was last taken. Valid until something is appended. */
   take(): Buffer {
     const bytes = this.#buffer.subarray(0, this.#size);
     this.#size = 0;

@@ -41,7 +41,7 @@ export class SecretWatch {
   #version: string | undefined;
   /** Whether the next first read is a list, and not a watch with initial events: the other one, once one of the two has failed. */
   #lists = false;
-  /** What was reported last: `none` for no Secret, undefined for nothing yet. */
+  /** The last report: `none` for no Secret, undefined for nothing yet. */
   #reported: string | undefined;
   #isConnected = false;
   #connectedAt = 0;
@@ -211,7 +211,7 @@ export class SecretWatch {
     this.#options.onState({ kind: 'connected' });
   }
 
-  /** What was reported already is not reported again: a connection begins with the Secret as it is. */
+  /** Reports nothing twice: a connection begins with the Secret as it is. */
   #report(secret: Secret | undefined): void {
     const reported = secret === undefined ? 'none' : `${secret.uid}/${secret.resourceVersion}`;
     if (reported === this.#reported) return;

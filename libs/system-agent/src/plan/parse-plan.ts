@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { invalidPlan, PLAN, Reading } from './plan-format.js';
 import type { Plan } from './plan.js';
 
-/** What a Secret can hold. */
+/** Limit of the values of a Secret. */
 const MAX_BYTES = 1024 * 1024;
 /** The bound of Go's decoder. */
 const MAX_DEPTH = 10_000;

@@ -1,4 +1,4 @@
-/** What a plan wants of the node. Lists and maps that the text leaves out are empty. */
+/** A plan for the node. Lists and maps that the text leaves out are empty. */
 export interface Plan {
   readonly files: readonly PlanFile[];
   readonly instructions: readonly Instruction[];
@@ -22,11 +22,11 @@ export interface PlanFile {
   readonly action?: string;
 }
 
-/** What one-time and periodic instructions have in common. */
+/** Members that one-time and periodic instructions have in common. */
 export interface Command {
   /** Absent or empty: its output cannot be saved, and a periodic instruction is left out. */
   readonly name?: string;
-  /** What is unpacked into the folder of the execution. */
+  /** Image that is unpacked into the folder of the execution. */
   readonly image?: string;
   /** `NAME=value`; what has another form is handed on as it is. */
   readonly env: readonly string[];

@@ -6,10 +6,10 @@ import { ProbeTls } from './probe-tls.js';
 const MAX_REDIRECTS = 9;
 /** So much of an answer is read, and none of it kept. */
 const MAX_BODY_BYTES = 10 * 1024;
-/** Whoever asks says for how long. */
+/** The signal of a probe limits it. */
 const NO_LIMITS = { connectMs: Infinity, answerMs: Infinity, idleMs: Infinity, totalMs: Infinity };
 
-/** Whoever is asked may not make us ask others. */
+/** A component may not make us ask others. */
 const onSameHost: RedirectRule = (to, from) =>
   to.hostname === from.hostname ? undefined : 'one to the same host';
 

@@ -6,16 +6,14 @@ import tls from 'node:tls';
 import type { HttpGet } from '../plan/plan.js';
 
 const MAX_PEM_BYTES = 1024 * 1024;
-/** What TLS makes of one takes milliseconds: it checks more than a hundred certificates of the system. */
+/** To make one takes TLS milliseconds: it checks more than a hundred certificates of the system. */
 const MAX_TRUSTS = 32;
 
-/** Of a probe that is insecure. */
 const ANYBODY: TlsTrust = { roots: 'anyCertificate' };
 
-/** What a probe shows and trusts. */
 export interface ProbeTrust {
   readonly trust: TlsTrust;
-  /** What cannot be used; the probe goes on without it. */
+  /** Certificates that cannot be used; the probe goes on without them. */
   readonly faults: readonly Error[];
 }
 

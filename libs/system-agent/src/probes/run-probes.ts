@@ -12,7 +12,6 @@ export const DEFAULT_PROBE_TIMEOUT_MS = 10_000;
 
 const UNKNOWN: ProbeStatus = { healthy: false, successCount: 0, failureCount: 0 };
 
-/** What probes need. */
 export interface ProbeSteps {
   readonly pass: Pass;
   readonly clock: Clock;

@@ -10,7 +10,6 @@ const SKIP = '.plan.skip';
 const MAX_ENTRIES = 10_000;
 const MAX_DEPTH = 32;
 
-/** What a folder of plans holds. */
 export interface LocalPlanFiles {
   /** Paths in their order. */
   readonly plans: readonly string[];

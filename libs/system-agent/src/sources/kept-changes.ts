@@ -7,7 +7,7 @@ import type { PlanFiles } from '../ports.js';
 /** Values for the Secret, and the Secret that they are for. */
 export interface Changes {
   readonly uid: string;
-  /** Of the plan whose pass they are from. */
+  /** Checksum of the plan whose pass they are from. */
   readonly checksum: string;
   /** `plan-state` as it was when the pass began; absent where the key was. */
   readonly planState: string | undefined;

@@ -1,6 +1,6 @@
 import type { Clock, Secret, SecretStore } from '../ports.js';
 
-/** What is known of the Secret: what the watch told, and what answers said, whichever is newer. */
+/** The Secret as the watch or an answer said last, whichever is newer. */
 export class KnownSecret {
   readonly #secrets: SecretStore;
   readonly #clock: Clock;

@@ -21,7 +21,6 @@ export const LOCAL_PERIOD_MS = 5000;
 const MAX_PLAN_BYTES = 1024 * 1024;
 const MAX_POSITION_BYTES = 32 * 1024 * 1024;
 
-/** What a local plan works with. */
 export interface LocalPlanSteps extends Required<
   Pick<AgentOptions, 'clock' | 'files' | 'trust' | 'onEvent'>
 > {
@@ -37,7 +36,7 @@ export class LocalPlan {
   readonly #positionFile: string;
   readonly #steps: LocalPlanSteps;
   #status: PlanStatus;
-  /** What the `.pos` file should say, while it cannot be written: a plan is not applied again because the disk is full. */
+  /** Text for the `.pos` file while it cannot be written: a plan is not applied again because the disk is full. */
   #unwritten: string | undefined;
   #failed: { readonly checksum: string; readonly failure?: FailedInstruction } | undefined;
   #lastApplyTime: string | undefined;

@@ -6,7 +6,7 @@ import type { AgentOptions, PlanStatus } from '../system-agent.js';
 import { findLocalPlans } from './find-local-plans.js';
 import { LOCAL_PERIOD_MS, LocalPlan } from './local-plan.js';
 
-/** What local plans are followed with; `files` writes the `.pos` files. */
+/** Options of local plans; `files` writes the `.pos` files. */
 export interface LocalPlansOptions extends Pick<
   AgentOptions,
   'clock' | 'files' | 'trust' | 'onEvent'

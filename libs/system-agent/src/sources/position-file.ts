@@ -13,10 +13,9 @@ import {
 } from '../decide/status-encoding.js';
 import { goJson, goStruct } from '../plan/go-json.js';
 
-/** Of saved outputs as text; what is more could not be read back. */
+/** Limit of saved outputs as text; more could not be read back. */
 export const MAX_OUTPUTS_TEXT = 8 * 1024 * 1024;
 
-/** What a `.pos` file says of the plan beside it. */
 export interface Position {
   /** Empty when no plan was applied. */
   readonly appliedChecksum: string;
@@ -50,7 +49,7 @@ export function parsePosition(text: string): Position {
   }
 }
 
-/** As the original writes it: the order of Go's struct, without what is empty. */
+/** Writes it as the original does: the order of Go's struct, without what is empty. */
 export function positionText({ appliedChecksum, outputs, periodic, probes }: Position): string {
   const probeStatus = probesJson(probes);
   return goStruct([

@@ -275,7 +275,7 @@ export class RemotePlan {
     this.#state.enter({ kind: 'invalid', error, retryAt });
   }
 
-  /** What the Secret says once all is written. */
+  /** Values of the Secret once all is written. */
   #data(): SecretData {
     return { ...this.#known.current?.data, ...this.#writer.values };
   }

@@ -4,7 +4,6 @@ import { savedPeriodic, secretState } from '../decide/secret-state.js';
 import type { ParsedPlan } from '../plan/parse-plan.js';
 import type { PlanStatus } from '../system-agent.js';
 
-/** What is known of the plan of a Secret with these values. */
 export function remoteStatus(
   source: string,
   state: SourceState,

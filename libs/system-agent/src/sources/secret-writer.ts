@@ -35,7 +35,7 @@ export class SecretWriter {
     return this.#failure;
   }
 
-  /** Of the plan whose result waits; empty when none does. */
+  /** Checksum of the plan whose result waits; empty when none does. */
   get checksum(): string {
     return this.#changes?.checksum ?? '';
   }

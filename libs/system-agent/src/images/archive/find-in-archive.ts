@@ -19,7 +19,7 @@ import type { ImageArchive } from './image-archive.js';
 
 const DOCKER = 'manifest.json';
 const OCI = 'index.json';
-/** What containerd and skopeo write beside an image of a layout. */
+/** Annotations with the name of an image, of containerd and skopeo. */
 const NAMES = ['io.containerd.image.name', 'org.opencontainers.image.ref.name'];
 
 /**

@@ -8,9 +8,7 @@ import { unzstd } from './unzstd.js';
 const DECODERS = { gzip: gunzip, zstd: unzstd, lz4: unlz4, bzip2: unbzip2 };
 type Compression = keyof typeof DECODERS;
 
-/** What layers of a registry may be compressed with. */
 export const LAYER_COMPRESSIONS: readonly Compression[] = ['gzip', 'zstd'];
-/** What archives of the node may be compressed with. */
 export const ARCHIVE_COMPRESSIONS: readonly Compression[] = ['gzip', 'zstd', 'lz4', 'bzip2'];
 
 /**

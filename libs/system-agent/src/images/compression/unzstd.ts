@@ -4,7 +4,7 @@ import type { ByteReader } from './byte-reader.js';
 
 const MAGIC = 0xfd2fb528;
 const SKIPPABLE = 0x184d2a50;
-/** What zstd itself accepts unless told otherwise: `--long=27`. */
+/** Largest window that zstd itself accepts by default: `--long=27`. */
 const MAX_WINDOW_BYTES = 128 * 1024 * 1024;
 const MAX_BLOCK_BYTES = 128 * 1024;
 /** The decoder moves its whole window for each block, however small. The process must live meanwhile. */

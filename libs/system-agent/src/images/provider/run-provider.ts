@@ -4,9 +4,9 @@ import { imageFailed } from '../image-failure.js';
 import type { CredentialProvider } from './provider-config.js';
 
 const MAX_BYTES = 1024 * 1024;
-/** Of what it says about a failure. */
+/** Limit of the standard error that a message quotes. */
 const TOLD_BYTES = 256;
-/** What a provider gets of our environment: the way to its server, and what programs of Windows need. */
+/** Variables of our environment that a provider gets: the way to its server, and what programs of Windows need. */
 const PASSED_ON = [
   ...['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'https_proxy', 'http_proxy', 'no_proxy'],
   ...['HOME', 'PATH', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'TMPDIR'],

@@ -52,14 +52,12 @@ export interface Login {
   readonly from: string;
 }
 
-/** What is configured for a server in `registries.yaml`. */
 export function loginOfRegistries(base: URL, { configs }: Registries): Login | undefined {
   const entry = entryOf(configs, namesOfServer(base));
   const credentials = entry?.value?.auth ? read(entry.value.auth) : undefined;
   return credentials && entry && { credentials, from: `configs.${entry.name} of registries.yaml` };
 }
 
-/** What is configured for a server in Docker's file. */
 export function loginOfDocker(base: URL, { auths }: DockerConfig): Login | undefined {
   const names = namesOfServer(base);
   for (const [key, { identitytoken, ...auth }] of Object.entries(auths ?? {})) {

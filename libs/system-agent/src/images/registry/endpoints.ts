@@ -7,7 +7,7 @@ import { rewrite } from './rewrite.js';
 
 /** One place where an image may be. */
 export interface Endpoint {
-  /** What comes before `/<repository>/manifests/…`; no slash at its end. */
+  /** Address up to `/<repository>/manifests/…`; no slash at its end. */
   readonly base: URL;
   readonly repository: string;
   /** The registry that a mirror of another host is asked for, which it may need to know. */

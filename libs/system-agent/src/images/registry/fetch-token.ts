@@ -18,7 +18,7 @@ const tokenAnswer = z.object({
   token: z.string().nullish(),
   access_token: z.string().nullish(),
 });
-/** Of a server that does not know the exchange of identity tokens: such a token is a password there. */
+/** Statuses of a server without the exchange of identity tokens: such a token is a password there. */
 const KNOWS_NO_EXCHANGE = new Set([401, 404, 405]);
 
 /**

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { AgentError } from '../../agent-error.js';
 
 const MAX_BYTES = 1024 * 1024;
-/** As YAML 1.1 has them. */
+/** Words of YAML 1.1. */
 const YES = ['y', 'yes', 'true', 'on'];
 const NO = ['n', 'no', 'false', 'off'];
 
@@ -51,7 +51,7 @@ const registries = z.object({
     .nullish(),
 });
 
-/** What `registries.yaml` says, in its own words: docs.rke2.io has its reference. */
+/** Content of `registries.yaml`, in its own words: docs.rke2.io has its reference. */
 export type Registries = z.infer<typeof registries>;
 export type RegistryConfig = NonNullable<NonNullable<Registries['configs']>[string]>;
 

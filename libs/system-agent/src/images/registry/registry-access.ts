@@ -30,7 +30,7 @@ import {
   type RegistryConfig,
 } from './registries-file.js';
 
-/** As often as a request for one blob is sent. */
+/** Requests for one blob. */
 const MAX_TRIES = 3;
 /** The connection was there, and ended or went silent. */
 const CUT = new Set(['interrupted', 'timedOut']);

@@ -4,7 +4,7 @@ import { errnoOf, quoteText } from '@wins/wins-program';
 import { imageFailed } from '../image-failure.js';
 
 const FOLDER_MODE = 0o755;
-/** What others may write would be run with the rights of the agent. */
+/** Files that others may write would be run with the rights of the agent. */
 const ALLOWED_BITS = 0o755;
 
 /**
@@ -15,7 +15,7 @@ const ALLOWED_BITS = 0o755;
 export class ImageFolder {
   readonly #root: string;
   readonly #onFolder: (path: string) => void;
-  /** What the present layer has made or gone through: its whiteouts are about the layers below. */
+  /** Paths that the present layer has made or gone through: its whiteouts are about the layers below. */
   #made = new Set<string>();
 
   private constructor(root: string, onFolder: (path: string) => void) {

@@ -71,7 +71,6 @@ export async function unpackImage(image: FoundImage, options: UnpackOptions): Pr
   }
 }
 
-/** What a layer is unpacked into, and by which rules. */
 interface LayerPlace {
   readonly folder: ImageFolder;
   readonly subtree: Subtree;
@@ -169,7 +168,7 @@ function kindOf({ name, type, pax }: TarEntry['header']): string | null {
   return type === 'file' && name.endsWith('/') ? 'directory' : type;
 }
 
-/** What a link leads to, below the root of the folder. An absolute target means the root of the image. */
+/** Target of a link, below the root of the folder. An absolute target means the root of the image. */
 function linkTarget(
   header: TarEntry['header'],
   root: readonly string[],
