@@ -111,3 +111,25 @@ it('a plan that failed waits for its cool-down also after a restart of the daemo
   await node[Symbol.asyncDispose]();
   await api.close();
 });
+
+it('the paths of a cluster of Linux and Windows nodes are well for an agent on Windows', async () => {
+  await using node = new PlanNode();
+  const systemagent = {
+    ...{ localEnabled: true, workDirectory: '/opt/rancher/agent/work' },
+    ...{ appliedPlanDirectory: '/opt/rancher/agent/applied', localPlanDirectory: '/etc/plans' },
+    ...{ imagesDirectory: '/opt/images', agentRegistriesFile: '/etc/r.yaml' },
+    imageCredentialProviderConfig: '/etc/providers.yaml',
+    imageCredentialProviderBinDirectory: '/opt/bin',
+  };
+  const check = async (more: object) => {
+    const config = node.workspace.config(['C:\\a.exe'], {
+      systemagent: { ...systemagent, ...more },
+    });
+    const how = ['--platform', 'windows', '--content-only', '--config', config];
+    const { code, stderr } = await node.wins('srv', 'config', 'check', ...how);
+    return { code, stderr };
+  };
+  expect(await check({})).toEqual({ code: 0, stderr: '' });
+  for (const key of ['workDirectory', 'imagesDirectory', 'localPlanDirectory'])
+    expect((await check({ [key]: 'opt/rancher' })).stderr).toContain(`systemagent.${key}: found`);
+});

@@ -94,8 +94,13 @@ it.each([
   expect(problems[0]?.nextStep).toMatch(nextStep);
 });
 
-it('has nothing against an agent that is on', async () => {
-  expect(await problemsOf({ systemagent: { remoteEnabled: true }, ...listing('/x') })).toEqual([]);
+it('has nothing against an agent that is on, nor against its credential providers', async () => {
+  const providers = {
+    imageCredentialProviderConfig: '/etc/p.yaml',
+    imageCredentialProviderBinDirectory: '/opt/bin',
+  };
+  const systemagent = { remoteEnabled: true, ...providers };
+  expect(await problemsOf({ systemagent, ...listing('/x') })).toEqual([]);
 });
 
 it('says what is wrong with csi-proxy, as an error to who asks and as a warning to a daemon that starts', async () => {

@@ -14,12 +14,6 @@ import type { JudgingOptions } from './daemon-places.js';
 import { judgeListedFolders, judgeOwnFolders } from './judge-folders.js';
 import { judgePipes } from './judge-pipes.js';
 
-const UNUSED_BY_AGENT = [
-  'imageCredentialProviderConfig',
-  'imageCredentialProviderBinDirectory',
-  'interlockDirectory',
-] as const;
-
 const NO_EFFECT = { severity: 'warning', code: 'noEffect' } as const;
 
 /**
@@ -106,11 +100,10 @@ function judgeUnused(config: WinsConfig, platform: NodeJS.Platform): readonly Ju
     const expected = 'remoteEnabled or localEnabled, and absolute paths';
     unused.push({ ...NO_EFFECT, keyPath, found, expected, nextStep });
   }
-  for (const key of UNUSED_BY_AGENT) {
-    if (systemAgent?.[key] === undefined) continue;
+  if (systemAgent?.interlockDirectory !== undefined) {
+    const keyPath = 'systemagent.interlockDirectory';
     const found = 'a key that this release, like those of Rancher, does not use';
-    const nextStep = 'remove it';
-    unused.push({ ...NO_EFFECT, keyPath: `systemagent.${key}`, found, expected: 'none', nextStep });
+    unused.push({ ...NO_EFFECT, keyPath, found, expected: 'none', nextStep: 'remove it' });
   }
   return unused;
 }

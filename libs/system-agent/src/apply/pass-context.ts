@@ -4,6 +4,7 @@ import type { Pass } from './pass.js';
 import type { Warnings } from './warnings.js';
 import type { WorkFolder } from './work-folder.js';
 
+/** The options of an agent that an applier has. */
 export type ApplierOptions = Omit<AgentOptions, 'localPlanDirectory' | 'secrets' | 'trust'>;
 
 export interface PassContext {
