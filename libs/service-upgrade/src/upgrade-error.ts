@@ -1,7 +1,5 @@
 /** What went wrong with an upgrade. */
 export type UpgradeErrorCode =
-  /** The command line, or a value in it, is invalid. */
-  | 'usage'
   /** The upgrade must not be done: nothing was touched. */
   | 'refused'
   /** Another upgrade of this service is under way. */

@@ -49,8 +49,8 @@ const OF_UPGRADE = [
   ...['CATTLE_AGENT_BIN_PREFIX', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'],
 ];
 const PARAMETERS: (keyof InstallParameters)[] = [
-  ...(['server', 'token', 'caChecksum', 'label', 'taint', 'nodeName', 'address'] as const),
-  'internalAddress',
+  ...(['server', 'token', 'ca-checksum', 'label', 'taint', 'node-name', 'address'] as const),
+  'internal-address',
 ];
 
 /** What a shell, a command line, YAML, a list, a header or a terminal would take for something else. */

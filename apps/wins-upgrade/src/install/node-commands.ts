@@ -5,24 +5,24 @@ import {
   sucWishFromEnvironment,
   wishFromEnvironment,
   type FetchedParts,
-  type InstallParameters,
   type InstallPlaces,
   type InstallWish,
   type StagedProgram,
 } from '@wins/node-install';
-import { hashFile } from '@wins/trusted-files';
+import { decodeText, hashFile, readBytes, WANTED_TEXT } from '@wins/trusted-files';
 import {
   escapeText,
+  messageOf,
+  quoteText,
   SERVICE_NAME,
   VERSION,
   type CommandHandler,
   type CommandSurroundings,
 } from '@wins/wins-program';
-import { agentProof } from './agent-proof.js';
 import { askServer, findNodeId, readIfThere, readNodeId, type AskedWish } from './ask-server.js';
 import { composeNode } from '../compose.js';
 import { joinedEnvironment, rememberJoined } from './joined-before.js';
-import type { NodeParts } from './node-parts.js';
+import { agentProof, type NodeParts } from './node-parts.js';
 import {
   adoptNode,
   changeNode,
@@ -31,7 +31,6 @@ import {
   type NodeTask,
   type RemoveCsiProxy,
 } from './node-task.js';
-import { readToken } from './read-token.js';
 import { reportNode, type NodeOptions } from './report-node.js';
 import { winHttpProxyOf } from './win-http-proxy.js';
 
@@ -81,7 +80,7 @@ export interface SucCommandOptions extends NodeOptions, ServerOptions {
 export const runInstall: CommandHandler<InstallOptions> = (options, surroundings) =>
   reportNode(options, surroundings, async (task) => {
     const given = { ...process.env, ...LOCAL };
-    const wish = wishFromEnvironment(given, { delayedStart: options['delayed-start'] });
+    const wish = wishFromEnvironment(given, options);
     const node = await nodeOf(options, wish.places);
     const fetched = { program: await ownProgram(node), allowDowngrade: options['allow-downgrade'] };
     const wanted = installWish({ ...wish, places: node.places }, fetched);
@@ -96,7 +95,9 @@ export const runJoin: CommandHandler<JoinOptions> = (options, surroundings) =>
     const environment = options.again
       ? await joinedEnvironment((await nodeOf(options, localPlaces())).places, process.env)
       : process.env;
-    const wish = wishFromEnvironment(environment, await parametersOf(options));
+    const { 'token-file': file } = options;
+    const token = file === undefined ? undefined : await readToken(file);
+    const wish = wishFromEnvironment(environment, { ...options, token });
     const node = await nodeOf(options, wish.places);
     const { places } = node;
     // What an interrupted command registered is registered again, although its files are taken back first.
@@ -196,6 +197,7 @@ const LOCAL = { CATTLE_REMOTE_ENABLED: 'false', CATTLE_LOCAL_ENABLED: 'true' };
 const SERVER_MS = 900_000;
 /** A job of the controller is ended after 600 s: three questions, stop, start and proof end before, and say why. */
 const JOB_SERVER_MS = 150_000;
+const MAX_TOKEN_BYTES = 16 * 1024;
 
 function localPlaces(): InstallPlaces {
   return wishFromEnvironment({ ...process.env, ...LOCAL }).places;
@@ -253,14 +255,26 @@ async function ask(
   });
 }
 
-async function parametersOf(options: JoinOptions): Promise<InstallParameters> {
-  const { server, worker, label, taint, address, 'token-file': file } = options;
-  return {
-    token: file === undefined ? undefined : await readToken(file),
-    ...{ server, worker, label, taint, address },
-    ...{ caChecksum: options['ca-checksum'], nodeName: options['node-name'] },
-    internalAddress: options['internal-address'],
-    strictTlsVerification: options['strict-tls-verification'],
-    delayedStart: options['delayed-start'],
-  };
+/**
+ * The token of a file, without line breaks and blanks around it. It is not taken as a word of the command line, which every process of
+ * the system can read.
+ *
+ * @throws InstallError `usage`.
+ */
+async function readToken(file: string): Promise<string> {
+  const refused = (tried: string, found: string, cause?: unknown) =>
+    new InstallError('usage', `cannot ${tried} --token-file ${quoteText(file)}: ${found}`, {
+      cause,
+    });
+  const read = readBytes(file, { followLinks: true, maxBytes: MAX_TOKEN_BYTES });
+  const decoded = decodeText(
+    await read.catch((error: unknown) => {
+      throw refused('read', messageOf(error), error);
+    }),
+  );
+  if ('undecodable' in decoded)
+    throw refused('read', `found ${decoded.undecodable}; wanted ${WANTED_TEXT}`);
+  const token = decoded.text.trim();
+  if (token !== '') return token;
+  throw refused('use', 'found nothing in it');
 }

@@ -25,7 +25,7 @@ import { proveService, type NodeParts, type Proof } from './node-parts.js';
  */
 export function nodeHost(parts: NodeParts, lock: NodeLock, more: readonly Proof[]): NodeHost {
   const { system, upgrade } = parts;
-  const { service, host, effects, runMs } = upgrade;
+  const { service, host, runMs } = upgrade;
   return {
     ...system,
     rooms: { ...system.rooms, file: withUpgrades(parts, lock) },
@@ -41,7 +41,7 @@ export function nodeHost(parts: NodeParts, lock: NodeLock, more: readonly Proof[
       try {
         // What others could have changed is not run, least of all as this account.
         requireTrustedFolder(upgrade, path.dirname(program));
-        return await askVersion(effects, program, runMs);
+        return await askVersion(program, runMs);
       } catch (error) {
         if (error instanceof UpgradeError) return undefined;
         throw error;

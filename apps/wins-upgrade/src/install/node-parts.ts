@@ -5,8 +5,11 @@ import {
   type UpgradeContext,
   type UpgradeLock,
 } from '@wins/service-upgrade';
-import type { DialPipe } from '../daemon-client.js';
+import { WinsClientError } from '@wins/wins-api';
+import { healthServiceDefinition, HealthStatus } from '@wins/wins-api/contract';
+import { messageOf } from '@wins/wins-program';
 import { setTimeout as delay } from 'node:timers/promises';
+import { daemonClient, type DialPipe } from '../daemon-client.js';
 
 /** A node that can be installed, and how its daemon is replaced. */
 export interface NodeParts {
@@ -78,4 +81,24 @@ async function firstLack(
     if (lacks !== undefined) return lacks;
   }
   return undefined;
+}
+
+/** That the agent of the daemon has reached its server: what is wrong with a plan is none of an installation's concern. */
+export function agentProof({ dialOf }: Pick<NodeParts, 'dialOf'>): Proof {
+  return async (pipe, limitMs) => {
+    await using client = daemonClient(pipe, limitMs, { clientName: 'wins-install', dialOf });
+    try {
+      // Every client is told how the daemon is; of plans, on a desktop, only session 0 is told.
+      const asked = { service: 'wins.PlanService.Server' };
+      const signal = AbortSignal.timeout(limitMs);
+      const { status } = await client.call(healthServiceDefinition.check, asked, { signal });
+      if (status === HealthStatus.SERVING) return undefined;
+      return 'a daemon whose agent has not reached its server';
+    } catch (error) {
+      if (!(error instanceof WinsClientError)) throw error;
+      return error.code === 'notFound'
+        ? 'a daemon whose agent follows no server'
+        : `a daemon that does not tell of its agent (${messageOf(error)})`;
+    }
+  };
 }

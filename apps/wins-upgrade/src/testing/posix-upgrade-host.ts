@@ -1,23 +1,44 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { uptime } from 'node:os';
 import { posixProcessHost } from '@wins/linux-host';
 import { UpgradeError, type UpgradeHost } from '@wins/service-upgrade';
 import { posixFileTrust } from '@wins/trusted-files';
 import { messageOf, RUN_MARKER_VARIABLE } from '@wins/wins-program';
+
+/** USER_HZ, in which `/proc` tells times, is 100 on each architecture that Node runs on. */
+const TICK_MS = 10;
 
 /**
  * Systems with POSIX sessions. A process that lives in a session of its own, without the mark, and has no parent in the run, belongs to
  * no run: hence the starter must end at once.
  */
 export function createPosixUpgradeHost(): UpgradeHost {
-  const processes = posixProcessHost();
   return {
     ...{ platform: process.platform, arch: process.arch },
     ...{ trust: posixFileTrust(), startApart },
-    self: processes.daemon,
-    isBelow: (pid) => processes.isBelow(pid),
-    startedAt: (pid) => processes.startedAt(pid),
+    self: posixProcessHost().daemon,
+    isBelow: (pid) => {
+      let above = process.ppid;
+      while (above > 0 && above !== pid) above = Number(statOf(above)[1] ?? 0);
+      return above === pid;
+    },
+    startedAt: (pid) => {
+      const [ticks] = statOf(pid).slice(19);
+      return (ticks && Date.now() - uptime() * 1000 + Number(ticks) * TICK_MS) || undefined;
+    },
   };
+}
+
+/** The fields of `/proc/PID/stat` behind the name of the program; none of a process that has ended. */
+function statOf(pid: number): readonly string[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return [];
+  }
 }
 
 async function startApart(file: string, args: readonly string[]): Promise<void> {

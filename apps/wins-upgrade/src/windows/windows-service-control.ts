@@ -141,12 +141,7 @@ export class WindowsServiceControl implements ServiceControl {
   async #register({ imagePath, args }: ServiceCommand): Promise<void> {
     if (this.name !== SERVICE_NAME)
       throw this.#failure('register', `it is absent, and what can be made is ${SERVICE_NAME}`);
-    const { code, stderr } = await runProgram(
-      this.#upgrade.effects,
-      imagePath,
-      [...args, '--register'],
-      REGISTER_MS,
-    );
+    const { code, stderr } = await runProgram(imagePath, [...args, '--register'], REGISTER_MS);
     if (code === 0) return;
     throw this.#failure('register', `${imagePath} ended with ${code ?? 'a signal'}: ${stderr}`);
   }

@@ -74,7 +74,7 @@ function isClaimed(context: LeftoverContext, marker: RunMarker | undefined): boo
 }
 
 /** This process and those that started it: a daemon that an earlier one started carries that one's mark. */
-export function ancestry(parentOf: (pid: number) => number | undefined): Set<number> {
+function ancestry(parentOf: (pid: number) => number | undefined): Set<number> {
   const pids = new Set<number>();
   for (let pid = process.pid; pid > 0 && !pids.has(pid);) {
     pids.add(pid);

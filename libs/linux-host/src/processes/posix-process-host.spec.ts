@@ -1,5 +1,4 @@
 import childProcess from 'node:child_process';
-import { once } from 'node:events';
 import {
   chmodSync,
   closeSync,
@@ -41,22 +40,6 @@ describe('a start of a file that somebody has open for writing', () => {
     closeSync(writer);
     rmSync(directory, { recursive: true });
   });
-});
-
-const onLinux = process.platform === 'linux' ? it : it.skip;
-
-onLinux('a process has begun at a time of the clock, and one that has ended at none', async () => {
-  const host = posixProcessHost();
-  const before = Date.now();
-  const child = childProcess.spawn('sleep', ['1000']);
-  await once(child, 'spawn');
-  const startedAt = host.startedAt(child.pid ?? 0) ?? 0;
-  // Linux counts in steps of 10 ms.
-  expect(startedAt).toBeGreaterThan(before - 100);
-  expect(startedAt).toBeLessThan(Date.now() + 100);
-  child.kill();
-  await once(child, 'exit');
-  expect(host.startedAt(child.pid ?? 0)).toBeUndefined();
 });
 
 describe('a place that others can write to', () => {

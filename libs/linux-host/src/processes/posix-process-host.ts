@@ -16,10 +16,9 @@ import {
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { uptime } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LinuxError } from '../linux-error.js';
-import { ancestry, findLeftovers } from './find-leftovers.js';
+import { findLeftovers } from './find-leftovers.js';
 import { LinuxProcessTable } from './linux-process-table.js';
 import { PosixSession } from './posix-process.js';
 import { faultOfProgram } from './program-file.js';
@@ -28,16 +27,9 @@ import { faultOfProgram } from './program-file.js';
 // program, which takes microseconds.
 const BUSY_RETRY_DELAYS_MS = [5, 10, 20, 40, 80, 160];
 
-/** USER_HZ, in which `/proc` tells times, is 100 on each architecture that Node runs on. */
-const TICK_MS = 10;
-
 /** A process host that runs programs in sessions of their own. Without `/proc` it finds no leftovers, and every daemon may still run. */
 export interface PosixProcessHost extends ProcessHost {
   readonly dialect: 'posix';
-  /** Whether a process of this number started this one, itself or by others; without `/proc` its parent alone is known. */
-  isBelow(pid: number): boolean;
-  /** Start of a process in milliseconds since 1970; undefined if ended or without `/proc`. */
-  startedAt(pid: number): number | undefined;
 }
 
 /**
@@ -73,14 +65,6 @@ export function posixProcessHost(options: ProcessHostOptions = {}): PosixProcess
     dialect: 'posix',
     daemon,
     isDaemonAlive,
-    isBelow: (pid) => {
-      if (table === undefined) return pid === process.ppid;
-      return pid !== process.pid && ancestry((at) => table.entry(at)?.parentPid).has(pid);
-    },
-    startedAt: (pid) => {
-      const ticks = table?.entry(pid)?.startTicks;
-      return ticks === undefined ? undefined : Date.now() - uptime() * 1000 + ticks * TICK_MS;
-    },
     ...hostPaths(posixFileTrust(ownUid), failure, {
       file: "a regular file that only root or the daemon's user can replace",
       directory: "a directory that only root or the daemon's user can write to",

@@ -101,10 +101,10 @@ describe('the wish of an environment', () => {
     };
     const given = {
       label: 'c=d',
-      nodeName: 'two',
+      'node-name': 'two',
       taint: 'z=:NoSchedule',
       worker: true,
-      delayedStart: true,
+      'delayed-start': true,
     };
     expect(wishFromEnvironment(environment, given, 'win32')).toMatchObject({
       ...{ labels: ['a=b', 'c=d'], nodeName: 'two', taints: ['x=y:NoExecute', 'z=:NoSchedule'] },

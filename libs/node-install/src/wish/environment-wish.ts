@@ -4,27 +4,22 @@ import { NODE_ID, Variables } from './read-variables.js';
 import type { Secret } from './secret.js';
 
 /** The parameters of Rancher's command, and the variables of the same meaning. */
-const PARAMETERS: Readonly<Record<keyof InstallParameters, string>> = {
-  ...{ server: 'CATTLE_SERVER', token: 'CATTLE_TOKEN', caChecksum: 'CATTLE_CA_CHECKSUM' },
+const PARAMETERS = {
+  ...{ server: 'CATTLE_SERVER', token: 'CATTLE_TOKEN', 'ca-checksum': 'CATTLE_CA_CHECKSUM' },
   ...{ worker: 'CATTLE_ROLE_WORKER', label: 'CATTLE_LABELS', taint: 'CATTLE_TAINTS' },
-  ...{ nodeName: 'CATTLE_NODE_NAME', address: 'CATTLE_ADDRESS' },
-  ...{ internalAddress: 'CATTLE_INTERNAL_ADDRESS', strictTlsVerification: 'STRICT_VERIFY' },
-  delayedStart: 'CATTLE_ENABLE_WINS_DELAYED_START',
-};
-const ADDED: ReadonlySet<string> = new Set(['label', 'taint']);
+  ...{ 'node-name': 'CATTLE_NODE_NAME', address: 'CATTLE_ADDRESS' },
+  'internal-address': 'CATTLE_INTERNAL_ADDRESS',
+  'strict-tls-verification': 'STRICT_VERIFY',
+  'delayed-start': 'CATTLE_ENABLE_WINS_DELAYED_START',
+} as const;
+const ADDED: ReadonlySet<string> = new Set(['CATTLE_LABELS', 'CATTLE_TAINTS']);
 
 /**
  * Values of the parameters of Rancher's command. Each goes before its variable, but labels and taints are added to theirs; a switch
  * that is off and an empty value count as not given.
  */
 export type InstallParameters = Readonly<
-  Partial<
-    Record<
-      | ('server' | 'token' | 'caChecksum' | 'worker' | 'label' | 'taint' | 'nodeName' | 'address')
-      | ('internalAddress' | 'strictTlsVerification' | 'delayedStart'),
-      string | readonly string[] | boolean | undefined
-    >
-  >
+  Partial<Record<keyof typeof PARAMETERS, string | readonly string[] | boolean | undefined>>
 >;
 
 /** What the environment and the parameters of an installation say. Nothing in it was compared with the node or a server. */
@@ -143,10 +138,10 @@ function withParameters(
   given: InstallParameters,
 ): Variables {
   const variables = new Variables(environment);
-  for (const parameter of Object.keys(PARAMETERS) as (keyof InstallParameters)[]) {
-    const value = given[parameter] ?? false;
+  for (const [parameter, name] of Object.entries(PARAMETERS)) {
+    const value = given[parameter as keyof InstallParameters] ?? false;
     const text = typeof value === 'object' ? value.join(',') : value === true ? 'true' : value;
-    if (text) variables.set(PARAMETERS[parameter], text, ADDED.has(parameter));
+    if (text) variables.set(name, text, ADDED.has(name));
   }
   return variables;
 }

@@ -109,9 +109,9 @@ describe('a variable of the original installer', () => {
       CATTLE_ENABLE_WINS_DELAYED_START: 'false',
     };
     const parameters = {
-      ...{ server: 'https://other', token: 'other', caChecksum: DIGEST, worker: true },
-      ...{ label: 'c=d', taint: 'c=d:NoSchedule', nodeName: 'two', address: '10.0.0.3' },
-      ...{ internalAddress: '10.0.0.4', strictTlsVerification: true, delayedStart: true },
+      ...{ server: 'https://other', token: 'other', 'ca-checksum': DIGEST, worker: true },
+      ...{ label: 'c=d', taint: 'c=d:NoSchedule', 'node-name': 'two', address: '10.0.0.3' },
+      ...{ 'internal-address': '10.0.0.4', 'strict-tls-verification': true, 'delayed-start': true },
     };
     const wish = read(variables, parameters);
     expect(wish.token?.reveal()).toBe('other');
@@ -126,7 +126,7 @@ describe('a variable of the original installer', () => {
   it('that is empty, as an unset one of PowerShell is, goes behind nothing', () => {
     const names = ['CATTLE_LABELS', 'CATTLE_ADDRESS', 'CATTLE_ID', 'STRICT_VERIFY'];
     const empty = Object.fromEntries(names.map((name) => [name, '']));
-    expect(read(empty, { server: '', label: '', nodeName: '' })).toEqual(read({}));
+    expect(read(empty, { server: '', label: '', 'node-name': '' })).toEqual(read({}));
   });
 
   it('becomes a key of the config where it did: all three of csi-proxy, or none', () => {

@@ -11,19 +11,10 @@ import {
 import { errnoOf, messageOf } from '@wins/wins-program';
 import { readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { UpgradeError } from '../upgrade-error.js';
 
 /** Sees every act that changes something outside this process, by name, and does it, or not. */
 export type Around = <T>(effect: string, act: () => Promise<T>) => Promise<T>;
-
-/** How long to wait for others. */
-export interface Patience {
-  /** How long to wait for a file that another program holds, in milliseconds. Default 15,000. */
-  readonly heldFileMs?: number;
-  /** Waits. Default: by the clock of the system. */
-  readonly sleep?: (delayMs: number) => Promise<void>;
-}
 
 /**
  * The one door through which an upgrade changes the world: journal, files and service alike. A test that an upgrade survives
@@ -33,13 +24,11 @@ export class Effects {
   readonly #heldFileMs: number;
   /** Does it once. */
   readonly once: Around;
-  /** Waits before something is tried again. */
-  readonly sleep: (delayMs: number) => Promise<void>;
 
-  constructor(around: Around = (_effect, act) => act(), patience: Patience = {}) {
+  /** @param heldFileMs - How long to wait for a file that another program holds, in milliseconds. Default 15,000. */
+  constructor(around: Around = (_effect, act) => act(), heldFileMs = 15_000) {
     this.once = around;
-    this.#heldFileMs = patience.heldFileMs ?? 15_000;
-    this.sleep = patience.sleep ?? ((delayMs) => delay(delayMs));
+    this.#heldFileMs = heldFileMs;
   }
 
   /** Does it, again and again while another program holds the file, up to the limit; then throws the last error. */

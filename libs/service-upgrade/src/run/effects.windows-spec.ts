@@ -14,13 +14,10 @@ describe('programs on Windows', () => {
   let folder: string;
   let running: ChildProcess;
   const names: string[] = [];
-  const effects = new Effects(
-    (effect, act) => {
-      names.push(effect);
-      return act();
-    },
-    { heldFileMs: 2000 },
-  );
+  const effects = new Effects((effect, act) => {
+    names.push(effect);
+    return act();
+  }, 2000);
   const file = (name: string) => path.join(folder, name);
 
   before(async () => {
@@ -39,7 +36,7 @@ describe('programs on Windows', () => {
   it('are told by their header', async () => {
     const content = await readProgram(file('wins.exe'));
     assert.ok(content !== undefined && isRunnable(content.format, 'win32', 'x64'));
-    assert.equal(await askVersion(effects, file('wins.exe'), 30_000), undefined);
+    assert.equal(await askVersion(file('wins.exe'), 30_000), undefined);
   });
 
   it('are waited for while they run, and are then an error that says so', async () => {

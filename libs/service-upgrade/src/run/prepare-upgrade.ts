@@ -93,11 +93,11 @@ export function releaseOf({ sha256, version }: ProgramIdentity): Omit<ProgramIde
 }
 
 async function identify(
-  { knownVersions, effects, runMs }: UpgradeContext,
+  { knownVersions, runMs }: UpgradeContext,
   file: string,
   { sha256, sha1 }: ProgramIdentity,
 ): Promise<ProgramIdentity> {
-  const version = knownVersions?.get(sha256) ?? (await askVersion(effects, file, runMs));
+  const version = knownVersions?.get(sha256) ?? (await askVersion(file, runMs));
   return { sha256, sha1, version };
 }
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { errnoOf, messageOf } from '@wins/wins-program';
+import { setTimeout as delay } from 'node:timers/promises';
 import { UpgradeError } from '../upgrade-error.js';
-import type { Effects } from './effects.js';
 
 /** How a program that was run to its end ended. */
 export interface ProgramAnswer {
@@ -30,7 +30,6 @@ const TRANSIENT: ReadonlySet<string> = new Set(
  * @throws UpgradeError `programFailed` when it cannot be started, does not end in time, or prints more than 64 KiB.
  */
 export async function runProgram(
-  effects: Pick<Effects, 'sleep'>,
   file: string,
   args: readonly string[],
   limitMs: number,
@@ -45,7 +44,7 @@ export async function runProgram(
         throw failure(file, args, messageOf(error) + often, error);
       }
     }
-    await effects.sleep(FIRST_DELAY_MS * 4 ** (tries - 1));
+    await delay(FIRST_DELAY_MS * 4 ** (tries - 1));
   }
 }
 
@@ -54,12 +53,8 @@ export async function runProgram(
  *
  * @returns Undefined when it does not say.
  */
-export async function askVersion(
-  effects: Pick<Effects, 'sleep'>,
-  file: string,
-  limitMs: number,
-): Promise<string | undefined> {
-  const { stdout } = await runProgram(effects, file, ['--version'], limitMs);
+export async function askVersion(file: string, limitMs: number): Promise<string | undefined> {
+  const { stdout } = await runProgram(file, ['--version'], limitMs);
   return /^rancher-wins version ([\x21-\x7e]{1,100})\s*$/.exec(stdout)?.[1];
 }
 

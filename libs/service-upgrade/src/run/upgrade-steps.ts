@@ -73,7 +73,7 @@ async function checkConfig(run: UpgradeRun): Promise<void> {
   const { context, record } = run;
   const file = configFileOf(record.newCommand.args, undefined);
   const args = [...CHECK_CONFIG, ...(file === undefined ? [] : ['--config', file])];
-  const { code, stderr } = await runProgram(context.effects, record.staged, args, context.runMs);
+  const { code, stderr } = await runProgram(record.staged, args, context.runMs);
   const said = stderr.slice(0, LONGEST_COMPLAINT);
   if (code !== 0) {
     const found = `it ended with ${code ?? 'a signal'} and said ${JSON.stringify(said)}`;

@@ -200,28 +200,25 @@ export class ModelNode implements Disposable {
     this.effects = 0;
     let die: (end: LifeEnd) => void = () => undefined;
     const death = new Promise<LifeEnd>((resolve) => (die = resolve));
-    const effects = new Effects(
-      async (effect, act) => {
-        this.effects += 1;
-        const fault = faults.get(this.effects);
-        this.#check(`before ${effect}`);
-        if (fault === 'before') {
-          die('died');
-          return NEVER;
-        }
-        if (fault !== undefined && fault !== 'after') {
-          throw Object.assign(new Error(`${fault}: made up`), { code: fault, errno: -1 });
-        }
-        const result = await act();
-        this.#check(`after ${effect}`);
-        if (fault === 'after') {
-          die('died');
-          return NEVER;
-        }
-        return result;
-      },
-      { heldFileMs: 30 },
-    );
+    const effects = new Effects(async (effect, act) => {
+      this.effects += 1;
+      const fault = faults.get(this.effects);
+      this.#check(`before ${effect}`);
+      if (fault === 'before') {
+        die('died');
+        return NEVER;
+      }
+      if (fault !== undefined && fault !== 'after') {
+        throw Object.assign(new Error(`${fault}: made up`), { code: fault, errno: -1 });
+      }
+      const result = await act();
+      this.#check(`after ${effect}`);
+      if (fault === 'after') {
+        die('died');
+        return NEVER;
+      }
+      return result;
+    }, 30);
     const context: UpgradeContext = {
       id: 'model',
       effects,
