@@ -17,7 +17,7 @@ export { readFacts } from './facts/read-facts.js';
 export { InstallError, type InstallErrorCode } from './install-error.js';
 export { itemId, KINDS, type Item, type ItemKind, type StateOf } from './item/item.js';
 export { describeStep, type Step } from './item/step.js';
-export type { Manifest, ManifestEntry } from './manifest/manifest.js';
+export type { Manifest } from './manifest/manifest.js';
 export { planAdopt } from './plan/plan-adopt.js';
 export { planInstall, planSuc } from './plan/plan-install.js';
 export { planUninstall, type UninstallWish } from './plan/plan-uninstall.js';

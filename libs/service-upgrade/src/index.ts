@@ -38,12 +38,7 @@ export {
   type UpgradePlan,
 } from './plan/plan-upgrade.js';
 export { configFileOf, runsDaemon } from './plan/service-args.js';
-export {
-  formatServiceCommand,
-  isSameCommand,
-  parseServiceCommand,
-  type ServiceCommand,
-} from './plan/service-command.js';
+export { isSameCommand, parseServiceCommand, type ServiceCommand } from './plan/service-command.js';
 export type { JournalPhase, PlannedStep, UpgradeStep } from './plan/upgrade-phases.js';
 export { Effects, readText, type Around } from './run/effects.js';
 export { removeLeftovers } from './run/finish-upgrade.js';

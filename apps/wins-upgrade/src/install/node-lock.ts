@@ -14,7 +14,6 @@ export class NodeLock {
   /** Takes both; undefined while another process has one of them. */
   readonly lock = async (): Promise<UpgradeLock | undefined> => {
     const { lockNode, upgrade } = this.#parts;
-    if (lockNode === undefined) return await this.#lockProgram();
     const ofNode = await lockNode();
     if (ofNode === undefined) return undefined;
     const close = async (): Promise<void> => {

@@ -19,8 +19,8 @@ export interface NodeParts {
   readonly dialOf?: DialPipe;
   /** All that an installation needs but what {@link nodeHost} adds. */
   readonly system: Pick<NodeHost, 'platform' | 'rooms' | 'strangersIn' | 'isBeingRemoved'>;
-  /** The right to change a node that may have no service yet: the lock of an upgrade lies beside a program. Absent: that lock is enough. */
-  readonly lockNode?: () => Promise<UpgradeLock | undefined>;
+  /** The right to change a node that may have no service yet: the lock of an upgrade lies beside a program. */
+  readonly lockNode: () => Promise<UpgradeLock | undefined>;
 }
 
 /** A node, and what an upgrade of its program takes from the system. */

@@ -1,15 +1,11 @@
 import { FolderNode } from '@wins/node-install/testing';
-import {
-  formatServiceCommand,
-  parseServiceCommand,
-  UpgradeError,
-  type ServiceControl,
-} from '@wins/service-upgrade';
+import { parseServiceCommand, UpgradeError, type ServiceControl } from '@wins/service-upgrade';
 import { SERVICE_NAME } from '@wins/wins-program';
 import path from 'node:path';
 import { createDaemonProbe } from '../daemon-client.js';
 import { system, type System } from '../system.js';
 import { detachedServices } from './detached-services.js';
+import { formatServiceCommand } from './format-service-command.js';
 import { createPosixUpgradeHost } from './posix-upgrade-host.js';
 import { lockByPipe, SupervisedService } from './supervised-service.js';
 
@@ -31,9 +27,10 @@ const STAND_INS: System = {
     if (root === undefined || !path.isAbsolute(root))
       throw new UpgradeError('refused', 'there is no node: WINS_NODE_ROOT names none');
     const node = new FolderNode({ root, runner: detachedServices(path.join(root, 'run')) });
-    const service = folderService(node, path.join(root, 'node.lock'));
+    const service = folderService(node, path.join(root, 'run', 'service.lock'));
     const upgrade = { service, host: createPosixUpgradeHost(), probe: createDaemonProbe() };
-    return Promise.resolve({ places: node.places, system: node, upgrade });
+    const lockNode = () => lockByPipe(path.join(root, 'node.lock'));
+    return Promise.resolve({ places: node.places, system: node, upgrade, lockNode });
   },
 };
 Object.assign(system, STAND_INS);

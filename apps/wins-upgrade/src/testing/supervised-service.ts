@@ -1,6 +1,5 @@
 import { listenPipe, PipeError } from '@wins/pipe-transport';
 import {
-  formatServiceCommand,
   parseServiceCommand,
   readText,
   UpgradeError,
@@ -16,6 +15,7 @@ import { messageOf } from '@wins/wins-program';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
+import { formatServiceCommand } from './format-service-command.js';
 
 const LIMIT_BYTES = 64 * 1024;
 const STATES: readonly unknown[] = ['running', 'stopped', 'paused', 'pending'];

@@ -2,15 +2,15 @@ import * as z from 'zod';
 import { itemId, type Item, type StateOf } from '../item/item.js';
 import { isSameState, stepOf, STEPS_SCHEMA, type Step } from '../item/step.js';
 
-/** One thing that an installation made: as a step, from what was there before it to what it left. */
-export type ManifestEntry = Step;
-
-/** All that was installed on a node, in the order in which it was made. */
+/**
+ * All that was installed on a node, in the order in which it was made: each thing as a step, from
+ * what was there before it to what it left.
+ */
 export interface Manifest {
   readonly format: 1;
   /** Whether it was made for an installation that was there before. */
   readonly isAdopted: boolean;
-  readonly entries: readonly ManifestEntry[];
+  readonly entries: readonly Step[];
 }
 
 /** A manifest as it is written. */

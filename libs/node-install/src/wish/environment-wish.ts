@@ -129,7 +129,7 @@ export function readPlaces(variables: Variables, platform: NodeJS.Platform): Ins
     dataFolder: variables.path('CATTLE_AGENT_VAR_DIR', platform),
   });
   const bad = judgePlaces(places, platform);
-  if (bad !== undefined) throw variables.refuse(bad.name, bad.found, bad.wanted);
+  if (bad !== undefined) throw variables.refuse(...bad, 'a folder of its own');
   return places;
 }
 

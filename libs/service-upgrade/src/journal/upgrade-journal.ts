@@ -25,6 +25,7 @@ export interface ConfigBefore {
 /** Everything that finishing or undoing an upgrade needs to know. */
 export interface UpgradeRecord {
   readonly phase: JournalPhase;
+  /** The name of the upgrade. */
   readonly id: string;
   /** The new program while it is on trial. */
   readonly staged: string;

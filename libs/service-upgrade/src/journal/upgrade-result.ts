@@ -2,7 +2,7 @@ import { messageOf } from '@wins/wins-program';
 import { readText, type Effects } from '../run/effects.js';
 import type { UpgradeContext } from '../run/upgrade-context.js';
 import { hasFields, isText, maybe } from './has-fields.js';
-import type { ProgramIdentity } from './upgrade-journal.js';
+import type { ProgramIdentity, UpgradeRecord } from './upgrade-journal.js';
 import { recordPath, type UpgradePlaces } from './upgrade-places.js';
 
 /**
@@ -17,9 +17,7 @@ import { recordPath, type UpgradePlaces } from './upgrade-places.js';
 export type UpgradeOutcome = 'upgraded' | 'nothing' | 'refused' | 'rolledBack' | 'failed';
 
 /** The result file: what the latest upgrade came to. */
-export interface UpgradeResult {
-  /** The name of the upgrade. */
-  readonly id: string;
+export interface UpgradeResult extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'attempt'> {
   readonly outcome: UpgradeOutcome;
   /** Why, in words; what state the node is in, unless it is the wanted one. */
   readonly reason: string;
@@ -34,12 +32,8 @@ export interface UpgradeResult {
   };
   /** What the new program doubts of the config, a line for each doubt; absent when it has none. */
   readonly configWarnings?: string | undefined;
-  /** The run in which it was asked for; absent when that was on the host itself. */
-  readonly askedBy?: string | undefined;
   /** Whether it was undone because it was interrupted, and not because of what it found. */
   readonly interrupted?: true | undefined;
-  /** The how manieth upgrade to this program in a row a daemon began by itself; absent when it was asked for. */
-  readonly attempt?: number | undefined;
 }
 
 const LIMIT_BYTES = 1024 * 1024;

@@ -1,12 +1,20 @@
 import fc from 'fast-check';
 import {
-  formatServiceCommand,
   isSameCommand,
   parseServiceCommand,
   splitCommandLine,
+  type ServiceCommand,
 } from './service-command.js';
 
 const nothing = () => false;
+
+const lineOf = ({ imagePath, args }: ServiceCommand): string =>
+  [`"${imagePath}"`, ...args.map(quoteWord)].join(' ');
+
+function quoteWord(word: string): string {
+  if (word !== '' && !/[\s"]/.test(word)) return word;
+  return `"${word.replace(/(\\*)"/g, '$1$1\\"').replace(/(\\+)$/, '$1$1')}"`;
+}
 
 describe('the command line of a service', () => {
   it.each([
@@ -60,12 +68,12 @@ describe('the command line of a service', () => {
     expect(parseServiceCommand(line, nothing)).toBeUndefined();
   });
 
-  it('reads back what it writes, whatever the words', () => {
+  it('has the words that were written as Windows wants them, whatever they are', () => {
     const word = fc.string({ unit: fc.constantFrom('a', ' ', '"', '\\', 'é', '\t', '-', '=') });
     fc.assert(
       fc.property(fc.array(word), (args) => {
         const command = { imagePath: '/opt/a b/wïns', args };
-        const read = parseServiceCommand(formatServiceCommand(command), nothing);
+        const read = parseServiceCommand(lineOf(command), nothing);
         expect(read).toEqual(command);
         expect(read !== undefined && isSameCommand(read, command)).toBe(true);
       }),

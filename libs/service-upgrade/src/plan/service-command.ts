@@ -45,19 +45,6 @@ export function splitCommandLine(text: string): string[] {
   return words;
 }
 
-function quoteWord(word: string): string {
-  if (word !== '' && !/[\s"]/.test(word)) return word;
-  return `"${word.replace(/(\\*)"/g, '$1$1\\"').replace(/(\\+)$/, '$1$1')}"`;
-}
-
-/**
- * Writes a command as one line. The program is always quoted: of an unquoted path with blanks the service manager would first
- * try the parts, and run whatever someone placed there.
- */
-export function formatServiceCommand({ imagePath, args }: ServiceCommand): string {
-  return [`"${imagePath}"`, ...args.map(quoteWord)].join(' ');
-}
-
 /**
  * Reads the line that a service manager keeps. A quoted program ends at the second quote; of an unquoted one with blanks it is
  * the shortest beginning that names a file, as the service manager takes it, else all before the first blank.

@@ -1,6 +1,7 @@
 import type { Effects } from './effects.js';
 import type { ProbeDaemon } from './health-gate.js';
 import type { ServiceControl, ServiceStatus, UpgradeHost } from './service-control.js';
+import type { UpgradeRecord } from '../journal/upgrade-journal.js';
 import type { UpgradeLog } from '../journal/upgrade-log.js';
 
 /** The config that a daemon serves with. */
@@ -28,13 +29,7 @@ export type RefuseDrops = (config: {
 }) => Promise<string | undefined>;
 
 /** What an upgrade works with. */
-export interface UpgradeContext {
-  /** Names this upgrade. */
-  readonly id: string;
-  /** The run in which it was asked for; undefined when that was on the host itself. */
-  readonly askedBy?: string | undefined;
-  /** The how manieth upgrade to this program in a row a daemon began by itself; undefined when it was asked for. */
-  readonly attempt?: number | undefined;
+export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'attempt'> {
   /** Releases that programs were already asked for, by SHA-256: these programs are not run again. Default: none. */
   readonly knownVersions?: ReadonlyMap<string, string> | undefined;
   readonly effects: Effects;

@@ -12,36 +12,29 @@ import { backoffMs } from '@wins/time';
  */
 export type FileWatch =
   | { readonly kind: 'absent' }
-  | { readonly kind: 'changing'; readonly file: string }
-  | { readonly kind: 'examining'; readonly file: string; readonly failures: number }
-  | {
-      readonly kind: 'deferred';
-      readonly file: string;
-      readonly failures: number;
-      readonly untilMs: number;
-    }
-  | {
-      readonly kind: 'offered';
-      readonly file: string;
-      readonly failures: number;
-      readonly id: string;
-      readonly untilMs: number;
-    }
-  | { readonly kind: 'settled'; readonly file: string };
+  | { readonly kind: 'changing' | 'settled'; readonly file: string }
+  | (Tried & { readonly kind: 'examining' })
+  | (Tried & { readonly kind: 'deferred'; readonly untilMs: number })
+  | (Tried & { readonly kind: 'offered'; readonly untilMs: number; readonly id: string });
 
-/** What happens to a watched file, or was found out about it. */
+interface Tried {
+  readonly file: string;
+  readonly failures: number;
+}
+
+/**
+ * What happens to a watched file, or was found out about it.
+ *
+ * - `seen`: it was looked at; its `file` is undefined when it does not exist, or is empty.
+ * - `moved`: it was not the same any more when it had been read.
+ * - `done`: there is nothing to be done.
+ * - `unfit`: others could have written it, or it cannot be read.
+ * - `failed`: it could not be offered, or nothing was heard of the helper that took it.
+ * - `handedOver`: a helper took it.
+ */
 export type FileWatchEvent =
-  /** It was looked at; undefined when it does not exist, or is empty. */
   | { readonly kind: 'seen'; readonly file: string | undefined }
-  /** It was not the same any more when it had been read. */
-  | { readonly kind: 'moved' }
-  /** There is nothing to be done. */
-  | { readonly kind: 'done' }
-  /** Others could have written it, or it cannot be read. */
-  | { readonly kind: 'unfit' }
-  /** It could not be offered, or nothing was heard of the helper that took it. */
-  | { readonly kind: 'failed' }
-  /** A helper took it. */
+  | { readonly kind: 'moved' | 'done' | 'unfit' | 'failed' }
   | { readonly kind: 'handedOver'; readonly id: string };
 
 /** How long after a judgement the same file is judged again, in milliseconds: who may write it can change without it. */
