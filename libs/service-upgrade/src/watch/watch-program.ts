@@ -1,10 +1,15 @@
-import { fileFingerprint } from '@wins/trusted-files';
+import { fileFingerprint, type FileFingerprint } from '@wins/trusted-files';
+import { backoffMs, systemClock, type Clock } from '@wins/time';
 import { messageOf } from '@wins/wins-program';
 import type { Upgrader } from '../run/offer-upgrade.js';
 import { examineProgram, type FileGuard } from './examine-program.js';
-import { advance, type FileWatch, type FileWatchEvent } from './file-watch.js';
 
 const LOOK_EVERY_MS = 1000;
+/** Who may write a file can change without it. */
+const JUDGE_AGAIN_MS = 10_000;
+const BACKOFF = { initialMs: 2_000, maxMs: 600_000, jitter: 0 };
+/** A helper waits for a minute at each of three moments at most. */
+const LONGEST_UPGRADE_MS = 600_000;
 
 /** The log of a watch; a logger of pino is one. */
 export type WatchLog = Readonly<
@@ -32,69 +37,108 @@ export interface WatchOptions {
   /** Loaded when a program is found that does not run already. */
   readonly upgrader: () => Upgrader;
   readonly logger: WatchLog;
+  /** Default: that of this system. */
+  readonly clock?: Pick<Clock, 'wait'>;
 }
 
 /**
- * Looks at a file once a second, and begins an upgrade when it has become another program than the one that runs. While a file is
- * examined, it is not looked at. It keeps no process alive.
+ * The states of a watched file, as the log tells them.
+ *
+ * - `absent`: it does not exist, or is empty.
+ * - `changing`: it was seen once like this, and may still be written.
+ * - `examining`: it is judged, read, and offered.
+ * - `offered`: a helper, which has a copy, upgrades to it.
+ * - `deferred`: it cannot be taken now, and is examined again later.
+ * - `settled`: it is the program that runs, or its upgrade came to an end: nothing until it changes.
+ */
+type WatchState = 'absent' | 'changing' | 'examining' | 'offered' | 'deferred' | 'settled';
+
+/** What came of a file: it changed meanwhile, nothing is left to be done, it is not to be trusted, or it is to be tried again. */
+type Outcome = 'moved' | 'done' | 'unfit' | 'failed';
+
+const AFTER: Readonly<Record<Outcome, WatchState>> = {
+  ...{ moved: 'absent', done: 'settled', unfit: 'deferred', failed: 'deferred' },
+};
+
+/**
+ * Looks at a file once a second, and begins an upgrade when it has become another program than the one that runs, and was the same at
+ * two looks. While a file is examined or a helper has it, it is not looked at.
  */
 export class ProgramWatch {
-  #watch: FileWatch = { kind: 'absent' };
-  #work: Promise<void> | undefined;
   #lastWarning: string | undefined;
   readonly #closing = new AbortController();
-  readonly #timer: NodeJS.Timeout;
   readonly #options: WatchOptions;
+  readonly #clock: Pick<Clock, 'wait'>;
+  readonly #ended: Promise<void>;
 
-  constructor(options: WatchOptions) {
+  constructor({ clock = systemClock, ...options }: WatchOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    this.#clock = clock;
+    this.#ended = this.#follow().catch((error: unknown) => {
+      if (!this.#closing.signal.aborted) throw error;
+    });
   }
 
   /** Ends the watch; no upgrade begins after that. Idempotent. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
     this.#closing.abort();
-    await this.#work;
+    await this.#ended;
   }
 
-  #look(): void {
-    if (this.#work !== undefined) return;
-    const state = fileFingerprint(this.#options.file);
-    const isThere = state !== 'gone' && state !== 'empty';
-    this.#advance({ kind: 'seen', file: isThere ? state : undefined });
-    const work = this.#task();
-    if (work === undefined) return;
-    this.#work = work
-      .then((event) => event && this.#advance(event))
-      .catch((error: unknown) => {
-        if (this.#closing.signal.aborted) return;
-        this.#warn('cannot upgrade to the watched file now', { found: messageOf(error) });
-        this.#advance({ kind: 'failed' });
-      })
-      .finally(() => (this.#work = undefined));
+  async #follow(): Promise<never> {
+    let file: FileFingerprint | undefined;
+    let failures = 0;
+    let dueInMs = 0;
+    for (;;) {
+      await this.#nextLook();
+      dueInMs -= LOOK_EVERY_MS;
+      const found = fileFingerprint(this.#options.file);
+      const seen = found === 'gone' || found === 'empty' ? undefined : found;
+      if (seen !== file) {
+        [file, failures, dueInMs] = [seen, 0, 0];
+        this.#become(file === undefined ? 'absent' : 'changing');
+        continue;
+      }
+      if (file === undefined || dueInMs > 0) continue;
+      const outcome = await this.#upgradeTo(file);
+      if (outcome === 'moved') file = undefined;
+      else if (outcome === 'done') dueInMs = Infinity;
+      else dueInMs = outcome === 'unfit' ? JUDGE_AGAIN_MS : backoffMs(BACKOFF, (failures += 1));
+      this.#become(AFTER[outcome]);
+    }
   }
 
-  /** The task of the present state; it resolves with what comes of it. */
-  #task(): Promise<FileWatchEvent | undefined> | undefined {
-    const watch = this.#watch;
-    if (watch.kind === 'examining') return this.#examine(watch.file);
-    return watch.kind === 'offered' ? this.#askResult(watch.id, watch.untilMs) : undefined;
+  #nextLook(): Promise<void> {
+    return this.#clock.wait(LOOK_EVERY_MS, this.#closing.signal);
   }
 
-  async #examine(state: string): Promise<FileWatchEvent> {
+  async #upgradeTo(state: FileFingerprint): Promise<Outcome> {
+    this.#become('examining');
+    try {
+      const offered = await this.#offer(state);
+      if (typeof offered === 'string') return offered;
+      this.#become('offered');
+      return await this.#resultOf(offered.id);
+    } catch (error) {
+      this.#closing.signal.throwIfAborted();
+      this.#warn('cannot upgrade to the watched file now', { found: messageOf(error) });
+      return 'failed';
+    }
+  }
+
+  async #offer(state: FileFingerprint): Promise<Outcome | { readonly id: string }> {
     const { file, service, runningFile, guard } = this.#options;
     const { signal } = this.#closing;
     const found = await examineProgram(file, state, guard, signal);
-    if (found.kind === 'moved') return { kind: 'moved' };
+    if (found.kind === 'moved') return 'moved';
     if (found.kind === 'unfit') {
       this.#warn('the watched file is not trusted, or cannot be read', { found: found.found });
-      return { kind: 'unfit' };
+      return 'unfit';
     }
     const { sha1, sha256 } = found;
     if (sha1 === (await this.#options.runningSha1)) {
       this.#lastWarning = undefined;
-      return { kind: 'done' };
+      return 'done';
     }
     const decision = { action: 'upgrade', verdict: 'allowed', requester: 'watch' } as const;
     await this.#options.audit.decided({ ...decision, ...{ file, sha256, service, runningFile } });
@@ -103,33 +147,32 @@ export class ProgramWatch {
     if (outcome.kind === 'tried') {
       const tried = { sha256, ended: outcome.outcome, reason: outcome.reason };
       this.#warn('the watched file was tried before, and is not tried again', tried);
-      return { kind: 'done' };
+      return 'done';
     }
     const { id } = outcome;
     this.#lastWarning = undefined;
     this.#options.logger.info({ file, sha256, id }, 'the upgrade to the watched file begins');
-    return { kind: 'handedOver', id };
+    return { id };
   }
 
   /** This daemon lives on when the upgrade is refused, or its helper dies. */
-  async #askResult(id: string, untilMs: number): Promise<FileWatchEvent | undefined> {
-    const latest = await this.#options.upgrader().latestUpgrade(this.#options.service);
-    if (latest?.id === id) {
+  async #resultOf(id: string): Promise<Outcome> {
+    const { upgrader, service } = this.#options;
+    for (let leftMs = LONGEST_UPGRADE_MS; leftMs > 0; leftMs -= LOOK_EVERY_MS) {
+      await this.#nextLook();
+      const latest = await upgrader().latestUpgrade(service);
+      if (latest?.id !== id) continue;
       const { outcome, reason, to } = latest;
       this.#warn('the upgrade to the watched file has ended', { id, ended: outcome, reason });
       // Where nothing is known of the program, it was not judged either.
-      return { kind: to === undefined ? 'failed' : 'done' };
+      return to === undefined ? 'failed' : 'done';
     }
-    if (performance.now() < untilMs) return undefined;
     this.#warn('the upgrade to the watched file did not report its end', { id });
-    return { kind: 'failed' };
+    return 'failed';
   }
 
-  #advance(event: FileWatchEvent): void {
-    const next = advance(this.#watch, event, performance.now());
-    if (next === this.#watch) return;
-    this.#watch = next;
-    const facts = { file: this.#options.file, state: next.kind };
+  #become(state: WatchState): void {
+    const facts = { file: this.#options.file, state };
     this.#options.logger.debug(facts, 'the watched file changed its state');
   }
 
