@@ -17,7 +17,7 @@ const END = '<!-- up to here -->';
 const { version } = JSON.parse(readFileSync(path.join(root, 'apps/wins/package.json'), 'utf8'));
 const sources = await loadSources(
   `export { configJsonSchema } from '@wins/config';
-  export { GLOBAL_OPTIONS } from './wins/src/command-line/global-options.js';
+  export { GLOBAL_OPTIONS } from './wins/src/command-line/option.js';
   export { usageLine } from './wins/src/command-line/help-text.js';
   export { root } from './wins/src/commands/root.js';
   export * from './wins-server/src/features/metrics/metric-table.js';`,

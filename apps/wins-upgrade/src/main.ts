@@ -2,8 +2,52 @@
  * `wins up`: replaces the program of the daemon's service, or leaves it as it was. Beside it `wins install`, `join`, `leave`, `uninstall` and
  * `suc`: a node from nothing to joined, kept up to date, to gone.
  */
+import {
+  findPlaces,
+  latestResult,
+  offerUpgrade as offer,
+  recoverAtStart,
+  UpgradeJournal,
+  UpgradeLog,
+  type Upgrader,
+} from '@wins/service-upgrade';
+import { apartArguments } from './command-of.js';
+import { composeUpgrade } from './compose.js';
+import { system } from './system.js';
+
 export { runInRun, runUpgrade } from './run-command.js';
-export { latestUpgrade, offerUpgrade, recoverUpgrade, upgradeUnderWay } from './upgrader.js';
 
 /** Loads the commands that install a node; the daemon and the upgrade helper do without what they are made of. */
 export const nodeCommands = () => import('./install/node-commands.js');
+
+export const recoverUpgrade: Upgrader['recoverUpgrade'] = async (options) => {
+  // A caller that does not await this yet must not end by its rejection.
+  options.serving.catch(() => undefined);
+  const log = new UpgradeLog(options.log);
+  const context = await composeUpgrade({ ...options, log, ownFile: options.runningFile });
+  return recoverAtStart(context, options.serving);
+};
+
+export const offerUpgrade: Upgrader['offerUpgrade'] = async (offered) => {
+  const log = new UpgradeLog(offered.log);
+  const context = await composeUpgrade({ ...offered, log, ownFile: offered.runningFile });
+  const { program, sha256, service } = offered;
+  const command = { path: program, service, wish: { allowDowngrade: false, sha256 } };
+  return offer(context, offered, (helper, order) =>
+    context.host.startApart(helper, apartArguments({ ...command, ...order })),
+  );
+};
+
+export const latestUpgrade: Upgrader['latestUpgrade'] = async (service) => {
+  if (!system.hasService(service)) return undefined;
+  const context = await composeUpgrade({ service, log: new UpgradeLog() });
+  return latestResult(await findPlaces(context.service));
+};
+
+export const upgradeUnderWay: Upgrader['upgradeUnderWay'] = async (service) => {
+  if (!system.hasService(service)) return undefined;
+  const context = await composeUpgrade({ service, log: new UpgradeLog() });
+  const journal = new UpgradeJournal(await findPlaces(context.service), context.effects);
+  const record = await journal.read();
+  return typeof record === 'object' ? record.phase : record;
+};

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type UpgradeRecord, type UpgradeResult } from '@wins/service-upgrade';
 import './testing/stand-ins.js';
-import { latestUpgrade, offerUpgrade } from './upgrader.js';
+import { latestUpgrade, offerUpgrade } from './main.js';
 
 const SHA256 = 'ab'.repeat(32);
 

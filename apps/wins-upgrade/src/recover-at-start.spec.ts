@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type UpgradeRecord } from '@wins/service-upgrade';
 import './testing/stand-ins.js';
-import { recoverUpgrade } from './upgrader.js';
+import { recoverUpgrade } from './main.js';
 import type { RecoverOptions } from '@wins/service-upgrade';
 
 const OLD = { sha256: 'a'.repeat(64), sha1: 'a'.repeat(40) };

@@ -1,6 +1,5 @@
 import type { CommandSurroundings } from '@wins/wins-program';
-import type { GLOBAL_OPTIONS } from './global-options.js';
-import type { Options, ValuesOf, Completed } from './option.js';
+import type { Completed, GLOBAL_OPTIONS, Options, ValuesOf } from './option.js';
 
 /** What every node of the tree of commands has. */
 interface Node {

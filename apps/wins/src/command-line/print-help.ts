@@ -1,9 +1,8 @@
 import { VERSION } from '@wins/wins-program';
 import yargs, { type Argv } from 'yargs';
 import { isGroup, type Command, type Group } from './command.js';
-import { GLOBAL_OPTIONS } from './global-options.js';
 import { epilogue, usageLine } from './help-text.js';
-import type { Option, Options } from './option.js';
+import { GLOBAL_OPTIONS, type Option, type Options } from './option.js';
 
 /** Wider lines are hard to read. */
 const WIDEST = 100;

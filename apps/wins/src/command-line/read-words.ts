@@ -1,7 +1,6 @@
 import { quoteText, UsageError } from '@wins/wins-program';
 import { isGroup, type Command, type Group } from './command.js';
-import { GLOBAL_OPTIONS } from './global-options.js';
-import { oneOf, type Option, type Options } from './option.js';
+import { GLOBAL_OPTIONS, oneOf, type Option, type Options } from './option.js';
 import { suggest, suggestCommand } from './suggest.js';
 
 /** From the root to the command that is meant. */

@@ -1,4 +1,4 @@
-import type { Distrust } from '@wins/trusted-files';
+import { TrustedFileError, type Distrust } from '@wins/trusted-files';
 import { itemId, type Item, type StateOf } from '../item/item.js';
 import type { Manifest } from '../manifest/manifest.js';
 
@@ -34,4 +34,14 @@ export interface NodeFacts {
 /** The state of a thing as it was found; undefined when it is absent. */
 export function stateIn<I extends Item>(facts: NodeFacts, item: I): StateOf<I['kind']> | undefined {
   return facts.states.get(itemId(item)) as StateOf<I['kind']> | undefined;
+}
+
+/** What a judge of a place says; nothing of one that is not there. */
+export function distrustOf(judge: () => Distrust | undefined): Distrust | undefined {
+  try {
+    return judge();
+  } catch (error) {
+    if (error instanceof TrustedFileError && error.code === 'notFound') return undefined;
+    throw error;
+  }
 }

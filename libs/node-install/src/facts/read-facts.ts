@@ -8,8 +8,7 @@ import { ancestorsOf, folderOf, folderOfItem } from '../plan/ancestors.js';
 import { readItem, type InstallContext } from '../run/install-context.js';
 import { itemsOfWish, type InstallWish } from '../wish/install-wish.js';
 import { isListAlone } from '../plan/refuse-install.js';
-import { distrustOf } from './distrust-of.js';
-import type { FolderFacts, NodeFacts } from './node-facts.js';
+import { distrustOf, type FolderFacts, type NodeFacts } from './node-facts.js';
 
 /**
  * Looks at the things of a node that a wish, or the manifest, is about. Changes nothing.

@@ -1,5 +1,5 @@
 import { messageOf, quoteText } from '@wins/wins-program';
-import { distrustOf } from '../facts/distrust-of.js';
+import { distrustOf } from '../facts/node-facts.js';
 import { InstallError } from '../install-error.js';
 import { itemId, type Item } from '../item/item.js';
 import type { Step } from '../item/step.js';

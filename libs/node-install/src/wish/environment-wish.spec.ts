@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import * as fc from 'fast-check';
 import { InstallError } from '../install-error.js';
-import { canonicalPath } from './canonical-path.js';
 import { wishFromEnvironment } from './environment-wish.js';
+import { canonicalPath } from './read-variables.js';
 import { installWish } from './install-wish.js';
 import { sucWishFromEnvironment } from './suc-wish.js';
 

@@ -1,6 +1,6 @@
-import { quoteText } from '@wins/wins-program';
+import { onSystemDrive, quoteText } from '@wins/wins-program';
+import path from 'node:path';
 import { InstallError } from '../install-error.js';
-import { canonicalPath } from './canonical-path.js';
 import { Secret } from './secret.js';
 
 const MAX_CHARACTERS = 32_767;
@@ -8,6 +8,11 @@ const MAX_CHARACTERS = 32_767;
 export const NODE_ID = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 /** What may stand in a header as it is. */
 const HEADER_WORD = /^[\x21-\x7e]+$/;
+/** What no path of an installation may hold: some of it would leave a command line, a list of folders or a line of a log. */
+const REFUSED_IN_PATH = /[\p{C}\p{Zl}\p{Zp}"<>|?*;%]/u;
+const MAX_PATH_CHARACTERS = 200;
+/** Names of Windows that are devices wherever they stand. */
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?$/i;
 
 /**
  * The variables of an environment, each read as what it is. An empty one counts as unset, as PowerShell sees it. Errors name the
@@ -118,4 +123,34 @@ export class Variables {
   refuse(name: string, found: string, wanted: string): InstallError {
     return new InstallError('usage', `cannot read ${name}: found ${found}; wanted ${wanted}`);
   }
+}
+
+/**
+ * The one spelling of a path of a person: absolute, on a drive of this machine, without detours. On Windows one that begins with a
+ * slash lies on the system drive.
+ *
+ * @returns Undefined for a path that is not taken: a relative one, one with `..`, of another machine or a device, with a character
+ *   that a command line, a list of folders or a log could take for something else, or of more than 200 characters.
+ */
+export function canonicalPath(text: string, platform: NodeJS.Platform): string | undefined {
+  if (text.length > MAX_PATH_CHARACTERS || REFUSED_IN_PATH.test(text)) return undefined;
+  if (platform !== 'win32') {
+    if (!path.posix.isAbsolute(text) || text.includes(':') || text.includes('\\')) return undefined;
+    return steps(text.split('/'), (names) => `/${names.join('/')}`);
+  }
+  const [, drive, rest] = /^([a-z]):[\\/](.*)$/is.exec(onSystemDrive(text, platform)) ?? [];
+  if (drive === undefined || rest === undefined || rest.includes(':')) return undefined;
+  return steps(rest.split(/[\\/]/), (names) => {
+    // Windows drops what ends with a dot or a blank, so such a name means another.
+    if (names.some((name) => DEVICE.test(name) || /[. ]$/.test(name))) return undefined;
+    return `${drive.toUpperCase()}:\\${names.join('\\')}`;
+  });
+}
+
+function steps(
+  names: readonly string[],
+  join: (names: readonly string[]) => string | undefined,
+): string | undefined {
+  if (names.some((name) => name === '..' || name === '.')) return undefined;
+  return join(names.filter((name) => name !== ''));
 }

@@ -34,6 +34,7 @@ class World implements AsyncDisposable {
       audit: { decided: () => undefined },
       upgrader: () => ({
         recoverUpgrade: () => Promise.reject(new Error('not asked for')),
+        upgradeUnderWay: () => Promise.resolve(undefined),
         latestUpgrade: () => Promise.resolve(this.latest),
         offerUpgrade: () => {
           this.offers.push(this.looks);

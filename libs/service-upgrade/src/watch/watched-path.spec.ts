@@ -1,4 +1,4 @@
-import { watchedPath } from './watched-path.js';
+import { watchedPath } from './watch-program.js';
 
 describe('the path of a watched file', () => {
   it.each([
