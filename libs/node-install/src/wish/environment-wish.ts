@@ -4,14 +4,14 @@ import { NODE_ID, Variables } from './read-variables.js';
 import type { Secret } from './secret.js';
 
 /** The parameters of Rancher's command, and the variables of the same meaning. */
-const PARAMETERS = {
+const PARAMETERS: Readonly<Record<keyof InstallParameters, string>> = {
   ...{ server: 'CATTLE_SERVER', token: 'CATTLE_TOKEN', 'ca-checksum': 'CATTLE_CA_CHECKSUM' },
   ...{ worker: 'CATTLE_ROLE_WORKER', label: 'CATTLE_LABELS', taint: 'CATTLE_TAINTS' },
   ...{ 'node-name': 'CATTLE_NODE_NAME', address: 'CATTLE_ADDRESS' },
   'internal-address': 'CATTLE_INTERNAL_ADDRESS',
   'strict-tls-verification': 'STRICT_VERIFY',
   'delayed-start': 'CATTLE_ENABLE_WINS_DELAYED_START',
-} as const;
+};
 const ADDED: ReadonlySet<string> = new Set(['CATTLE_LABELS', 'CATTLE_TAINTS']);
 
 /**
@@ -19,7 +19,13 @@ const ADDED: ReadonlySet<string> = new Set(['CATTLE_LABELS', 'CATTLE_TAINTS']);
  * that is off and an empty value count as not given.
  */
 export type InstallParameters = Readonly<
-  Partial<Record<keyof typeof PARAMETERS, string | readonly string[] | boolean | undefined>>
+  Partial<
+    Record<
+      | ('server' | 'token' | 'ca-checksum' | 'worker' | 'label' | 'taint' | 'node-name')
+      | ('address' | 'internal-address' | 'strict-tls-verification' | 'delayed-start'),
+      string | readonly string[] | boolean | undefined
+    >
+  >
 >;
 
 /** What the environment and the parameters of an installation say. Nothing in it was compared with the node or a server. */
