@@ -1,7 +1,8 @@
 import type { Plan, PlanFile } from '@wins/system-agent';
 import { readBytes } from '@wins/trusted-files';
-import { errnoOf, onSystemDrive } from '@wins/wins-program';
-import { lstat, stat } from 'node:fs/promises';
+import { onSystemDrive } from '@wins/wins-program';
+import { lstatSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 
 export type FileEffect = 'create' | 'replace' | 'keep' | 'delete' | 'none' | '';
 
@@ -15,8 +16,9 @@ export async function fileEffects({ files }: Plan): Promise<readonly FileEffect[
 
 async function effectOf(file: PlanFile): Promise<FileEffect> {
   try {
-    if (file.action === 'delete') return (await exists(file.path)) ? 'delete' : 'none';
-    if (!(await exists(file.path))) return 'create';
+    const isThere = lstatSync(file.path, { throwIfNoEntry: false }) !== undefined;
+    if (file.action === 'delete') return isThere ? 'delete' : 'none';
+    if (!isThere) return 'create';
     if (file.directory) return 'keep';
     const content = Buffer.from(file.content ?? '', 'base64');
     const found = await stat(file.path);
@@ -26,15 +28,5 @@ async function effectOf(file: PlanFile): Promise<FileEffect> {
     return content.equals(now) ? 'keep' : 'replace';
   } catch {
     return '';
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return false;
-    throw error;
   }
 }

@@ -11,7 +11,7 @@ import {
 import type { DaemonConfig } from '../../kernel/feature.js';
 import type { Logger } from '../../kernel/log/logger.js';
 import type { Caller } from '../../kernel/rpc/connections.js';
-import { toRpcError } from '../../kernel/rpc/rpc-errors.js';
+import { respondWith } from '../../kernel/rpc/rpc-errors.js';
 import { administratorsOnly, type Callers } from '../../kernel/rpc/administrators-only.js';
 import type { FollowedConfig } from './follow-config.js';
 
@@ -34,14 +34,13 @@ export function createConfigService(parts: ConfigServiceParts): ConfigServiceSer
   const administered = administratorsOnly(callers, 'tell about the config');
   return {
     explain: (call, respond) => {
-      verdictOf(call.request, call, parts).then(
-        ({ allowed, code, reason, entry }) => {
-          const { isAdministrator } = callers.clientOf(call);
-          const answer = { Allowed: allowed, Code: code, Reason: reason };
-          respond(null, { ...answer, ...(isAdministrator && { Entry: entryMessage(entry) }) });
-        },
-        (error: unknown) => respond(toRpcError(error)),
-      );
+      const answer = async () => {
+        const { allowed, code, reason, entry } = await verdictOf(call.request, call, parts);
+        const told = { Allowed: allowed, Code: code, Reason: reason };
+        const { isAdministrator } = callers.clientOf(call);
+        return { ...told, ...(isAdministrator && { Entry: entryMessage(entry) }) };
+      };
+      respondWith(respond, answer());
     },
     describe: (call, respond) =>
       administered(call, respond, () => {

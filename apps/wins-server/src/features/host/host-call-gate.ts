@@ -5,7 +5,7 @@ import type { DecidedAction, DecidingCode, Decision } from '../../kernel/audit/d
 import { FeatureError } from '../../kernel/feature-error.js';
 import type { Caller, Connections } from '../../kernel/rpc/connections.js';
 import { hostSystemErrorCode } from '../../kernel/host-system/host-system-error.js';
-import { toRpcError } from '../../kernel/rpc/rpc-errors.js';
+import { respondWith } from '../../kernel/rpc/rpc-errors.js';
 
 /** Subjects in a record, and characters of each. */
 const AUDITED = 64;
@@ -68,13 +68,10 @@ export class HostCallGate {
     const gone = new AbortController();
     call.once('cancelled', () => gone.abort(new Error('the client has cancelled the call')));
     const { calls, connections } = this.#parts;
-    calls
+    const answer = calls
       .wait(connections.clientOf(call), gone.signal)
-      .then((claim) => this.#make(call, hostCall).finally(() => claim.release()))
-      .then(
-        (answer) => respond(null, answer),
-        (error: unknown) => respond(toRpcError(error)),
-      );
+      .then((claim) => this.#make(call, hostCall).finally(() => claim.release()));
+    respondWith(respond, answer);
   }
 
   #make<Answer>(call: Call, hostCall: HostCall<Answer>): Promise<Answer> {

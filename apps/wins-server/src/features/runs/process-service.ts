@@ -22,7 +22,7 @@ import {
 } from '@wins/wins-api/contract';
 import type { Connections } from '../../kernel/rpc/connections.js';
 import { goneSignal } from '../../kernel/rpc/administrators-only.js';
-import { toRpcError } from '../../kernel/rpc/rpc-errors.js';
+import { respondWith, toRpcError } from '../../kernel/rpc/rpc-errors.js';
 import { decodeStartRequest } from './decode-start-request.js';
 
 /** The service as it is served: a request decodes only as far as it can be granted. */
@@ -45,7 +45,7 @@ export function createProcessService(
   return {
     start: (call, respond) => {
       const { Path, Args, Envs, Dir, Exposes, Checksum, ChecksumSHA256 } = call.request;
-      manager()
+      const started = manager()
         .start(
           {
             path: Path,
@@ -63,10 +63,8 @@ export function createProcessService(
           // After the answer it has no effect.
           { signal: goneSignal(call) },
         )
-        .then(
-          (process) => respond(null, { Data: nameOf(process), Warnings: warningsOf(process) }),
-          (error: unknown) => respond(toRpcError(error)),
-        );
+        .then((process) => ({ Data: nameOf(process), Warnings: warningsOf(process) }));
+      respondWith(respond, started);
     },
 
     wait: (call) => {
@@ -80,38 +78,29 @@ export function createProcessService(
     keepAlive: (call, respond) => {
       // The first message names the process, later ones are heartbeats. gRPC emits `end`
       // when the client releases the lease, `cancelled` when the call or the connection breaks.
-      let release: (() => Promise<ProcessExit>) | undefined;
+      let lease: ReturnType<ManagedProcess['holdLease']> | undefined;
       let failed = false;
-      const over = (): void => {
-        if (failed) return;
-        if (release === undefined) {
-          respond(
-            toRpcError(
-              new Error(
-                'cannot hold a lease: found the end of the call; wanted the name of a run first',
-              ),
-            ),
-          );
-          return;
-        }
-        release().then(
-          () => respond(null, {}),
-          (error: unknown) => respond(toRpcError(error)),
-        );
-      };
       call.on('data', ({ Data }: ProcessKeepAliveRequest) => {
-        if (release !== undefined || failed) return;
+        if (lease !== undefined || failed) return;
         try {
-          const lease = find(Data).holdLease(connections.ownerOf(call).id);
-          release = () => lease.release();
+          lease = find(Data).holdLease(connections.ownerOf(call).id);
         } catch (error) {
           failed = true;
           respond(toRpcError(error));
         }
       });
-      call.once('end', over);
-      call.once('cancelled', () => void release?.().catch(() => undefined));
-      call.once('error', () => void release?.().catch(() => undefined));
+      call.once('end', () => {
+        if (failed) return;
+        const found = 'the end of the call; wanted the name of a run first';
+        const released =
+          lease?.release() ?? Promise.reject(new Error(`cannot hold a lease: found ${found}`));
+        respondWith(
+          respond,
+          released.then(() => ({})),
+        );
+      });
+      for (const event of ['cancelled', 'error'])
+        call.once(event, () => void lease?.release().catch(() => undefined));
     },
 
     list: (call, respond) => {
@@ -123,20 +112,17 @@ export function createProcessService(
     },
 
     stop: (call, respond) => {
-      Promise.resolve()
-        .then(() => {
-          const { Data, Force: force } = call.request;
-          const process = find(Data);
-          // For operators: every client that may open the pipe may stop every run; only its own, and an administrator of the host, may deny it an
-          // end in good order.
-          const mayStop = !force || connections.clientOf(call).isAdministrator;
-          const runId = mayStop ? process.runId : (Data?.RunID ?? '');
-          return process.stop(connections.ownerOf(call).id, { runId, force });
-        })
-        .then(
-          (exit) => respond(null, { Data: exitMessage(exit) }),
-          (error: unknown) => respond(toRpcError(error)),
-        );
+      const stop = async () => {
+        const { Data, Force: force } = call.request;
+        const process = find(Data);
+        // For operators: every client that may open the pipe may stop every run; only its own, and an administrator of the host, may deny it an
+        // end in good order.
+        const mayStop = !force || connections.clientOf(call).isAdministrator;
+        const runId = mayStop ? process.runId : (Data?.RunID ?? '');
+        const exit = await process.stop(connections.ownerOf(call).id, { runId, force });
+        return { Data: exitMessage(exit) };
+      };
+      respondWith(respond, stop());
     },
   };
 }

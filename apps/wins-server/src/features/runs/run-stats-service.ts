@@ -7,7 +7,7 @@ import {
 import { quoteText, type TreeUsage } from '@wins/wins-program';
 import type { RunFigures, RunStatsServer, RunUsage } from '@wins/wins-api/contract';
 import type { Caller, Connections } from '../../kernel/rpc/connections.js';
-import { toRpcError } from '../../kernel/rpc/rpc-errors.js';
+import { respondWith } from '../../kernel/rpc/rpc-errors.js';
 
 export interface RunStatsParts {
   readonly manager: () => Pick<ProcessManager, 'find' | 'measure'>;
@@ -40,13 +40,7 @@ export function createRunStatsService({ manager, connections }: RunStatsParts): 
     return { TakenAtUs, Runs: wanted.map(figuresMessage) };
   };
   return {
-    stats: (call, respond) => {
-      const { Name: name } = call.request;
-      answer(name, isSeenBy(call)).then(
-        (message) => respond(null, message),
-        (error: unknown) => respond(toRpcError(error)),
-      );
-    },
+    stats: (call, respond) => respondWith(respond, answer(call.request.Name, isSeenBy(call))),
   };
 }
 

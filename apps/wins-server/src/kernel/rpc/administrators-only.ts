@@ -2,7 +2,7 @@ import { status, type sendUnaryData } from '@grpc/grpc-js';
 import type { AuditTrail } from '../audit/audit-trail.js';
 import type { Decision } from '../audit/decision.js';
 import type { Caller, Connections } from './connections.js';
-import { rpcError, toRpcError } from './rpc-errors.js';
+import { respondWith, rpcError, toRpcError } from './rpc-errors.js';
 
 /** Who calls, as the system knows them. */
 export interface Callers extends Pick<Connections, 'clientOf' | 'ownerOf'> {
@@ -68,11 +68,6 @@ export function administratorsOnly(
       respond(refusal);
       return;
     }
-    Promise.resolve()
-      .then(answer)
-      .then(
-        (message) => respond(null, message),
-        (error: unknown) => respond(failure(error)),
-      );
+    respondWith(respond, Promise.resolve().then(answer), failure);
   };
 }

@@ -1,4 +1,4 @@
-import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
+import { Metadata, status, type sendUnaryData, type ServiceError } from '@grpc/grpc-js';
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
 import { ERROR_METADATA_KEY } from '@wins/wins-api/contract';
 import { messageOf } from '@wins/wins-program';
@@ -79,4 +79,16 @@ export function toRpcError(error: unknown): Partial<ServiceError> {
   if (hostCode !== undefined) return rpcError(...HOST_STATUS[hostCode], details);
   if (!isFeatureError(error)) return { code: status.INTERNAL, details };
   return rpcError(FEATURE_STATUS[error.code] ?? status.FAILED_PRECONDITION, error.code, details);
+}
+
+/** Answers a call with what a promise comes to. */
+export function respondWith<Answer>(
+  respond: sendUnaryData<Answer>,
+  answer: Promise<Answer>,
+  failure = toRpcError,
+): void {
+  answer.then(
+    (message) => respond(null, message),
+    (error: unknown) => respond(failure(error)),
+  );
 }

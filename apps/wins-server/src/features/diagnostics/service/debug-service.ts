@@ -3,12 +3,14 @@ import type { AuditTrail } from '../../../kernel/audit/audit-trail.js';
 import type { ManagedProcess } from '@wins/process-manager';
 import type { DebugPiece, DebugServiceServer } from '@wins/wins-api/contract';
 import { quoteText } from '@wins/wins-program';
+import { once } from 'node:events';
 import { FeatureError } from '../../../kernel/feature-error.js';
 import { SET_LEVELS, type LogLevel } from '../../../kernel/log/log-level.js';
 import type { OpenConnection } from '../../../kernel/rpc/connections.js';
 import { rpcError, toRpcError } from '../../../kernel/rpc/rpc-errors.js';
 import {
   administratorsOnly,
+  goneSignal,
   recordAct,
   refusalOf,
   type AnswerAdministrators,
@@ -17,7 +19,6 @@ import {
 import type { OpenSession } from '../../tunnel/tunnel-endpoint.js';
 import type { Diagnostics } from '../diagnostics.js';
 import { connectionMessage, levelMessage, runMessage, sessionMessage } from './debug-messages.js';
-import { sendPieces } from './send-pieces.js';
 
 export interface DebugSources {
   /** @throws FeatureError while the config does not want diagnosis, which may change at any time. */
@@ -36,6 +37,10 @@ const MOST_ROWS = 1024;
 const LONGEST_LEVEL_SECONDS = 86_400;
 
 type Call = ServerWritableStream<unknown, DebugPiece>;
+type Make = (
+  diagnostics: Diagnostics,
+  gone: AbortSignal,
+) => AsyncIterable<Buffer> | Iterable<Buffer>;
 
 /**
  * Serves wins.DebugService while the config wants it. The pipe is open to administrators alone; whom the system shows to be in a container,
@@ -55,25 +60,33 @@ export function createDebugService(
       requireOn();
       return make();
     });
-  const send = (
-    call: Call,
-    make: (diagnostics: Diagnostics, gone: AbortSignal) => AsyncIterable<Buffer> | Iterable<Buffer>,
-    before: () => Promise<void> = () => Promise.resolve(),
-  ): void => {
+  /** Sends pieces as fast as the client takes them, then ends the call; a broken call ends the pieces. */
+  const sendPieces = async (call: Call, make: Make, act?: string): Promise<void> => {
     const refusal = refusalOf(callers, call, WHAT);
     if (refusal !== undefined) {
       call.emit('error', refusal);
       return;
     }
-    Promise.resolve()
-      .then(requireOn)
-      .then(before)
-      .then(async () => {
-        const parts = await diagnostics();
-        await sendPieces(call, (gone) => make(parts, gone));
-      })
-      .catch((error: unknown) => call.emit('error', debugError(error)));
+    requireOn();
+    if (act !== undefined) await recordAct(call, { callers, audit }, { action: act });
+    const parts = await diagnostics();
+    const gone = goneSignal(call);
+    if (call.cancelled) return;
+    try {
+      for await (const Data of make(parts, gone)) {
+        gone.throwIfAborted();
+        if (!call.write({ Data })) await once(call, 'drain', { signal: gone });
+      }
+    } catch (error) {
+      if (gone.aborted) return;
+      throw error;
+    }
+    call.end();
   };
+  const send = (call: Call, make: Make, act?: string): void =>
+    void sendPieces(call, make, act).catch((error: unknown) =>
+      call.emit('error', debugError(error)),
+    );
   return {
     stacks: (call) =>
       send(call, async function* (parts, signal) {
@@ -81,12 +94,7 @@ export function createDebugService(
         yield Buffer.from(await parts.stacks({ seconds, signal }));
       }),
     report: (call) => send(call, (parts) => [Buffer.from(parts.report())]),
-    heap: (call) =>
-      send(
-        call,
-        (parts) => parts.heap(),
-        () => recordAct(call, { callers, audit }, { action: 'debugHeap' }),
-      ),
+    heap: (call) => send(call, (parts) => parts.heap(), 'debugHeap'),
     cpu: (call) =>
       send(call, (parts, signal) => parts.cpu({ seconds: call.request.Seconds, signal })),
     trace: (call) =>
