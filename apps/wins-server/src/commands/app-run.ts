@@ -52,16 +52,12 @@ export async function runApp(typed: RunOptions): Promise<number> {
   return runAtTerminal(options);
 }
 
-/** Specs have a supervisor in place of the service manager of Windows: it names the service in a variable. */
-function serviceOfSupervisor(): string | undefined {
-  return process.platform === 'win32' ? undefined : process.env['WINS_SERVICE'];
-}
-
 async function runAtTerminal(options: RegisterOptions): Promise<number> {
   using signals = listenForShutdown();
   const logger = await createLogger(options);
   const { requested: shutdown } = signals;
-  const service = serviceOfSupervisor();
+  // Specs have a supervisor in place of the service manager of Windows: it names the service in a variable.
+  const service = process.platform === 'win32' ? undefined : process.env['WINS_SERVICE'];
   const ready = (): void => undefined;
   return await runDaemon(options, { service, folder: '.', logger, shutdown, ready });
 }

@@ -1,4 +1,3 @@
-import type { AuditTrail } from '../kernel/audit/audit-trail.js';
 import {
   ConfigError,
   defaultConfigPath,
@@ -8,19 +7,12 @@ import {
   type LoadedConfig,
 } from '@wins/config';
 import type { StateFile } from '@wins/files';
-import type { FileTrust } from '@wins/trusted-files';
 import { escapeText, quoteText, type GuardedKey } from '@wins/wins-program';
 import path from 'node:path';
-import type { Logger } from '../kernel/log/logger.js';
-import type { DaemonEvents } from '../kernel/daemon-events.js';
+import type { Kernel } from '../kernel/feature.js';
 import { missingKeys, servedNote, type ServedNote } from './served-note.js';
 
-export interface ConfigGuardParts {
-  readonly logger: Logger;
-  readonly events: DaemonEvents;
-  readonly audit: Pick<AuditTrail, 'note'>;
-  readonly trust: FileTrust;
-}
+type ConfigGuardParts = Pick<Kernel, 'logger' | 'events' | 'audit' | 'trust'>;
 
 /** The command that takes the file of a config although it drops keys. */
 export function howToDrop(file: string, keys: readonly GuardedKey[]): string {

@@ -1,11 +1,5 @@
 import type { AuditTrail } from './audit/audit-trail.js';
-import {
-  changedKeys,
-  lastGoodFile,
-  type ConfigProblemCode,
-  type LoadedConfig,
-  type WinsConfig,
-} from '@wins/config';
+import { changedKeys, lastGoodFile, type ConfigProblemCode, type LoadedConfig } from '@wins/config';
 import { COMMIT, VERSION } from '@wins/wins-program';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from './log/logger.js';
@@ -84,7 +78,10 @@ export class ConfigInForce implements DaemonConfig {
       logger.info({ needRestart }, 'config read again: nothing changed');
     } else {
       logger.info({ changed, needRestart }, 'config changed');
-      audit.note('configChanged', { changed, needRestart, ...granted(next.config) });
+      const { whiteList, routes } = next.config;
+      const processPaths = whiteList.processPaths.map(({ path }) => path);
+      const granted = { processPaths, proxyPorts: whiteList.proxyPorts, routes: routes.allow };
+      audit.note('configChanged', { changed, needRestart, ...granted });
     }
     features.apply(next, 'works');
     return { changed, needRestart };
@@ -96,15 +93,6 @@ export class ConfigInForce implements DaemonConfig {
       (key) => !isDeepStrictEqual(next.config[key], this.start.loaded.config[key]),
     );
   }
-}
-
-/** What a config lets clients do, for the audit log. */
-function granted({ whiteList, routes }: WinsConfig) {
-  return {
-    processPaths: whiteList.processPaths.map(({ path }) => path),
-    proxyPorts: whiteList.proxyPorts,
-    routes: routes.allow,
-  };
 }
 
 /** What a warning of the config is called in the log; the rest is `config`. */

@@ -30,7 +30,7 @@ export async function followConfig(kernel: Kernel, changed: () => void): Promise
     // The program of a daemon on trial gets another path when it is proven.
     isProven: () => !isOnTrial(program) || !existsSync(program),
   });
-  const guard = await ConfigGuard.begin(loaded, { logger, events, audit, trust });
+  const guard = await ConfigGuard.begin(loaded, kernel);
   const load = async (allowDrop: readonly string[]) =>
     guard.admit(await loadDaemonConfig(named), allowDrop);
   const watch = watchConfig(

@@ -3,30 +3,8 @@ import { InspectorSession } from './recording.js';
 /** What a profile of a whole run of a program shows: where its time went, or who made what its heap holds. */
 export type LongProfileKind = 'cpu' | 'heap';
 
-interface Kind {
-  readonly starts: readonly (readonly [method: string, parameters?: object])[];
-  readonly stop: string;
-  /** When it ends by itself; its text is kept until it is finished. */
-  readonly longestMs?: number;
-}
-
-const KINDS: Readonly<Record<LongProfileKind, Kind>> = {
-  cpu: {
-    starts: [
-      ['Profiler.enable'],
-      // Less often than for a profile of seconds: this one may last, and each look is kept until the end.
-      ['Profiler.setSamplingInterval', { interval: 10_000 }],
-      ['Profiler.start'],
-    ],
-    stop: 'Profiler.stop',
-    longestMs: 3600 * 1000,
-  },
-  heap: {
-    // One object is remembered for about so many bytes that are made.
-    starts: [['HeapProfiler.startSampling', { samplingInterval: 128 * 1024 }]],
-    stop: 'HeapProfiler.stopSampling',
-  },
-};
+/** A profile of the processor ends by itself then; its text is kept until it is finished. */
+const LONGEST_MS = 3600 * 1000;
 
 /** A profile that is being recorded. */
 export interface LongProfile extends Disposable {
@@ -41,10 +19,19 @@ export interface LongProfile extends Disposable {
  * @throws FeatureError `unavailable`.
  */
 export async function startLongProfile(kind: LongProfileKind): Promise<LongProfile> {
-  const { starts, stop, longestMs } = KINDS[kind];
+  const isCpu = kind === 'cpu';
+  const stop = isCpu ? 'Profiler.stop' : 'HeapProfiler.stopSampling';
   const session = new InspectorSession(`record the profile ${kind}`);
   try {
-    for (const [method, parameters] of starts) await session.ask(method, parameters);
+    if (isCpu) {
+      await session.ask('Profiler.enable');
+      // Less often than for a profile of seconds: this one may last, and each look is kept until the end.
+      await session.ask('Profiler.setSamplingInterval', { interval: 10_000 });
+      await session.ask('Profiler.start');
+    } else {
+      // One object is remembered for about so many bytes that are made.
+      await session.ask('HeapProfiler.startSampling', { samplingInterval: 128 * 1024 });
+    }
   } catch (error) {
     session[Symbol.dispose]();
     throw error;
@@ -52,7 +39,7 @@ export async function startLongProfile(kind: LongProfileKind): Promise<LongProfi
   let stopped: Promise<{ readonly profile: unknown }> | undefined;
   const end = () => (stopped ??= session.ask<{ readonly profile: unknown }>(stop));
   const early = (): void => void end().catch(() => undefined);
-  const limit = longestMs === undefined ? undefined : setTimeout(early, longestMs).unref();
+  const limit = isCpu ? setTimeout(early, LONGEST_MS).unref() : undefined;
   return {
     finish: async () => {
       clearTimeout(limit);

@@ -1,15 +1,7 @@
 import { EventRing, type EventPage, type PageOptions } from '../../kernel/events/event-ring.js';
 import { keptDirectory } from '../../kept-directory.js';
-import type { Logger } from '../../kernel/log/logger.js';
-import type { DaemonEvents } from '../../kernel/daemon-events.js';
+import type { Kernel } from '../../kernel/feature.js';
 import { keptEvent } from './event-facts.js';
-
-export interface EventJournalOptions {
-  readonly listen: string;
-  readonly prepareDirectory: (directory: string) => void;
-  readonly events: DaemonEvents;
-  readonly logger: Logger;
-}
 
 export function eventsDirectoryOf(listen: string): string {
   return keptDirectory({ what: 'events', listen });
@@ -23,10 +15,11 @@ export class EventJournal {
   readonly #ring: EventRing;
   readonly #subscription: Disposable;
 
-  constructor({ listen, prepareDirectory, events, logger }: EventJournalOptions) {
-    const directory = eventsDirectoryOf(listen);
+  constructor({ config, trust, events, logger }: Kernel) {
+    const directory = eventsDirectoryOf(config.start.loaded.config.listen);
     this.#ring = new EventRing({
-      ...{ directory, prepareDirectory },
+      directory,
+      prepareDirectory: (folder) => trust.ensurePrivateFolder(folder),
       onChange: (isAvailable, err) => {
         if (isAvailable) logger.debug({ directory }, 'events are kept');
         else logger.warn({ directory, err }, 'events cannot be kept now; the daemon goes on');

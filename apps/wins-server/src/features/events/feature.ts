@@ -8,11 +8,7 @@ export const events: Feature<object, EventJournal> = {
   stage: 'observes',
   purpose: 'keep events',
   settings: () => ({}),
-  start: (_settings, { config, events, trust, logger }) =>
-    new EventJournal({
-      ...{ listen: config.start.loaded.config.listen, events, logger },
-      prepareDirectory: (folder) => trust.ensurePrivateFolder(folder),
-    }),
+  start: (_settings, kernel) => new EventJournal(kernel),
   services: (view, { resources }) => [
     {
       definition: eventsServiceDefinition,
