@@ -4,6 +4,7 @@ import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { agentSettings, isOff } from '../features/agent/agent-settings.js';
 import { heavyParts } from '../load-heavy-parts.js';
 import { thisSystem } from '../this-system.js';
+import { safeLines } from './safe-lines.js';
 
 export interface RegistryCheckOptions {
   readonly config?: string | undefined;
@@ -49,16 +50,14 @@ export async function checkRegistry(
 
 function textOf({ image, isInArchive, registriesFile, registries }: ImageCheck, isFound: boolean) {
   const found = isInArchive ? 'an archive of the node has it' : 'a registry has it';
-  return [
+  return safeLines([
     `${image}: ${isFound ? found : 'no place has it'}`,
     registriesFile === '' ? 'there is no registries.yaml' : `registries: ${registriesFile}`,
     ...registries.flatMap((registry, index) => [
       `${index + 1}. ${registry.url}/${registry.repository}: ${WORDS[registry.result]}`,
       ...detailsOf(registry).map((line) => `   ${line}`),
     ]),
-  ]
-    .map((line) => `${escapeText(line)}\n`)
-    .join('');
+  ]);
 }
 
 const WORDS = { ok: 'has it', failed: 'failed', notAsked: 'not asked' };

@@ -27,10 +27,9 @@ export function programVerdict(
   loaded: LoadedConfig,
 ): SubjectVerdict {
   const key = `white_list.processPaths[${entryIndex}]`;
-  const entry = entryAt(loaded, entryIndex === undefined ? undefined : isAt(key));
-  if (refusal !== undefined) {
+  const entry = entryAt(loaded, (origin) => origin.key === key);
+  if (refusal !== undefined)
     return { allowed: false, code: refusal.code, reason: refusal.message, entry };
-  }
   const reason =
     isPinned && !hasDigest
       ? 'its entry pins digests: with a digest the content is judged, too'
@@ -53,18 +52,11 @@ export function portVerdict(port: number, loaded: LoadedConfig): SubjectVerdict 
   return { allowed: false, code: verdict.rule, reason, entry };
 }
 
-function isAt(wanted: string): (origin: ConfigOrigin) => boolean {
-  return ({ key }) => key === wanted;
-}
-
 function entryAt(
-  { origins, path }: LoadedConfig,
-  isMeant: ((origin: ConfigOrigin) => boolean) | undefined,
+  { origins, path: file }: LoadedConfig,
+  isMeant: (origin: ConfigOrigin) => boolean,
 ): DecidingEntry {
-  const found = isMeant === undefined ? undefined : origins.find(isMeant);
-  if (found === undefined) return { key: '', file: path };
-  return {
-    ...{ key: found.key, file: path },
-    ...(found.origin !== 'default' && found.origin),
-  };
+  const found = origins.find(isMeant);
+  if (found === undefined) return { key: '', file };
+  return { key: found.key, file, ...(found.origin !== 'default' && found.origin) };
 }

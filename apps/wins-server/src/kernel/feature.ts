@@ -61,14 +61,6 @@ export interface FeatureService {
   implement(callers: Callers): UntypedServiceImplementation;
 }
 
-/** The refusal of a call that needs a feature which is off. */
-export interface FeatureRefusal {
-  /** The code of our own in the answer: `agentOff`. */
-  readonly code: `${string}Off`;
-  /** @param reason - Why the feature is off. */
-  message(reason: string): string;
-}
-
 /** How a feature that runs reports to its switch. */
 export interface FeatureReport<Settings> {
   /** Its health may have changed. */
@@ -101,8 +93,8 @@ export interface Feature<
   ): Running | FeatureOff | Promise<Running | FeatureOff>;
   /** How long the end of the daemon waits for its end, in ms. Default: as long as it takes. */
   readonly closeWithinMs?: number;
-  /** Default: it is refused as by a daemon that is stopping. */
-  readonly whenOff?: FeatureRefusal;
+  /** How a call that needs it is refused. Default: as by a daemon that is stopping. */
+  readonly whenOff?: { readonly code: `${string}Off`; message(reason: string): string };
   services?(view: FeatureView<Settings, Running>, kernel: Kernel): readonly FeatureService[];
   /** Whether each name of its health is well; undefined for one that is not known at the moment. */
   health?(view: FeatureView<Settings, Running>): Readonly<Record<string, boolean | undefined>>;

@@ -65,8 +65,7 @@ export const runs: Feature<RunsSettings, Runs> = {
     {
       definition: runStatsDefinition,
       pipe: 'main',
-      implement: (callers) =>
-        createRunStatsService({ manager: () => view.require().manager, connections: callers }),
+      implement: (callers) => createRunStatsService(() => view.require().manager, callers),
     },
   ],
   doctor: [checkWhiteList, checkOrphans],

@@ -57,7 +57,7 @@ describe('the service of figures', () => {
       (server, connections) =>
         server.addService(
           runStatsDefinition,
-          createRunStatsService({ manager: () => manager, connections }),
+          createRunStatsService(() => manager, connections),
         ),
       undefined,
       client,

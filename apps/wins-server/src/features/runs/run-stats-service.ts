@@ -9,16 +9,14 @@ import type { RunFigures, RunStatsServer, RunUsage } from '@wins/wins-api/contra
 import type { Caller, Connections } from '../../kernel/rpc/connections.js';
 import { respondWith } from '../../kernel/rpc/rpc-errors.js';
 
-export interface RunStatsParts {
-  readonly manager: () => Pick<ProcessManager, 'find' | 'measure'>;
-  readonly connections: Pick<Connections, 'clientOf' | 'ownerOf'>;
-}
-
 /**
  * Serves wins.RunStats. A client sees what its own runs use, an administrator of the host all: how much another one computes and
  * writes, and when, is no business of a container. Those that the system cannot identify are one client.
  */
-export function createRunStatsService({ manager, connections }: RunStatsParts): RunStatsServer {
+export function createRunStatsService(
+  manager: () => Pick<ProcessManager, 'find' | 'measure'>,
+  connections: Pick<Connections, 'clientOf' | 'ownerOf'>,
+): RunStatsServer {
   const isSeenBy = (caller: Caller): ((measured: MeasuredRun) => boolean) => {
     const { isAdministrator, isEverybody } = connections.clientOf(caller);
     if (isAdministrator) return () => true;
