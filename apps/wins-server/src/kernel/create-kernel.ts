@@ -37,16 +37,8 @@ export interface KernelParts {
   readonly onConfig: (next: LoadedConfig) => void;
 }
 
-/** A kernel, and those parts of it that its features do not see. */
-export interface ComposedKernel {
-  readonly kernel: Kernel;
-  readonly features: FeatureSet;
-  readonly pipe: ServedPipe;
-  readonly config: ConfigInForce;
-}
-
-/** Makes the parts and joins them; nothing is open yet. */
-export function createKernel(parts: KernelParts): ComposedKernel {
+/** Makes a kernel, and those parts of it that its features do not see; nothing is open yet. */
+export function createKernel(parts: KernelParts) {
   const { logger, level, service, upgradeRecords, onConfig } = parts;
   const { config: loaded } = parts.config.loaded;
   const { listen } = loaded;

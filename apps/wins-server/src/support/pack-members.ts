@@ -1,13 +1,12 @@
 import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
-
-export interface PackedFile {
-  readonly name: string;
-  readonly content: Buffer;
-}
+import type { MadeMember } from './make-member.js';
 
 /** A tar of these files below one folder, compressed with gzip; modes are private. */
-export async function packMembers(folder: string, files: readonly PackedFile[]): Promise<Buffer> {
+export async function packMembers(
+  folder: string,
+  files: readonly Pick<MadeMember, 'name' | 'content'>[],
+): Promise<Buffer> {
   const tar = pack();
   for (const { name, content } of files)
     tar.entry({ name: `${folder}/${name}`, mode: 0o600, mtime: new Date() }, content);

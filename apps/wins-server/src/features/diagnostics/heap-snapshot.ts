@@ -13,16 +13,8 @@ const HEAP_COST = 16;
 /** For a reader of a file, bytes at a time. */
 export const PIECE_BYTES = 64 * 1024;
 
-/** What is there to take a snapshot with, in bytes. */
-export interface HeapRoom {
-  /** What the heap holds. */
-  readonly usedBytes: number;
-  /** What this process may still take. */
-  readonly availableBytes: number;
-}
-
 /** Whether a snapshot can be taken without harm. Pure. @throws FeatureError `tooLarge`. */
-export function requireHeapRoom({ usedBytes, availableBytes }: HeapRoom): void {
+export function requireHeapRoom({ usedBytes, availableBytes }: ReturnType<typeof roomNow>): void {
   const tried = 'cannot take a heap snapshot';
   if (usedBytes > LARGEST_HEAP_BYTES) {
     const message = `${tried}: found ${usedBytes} bytes in use; wanted at most ${LARGEST_HEAP_BYTES}: the event loop would stop for too long`;
@@ -55,7 +47,8 @@ export async function* heapSnapshot(): AsyncGenerator<Buffer, void, void> {
   }
 }
 
-function roomNow(): HeapRoom {
+/** What the heap holds, and what this process may still take. */
+function roomNow() {
   // Node 20.19 has it; the types are older than that.
   const { availableMemory } = process as { availableMemory?: () => number };
   return {

@@ -6,19 +6,13 @@ export type LongProfileKind = 'cpu' | 'heap';
 /** A profile of the processor ends by itself then; its text is kept until it is finished. */
 const LONGEST_MS = 3600 * 1000;
 
-/** A profile that is being recorded. */
-export interface LongProfile extends Disposable {
-  /** Ends it and gives its text, a `.cpuprofile` or `.heapprofile`. Once. @throws FeatureError `unavailable`. */
-  finish(): Promise<string>;
-}
-
 /**
  * Records a profile until it is finished. `cpu` looks each 10 ms, for an hour at most; `heap` samples what is made, one object for about
  * 128 KiB. Both name functions and files alone. Disposing gives it up.
  *
  * @throws FeatureError `unavailable`.
  */
-export async function startLongProfile(kind: LongProfileKind): Promise<LongProfile> {
+export async function startLongProfile(kind: LongProfileKind) {
   const isCpu = kind === 'cpu';
   const stop = isCpu ? 'Profiler.stop' : 'HeapProfiler.stopSampling';
   const session = new InspectorSession(`record the profile ${kind}`);
@@ -41,6 +35,7 @@ export async function startLongProfile(kind: LongProfileKind): Promise<LongProfi
   const early = (): void => void end().catch(() => undefined);
   const limit = isCpu ? setTimeout(early, LONGEST_MS).unref() : undefined;
   return {
+    /** Ends it and gives its text, a `.cpuprofile` or `.heapprofile`. Once. @throws FeatureError `unavailable`. */
     finish: async () => {
       clearTimeout(limit);
       return JSON.stringify((await end()).profile);

@@ -7,22 +7,17 @@ import type { InstallRecord, ObsoleteProgram } from '../decide/install-record.js
 /** A scanner holds a program for a moment. */
 const HELD_MS = 5_000;
 
-/** What became of programs that are not needed any more. */
-export interface RemovedPrograms {
-  /** They are gone, or are no longer this library's to remove. */
-  readonly done: readonly string[];
-  readonly problems: readonly string[];
-}
-
 /**
  * Removes programs of the record with the folders that were made for them. The program of an installation that was taken over is removed only as
  * long as it is the one that was seen then. Never rejects.
+ *
+ * @returns Those that are gone or no longer the daemon's to remove, and why others stay.
  */
 export async function removePrograms(
   programs: readonly string[],
   { releases, obsolete }: InstallRecord,
   signal: AbortSignal,
-): Promise<RemovedPrograms> {
+): Promise<{ readonly done: readonly string[]; readonly problems: readonly string[] }> {
   const done: string[] = [];
   const problems: string[] = [];
   for (const program of programs) {
