@@ -11,7 +11,6 @@ import type { Logger } from './kernel/log/logger.js';
 
 /** What this program needs of its operating system; `posix.ts` and `windows.ts` implement it, `this-system.ts` selects. */
 export interface OperatingSystem {
-  /** Runs processes in trees of their own, and judges where files are. */
   readonly processHost: () => ProcessHost;
   /**
    * @param logger - Gets what this system cannot do.
@@ -27,7 +26,6 @@ export interface OperatingSystem {
   readonly pipeServerCheck?: () => PipeServerCheck;
   /** Checks who serves a pipe of administrators before anything is said to it. */
   readonly adminServerCheck: () => PipeServerCheck;
-  /** Judges who else can write to files and folders. */
   readonly fileTrust: () => FileTrust;
   /** Makes an empty file for this user and administrators. Absent: by permission bits. */
   readonly createPrivateFile?: (file: string) => void;

@@ -52,7 +52,6 @@ export async function checkConfig(
   return EXIT.server.ok;
 }
 
-/** A problem as programs read it. */
 function problemRecord({ severity, code, keyPath, line, column, ...words }: ConfigProblem) {
   const { found, expected, nextStep, message } = words;
   return {

@@ -30,7 +30,6 @@ export interface ExplainOptions {
   readonly server?: string | undefined;
 }
 
-/** What to do about a refusal, by its code. */
 const NEXT_STEP: Readonly<Record<string, string>> = {
   'port-allowed': 'add it to white_list.proxyPorts',
   callerNotAllowed: 'add the caller to "for" of the entry, if it is meant',

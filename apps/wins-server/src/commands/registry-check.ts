@@ -74,7 +74,6 @@ function detailsOf(registry: AskedRegistry): string[] {
   ];
 }
 
-/** Where the credentials for a registry are from, for people. */
 function loginOf({ login, isLoginShown }: AskedRegistry): string {
   if (login === '') return 'none';
   return isLoginShown ? login : `${login} (not wanted)`;

@@ -21,7 +21,6 @@ export function howToDrop(file: string, keys: readonly GuardedKey[]): string {
   return `wins srv config reload${option}${allowed}`;
 }
 
-/** The guarded keys for which a config was rejected. */
 export function droppedIn(error: unknown): readonly GuardedKey[] {
   if (!(error instanceof ConfigError)) return [];
   const dropped = error.problems.filter(({ code }) => code === 'dropped');

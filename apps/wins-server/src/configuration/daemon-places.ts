@@ -22,9 +22,7 @@ export interface JudgingHost {
   readonly pipeAccessFault: (sddl: string) => string | undefined;
 }
 
-/** A folder that a daemon keeps something in. */
 export interface DaemonPlace {
-  /** The key that decides where it is. */
   readonly keyPath: 'listen' | 'audit.directory';
   readonly folder: string;
   /** A noun phrase. */

@@ -79,7 +79,6 @@ function isSame(one: string, other: string, platform: NodeJS.Platform): boolean 
   return platform === 'win32' ? one.toLowerCase() === other.toLowerCase() : one === other;
 }
 
-/** Why a daemon could not make a socket at this path. */
 function nameFault(address: string): string | undefined {
   try {
     const there = lstatSync(address, { throwIfNoEntry: false });

@@ -2,7 +2,6 @@ import { describeLosses, loadConfig } from '@wins/config';
 import { thisSystem } from '../this-system.js';
 import { missingKeys, servedNote } from './served-note.js';
 
-/** The configs of a service before and after an upgrade. */
 export interface ConfigOfService {
   /** The file that the service reads now; undefined without a service. */
   readonly before: string | undefined;

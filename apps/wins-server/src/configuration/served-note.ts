@@ -7,7 +7,6 @@ import { stateDirectoryOf } from '../state-directory.js';
 
 /** What a daemon notes of the config that it serves with, for the next one and the doctor. */
 export interface ServedNote {
-  /** Of the config that was in force last. */
   readonly served: GuardedParts;
   /** Guarded keys that went with a start, which nobody has accepted yet. */
   readonly lost: readonly GuardedKey[];

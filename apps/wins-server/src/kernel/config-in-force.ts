@@ -42,7 +42,6 @@ export class ConfigInForce implements DaemonConfig {
     return this.#readAtMs;
   }
 
-  /** Records that the daemon has started, and with which config. */
   recordStart(): void {
     const { logger, events, audit } = this.#parts;
     const { refused, loaded } = this.start;

@@ -27,7 +27,6 @@ export class FeatureSet {
     );
   }
 
-  /** Keys of the config that are read at the start alone. */
   get readAtStart(): readonly (keyof WinsConfig)[] {
     return this.#switches.flatMap(({ feature }) => feature.readAtStart ?? []);
   }
@@ -53,7 +52,6 @@ export class FeatureSet {
       : (found as unknown as FeatureView<Settings, Running>);
   }
 
-  /** Adds the services of a pipe to its server. */
   addServices(server: Server, pipe: 'main' | 'admin', callers: Callers): void {
     for (const service of this.#services) {
       if (service.pipe === pipe || service.pipe === 'both')
@@ -61,7 +59,6 @@ export class FeatureSet {
     }
   }
 
-  /** Tells the health of each feature from now on. */
   reportTo(health: Health): void {
     for (const each of this.#switches) {
       const { feature } = each;
@@ -83,7 +80,6 @@ export class FeatureSet {
     }
   }
 
-  /** Has those of a stage take their settings from another config. */
   apply(next: LoadedConfig, stage: FeatureStage): void {
     for (const each of this.#of(stage)) each.apply(each.feature.settings(next));
   }

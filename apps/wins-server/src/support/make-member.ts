@@ -1,6 +1,5 @@
 import { messageOf } from '@wins/wins-program';
 
-/** One file of a bundle, and how it is made. */
 export interface SupportMember {
   /** Its name in the archive, with the ending that says what it is. */
   readonly name: string;
@@ -10,7 +9,6 @@ export interface SupportMember {
   readonly make: () => Promise<string>;
 }
 
-/** A file of a bundle that is made. */
 export interface MadeMember {
   readonly name: string;
   readonly content: Buffer;

@@ -5,7 +5,6 @@ import { pipeOfConfig } from '../commands/running-daemon.js';
 import type { DoctorHost } from '../doctor/doctor-host.js';
 import { addressWithoutSecrets } from './cleaner.js';
 
-/** What the members of a bundle are made from. */
 export interface SupportSource {
   /** The config file that someone named. */
   readonly named: string | undefined;

@@ -8,7 +8,6 @@ import type {
 import { escapeText } from '@wins/wins-program';
 import { safeLines } from '../safe-lines.js';
 
-/** Of a checksum, enough to tell plans apart. */
 const SHOWN_DIGITS = 12;
 
 export function statusText(answer: PlanStatusResponse): string {

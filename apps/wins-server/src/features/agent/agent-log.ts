@@ -6,7 +6,6 @@ import type { Logger } from '../../kernel/log/logger.js';
 
 export const PASS_EVENT = 'plan';
 
-/** An act of the agent as it is recorded before it happens. */
 export function actDecision(act: AgentAct): Decision {
   const { source, checksum } = act;
   const plan = { verdict: 'allowed', requester: 'plan', source, checksum } as const;
@@ -67,7 +66,6 @@ export function logAgentEvent(logger: Logger, event: AgentEvent): void {
   }
 }
 
-/** Tells an event of the agent to the daemon, fact by fact. */
 export function publishAgentEvent(events: DaemonEvents, event: AgentEvent): void {
   const publish = (name: string, facts: EventFacts): void =>
     events.publish({ type: 'kept', event: name, facts });

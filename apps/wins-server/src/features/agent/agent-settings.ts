@@ -40,7 +40,6 @@ const PATHS = [
   'imageCredentialProviderBinDirectory',
 ] as const;
 
-/** Whether the agent is to run, and where. Pure. */
 export function agentSettings(
   { systemAgent, agentStrictTlsMode }: Pick<WinsConfig, 'systemAgent' | 'agentStrictTlsMode'>,
   platform: NodeJS.Platform = process.platform,

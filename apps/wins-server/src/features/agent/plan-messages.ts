@@ -146,10 +146,8 @@ export function failureText({ instruction, exitCode, stderrEnd }: FailedInstruct
 const JOIN_AGAIN =
   'it has removed this node, or was restored to a time before that joined; if that stays, "wins join --again" joins it again';
 
-/** So much of the end of standard error is in one line. */
 const SHOWN_STDERR = 200;
 
-/** A plan with these has ended. */
 const ENDED = new Set<string | undefined>(['succeeded', 'failed']);
 
 /** With these the turn of a plan comes by itself. */

@@ -12,7 +12,6 @@ const ARCHITECTURES: Readonly<Partial<Record<string, string>>> = {
   arm64: 'arm64',
 };
 
-/** Where the agent looks for images, and what of them it unpacks. */
 export function registryOptions(settings: AgentSettings, trust: FileTrust): CheckOptions {
   const { imagesDirectory, agentRegistriesFile, credentialProviders } = settings;
   const isWindows = process.platform === 'win32';

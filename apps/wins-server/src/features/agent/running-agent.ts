@@ -12,7 +12,6 @@ import type { FileTrust } from '@wins/trusted-files';
 import type { AgentSettings } from './agent-settings.js';
 import type { FileEffect } from './dry-run.js';
 
-/** Makes the error that the agent knows for a file that cannot be made. */
 export type FileFailure = (message: string, options: ErrorOptions) => Error;
 
 /** Files with permissions as a system has them; it gets told of files that could not be written as they should. */

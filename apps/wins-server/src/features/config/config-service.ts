@@ -93,19 +93,13 @@ async function reloadAnswer(
   try {
     const { loaded, change } = await reload(allowDrop);
     return {
-      File: loaded.path,
-      Rejected: false,
-      Changed: [...change.changed],
-      NeedRestart: [...change.needRestart],
-      Problems: problemMessages(loaded.warnings),
+      ...{ File: loaded.path, Rejected: false, Problems: problemMessages(loaded.warnings) },
+      ...{ Changed: [...change.changed], NeedRestart: [...change.needRestart] },
     };
   } catch (error) {
     const problems = error instanceof ConfigError ? problemMessages(error.problems) : [];
     return {
-      File: config.inForce().path,
-      Rejected: true,
-      Changed: [],
-      NeedRestart: [],
+      ...{ File: config.inForce().path, Rejected: true, Changed: [], NeedRestart: [] },
       Problems: problems.length > 0 ? problems : [failureMessage(error)],
     };
   }

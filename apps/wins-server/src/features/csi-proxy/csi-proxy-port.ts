@@ -6,7 +6,6 @@ import type { Decision } from '../../kernel/audit/decision.js';
 import type { CsiProxyState } from './decide/component-state.js';
 import type { ServiceCommand } from './decide/install-record.js';
 
-/** The service as its manager tells of it. */
 export interface ServiceFacts {
   /** Its program by its absolute path, and its arguments; undefined when the words name no program. */
   readonly command: ServiceCommand | undefined;

@@ -7,11 +7,10 @@ import { decide, type Step } from './decide/decide.js';
 import { withReasons } from './install/failures.js';
 import { nodeLook } from './install/look-at-node.js';
 import { recordFile } from './install/record-file.js';
-import { stepWork, type Perform } from './install/step-work.js';
+import { stepWork } from './install/step-work.js';
 import type { KeeperOptions } from './csi-proxy-port.js';
 import type { CsiProxyWish } from './settings/judge-settings.js';
 
-/** How often it is looked whether the service runs. */
 const LOOK_EVERY_MS = 60_000;
 
 /**
@@ -21,7 +20,7 @@ const LOOK_EVERY_MS = 60_000;
 export class Keeper implements AsyncDisposable {
   readonly #options: KeeperOptions;
   readonly #look: ReturnType<typeof nodeLook>;
-  readonly #perform: Perform;
+  readonly #perform: ReturnType<typeof stepWork>;
   readonly #closing = new AbortController();
   readonly #working: Promise<void>;
   #wish: CsiProxyWish | undefined;

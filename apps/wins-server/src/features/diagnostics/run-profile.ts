@@ -27,18 +27,15 @@ export async function startRunProfile(
 ): Promise<AsyncDisposable> {
   if (kind === 'none') return NOTHING;
   if (kind !== 'cpu' && kind !== 'heap') {
-    logger.warn(
-      { profile: kind },
-      'there is no profile of this kind in this runtime, and none is written; cpu and heap are there',
-    );
+    const found = 'there is no profile of this kind in this runtime, and none is written';
+    logger.warn({ profile: kind }, `${found}; cpu and heap are there`);
     return NOTHING;
   }
   const name = output ?? `wins.${kind}profile`;
   if (folder === undefined && !path.isAbsolute(name)) {
-    logger.error(
-      { profile: kind, name },
-      'cannot record the profile: found no folder for it that is safe; wanted an absolute name in --profile-output',
-    );
+    const wanted =
+      'found no folder for it that is safe; wanted an absolute name in --profile-output';
+    logger.error({ profile: kind, name }, `cannot record the profile: ${wanted}`);
     return NOTHING;
   }
   const file = folder === undefined ? name : path.resolve(folder, name);

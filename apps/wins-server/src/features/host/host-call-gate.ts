@@ -39,7 +39,6 @@ export interface HostCall<Answer> {
   readonly plan: (host: HostSystem) => Ask<Answer> | Promise<Ask<Answer>>;
 }
 
-/** A call of gRPC. */
 type Call = Caller & {
   readonly cancelled: boolean;
   once(event: 'cancelled', listener: () => void): unknown;

@@ -7,10 +7,8 @@ import { formatAddress, parseNetwork, type NetworkSelector } from '@wins/wins-pr
 import { FeatureError } from '../../kernel/feature-error.js';
 import type { HostCallGate } from './host-call-gate.js';
 
-/** Longest name of an adapter or network in a request. */
 const MAX_NAME_LENGTH = 256;
 
-/** How the messages spell a choice. */
 type ChoiceMessage = { readonly $case: 'Name' | 'Address'; readonly value: string } | undefined;
 
 /** What tells clients about the host. */

@@ -63,7 +63,12 @@ export function createProcessService(
           // After the answer it has no effect.
           { signal: goneSignal(call) },
         )
-        .then((process) => ({ Data: nameOf(process), Warnings: warningsOf(process) }));
+        .then((process) => {
+          const { ports } = process;
+          const why = ports?.kind === 'notNeeded' ? ports.why : undefined;
+          const Warnings = why === undefined ? [] : [`no port was opened, because ${why}`];
+          return { Data: nameOf(process), Warnings };
+        });
       respondWith(respond, started);
     },
 
@@ -196,8 +201,4 @@ function summaryOf(process: ManagedProcess, askedBy: string): ProcessSummary {
     })),
     DigestSHA256: process.sha256,
   };
-}
-
-function warningsOf({ ports }: ManagedProcess): string[] {
-  return ports?.kind === 'notNeeded' ? [`no port was opened, because ${ports.why}`] : [];
 }

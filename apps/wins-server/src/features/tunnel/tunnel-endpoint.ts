@@ -50,7 +50,6 @@ export interface OpenSession {
   readonly traffic: Readonly<TunnelTraffic>;
 }
 
-/** What the tunnel is doing, and has done since its start. */
 export interface TunnelFigures {
   /** Connections of the pipe, those included whose handshake goes on. */
   readonly connections: number;

@@ -15,7 +15,6 @@ import type { Place } from '../../kernel/admission/places.js';
 const HEADER_BYTES = 8 * 1024;
 const MOST_HEADERS = 64;
 
-/** An accepted connection as the system knows it. */
 export interface Guest {
   readonly client: ClientIdentity;
   readonly place: Place;

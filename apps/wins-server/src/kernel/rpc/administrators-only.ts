@@ -4,7 +4,6 @@ import type { Decision } from '../audit/decision.js';
 import type { Caller, Connections } from './connections.js';
 import { respondWith, rpcError, toRpcError } from './rpc-errors.js';
 
-/** Who calls, as the system knows them. */
 export interface Callers extends Pick<Connections, 'clientOf' | 'ownerOf'> {
   /** Learns of each call that is answered because an administrator made it. */
   readonly administered?: (caller: Caller) => void;

@@ -126,7 +126,6 @@ function decideWithoutWish(facts: CsiProxyFacts): Step {
   return { act: 'leave', reason: 'the config says nothing of the service, which is not ours' };
 }
 
-/** Whether the service runs a program that was put there by the daemon. */
 function isOurs({ service, record }: CsiProxyFacts): boolean {
   const program = service?.command?.program;
   if (program === undefined) return false;

@@ -10,7 +10,6 @@ const release = z
   .readonly();
 const obsoleteProgram = z.object({ path: text, sha256 }).readonly();
 
-/** Reads what the daemon has done to a node, as its state file says. */
 export const installRecord = z
   .object({
     /** The digest of the archive by version, as it was seen first. */
@@ -26,7 +25,6 @@ export const installRecord = z
   .readonly();
 
 export type ServiceCommand = z.infer<typeof command>;
-/** A release that was verified and unpacked. */
 export type StoredRelease = z.infer<typeof release>;
 /** A program that is to be removed once nothing needs it, if it is still the one that was seen. */
 export type ObsoleteProgram = z.infer<typeof obsoleteProgram>;

@@ -18,20 +18,8 @@ const MZ = Uint8Array.of(0x4d, 0x5a);
 
 type StepTo<Act extends Step['act']> = Extract<Step, { readonly act: Act }>;
 
-/** Does one step from what was found; resolves with whether this is as far as it goes for now. */
-export type Perform = (
-  step: Step,
-  facts: CsiProxyFacts,
-  wish: CsiProxyWish | undefined,
-  download: AbortSignal,
-) => Promise<boolean>;
-
 /** Makes what does the steps that are decided. */
-export function stepWork(
-  options: KeeperOptions,
-  records: RecordFile,
-  closing: AbortSignal,
-): Perform {
+export function stepWork(options: KeeperOptions, records: RecordFile, closing: AbortSignal) {
   const { trust, programMagic = MZ, onState, service: manager } = options;
   const change = serviceChange(options, records, closing);
 
@@ -99,7 +87,13 @@ export function stepWork(
     if (done.length < programs.length) throw new FeatureError('fileFailed', problems.join('; '));
   };
 
-  return async (step, facts, wish, download) => {
+  /** Does one step from what was found; resolves with whether this is as far as it goes for now. */
+  return async (
+    step: Step,
+    facts: CsiProxyFacts,
+    wish: CsiProxyWish | undefined,
+    download: AbortSignal,
+  ): Promise<boolean> => {
     const { record, service } = facts;
     const version = wish?.version ?? '';
     switch (step.act) {
