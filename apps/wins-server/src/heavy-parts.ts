@@ -5,7 +5,7 @@
 /* eslint-disable @typescript-eslint/no-require-imports */
 
 export const agent = () =>
-  require('./features/agent/start-agent.js') as typeof import('./features/agent/start-agent.js');
+  require('./features/agent/running-agent.js') as typeof import('./features/agent/running-agent.js');
 
 export const registries = () =>
   require('./features/agent/registry-options.js') as typeof import('./features/agent/registry-options.js');

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { hostname, release } from 'node:os';
 import { FeatureError } from '../kernel/feature-error.js';
-import { hostSystemErrorCode } from '../kernel/host-system/host-system-error.js';
+import { hostSystemErrorCode } from '../kernel/feature-error.js';
 import { hostSystem } from './select-host-system.js';
 
 /** These read the system that runs the tests; what there is to read differs, what it means does not. */

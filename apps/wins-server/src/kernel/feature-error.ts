@@ -1,4 +1,15 @@
-import type { HostSystemErrorCode } from './host-system/host-system-error.js';
+const HOST_CODES = {
+  notFound: true,
+  invalidArgument: true,
+  notGranted: true,
+  unavailable: true,
+  accessDenied: true,
+  notVerified: true,
+  unknown: true,
+} as const;
+
+/** Every way in which a host system refuses or fails; the list is closed. */
+export type HostSystemErrorCode = keyof typeof HOST_CODES;
 
 /** Every way in which a feature of the daemon refuses or fails; the list is closed. */
 export type FeatureErrorCode =
@@ -49,4 +60,13 @@ export class FeatureError extends Error {
 /** Whether an error is of a feature: a part in a program of its own has a class of its own, of the same name. */
 export function isFeatureError(error: unknown): error is FeatureError {
   return error instanceof Error && error.name === 'FeatureError';
+}
+
+/** The code of an error of a host system, whatever its class; undefined for any other value. */
+export function hostSystemErrorCode(error: unknown): HostSystemErrorCode | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  const { code } = error;
+  return typeof code === 'string' && Object.hasOwn(HOST_CODES, code)
+    ? (code as HostSystemErrorCode)
+    : undefined;
 }

@@ -2,9 +2,8 @@ import type { HostSystem } from '@wins/wins-program';
 import type { sendUnaryData } from '@grpc/grpc-js';
 import type { Shares } from '../../kernel/admission/shares.js';
 import type { DecidedAction, DecidingCode, Decision } from '../../kernel/audit/decision.js';
-import { FeatureError } from '../../kernel/feature-error.js';
+import { FeatureError, hostSystemErrorCode } from '../../kernel/feature-error.js';
 import type { Caller, Connections } from '../../kernel/rpc/connections.js';
-import { hostSystemErrorCode } from '../../kernel/host-system/host-system-error.js';
 import { respondWith } from '../../kernel/rpc/rpc-errors.js';
 
 /** Subjects in a record, and characters of each. */

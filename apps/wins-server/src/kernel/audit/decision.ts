@@ -1,7 +1,7 @@
 import type { EntryName, ProcessErrorCode, ProcessRule } from '@wins/process-manager';
 import type { RefusalRule } from '@wins/tcp-tunnel';
 import { escapeText, quoteText } from '@wins/wins-program';
-import type { HostSystemErrorCode } from '../host-system/host-system-error.js';
+import type { HostSystemErrorCode } from '../feature-error.js';
 import type { Flood } from './flood-gate.js';
 
 /** A rule by which the daemon refuses; the list is closed. */

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
 import { ERROR_METADATA_KEY } from '@wins/wins-api/contract';
-import type { HostSystemErrorCode } from '../host-system/host-system-error.js';
+import type { HostSystemErrorCode } from '../feature-error.js';
 import { toRpcError } from './rpc-errors.js';
 
 const rpcError = (code: ProcessErrorCode) => toRpcError(new ProcessError(code, 'what was found'));

@@ -2,8 +2,12 @@ import { Metadata, status, type sendUnaryData, type ServiceError } from '@grpc/g
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
 import { ERROR_METADATA_KEY } from '@wins/wins-api/contract';
 import { messageOf } from '@wins/wins-program';
-import { isFeatureError, type FeatureErrorCode } from '../feature-error.js';
-import { hostSystemErrorCode, type HostSystemErrorCode } from '../host-system/host-system-error.js';
+import {
+  hostSystemErrorCode,
+  isFeatureError,
+  type FeatureErrorCode,
+  type HostSystemErrorCode,
+} from '../feature-error.js';
 
 /**
  * Every error of a library and the status that a client sees. The Go client knows INVALID_ARGUMENT

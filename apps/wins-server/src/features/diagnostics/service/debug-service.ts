@@ -1,7 +1,15 @@
 import { status, type ServerWritableStream } from '@grpc/grpc-js';
+import type { ClientDescription } from '@wins/wins-program';
 import type { AuditTrail } from '../../../kernel/audit/audit-trail.js';
 import type { ManagedProcess } from '@wins/process-manager';
-import type { DebugPiece, DebugServiceServer } from '@wins/wins-api/contract';
+import type {
+  DebugClient,
+  DebugConnection,
+  DebugPiece,
+  DebugRun,
+  DebugServiceServer,
+  DebugSession,
+} from '@wins/wins-api/contract';
 import { quoteText } from '@wins/wins-program';
 import { once } from 'node:events';
 import { FeatureError } from '../../../kernel/feature-error.js';
@@ -18,7 +26,6 @@ import {
 } from '../../../kernel/rpc/administrators-only.js';
 import type { OpenSession } from '../../tunnel/tunnel-endpoint.js';
 import type { Diagnostics } from '../diagnostics.js';
-import { connectionMessage, levelMessage, runMessage, sessionMessage } from './debug-messages.js';
 
 export interface DebugSources {
   /** @throws FeatureError while the config does not want diagnosis, which may change at any time. */
@@ -61,7 +68,7 @@ export function createDebugService(
       return make();
     });
   /** Sends pieces as fast as the client takes them, then ends the call; a broken call ends the pieces. */
-  const sendPieces = async (call: Call, make: Make, act?: string): Promise<void> => {
+  const sendPieces = async (call: Call, make: Make, act?: 'debugHeap'): Promise<void> => {
     const refusal = refusalOf(callers, call, WHAT);
     if (refusal !== undefined) {
       call.emit('error', refusal);
@@ -83,7 +90,7 @@ export function createDebugService(
     }
     call.end();
   };
-  const send = (call: Call, make: Make, act?: string): void =>
+  const send = (call: Call, make: Make, act?: 'debugHeap'): void =>
     void sendPieces(call, make, act).catch((error: unknown) =>
       call.emit('error', debugError(error)),
     );
@@ -116,7 +123,8 @@ export function createDebugService(
         const named = SET_LEVELS.find((name) => name === wanted);
         if (named !== undefined) level.set(named, seconds * 1000);
         else if (wanted !== '') level.reset();
-        return levelMessage(level.now);
+        const { level: Level, until } = level.now;
+        return { Level, Until: until?.toISOString() ?? '' };
       }),
     connections: (call, respond) =>
       answer(call, respond, () => ({
@@ -146,4 +154,36 @@ function debugError(error: unknown): ReturnType<typeof toRpcError> {
   return error instanceof FeatureError && error.code === 'unavailable'
     ? rpcError(status.FAILED_PRECONDITION, error.code, error.message)
     : toRpcError(error);
+}
+
+/** A connection as it is told. */
+function connectionMessage(connection: OpenConnection): DebugConnection {
+  const { name, client, openedAt, calls, receivedBytes, sentBytes } = connection;
+  return {
+    ...{ Name: name, Client: clientMessage(client), OpenedAt: openedAt.toISOString() },
+    ...{ Calls: calls, ReceivedBytes: BigInt(receivedBytes), SentBytes: BigInt(sentBytes) },
+  };
+}
+
+function sessionMessage({ name, client, openedAt, streams, traffic }: OpenSession): DebugSession {
+  const { receivedBytes, sentBytes, pauses } = traffic;
+  return {
+    ...{ Name: name, Client: clientMessage(client), OpenedAt: openedAt.toISOString() },
+    ...{ Streams: streams, ReceivedBytes: BigInt(receivedBytes), SentBytes: BigInt(sentBytes) },
+    Pauses: BigInt(pauses),
+  };
+}
+
+/** A run as it is told: not its id, arguments or variables. */
+function runMessage(run: ManagedProcess): DebugRun {
+  const { name, mark, path, pid, state, startedAtMs, owner } = run;
+  return {
+    ...{ Name: name, Mark: mark, Path: path, PID: pid, State: state.kind },
+    ...{ StartedAt: new Date(startedAtMs).toISOString(), Owner: owner.id },
+  };
+}
+
+function clientMessage({ pid, uid, account, container }: ClientDescription): DebugClient {
+  const Account = account ?? (uid === undefined ? '' : String(uid));
+  return { PID: pid ?? 0, Account, Container: container ?? '' };
 }

@@ -7,7 +7,7 @@ import type { HostSystem, RouteEntry } from '@wins/wins-program';
 import assert from 'node:assert/strict';
 import { hostname, networkInterfaces } from 'node:os';
 import { inspect } from 'node:util';
-import type { HostSystemErrorCode } from '../host-system-error.js';
+import type { HostSystemErrorCode } from '../../feature-error.js';
 
 /** A host system under the contract. */
 export interface HostSystemSubject {
