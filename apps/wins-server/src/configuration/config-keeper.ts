@@ -52,11 +52,8 @@ export class ConfigKeeper implements AsyncDisposable {
       // This daemon goes back to what it keeps; what deliveries kept was for the daemon before.
       await forgetReplaced(wanted.path);
     } catch (err) {
-      const fields = { err, config: wanted.path };
-      logger.warn(
-        fields,
-        'cannot keep the config in force: a start finds nothing when the file is wrong',
-      );
+      const lost = 'a start finds nothing when the file is wrong';
+      logger.warn({ err, config: wanted.path }, `cannot keep the config in force: ${lost}`);
     }
   }
 }

@@ -6,6 +6,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';
 import { daemonPlaces, type DaemonPlace, type JudgingOptions } from './daemon-places.js';
+import { describeDistrust } from './judge-pipes.js';
 
 /** Windows makes no folder with a longer path; what is in it needs the rest. */
 const LONGEST_ON_WINDOWS = 200;
@@ -40,11 +41,11 @@ export function judgeOwnFolders(
   const { platform, host } = options;
   const { directory } = config.audit;
   const { mode, watchingPath } = config.upgrade;
-  const expected = platform === 'win32' ? 'an absolute path with a drive' : 'an absolute path';
+  const wanted = platform === 'win32' ? 'an absolute path with a drive' : 'an absolute path';
   const faults: JudgedValue[] = [];
   const relative = (keyPath: string, value: string): void => {
     const found = `${quoteText(value)}, which is relative to wherever the daemon is started`;
-    faults.push({ severity: 'error', keyPath, found, expected });
+    faults.push({ severity: 'error', keyPath, found, expected: wanted });
   };
   if (mode === 'watching' && absolutePath(watchingPath, platform) === undefined)
     relative('upgrade.watchingPath', watchingPath);
@@ -57,19 +58,15 @@ export function judgeOwnFolders(
     if (fault === undefined || faults.some((other) => other.keyPath === keyPath)) continue;
     const value = keyPath === 'listen' ? config.listen : (directory ?? '');
     const found = `${quoteText(value, { maxLength: 80 })}: ${what} cannot be: ${fault}`;
-    const wanted = keyPath === 'listen' ? 'another pipe name' : 'another folder';
-    faults.push({ severity: 'error', keyPath, found, expected: wanted });
+    const expected = keyPath === 'listen' ? 'another pipe name' : 'another folder';
+    faults.push({ severity: 'error', keyPath, found, expected });
   }
   if (faults.length > 0 || directory === undefined || host === undefined) return faults;
   const distrust = distrustOf(auditDirectoryOf(config), host);
   if (distrust === undefined) return faults;
-  const found = `${quoteText(directory)}: ${[`${quoteText(distrust.path)}: ${distrust.found}`, distrust.remedy].filter(Boolean).join('; ')}`;
-  return [
-    {
-      ...{ severity: 'error', keyPath: 'audit.directory', found },
-      expected: 'a folder in which no one else can write',
-    },
-  ];
+  const found = `${quoteText(directory)}: ${describeDistrust(distrust)}`;
+  const expected = 'a folder in which no one else can write';
+  return [{ severity: 'error', keyPath: 'audit.directory', found, expected }];
 }
 
 function placeFault(folder: DaemonPlace['folder'], platform: NodeJS.Platform): string | undefined {

@@ -97,11 +97,11 @@ function folderFault(address: string, trust: FileTrust): string | undefined {
   try {
     // A daemon makes the folder of its socket, and none above it.
     lstatSync(path.posix.dirname(folder));
-    return describe(
-      lstatSync(folder, { throwIfNoEntry: false }) === undefined
-        ? trust.distrustOfPrivateFolder(folder)
-        : trust.distrustOfFolder(folder),
-    );
+    const isThere = lstatSync(folder, { throwIfNoEntry: false }) !== undefined;
+    const distrust = isThere
+      ? trust.distrustOfFolder(folder)
+      : trust.distrustOfPrivateFolder(folder);
+    return distrust && describeDistrust(distrust);
   } catch (error) {
     const code = error instanceof TrustedFileError ? error.code : errnoOf(error);
     const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
@@ -109,8 +109,8 @@ function folderFault(address: string, trust: FileTrust): string | undefined {
   }
 }
 
-function describe(distrust: Distrust | undefined): string | undefined {
-  if (distrust === undefined) return undefined;
+/** Says who else could write where, and what to do about it. */
+export function describeDistrust(distrust: Distrust): string {
   const { path: at, found, remedy } = distrust;
   return [`${quoteText(at)}: ${found}`, remedy].filter(Boolean).join('; ');
 }

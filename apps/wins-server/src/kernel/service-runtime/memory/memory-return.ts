@@ -81,18 +81,18 @@ export class MemoryPolicy {
   }
 }
 
-export interface MemoryEffects {
-  /** Collects all garbage at once. Default: V8's own collection; 3 to 21 ms for the heap of a daemon. */
-  readonly collect?: (() => void) | undefined;
-  /** Gives to the system what is free in the C library. Default: nothing; not every system needs it. */
-  readonly trim?: (() => void) | undefined;
-}
-
 /**
  * Gives memory back that the daemon no longer needs. V8 collects when there is more to do, and the C library keeps what is freed:
  * after an attack, or much honest work, a quiet daemon would keep for days what it left. Disposing ends it; it keeps nothing alive.
  */
-export function returnMemory({ collect = collector(), trim }: MemoryEffects): Disposable {
+export function returnMemory({
+  collect = collector(),
+  trim,
+}: {
+  readonly collect?: (() => void) | undefined;
+  /** Gives to the system what is free in the C library; not every system needs it. */
+  readonly trim?: (() => void) | undefined;
+}): Disposable {
   const policy = new MemoryPolicy(residentBytes() ?? Infinity);
   let before = performance.eventLoopUtilization();
   let timer: NodeJS.Timeout | undefined;
