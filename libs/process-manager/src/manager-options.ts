@@ -105,38 +105,43 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
       'cannot create a process manager: found no host; wanted jobObjectProcessHost of @wins/windows-host, posixProcessHost of @wins/linux-host, or another',
     );
   }
-  const maxProcesses = checked('maxProcesses', options.maxProcesses ?? 256, 1, 65_536);
+  const numbers = numbersOf(options);
+  const { howToAllow, portOpener } = options;
   return {
+    ...numbers,
     allowed: [...options.allowed],
-    ...(options.howToAllow !== undefined && { howToAllow: options.howToAllow }),
+    ...(howToAllow !== undefined && { howToAllow }),
     stateDirectory,
     environment: options.environment ?? process.env,
     processEnvironment: options.processEnvironment ?? {},
     host: hostOf(options.host),
-    ...(options.portOpener !== undefined && { portOpener: options.portOpener }),
-    graceMs: checked('graceMs', options.graceMs ?? 10_000, 0, MAX_TIMER_MS),
-    leaseTimeoutMs: checked('leaseTimeoutMs', options.leaseTimeoutMs ?? 30_000, 1, MAX_TIMER_MS),
-    lingerMs: checked('lingerMs', options.lingerMs ?? 60_000, 0, MAX_TIMER_MS),
-    firstReaderMs: checked('firstReaderMs', options.firstReaderMs ?? 10_000, 0, MAX_TIMER_MS),
-    maxBufferedBytes: checked(
-      'maxBufferedBytes',
-      options.maxBufferedBytes ?? 1024 * 1024,
-      1,
-      2 ** 30,
-    ),
-    maxProcesses,
-    places: options.places ?? placesFor(maxProcesses),
-    maxExecutableBytes: checked(
-      'maxExecutableBytes',
-      options.maxExecutableBytes ?? MAX_EXECUTABLE_BYTES,
-      1,
-      Number.MAX_SAFE_INTEGER,
-    ),
+    ...(portOpener !== undefined && { portOpener }),
+    places: options.places ?? placesFor(numbers.maxProcesses),
     onDecision: onDecision === undefined ? () => undefined : refusingUnrecorded(onDecision),
     // In a microtask of its own, so that an error of a listener cannot stop a supervision half-way.
     onEvent:
       onEvent === undefined ? () => undefined : (event) => queueMicrotask(() => onEvent(event)),
   };
+}
+
+/** The default of each number, the least and the most that it may be. */
+const NUMBERS = {
+  maxProcesses: [256, 1, 65_536],
+  graceMs: [10_000, 0, MAX_TIMER_MS],
+  leaseTimeoutMs: [30_000, 1, MAX_TIMER_MS],
+  lingerMs: [60_000, 0, MAX_TIMER_MS],
+  firstReaderMs: [10_000, 0, MAX_TIMER_MS],
+  maxBufferedBytes: [1024 * 1024, 1, 2 ** 30],
+  maxExecutableBytes: [MAX_EXECUTABLE_BYTES, 1, Number.MAX_SAFE_INTEGER],
+} as const;
+
+function numbersOf(options: ProcessManagerOptions): Record<keyof typeof NUMBERS, number> {
+  const entries = Object.entries(NUMBERS).map(([name, [fallback, min, max]]) => {
+    const value = options[name as keyof typeof NUMBERS] ?? fallback;
+    if (Number.isSafeInteger(value) && value >= min && value <= max) return [name, value];
+    throw invalid(name, String(value), `a whole number from ${min} to ${max}`);
+  });
+  return Object.fromEntries(entries) as Record<keyof typeof NUMBERS, number>;
 }
 
 function placesFor(most: number): RunPlaces {
@@ -167,11 +172,6 @@ function refusingUnrecorded(onDecision: OnDecision): OnDecision {
 function throwUnrecorded(cause: unknown): never {
   const found = messageOf(cause);
   throw new ProcessError('auditUnavailable', `cannot record the decision: ${found}`, { cause });
-}
-
-function checked(name: string, value: number, min: number, max: number): number {
-  if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
-  throw invalid(name, String(value), `a whole number from ${min} to ${max}`);
 }
 
 function invalid(name: string, found: string, wanted: string): ProcessError {

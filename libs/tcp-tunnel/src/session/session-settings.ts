@@ -37,18 +37,6 @@ export interface TunnelOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The numbers of a session, complete. A tick is the session's only clock. */
-export interface SessionSettings {
-  readonly tickMs: number;
-  readonly silenceTimeoutMs: number;
-  readonly syncIntervalMs: number;
-  readonly halfClosedIdleMs: number;
-  readonly heldEndIdleMs: number;
-  readonly stoppedReaderMs: number;
-  readonly untoldIdleMs: number;
-  readonly flow: FlowLimits;
-}
-
 const DEFAULTS = {
   tickMs: 5_000,
   silenceTimeoutMs: 60_000,
@@ -60,11 +48,12 @@ const DEFAULTS = {
   closeTimeoutMs: 1_000,
 } as const;
 
-/**
- * Fills and checks the options.
- *
- * @throws {TunnelError} `invalidOption` for a number that is not a positive integer.
- */
+/** The numbers of a session, complete. A tick is the session's only clock. */
+export type SessionSettings = { readonly flow: FlowLimits } & Readonly<
+  Record<Exclude<keyof typeof DEFAULTS, 'closeTimeoutMs'>, number>
+>;
+
+/** Fills and checks the options. @throws {TunnelError} `invalidOption` for a number that is not a positive integer. */
 export function completeOptions(
   options: TunnelOptions & { readonly heldEndIdleMs?: number; readonly untoldIdleMs?: number },
 ): SessionSettings & { readonly closeTimeoutMs: number } {

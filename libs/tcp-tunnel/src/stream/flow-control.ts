@@ -1,51 +1,38 @@
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** The numbers of flow control, in bytes. */
-export interface FlowLimits {
+/** The limits that sessions run with, in bytes. */
+export const DEFAULT_FLOW_LIMITS = {
   /** A stream that holds more asks its peer to pause, while the session as a whole has room. */
-  readonly pauseAboveBytes: number;
-  /** A paused stream that holds less lets its peer go on. */
-  readonly resumeBelowBytes: number;
-  /** What all streams of a session may hold together before each gets a smaller share. */
-  readonly sharedBufferBytes: number;
-  /** The share that every stream keeps however full the session is. */
-  readonly leastShareBytes: number;
-  /** A peer that sends this much after a Pause gets another one. */
-  readonly repeatPauseBytes: number;
-  /** A stream that holds more is reset: its peer does not honour Pause. */
-  readonly streamCapBytes: number;
-  /** Above this a stream that holds more than its least share is reset when it receives more. */
-  readonly sessionCapBytes: number;
-  /** Sources are not read while this much waits in the WebSocket. */
-  readonly inFlightBytes: number;
-  /** While less waits in all streams of a session, each may have a second read of its source wait. */
-  readonly sendAheadBytes: number;
-  /** The bytes that a session sends before its large messages rest, while another stream sends small ones. */
-  readonly turnBytes: number;
-  /** The same while none does. */
-  readonly loneTurnBytes: number;
-  /** A message up to this size never rests: it belongs to an interactive stream. */
-  readonly sparseBytes: number;
-  /** A session with more than this unsent ends: the peer makes us answer and reads nothing. */
-  readonly unsentCapBytes: number;
-}
-
-export const DEFAULT_FLOW_LIMITS: FlowLimits = {
   pauseAboveBytes: 2 * MIB,
+  /** A paused stream that holds less lets its peer go on. */
   resumeBelowBytes: 256 * KIB,
+  /** What all streams of a session may hold together before each gets a smaller share. */
   sharedBufferBytes: 24 * MIB,
+  /** The share that every stream keeps however full the session is. */
   leastShareBytes: 64 * KIB,
+  /** A peer that sends this much after a Pause gets another one. */
   repeatPauseBytes: 512 * KIB,
+  /** A stream that holds more is reset: its peer does not honour Pause. */
   streamCapBytes: 16 * MIB,
+  /** Above this a stream that holds more than its least share is reset when it receives more. */
   sessionCapBytes: 128 * MIB,
+  /** Sources are not read while this much waits in the WebSocket. */
   inFlightBytes: MIB,
+  /** While less waits in all streams of a session, each may have a second read of its source wait. */
   sendAheadBytes: 4 * MIB,
+  /** The bytes that a session sends before its large messages rest, while another stream sends small ones. */
   turnBytes: 512 * KIB,
+  /** The same while none does. */
   loneTurnBytes: 4 * MIB,
+  /** A message up to this size never rests: it belongs to an interactive stream. */
   sparseBytes: 4 * KIB,
+  /** A session with more than this unsent ends: the peer makes us answer and reads nothing. */
   unsentCapBytes: 8 * MIB,
-};
+} as const;
+
+/** The numbers of flow control, in bytes; see {@link DEFAULT_FLOW_LIMITS}. */
+export type FlowLimits = Readonly<Record<keyof typeof DEFAULT_FLOW_LIMITS, number>>;
 
 /**
  * What all streams of one session hold together. Each stream may hold as much as is still free, between the least
