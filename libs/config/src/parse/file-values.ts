@@ -217,13 +217,9 @@ class FileReader {
   #keyText({ key }: Entry, path: string): string | undefined {
     const isMerge = isScalar(key) && key.type === 'PLAIN' && key.value === '<<';
     if (isScalar(key) && typeof key.value === 'string' && !isMerge) return key.value;
-    this.#source.report.error({
-      code: 'unsupported',
-      keyPath: path,
-      offset: offsetOf(key),
-      found: isMerge ? 'the merge key "<<"' : `${describe(key)} as a key`,
-      expected: 'the keys themselves',
-    });
+    const found = isMerge ? 'the merge key "<<"' : `${describe(key)} as a key`;
+    const [offset, expected] = [offsetOf(key), 'the keys themselves'];
+    this.#source.report.error({ code: 'unsupported', keyPath: path, offset, found, expected });
     return undefined;
   }
 

@@ -114,13 +114,9 @@ function reportSamePipe(
   report: ProblemReport,
 ): void {
   if (pipeNameOf(listen) !== pipeNameOf(proxy)) return;
-  report.error({
-    code: 'wrongValue',
-    keyPath: 'proxy',
-    offset: (places.get('proxy') ?? places.get('listen'))?.offset,
-    found: 'the pipe that "listen" names',
-    expected: 'another pipe name',
-  });
+  const offset = (places.get('proxy') ?? places.get('listen'))?.offset;
+  const [found, expected] = ['the pipe that "listen" names', 'another pipe name'];
+  report.error({ code: 'wrongValue', keyPath: 'proxy', offset, found, expected });
 }
 
 /** Windows compares names without regard to case; no one needs two that differ in nothing else. */
@@ -156,13 +152,9 @@ function warnAboutContent(
   if (processPaths.length === 0) {
     const keyPath = 'white_list.processPaths';
     const offset = places.get(keyPath)?.offset;
-    report.warning({
-      code: 'noWhiteList',
-      keyPath,
-      offset,
-      found: 'no program, so nothing may run',
-      expected: 'the paths of the programs that containers may run',
-    });
+    const expected = 'the paths of the programs that containers may run';
+    const found = 'no program, so nothing may run';
+    report.warning({ code: 'noWhiteList', keyPath, offset, found, expected });
   }
   warnAboutRepeats(
     processPaths.map(({ path }) => path),
@@ -175,9 +167,7 @@ function warnAboutContent(
   const watchingPath = places.get('upgrade.watchingPath');
   if (watchingPath !== undefined && !places.has('upgrade.mode'))
     report.warning({
-      code: 'noEffect',
-      keyPath: 'upgrade.watchingPath',
-      offset: watchingPath.offset,
+      ...{ code: 'noEffect', keyPath: 'upgrade.watchingPath', offset: watchingPath.offset },
       found: 'a path to watch without "mode: watching", so nothing is watched',
       expected: 'upgrade.mode beside it',
     });
@@ -196,11 +186,8 @@ function warnAboutRepeats(
     if (first === undefined) seen.set(entry, index);
     else
       report.warning({
-        code: 'duplicateEntry',
-        keyPath,
-        offset: places.get(keyPath)?.offset,
-        found: `the same entry as ${listPath}[${first}]`,
-        expected: 'each entry once',
+        ...{ code: 'duplicateEntry', keyPath, offset: places.get(keyPath)?.offset },
+        ...{ found: `the same entry as ${listPath}[${first}]`, expected: 'each entry once' },
       });
   }
 }

@@ -13,19 +13,12 @@ export const SETTING_NAMES = {
 } as const satisfies Partial<Record<keyof FileContent, keyof WinsConfig>>;
 
 /** Keys of sections whose values are places of this host: {@link onSystemDrive} says which. Rules of the whitelist are as written. */
-const PLACES: ReadonlySet<string> = new Set([
-  'workDirectory',
-  'localPlanDirectory',
-  'appliedPlanDirectory',
-  'connectionInfoFile',
-  'imagesDirectory',
-  'agentRegistriesFile',
-  'kubeletPath',
-  'path',
-  'certFilePath',
-  'watchingPath',
-  'directory',
-]);
+const PLACES: ReadonlySet<string> = new Set(
+  (
+    'workDirectory localPlanDirectory appliedPlanDirectory connectionInfoFile imagesDirectory ' +
+    'agentRegistriesFile kubeletPath path certFilePath watchingPath directory'
+  ).split(' '),
+);
 
 /**
  * Names the checked content of a file as the program does, and completes it. What is not changed here is handed on as it is: a key that the

@@ -83,13 +83,8 @@ export function readYaml(source: string | Uint8Array, file: string): YamlSource 
 function refuseControlCharacters(text: string, report: ProblemReport): void {
   // eslint-disable-next-line no-control-regex -- these are what is looked for
   for (const match of text.matchAll(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/g)) {
-    const found = quote(match[0]);
-    report.error({
-      code: 'controlCharacter',
-      offset: match.index,
-      found,
-      expected: 'printable text',
-    });
+    const [found, expected] = [quote(match[0]), 'printable text'];
+    report.error({ code: 'controlCharacter', offset: match.index, found, expected });
   }
   report.throwIfBroken();
 }
@@ -107,12 +102,9 @@ function tokenize(text: string, report: ProblemReport): CST.Token[] {
     // More would not be told, and each would become an error object.
     if (faults > MAX_PROBLEMS) break;
     if (parser.stack.filter((token) => 'items' in token).length <= MAX_DEPTH) continue;
-    report.error({
-      code: 'tooDeep',
-      offset: Math.min(parser.offset, text.length),
-      found: `more than ${MAX_DEPTH} levels`,
-      expected: `at most ${MAX_DEPTH} levels`,
-    });
+    const offset = Math.min(parser.offset, text.length);
+    const [found, expected] = [`more than ${MAX_DEPTH} levels`, `at most ${MAX_DEPTH} levels`];
+    report.error({ code: 'tooDeep', offset, found, expected });
     report.throwIfBroken();
   }
   tokens.push(...parser.end());
@@ -121,13 +113,8 @@ function tokenize(text: string, report: ProblemReport): CST.Token[] {
   const [, ...others] = tokens.filter((token) => token.type === 'document');
   const second = others.find(({ value }) => value !== undefined);
   if (second !== undefined) {
-    const expected = 'one document';
-    report.error({
-      code: 'multipleDocuments',
-      offset: second.offset,
-      found: 'a second document',
-      expected,
-    });
+    const [found, expected] = ['a second document', 'one document'];
+    report.error({ code: 'multipleDocuments', offset: second.offset, found, expected });
     report.throwIfBroken();
   }
   return tokens;
@@ -154,20 +141,15 @@ function compose(
   );
   for (const { code, pos, message } of errors) {
     if (code === 'BAD_DQ_ESCAPE') continue;
-    report.error({
-      code: 'syntax',
-      offset: Math.min(pos[0], text.length),
-      found: `text that is neither YAML nor JSON (${message})`,
-      expected: 'YAML or JSON',
-    });
+    const found = `text that is neither YAML nor JSON (${message})`;
+    const offset = Math.min(pos[0], text.length);
+    report.error({ code: 'syntax', offset, found, expected: 'YAML or JSON' });
   }
-  for (const { pos, message } of document?.warnings ?? [])
-    report.error({
-      code: 'unsupported',
-      offset: Math.min(pos[0], text.length),
-      found: `YAML beyond plain values (${message})`,
-      expected: 'a value without a tag',
-    });
+  for (const { pos, message } of document?.warnings ?? []) {
+    const found = `YAML beyond plain values (${message})`;
+    const offset = Math.min(pos[0], text.length);
+    report.error({ code: 'unsupported', offset, found, expected: 'a value without a tag' });
+  }
   return document;
 }
 

@@ -106,25 +106,16 @@ export class ProblemReport {
   }
 
   #add(severity: ConfigProblem['severity'], finding: Finding): void {
-    const { offset, keyPath = '', code, found, expected, nearestKey, nextStep } = finding;
+    const { offset, keyPath = '', nearestKey, ...facts } = finding;
     const problem = describeProblem({
-      severity,
-      code,
-      file: this.#file,
+      ...{ severity, file: this.#file, keyPath, ...facts },
       ...(offset === undefined ? {} : this.place(offset)),
-      keyPath,
-      found,
-      expected,
       ...(nearestKey === undefined ? {} : { nearestKey }),
-      nextStep,
     });
     this.#problems.push({ offset: offset ?? Number.MAX_SAFE_INTEGER, problem });
     if (this.#problems.length !== MAX_PROBLEMS) return;
-    this.error({
-      code: 'tooManyProblems',
-      found: `${MAX_PROBLEMS} problems, and stopped reading`,
-      expected: 'a configuration file',
-    });
+    const tooMany = `${MAX_PROBLEMS} problems, and stopped reading`;
+    this.error({ code: 'tooManyProblems', found: tooMany, expected: 'a configuration file' });
     this.throwIfBroken();
   }
 }

@@ -1,14 +1,7 @@
 /** Accounts that may command a host: SYSTEM, administrators, and owners of what they made. */
-const TRUSTED: ReadonlySet<string> = new Set([
-  'S-1-5-18',
-  'S-1-5-32-544',
-  'S-1-3-0',
-  'S-1-3-1',
-  'S-1-3-4',
-  'LA',
-  'DA',
-  'EA',
-]);
+const TRUSTED: ReadonlySet<string> = new Set(
+  'S-1-5-18 S-1-5-32-544 S-1-3-0 S-1-3-1 S-1-3-4 LA DA EA'.split(' '),
+);
 
 /** Groups that people write by mistake, in words. */
 const GROUPS: ReadonlyMap<string, string> = new Map([
