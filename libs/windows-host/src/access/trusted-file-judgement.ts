@@ -2,13 +2,7 @@ import { quoteText } from '@wins/wins-program';
 import { handleSecurity } from './file-security.js';
 import { call } from '../win32/calls/call.js';
 import { openFile } from '../win32/files.js';
-import {
-  FILE_FLAG_BACKUP_SEMANTICS,
-  FILE_FLAG_OPEN_REPARSE_POINT,
-  FILE_READ_ATTRIBUTES,
-  kernel32,
-  READ_CONTROL,
-} from '../win32/kernel32.js';
+import * as win32 from '../win32/kernel32.js';
 import { BY_HANDLE_FILE_INFORMATION } from '../win32/structures.js';
 import { systemError } from '../windows-error.js';
 import type { Distrust, TrustRule } from '@wins/trusted-files';
@@ -38,10 +32,10 @@ export interface FileFacts {
 export function readFileFacts(path: string): FileFacts {
   const tried = `looked at ${quoteText(path)}`;
   using file = openFile(tried, path, {
-    access: READ_CONTROL | FILE_READ_ATTRIBUTES,
-    flags: FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT,
+    access: win32.READ_CONTROL | win32.FILE_READ_ATTRIBUTES,
+    flags: win32.FILE_FLAG_BACKUP_SEMANTICS | win32.FILE_FLAG_OPEN_REPARSE_POINT,
   });
-  const { GetFileInformationByHandle, GetFinalPathNameByHandleW } = kernel32;
+  const { GetFileInformationByHandle, GetFinalPathNameByHandleW } = win32.kernel32;
   const information = BY_HANDLE_FILE_INFORMATION.create({});
   call(tried, GetFileInformationByHandle, file.value, information);
   const { dwFileAttributes } = BY_HANDLE_FILE_INFORMATION.read(information);

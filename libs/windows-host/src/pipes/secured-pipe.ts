@@ -1,12 +1,6 @@
 import { processAccount, type ProcessAccount } from '../access/process-account.js';
 import { unlessFails, WindowsError, withNodeCode, type NodeCode } from '../windows-error.js';
-import {
-  kernel32,
-  type Handle,
-  FILE_FLAG_FIRST_PIPE_INSTANCE,
-  FILE_FLAG_OVERLAPPED,
-  PIPE_REJECT_REMOTE_CLIENTS,
-} from '../win32/kernel32.js';
+import * as win32 from '../win32/kernel32.js';
 import {
   type EndpointEvents,
   type PipeEndpoint,
@@ -46,11 +40,11 @@ export interface PipeClient {
 }
 
 /** Who opened this instance; `undefined` when it has gone before it could be asked for. */
-function pipeClient(pipe: Handle): PipeClient | undefined {
+function pipeClient(pipe: win32.Handle): PipeClient | undefined {
   const pid: [number] = [0];
-  if (kernel32.GetNamedPipeClientProcessId(pipe, pid) === 0) return undefined;
+  if (win32.kernel32.GetNamedPipeClientProcessId(pipe, pid) === 0) return undefined;
   const session: [number] = [0];
-  const hasSession = kernel32.GetNamedPipeClientSessionId(pipe, session) !== 0;
+  const hasSession = win32.kernel32.GetNamedPipeClientSessionId(pipe, session) !== 0;
   return {
     pid: pid[0],
     session: hasSession ? session[0] : undefined,
@@ -124,7 +118,7 @@ class ServedPipe implements PipeEndpoint {
 
   /** When it throws half way, `close` undoes what is done. */
   open(wanted: string): void {
-    const first = this.#instance(FILE_FLAG_FIRST_PIPE_INSTANCE, ...OF_FIRST);
+    const first = this.#instance(win32.FILE_FLAG_FIRST_PIPE_INSTANCE, ...OF_FIRST);
     this.#serve(first, (instance) => this.#verify(instance, wanted));
     while (this.#ends.length < WAITING_INSTANCES) this.#serve(this.#instance(0, OF_OTHERS));
   }
@@ -165,11 +159,11 @@ class ServedPipe implements PipeEndpoint {
           const next = this.#create(0);
           this.#handOver(instance);
           instance = next;
-        } else kernel32.DisconnectNamedPipe(instance.value);
+        } else win32.kernel32.DisconnectNamedPipe(instance.value);
         backoff.reset();
       } catch (error) {
         this.#events.failed(error);
-        kernel32.DisconnectNamedPipe(instance.value);
+        win32.kernel32.DisconnectNamedPipe(instance.value);
         await backoff.wait(this.#closing.signal).catch(() => undefined);
       }
     }
@@ -202,10 +196,10 @@ class ServedPipe implements PipeEndpoint {
   #create(flags: number): OwnedHandle {
     const handle = call(
       `made the pipe ${this.#address}`,
-      kernel32.CreateNamedPipeW,
+      win32.kernel32.CreateNamedPipeW,
       this.#address,
-      PIPE_ACCESS_DUPLEX | FILE_FLAG_OVERLAPPED | flags,
-      PIPE_REJECT_REMOTE_CLIENTS,
+      PIPE_ACCESS_DUPLEX | win32.FILE_FLAG_OVERLAPPED | flags,
+      win32.PIPE_REJECT_REMOTE_CLIENTS,
       PIPE_UNLIMITED_INSTANCES,
       SENT_BYTES,
       RECEIVED_BYTES,

@@ -6,15 +6,7 @@ import { processAccount } from '../access/process-account.js';
 import { socketOfPipe } from '../pipes/pipe-socket.js';
 import { call, OwnedHandle } from '../win32/calls/call.js';
 import { openFile } from '../win32/files.js';
-import {
-  FILE_FLAG_FIRST_PIPE_INSTANCE,
-  FILE_FLAG_OVERLAPPED,
-  GENERIC_READ,
-  GENERIC_WRITE,
-  kernel32,
-  PIPE_REJECT_REMOTE_CLIENTS,
-  SECURITY_SQOS_PRESENT,
-} from '../win32/kernel32.js';
+import * as win32 from '../win32/kernel32.js';
 
 const PIPE_ACCESS_INBOUND = 1;
 const BUFFER_BYTES = 65_536;
@@ -40,10 +32,10 @@ export function openOutputPipe(): OutputPipe {
   const descriptor = descriptorFromText(`D:P(A;;GA;;;SY)(A;;GA;;;BA)(A;;GA;;;${user})`);
   const server = call(
     tried,
-    kernel32.CreateNamedPipeW,
+    win32.kernel32.CreateNamedPipeW,
     name,
-    PIPE_ACCESS_INBOUND | FILE_FLAG_OVERLAPPED | FILE_FLAG_FIRST_PIPE_INSTANCE,
-    PIPE_REJECT_REMOTE_CLIENTS,
+    PIPE_ACCESS_INBOUND | win32.FILE_FLAG_OVERLAPPED | win32.FILE_FLAG_FIRST_PIPE_INSTANCE,
+    win32.PIPE_REJECT_REMOTE_CLIENTS,
     1,
     BUFFER_BYTES,
     BUFFER_BYTES,
@@ -52,10 +44,10 @@ export function openOutputPipe(): OutputPipe {
   );
   using ours = new OwnedHandle(server);
   const childEnd = openFile(tried, name, {
-    access: GENERIC_WRITE,
+    access: win32.GENERIC_WRITE,
     share: 0,
     security: securityAttributes(undefined, true),
-    flags: SECURITY_SQOS_PRESENT,
+    flags: win32.SECURITY_SQOS_PRESENT,
   });
   try {
     return { stream: socketOfPipe(ours, false), childEnd };
@@ -68,7 +60,7 @@ export function openOutputPipe(): OutputPipe {
 /** An inheritable handle of the device that is always empty and takes everything; the caller closes it. @throws WindowsError */
 export function openNullDevice(): OwnedHandle {
   return openFile('opened the null device', '\\\\.\\NUL', {
-    access: GENERIC_READ | GENERIC_WRITE,
+    access: win32.GENERIC_READ | win32.GENERIC_WRITE,
     security: securityAttributes(undefined, true),
   });
 }
