@@ -1,13 +1,9 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
 import type { CallOptions } from './call-options.js';
-import { HnsServiceService } from './gen/hns.js';
-import type { HnsNetwork } from './gen/hns.js';
-import { HostServiceService } from './gen/host.js';
-import type { HostVersion } from './gen/host.js';
-import { NetworkServiceService } from './gen/network.js';
-import type { NetworkAdapter } from './gen/network.js';
-import { RouteServiceService } from './gen/route.js';
-import type { Route } from './gen/route.js';
+import { HnsServiceService, type HnsNetwork } from './gen/hns.js';
+import { HostServiceService, type HostVersion } from './gen/host.js';
+import { NetworkServiceService, type NetworkAdapter } from './gen/network.js';
+import { RouteServiceService, type Route } from './gen/route.js';
 
 /** Selects an adapter or an HNS network, by its name or by an address of it. */
 export type NetworkSelector = { readonly name: string } | { readonly address: string };

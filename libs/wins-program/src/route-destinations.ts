@@ -5,8 +5,8 @@ import {
   networkOf,
   parseNetwork,
   unroutableReason,
+  type IpNetwork,
 } from './ip-network.js';
-import type { IpNetwork } from './ip-network.js';
 
 /** How many destinations one call about routes may name. */
 const MAX_ROUTE_DESTINATIONS = 256;
