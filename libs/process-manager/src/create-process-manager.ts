@@ -16,7 +16,7 @@ import {
 } from './judge-start.js';
 import { type AllowedExecutable, stagedPathsOf } from './policy/executable-policy.js';
 import { minimalEnvironment } from './policy/child-environment.js';
-import { processNameKey } from './policy/parsed-path.js';
+import { nameKey } from './policy/parsed-path.js';
 import { ProcessError } from './process-error.js';
 import type { ProcessManager, StartOptions } from './process-manager.js';
 import { copyVerified, type StagedBinary } from './staging/staged-binary.js';
@@ -91,7 +91,7 @@ class RunManager implements ProcessManager {
     // Elsewhere the one of the system will do: its files belong to the users who made them.
     if (dialect === 'windows') host.ensurePrivateDirectory(temporaryDirectory);
     this.#minimal = minimalEnvironment({ dialect, own: environment, temporaryDirectory });
-    const keyOf = (name: string): string => processNameKey(name, dialect);
+    const keyOf = (name: string): string => nameKey(name, dialect);
     this.#records = new RunRecords(stateDirectory);
     this.#registry = new RunRegistry(keyOf, options.lingerMs, maxProcesses);
     this.#names = new RunNames(keyOf, maxProcesses);

@@ -80,3 +80,11 @@ function escapeCharacter(character: string): string {
 function escapeUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
+
+/**
+ * Lower-cases A to Z and nothing else, to compare names: full case folding would make U+212A (Kelvin) a `k`, and another file would
+ * pass for the listed one.
+ */
+export function foldAscii(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}

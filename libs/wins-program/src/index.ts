@@ -23,7 +23,14 @@ export {
 } from './names.js';
 export type { Answer, CommandHandler, CommandSurroundings, Show } from './answer.js';
 export { errnoOf, messageOf } from './errno-of.js';
-export { escapeJson, escapeText, hasInvisible, quoteText, type TextLimit } from './escape-text.js';
+export {
+  escapeJson,
+  escapeText,
+  foldAscii,
+  hasInvisible,
+  quoteText,
+  type TextLimit,
+} from './escape-text.js';
 export { EXIT } from './exit-codes.js';
 export type {
   HnsNetwork,

@@ -1,5 +1,5 @@
 import { quoteText, RUN_MARKER_VARIABLE } from '@wins/wins-program';
-import { type PathDialect, foldAscii } from './parsed-path.js';
+import { nameKey, type PathDialect } from './parsed-path.js';
 import { ProcessError, type ProcessRule } from '../process-error.js';
 import path from 'node:path';
 
@@ -34,15 +34,14 @@ export function childEnvironment(request: ChildEnvironmentRequest): Record<strin
     if (dialect === 'windows' && /[^ -~]/.test(name)) {
       throw invalid(`environment variable ${quoteText(name)} has a name beyond ASCII; wanted none`);
     }
-    const key = variableKey(name, dialect);
+    const key = nameKey(name, dialect);
     if (asked.has(key)) throw invalid(`environment variable ${quoteText(name)} is given twice`);
     assertGranted(name, grant, dialect);
     asked.set(key, [name, value]);
   }
   const result = new Map<string, readonly [name: string, value: string]>();
-  for (const [name, value] of request.base.flatMap((layer) => Object.entries(layer))) {
-    result.set(variableKey(name, dialect), [name, value]);
-  }
+  for (const [name, value] of request.base.flatMap((layer) => Object.entries(layer)))
+    result.set(nameKey(name, dialect), [name, value]);
   for (const [key, pair] of asked) result.set(key, pair);
   // No prototype: a variable named __proto__ is a variable like any other.
   const environment = Object.create(null) as Record<string, string>;
@@ -68,7 +67,7 @@ interface Grant {
 
 function grantOf(allowed: AllowedVariables, dialect: PathDialect): Grant {
   if (allowed === 'any') return { any: true, names: new Set(), beginnings: [] };
-  const keys = allowed.map((name) => variableKey(name, dialect));
+  const keys = allowed.map((name) => nameKey(name, dialect));
   return {
     any: false,
     names: new Set(keys.filter((key) => !key.endsWith('*'))),
@@ -77,7 +76,7 @@ function grantOf(allowed: AllowedVariables, dialect: PathDialect): Grant {
 }
 
 function assertGranted(name: string, grant: Grant, dialect: PathDialect): void {
-  const key = variableKey(name, dialect);
+  const key = nameKey(name, dialect);
   const isMarker = isRunMarker(name, dialect);
   if (grant.names.has(key) && !isMarker) return;
   const isGuarded = isGuardedVariable(name, dialect);
@@ -166,11 +165,6 @@ function isRunMarker(name: string, dialect: PathDialect): boolean {
   return comparable(name, dialect) === RUN_MARKER_VARIABLE;
 }
 
-/** The key under which a name is compared: on Windows without regard to the case of A to Z. */
-function variableKey(name: string, dialect: PathDialect): string {
-  return dialect === 'windows' ? foldAscii(name) : name;
-}
-
 // Ours: where the pipes are, and which service is upgraded.
 function isReserved(name: string, dialect: PathDialect): boolean {
   return isRunMarker(name, dialect) || comparable(name, dialect).startsWith('WINS_');
@@ -242,9 +236,9 @@ function posix({ own }: EnvironmentFacts): Record<string, string> {
 
 function windows({ own, temporaryDirectory }: EnvironmentFacts): Record<string, string> {
   const known = new Map(
-    Object.entries(own).map(([name, value]) => [variableKey(name, 'windows'), value]),
+    Object.entries(own).map(([name, value]) => [nameKey(name, 'windows'), value]),
   );
-  const fact = (name: string): string | undefined => known.get(variableKey(name, 'windows'));
+  const fact = (name: string): string | undefined => known.get(nameKey(name, 'windows'));
   const root = fact('SystemRoot') ?? 'C:\\Windows';
   const drive = fact('SystemDrive') ?? path.win32.parse(root).root.replace(/\\$/, '');
   const system = path.win32.join(root, 'System32');

@@ -1,10 +1,9 @@
-import { quoteText } from '@wins/wins-program';
+import { quoteText, foldAscii } from '@wins/wins-program';
 import type { ProcessRule } from '../process-error.js';
 import { faultOfArgumentRules, type ArgumentRules } from './argument-rules.js';
 import { faultOfAllowedVariables, type AllowedVariables } from './child-environment.js';
 import {
   parsePath,
-  foldAscii,
   type ParsedPath,
   type PathDialect,
   type PathRefusal,

@@ -1,3 +1,4 @@
+import { foldAscii } from '@wins/wins-program';
 /** A rule that refuses the spelling of a path, as docs/threat-model.md numbers it: for audit records, never for a message. */
 export type PathRule =
   | 'A3 short (8.3) name'
@@ -57,8 +58,8 @@ export function processName(baseName: string): string {
   return PROCESS_NAME_PREFIX + bare;
 }
 
-/** The key under which one running instance per name is kept; Windows names differ by case only. */
-export function processNameKey(name: string, dialect: PathDialect): string {
+/** The key under which a name of a run or a variable is compared: on Windows without regard to the case of A to Z. */
+export function nameKey(name: string, dialect: PathDialect): string {
   return dialect === 'windows' ? foldAscii(name) : name;
 }
 
@@ -94,14 +95,6 @@ const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\uFFFD]/u;
 /** True when the text holds a character that a reader of a log or a rule could not see. */
 function hasUnprintable(text: string): boolean {
   return UNPRINTABLE.test(text);
-}
-
-/**
- * Lower-cases A to Z and nothing else: full case folding would make U+212A (Kelvin) a `k`, and a
- * different file would pass for the listed one.
- */
-export function foldAscii(text: string): string {
-  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
 const MAX_BYTES = 4_095;

@@ -1,4 +1,4 @@
-import { parsePath, processName, processNameKey, stagedPathOf } from './parsed-path.js';
+import { parsePath, processName, nameKey, stagedPathOf } from './parsed-path.js';
 
 describe('processName', () => {
   it.each([
@@ -13,8 +13,8 @@ describe('processName', () => {
   });
 
   it('compares names without ASCII case on Windows alone', () => {
-    expect(processNameKey('rancher-wins-A', 'windows')).toBe('rancher-wins-a');
-    expect(processNameKey('rancher-wins-A', 'posix')).toBe('rancher-wins-A');
+    expect(nameKey('rancher-wins-A', 'windows')).toBe('rancher-wins-a');
+    expect(nameKey('rancher-wins-A', 'posix')).toBe('rancher-wins-A');
   });
 
   it.each([

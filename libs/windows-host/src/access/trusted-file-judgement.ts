@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/wins-program';
+import { quoteText, foldAscii } from '@wins/wins-program';
 import { handleSecurity } from './file-security.js';
 import { call } from '../win32/calls/call.js';
 import { openFile } from '../win32/files.js';
@@ -95,11 +95,6 @@ export function judgeStep(
   const who = (wanted === 'ancestor' ? whoMayReplace : whoMayWrite)(sddl, trusted);
   if (who.length === 0) return undefined;
   return distrust('A7 writable by other users', `${who.join(', ')} can change it`);
-}
-
-/** Lower-cases A to Z and nothing else: other letters of two cases may be two files. */
-function foldAscii(text: string): string {
-  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   type Leftover,
   type LeftoverSearch,
   type ProcessTree,
+  foldAscii,
 } from '@wins/wins-program';
 import { holdFile } from '../access/file-hold.js';
 import {
@@ -147,8 +148,4 @@ function tolerant<T>(act: () => T): T | undefined {
   } catch {
     return undefined;
   }
-}
-
-function foldAscii(text: string): string {
-  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
