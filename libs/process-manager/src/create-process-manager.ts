@@ -17,7 +17,7 @@ import {
 import { type AllowedExecutable, stagedPathsOf } from './policy/executable-policy.js';
 import { minimalEnvironment } from './policy/child-environment.js';
 import { nameKey } from './policy/parsed-path.js';
-import { ProcessError } from './process-error.js';
+import { asProcessError, ProcessError } from './process-error.js';
 import type { ProcessManager, StartOptions } from './process-manager.js';
 import { copyVerified, type StagedBinary } from './staging/staged-binary.js';
 import { StagingSlots } from './staging/staging-slots.js';
@@ -385,10 +385,4 @@ function release({ name, leavePlace }: Start): void {
 /** Whose turn it is to be staged: the client behind the connection where the system knows it, else the connection. */
 function clientOf({ client, id }: ProcessOwner): string {
   return client?.key ?? id;
-}
-
-function asProcessError(error: unknown): ProcessError {
-  if (error instanceof ProcessError) return error;
-  const message = `cannot start a run: ${String(error)}`;
-  return new ProcessError('unknown', message, { cause: error });
 }

@@ -6,7 +6,7 @@ import {
   type Verdict,
 } from './policy/executable-policy.js';
 import type { PathDialect } from './policy/parsed-path.js';
-import { ProcessError, fileError } from './process-error.js';
+import { asProcessError, fileError, ProcessError } from './process-error.js';
 import { hashFile } from '@wins/trusted-files';
 import { expectedDigest, requireBytes } from './staging/staged-binary.js';
 
@@ -107,7 +107,7 @@ export async function judgeStart(
     await host.assertProgram?.(admission.canonical);
     if (sha256 !== '') await assertBytes(admission, sha256, context);
   } catch (error) {
-    refusal = asRefusal(error);
+    refusal = asProcessError(error, 'judge a start');
   }
   return {
     ...(refusal && { refusal }),
@@ -133,9 +133,4 @@ async function assertBytes(
     }
   });
   requireBytes(digests, { source: canonical, expected, pins: rule.sha256 });
-}
-
-function asRefusal(error: unknown): ProcessError {
-  if (error instanceof ProcessError) return error;
-  return new ProcessError('unknown', `cannot judge a start: ${String(error)}`, { cause: error });
 }

@@ -87,3 +87,9 @@ export class ProcessError extends Error {
     this.mark = details.mark;
   }
 }
+
+/** An error of this library as it is, and any other as one of it. */
+export function asProcessError(error: unknown, tried = 'start a run'): ProcessError {
+  if (error instanceof ProcessError) return error;
+  return new ProcessError('unknown', `cannot ${tried}: ${String(error)}`, { cause: error });
+}

@@ -65,13 +65,10 @@ function translate(
   port: number,
   cause: unknown,
 ): TunnelError {
-  const nodeCode = errnoOf(cause);
-  const code = codes[nodeCode ?? ''] ?? otherwise;
-  return new TunnelError(code, `${tried}: ${wordsOf(code, nodeCode)}`, { port, cause });
-}
-
-function wordsOf(code: TunnelErrorCode, nodeCode = 'failed'): string {
-  return WORDS[code] ?? NODE_WORDS[nodeCode] ?? nodeCode;
+  const nodeCode = errnoOf(cause) ?? 'failed';
+  const code = codes[nodeCode] ?? otherwise;
+  const words = WORDS[code] ?? NODE_WORDS[nodeCode] ?? nodeCode;
+  return new TunnelError(code, `${tried}: ${words}`, { port, cause });
 }
 
 /** Every way in which this library fails; callers switch on it. */

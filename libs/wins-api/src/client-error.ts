@@ -121,11 +121,6 @@ export function isServiceError(error: Error): error is ServiceError {
   return 'metadata' in error && 'details' in error;
 }
 
-function firstValue(error: ServiceError): string | undefined {
-  const [value] = error.metadata.get(ERROR_METADATA_KEY);
-  return value === undefined ? undefined : value.toString();
-}
-
 /** What a status means; the words say it more exactly at times. */
 function codeOfStatus(code: number, details: string): WinsClientErrorCode {
   if (code === INVALID_ARGUMENT && REFUSAL.test(details)) return 'refused';
@@ -144,13 +139,12 @@ export function fromServiceError(
   error: ServiceError,
   call: { readonly method: string; readonly address: string },
 ): WinsClientError {
-  const reason = firstValue(error);
-  const known = { ...call, details: error.details, grpcCode: error.code, cause: error };
-  if (reason === undefined && isLostConnection(error.code, error.details)) {
-    return new WinsClientError('unavailable', { ...known, connectionLost: true });
-  }
+  const reason = error.metadata.get(ERROR_METADATA_KEY)[0]?.toString();
+  const facts = { ...call, details: error.details, grpcCode: error.code, cause: error };
+  if (reason === undefined && isLostConnection(error.code, error.details))
+    return new WinsClientError('unavailable', { ...facts, connectionLost: true });
   return new WinsClientError(codeOfStatus(error.code, error.details), {
-    ...known,
+    ...facts,
     ...(reason === undefined ? {} : { reason }),
     ...(reason === undefined && NEVER_CONNECTED.test(error.details)
       ? { details: `no connection: ${whyNotConnected(error.details)}` }

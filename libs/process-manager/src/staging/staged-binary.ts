@@ -129,6 +129,7 @@ export async function copyVerified(request: StagingRequest): Promise<VerifiedCop
   const { source, target, expected, maxBytes, checkpoint } = request;
   await removeStagingLeftovers(target);
   checkpoint();
+  const suffix = `${process.pid}-${randomBytes(8).toString('hex')}.tmp`;
   const original = await opened(source);
   try {
     const algorithms: readonly DigestAlgorithm[] =
@@ -136,7 +137,8 @@ export async function copyVerified(request: StagingRequest): Promise<VerifiedCop
     const copy = await copyPendingFile(original, target, {
       ...{ algorithms, maxBytes, onBlock: checkpoint },
       mode: 0o700,
-      temporary: stagingTemporaryPath(target, process.pid, randomBytes(8).toString('hex')),
+      // By this name its writer can be recognised.
+      temporary: path.join(path.dirname(target), `.${path.basename(target)}.${suffix}`),
       accept: (digests) => requireBytes(digests, request),
     });
     const place = async (): Promise<StagedBinary> => {
@@ -188,11 +190,6 @@ function failed(error: unknown, target: string): ProcessError {
   if (error instanceof ProcessError || translated.code === 'stagingFailed') return translated;
   const { message, cause } = translated;
   return new ProcessError('stagingFailed', message, { cause, path: target });
-}
-
-/** The temporary name of a copy on its way to `target`, by which its writer can be recognised. */
-function stagingTemporaryPath(target: string, pid: number, random: string): string {
-  return path.join(path.dirname(target), `.${path.basename(target)}.${pid}-${random}.tmp`);
 }
 
 /**

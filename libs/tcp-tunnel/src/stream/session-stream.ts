@@ -290,7 +290,10 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     if (this.#state.kind !== 'closed') {
-      const known = error instanceof TunnelError ? error : resetError(this.id, error);
+      const known =
+        error instanceof TunnelError
+          ? error
+          : new TunnelError('streamReset', 'connection reset', { streamId: this.id, cause: error });
       this.#link.control(this.#link.encoder.error(this.id, writeFailure(known)));
       this.#close({ reason: 'failed', error: known });
     }
@@ -473,8 +476,4 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
 /** One function for the `end` of every stream, as there are many short ones. */
 function destroyIfPeerClosed(this: SessionStream): void {
   this.destroyIfPeerClosed();
-}
-
-function resetError(streamId: Int64, cause: Error | null): TunnelError {
-  return new TunnelError('streamReset', 'connection reset', { streamId, cause });
 }

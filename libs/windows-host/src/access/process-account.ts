@@ -50,14 +50,12 @@ function accountOf(token: Handle, tried: string): ProcessAccount {
     Array.from({ length: groups.readUInt32LE(0) }, (_, index) =>
       SID_AND_ATTRIBUTES.read(groups, 8 + SID_AND_ATTRIBUTES.sizeBytes * index),
     ).some(
-      ({ Sid, Attributes }) => isEnabled(Attributes) && sidText(Sid, tried) === ADMINISTRATORS,
+      ({ Sid, Attributes }) =>
+        (Attributes & (SE_GROUP_ENABLED | SE_GROUP_USE_FOR_DENY_ONLY)) === SE_GROUP_ENABLED &&
+        sidText(Sid, tried) === ADMINISTRATORS,
     ),
   );
   return { user, isPrivileged };
-}
-
-function isEnabled(attributes: number): boolean {
-  return (attributes & (SE_GROUP_ENABLED | SE_GROUP_USE_FOR_DENY_ONLY)) === SE_GROUP_ENABLED;
 }
 
 /** The pointers in what is read lead into the same memory, so it must not be copied. */
