@@ -17,19 +17,16 @@ export interface RunOptions {
 }
 
 /** Why a run ended; `unknown` from a Go daemon, or one of a later release. */
-export type RunEndReason = (typeof RUN_END_REASONS)[number] | 'unknown';
-
-/** Why a daemon of this release says that a run ended. */
-export const RUN_END_REASONS = [
-  'exited',
-  'stopped',
-  'leaseEnded',
-  'leaseNeverHeld',
-  'ownerDisconnected',
-  'yielded',
-  'daemonStopping',
-  'hostFailed',
-] as const;
+export type RunEndReason =
+  | 'exited'
+  | 'stopped'
+  | 'leaseEnded'
+  | 'leaseNeverHeld'
+  | 'ownerDisconnected'
+  | 'yielded'
+  | 'daemonStopping'
+  | 'hostFailed'
+  | 'unknown';
 
 /** How a program ended. */
 export interface RunExit {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { WinsClientError } from './client-error.js';
 import type { ProcessExit, ProcessName } from './gen/process.js';
-import { RUN_END_REASONS, type HostRun, type RunExit, type RunOptions } from './host-run.js';
+import type { HostRun, RunEndReason, RunExit, RunOptions } from './host-run.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
 import type { WinsClient } from './wins-client.js';
 
@@ -160,10 +160,22 @@ async function digestsOf(program: string) {
   }
 }
 
+const REASONS: Readonly<Record<RunEndReason, true>> = {
+  exited: true,
+  stopped: true,
+  leaseEnded: true,
+  leaseNeverHeld: true,
+  ownerDisconnected: true,
+  yielded: true,
+  daemonStopping: true,
+  hostFailed: true,
+  unknown: true,
+};
+
 function exitOf(exit: ProcessExit | undefined): RunExit {
   if (exit === undefined) return { exitCode: undefined, signal: undefined, reason: 'unknown' };
   const { Code, Signal, Reason } = exit;
-  const reason = RUN_END_REASONS.find((known) => known === Reason) ?? 'unknown';
+  const reason = Object.hasOwn(REASONS, Reason) ? (Reason as RunEndReason) : 'unknown';
   if (Signal !== '') return { exitCode: undefined, signal: Signal, reason };
   return { exitCode: Code, signal: undefined, reason };
 }
