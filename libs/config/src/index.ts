@@ -19,11 +19,7 @@ export type {
   FileProblemCode,
 } from './problems/config-problem.js';
 export { defaultConfigPath } from './default-config.js';
-export {
-  editConfig,
-  type ConfigChanges,
-  type EditOptions,
-} from './edit/edit-config.js';
+export { editConfig, type ConfigChanges, type EditOptions } from './edit/edit-config.js';
 export { mergeConfig, type MergedConfig, type MergeOptions } from './edit/merge-config.js';
 export type { EditItem, EditValue } from './edit/edit-text.js';
 export {
