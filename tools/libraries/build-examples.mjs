@@ -33,7 +33,7 @@ if (install) {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const archive = path.basename(printed.trim().split('\n').pop());
+  const archive = path.basename(printed.trim().split('\n').at(-1) ?? '');
   execFileSync('tar', ['-xf', archive], { cwd: project });
   const packages = path.basename(archive, '.tar');
   const files = readdirSync(path.join(project, packages)).map((file) => `./${packages}/${file}`);
@@ -59,7 +59,12 @@ for (const name of names) {
 // Parts of other packages are CommonJS, and call `require` where a bundle has none.
 const REQUIRE =
   "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);";
-const bundle = { bundle: true, platform: 'node', target: 'node20.19', logLevel: 'error' };
+const bundle = /** @type {const} */ ({
+  bundle: true,
+  platform: 'node',
+  target: 'node20.19',
+  logLevel: 'error',
+});
 
 await build({
   ...{ ...bundle, format: 'esm', outExtension: { '.js': '.mjs' }, banner: { js: REQUIRE } },
@@ -105,7 +110,7 @@ await new Promise((resolve, reject) =>
     },
     (error, stats) => {
       if (error) reject(error);
-      else if (stats.hasErrors()) reject(new Error(stats.toString({ all: false, errors: true })));
+      else if (stats?.hasErrors()) reject(new Error(stats.toString({ all: false, errors: true })));
       else resolve(undefined);
     },
   ),

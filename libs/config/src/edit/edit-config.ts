@@ -1,5 +1,5 @@
-import { encodeText, replaceFile } from '@wins/trusted-files';
-import { ConfigError, contentError, translateFileError } from '../config-error.js';
+import { encodeText } from '@wins/trusted-files';
+import { ConfigError, contentError } from '../config-error.js';
 import { type ConfigProblem, quote, describeProblem } from '../problems/config-problem.js';
 import { FILE_SCHEMA } from '../schema/file-schema.js';
 import { fieldsOf, keysBelow } from '../schema/notation.js';
@@ -8,9 +8,6 @@ import { decodeConfig, readYaml } from '../parse/yaml-source.js';
 import { readFileValues } from '../parse/file-values.js';
 import { nearestKey } from '../parse/key-spelling.js';
 import { type ParsedConfig, parseConfig } from '../parse/parse-config.js';
-import type { Stats } from 'node:fs';
-import { realpath } from 'node:fs/promises';
-import { readConfigFile } from '../load/load-config.js';
 
 /**
  * What to change: a value by canonical key path (`debug`, `white_list.proxyPorts`), or null to remove the key
