@@ -148,7 +148,7 @@ export async function openFiles(faces) {
       read: async (text) => {
         const { registries } = await faces.readRegistries([written(text)], trust);
         const reference = faces.parseReference('h:5000/a/b:v1');
-        return faces.endpointsOf(reference, registries).map(({ base }) => {
+        return (await faces.endpointsOf(reference, registries)).map(({ base }) => {
           faces.loginOfRegistries(base, registries);
           return base;
         });

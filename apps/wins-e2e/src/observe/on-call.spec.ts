@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { runWins, startWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { freeMetrics, scrape, scrapeUntil } from '../testing/scrape.js';
+import { standIn } from '../testing/packages/package-folder.js';
 import { freePorts, HostProgram, Tunnel } from '../testing/tunnel/tunnel.js';
 import { fakeRelease } from '../testing/upgrade/fake-release.js';
 import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
@@ -28,12 +29,14 @@ describe('who is on call', () => {
   let config: string;
   beforeEach(() => {
     workspace = new Workspace();
+    program = WINS;
     tool = workspace.script('tool', 'echo up; exec sleep 1000');
     config = workspace.config([tool], { audit: { directory: workspace.path('audit') } });
   });
   afterEach(() => workspace[Symbol.dispose]());
+  let program = WINS;
   const wins = async (...words: string[]) => {
-    const { code, stdout, stderr } = await runWins(words, workspace.environment);
+    const { code, stdout, stderr } = await runWins(words, workspace.environment, program);
     return { code, stdout: String(stdout), stderr };
   };
   const report = async (word: 'status' | 'doctor') => {
@@ -120,6 +123,7 @@ describe('who is on call', () => {
     writeFileSync(world.target, fakeRelease('v1.0.0'), { mode: 0o755 });
     world.define(`"${world.target}" srv app run --config "${world.config}"`);
     workspace.variables['WINS_SERVICE'] = world.definition;
+    program = standIn('wins.cjs');
     mkdirSync(world.folder, { mode: 0o700 });
     writeFileSync(`${world.folder}/journal.json`, '{}');
     expect(await told('upgrade')).toEqual([
@@ -255,16 +259,13 @@ describe('who is on call', () => {
 
   it('sees each step of an upgrade ticked off, also without a terminal', async () => {
     await using world = await UpgradeWorld.running();
-    const words = ['up', '--path', world.release('v1.1.0')];
-    const up = await runWins(words, { ...workspace.environment, WINS_SERVICE: world.definition });
+    const words = ['--path', world.release('v1.1.0')];
+    const up = await world.up(words);
     const ticks = up.stderr.split('\n').filter((line) => line.startsWith('wins: ✓ '));
     expect([up.code, ticks.length]).toEqual([0, expect.any(Number)]);
     expect(ticks[0]).toContain('copy the new program beside the old one');
     expect(ticks.join('\n')).toContain('✓ wait until the daemon answers with the wanted release');
-    const quiet = await runWins([...words, '--quiet'], {
-      ...workspace.environment,
-      WINS_SERVICE: world.definition,
-    });
+    const quiet = await world.up([...words, '--quiet']);
     expect(quiet.stderr).toBe('');
   });
 });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fakeRelease, type Misbehaviour } from '../testing/upgrade/fake-release.js';
 import { expectGoneOnWith, expectGoodEnd } from '../testing/upgrade/upgrade-troubles.js';
 import { expectUntouched } from '../testing/upgrade/untouched-service.js';
-import { sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
+import { saidBeside, sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
 /** A program for Windows, as far as its header goes. */
 function windowsProgram(): Buffer {
@@ -271,7 +271,7 @@ describe('the service', () => {
     world.define(write(`"${world.target}" srv app run --config "${world.config}"`));
     world.supervisor.start();
     const { code, stderr } = await world.up(['--path', world.release('v1.1.0')]);
-    expect([code, stderr]).toEqual([0, '']);
+    expect([code, saidBeside(stderr)]).toEqual([0, '']);
     expect(await world.rest()).toBe('v1.1.0');
     expect(world.installed).toBe(sha256(fakeRelease('v1.1.0')));
   });
@@ -308,7 +308,7 @@ describe('the service', () => {
     await using world = await UpgradeWorld.empty('wins');
     const args = ['--path', world.release('v1.1.0'), '--wins-args', `--config "${world.config}"`];
     const { code, stderr } = await world.up(args);
-    expect([code, stderr]).toEqual([0, '']);
+    expect([code, saidBeside(stderr)]).toEqual([0, '']);
     expect(world.supervisor.command).toEqual([
       world.target,
       'srv',
@@ -395,7 +395,7 @@ describe('an upgrade that was interrupted after its last step', () => {
     mkdirSync(world.folder, { mode: 0o700 });
     writeFileSync(path.join(world.folder, 'journal.json'), JSON.stringify(journal));
     const { code, stderr } = await world.up(['--path', world.release('v1.2.0')]);
-    expect([code, stderr]).toEqual([0, '']);
+    expect([code, saidBeside(stderr)]).toEqual([0, '']);
     expect(await world.rest()).toBe('v1.2.0');
   });
 });

@@ -32,7 +32,7 @@ async function beTheDaemon(): Promise<void> {
   const exitCode = await runAsWindowsService(
     { debug: false, quiet: false, secureFolder },
     async ({ logger, shutdown, ready }) => {
-      await loadConfig(config);
+      await loadConfig(config, { trust: { distrustOfFile: () => undefined } });
       logger.info({ argv: process.argv.slice(2) }, 'ready');
       ready();
       const request = await shutdown;

@@ -46,6 +46,11 @@ require.cache[require.resolve(${JSON.stringify(upgrade)})].exports = {
 require(${JSON.stringify(wins)});
 `;
 
+/** What is said beside the steps that are ticked off. */
+export function saidBeside(stderr: string): string {
+  return stderr.replace(/^wins: ✓ .*\n/gm, '');
+}
+
 /** A node with the service on it, in a folder of its own. */
 export class UpgradeWorld implements AsyncDisposable {
   readonly target: string;

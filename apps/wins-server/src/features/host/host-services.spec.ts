@@ -328,7 +328,7 @@ describe('the services of the host', () => {
     const waiting = client.host.version();
     await isAsked();
     left.abort();
-    await expect(second).rejects.toMatchObject({ code: 'cancelled' });
+    await expect(second).rejects.toMatchObject({ code: 'aborted' });
     // The daemon has read the cancellation when it answers what was sent after it: nobody serves this here.
     await expect(client.info()).rejects.toMatchObject({ grpcCode: status.UNIMPLEMENTED });
     expect(host.asked).toEqual([['add', '192.0.2.1']]);

@@ -21,15 +21,16 @@ const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
     ...['DEFAULT_LIMITS', 'PROTOCOL_LIMITS', 'DEFAULT_FLOW_LIMITS', 'START_LIMITS', 'LIMITS'],
     ...['MOST_HEADERS', 'MOST_RESIZES', 'MOST_SETTINGS', 'MOST_FRAGMENTS', 'TOP_BYTE_LIMIT'],
     ...['MAX_AUDITED_PATH', 'MAX_AUDITED_NAMES', 'MAX_AUDITED_NAME', 'MAX_FACTS', 'MOST_PINNED'],
-    ...['MAX_AUDITED_SUBJECTS', 'MAX_AUDITED_SUBJECT', 'MAX_DEPTH', 'MAX_REASON', 'MAX_FACT'],
+    ...['MAX_DEPTH', 'MAX_REASON', 'MAX_FACT'],
     ...['MAX_ARGUMENTS', 'MAX_STEPS', 'MOST_PORT', 'WINDOWS_ADDRESS_LIMIT', 'MAX_ENTRIES'],
     ...['MAX_ROUTE_DESTINATIONS', 'MAX_RANGES'],
   ],
   'of what the operator, a plan or the server of plans gives, which clients cannot cause': [
     ...['MAX_VALUES', 'MOST_KEPT', 'MAX_ALIASES', 'MAX_LEXEMES', 'MAX_WARNINGS', 'MAX_LINKS'],
     ...['DEFAULT_IMAGE_LIMITS', 'MAX_URLS', 'MAX_KEPT', 'MAX_TRUSTS', 'MAX_REDIRECTS', 'NO_LIMITS'],
-    ...['MAX_NAME', 'MAX_STDERR', 'MAX_OUTPUT_FILES', 'MAX_APPLIED_PLANS', 'MAX_SHOWN_KEYS'],
+    ...['MAX_NAME', 'MAX_STDERR', 'MAX_OUTPUT_FILES', 'MAX_APPLIED_PLANS'],
     ...['MAX_BURST', 'MAX_TOPICS', 'MAX_SHOWN', 'MAX_COOL_DOWNS'],
+    ...['MAX_VERSION', 'MAX_ARGUMENT'],
   ],
   'of what the system says, for one question': [
     ...['MOST_COMMON', 'MAX_STRANGERS', 'MAX_ITEMS', 'MAX_HOLDERS', 'MAX_PROCESSES'],
@@ -40,7 +41,7 @@ const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
     ...['MOST_KEYS', 'MAX_KEYS', 'MOST_SHARES', 'MOST_BUCKETS', 'MOST_CLIENTS', 'MOST_KINDS'],
   ],
   'for administrators alone': [
-    ...['MOST_STACKS', 'MOST_FRAMES', 'MOST_FILES', 'MOST_ROWS'],
+    ...['MOST_STACKS', 'MOST_FRAMES', 'MOST_FILES', 'MOST_ROWS', 'MOST_PORTS'],
     ...['MOST_PROBLEMS', 'MAX_PROBLEMS'],
   ],
   'of the daemon itself; what clients have of it is served in turns': [
