@@ -10,7 +10,7 @@ import { runLongSpecs } from './suite/jest-projects.mjs';
 import { emptyResult, printReport } from './suite/report.mjs';
 import { runShown } from './suite/run-shown.mjs';
 import { runSuite } from './suite/run-suite.mjs';
-import { wine } from './windows/wine.mjs';
+import { missingForWine } from './windows/wine-root.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -30,7 +30,7 @@ console.log(`\n── long tests, ${values.all ? 'all' : `a sample: --seed ${val
 const results = [checks, ...(await runLongSpecs())];
 
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
-if (wine !== undefined || process.platform === 'win32' || isRequired) {
+if (missingForWine === undefined || process.platform === 'win32' || isRequired) {
   results.push(
     await runSuite(
       'Windows suite, long',
@@ -40,7 +40,7 @@ if (wine !== undefined || process.platform === 'win32' || isRequired) {
   );
 } else {
   const skipped = emptyResult('Windows suite, long');
-  skipped.notes.push('THE LONG WINDOWS SUITE WAS SKIPPED: it needs Wine');
+  skipped.notes.push(`THE LONG WINDOWS SUITE WAS SKIPPED: it needs ${missingForWine}`);
   results.push(skipped);
 }
 

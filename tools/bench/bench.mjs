@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { createRequire } from 'node:module';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
-import { wine } from '../windows/wine.mjs';
+import { missingForWine } from '../windows/wine-root.mjs';
 import { agentRows, measureAgent } from './agent-rows.mjs';
 import { readOptions, USAGE, UsageError } from './bench-options.mjs';
 import { executableRows, measureExecutables, wineExecutableRows } from './executable-rows.mjs';
@@ -22,9 +22,10 @@ const root = path.resolve(import.meta.dirname, '../..');
 const nx = createRequire(import.meta.url).resolve('nx/bin/nx.js');
 const wins = path.join(root, 'dist', 'wins.cjs');
 
+const hasWine = missingForWine === undefined;
 const ofDaemon = [...startRows, ...agentRows, ...grpcRows()];
-const ofExecutables = [...executableRows, ...(wine ? wineExecutableRows : [])];
-const ofWindows = wine ? windowsRows : [];
+const ofExecutables = [...executableRows, ...(hasWine ? wineExecutableRows : [])];
+const ofWindows = hasWine ? windowsRows : [];
 
 const options = optionsOrExit();
 const { quick, json, before, wants } = options;
@@ -49,7 +50,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 await group(ofWindows, () => measureWindows({ run, quick }));
-await group(ofExecutables, () => measureExecutables({ run, quick, hasWine: wine !== undefined }));
+await group(ofExecutables, () => measureExecutables({ run, quick, hasWine }));
 
 const result = {
   node: process.version.slice(1),

@@ -3,9 +3,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { cacheFolder, pinnedFile } from './packages.mjs';
-
-/** The program, if this machine has it. */
-export const wine = ['/usr/bin/wine', '/usr/local/bin/wine'].find(existsSync);
+import { windowsPrograms } from './wine-root.mjs';
 
 /** The environment in which Wine runs; nothing of the caller's reaches the programs but what they need. */
 const wineEnvironment = {
@@ -27,15 +25,13 @@ export const windowsPath = (file) => `Z:${path.resolve(file).replaceAll('/', '\\
  * @param name - Of the prefix.
  */
 export function startWine(name = 'prefix') {
-  if (wine === undefined)
-    throw new Error('Wine is not installed; on Debian: apt-get install wine wine64');
+  const { wine, wineserver } = windowsPrograms();
   mkdirSync(cacheFolder, { recursive: true });
   const prefix = path.join(cacheFolder, name);
   const environment = { ...wineEnvironment, WINEPREFIX: prefix };
   const run = (...args) =>
     execFileSync(wine, args, { env: environment, stdio: 'ignore', timeout: 300_000 });
-  const server = (option) =>
-    spawnSync(wine.replace(/wine$/, 'wineserver'), [option], { env: environment });
+  const server = (option) => spawnSync(wineserver, [option], { env: environment });
   const stop = () => server('-k');
   if (existsSync(prefix)) stop();
   rmSync(prefix, { recursive: true, force: true, maxRetries: 5 });

@@ -1,0 +1,88 @@
+// Wine 10, in which the runtimes that ship start. A system with an older one gets it from Debian 13, in a folder of its own: made once, and kept
+// outside of the checkout. Programs run there in a mount namespace, in which that folder's /usr stands in place of the system's, and all else,
+// the paths of the checkout too, is where it was.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+
+const OLDEST = 10;
+const SUITE = 'trixie';
+const PACKAGES = ['wine', 'wine64'];
+/** They belong to /usr, and lie beside it. */
+const BESIDE_USR = ['/etc/alternatives', '/etc/ld.so.cache'];
+const DEBOOTSTRAP = '/usr/sbin/debootstrap';
+const CACHE = '/var/cache/wins-windows-suite';
+/** Ends as Wine does: each step replaces the one before. A mount that is made later outside is seen inside. */
+const launcher = (/** @type {string} */ root, /** @type {string} */ program) => `#!/bin/sh
+exec /usr/bin/unshare --mount --propagation slave /bin/sh -ec '
+  for part in /usr ${BESIDE_USR.join(' ')}; do /bin/mount --bind ${root}"$part" "$part"; done
+  exec /usr/bin/${program} "$@"
+' ${program} "$@"
+`;
+const recipe = [SUITE, ...PACKAGES, launcher('', 'wine')].join(' ');
+const made = path.join(CACHE, createHash('sha256').update(recipe).digest('hex').slice(0, 16));
+
+const system = ['/usr/bin/wine', '/usr/local/bin/wine'].find(isNewEnough);
+
+/** Why no Wine is to be had here; undefined when one is. Windows itself needs none. */
+export const missingForWine = system === undefined && !existsSync(made) ? whyNotMade() : undefined;
+
+/** The absolute paths of Wine and of its server; what they need is made when it is not there yet, which takes minutes. */
+export function windowsPrograms() {
+  if (missingForWine !== undefined) throw new Error(`Windows programs need ${missingForWine}`);
+  if (system !== undefined)
+    return { wine: system, wineserver: system.replace(/wine$/, 'wineserver') };
+  if (!existsSync(made)) {
+    console.log(`making Wine ${OLDEST} of Debian ${SUITE} in ${made}: 1.4 GB, some minutes, once`);
+    make();
+  }
+  return { wine: path.join(made, 'wine'), wineserver: path.join(made, 'wineserver') };
+}
+
+function make() {
+  mkdirSync(CACHE, { recursive: true });
+  // Two checkouts may make it at once: the first is kept.
+  const work = mkdtempSync(path.join(CACHE, 'making-'));
+  try {
+    const root = path.join(made, 'root');
+    const options = ['--variant=minbase', `--include=${PACKAGES.join(',')}`];
+    // In a namespace of its own: if it is interrupted, nothing that it mounted is left in the folder that is removed.
+    const command = ['--mount', DEBOOTSTRAP, ...options, SUITE, path.join(work, 'root')];
+    execFileSync('/usr/bin/unshare', command, { stdio: ['ignore', 'ignore', 'inherit'] });
+    for (const program of ['wine', 'wineserver']) {
+      const file = path.join(work, program);
+      writeFileSync(file, launcher(root, program));
+      chmodSync(file, 0o755);
+    }
+    chmodSync(work, 0o755);
+    renameSync(work, made);
+  } catch (error) {
+    if (!existsSync(made)) throw error;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+function whyNotMade() {
+  const wanted = `Wine ${OLDEST} or later`;
+  if (process.platform !== 'linux' || process.arch !== 'x64' || process.getuid?.() !== 0)
+    return `${wanted}, or root on Linux for x64, which gets it from Debian ${SUITE}`;
+  return existsSync(DEBOOTSTRAP)
+    ? undefined
+    : `${wanted}, or debootstrap (Debian: apt-get install debootstrap)`;
+}
+
+/** @param {string} program */
+function isNewEnough(program) {
+  const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' });
+  return Number(/^wine-(\d+)\./m.exec(stdout ?? '')?.[1] ?? 0) >= OLDEST;
+}
