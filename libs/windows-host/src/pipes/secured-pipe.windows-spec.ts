@@ -10,6 +10,7 @@ import { securedPipe, type SecuredPipeOptions } from './secured-pipe.js';
 import type { PipeEndpoint } from '@wins/wins-program';
 import type { OwnedHandle } from '../win32/calls/call.js';
 import { systemLibrary } from '../win32/calls/system-library.js';
+import { handlesInUse } from '../testing/handles-in-use.js';
 import { openFile } from '../win32/files.js';
 import {
   FILE_FLAG_OVERLAPPED,
@@ -87,23 +88,6 @@ async function attempt(address: string): Promise<string> {
 function openAsClient(address: string): OwnedHandle {
   const access = GENERIC_READ | GENERIC_WRITE;
   return openFile('opened it', address, { access, share: 0, flags: FILE_FLAG_OVERLAPPED });
-}
-
-/** The handles of this process, out of the list of all: Wine has no count of its own. */
-function handleCount(): number {
-  const { NtQuerySystemInformation: query } = systemLibrary('ntdll.dll', [
-    'int NtQuerySystemInformation(int kind, void *out, uint32_t size, _Out_ uint32_t *used)',
-  ]);
-  const SystemExtendedHandleInformation = 64;
-  const list = Buffer.alloc(64 * 1024 * 1024);
-  assert.equal(query(SystemExtendedHandleInformation, list, list.length, [0]), 0);
-  // A count of 16 bytes, then 40 bytes for each, the process after the object.
-  const owners = Array.from({ length: Number(list.readBigUInt64LE(0)) }, (_, index) =>
-    Number(list.readBigUInt64LE(16 + 40 * index + 8)),
-  );
-  const own = owners.filter((owner) => owner === process.pid).length;
-  assert.ok(own > 0);
-  return own;
 }
 
 /** For what no event tells; the limit of its file bounds it. */
@@ -314,12 +298,12 @@ describe('a secured pipe', () => {
       for (const socket of accepted) socket.destroy();
       await until(() => accepted.every((socket) => socket.closed));
       await new Promise((resolve) => setImmediate(resolve));
-      return handleCount();
+      return handlesInUse();
     };
     await round(20);
     const before = await round(20);
     await round(200);
     // What ended a moment ago may still be closing.
-    await until(() => handleCount() <= before);
+    await until(() => handlesInUse() <= before);
   });
 });

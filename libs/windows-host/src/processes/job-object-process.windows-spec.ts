@@ -6,30 +6,14 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, describe, it } from 'node:test';
 import { holdFile } from '../access/file-hold.js';
-import { openJob } from './job-object.js';
 import { JobObjectProcess } from './job-object-process.js';
-import { systemLibrary, systemPath } from '../win32/calls/system-library.js';
+import { systemPath } from '../win32/calls/system-library.js';
+import { handlesInUse } from '../testing/handles-in-use.js';
 import type { Program } from './windows-process-start.js';
-
-// https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-getprocesshandlecount
-const library = systemLibrary('kernel32.dll', [
-  'int GetProcessHandleCount(intptr_t process, _Out_ uint32_t *count)',
-]);
 
 const node = process.execPath;
 const directory = mkdtempSync(path.join(tmpdir(), 'wins-'));
 after(() => rmSync(directory, { recursive: true }));
-
-function handlesInUse(): number {
-  const count: [number] = [0];
-  assert.notEqual(library.GetProcessHandleCount(-1, count), 0);
-  if (count[0] > 0) return count[0];
-  // Wine does not count them, and gives the lowest free numbers, by fours.
-  const fresh = Array.from({ length: 30 }, () => openJob());
-  const highest = Math.max(...fresh.map(({ value }) => value / 4));
-  for (const job of fresh) job.close();
-  return highest;
-}
 
 function program(args: readonly string[], overrides: Partial<Program> = {}): Program {
   return { file: node, argv0: node, args, env: {}, directory, ...overrides };
