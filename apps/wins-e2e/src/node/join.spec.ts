@@ -158,6 +158,12 @@ describe('a node that joins a server', () => {
     expect(world.pid).toBe(pid);
   });
 
+  it('tells the server the address of an adapter that is named', async () => {
+    expect((await ask(['join', '--internal-address', 'lo'])).code).toBe(0);
+    const headers = registrations().at(-1)?.headers;
+    expect(headers).toMatchObject({ 'x-cattle-internal-address': '127.0.0.1' });
+  });
+
   it('gets another proxy, with one restart, and keeps its password to itself', async () => {
     const { pid } = world;
     const { port } = new URL(cluster.rancher.url);

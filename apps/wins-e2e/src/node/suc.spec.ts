@@ -142,6 +142,16 @@ describe('wins suc', () => {
     expect((await ask(cluster.variables)).outcome).toBe('nothing');
   });
 
+  it('leaves a broken block beside the authority out, and says so', async () => {
+    const { ca } = cluster.rancher;
+    cluster.rancher.caCerts = `-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n${ca}`;
+    const said = await world.say(['suc'], cluster.variables);
+    cluster.rancher.caCerts = ca;
+    expect([said.code, said.outcome]).toEqual([0, 'nothing']);
+    expect(said.stderr).toMatch(/cannot use block 1 of .*\/cacerts: .* is left out/);
+    expect(world.text(world.authorities)).toBe(ca);
+  });
+
   it('puts all back when the agent does not reach its server with what came', async () => {
     const before = world.snapshot();
     const good = cluster.rancher.connectionInfo;
