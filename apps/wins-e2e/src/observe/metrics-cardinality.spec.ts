@@ -161,7 +161,9 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
     // None is folded into another, and none is of a client's making.
     for (const series of refusals)
       expect(series).toMatch(/^wins_refusals_total\{action="[A-Za-z]+",rule="[A-Za-z -]+"\}$/);
-    expect(refusals.filter((series) => /forged|"other"|[^a]not listed[^"]/.test(series))).toEqual([]);
+    expect(refusals.filter((series) => /forged|"other"|[^a]not listed[^"]/.test(series))).toEqual(
+      [],
+    );
     expect(now.get('wins_tunnel_connects_total{result="refused"}')).toBe(PORTS);
     expect(sumOf(now, /^wins_calls_total\{/)).toBeGreaterThan(
       CLIENTS + UNKNOWN_METHODS + 4 * METHODS.length,

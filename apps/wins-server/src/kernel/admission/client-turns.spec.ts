@@ -116,6 +116,37 @@ describe('the turns of clients', () => {
       expect([client.key, ms < 3]).toEqual([client.key, true]);
   });
 
+  it('come first to who asks for little, among eight who ask all the time, with no more than a quantum before the others come', async () => {
+    const hostile = Array.from({ length: 8 }, (_, index) => connect(container(`hostile-${index}`)));
+    const fill = (): void => {
+      for (const { socket } of hostile)
+        if (socket.readableLength < 32 * KIB) socket.write(Buffer.alloc(32 * KIB));
+    };
+    fill();
+    await loops(40);
+    const other = connect(OTHER);
+    for (let call = 0; call < 4; call += 1) {
+      fill();
+      const at = ended.length;
+      other.socket.write(Buffer.alloc(100));
+      while (!keys().slice(at).includes(OTHER.key)) await loops(1);
+      // One turn may be under way.
+      expect(keys().indexOf(OTHER.key, at) - at).toBeLessThanOrEqual(1);
+      fill();
+      await loops(20);
+    }
+    // It asks all the time now, always when nothing of it waits.
+    const from = ended.length;
+    for (let each = 0; each < 200; each += 1) {
+      if (other.socket.readableLength === 0) other.socket.write(Buffer.alloc(1000));
+      fill();
+      await loops(1);
+    }
+    const spent = (key: string): number =>
+      ended.slice(from).reduce((sum, turn) => sum + (turn.client.key === key ? turn.ms : 0), 0);
+    expect(spent(OTHER.key)).toBeLessThan(2 * spent('hostile-0'));
+  });
+
   it('begin at once for a client while nobody waits, but not for ever', async () => {
     const hostile = connect(HOSTILE);
     hostile.socket.write(Buffer.alloc(1000));
@@ -282,7 +313,7 @@ describe('the turns of clients', () => {
     socket.write(Buffer.alloc(250 * KIB));
     await loops(10);
     const before = ended.length;
-    for (let each = 0; each < 64; each += 1) {
+    for (let each = 0; each < 128; each += 1) {
       arrive(HOSTILE, 1);
       await loops(1);
     }

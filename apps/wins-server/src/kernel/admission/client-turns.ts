@@ -63,6 +63,8 @@ interface Party {
   readonly ready: Set<Readable>;
   /** What is left of the client's quantum, in milliseconds; below 0 when a turn took longer. */
   leftMs: number;
+  /** Whether its input came when none of it waited: it comes before the others while something of its quantum is left. */
+  isFresh: boolean;
   msPerOctet: number;
   /** Whether connections without input here are not read from the system. */
   isHeld: boolean;
@@ -80,7 +82,7 @@ interface OpenTurn {
 /**
  * Shares the daemon's thread among clients by what they use: deficit round robin. A connection is read only in the turn of its
  * client; input of others waits in their sockets. A turn has as many octets as the client's last turns say that its quantum is good
- * for, and what it takes is charged. Administrators have every second turn when they have input: that is their reserve.
+ * for, and what it takes is charged. A client whose input waited for nothing comes first with what is left of its quantum. Administrators have every second turn when they have input: that is their reserve.
  *
  * A turn begins with a read and ends after the callbacks and promises that this settles: frames, headers, messages and the
  * beginning of handlers. Time that work waits for the system is not counted. Whoever processes the connection listens for `data`
@@ -189,7 +191,7 @@ export class ClientTurns implements Disposable {
       arrivals: new Map(),
       connections: new Map(),
       ready: new Set(),
-      leftMs: 0,
+      ...{ leftMs: quantumMs, isFresh: false },
       isHeld: false,
       msPerOctet: quantumMs / FIRST_READ_OCTETS,
     };
@@ -227,7 +229,9 @@ export class ClientTurns implements Disposable {
   }
 
   #enqueue(party: Party): void {
-    this.#queueOf(party).add(party);
+    const queue = this.#queueOf(party);
+    if (!queue.has(party)) party.isFresh = true;
+    queue.add(party);
     this.#schedule();
   }
 
@@ -266,10 +270,15 @@ export class ClientTurns implements Disposable {
       for (const party of waiting) party.leftMs = this.#row.quantumMs;
       return waiting[0];
     }
+    // As fq_codel's new flows (RFC 8290, section 4.2): who asks for little does not wait for those who ask all the time, and gets no more than
+    // a quantum of its own by that.
+    const fresh = waiting.find((party) => party.isFresh && party.leftMs > 0);
+    if (fresh !== undefined) return fresh;
     for (;;) {
       for (const party of waiting) {
         if (party.leftMs > 0) return party;
         party.leftMs += this.#row.quantumMs;
+        party.isFresh = false;
         // Behind all others.
         queue.delete(party);
         queue.add(party);

@@ -102,10 +102,10 @@ export interface ProcessorRow {
  * A scrape is one request and a rollout a few hundred; a client that follows runs has two for each.
  */
 export const PROCESSOR: ProcessorRow = {
-  quantumMs: 2,
+  quantumMs: 1,
   readOctets: { shared: 16 * 1024, alone: 64 * 1024 },
   busy: { burst: 1000, perSecond: 500 },
   requests: { burst: 2000, perSecond: 500 },
   connects: { burst: 128, perSecond: 32 },
-  acceptsPerTurn: 16,
+  acceptsPerTurn: 32,
 };
