@@ -37,10 +37,10 @@ describe('the directory of a socket', () => {
   });
 
   test.each([
-    ...[0o777, 0o775, 0o770, 0o702].map((mode) => ({ mode, next: 'chmod go-w' })),
+    ...[0o777, 0o775, 0o770, 0o702].map((mode) => [mode, 'chmod go-w'] as const),
     // As /tmp is: its mode has to stay.
-    { mode: 0o1777, next: 'use a folder of your own below it' },
-  ])('is refused with mode $mode', async ({ mode, next }) => {
+    [0o1777, 'use a folder of your own below it'] as const,
+  ])('is refused with mode %o', async (mode, next) => {
     const runtimeDir = join(base, 'run');
     await mkdir(runtimeDir);
     await chmod(runtimeDir, mode);
