@@ -50,10 +50,10 @@ async function filesOf({ config }: LogsOptions): Promise<() => Promise<readonly 
 
 /** Elsewhere than on Windows the daemon logs to its standard error, which is a file or belongs to who started it. */
 async function standardErrorOf(listen: string): Promise<string> {
-  const pid = Number(startOf(await recentEvents(listen))?.['pid']);
+  const pid = Number(startOf(await recentEvents(listen, new Date(0)))?.['pid']);
   const { unavailable } = EXIT.server;
   if (Number.isNaN(pid)) {
-    const found = 'cannot read the log: no daemon was started within 24 h';
+    const found = 'cannot read the log: found no start of a daemon among the events';
     throw new DaemonCallError(found, unavailable, { nextStep: 'see what started it for its log' });
   }
   const file = await readlink(`/proc/${pid}/fd/2`).catch(() => undefined);

@@ -47,9 +47,11 @@ function dialAt(host: string, port: number): ReturnType<DoctorHost['dial']> {
   });
 }
 
-/** Events of the last 24 hours, the oldest first. */
-export async function recentEvents(server: string): Promise<readonly RingEvent[]> {
-  const since = new Date(Date.now() - DAY_MS);
+/** Events of the last 24 hours, or since another time, the oldest first. */
+export async function recentEvents(
+  server: string,
+  since = new Date(Date.now() - DAY_MS),
+): Promise<readonly RingEvent[]> {
   const events: RingEvent[] = [];
   for await (const event of eventsOf({ server }, { since, follow: false })) {
     events.push(event);
