@@ -8,6 +8,7 @@ const WITHOUT = [
   'cli route add',
   'cli route rm',
   'srv app run',
+  'logs',
   'completion',
 ];
 /** A schema is JSON: a table of it would be none. */
