@@ -520,6 +520,13 @@ describe('of a watched file the doctor says', () => {
     const finding = await lastFinding({ latestUpgrade });
     expect(finding).toMatchObject({ level, found: `the latest upgrade to v2: ${outcome}: why` });
   });
+
+  it('that one was refused to who typed it, who was told', async () => {
+    const latestUpgrade = gives<UpgradeResult>({ id: 'x', outcome: 'refused', reason: 'why' });
+    const findings = await examine(host({ latestUpgrade }));
+    const finding = findings.find(({ check }) => check === 'upgrade');
+    expect(finding).toMatchObject({ level: 'ok', found: 'the latest upgrade: refused: why' });
+  });
 });
 
 describe('the report of the doctor', () => {

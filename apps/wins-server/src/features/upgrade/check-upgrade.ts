@@ -1,3 +1,4 @@
+import type { LoadedConfig } from '@wins/config';
 import { watchedPath } from '@wins/service-upgrade';
 import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
 import { ok, problem, warning, type Finding } from '../../doctor/finding.js';
@@ -5,18 +6,23 @@ import { ok, problem, warning, type Finding } from '../../doctor/finding.js';
 /** Whether an upgrade to the watched file would begin, how the latest upgrade ended, and whether one was interrupted. */
 export const checkUpgrade: Check = {
   name: 'upgrade',
-  look: async (host, { config: { upgrade } }) => [
-    ...(upgrade.mode === 'watching' ? [await judgeWatched(upgrade.watchingPath, host)] : []),
-    ...(await judgeUpgrades(host)),
-  ],
+  look: async (host, loaded) => {
+    const { upgrade } = loaded.config;
+    return [
+      ...(upgrade.mode === 'watching' ? [await judgeWatched(upgrade.watchingPath, host)] : []),
+      ...(await judgeUpgrades(host, loaded)),
+    ];
+  },
 };
 
 /** How the latest upgrade ended, unless one is under way or was interrupted: that is what counts then. */
 export async function judgeUpgrades(
   host: Pick<DoctorHost, 'latestUpgrade' | 'upgradeUnderWay'>,
+  { config }: Pick<LoadedConfig, 'config'>,
 ): Promise<readonly Finding[]> {
   const phase = await host.upgradeUnderWay();
-  if (phase === undefined) return reportUpgrade(await host.latestUpgrade());
+  const isWatched = config.upgrade.mode === 'watching';
+  if (phase === undefined) return reportUpgrade(await host.latestUpgrade(), isWatched);
   const found = `an upgrade is under way, or was interrupted, in phase ${phase}`;
   const advice =
     'if no wins up runs, start the service or run wins up again: both finish it or undo it';
@@ -38,12 +44,15 @@ async function judgeWatched(written: string, host: DoctorHost): Promise<Finding>
 
 function reportUpgrade(
   latest: Awaited<ReturnType<DoctorHost['latestUpgrade']>>,
+  isWatched: boolean,
 ): readonly Finding[] {
   if (latest === undefined) return [];
   const { outcome, reason, to } = latest;
   const target = to?.version === undefined ? '' : ` to ${to.version}`;
   const found = `the latest upgrade${target}: ${outcome}: ${reason}`;
-  if (outcome === 'upgraded' || outcome === 'nothing') return [ok('upgrade', found)];
+  // Who typed it was told that it was refused; nobody was told of a watched program.
+  if (outcome === 'upgraded' || outcome === 'nothing' || (outcome === 'refused' && !isWatched))
+    return [ok('upgrade', found)];
   const advice =
     outcome === 'failed'
       ? 'run wins up again: it first finishes or undoes the failed upgrade'
