@@ -6,7 +6,7 @@ import type { ProcessManager } from './process-manager.js';
 import type { StartRequest } from './start-request.js';
 import type { ManagedProcess, ProcessExit } from './supervision/managed-process.js';
 
-/** What {@link superviseProgram} keeps running, and how. */
+/** The program that {@link superviseProgram} keeps running, and how. */
 export interface SuperviseOptions extends Partial<
   Pick<StartRequest, 'args' | 'envs' | 'directory' | 'exposes'>
 > {
@@ -34,7 +34,7 @@ export interface SupervisedProgram extends AsyncDisposable {
   close(): Promise<ProcessExit | undefined>;
 }
 
-/** Runs an allowed program, and runs it again when it has ended. Whoever calls it closes it, before the manager. */
+/** Runs an allowed program, and runs it again when it has ended. Its caller closes it, before the manager. */
 export function superviseProgram(
   manager: ProcessManager,
   options: SuperviseOptions,

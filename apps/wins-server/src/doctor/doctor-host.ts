@@ -34,7 +34,7 @@ export interface AuditFolder {
   readonly faults: readonly string[];
 }
 
-/** What a daemon does at the moment. */
+/** Runs, tunnels and streams of a daemon. */
 export interface DaemonActivity {
   /** Names of the runs that have not ended. */
   readonly runs: readonly string[];
@@ -83,7 +83,7 @@ export interface DoctorHost {
   descriptors(pid: number): Promise<{ readonly open: number; readonly most: number } | undefined>;
   /** Connects to a port of the loopback for a second at most. */
   dial(port: number): Promise<'open' | 'refused' | 'silent'>;
-  /** What the daemon does now. @throws DaemonCallError */
+  /** Runs, tunnels and streams of the daemon. @throws DaemonCallError */
   activity(name: string): Promise<DaemonActivity>;
   /** Connects to a pipe and hangs up. @throws PipeError */
   reachPipe(name: string): Promise<void>;

@@ -60,7 +60,7 @@ export async function recentEvents(
   return events;
 }
 
-/** What the daemon does now. */
+/** Runs, tunnels and streams of the daemon. */
 export async function activityOf(server: string, question: Question): Promise<DaemonActivity> {
   const { runs, streams } = debugServiceDefinition;
   const { Runs } = await callRunningDaemon({ server }, runs, {}, question);

@@ -46,7 +46,7 @@ require.cache[require.resolve(${JSON.stringify(upgrade)})].exports = {
 require(${JSON.stringify(wins)});
 `;
 
-/** What is said beside the steps that are ticked off. */
+/** Standard error without the steps that are ticked off. */
 export function saidBeside(stderr: string): string {
   return stderr.replace(/^wins: ✓ .*\n/gm, '');
 }

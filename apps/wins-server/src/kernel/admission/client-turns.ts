@@ -82,7 +82,8 @@ interface OpenTurn {
 /**
  * Shares the daemon's thread among clients by what they use: deficit round robin. A connection is read only in the turn of its
  * client; input of others waits in their sockets. A turn has as many octets as the client's last turns say that its quantum is good
- * for, and what it takes is charged. A client whose input waited for nothing comes first with what is left of its quantum. Administrators have every second turn when they have input: that is their reserve.
+ * for, and what it takes is charged. A client whose input waited for nothing comes first with what is left of its quantum. Administrators
+ * have every second turn when they have input: that is their reserve.
  *
  * A turn begins with a read and ends after the callbacks and promises that this settles: frames, headers, messages and the
  * beginning of handlers. Time that work waits for the system is not counted. Whoever processes the connection listens for `data`
