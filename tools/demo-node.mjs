@@ -45,7 +45,7 @@ async function until(what, condition) {
 
 if (!process.argv.includes('--built')) {
   say('Building the programs into dist/');
-  const projects = 'wins,wins-server,wins-cli,wins-upgrade,rancher-server,system-agent';
+  const projects = 'wins,wins-server,wins-cli,wins-upgrade,rancher-client,system-agent';
   const nx = require.resolve('nx/bin/nx.js');
   execFileSync(process.execPath, [nx, 'run-many', '-t', 'build', '-p', projects], {
     cwd: root,
@@ -54,7 +54,7 @@ if (!process.argv.includes('--built')) {
 }
 // The built programs with what stands for a service manager.
 prepare('stand-ins');
-const { startRancher } = await import('@wins/rancher-server/testing');
+const { startRancher } = await import('@wins/rancher-client/testing');
 const { startApiServer } = await import('@wins/system-agent/testing');
 
 const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-demo-node-')));

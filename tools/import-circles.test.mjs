@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { findCircles } from './import-circles.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
-const FOLDER = 'libs/wins-program/src';
+const FOLDER = 'libs/base/src';
 /** The circles among files whose text is given, by the names of the files. */
 const circlesOf = (texts) =>
   findCircles(
@@ -38,7 +38,7 @@ test('a circle over three files is shown with its way, and once', () => {
 });
 
 test('a circle is found over the name of the own package', () => {
-  const texts = { index: "export { a } from './a.js';", a: "import '@wins/wins-program';" };
+  const texts = { index: "export { a } from './a.js';", a: "import '@wins/base';" };
   assert.deepEqual(circlesOf(texts), [['index', 'a', 'index']]);
 });
 

@@ -27,9 +27,9 @@ const RELEASES = [
 
 /** Where the sources are of what specs run in the place of what is shipped. */
 const STAND_INS = [
-  ...['apps/wins-upgrade/src/testing', 'libs/node-install/src/testing'],
+  ...['apps/wins-upgrade/src/testing', 'libs/installation/src/testing'],
   ...['apps/wins-server/src/testing', 'apps/wins-server/src/features/csi-proxy/testing'],
-  'libs/wins-program/src/testing',
+  'libs/base/src/testing',
 ];
 
 /**

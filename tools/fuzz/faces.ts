@@ -20,10 +20,10 @@ export { serveHttp2Connection } from '@wins/http2-connection';
 export { START_LIMITS } from '@wins/process-manager';
 export { serveTunnel, webSocketServerOptions } from '@wins/tcp-tunnel';
 export { Effects, latestResult, UpgradeJournal, upgradePlaces } from '@wins/service-upgrade';
-export { installPlaces, InstallError, KINDS, describeStep } from '@wins/node-install';
-export { InstallFiles } from '../../libs/node-install/src/journal/install-files.js';
-export { begunSteps, endOf } from '../../libs/node-install/src/journal/install-journal.js';
-export { mergeSteps } from '../../libs/node-install/src/manifest/manifest.js';
+export { installPlaces, InstallError, KINDS, describeStep } from '@wins/installation';
+export { InstallFiles } from '../../libs/installation/src/journal/install-files.js';
+export { begunSteps, endOf } from '../../libs/installation/src/journal/install-journal.js';
+export { mergeSteps } from '../../libs/installation/src/manifest/manifest.js';
 export { joinedEnvironment } from '../../apps/wins-upgrade/src/install/joined-before.js';
 export {
   AgentError,

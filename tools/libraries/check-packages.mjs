@@ -19,10 +19,10 @@ const SMALL = {
   files: ['NumberedFiles', 'StateFile'],
   'linux-host': ['LinuxError'],
   net: ['NetError', 'proxyOf', 'systemRoots'],
-  'node-install': ['InstallError'],
+  installation: ['InstallError'],
   'pipe-transport': ['PipeError'],
   'process-manager': ['ProcessError'],
-  'rancher-server': ['RancherError', 'newNodeId'],
+  'rancher-client': ['RancherError', 'newNodeId'],
   'service-upgrade': ['UpgradeError'],
   'system-agent': ['AgentError'],
   'tcp-tunnel': ['TunnelError', 'judgeDestination'],
@@ -30,7 +30,7 @@ const SMALL = {
   'trusted-files': ['TrustedFileError'],
   'windows-host': ['WindowsError'],
   'wins-api': ['WinsClientError'],
-  'wins-program': ['quoteText'],
+  base: ['quoteText'],
 };
 const problems = [];
 const packages = packLibraries();

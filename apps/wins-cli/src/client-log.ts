@@ -1,4 +1,4 @@
-import { escapeJson, escapeText } from '@wins/wins-program';
+import { escapeJson, escapeText } from '@wins/base';
 
 /** The forms of the lines: `pretty` for people, `json` for programs. */
 export type LogFormat = 'pretty' | 'json';

@@ -1,4 +1,4 @@
-import { EXIT } from '@wins/wins-program';
+import { EXIT } from '@wins/base';
 
 /** A command that cannot go on: one line for people and the exit code for programs. */
 export class CommandError extends Error {

@@ -1,5 +1,5 @@
 import type { ProcessExit } from '@wins/wins-api';
-import { EXIT } from '@wins/wins-program';
+import { EXIT } from '@wins/base';
 import { constants } from 'node:os';
 
 /**

@@ -1,4 +1,4 @@
-import { escapeText, EXIT, isUsageError, messageOf, type CommandHandler } from '@wins/wins-program';
+import { escapeText, EXIT, isUsageError, messageOf, type CommandHandler } from '@wins/base';
 import { CommandError } from './command-error.js';
 import { outputError } from './output-error.js';
 import { OutputFailure } from './output-failure.js';

@@ -1,4 +1,4 @@
-import { EXIT } from '@wins/wins-program';
+import { EXIT } from '@wins/base';
 import { loadWindowsClient } from './daemon/load-windows-client.js';
 
 /** On Windows these are Ctrl-C, Ctrl-Break and a console that is closed. */

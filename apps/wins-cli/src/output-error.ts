@@ -1,5 +1,5 @@
 import { fileSystemError } from '@wins/trusted-files';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { CommandError } from './command-error.js';
 
 /**

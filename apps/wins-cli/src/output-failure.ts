@@ -1,4 +1,4 @@
-import { errnoOf } from '@wins/wins-program';
+import { errnoOf } from '@wins/base';
 
 /** Learns why a stream could not be written. That its reader has left is no failure: `wins … | head`. */
 export class OutputFailure {

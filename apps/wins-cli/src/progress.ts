@@ -1,4 +1,4 @@
-import { escapeText } from '@wins/wins-program';
+import { escapeText } from '@wins/base';
 
 /** What a line of progress is written to. */
 export type ProgressTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'write'>;

@@ -1,4 +1,4 @@
-import type { PortOpener } from '@wins/wins-program';
+import type { PortOpener } from '@wins/base';
 import { configFingerprint, loadConfig } from '@wins/config';
 import { createWinsClient, RunExposeProtocol } from '@wins/wins-api';
 import { createHash } from 'node:crypto';

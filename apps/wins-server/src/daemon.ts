@@ -2,7 +2,7 @@ import {
   applicationServiceDefinition,
   type ApplicationServiceServer,
 } from '@wins/wins-api/contract';
-import { adminPipeOf, COMMIT, VERSION } from '@wins/wins-program';
+import { adminPipeOf, COMMIT, VERSION } from '@wins/base';
 import { AdminPipe } from './kernel/admin/admin-pipe.js';
 import { noteAdministrators } from './kernel/admin/note-administrators.js';
 import { FEATURES } from './features/features.js';

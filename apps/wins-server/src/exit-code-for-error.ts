@@ -4,7 +4,7 @@ import { PipeError } from '@wins/pipe-transport';
 import { ProcessError } from '@wins/process-manager';
 import { TrustedFileError } from '@wins/trusted-files';
 import { WindowsError } from '@wins/windows-host';
-import { errnoOf, EXIT, isUsageError } from '@wins/wins-program';
+import { errnoOf, EXIT, isUsageError } from '@wins/base';
 import { DaemonCallError } from './daemon-call-error.js';
 
 const DENIED: ReadonlySet<string> = new Set([

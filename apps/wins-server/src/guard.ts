@@ -1,4 +1,4 @@
-import { escapeText, isUsageError, messageOf, type CommandSurroundings } from '@wins/wins-program';
+import { escapeText, isUsageError, messageOf, type CommandSurroundings } from '@wins/base';
 import { exitCodeForError } from './exit-code-for-error.js';
 
 type Asynchronous<Loaded> = Loaded extends (...given: infer Given) => Promise<infer Result>

@@ -4,7 +4,7 @@ import type {
   PortOpener,
   ProcessHost,
   IdentifyClient,
-} from '@wins/wins-program';
+} from '@wins/base';
 import type { FileTrust } from '@wins/trusted-files';
 import type { PlanFilesOf } from './features/agent/running-agent.js';
 import type { Logger } from './kernel/log/logger.js';

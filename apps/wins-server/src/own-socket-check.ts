@@ -1,4 +1,4 @@
-import { type PipeServerCheck, quoteText } from '@wins/wins-program';
+import { type PipeServerCheck, quoteText } from '@wins/base';
 import { connectPipe } from '@wins/pipe-transport';
 import type { FileTrust } from '@wins/trusted-files';
 import { lstat } from 'node:fs/promises';

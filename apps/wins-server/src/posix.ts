@@ -1,4 +1,4 @@
-import type { ProcessHost } from '@wins/wins-program';
+import type { ProcessHost } from '@wins/base';
 import {
   canTellLinuxClients,
   freeMemoryTrimmer,

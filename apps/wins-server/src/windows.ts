@@ -1,4 +1,4 @@
-import { type PipeServerCheck, SERVICE_NAME, type ProcessHost } from '@wins/wins-program';
+import { type PipeServerCheck, SERVICE_NAME, type ProcessHost } from '@wins/base';
 import { ProcessError } from '@wins/process-manager';
 import {
   createPrivateFile,

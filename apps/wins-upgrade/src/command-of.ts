@@ -1,5 +1,5 @@
 import type { UpgradeWish } from '@wins/service-upgrade';
-import { quoteText, UsageError } from '@wins/wins-program';
+import { quoteText, UsageError } from '@wins/base';
 import path from 'node:path';
 import type { UpgradeSettings } from './compose.js';
 import { isForPeople } from './console.js';

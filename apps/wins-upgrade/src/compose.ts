@@ -22,8 +22,8 @@ import {
   type SystemParts,
   type UpgradeContext,
 } from '@wins/service-upgrade';
-import type { InstallPlaces } from '@wins/node-install';
-import { messageOf } from '@wins/wins-program';
+import type { InstallPlaces } from '@wins/installation';
+import { messageOf } from '@wins/base';
 import { randomUUID } from 'node:crypto';
 import type { NodeParts } from './install/node-parts.js';
 import { system } from './system.js';

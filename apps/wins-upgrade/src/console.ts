@@ -1,4 +1,4 @@
-import { escapeText, EXIT, type Answer, type Show } from '@wins/wins-program';
+import { escapeText, EXIT, type Answer, type Show } from '@wins/base';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 

@@ -1,8 +1,4 @@
-import {
-  RUN_MARKER_VARIABLE,
-  RUN_RUNTIME_DIR_VARIABLE,
-  RUN_SERVICE_VARIABLE,
-} from '@wins/wins-program';
+import { RUN_MARKER_VARIABLE, RUN_RUNTIME_DIR_VARIABLE, RUN_SERVICE_VARIABLE } from '@wins/base';
 
 /**
  * What a process keeps of its environment in a run, upper case: what belongs to the system, and the mark. All else may be a

@@ -1,5 +1,5 @@
 import { UpgradeError, WATCHED_PREFIX } from '@wins/service-upgrade';
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import type { UpgradeCommand } from './command-of.js';
 import type { DaemonRun } from './enter-run.js';
 

@@ -6,7 +6,7 @@ import {
   type UpgradeErrorCode,
   type UpgradeOutcome,
 } from '@wins/service-upgrade';
-import { EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';
+import { EXIT, messageOf, type CommandSurroundings } from '@wins/base';
 import { commandOf, type UpgradeCommand, type UpgradeOptions } from './command-of.js';
 import { composeUpgrade, type UpgradeSettings } from './compose.js';
 import { complain, isForPeople, tell } from './console.js';

@@ -1,4 +1,4 @@
-import type { InstallPlaces } from '@wins/node-install';
+import type { InstallPlaces } from '@wins/installation';
 import { UpgradeError, type Effects, type SystemParts } from '@wins/service-upgrade';
 import type { NodeOfSystem } from './install/node-parts.js';
 

@@ -20,7 +20,7 @@ import {
   type UpgradeResult,
   type UpgradeStep,
 } from '@wins/service-upgrade';
-import { EXIT, messageOf, VERSION } from '@wins/wins-program';
+import { EXIT, messageOf, VERSION } from '@wins/base';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -3,7 +3,7 @@
  */
 import { completeWords, type ValueSources } from './command-line/completion/complete-words.js';
 import { runCommandLine, type CommandOutput } from './command-line/run-command-line.js';
-import { EXIT, RUN_MARKER_VARIABLE, VERSION } from '@wins/wins-program';
+import { EXIT, RUN_MARKER_VARIABLE, VERSION } from '@wins/base';
 import { root, rootOf } from './commands/root.js';
 import { upIn } from './commands/up.js';
 import { client, output, upgradeHelper } from './load-applications.js';

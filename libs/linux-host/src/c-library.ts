@@ -1,5 +1,5 @@
 import type koffiModule from 'koffi';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { LinuxError } from './linux-error.js';
 
 type Koffi = typeof koffiModule;

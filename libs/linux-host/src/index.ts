@@ -1,6 +1,6 @@
 /**
  * Linux for wins: processes in sessions of their own, the host's adapters and routes, who is at the other end of a Unix socket, whether a container lies
- * between, and free memory that goes back to the system. It implements the ports of `@wins/wins-program`.
+ * between, and free memory that goes back to the system. It implements the ports of `@wins/base`.
  *
  * Importing it loads nothing and works everywhere; a call on a system that cannot do it fails with a {@link LinuxError} of code
  * `unavailable`. `posixProcessHost` also runs on macOS, for development, where it guarantees less.

@@ -13,7 +13,7 @@
  * nothing can change; `rename` moves the right onto the name, which uses it up. If a holder dies, the
  * right is a dead file and the next claimant replaces that first.
  */
-import { errnoOf } from '@wins/wins-program';
+import { errnoOf } from '@wins/base';
 import { createHash } from 'node:crypto';
 import { link, lstat, rename, unlink } from 'node:fs/promises';
 import { connect } from 'node:net';

@@ -1,4 +1,4 @@
-import type { PipeServerCheck } from '@wins/wins-program';
+import type { PipeServerCheck } from '@wins/base';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { renameSync } from 'node:fs';

@@ -1,4 +1,4 @@
-import type { PipeServerCheck } from '@wins/wins-program';
+import type { PipeServerCheck } from '@wins/base';
 import { Backoff, systemClock } from '@wins/time';
 import { connect, type Socket } from 'node:net';
 import { abortedError, describePipeError, pipeErrorFrom } from './node-errors.js';
@@ -11,7 +11,7 @@ export interface ConnectPipeOptions {
   readonly timeoutMs?: number | undefined;
   /** How long to wait for a pipe that is absent, in milliseconds. Default 0: not at all. */
   readonly waitTimeoutMs?: number | undefined;
-  /** The directory of bare names on POSIX. Default: `runtimeDirectory()` of `@wins/wins-program`. */
+  /** The directory of bare names on POSIX. Default: `runtimeDirectory()` of `@wins/base`. */
   readonly runtimeDir?: string | undefined;
   /** Opens the connection and checks who serves the pipe. Default: any server is trusted. */
   readonly security?: PipeServerCheck | undefined;

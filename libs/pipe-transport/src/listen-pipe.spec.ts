@@ -1,4 +1,4 @@
-import { EVERYBODY, type ClientIdentity, type PipeSecurity } from '@wins/wins-program';
+import { EVERYBODY, type ClientIdentity, type PipeSecurity } from '@wins/base';
 import { buildSync } from 'esbuild';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -5,7 +5,7 @@ import {
   type IdentifyClient,
   type PipeEndpoint,
   type PipeSecurity,
-} from '@wins/wins-program';
+} from '@wins/base';
 import { ConnectionSet } from './connection-set.js';
 import type { Socket } from 'node:net';
 import { abortedError, describePipeError, pipeErrorFrom } from './node-errors.js';
@@ -38,7 +38,7 @@ export interface ListenPipeOptions {
    * (`busy`), a receiver that threw. A hostile client can cause many of these. Default: not told.
    */
   readonly onError?: ((error: PipeError) => void) | undefined;
-  /** The directory of bare names on POSIX, made with mode 0700 if missing. Default: `runtimeDirectory()` of `@wins/wins-program`. */
+  /** The directory of bare names on POSIX, made with mode 0700 if missing. Default: `runtimeDirectory()` of `@wins/base`. */
   readonly runtimeDir?: string | undefined;
   /** The platform whose names apply. Default: `process.platform`. */
   readonly platform?: NodeJS.Platform | undefined;

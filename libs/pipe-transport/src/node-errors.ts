@@ -1,5 +1,5 @@
 import { TrustedFileError } from '@wins/trusted-files';
-import { errnoOf, quoteText } from '@wins/wins-program';
+import { errnoOf, quoteText } from '@wins/base';
 import { PipeError, type PipeErrorCode } from './pipe-error.js';
 import type { PipePath } from './pipe-path.js';
 

@@ -3,13 +3,13 @@ import {
   TextError,
   type PipePath,
   type ResolvePipePathOptions,
-} from '@wins/wins-program';
+} from '@wins/base';
 import { PipeError } from './pipe-error.js';
 
 export type { PipePath, ResolvePipePathOptions };
 
 /**
- * Turns a pipe's name into its address. Touches nothing. What a name may be: `resolvePipePath` of `@wins/wins-program`.
+ * Turns a pipe's name into its address. Touches nothing. What a name may be: `resolvePipePath` of `@wins/base`.
  *
  * @throws {@link PipeError} `invalidName` when the text names no local pipe or is over a limit;
  * `notFound` when a bare name needs a run directory and none is known.

@@ -1,5 +1,5 @@
 import { posixFileTrust, type Distrust } from '@wins/trusted-files';
-import { errnoOf, quoteText } from '@wins/wins-program';
+import { errnoOf, quoteText } from '@wins/base';
 import { mkdir, realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describePipeError } from './node-errors.js';

@@ -1,4 +1,4 @@
-import type { EndpointEvents, PipeEndpoint } from '@wins/wins-program';
+import type { EndpointEvents, PipeEndpoint } from '@wins/base';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm, unlink } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';

@@ -1,4 +1,4 @@
-import type { HostProcess } from '@wins/wins-program';
+import type { HostProcess } from '@wins/base';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 

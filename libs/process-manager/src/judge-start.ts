@@ -1,4 +1,4 @@
-import { quoteText, type ProcessHost } from '@wins/wins-program';
+import { quoteText, type ProcessHost } from '@wins/base';
 import {
   allowsCaller,
   judgeExecutablePath,

@@ -1,4 +1,4 @@
-import { type PortOpener, messageOf, type ProcessHost } from '@wins/wins-program';
+import { type PortOpener, messageOf, type ProcessHost } from '@wins/base';
 import type { ProcessHostOptions } from '@wins/trusted-files';
 import path from 'node:path';
 

@@ -1,4 +1,4 @@
-import { errnoOf, quoteText } from '@wins/wins-program';
+import { errnoOf, quoteText } from '@wins/base';
 import { TrustedFileError, type TrustRule } from '@wins/trusted-files';
 import type { PathRule } from './policy/parsed-path.js';
 

@@ -1,4 +1,4 @@
-import type { HostCommand, ProcessHost } from '@wins/wins-program';
+import type { HostCommand, ProcessHost } from '@wins/base';
 import {
   chmodSync,
   closeSync,

@@ -1,5 +1,5 @@
 import { ProcessError } from './process-error.js';
-import { type ExposedPort, quoteText } from '@wins/wins-program';
+import { type ExposedPort, quoteText } from '@wins/base';
 import path from 'node:path';
 import { admitProgram, type Admission, type AdmissionContext } from './judge-start.js';
 import { allowsArguments } from './policy/argument-rules.js';

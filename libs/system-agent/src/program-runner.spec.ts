@@ -1,4 +1,4 @@
-import type { HostExit } from '@wins/wins-program';
+import type { HostExit } from '@wins/base';
 import { programRunner, type CommandTrees } from './program-runner.js';
 
 const NEVER = new AbortController().signal;

@@ -1,4 +1,4 @@
-import { messageOf, type HostExit } from '@wins/wins-program';
+import { messageOf, type HostExit } from '@wins/base';
 import path from 'node:path';
 import { AgentError } from './agent-error.js';
 import type { ProgramCommand, ProgramRunner } from './ports.js';

@@ -6,7 +6,7 @@ import {
   resolvePipePath,
   TUNNEL_CLIENT_HEADER,
   TUNNEL_NETWORK_HEADER,
-} from '@wins/wins-program';
+} from '@wins/base';
 import { connect, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { WebSocket } from 'ws';

@@ -1,4 +1,4 @@
-import { escapeText } from '@wins/wins-program';
+import { escapeText } from '@wins/base';
 import type { SessionStream } from './stream/session-stream.js';
 import {
   createConnectLimits,

@@ -1,4 +1,4 @@
-import { errnoOf } from '@wins/wins-program';
+import { errnoOf } from '@wins/base';
 import type { RefusalRule } from './wire/refusal.js';
 
 const DIAL_CODES: Readonly<Record<string, TunnelErrorCode>> = {

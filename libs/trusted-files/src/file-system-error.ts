@@ -1,4 +1,4 @@
-import { errnoOf } from '@wins/wins-program';
+import { errnoOf } from '@wins/base';
 import { TrustedFileError, type TrustedFileErrorCode } from './trusted-file-error.js';
 
 const TRANSLATIONS: ReadonlyMap<string, readonly [TrustedFileErrorCode, string]> = new Map([

@@ -1,4 +1,4 @@
-import type { HostVersion } from '@wins/wins-program';
+import type { HostVersion } from '@wins/base';
 import { RegistryKey, type RegistryValue } from './registry/registry.js';
 import { WindowsError } from './windows-error.js';
 

@@ -1,5 +1,5 @@
 /**
- * The only library with Win32 calls. It implements the ports of `@wins/wins-program`; what else it offers fits those of the other libraries by structure.
+ * The only library with Win32 calls. It implements the ports of `@wins/base`; what else it offers fits those of the other libraries by structure.
  *
  * It exports what applications call, and the types of arguments and results.
  *

@@ -1,4 +1,4 @@
-import { DEFAULT_PIPE_NAME, TextError, quoteText, resolvePipePath } from '@wins/wins-program';
+import { DEFAULT_PIPE_NAME, TextError, quoteText, resolvePipePath } from '@wins/base';
 import { WinsClientError } from './client-error.js';
 import type { WinsClientOptions } from './wins-client.js';
 

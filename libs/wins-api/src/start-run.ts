@@ -1,5 +1,5 @@
 import { hashFile, TrustedFileError } from '@wins/trusted-files';
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { WinsClientError } from './client-error.js';

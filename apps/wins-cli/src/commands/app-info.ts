@@ -1,4 +1,4 @@
-import { COMMIT, EXIT, VERSION, type CommandSurroundings } from '@wins/wins-program';
+import { COMMIT, EXIT, VERSION, type CommandSurroundings } from '@wins/base';
 import { hashFile } from '@wins/trusted-files';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { omitEmpty } from './host-calls.js';

@@ -1,4 +1,4 @@
-import { escapeText, EXIT, UsageError, type CommandSurroundings } from '@wins/wins-program';
+import { escapeText, EXIT, UsageError, type CommandSurroundings } from '@wins/base';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-import { EXIT, escapeText, UsageError, type CommandSurroundings } from '@wins/wins-program';
+import { EXIT, escapeText, UsageError, type CommandSurroundings } from '@wins/base';
 import type { ConfigSubject } from '@wins/wins-api';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 

@@ -5,7 +5,7 @@ import {
   UsageError,
   type CommandHandler,
   type CommandSurroundings,
-} from '@wins/wins-program';
+} from '@wins/base';
 import { isIP } from 'node:net';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 

@@ -1,5 +1,5 @@
 import { type ProcessSummary, RunExposeProtocol } from '@wins/wins-api';
-import { EXIT, type Answer, type CommandSurroundings } from '@wins/wins-program';
+import { EXIT, type Answer, type CommandSurroundings } from '@wins/base';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { watchAnswer } from './watch-answer.js';
 

@@ -8,7 +8,7 @@ import {
   type WinsClient,
   WinsClientError,
 } from '@wins/wins-api';
-import { escapeText, EXIT, messageOf, UsageError } from '@wins/wins-program';
+import { escapeText, EXIT, messageOf, UsageError } from '@wins/base';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';

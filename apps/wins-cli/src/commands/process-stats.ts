@@ -1,5 +1,5 @@
 import { type RunStatsResponse, WinsClientError } from '@wins/wins-api';
-import { EXIT, type Answer, type CommandSurroundings } from '@wins/wins-program';
+import { EXIT, type Answer, type CommandSurroundings } from '@wins/base';
 import { setTimeout as delay } from 'node:timers/promises';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { cpuPercentOf, runKey } from './run-cpu.js';

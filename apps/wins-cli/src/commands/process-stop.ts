@@ -1,4 +1,4 @@
-import { EXIT, type CommandSurroundings } from '@wins/wins-program';
+import { EXIT, type CommandSurroundings } from '@wins/base';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
 /** The options of `wins cli prc stop`. */

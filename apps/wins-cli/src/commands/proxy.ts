@@ -1,6 +1,6 @@
 import { PipeError, resolvePipePath } from '@wins/pipe-transport';
 import { openTunnel, type TcpListener, type TunnelEnd } from '@wins/tcp-tunnel';
-import { EXIT, isUsageError, messageOf, UsageError } from '@wins/wins-program';
+import { EXIT, isUsageError, messageOf, UsageError } from '@wins/base';
 import { isIP } from 'node:net';
 import { ClientLog, type LogFormat } from '../client-log.js';
 import { CommandError } from '../command-error.js';

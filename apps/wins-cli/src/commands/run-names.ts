@@ -1,6 +1,6 @@
 import { resolvePipePath } from '@wins/pipe-transport';
 import { createWinsClient, routeGrpcLog } from '@wins/wins-api';
-import { DEFAULT_PIPE_NAME } from '@wins/wins-program';
+import { DEFAULT_PIPE_NAME } from '@wins/base';
 import { once } from 'node:events';
 import { clientName } from '../daemon/client-label.js';
 import { connectTrustedPipe } from '../daemon/trusted-pipe.js';

@@ -8,7 +8,7 @@ import {
   UsageError,
   type CommandSurroundings,
   type Show,
-} from '@wins/wins-program';
+} from '@wins/base';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-import type { Answer, Show } from '@wins/wins-program';
+import type { Answer, Show } from '@wins/base';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { listenForInterruptions } from '../interruptions.js';

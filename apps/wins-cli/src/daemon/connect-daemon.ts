@@ -6,7 +6,7 @@ import {
   type WinsClient,
   type WinsClientOptions,
 } from '@wins/wins-api';
-import { EXIT, formatDuration } from '@wins/wins-program';
+import { EXIT, formatDuration } from '@wins/base';
 import { clientName } from './client-label.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ClientLog, type ClientLogOptions } from '../client-log.js';

@@ -1,5 +1,5 @@
 import type { PipeError } from '@wins/pipe-transport';
-import { EXIT } from '@wins/wins-program';
+import { EXIT } from '@wins/base';
 import { CommandError } from '../command-error.js';
 
 /** The next step of whoever cannot reach a daemon. */

@@ -1,4 +1,4 @@
-import { type PipeServerCheck, SERVICE_NAME } from '@wins/wins-program';
+import { type PipeServerCheck, SERVICE_NAME } from '@wins/base';
 import { securedPipeClient } from '@wins/windows-host';
 
 /** Trusts who serves a pipe when that is the service or runs with privileges. */

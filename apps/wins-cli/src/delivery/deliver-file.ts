@@ -8,7 +8,7 @@ import {
   TrustedFileError,
   type OpenFile,
 } from '@wins/trusted-files';
-import { errnoOf, EXIT, messageOf } from '@wins/wins-program';
+import { errnoOf, EXIT, messageOf } from '@wins/base';
 import { createHash, randomBytes } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';

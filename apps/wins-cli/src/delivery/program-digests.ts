@@ -1,5 +1,5 @@
 import { hashFile, TrustedFileError } from '@wins/trusted-files';
-import { errnoOf, EXIT } from '@wins/wins-program';
+import { errnoOf, EXIT } from '@wins/base';
 import { CommandError } from '../command-error.js';
 
 /** What the client knows of the program, for the daemon to compare with the host's file. */

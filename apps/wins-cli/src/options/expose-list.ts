@@ -1,5 +1,5 @@
 import { type ProcessExpose, RunExposeProtocol } from '@wins/wins-api';
-import { UsageError } from '@wins/wins-program';
+import { UsageError } from '@wins/base';
 import { parsePort } from '../tunnel/parse-port.js';
 
 /**

@@ -1,4 +1,4 @@
-import { quoteText, UsageError } from '@wins/wins-program';
+import { quoteText, UsageError } from '@wins/base';
 
 /**
  * Splits the value of a list option (`--args`, `--envs`, `--exposes`) at blanks outside quotes.

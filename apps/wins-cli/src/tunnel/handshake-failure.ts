@@ -1,4 +1,4 @@
-import { DEFAULT_PROXY_PIPE_NAME, errnoOf, formatDuration, messageOf } from '@wins/wins-program';
+import { DEFAULT_PROXY_PIPE_NAME, errnoOf, formatDuration, messageOf } from '@wins/base';
 import { ASK_DOCTOR } from '../daemon/pipe-failure.js';
 
 const OTHER_PIPE = `is it the tunnel pipe (--proxy ${DEFAULT_PROXY_PIPE_NAME}), and not the main one? Else ${ASK_DOCTOR}`;

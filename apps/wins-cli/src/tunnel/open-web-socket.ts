@@ -1,5 +1,5 @@
 import { connectWebSocket, TunnelError, type OnTunnelSocket } from '@wins/tcp-tunnel';
-import { networkIdentity } from '@wins/wins-program';
+import { networkIdentity } from '@wins/base';
 import { connectTrustedPipe } from '../daemon/trusted-pipe.js';
 import { handshakeFailure } from './handshake-failure.js';
 

@@ -1,4 +1,4 @@
-import { UsageError } from '@wins/wins-program';
+import { UsageError } from '@wins/base';
 
 const HIGHEST_PORT = 65535;
 

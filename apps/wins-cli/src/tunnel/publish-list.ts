@@ -1,4 +1,4 @@
-import { UsageError } from '@wins/wins-program';
+import { UsageError } from '@wins/base';
 import { parsePort } from './parse-port.js';
 
 /** A port that is listened on here and the port of the host that it leads to. */

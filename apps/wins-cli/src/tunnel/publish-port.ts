@@ -5,7 +5,7 @@ import {
   type TcpListener,
   type TunnelErrorCode,
 } from '@wins/tcp-tunnel';
-import { errnoOf, EXIT } from '@wins/wins-program';
+import { errnoOf, EXIT } from '@wins/base';
 import { CommandError } from '../command-error.js';
 import type { PublishedPort } from './publish-list.js';
 

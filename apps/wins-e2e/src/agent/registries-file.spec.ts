@@ -1,6 +1,6 @@
 import { startProxy } from '@wins/net/testing';
 import { IDENTITY_TOKEN, REGISTRY_SHAPES } from '@wins/system-agent/testing';
-import { createCertificateAuthority } from '@wins/wins-program/testing';
+import { createCertificateAuthority } from '@wins/base/testing';
 import { startImageRegistry, type ImageRegistry } from '../testing/agent/image-registry.js';
 import { PlanNode } from '../testing/agent/plan-node.js';
 

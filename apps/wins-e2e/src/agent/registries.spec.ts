@@ -1,5 +1,5 @@
 import { REGISTRY_SHAPES, REGISTRY_USER } from '@wins/system-agent/testing';
-import { createCertificateAuthority } from '@wins/wins-program/testing';
+import { createCertificateAuthority } from '@wins/base/testing';
 import { startImageRegistry, type ImageRegistry } from '../testing/agent/image-registry.js';
 import { PlanNode } from '../testing/agent/plan-node.js';
 import type { LogRecord } from '../testing/daemon.js';

@@ -1,4 +1,4 @@
-import { silent } from '@wins/rancher-server/testing';
+import { silent } from '@wins/rancher-client/testing';
 import { HealthStatus } from '@wins/wins-api/contract';
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { startProxy, type ProxyDouble } from '@wins/net/testing';
-import type { RancherFault } from '@wins/rancher-server/testing';
+import type { RancherFault } from '@wins/rancher-client/testing';
 import { linesOf } from '../testing/node/crash-node.js';
 import { CANARY, NodeWorld, startCluster, type Cluster } from '../testing/node/node-world.js';
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { answer } from '@wins/rancher-server/testing';
+import { answer } from '@wins/rancher-client/testing';
 import { live, mortalRelease } from '../testing/node/mortal-release.js';
 import { NodeWorld, startCluster, type Cluster } from '../testing/node/node-world.js';
 

@@ -3,7 +3,7 @@ import { CANARY, NodeWorld, startCluster, type Cluster } from '../testing/node/n
 import { base64 } from '../testing/agent/plan-node.js';
 import { until } from '../testing/process-table.js';
 import { startProxy, type ProxyDouble } from '@wins/net/testing';
-import { createCertificateAuthority } from '@wins/wins-program/testing';
+import { createCertificateAuthority } from '@wins/base/testing';
 
 const mode = (file: string) => (statSync(file).mode & 0o777).toString(8);
 

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { silent } from '@wins/rancher-server/testing';
+import { silent } from '@wins/rancher-client/testing';
 import { nodeRelease } from '../testing/node/node-release.js';
 import { CANARY, NodeWorld, startCluster, type Cluster } from '../testing/node/node-world.js';
 import { standIn } from '../testing/packages/package-folder.js';

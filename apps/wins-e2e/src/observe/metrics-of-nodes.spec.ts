@@ -1,4 +1,4 @@
-import { silent } from '@wins/rancher-server/testing';
+import { silent } from '@wins/rancher-client/testing';
 import { startApiServer } from '@wins/system-agent/testing';
 import { CsiNode } from '../testing/csi-proxy/csi-node.js';
 import { PlanNode } from '../testing/agent/plan-node.js';

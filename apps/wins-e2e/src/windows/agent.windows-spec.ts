@@ -1,6 +1,6 @@
 import { dockerArchive, tarOf } from '@wins/system-agent/testing';
 import { fileSecurity, serviceControlManager } from '@wins/windows-host';
-import { parseSecurityDescriptor } from '@wins/wins-program';
+import { parseSecurityDescriptor } from '@wins/base';
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';

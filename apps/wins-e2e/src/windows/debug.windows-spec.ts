@@ -1,5 +1,5 @@
 import { eventAccess, listenToEvent, pipeAccess, serviceControlManager } from '@wins/windows-host';
-import { grantsTheSame, parseSecurityDescriptor } from '@wins/wins-program';
+import { grantsTheSame, parseSecurityDescriptor } from '@wins/base';
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';

@@ -1,7 +1,7 @@
-import { installPlaces } from '@wins/node-install';
+import { installPlaces } from '@wins/installation';
 import { resolvePipePath } from '@wins/pipe-transport';
 import { startApiServer, type ApiServer } from '@wins/system-agent/testing';
-import { startRancher, type RancherDouble } from '@wins/rancher-server/testing';
+import { startRancher, type RancherDouble } from '@wins/rancher-client/testing';
 import { RegistryKey, serviceControlManager } from '@wins/windows-host';
 import { createWinsClient } from '@wins/wins-api';
 import assert from 'node:assert/strict';

@@ -1,7 +1,7 @@
 /** @needs releases */
 // A node from nothing to joined to gone, with the packaged program.
 import { fileSecurity } from '@wins/windows-host';
-import { parseSecurityDescriptor } from '@wins/wins-program';
+import { parseSecurityDescriptor } from '@wins/base';
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';

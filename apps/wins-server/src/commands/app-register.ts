@@ -4,7 +4,7 @@ import {
   unregisterEventSource,
   WindowsError,
 } from '@wins/windows-host';
-import { EXIT, SERVICE_NAME } from '@wins/wins-program';
+import { EXIT, SERVICE_NAME } from '@wins/base';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { serviceDefinition, type RegisterOptions } from '../service/windows-service-definition.js';
 

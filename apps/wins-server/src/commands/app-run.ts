@@ -2,7 +2,7 @@ import { configFingerprint, type LoadedConfig } from '@wins/config';
 import { boundHeap } from '../kernel/service-runtime/memory/bound-heap.js';
 import { collector } from '../kernel/service-runtime/memory/memory-return.js';
 import { upgradeFolder } from '@wins/service-upgrade';
-import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
+import { COMMIT, EXIT, VERSION } from '@wins/base';
 import path from 'node:path';
 import { configFileOf } from '../configuration/load-daemon-config.js';
 import { loadStartConfig } from '../configuration/start-config.js';

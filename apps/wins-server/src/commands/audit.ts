@@ -1,11 +1,5 @@
 import { fileSystemError } from '@wins/trusted-files';
-import {
-  escapeText,
-  EXIT,
-  messageOf,
-  UsageError,
-  type CommandSurroundings,
-} from '@wins/wins-program';
+import { escapeText, EXIT, messageOf, UsageError, type CommandSurroundings } from '@wins/base';
 import { stat } from 'node:fs/promises';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';

@@ -1,5 +1,5 @@
 import { ConfigError, type ConfigProblem, explainMigration, type LoadedConfig } from '@wins/config';
-import { escapeJson, escapeText, EXIT, type CommandSurroundings } from '@wins/wins-program';
+import { escapeJson, escapeText, EXIT, type CommandSurroundings } from '@wins/base';
 import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
 
 export interface CheckOptions {

@@ -1,12 +1,6 @@
 import { findConfigKeys, configKeys, type ConfigKey } from '@wins/config';
 import type { WinsClient } from '@wins/wins-api';
-import {
-  EXIT,
-  quoteText,
-  UsageError,
-  type CommandSurroundings,
-  type Show,
-} from '@wins/wins-program';
+import { EXIT, quoteText, UsageError, type CommandSurroundings, type Show } from '@wins/base';
 import { judgeStartHere } from '../configuration/judge-start-here.js';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import {

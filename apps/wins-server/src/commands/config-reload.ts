@@ -1,5 +1,5 @@
 import type { ConfigReloadResponse } from '@wins/wins-api';
-import { escapeText, EXIT, type CommandSurroundings } from '@wins/wins-program';
+import { escapeText, EXIT, type CommandSurroundings } from '@wins/base';
 import { askRunningDaemon, type RunningDaemonOptions } from './running-daemon.js';
 
 export interface ReloadOptions extends RunningDaemonOptions {

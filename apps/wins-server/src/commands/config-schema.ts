@@ -1,5 +1,5 @@
 import { configJsonSchema } from '@wins/config';
-import { EXIT, type CommandSurroundings } from '@wins/wins-program';
+import { EXIT, type CommandSurroundings } from '@wins/base';
 
 /** `wins srv config schema`: a JSON Schema of the config file, in lines that people read. */
 export async function printSchema(

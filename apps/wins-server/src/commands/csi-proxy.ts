@@ -3,7 +3,7 @@ import {
   type CsiProxyStatusResponse,
   type CsiProxyStep,
 } from '@wins/wins-api/contract';
-import { EXIT, type CommandSurroundings } from '@wins/wins-program';
+import { EXIT, type CommandSurroundings } from '@wins/base';
 import { callRunningDaemon, type Question, type RunningDaemonOptions } from './running-daemon.js';
 import { safeLines } from './safe-lines.js';
 

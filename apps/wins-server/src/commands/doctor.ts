@@ -1,4 +1,4 @@
-import { escapeText, type CommandSurroundings } from '@wins/wins-program';
+import { escapeText, type CommandSurroundings } from '@wins/base';
 import { examine } from '../doctor/examine.js';
 import { exitCodeForFindings, reportValue, textReport } from '../doctor/report.js';
 import { headlineOf } from '../doctor/status.js';

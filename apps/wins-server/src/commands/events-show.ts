@@ -2,7 +2,7 @@ import { FeatureError } from '../kernel/feature-error.js';
 import { readEvents, type EventFacts, type RingEvent } from '../kernel/events/ring-files.js';
 import { WinsClientError } from '@wins/wins-api';
 import { eventsServiceDefinition, type EventRecord } from '@wins/wins-api/contract';
-import { EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';
+import { EXIT, messageOf, type CommandSurroundings } from '@wins/base';
 import { sinceOption } from '../kernel/audit/parse-since.js';
 import { DaemonCallError } from '../daemon-call-error.js';
 import { eventsDirectoryOf } from '../features/events/event-journal.js';

@@ -1,4 +1,4 @@
-import { escapeText, EXIT, SERVICE_NAME, UsageError } from '@wins/wins-program';
+import { escapeText, EXIT, SERVICE_NAME, UsageError } from '@wins/base';
 import { existsSync } from 'node:fs';
 import { open, readlink, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';

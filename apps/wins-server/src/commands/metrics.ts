@@ -1,5 +1,5 @@
 import { metricsServiceDefinition } from '@wins/wins-api/contract';
-import { escapeText, EXIT, type CommandSurroundings } from '@wins/wins-program';
+import { escapeText, EXIT, type CommandSurroundings } from '@wins/base';
 import { callRunningDaemon, type RunningDaemonOptions } from './running-daemon.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { AskedRegistry, ImageCheck } from '@wins/system-agent';
-import { escapeText, EXIT, UsageError, type CommandSurroundings } from '@wins/wins-program';
+import { escapeText, EXIT, UsageError, type CommandSurroundings } from '@wins/base';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { agentSettings, isOff } from '../features/agent/agent-settings.js';
 import { heavyParts } from '../load-heavy-parts.js';

@@ -2,13 +2,7 @@ import { ConfigError } from '@wins/config';
 import { connectPipe, PipeError, resolvePipePath } from '@wins/pipe-transport';
 import type { MethodDefinition } from '@grpc/grpc-js';
 import { createWinsClient, routeGrpcLog, WinsClientError, type WinsClient } from '@wins/wins-api';
-import {
-  adminPipeOf,
-  DEFAULT_PIPE_NAME,
-  EXIT,
-  quoteText,
-  type PipeServerCheck,
-} from '@wins/wins-program';
+import { adminPipeOf, DEFAULT_PIPE_NAME, EXIT, quoteText, type PipeServerCheck } from '@wins/base';
 import { DaemonCallError } from '../daemon-call-error.js';
 import { loadStartConfig } from '../configuration/start-config.js';
 import { thisSystem } from '../this-system.js';

@@ -1,4 +1,4 @@
-import { escapeText } from '@wins/wins-program';
+import { escapeText } from '@wins/base';
 
 /** Lines of a text, with nothing in them that would steer a terminal. */
 export function safeLines(texts: readonly string[]): string {

@@ -1,4 +1,4 @@
-import type { CommandSurroundings } from '@wins/wins-program';
+import type { CommandSurroundings } from '@wins/base';
 import { reportValue, exitCodeForFindings, textReport } from '../doctor/report.js';
 import { statusOf } from '../doctor/status.js';
 import { thisDoctorHost } from '../doctor/this-doctor-host.js';

@@ -1,7 +1,7 @@
 import { cleanerOf, knownSecrets } from '../support/cleaner.js';
 import { makeMember, type MadeMember } from '../support/make-member.js';
 import { writeNewPrivateFile } from '@wins/trusted-files';
-import { EXIT, quoteText, type CommandSurroundings } from '@wins/wins-program';
+import { EXIT, quoteText, type CommandSurroundings } from '@wins/base';
 import path from 'node:path';
 import { thisDoctorHost } from '../doctor/this-doctor-host.js';
 import { heavyParts } from '../load-heavy-parts.js';

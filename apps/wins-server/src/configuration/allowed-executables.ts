@@ -1,6 +1,6 @@
 import { defaultConfigPath, type WinsConfig } from '@wins/config';
 import type { AllowedExecutable } from '@wins/process-manager';
-import { escapeText } from '@wins/wins-program';
+import { escapeText } from '@wins/base';
 import path from 'node:path';
 
 const KEY = 'white_list.processPaths';

@@ -7,7 +7,7 @@ import {
   type LoadedConfig,
 } from '@wins/config';
 import type { StateFile } from '@wins/files';
-import { escapeText, quoteText, type GuardedKey } from '@wins/wins-program';
+import { escapeText, quoteText, type GuardedKey } from '@wins/base';
 import path from 'node:path';
 import type { Kernel } from '../kernel/feature.js';
 import { missingKeys, servedNote, type ServedNote } from './served-note.js';

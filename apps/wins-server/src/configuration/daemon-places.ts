@@ -1,4 +1,4 @@
-import { runtimeDirectory, TextError } from '@wins/wins-program';
+import { runtimeDirectory, TextError } from '@wins/base';
 import type { WinsConfig } from '@wins/config';
 import type { FileTrust } from '@wins/trusted-files';
 import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';

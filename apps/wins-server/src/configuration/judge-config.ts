@@ -6,7 +6,7 @@ import {
   type AllowedExecutableProblem,
   type PathDialect,
 } from '@wins/process-manager';
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import { agentSettings, isOff } from '../features/agent/agent-settings.js';
 import { csiProxySettings } from '../features/csi-proxy/settings/judge-settings.js';
 import { allowedBy } from './allowed-executables.js';

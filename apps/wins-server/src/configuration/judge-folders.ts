@@ -1,7 +1,7 @@
 import type { JudgedValue, WinsConfig } from '@wins/config';
 import { watchedPath as absolutePath } from '@wins/service-upgrade';
 import { TrustedFileError, type Distrust } from '@wins/trusted-files';
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';

@@ -7,7 +7,7 @@ import {
   errnoOf,
   judgePipeAccess,
   quoteText,
-} from '@wins/wins-program';
+} from '@wins/base';
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { daemonPlaces, pipeFolder, type JudgingOptions } from './daemon-places.js';

@@ -1,7 +1,7 @@
 import type { WinsConfig } from '@wins/config';
 import { judgeStart, MAX_EXECUTABLE_BYTES, type StartVerdict } from '@wins/process-manager';
 import { hashFile } from '@wins/trusted-files';
-import type { ProcessHost } from '@wins/wins-program';
+import type { ProcessHost } from '@wins/base';
 import { allowedBy } from './allowed-executables.js';
 
 /**

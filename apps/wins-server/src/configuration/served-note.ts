@@ -1,5 +1,5 @@
 import { droppedKeys, permittedDrops, type GuardedParts, type LoadedConfig } from '@wins/config';
-import { GUARDED_KEYS, type GuardedKey } from '@wins/wins-program';
+import { GUARDED_KEYS, type GuardedKey } from '@wins/base';
 import { StateFile } from '@wins/files';
 import type { FileTrust } from '@wins/trusted-files';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 import { PipeError, type PipeErrorCode } from '@wins/pipe-transport';
 import type { ApplicationInfo } from '@wins/wins-api';
-import { adminPipeOf, messageOf, quoteText, SERVICE_NAME } from '@wins/wins-program';
+import { adminPipeOf, messageOf, quoteText, SERVICE_NAME } from '@wins/base';
 import path from 'node:path';
 import { DaemonCallError } from '../daemon-call-error.js';
 import type { Check, DoctorHost } from './doctor-host.js';

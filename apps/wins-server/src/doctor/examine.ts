@@ -1,5 +1,5 @@
 import { ConfigError, lastGoodFile, parseConfig, type LoadedConfig } from '@wins/config';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { checkDaemon, checkVersions } from './check-daemon.js';
 import { checkAudit } from './check-audit.js';
 import { checkDisk } from './check-disk.js';

@@ -1,4 +1,4 @@
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { DaemonCallError } from '../daemon-call-error.js';
 
 /** One thing that the doctor looked at. */

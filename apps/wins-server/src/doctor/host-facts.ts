@@ -1,5 +1,5 @@
 import { debugServiceDefinition } from '@wins/wins-api/contract';
-import { errnoOf } from '@wins/wins-program';
+import { errnoOf } from '@wins/base';
 import { readdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { eventsOf } from '../commands/events-show.js';

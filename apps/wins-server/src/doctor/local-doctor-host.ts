@@ -3,7 +3,7 @@ import { findOrphans, ProcessError } from '@wins/process-manager';
 import { hashFile, type FileTrust } from '@wins/trusted-files';
 import type { WinsClient } from '@wins/wins-api';
 import { csiProxyServiceDefinition, planServiceDefinition } from '@wins/wins-api/contract';
-import { COMMIT, messageOf, quoteText, VERSION, type ProcessHost } from '@wins/wins-program';
+import { COMMIT, messageOf, quoteText, VERSION, type ProcessHost } from '@wins/base';
 import { access, constants, lstat, stat } from 'node:fs/promises';
 import { release, type } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-import { escapeText, EXIT } from '@wins/wins-program';
+import { escapeText, EXIT } from '@wins/base';
 import type { Finding } from './finding.js';
 
 /** Whether what is printed is for a terminal that shows colours (https://no-color.org). */

@@ -1,5 +1,5 @@
 import type { ServiceStatus } from '@wins/windows-host';
-import { EXIT, SERVICE_NAME } from '@wins/wins-program';
+import { EXIT, SERVICE_NAME } from '@wins/base';
 import { ok, problem, type Finding } from './finding.js';
 
 /** What the service control manager knows of the service, and where it logs. */

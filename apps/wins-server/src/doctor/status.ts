@@ -1,4 +1,4 @@
-import { formatDuration, messageOf } from '@wins/wins-program';
+import { formatDuration, messageOf } from '@wins/base';
 import { judgePlans } from '../features/agent/check-agent.js';
 import { agentSettings, isOff } from '../features/agent/agent-settings.js';
 import { checkCsiProxy } from '../features/csi-proxy/check-csi-proxy.js';

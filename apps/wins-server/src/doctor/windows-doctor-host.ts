@@ -6,7 +6,7 @@ import {
   WindowsError,
 } from '@wins/windows-host';
 import { resolvePipePath } from '@wins/pipe-transport';
-import { SERVICE_NAME, grantsTheSame, parseSecurityDescriptor } from '@wins/wins-program';
+import { SERVICE_NAME, grantsTheSame, parseSecurityDescriptor } from '@wins/base';
 import type { Check, DoctorHost, PipeAccess } from './doctor-host.js';
 import { ok, problem, warning, type Finding } from './finding.js';
 import { serviceLogFolder } from '../kernel/log/windows-service-log.js';

@@ -1,4 +1,4 @@
-import type { HostSystem } from '@wins/wins-program';
+import type { HostSystem } from '@wins/base';
 import { FeatureError } from '../kernel/feature-error.js';
 
 /** The system that the daemon runs on. What speaks to it is loaded by the first call. */

@@ -1,6 +1,6 @@
 import type { AuditTrail } from './audit/audit-trail.js';
 import { changedKeys, lastGoodFile, type ConfigProblemCode, type LoadedConfig } from '@wins/config';
-import { COMMIT, VERSION } from '@wins/wins-program';
+import { COMMIT, VERSION } from '@wins/base';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from './log/logger.js';
 import type { DaemonEvents } from './daemon-events.js';

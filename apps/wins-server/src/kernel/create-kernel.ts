@@ -1,4 +1,4 @@
-import { runtimeDirectory, TextError } from '@wins/wins-program';
+import { runtimeDirectory, TextError } from '@wins/base';
 /**
  * The parts of a daemon that are there whatever its config says: where the libraries meet.
  */

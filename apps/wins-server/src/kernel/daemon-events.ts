@@ -1,7 +1,7 @@
 import type { TurnedAway } from './admission/places.js';
 import type { Decision } from './audit/decision.js';
 import type { ServedMethod } from './rpc/call-server.js';
-import type { GuardedKey } from '@wins/wins-program';
+import type { GuardedKey } from '@wins/base';
 import type { EventFacts } from './events/ring-files.js';
 import type { ManagerEvent } from '@wins/process-manager';
 import type { TunnelEnd, TunnelErrorCode } from '@wins/tcp-tunnel';

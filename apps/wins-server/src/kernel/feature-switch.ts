@@ -1,5 +1,5 @@
 import { Backoff, systemClock, type Clock } from '@wins/time';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { isDeepStrictEqual } from 'node:util';
 import { FeatureError } from './feature-error.js';
 import {

@@ -2,7 +2,7 @@
  * The declaration of a feature: all that the kernel needs to know of a part of the daemon, in one
  * object. The array in `features/features.ts` is the only list of them.
  */
-import type { ProcessHost } from '@wins/wins-program';
+import type { ProcessHost } from '@wins/base';
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import type { AuditTrail } from './audit/audit-trail.js';
 import type { configFingerprint, LoadedConfig, WinsConfig } from '@wins/config';

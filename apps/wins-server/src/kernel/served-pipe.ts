@@ -1,4 +1,4 @@
-import { type PipeSecurity, EVERYBODY, type IdentifyClient } from '@wins/wins-program';
+import { type PipeSecurity, EVERYBODY, type IdentifyClient } from '@wins/base';
 import type { Server } from '@grpc/grpc-js';
 import { listenPipe, type PipeListener } from '@wins/pipe-transport';
 import type { Logger } from './log/logger.js';

@@ -1,5 +1,5 @@
 import type { ServiceDefinition } from '@wins/windows-host';
-import { DAEMON_SERVICE, SERVICE_NAME } from '@wins/wins-program';
+import { DAEMON_SERVICE, SERVICE_NAME } from '@wins/base';
 import path from 'node:path';
 import type { ProfileOptions } from '../features/diagnostics/run-profile.js';
 import type { LogFileOptions, LogOptions } from '../kernel/log/logger.js';

@@ -1,5 +1,5 @@
 import { runAsService, windowsFileTrust, type RunningService } from '@wins/windows-host';
-import { SERVICE_NAME } from '@wins/wins-program';
+import { SERVICE_NAME } from '@wins/base';
 import { exitCodeForError } from '../exit-code-for-error.js';
 import type { LogFileOptions, LogOptions, Logger } from '../kernel/log/logger.js';
 import { listenForStackDump } from './windows-stack-dump.js';

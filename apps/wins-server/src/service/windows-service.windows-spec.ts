@@ -1,6 +1,6 @@
 import { loadConfig } from '@wins/config';
 import { serviceControlManager, signalEvent } from '@wins/windows-host';
-import { SERVICE_NAME } from '@wins/wins-program';
+import { SERVICE_NAME } from '@wins/base';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 
 export interface SupportMember {
   /** Its name in the archive, with the ending that says what it is. */

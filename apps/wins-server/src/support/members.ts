@@ -2,7 +2,7 @@ import { resolvePipePath } from '@wins/pipe-transport';
 import { logFiles, logTail } from './log-tail.js';
 import type { SupportMember } from './make-member.js';
 import { metricsServiceDefinition } from '@wins/wins-api/contract';
-import { adminPipeOf, COMMIT, SERVICE_NAME, VERSION } from '@wins/wins-program';
+import { adminPipeOf, COMMIT, SERVICE_NAME, VERSION } from '@wins/base';
 import os from 'node:os';
 import { eventsOf } from '../commands/events-show.js';
 import { callRunningDaemon } from '../commands/running-daemon.js';

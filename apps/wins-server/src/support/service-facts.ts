@@ -1,4 +1,4 @@
-import { SERVICE_NAME } from '@wins/wins-program';
+import { SERVICE_NAME } from '@wins/base';
 
 /** Options of the service whose values may be shown; of others there is the name. */
 const SHOWN: ReadonlySet<string> = new Set(['config', 'log-file-size', 'log-files']);

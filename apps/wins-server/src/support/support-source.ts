@@ -1,5 +1,5 @@
 import { ConfigError, maskedSettings, type ConfigProblem, type LoadedConfig } from '@wins/config';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { pipeOfConfig } from '../commands/running-daemon.js';
 import type { DoctorHost } from '../doctor/doctor-host.js';

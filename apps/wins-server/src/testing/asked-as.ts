@@ -3,7 +3,7 @@ import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { ClientIdentity } from '@wins/wins-program';
+import type { ClientIdentity } from '@wins/base';
 import { serveCalls } from './serve-calls.js';
 
 /** Asks services as one client or another, each time over a socket of its own, and keeps what they decide. Whoever made it disposes of it. */

@@ -1,4 +1,4 @@
-import type { ClientIdentity } from '@wins/wins-program';
+import type { ClientIdentity } from '@wins/base';
 
 /** For specs: an administrator of the host. */
 export const ADMINISTRATOR: ClientIdentity = {

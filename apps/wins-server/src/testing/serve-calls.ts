@@ -1,7 +1,7 @@
 import type { Server } from '@grpc/grpc-js';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import type { ClientIdentity } from '@wins/wins-program';
+import type { ClientIdentity } from '@wins/base';
 import { ClientTurns } from '../kernel/admission/client-turns.js';
 import { daemonResources } from '../kernel/admission/daemon-resources.js';
 import { DaemonEvents } from '../kernel/daemon-events.js';

@@ -4,7 +4,7 @@ import {
   type EnvironmentWish,
   type FetchedParts,
   type ServerWish,
-} from '@wins/node-install';
+} from '@wins/installation';
 import {
   checkHealth,
   establishTrust,
@@ -13,7 +13,7 @@ import {
   registerNode,
   resolveAddress,
   type RancherSettings,
-} from '@wins/rancher-server';
+} from '@wins/rancher-client';
 import { decodeAnyway, readBytes, unlessNotFound } from '@wins/trusted-files';
 import type { Judge } from './node-task.js';
 

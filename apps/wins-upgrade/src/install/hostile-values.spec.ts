@@ -12,7 +12,7 @@ import {
   type InstallParameters,
   type InstallWish,
   type NodeFacts,
-} from '@wins/node-install';
+} from '@wins/installation';
 import { parseServiceCommand } from '@wins/service-upgrade';
 
 const JOIN = { CATTLE_SERVER: 'https://rancher.example.com', CATTLE_TOKEN: 'a-token' };

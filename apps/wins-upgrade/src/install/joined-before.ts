@@ -1,6 +1,6 @@
-import { InstallError, type EnvironmentWish, type InstallPlaces } from '@wins/node-install';
+import { InstallError, type EnvironmentWish, type InstallPlaces } from '@wins/installation';
 import { replaceFile } from '@wins/trusted-files';
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import path from 'node:path';
 import { readIfThere, readNodeId } from './ask-server.js';
 

@@ -1,6 +1,6 @@
 import { hashFile } from '@wins/trusted-files';
 import { WinsClientError } from '@wins/wins-api';
-import { adminPipeOf } from '@wins/wins-program';
+import { adminPipeOf } from '@wins/base';
 import path from 'node:path';
 import { daemonClient } from '../daemon-client.js';
 import type { NodeParts } from './node-parts.js';

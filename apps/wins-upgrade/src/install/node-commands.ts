@@ -8,7 +8,7 @@ import {
   type InstallPlaces,
   type InstallWish,
   type StagedProgram,
-} from '@wins/node-install';
+} from '@wins/installation';
 import { decodeText, hashFile, readBytes, WANTED_TEXT } from '@wins/trusted-files';
 import {
   escapeText,
@@ -18,7 +18,7 @@ import {
   VERSION,
   type CommandHandler,
   type CommandSurroundings,
-} from '@wins/wins-program';
+} from '@wins/base';
 import { askServer, findNodeId, readIfThere, readNodeId, type AskedWish } from './ask-server.js';
 import { composeNode } from '../compose.js';
 import { joinedEnvironment, rememberJoined } from './joined-before.js';

@@ -1,4 +1,4 @@
-import { InstallError, type NodeHost, type Room } from '@wins/node-install';
+import { InstallError, type NodeHost, type Room } from '@wins/installation';
 import {
   askVersion,
   ensurePrivateFolder,
@@ -10,7 +10,7 @@ import {
   UpgradeError,
   upgradePlaces,
 } from '@wins/service-upgrade';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-import type { InstallPlaces, NodeHost } from '@wins/node-install';
+import type { InstallPlaces, NodeHost } from '@wins/installation';
 import {
   UpgradeError,
   type SystemParts,
@@ -7,7 +7,7 @@ import {
 } from '@wins/service-upgrade';
 import { WinsClientError } from '@wins/wins-api';
 import { healthServiceDefinition, HealthStatus } from '@wins/wins-api/contract';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { setTimeout as delay } from 'node:timers/promises';
 import { daemonClient, type DialPipe } from '../daemon-client.js';
 

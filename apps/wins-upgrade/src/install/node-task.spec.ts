@@ -1,5 +1,5 @@
-import { installPlaces } from '@wins/node-install';
-import { SERVICE_NAME } from '@wins/wins-program';
+import { installPlaces } from '@wins/installation';
+import { SERVICE_NAME } from '@wins/base';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -22,9 +22,9 @@ import {
   type Refusal,
   type Step,
   type UninstallWish,
-} from '@wins/node-install';
+} from '@wins/installation';
 import { withLock } from '@wins/service-upgrade';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { loadedFiles } from './loaded-files.js';
 import { nodeHost } from './node-host.js';
 import { NodeLock } from './node-lock.js';

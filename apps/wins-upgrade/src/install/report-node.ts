@@ -1,8 +1,8 @@
 import { isNetError } from '@wins/net';
-import { describeStep, InstallError, type InstallErrorCode, type Step } from '@wins/node-install';
-import type { RancherErrorCode } from '@wins/rancher-server';
+import { describeStep, InstallError, type InstallErrorCode, type Step } from '@wins/installation';
+import type { RancherErrorCode } from '@wins/rancher-client';
 import { UpgradeError } from '@wins/service-upgrade';
-import { EXIT, messageOf, type CommandSurroundings } from '@wins/wins-program';
+import { EXIT, messageOf, type CommandSurroundings } from '@wins/base';
 import { complain, isForPeople, onSignals, tell, tickOff } from '../console.js';
 import type { NodeOutcome, NodeTask } from './node-task.js';
 

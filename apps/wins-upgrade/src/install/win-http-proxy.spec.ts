@@ -1,4 +1,4 @@
-import { Secret } from '@wins/node-install';
+import { Secret } from '@wins/installation';
 import { winHttpProxyOf } from './win-http-proxy.js';
 
 function proxyOf(values: Readonly<Record<string, string>>) {

@@ -1,4 +1,4 @@
-import type { EnvironmentWish, WinHttpProxy } from '@wins/node-install';
+import type { EnvironmentWish, WinHttpProxy } from '@wins/installation';
 
 /**
  * The proxy of WinHTTP for the proxies of the environment: without user and password, which every program of the machine could read.

@@ -1,6 +1,6 @@
-import type { ServiceRunner } from '@wins/node-install/testing';
+import type { ServiceRunner } from '@wins/installation/testing';
 import { parseServiceCommand } from '@wins/service-upgrade';
-import { DetachedProcess } from '@wins/wins-program/testing';
+import { DetachedProcess } from '@wins/base/testing';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 

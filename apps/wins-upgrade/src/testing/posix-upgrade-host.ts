@@ -5,7 +5,7 @@ import { uptime } from 'node:os';
 import { posixProcessHost } from '@wins/linux-host';
 import { UpgradeError, type UpgradeHost } from '@wins/service-upgrade';
 import { posixFileTrust } from '@wins/trusted-files';
-import { messageOf, RUN_MARKER_VARIABLE } from '@wins/wins-program';
+import { messageOf, RUN_MARKER_VARIABLE } from '@wins/base';
 
 /** USER_HZ, in which `/proc` tells times, is 100 on each architecture that Node runs on. */
 const TICK_MS = 10;

@@ -1,6 +1,6 @@
-import { FolderNode } from '@wins/node-install/testing';
+import { FolderNode } from '@wins/installation/testing';
 import { parseServiceCommand, UpgradeError, type ServiceControl } from '@wins/service-upgrade';
-import { SERVICE_NAME } from '@wins/wins-program';
+import { SERVICE_NAME } from '@wins/base';
 import path from 'node:path';
 import { createDaemonProbe } from '../daemon-client.js';
 import { system, type System } from '../system.js';

@@ -11,7 +11,7 @@ import {
   type UpgradeLock,
 } from '@wins/service-upgrade';
 import { posixFileTrust } from '@wins/trusted-files';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';

@@ -1,6 +1,6 @@
-import type { InstallPlaces } from '@wins/node-install';
+import type { InstallPlaces } from '@wins/installation';
 import { ensurePrivateFolder, type UpgradeContext, type UpgradeLock } from '@wins/service-upgrade';
-import { errnoOf } from '@wins/wins-program';
+import { errnoOf } from '@wins/base';
 import { isHeld } from '@wins/trusted-files';
 import { lockFile, WindowsError } from '@wins/windows-host';
 import { rmdir, unlink } from 'node:fs/promises';

@@ -23,7 +23,7 @@ import {
   type UpgradeContext,
   type UpgradeLock,
 } from '@wins/service-upgrade';
-import { SERVICE_NAME } from '@wins/wins-program';
+import { SERVICE_NAME } from '@wins/base';
 
 /** A process that has said that it stopped, or was ended by force, is gone much sooner. */
 const END_MS = 10_000;

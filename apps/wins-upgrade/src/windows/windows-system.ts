@@ -1,8 +1,8 @@
-import type { InstallPlaces } from '@wins/node-install';
+import type { InstallPlaces } from '@wins/installation';
 import { connectPipe } from '@wins/pipe-transport';
 import type { Effects, SystemParts } from '@wins/service-upgrade';
 import { securedPipeClient, windowsNode } from '@wins/windows-host';
-import { DAEMON_SERVICE, SERVICE_NAME } from '@wins/wins-program';
+import { DAEMON_SERVICE, SERVICE_NAME } from '@wins/base';
 import { createDaemonProbe, type DialPipe } from '../daemon-client.js';
 import type { NodeOfSystem } from '../install/node-parts.js';
 import { lockNode } from './lock-node.js';

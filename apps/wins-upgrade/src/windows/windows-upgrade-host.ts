@@ -8,7 +8,7 @@ import {
 } from '@wins/windows-host';
 import path from 'node:path';
 import { UpgradeError, type UpgradeHost } from '@wins/service-upgrade';
-import { RUN_MARKER_VARIABLE, messageOf } from '@wins/wins-program';
+import { RUN_MARKER_VARIABLE, messageOf } from '@wins/base';
 
 const HELD_BY_DAEMON =
   'cannot leave the run: the daemon does not let this program start one that outlives it; wanted mayBreakAway: true in the entry of the whitelist for the helper';

@@ -1,4 +1,4 @@
-import type { CommandSurroundings } from '@wins/wins-program';
+import type { CommandSurroundings } from '@wins/base';
 import type { Completed, GLOBAL_OPTIONS, Options, ValuesOf } from './option.js';
 
 /** What every node of the tree of commands has. */

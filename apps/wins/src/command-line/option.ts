@@ -1,10 +1,4 @@
-import {
-  messageOf,
-  parseDuration,
-  quoteText,
-  UsageError,
-  type DurationLimits,
-} from '@wins/wins-program';
+import { messageOf, parseDuration, quoteText, UsageError, type DurationLimits } from '@wins/base';
 
 /** What a shell offers for a value. */
 export type Completed = 'files' | 'folders' | 'runs' | 'adapters' | 'nothing';

@@ -1,4 +1,4 @@
-import { VERSION } from '@wins/wins-program';
+import { VERSION } from '@wins/base';
 import yargs, { type Argv } from 'yargs';
 import { isGroup, type Command, type Group } from './command.js';
 import { epilogue, usageLine } from './help-text.js';

@@ -1,4 +1,4 @@
-import { quoteText, UsageError } from '@wins/wins-program';
+import { quoteText, UsageError } from '@wins/base';
 import { isGroup, type Command, type Group } from './command.js';
 import { GLOBAL_OPTIONS, oneOf, type Option, type Options } from './option.js';
 import { suggest, suggestCommand } from './suggest.js';

@@ -1,4 +1,4 @@
-import { UsageError } from '@wins/wins-program';
+import { UsageError } from '@wins/base';
 import { command, type Given, type Group } from './command.js';
 import {
   choiceOption,

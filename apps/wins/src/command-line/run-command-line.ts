@@ -1,11 +1,4 @@
-import {
-  escapeText,
-  EXIT,
-  isUsageError,
-  VERSION,
-  type Answer,
-  type Show,
-} from '@wins/wins-program';
+import { escapeText, EXIT, isUsageError, VERSION, type Answer, type Show } from '@wins/base';
 import { isGroup, type Command, type Group } from './command.js';
 import { helpWords } from './help-text.js';
 import { readWords, type ReadWords, type WordPath } from './read-words.js';

@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import { closestMatch } from 'leven';
 import { isGroup, type Command, type Group } from './command.js';
 

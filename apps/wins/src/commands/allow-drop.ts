@@ -1,4 +1,4 @@
-import { GUARDED_KEYS } from '@wins/wins-program';
+import { GUARDED_KEYS } from '@wins/base';
 import { choicesOption } from '../command-line/option.js';
 
 /** The keys that a config may drop; may be given more than once. */

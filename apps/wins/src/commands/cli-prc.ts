@@ -1,4 +1,4 @@
-import { EXIT } from '@wins/wins-program';
+import { EXIT } from '@wins/base';
 import { command, type Group } from '../command-line/command.js';
 import { requiredOption, switchOption, textOption } from '../command-line/option.js';
 import { client } from '../load-applications.js';

@@ -1,4 +1,4 @@
-import { DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-program';
+import { DEFAULT_PROXY_PIPE_NAME } from '@wins/base';
 import { choiceOption, limitOption, requiredOption, textOption } from '../command-line/option.js';
 import { command } from '../command-line/command.js';
 import { tunnelClient } from '../load-applications.js';

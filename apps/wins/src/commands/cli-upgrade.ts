@@ -1,4 +1,4 @@
-import { quoteText, UsageError } from '@wins/wins-program';
+import { quoteText, UsageError } from '@wins/base';
 import { command } from '../command-line/command.js';
 import { readOption, requiredOption, textOption } from '../command-line/option.js';
 import { client, server } from '../load-applications.js';

@@ -1,4 +1,4 @@
-import { EXIT, quoteText, UsageError } from '@wins/wins-program';
+import { EXIT, quoteText, UsageError } from '@wins/base';
 import { command } from '../command-line/command.js';
 import { completionScript, SHELLS } from '../command-line/completion/completion-script.js';
 

@@ -1,4 +1,4 @@
-import { DEFAULT_PIPE_NAME, UsageError } from '@wins/wins-program';
+import { DEFAULT_PIPE_NAME, UsageError } from '@wins/base';
 import { choiceOption, durationOption, limitOption, textOption } from '../command-line/option.js';
 
 /** The forms of data. */

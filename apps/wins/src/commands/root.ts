@@ -1,4 +1,4 @@
-import { COMMIT, EXIT, VERSION } from '@wins/wins-program';
+import { COMMIT, EXIT, VERSION } from '@wins/base';
 import { command, type Group } from '../command-line/command.js';
 import { cli } from './cli.js';
 import { completion } from './completion.js';

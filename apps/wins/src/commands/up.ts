@@ -1,4 +1,4 @@
-import { quoteText, UsageError } from '@wins/wins-program';
+import { quoteText, UsageError } from '@wins/base';
 import { command } from '../command-line/command.js';
 import {
   digestOption,

@@ -1,4 +1,4 @@
-import type { Answer } from '@wins/wins-program';
+import type { Answer } from '@wins/base';
 import { render as renderWith, type AnswerTerminal } from './show-answer.js';
 import { goJson } from './go-json.js';
 import { tableOf } from './table.js';

@@ -1,4 +1,4 @@
-import { escapeJson, escapeText, type Answer } from '@wins/wins-program';
+import { escapeJson, escapeText, type Answer } from '@wins/base';
 import { output } from '../load-applications.js';
 import { goJson } from './go-json.js';
 import { redrawn } from './redrawn.js';

@@ -1,4 +1,4 @@
-import { escapeText } from '@wins/wins-program';
+import { escapeText } from '@wins/base';
 import stringWidth from 'string-width';
 
 /** Rows under headings, columns padded with two blanks between them; some characters take two places of a line. */

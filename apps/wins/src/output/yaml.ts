@@ -1,4 +1,4 @@
-import { escapeJson } from '@wins/wins-program';
+import { escapeJson } from '@wins/base';
 import { stringify } from 'yaml';
 
 /** A value as YAML, each text of it in double quotes, where what a terminal would obey can be escaped. */

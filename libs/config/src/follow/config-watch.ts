@@ -1,7 +1,7 @@
 import type { LoadedConfig } from '../load/load-config.js';
 import { isDeepStrictEqual } from 'node:util';
 import { fileFingerprint, type FileFingerprint } from '@wins/trusted-files';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 
 /**
  * Compares a config with the one before it. Pure.

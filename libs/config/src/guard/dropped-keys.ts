@@ -1,4 +1,4 @@
-import { GUARDED_KEYS, type GuardedKey } from '@wins/wins-program';
+import { GUARDED_KEYS, type GuardedKey } from '@wins/base';
 import { StateFile } from '@wins/files';
 import { posixFileTrust } from '@wins/trusted-files';
 import * as z from 'zod';

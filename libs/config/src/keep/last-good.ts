@@ -11,7 +11,7 @@ import path from 'node:path';
 import { fileError, translateFileError } from '../config-error.js';
 import { readConfigFile, type LoadedConfig, type ConfigTrust } from '../load/load-config.js';
 import { parseConfig, type ParseOptions } from '../parse/parse-config.js';
-import { errnoOf } from '@wins/wins-program';
+import { errnoOf } from '@wins/base';
 import { existsSync } from 'node:fs';
 import { MAX_CONFIG_BYTES } from '../parse/yaml-source.js';
 

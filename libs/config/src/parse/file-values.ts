@@ -1,5 +1,5 @@
 // Longer than most files because it is one walk: keys, scalars, lists and aliases call each other, and share what was visited.
-import { hasInvisible } from '@wins/wins-program';
+import { hasInvisible } from '@wins/base';
 import { isDeepStrictEqual } from 'node:util';
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
 import * as z from 'zod';

@@ -1,4 +1,4 @@
-import { onSystemDrive } from '@wins/wins-program';
+import { onSystemDrive } from '@wins/base';
 import { FILE_SCHEMA, type FileContent } from '../schema/file-schema.js';
 import { fieldsOf } from '../schema/notation.js';
 import { defaultWatchingPath } from '../default-config.js';

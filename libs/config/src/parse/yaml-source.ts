@@ -7,7 +7,7 @@ import {
   ProblemReport,
   type Finding,
 } from '../problems/problem-report.js';
-import { escapeText } from '@wins/wins-program';
+import { escapeText } from '@wins/base';
 import {
   type Alias,
   type CST,

@@ -1,4 +1,4 @@
-import { escapeText, quoteText } from '@wins/wins-program';
+import { escapeText, quoteText } from '@wins/base';
 
 /** What to do about a problem of each kind, where the problem itself does not say it better. */
 const NEXT_STEP: Readonly<Record<ConfigProblemCode, string>> = {

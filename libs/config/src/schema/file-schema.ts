@@ -1,4 +1,4 @@
-import { DEFAULT_PIPE_NAME, DEFAULT_PROXY_PIPE_NAME } from '@wins/wins-program';
+import { DEFAULT_PIPE_NAME, DEFAULT_PROXY_PIPE_NAME } from '@wins/base';
 import * as z from 'zod';
 import { about } from './notation.js';
 import {

@@ -1,7 +1,7 @@
 /**
  * The sections by which Rancher configures a node. This program reads them, so that a config of an earlier release stays valid.
  */
-import { parseListenAddress, isPlainAddress } from '@wins/wins-program';
+import { parseListenAddress, isPlainAddress } from '@wins/base';
 import { about } from './notation.js';
 import { flag, section, shown, someText, list, matching, text } from './value-schemas.js';
 

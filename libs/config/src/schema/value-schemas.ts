@@ -1,7 +1,7 @@
 /**
  * What single values of the file may be, with the words for what was expected.
  */
-import { isIpv4LinkLocal, networkOf, overlap, parseNetwork } from '@wins/wins-program';
+import { isIpv4LinkLocal, networkOf, overlap, parseNetwork } from '@wins/base';
 import * as z from 'zod';
 import type { Notation } from './notation.js';
 

@@ -1,4 +1,4 @@
-import { UNIDENTIFIED_CLIENT, type ClientIdentity, type IdentifyClient } from '@wins/wins-program';
+import { UNIDENTIFIED_CLIENT, type ClientIdentity, type IdentifyClient } from '@wins/base';
 import type { Socket } from 'node:net';
 import { LinuxError } from '../linux-error.js';
 import { processOrigin, type ProcessOrigin } from './process-origin.js';

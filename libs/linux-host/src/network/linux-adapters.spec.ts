@@ -1,5 +1,5 @@
 import type { NetworkInterfaceInfo } from 'node:os';
-import type { NetworkSelector } from '@wins/wins-program';
+import type { NetworkSelector } from '@wins/base';
 import { findAdapter } from './linux-adapters.js';
 import type { LinuxRoute } from './linux-routing-table.js';
 

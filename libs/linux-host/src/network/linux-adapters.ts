@@ -7,7 +7,7 @@ import {
   quoteText,
   type NetworkAdapter,
   type NetworkSelector,
-} from '@wins/wins-program';
+} from '@wins/base';
 import type { NetworkInterfaceInfo } from 'node:os';
 import { LinuxError } from '../linux-error.js';
 import { defaultRouteOf, type LinuxRoute } from './linux-routing-table.js';

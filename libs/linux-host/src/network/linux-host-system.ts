@@ -4,7 +4,7 @@ import {
   readRouteDestinations,
   type HostSystem,
   type RouteEntry,
-} from '@wins/wins-program';
+} from '@wins/base';
 import { readFile } from 'node:fs/promises';
 import { endianness, hostname, networkInterfaces, release, version } from 'node:os';
 import { LinuxError } from '../linux-error.js';

@@ -1,4 +1,4 @@
-import { formatAddress, formatNetwork, networkOf } from '@wins/wins-program';
+import { formatAddress, formatNetwork, networkOf } from '@wins/base';
 
 export interface LinuxRoute {
   readonly family: 'ipv4' | 'ipv6';

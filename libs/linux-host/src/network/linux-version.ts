@@ -1,4 +1,4 @@
-import type { HostVersion } from '@wins/wins-program';
+import type { HostVersion } from '@wins/base';
 
 export interface LinuxSystem {
   /** The text of `/etc/os-release`; empty when the file does not exist. */

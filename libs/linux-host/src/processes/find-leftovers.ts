@@ -1,5 +1,5 @@
 import type { RunMarker, LinuxProcessEntry } from './linux-process-entry.js';
-import type { Leftover, LeftoverSearch } from '@wins/wins-program';
+import type { Leftover, LeftoverSearch } from '@wins/base';
 import { inTurns } from './in-turns.js';
 import type { LinuxProcessTable } from './linux-process-table.js';
 import { createMarkReader } from './mark-reader.js';

@@ -1,4 +1,4 @@
-import { RUN_MARKER_VARIABLE } from '@wins/wins-program';
+import { RUN_MARKER_VARIABLE } from '@wins/base';
 import { readlinkSync } from 'node:fs';
 import { readProcFile } from './read-proc-file.js';
 

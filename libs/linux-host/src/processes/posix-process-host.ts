@@ -12,7 +12,7 @@ import {
   type HostCommand,
   type HostProcess,
   type ProcessHost,
-} from '@wins/wins-program';
+} from '@wins/base';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

@@ -1,4 +1,4 @@
-import { type HostExit, type HostProcess, type TreeUsage, errnoOf } from '@wins/wins-program';
+import { type HostExit, type HostProcess, type TreeUsage, errnoOf } from '@wins/base';
 import type { ChildProcessByStdio } from 'node:child_process';
 import os from 'node:os';
 import type { Readable } from 'node:stream';

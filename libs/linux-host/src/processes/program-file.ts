@@ -1,4 +1,4 @@
-import { errnoOf, quoteText } from '@wins/wins-program';
+import { errnoOf, quoteText } from '@wins/base';
 import { constants } from 'node:fs';
 import { access, open } from 'node:fs/promises';
 

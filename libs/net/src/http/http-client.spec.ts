@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { inspect } from 'node:util';
-import { createCertificateAuthority } from '@wins/wins-program/testing';
+import { createCertificateAuthority } from '@wins/base/testing';
 import { clientOf, closeAll, failureOf, serve, serveTls } from '../testing/server-harness.js';
 import { HttpClient } from './http-client.js';
 import { withinOrigin } from './judge-redirect.js';

@@ -1,4 +1,4 @@
-import { formatDuration } from '@wins/wins-program';
+import { formatDuration } from '@wins/base';
 import { isNetError, NetError } from '../net-error.js';
 import { ConnectionPool } from './connection-pool.js';
 import { quoteForeign, withoutSecrets } from './foreign-text.js';

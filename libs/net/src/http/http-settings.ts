@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '@wins/time';
-import { VERSION } from '@wins/wins-program';
+import { VERSION } from '@wins/base';
 import type { Environment } from '../proxy/proxy-of.js';
 import { systemRoots } from '../trust/system-roots.js';
 import { decoded } from './decoded.js';

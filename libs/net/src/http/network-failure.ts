@@ -1,5 +1,5 @@
 /* The one place where errors of Node become errors of ours. */
-import { errnoOf, messageOf } from '@wins/wins-program';
+import { errnoOf, messageOf } from '@wins/base';
 import { isNetError, NetError, type NetErrorCode } from '../net-error.js';
 import { quoteForeign } from './foreign-text.js';
 

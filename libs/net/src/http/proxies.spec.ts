@@ -1,7 +1,7 @@
 import { once as eventOnce } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
-import { createCertificateAuthority } from '@wins/wins-program/testing';
+import { createCertificateAuthority } from '@wins/base/testing';
 import type { HttpSettings, TlsTrust } from '../index.js';
 import {
   clientOf,

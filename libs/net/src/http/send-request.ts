@@ -3,7 +3,7 @@
  */
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { errnoOf } from '@wins/wins-program';
+import { errnoOf } from '@wins/base';
 import { NetError } from '../net-error.js';
 import type { TlsTrust } from '../trust/tls-trust.js';
 import { basicAuthorization } from './basic-authorization.js';

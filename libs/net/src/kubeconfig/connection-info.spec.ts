@@ -1,4 +1,4 @@
-import { createCertificateAuthority } from '@wins/wins-program/testing';
+import { createCertificateAuthority } from '@wins/base/testing';
 import fc from 'fast-check';
 import { judgeConnectionInfo, keepConnectionInfo } from './connection-info.js';
 

@@ -1,5 +1,5 @@
 import tls from 'node:tls';
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import { z } from 'zod';
 import { readCertificates } from '../pem/read-certificates.js';
 import { readYaml } from '../yaml/read-yaml.js';

@@ -1,4 +1,4 @@
-import { createCertificateAuthority } from '@wins/wins-program/testing';
+import { createCertificateAuthority } from '@wins/base/testing';
 import fc from 'fast-check';
 import { readPemBlocks } from './pem-blocks.js';
 import { readCertificates } from './read-certificates.js';

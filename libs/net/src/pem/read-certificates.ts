@@ -1,5 +1,5 @@
 import { createHash, X509Certificate } from 'node:crypto';
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import { readPemBlocks, type PemBlock } from './pem-blocks.js';
 
 /** One certificate of a PEM text. */

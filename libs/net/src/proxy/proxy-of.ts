@@ -1,4 +1,4 @@
-import { overlap, parseNetwork, type IpNetwork } from '@wins/wins-program';
+import { overlap, parseNetwork, type IpNetwork } from '@wins/base';
 import { NetError } from '../net-error.js';
 
 /** Environment variables by name. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { createCertificateAuthority, type KeyPair } from '@wins/wins-program/testing';
+import { createCertificateAuthority, type KeyPair } from '@wins/base/testing';
 import { HttpClient, isNetError, type HttpSettings, type NetError } from '../index.js';
 import { LeapingClock } from './leaping-clock.js';
 import { startProxy, type ProxyDouble, type ProxyOptions } from './start-proxy.js';

@@ -3,7 +3,7 @@ import { createServer, request as forward, type IncomingHttpHeaders, type Server
 import { createServer as createTlsServer } from 'node:https';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { KeyPair } from '@wins/wins-program/testing';
+import type { KeyPair } from '@wins/base/testing';
 
 /** A request as the proxy got it. */
 export interface ProxyRequest {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import tls from 'node:tls';
-import { errnoOf } from '@wins/wins-program';
+import { errnoOf } from '@wins/base';
 import type { Environment } from '../proxy/proxy-of.js';
 
 /** Where distributions keep the authorities that they trust, in the order in which Go looks. */

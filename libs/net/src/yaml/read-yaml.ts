@@ -7,7 +7,7 @@ import {
   type ParseOptions,
   type SchemaOptions,
 } from 'yaml';
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import type { z } from 'zod';
 import type { Refusal } from '../kubeconfig/refusal.js';
 

@@ -1,9 +1,4 @@
-import {
-  RUN_MARKER_VARIABLE,
-  type HostExit,
-  type HostProcess,
-  type ProcessHost,
-} from '@wins/wins-program';
+import { RUN_MARKER_VARIABLE, type HostExit, type HostProcess, type ProcessHost } from '@wins/base';
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { hostOf, type HostOf } from '../manager-options.js';

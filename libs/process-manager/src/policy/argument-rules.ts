@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import { parsePath, type PathDialect, describePathRule } from './parsed-path.js';
 
 /** What one argument may be: a text itself, or one of the forms; `after` is text in front of it, such as `--port=`. */

@@ -1,4 +1,4 @@
-import { quoteText, RUN_MARKER_VARIABLE } from '@wins/wins-program';
+import { quoteText, RUN_MARKER_VARIABLE } from '@wins/base';
 import { nameKey, type PathDialect } from './parsed-path.js';
 import { ProcessError, type ProcessRule } from '../process-error.js';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-import { quoteText, foldAscii } from '@wins/wins-program';
+import { quoteText, foldAscii } from '@wins/base';
 import type { ProcessRule } from '../process-error.js';
 import { faultOfArgumentRules, type ArgumentRules } from './argument-rules.js';
 import { faultOfAllowedVariables, type AllowedVariables } from './child-environment.js';

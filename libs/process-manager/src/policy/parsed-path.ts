@@ -1,4 +1,4 @@
-import { foldAscii } from '@wins/wins-program';
+import { foldAscii } from '@wins/base';
 /** A rule that refuses the spelling of a path, as docs/threat-model.md numbers it: for audit records, never for a message. */
 export type PathRule =
   | 'A3 short (8.3) name'

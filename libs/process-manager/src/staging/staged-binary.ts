@@ -8,7 +8,7 @@ import {
   type OpenFile,
   removeLeftovers,
 } from '@wins/trusted-files';
-import { quoteText, type FileHold, errnoOf } from '@wins/wins-program';
+import { quoteText, type FileHold, errnoOf } from '@wins/base';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 

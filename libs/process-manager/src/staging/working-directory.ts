@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import { stat } from 'node:fs/promises';
 
 import { ProcessError } from '../process-error.js';

@@ -1,4 +1,4 @@
-import type { ExposedPort } from '@wins/wins-program';
+import type { ExposedPort } from '@wins/base';
 import type { EntryName } from '../policy/executable-policy.js';
 import type { ProcessErrorCode, ProcessError, ProcessRule } from '../process-error.js';
 import type { Admission } from '../judge-start.js';

@@ -1,4 +1,4 @@
-import { quoteText, type Leftover, errnoOf, type ProcessHost } from '@wins/wins-program';
+import { quoteText, type Leftover, errnoOf, type ProcessHost } from '@wins/base';
 import { endProcessTree } from './end-process-tree.js';
 import type { CompleteOptions } from '../manager-options.js';
 import type { RecoveredProcess } from './managed-process.js';

@@ -1,4 +1,4 @@
-import type { HostProcess, ProcessTree } from '@wins/wins-program';
+import type { HostProcess, ProcessTree } from '@wins/base';
 import { PassThrough } from 'node:stream';
 
 import type { EntryName } from '../policy/executable-policy.js';

@@ -1,4 +1,4 @@
-import type { ProcessTree } from '@wins/wins-program';
+import type { ProcessTree } from '@wins/base';
 import { Backoff, systemClock } from '@wins/time';
 import { performance } from 'node:perf_hooks';
 

@@ -1,4 +1,4 @@
-import type { ExposedPort, PortOpener } from '@wins/wins-program';
+import type { ExposedPort, PortOpener } from '@wins/base';
 import type { DecisionRecord } from './decision-record.js';
 import {
   codeOf,

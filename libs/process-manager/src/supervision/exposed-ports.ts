@@ -1,5 +1,5 @@
 import type { CompleteOptions } from '../manager-options.js';
-import { messageOf, type ExposedPort, type PortOpener } from '@wins/wins-program';
+import { messageOf, type ExposedPort, type PortOpener } from '@wins/base';
 import type { EventRun, PortsOutcome, ManagerEvent } from './managed-process.js';
 import { ProcessError, type ProcessErrorCode } from '../process-error.js';
 

@@ -1,5 +1,5 @@
 import type { OutputFigures, OutputReader, OutputReaderOptions } from '../output/process-output.js';
-import type { ExposedPort, TreeUsage, Leftover } from '@wins/wins-program';
+import type { ExposedPort, TreeUsage, Leftover } from '@wins/base';
 import type { EntryName } from '../policy/executable-policy.js';
 
 /** The connection that started a run. */

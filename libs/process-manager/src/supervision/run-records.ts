@@ -1,5 +1,5 @@
 import { fileSystemError } from '@wins/trusted-files';
-import { errnoOf, messageOf, quoteText, type RememberedProcess } from '@wins/wins-program';
+import { errnoOf, messageOf, quoteText, type RememberedProcess } from '@wins/base';
 import { createHash } from 'node:crypto';
 import {
   closeSync,

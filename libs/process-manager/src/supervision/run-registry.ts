@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import { ProcessError } from '../process-error.js';
 
 interface RegisteredRun {

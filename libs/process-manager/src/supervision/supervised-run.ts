@@ -1,4 +1,4 @@
-import type { ExposedPort, HostExit, HostProcess, TreeUsage } from '@wins/wins-program';
+import type { ExposedPort, HostExit, HostProcess, TreeUsage } from '@wins/base';
 import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 

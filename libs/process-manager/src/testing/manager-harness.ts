@@ -1,4 +1,4 @@
-import type { ProcessHost } from '@wins/wins-program';
+import type { ProcessHost } from '@wins/base';
 import { posixProcessHost } from '@wins/linux-host';
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';

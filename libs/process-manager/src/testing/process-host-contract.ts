@@ -4,7 +4,7 @@
  *
  * The checks run this Node as the program, so that they are the same on every system, and wait for events only.
  */
-import type { HostCommand, HostProcess, ProcessHost } from '@wins/wins-program';
+import type { HostCommand, HostProcess, ProcessHost } from '@wins/base';
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { readText, type Effects } from '../run/effects.js';
 import type { UpgradeContext } from '../run/upgrade-context.js';
 import { hasFields, isText, maybe } from './has-fields.js';

@@ -1,5 +1,5 @@
 import { openRegularFile, readWhole, replaceFile, TrustedFileError } from '@wins/trusted-files';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { hash } from 'node:crypto';
 import type { ConfigBefore } from '../journal/upgrade-journal.js';
 import type { UpgradePlaces } from '../journal/upgrade-places.js';

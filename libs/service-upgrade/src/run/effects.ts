@@ -8,7 +8,7 @@ import {
   whenNotHeld,
   type TrustedFileErrorCode,
 } from '@wins/trusted-files';
-import { errnoOf, messageOf } from '@wins/wins-program';
+import { errnoOf, messageOf } from '@wins/base';
 import { readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { UpgradeError } from '../upgrade-error.js';

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { untakenRecords, upgraderIn, type UpgradePlaces } from '../journal/upgrade-places.js';
 import {
   recordResult,

@@ -1,4 +1,4 @@
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { UpgradeJournal } from '../journal/upgrade-journal.js';
 import { stagedPath, temporaryPath, type UpgradePlaces } from '../journal/upgrade-places.js';
 import type { UpgradeResult } from '../journal/upgrade-result.js';

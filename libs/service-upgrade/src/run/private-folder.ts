@@ -1,5 +1,5 @@
 import { distrusted, readBytes, type FileTrust } from '@wins/trusted-files';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { setTimeout as delay } from 'node:timers/promises';
 import { upgraderIn, type UpgradePlaces } from '../journal/upgrade-places.js';
 import { UpgradeError } from '../upgrade-error.js';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { errnoOf, messageOf } from '@wins/wins-program';
+import { errnoOf, messageOf } from '@wins/base';
 import { UpgradeJournal, type UpgradeRecord } from '../journal/upgrade-journal.js';
 import { findPlaces, temporaryPath, type UpgradePlaces } from '../journal/upgrade-places.js';
 import type { UpgradeOutcome, UpgradeResult } from '../journal/upgrade-result.js';

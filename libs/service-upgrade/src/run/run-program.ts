@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { errnoOf, messageOf } from '@wins/wins-program';
+import { errnoOf, messageOf } from '@wins/base';
 import { setTimeout as delay } from 'node:timers/promises';
 import { UpgradeError } from '../upgrade-error.js';
 

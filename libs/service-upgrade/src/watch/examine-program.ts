@@ -1,5 +1,5 @@
 import { fileFingerprint, hashFile, type FileFingerprint } from '@wins/trusted-files';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 
 /** What was found out about a watched program. */
 export type Examination =

@@ -1,6 +1,6 @@
 import { fileFingerprint, type FileFingerprint } from '@wins/trusted-files';
 import { backoffMs, systemClock, type Clock } from '@wins/time';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import path from 'node:path';
 import type { Upgrader } from '../run/offer-upgrade.js';
 import { examineProgram, type FileGuard } from './examine-program.js';

@@ -1,5 +1,5 @@
 import { readBytes } from '@wins/trusted-files';
-import { errnoOf } from '@wins/wins-program';
+import { errnoOf } from '@wins/base';
 import { readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 

@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import path from 'node:path';
 import { AgentError } from '../agent-error.js';
 import { Prober } from '../probes/http-probe.js';

@@ -1,4 +1,4 @@
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import path from 'node:path';
 import type { Command } from '../plan/plan.js';
 import type { ProgramRunner } from '../ports.js';

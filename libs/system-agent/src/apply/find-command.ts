@@ -1,4 +1,4 @@
-import { onSystemDrive, quoteText } from '@wins/wins-program';
+import { onSystemDrive, quoteText } from '@wins/base';
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-import { errnoOf, messageOf, quoteText } from '@wins/wins-program';
+import { errnoOf, messageOf, quoteText } from '@wins/base';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';

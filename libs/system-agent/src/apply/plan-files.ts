@@ -9,7 +9,7 @@ import {
   TrustedFileError,
   writePendingFile,
 } from '@wins/trusted-files';
-import { errnoOf, quoteText } from '@wins/wins-program';
+import { errnoOf, quoteText } from '@wins/base';
 import { chmodSync, constants, lstatSync } from 'node:fs';
 import {
   type FileHandle,

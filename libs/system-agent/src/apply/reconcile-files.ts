@@ -1,4 +1,4 @@
-import { onSystemDrive, quoteText } from '@wins/wins-program';
+import { onSystemDrive, quoteText } from '@wins/base';
 import path from 'node:path';
 import { AgentError } from '../agent-error.js';
 import type { PlanFile } from '../plan/plan.js';

@@ -1,4 +1,4 @@
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { inArchive } from './image-store.js';
 import { parseReference } from './reference.js';
 import { baseOf, endpointsOf, type Endpoint } from './registry/endpoints.js';

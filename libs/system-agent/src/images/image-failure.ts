@@ -1,4 +1,4 @@
-import { messageOf, quoteText } from '@wins/wins-program';
+import { messageOf, quoteText } from '@wins/base';
 import type { z } from 'zod';
 import { AgentError } from '../agent-error.js';
 

@@ -1,5 +1,5 @@
 import { openTrustedFile, type OpenFile } from '@wins/trusted-files';
-import { errnoOf, escapeText, messageOf, quoteText } from '@wins/wins-program';
+import { errnoOf, escapeText, messageOf, quoteText } from '@wins/base';
 import path from 'node:path';
 import { AgentError } from '../agent-error.js';
 import type { ImageStore } from '../ports.js';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { digestOf, ImageLab, ociImage, tarOf } from '../testing/image-harness.js';
 import { RealRegistry } from '../testing/registry-harness.js';
 

@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import { imageFailed } from './image-failure.js';
 
 /** Registry, repository and tag or digest of an image. */

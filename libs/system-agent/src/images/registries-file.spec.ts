@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeText } from '@wins/trusted-files';
-import { createCertificateAuthority } from '@wins/wins-program/testing';
+import { createCertificateAuthority } from '@wins/base/testing';
 import { ImageLab, ociImage, tarOf } from '../testing/image-harness.js';
 import { RegistryDouble } from '../testing/registry-harness.js';
 

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { createCertificateAuthority } from '@wins/wins-program/testing';
+import { createCertificateAuthority } from '@wins/base/testing';
 import { digestOf, ImageLab, ociImage, ociIndex, tarOf } from '../testing/image-harness.js';
 import { CA_FILE, RegistryDouble } from '../testing/registry-harness.js';
 import type { ImageStoreOptions } from './store-options.js';

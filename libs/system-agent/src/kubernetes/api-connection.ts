@@ -12,7 +12,7 @@ import {
   type HttpAnswer,
   type TlsTrust,
 } from '@wins/net';
-import { messageOf, VERSION } from '@wins/wins-program';
+import { messageOf, VERSION } from '@wins/base';
 import { AgentError } from '../agent-error.js';
 import { apiRefusal } from './api-refusal.js';
 import { readJson } from './response-body.js';

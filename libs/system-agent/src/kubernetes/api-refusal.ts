@@ -1,5 +1,5 @@
 import { retryAfterMs } from '@wins/net';
-import { escapeText } from '@wins/wins-program';
+import { escapeText } from '@wins/base';
 import { AgentError, type AgentErrorCode } from '../agent-error.js';
 
 const CODES: ReadonlyMap<number, AgentErrorCode> = new Map([

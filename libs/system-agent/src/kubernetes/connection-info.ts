@@ -1,6 +1,6 @@
 import { judgeConnectionInfo, MAX_CONNECTION_INFO_BYTES, type ConnectionInfo } from '@wins/net';
 import { readText, TrustedFileError, type FileTrust } from '@wins/trusted-files';
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import { AgentError } from '../agent-error.js';
 
 /**

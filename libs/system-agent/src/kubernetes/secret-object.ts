@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import { AgentError } from '../agent-error.js';
 import type { Secret } from '../ports.js';
 

@@ -1,5 +1,5 @@
 import { startProxy } from '@wins/net/testing';
-import { createCertificateAuthority } from '@wins/wins-program/testing';
+import { createCertificateAuthority } from '@wins/base/testing';
 import type { ApiServer } from '../testing/index.js';
 import { codeOf, LeapingClock, never, serve, stops, storeOf } from '../testing/store-harness.js';
 import { parseConnectionInfo } from './connection-info.js';

@@ -1,5 +1,5 @@
 /** A plan as Go's `encoding/json` reads and writes it: each type says both. */
-import { escapeText } from '@wins/wins-program';
+import { escapeText } from '@wins/base';
 import { AgentError } from '../agent-error.js';
 import { goJson, goMap, goStruct } from './go-json.js';
 import type { Plan } from './plan.js';

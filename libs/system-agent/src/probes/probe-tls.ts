@@ -1,6 +1,6 @@
 import { publicRoots, readCertificates, type TlsTrust } from '@wins/net';
 import { readBytes } from '@wins/trusted-files';
-import { messageOf, onSystemDrive, quoteText } from '@wins/wins-program';
+import { messageOf, onSystemDrive, quoteText } from '@wins/base';
 import { createHash } from 'node:crypto';
 import tls from 'node:tls';
 import type { HttpGet } from '../plan/plan.js';

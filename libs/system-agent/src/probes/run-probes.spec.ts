@@ -5,7 +5,7 @@ import https, { type ServerOptions } from 'node:https';
 import net, { type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createCertificateAuthority } from '@wins/wins-program/testing';
+import { createCertificateAuthority } from '@wins/base/testing';
 import type { AgentEvent } from '../agent-event.js';
 import type { ProbeStatus } from '../apply/pass.js';
 import { Warnings } from '../apply/warnings.js';

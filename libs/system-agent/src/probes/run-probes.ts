@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import { setMaxListeners } from 'node:events';
 import type { AgentEvent } from '../agent-event.js';
 import type { Pass, ProbeStatus } from '../apply/pass.js';

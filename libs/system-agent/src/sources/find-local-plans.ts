@@ -1,4 +1,4 @@
-import { errnoOf } from '@wins/wins-program';
+import { errnoOf } from '@wins/base';
 import type { Dirent } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,5 +1,5 @@
 import { readBytes, TrustedFileError } from '@wins/trusted-files';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import type { SourceState } from '../agent-event.js';
 import type { Applier, FailedInstruction, PassResult } from '../apply/pass.js';
 import { unixDate } from '../apply/unix-date.js';

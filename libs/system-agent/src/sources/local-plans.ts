@@ -1,5 +1,5 @@
 import { posixFileTrust } from '@wins/trusted-files';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import type { Applier } from '../apply/pass.js';
 import { Warnings } from '../apply/warnings.js';
 import type { AgentOptions, PlanStatus } from '../system-agent.js';

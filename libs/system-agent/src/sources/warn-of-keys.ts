@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import type { Warnings } from '../apply/warnings.js';
 import type { ParsedPlan } from '../plan/parse-plan.js';
 

@@ -7,7 +7,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { KeyPair } from '@wins/wins-program/testing';
+import type { KeyPair } from '@wins/base/testing';
 import { digestOf, type ociImage } from './image-harness.js';
 
 const TLS = join(__dirname, 'fixtures/registry-tls');

@@ -1,5 +1,5 @@
 import { TunnelError } from '../tunnel-error.js';
-import { escapeText } from '@wins/wins-program';
+import { escapeText } from '@wins/base';
 import { Duplex } from 'node:stream';
 import { Fifo, exactBuffer } from './fifo.js';
 import { ReceiveGate, SendGate, type SharedBuffer } from './flow-control.js';

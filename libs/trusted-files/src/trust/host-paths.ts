@@ -1,4 +1,4 @@
-import { messageOf, quoteText, type ProcessHost } from '@wins/wins-program';
+import { messageOf, quoteText, type ProcessHost } from '@wins/base';
 import { TrustedFileError } from '../trusted-file-error.js';
 import type { Distrust, FileTrust, TrustRule } from './file-trust.js';
 

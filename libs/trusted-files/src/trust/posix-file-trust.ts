@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, readlinkSync, type Stats } from 'node:fs';
 import path from 'node:path';
-import { errnoOf } from '@wins/wins-program';
+import { errnoOf } from '@wins/base';
 import { fileSystemError } from '../file-system-error.js';
 import { distrusted } from '../trusted-file-error.js';
 import type { Distrust, FileTrust, TrustOptions } from './file-trust.js';

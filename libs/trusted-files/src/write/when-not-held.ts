@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { errnoOf } from '@wins/wins-program';
+import { errnoOf } from '@wins/base';
 import { TrustedFileError } from '../trusted-file-error.js';
 import { open } from 'node:fs/promises';
 

@@ -1,4 +1,4 @@
-import { quoteText, type FileHold } from '@wins/wins-program';
+import { quoteText, type FileHold } from '@wins/base';
 import { openFile } from '../win32/files.js';
 import * as win32 from '../win32/kernel32.js';
 import { unlessFails } from '../windows-error.js';

@@ -1,4 +1,4 @@
-import { escapeText } from '@wins/wins-program';
+import { escapeText } from '@wins/base';
 import { checkStatus, inBackground } from '../win32/calls/call.js';
 import { structure, systemLibrary } from '../win32/calls/system-library.js';
 

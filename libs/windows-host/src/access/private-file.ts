@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import {
   advapi32,
   DACL_SECURITY_INFORMATION,

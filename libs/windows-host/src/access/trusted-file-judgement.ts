@@ -1,4 +1,4 @@
-import { quoteText, foldAscii } from '@wins/wins-program';
+import { quoteText, foldAscii } from '@wins/base';
 import { handleSecurity } from './file-security.js';
 import { call } from '../win32/calls/call.js';
 import { openFile } from '../win32/files.js';

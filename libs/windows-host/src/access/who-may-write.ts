@@ -1,4 +1,4 @@
-import { parseSecurityDescriptor } from '@wins/wins-program';
+import { parseSecurityDescriptor } from '@wins/base';
 
 const EVERYONE = 'S-1-1-0';
 const OWNER_RIGHTS = 'S-1-3-4';

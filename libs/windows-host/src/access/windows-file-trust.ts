@@ -6,7 +6,7 @@ import {
   type TrustedFileErrorCode,
   type Distrust,
 } from '@wins/trusted-files';
-import { TextError, errnoOf } from '@wins/wins-program';
+import { TextError, errnoOf } from '@wins/base';
 import path from 'node:path';
 import { WindowsError, type WindowsErrorCode, unlessFails } from '../windows-error.js';
 import { mkdirSync } from 'node:fs';

@@ -5,7 +5,7 @@ import {
   whenNotHeld,
   type ReplaceOptions,
 } from '@wins/trusted-files';
-import { errnoOf, messageOf, quoteText } from '@wins/wins-program';
+import { errnoOf, messageOf, quoteText } from '@wins/base';
 import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, open, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';

@@ -2,7 +2,7 @@ import { RegistryKey } from '../registry/registry.js';
 import { oneText } from '../services/service-config.js';
 import { advapi32 } from '../win32/advapi32.js';
 import { call, OwnedHandle } from '../win32/calls/call.js';
-import { escapeText } from '@wins/wins-program';
+import { escapeText } from '@wins/base';
 
 /** One event. */
 export interface LogEvent {

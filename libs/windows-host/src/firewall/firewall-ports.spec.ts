@@ -1,4 +1,4 @@
-import type { ExposedPort } from '@wins/wins-program';
+import type { ExposedPort } from '@wins/base';
 import { formatRanges, portSet } from './firewall-rules.js';
 
 const tcp = (...ports: number[]) => ports.map((port) => ({ protocol: 'tcp', port }) as const);

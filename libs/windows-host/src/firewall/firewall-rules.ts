@@ -1,4 +1,4 @@
-import { type ExposedPort, quoteText, type PortOpener } from '@wins/wins-program';
+import { type ExposedPort, quoteText, type PortOpener } from '@wins/base';
 import { WindowsError } from '../windows-error.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RegistryKey } from '../registry/registry.js';

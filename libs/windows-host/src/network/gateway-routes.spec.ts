@@ -1,4 +1,4 @@
-import { formatAddress, formatNetwork, parseAddress, parseNetwork } from '@wins/wins-program';
+import { formatAddress, formatNetwork, parseAddress, parseNetwork } from '@wins/base';
 import { addGatewayRoutes, removeGatewayRoutes } from './gateway-routes.js';
 import { PROTOCOL, type ForwardRow, type RouteTable } from './routes.js';
 

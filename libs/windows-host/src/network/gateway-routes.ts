@@ -1,10 +1,10 @@
-import { formatNetwork, readRouteDestinations, type IpNetwork } from '@wins/wins-program';
+import { formatNetwork, readRouteDestinations, type IpNetwork } from '@wins/base';
 import { type AdapterEntry, defaultRoute } from './network-adapters.js';
 import { isOnLink, PROTOCOL, type ForwardRow, type RouteTable } from './routes.js';
 import { WindowsError } from '../windows-error.js';
 
 /**
- * Leads each host or network (`8.8.8.8`, `10.1.0.0/16`, `2001:db8::1`; see `readRouteDestinations` of `@wins/wins-program`)
+ * Leads each host or network (`8.8.8.8`, `10.1.0.0/16`, `2001:db8::1`; see `readRouteDestinations` of `@wins/base`)
  * where the default route of its family leads. A route that exists already is left alone. The table is read again and must hold
  * all of them, because a call may claim success.
  *

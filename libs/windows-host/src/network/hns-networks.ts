@@ -6,7 +6,7 @@ import {
   parseNetwork,
   type HnsNetwork,
   type NetworkSelector,
-} from '@wins/wins-program';
+} from '@wins/base';
 import { systemError, WindowsError } from '../windows-error.js';
 import { inBackground } from '../win32/calls/call.js';
 import { loadKoffi, systemLibrary } from '../win32/calls/system-library.js';

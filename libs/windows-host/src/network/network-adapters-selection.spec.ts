@@ -1,4 +1,4 @@
-import { parseAddress, parseNetwork } from '@wins/wins-program';
+import { parseAddress, parseNetwork } from '@wins/base';
 import { type AdapterEntry, selectAdapter } from './network-adapters.js';
 import { PROTOCOL, type ForwardRow } from './routes.js';
 

@@ -9,7 +9,7 @@ import {
   quoteText,
   type NetworkAdapter,
   type NetworkSelector,
-} from '@wins/wins-program';
+} from '@wins/base';
 import { readSocketAddress, isOnLink, type ForwardRow } from './routes.js';
 import { checkStatus } from '../win32/calls/call.js';
 import { loadKoffi } from '../win32/calls/system-library.js';

@@ -1,4 +1,4 @@
-import { parseAddress, parseNetwork } from '@wins/wins-program';
+import { parseAddress, parseNetwork } from '@wins/base';
 import { MIB_IPFORWARD_ROW2 } from '../win32/structures.js';
 import { PROTOCOL, readRow, visibleRoutes, writeRow, type ForwardRow } from './routes.js';
 

@@ -5,7 +5,7 @@ import {
   overlap,
   type IpNetwork,
   type RouteEntry,
-} from '@wins/wins-program';
+} from '@wins/base';
 import { checkStatus } from '../win32/calls/call.js';
 import { loadKoffi } from '../win32/calls/system-library.js';
 import { ipHelper, routeChanges } from '../win32/ip-helper.js';

@@ -1,4 +1,4 @@
-import type { HostSystem } from '@wins/wins-program';
+import type { HostSystem } from '@wins/base';
 import { hostname } from 'node:os';
 import { windowsVersion } from '../host-version.js';
 import { findHnsNetwork, systemHnsCalls } from './hns-networks.js';

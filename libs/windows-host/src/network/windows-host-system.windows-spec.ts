@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import os from 'node:os';
 import { describe, it } from 'node:test';
-import { formatNetwork } from '@wins/wins-program';
+import { formatNetwork } from '@wins/base';
 import { networkAdapters } from './network-adapters.js';
 import { addGatewayRoutes } from './gateway-routes.js';
 import { systemRouteTable } from './routes.js';

@@ -1,5 +1,5 @@
 import { copyPendingFile, hashFile, whenNotHeld } from '@wins/trusted-files';
-import { errnoOf, quoteText, parseSecurityDescriptor } from '@wins/wins-program';
+import { errnoOf, quoteText, parseSecurityDescriptor } from '@wins/base';
 import { lstatSync, type Stats } from 'node:fs';
 import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';

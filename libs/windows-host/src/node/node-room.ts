@@ -1,4 +1,4 @@
-import { accessRights, parseSecurityDescriptor } from '@wins/wins-program';
+import { accessRights, parseSecurityDescriptor } from '@wins/base';
 import { descriptorFromText } from '../access/file-security.js';
 import { setSecurity } from '../access/private-file.js';
 import { processAccount } from '../access/process-account.js';

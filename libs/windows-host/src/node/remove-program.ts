@@ -1,4 +1,4 @@
-import { errnoOf } from '@wins/wins-program';
+import { errnoOf } from '@wins/base';
 import { whenNotHeld } from '@wins/trusted-files';
 import { randomUUID } from 'node:crypto';
 import { realpath, rename, unlink } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 import { RegistryKey } from '../registry/registry.js';
 import { refused, contentIn, digestOf, keepBytes, type ContentRoom } from './node-room.js';
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 
 const VALUE = 'Environment';
 

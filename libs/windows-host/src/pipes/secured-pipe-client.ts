@@ -3,7 +3,7 @@ import {
   type PipePath,
   type PipeServerCheck,
   messageOf,
-} from '@wins/wins-program';
+} from '@wins/base';
 import { type ProcessAccount, processAccount } from '../access/process-account.js';
 import { PRIVILEGED, whoMay } from '../access/who-may-write.js';
 import { handleSecurity } from '../access/file-security.js';

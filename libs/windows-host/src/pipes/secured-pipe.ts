@@ -10,7 +10,7 @@ import {
   judgePipeAccess,
   quoteText,
   TextError,
-} from '@wins/wins-program';
+} from '@wins/base';
 import { Backoff } from '@wins/time';
 import type { Socket } from 'node:net';
 import { ClientWait } from './client-wait.js';
@@ -248,7 +248,7 @@ export interface PipeProtection {
 /**
  * Named pipes that only those whom an access list names may open, and only from this host: byte mode, buffers of 64 KiB.
  *
- * @throws WindowsError `invalidArgument` for what `judgePipeAccess` of `@wins/wins-program` finds faulty.
+ * @throws WindowsError `invalidArgument` for what `judgePipeAccess` of `@wins/base` finds faulty.
  */
 export function securedPipe(options: SecuredPipeOptions = {}): PipeProtection {
   const sddl = options.sddl ?? ADMINISTRATORS_AND_SYSTEM;

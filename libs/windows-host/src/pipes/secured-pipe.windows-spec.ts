@@ -1,5 +1,5 @@
 // Longer than most files because it is one list: what a pipe must do, and what it must not leave behind.
-import { grantsTheSame, parseSecurityDescriptor } from '@wins/wins-program';
+import { grantsTheSame, parseSecurityDescriptor } from '@wins/base';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -7,7 +7,7 @@ import { afterEach, describe, it, type TestContext } from 'node:test';
 import { descriptorFromText, securityAttributes } from '../access/file-security.js';
 import { pipeAccess } from './pipe-access.js';
 import { securedPipe, type SecuredPipeOptions } from './secured-pipe.js';
-import type { PipeEndpoint } from '@wins/wins-program';
+import type { PipeEndpoint } from '@wins/base';
 import type { OwnedHandle } from '../win32/calls/call.js';
 import { systemLibrary } from '../win32/calls/system-library.js';
 import { handlesInUse } from '../testing/handles-in-use.js';

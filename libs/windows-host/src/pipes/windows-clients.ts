@@ -3,7 +3,7 @@ import {
   UNIDENTIFIED_CLIENT,
   type ClientIdentity,
   type IdentifyClient,
-} from '@wins/wins-program';
+} from '@wins/base';
 import type { PipeClient, PipeProtection } from './secured-pipe.js';
 
 /** The session of the host's services. A process of a container is in one of the container's own. */

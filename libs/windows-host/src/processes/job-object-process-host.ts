@@ -11,7 +11,7 @@ import {
   type LeftoverSearch,
   type ProcessTree,
   foldAscii,
-} from '@wins/wins-program';
+} from '@wins/base';
 import { holdFile } from '../access/file-hold.js';
 import {
   distrustOfFile,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, describe, it } from 'node:test';
-import type { HostCommand, HostProcess } from '@wins/wins-program';
+import type { HostCommand, HostProcess } from '@wins/base';
 import { jobObjectProcessHost } from './job-object-process-host.js';
 import { startDetachedProcess } from './windows-process-start.js';
 import { openOutputPipe } from './windows-process-output.js';

@@ -1,4 +1,4 @@
-import type { HostProcess, TreeUsage } from '@wins/wins-program';
+import type { HostProcess, TreeUsage } from '@wins/base';
 import type { Readable } from 'node:stream';
 
 import type { OwnedHandle } from '../win32/calls/call.js';

@@ -1,4 +1,4 @@
-import type { TreeUsage } from '@wins/wins-program';
+import type { TreeUsage } from '@wins/base';
 import { call, OwnedHandle } from '../win32/calls/call.js';
 import { kernel32, type Handle } from '../win32/kernel32.js';
 import {

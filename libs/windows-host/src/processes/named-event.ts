@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import { descriptorFromText, handleSecurity, securityAttributes } from '../access/file-security.js';
 import { SE_KERNEL_OBJECT } from '../win32/advapi32.js';
 import { call, OwnedHandle } from '../win32/calls/call.js';

@@ -1,4 +1,4 @@
-import { parseSecurityDescriptor } from '@wins/wins-program';
+import { parseSecurityDescriptor } from '@wins/base';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, afterEach, before, describe, it } from 'node:test';

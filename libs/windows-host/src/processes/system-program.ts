@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { systemPath } from '../win32/calls/system-library.js';

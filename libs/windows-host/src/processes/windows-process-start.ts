@@ -1,4 +1,4 @@
-import { quoteText, type HostCommand } from '@wins/wins-program';
+import { quoteText, type HostCommand } from '@wins/base';
 import { WindowsError } from '../windows-error.js';
 import { call, OwnedHandle } from '../win32/calls/call.js';
 import { loadKoffi } from '../win32/calls/system-library.js';

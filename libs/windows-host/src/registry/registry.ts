@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import { advapi32 } from '../win32/advapi32.js';
 import { checkStatus } from '../win32/calls/call.js';
 import { WindowsError } from '../windows-error.js';

@@ -1,5 +1,5 @@
 import { setLogger } from '@grpc/grpc-js';
-import { escapeText } from '@wins/wins-program';
+import { escapeText } from '@wins/base';
 
 const WINDOW_MS = 1000;
 const LINES_OF_WINDOW = 10;

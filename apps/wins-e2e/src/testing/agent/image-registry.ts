@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { digestOf, tarOf, type PlayingRegistry } from '@wins/system-agent/testing';
-import type { KeyPair } from '@wins/wins-program/testing';
+import type { KeyPair } from '@wins/base/testing';
 
 /** A registry over TLS with one image, `some/img:v1`, whose run.sh ends well; everything else that it is asked for is well too, by its path `/healthz`. */
 export interface ImageRegistry extends AsyncDisposable, PlayingRegistry {

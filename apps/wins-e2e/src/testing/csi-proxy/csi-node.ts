@@ -1,4 +1,4 @@
-import { startRancher, type RancherDouble } from '@wins/rancher-server/testing';
+import { startRancher, type RancherDouble } from '@wins/rancher-client/testing';
 import { tarOf } from '@wins/system-agent/testing';
 import type { HealthStatus } from '@wins/wins-api/contract';
 import path from 'node:path';

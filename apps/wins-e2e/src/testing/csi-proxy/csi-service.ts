@@ -1,4 +1,4 @@
-import { DetachedProcess } from '@wins/wins-program/testing';
+import { DetachedProcess } from '@wins/base/testing';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';

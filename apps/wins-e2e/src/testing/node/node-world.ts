@@ -9,9 +9,9 @@ import {
   rmSync,
 } from 'node:fs';
 import path from 'node:path';
-import { startRancher, type RancherDouble } from '@wins/rancher-server/testing';
+import { startRancher, type RancherDouble } from '@wins/rancher-client/testing';
 import { startApiServer, type ApiServer } from '@wins/system-agent/testing';
-import type { CertificateAuthority } from '@wins/wins-program/testing';
+import type { CertificateAuthority } from '@wins/base/testing';
 import { startProgram, type Outcome, type RunningProgram } from '../built-program.js';
 import { nodeRelease } from './node-release.js';
 import { Workspace } from '../workspace.js';

@@ -25,10 +25,10 @@ const FIRST: Readonly<Record<string, string>> = {
   '@wins/http2-connection': 'serveHttp2Connection',
   '@wins/linux-host': 'linuxClients',
   '@wins/net': 'proxyOf',
-  '@wins/node-install': 'planInstall',
+  '@wins/installation': 'planInstall',
   '@wins/pipe-transport': 'listenPipe',
   '@wins/process-manager': 'createProcessManager',
-  '@wins/rancher-server': 'establishTrust',
+  '@wins/rancher-client': 'establishTrust',
   '@wins/service-upgrade': 'performUpgrade',
   '@wins/system-agent': 'createSystemAgent',
   '@wins/tcp-tunnel': 'openTunnel',
@@ -36,7 +36,7 @@ const FIRST: Readonly<Record<string, string>> = {
   '@wins/trusted-files': 'replaceFile',
   '@wins/windows-host': 'securedPipe',
   '@wins/wins-api': 'createWinsClient',
-  '@wins/wins-program': 'escapeText',
+  '@wins/base': 'escapeText',
 };
 
 /** All libraries. */

@@ -1,5 +1,5 @@
 import { debugServiceDefinition } from '@wins/wins-api/contract';
-import { adminPipeOf } from '@wins/wins-program';
+import { adminPipeOf } from '@wins/base';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

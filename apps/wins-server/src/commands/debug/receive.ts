@@ -1,6 +1,6 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
 import type { DebugPiece } from '@wins/wins-api/contract';
-import { EXIT } from '@wins/wins-program';
+import { EXIT } from '@wins/base';
 import { DaemonCallError } from '../../daemon-call-error.js';
 import { askRunningDaemon, type Question, type RunningDaemonOptions } from '../running-daemon.js';
 

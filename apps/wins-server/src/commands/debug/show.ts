@@ -4,7 +4,7 @@ import {
   type DebugConnection,
   type DebugPiece,
 } from '@wins/wins-api/contract';
-import { EXIT, type CommandHandler, type CommandSurroundings } from '@wins/wins-program';
+import { EXIT, type CommandHandler, type CommandSurroundings } from '@wins/base';
 import { callRunningDaemon, type RunningDaemonOptions } from '../running-daemon.js';
 import { safeLines } from '../safe-lines.js';
 import { DIAGNOSIS, receive, type SecondsOptions } from './receive.js';

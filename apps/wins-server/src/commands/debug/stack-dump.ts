@@ -1,5 +1,5 @@
 import { serviceControlManager, signalEvent, WindowsError } from '@wins/windows-host';
-import { EXIT, quoteText, SERVICE_NAME, type CommandSurroundings } from '@wins/wins-program';
+import { EXIT, quoteText, SERVICE_NAME, type CommandSurroundings } from '@wins/base';
 import path from 'node:path';
 import { stackDumpEvent, stackDumpFile } from '../../features/diagnostics/write-stack-dump.js';
 import { serviceLogFolder } from '../../kernel/log/windows-service-log.js';

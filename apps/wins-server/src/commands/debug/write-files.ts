@@ -1,7 +1,7 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
 import { writeNewPrivateFile } from '@wins/trusted-files';
 import { debugServiceDefinition, type DebugPiece } from '@wins/wins-api/contract';
-import { EXIT, quoteText, type CommandSurroundings, type Show } from '@wins/wins-program';
+import { EXIT, quoteText, type CommandSurroundings, type Show } from '@wins/base';
 import path from 'node:path';
 import { DaemonCallError } from '../../daemon-call-error.js';
 import { listenForShutdown } from '../../service/shutdown-signal.js';

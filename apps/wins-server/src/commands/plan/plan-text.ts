@@ -5,7 +5,7 @@ import type {
   PlanSource,
   PlanStatusResponse,
 } from '@wins/wins-api/contract';
-import { escapeText } from '@wins/wins-program';
+import { escapeText } from '@wins/base';
 import { safeLines } from '../safe-lines.js';
 
 const SHOWN_DIGITS = 12;

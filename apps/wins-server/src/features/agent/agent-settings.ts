@@ -1,6 +1,6 @@
 import type { WinsConfig } from '@wins/config';
 import type { CredentialProviderPlace } from '@wins/system-agent';
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import path from 'node:path';
 
 /** Where the agent works; every path is absolute. */

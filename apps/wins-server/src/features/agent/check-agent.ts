@@ -1,6 +1,6 @@
 import type { WinsConfig } from '@wins/config';
 import type { PlanStatusResponse } from '@wins/wins-api/contract';
-import { messageOf, quoteText } from '@wins/wins-program';
+import { messageOf, quoteText } from '@wins/base';
 import { agentSettings, isOff, type AgentSettings } from './agent-settings.js';
 import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from '../../doctor/finding.js';

@@ -1,6 +1,6 @@
 import type { Plan, PlanFile } from '@wins/system-agent';
 import { readBytes } from '@wins/trusted-files';
-import { onSystemDrive } from '@wins/wins-program';
+import { onSystemDrive } from '@wins/base';
 import { lstatSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 

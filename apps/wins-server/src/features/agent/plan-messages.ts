@@ -18,7 +18,7 @@ import type {
   PlanProbeState,
   PlanSource,
 } from '@wins/wins-api/contract';
-import { quoteText, toldAddress } from '@wins/wins-program';
+import { quoteText, toldAddress } from '@wins/base';
 import type { PlanOutcome } from './running-agent.js';
 
 /** What a plan wants, without what may be a secret: contents, arguments, values. */

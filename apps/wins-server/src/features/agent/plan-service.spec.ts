@@ -1,7 +1,7 @@
 import { AgentError, parsePlan } from '@wins/system-agent';
 import type { WinsClient } from '@wins/wins-api';
 import { planServiceDefinition } from '@wins/wins-api/contract';
-import type { ClientIdentity } from '@wins/wins-program';
+import type { ClientIdentity } from '@wins/base';
 import { FeatureSwitch } from '../../kernel/feature-switch.js';
 import { kernelOf } from '../../testing/kernel-of.js';
 import { agent as declaration } from './feature.js';

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import type { AuditTrail } from '../../kernel/audit/audit-trail.js';
 import type { PlanServiceServer } from '@wins/wins-api/contract';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import type { FeatureView } from '../../kernel/feature.js';
 import {
   administratorsOnly,

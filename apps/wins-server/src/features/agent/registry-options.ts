@@ -2,7 +2,7 @@
 import { parseReference, registriesFiles, type CheckOptions } from '@wins/system-agent';
 import { systemClock } from '@wins/time';
 import type { FileTrust } from '@wins/trusted-files';
-import { messageOf, onSystemDrive } from '@wins/wins-program';
+import { messageOf, onSystemDrive } from '@wins/base';
 import path from 'node:path';
 import type { AgentSettings } from './agent-settings.js';
 

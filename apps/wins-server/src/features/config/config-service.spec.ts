@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { ClientIdentity } from '@wins/wins-program';
+import type { ClientIdentity } from '@wins/base';
 import { allowedBy } from '../../configuration/allowed-executables.js';
 import { ConfigInForce } from '../../kernel/config-in-force.js';
 import { DaemonEvents } from '../../kernel/daemon-events.js';

@@ -2,7 +2,7 @@ import { ConfigError } from '@wins/config';
 import { ProcessError, type ProcessManager } from '@wins/process-manager';
 import type { ConfigEntry, ConfigProblem, ConfigReloadResponse } from '@wins/wins-api';
 import type { ConfigExplainRequest, ConfigServiceServer } from '@wins/wins-api/contract';
-import { escapeText, messageOf } from '@wins/wins-program';
+import { escapeText, messageOf } from '@wins/base';
 import {
   portVerdict,
   programVerdict,

@@ -1,5 +1,5 @@
 import type { TlsSettings } from '@wins/config';
-import type { Download } from '@wins/rancher-server';
+import type { Download } from '@wins/rancher-client';
 import type { Clock } from '@wins/time';
 import type { FileTrust } from '@wins/trusted-files';
 import type { Decision } from '../../kernel/audit/decision.js';

@@ -1,4 +1,4 @@
-import type { ClientIdentity } from '@wins/wins-program';
+import type { ClientIdentity } from '@wins/base';
 import { FeatureError } from '../../kernel/feature-error.js';
 import type { CsiProxyState } from './decide/component-state.js';
 import type { WinsClient } from '@wins/wins-api';

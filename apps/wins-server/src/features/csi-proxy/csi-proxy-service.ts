@@ -4,7 +4,7 @@ import {
   type CsiProxyServiceServer,
   type CsiProxyStep,
 } from '@wins/wins-api/contract';
-import { toldAddress } from '@wins/wins-program';
+import { toldAddress } from '@wins/base';
 import type { FeatureView } from '../../kernel/feature.js';
 import {
   administratorsOnly,

@@ -1,4 +1,4 @@
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { isDeepStrictEqual } from 'node:util';
 import { FeatureError, isFeatureError } from '../../kernel/feature-error.js';
 import { MAX_STEPS, planSteps } from './decide/after-step.js';

@@ -3,10 +3,10 @@
  */
 import type { TlsSettings } from '@wins/config';
 import { readCertificates, systemRoots } from '@wins/net';
-import { createDownload, type Download } from '@wins/rancher-server';
+import { createDownload, type Download } from '@wins/rancher-client';
 import { systemClock } from '@wins/time';
 import { readBytes, type FileTrust } from '@wins/trusted-files';
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import type { KeeperOptions } from './csi-proxy-port.js';
 import { Keeper } from './keeper.js';
 import type { CsiProxyWish } from './settings/judge-settings.js';

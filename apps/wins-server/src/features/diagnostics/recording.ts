@@ -1,4 +1,4 @@
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { Session } from 'node:inspector';
 import { setTimeout as delay } from 'node:timers/promises';
 import { FeatureError } from '../../kernel/feature-error.js';

@@ -1,4 +1,4 @@
-import { escapeText } from '@wins/wins-program';
+import { escapeText } from '@wins/base';
 import type { CpuProfile, CpuProfileNode } from './recording.js';
 
 const MOST_STACKS = 32;

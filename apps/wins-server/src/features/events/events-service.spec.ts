@@ -4,7 +4,7 @@ import { eventsServiceDefinition } from '@wins/wins-api/contract';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { ClientIdentity } from '@wins/wins-program';
+import type { ClientIdentity } from '@wins/base';
 import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
 import { privateFolder } from '../../testing/private-folder.js';
 import { serveCalls } from '../../testing/serve-calls.js';

@@ -5,7 +5,7 @@ import type {
   EventsReadResponse,
   EventsServiceServer,
 } from '@wins/wins-api/contract';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { FeatureError } from '../../kernel/feature-error.js';
 import type { EventJournal } from './event-journal.js';
 import type { Shares } from '../../kernel/admission/shares.js';

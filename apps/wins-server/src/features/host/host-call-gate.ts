@@ -1,4 +1,4 @@
-import type { HostSystem } from '@wins/wins-program';
+import type { HostSystem } from '@wins/base';
 import type { sendUnaryData } from '@grpc/grpc-js';
 import type { Shares } from '../../kernel/admission/shares.js';
 import type { DecidedAction, DecidingCode, Decision } from '../../kernel/audit/decision.js';

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import type { HostSystem, NetworkSelector, ClientIdentity } from '@wins/wins-program';
+import type { HostSystem, NetworkSelector, ClientIdentity } from '@wins/base';
 import { createWinsClient, type WinsClient } from '@wins/wins-api';
 import {
   hnsServiceDefinition,

@@ -3,7 +3,7 @@ import type {
   HostServiceServer,
   NetworkServiceServer,
 } from '@wins/wins-api/contract';
-import { formatAddress, parseNetwork, type NetworkSelector } from '@wins/wins-program';
+import { formatAddress, parseNetwork, type NetworkSelector } from '@wins/base';
 import { FeatureError } from '../../kernel/feature-error.js';
 import type { HostCallGate } from './host-call-gate.js';
 

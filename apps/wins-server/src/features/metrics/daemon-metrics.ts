@@ -3,7 +3,7 @@ import { auditDirectoryOf } from '../../kernel/audit/audit-directory.js';
 import { ruleWords, type Decision } from '../../kernel/audit/decision.js';
 import { CODE, type BuildText } from './metric-table.js';
 import type { MetricRegistry, Samples } from './metric-registry.js';
-import { COMMIT, VERSION } from '@wins/wins-program';
+import { COMMIT, VERSION } from '@wins/base';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import type { Kernel } from '../../kernel/feature.js';

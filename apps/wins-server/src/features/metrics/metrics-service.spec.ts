@@ -1,4 +1,4 @@
-import { EVERYBODY } from '@wins/wins-program';
+import { EVERYBODY } from '@wins/base';
 import { createWinsClient } from '@wins/wins-api';
 import { metricsServiceDefinition } from '@wins/wins-api/contract';
 import { mkdtempSync, rmSync } from 'node:fs';

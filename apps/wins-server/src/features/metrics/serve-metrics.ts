@@ -1,4 +1,4 @@
-import { messageOf, parseListenAddress, quoteText } from '@wins/wins-program';
+import { messageOf, parseListenAddress, quoteText } from '@wins/base';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { FeatureError } from '../../kernel/feature-error.js';

@@ -8,7 +8,7 @@ import {
   readRouteDestinations,
   type IpNetwork,
   type RouteEntry,
-} from '@wins/wins-program';
+} from '@wins/base';
 import { networkInterfaces } from 'node:os';
 import { FeatureError } from '../../kernel/feature-error.js';
 
@@ -23,7 +23,7 @@ export interface Destination {
 /**
  * Reads destinations of routes and gives each once, bits below the prefix left out. At most 256.
  *
- * @throws FeatureError `invalidArgument` for what `readRouteDestinations` of `@wins/wins-program` refuses: none, too many, a text
+ * @throws FeatureError `invalidArgument` for what `readRouteDestinations` of `@wins/base` refuses: none, too many, a text
  *   that is not an address, the default route, loopback, multicast, networks of link-local addresses.
  */
 export function parseDestinations(texts: readonly string[]): readonly Destination[] {

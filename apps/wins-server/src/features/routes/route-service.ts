@@ -1,4 +1,4 @@
-import type { HostSystem } from '@wins/wins-program';
+import type { HostSystem } from '@wins/base';
 import type { RouteServiceServer } from '@wins/wins-api/contract';
 import type { HostCallGate } from '../host/host-call-gate.js';
 import { assertGranted, ownNetworks, parseDestinations } from './judge-routes.js';

@@ -9,7 +9,7 @@ import {
 import { runStatsDefinition } from '@wins/wins-api/contract';
 import { allowedBy, howToAllow } from '../../configuration/allowed-executables.js';
 import type { Feature, Kernel, RunningFeature } from '../../kernel/feature.js';
-import { EVERYBODY } from '@wins/wins-program';
+import { EVERYBODY } from '@wins/base';
 import { logProcessEvent } from '../../kernel/log/process-events.js';
 import { checkOrphans } from './check-orphans.js';
 import { checkWhiteList } from './check-white-list.js';

@@ -1,4 +1,4 @@
-import { EVERYBODY, type ClientIdentity } from '@wins/wins-program';
+import { EVERYBODY, type ClientIdentity } from '@wins/base';
 import {
   ProcessError,
   type ManagedProcess,

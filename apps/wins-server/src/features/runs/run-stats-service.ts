@@ -4,7 +4,7 @@ import {
   type ProcessManager,
   type ProcessOwner,
 } from '@wins/process-manager';
-import { quoteText, type TreeUsage } from '@wins/wins-program';
+import { quoteText, type TreeUsage } from '@wins/base';
 import type { RunFigures, RunStatsServer, RunUsage } from '@wins/wins-api/contract';
 import type { Caller, Connections } from '../../kernel/rpc/connections.js';
 import { respondWith } from '../../kernel/rpc/rpc-errors.js';

@@ -9,7 +9,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, TracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace';
 import type { TracingSettings } from '@wins/config';
 import { HttpClient, publicRoots, type HttpRequest } from '@wins/net';
-import { VERSION } from '@wins/wins-program';
+import { VERSION } from '@wins/base';
 import { hostname } from 'node:os';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import type { Kernel, RunningFeature } from '../../kernel/feature.js';

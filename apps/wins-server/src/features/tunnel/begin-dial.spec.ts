@@ -1,4 +1,4 @@
-import type { ClientIdentity } from '@wins/wins-program';
+import type { ClientIdentity } from '@wins/base';
 import { Shares } from '../../kernel/admission/shares.js';
 import { beginDialOf } from './begin-dial.js';
 

@@ -1,5 +1,5 @@
 import type { BeginDial } from '@wins/tcp-tunnel';
-import type { ClientIdentity } from '@wins/wins-program';
+import type { ClientIdentity } from '@wins/base';
 import type { Shares } from '../../kernel/admission/shares.js';
 
 /** Begins a dial when it is the turn of its client. @returns Takes it back, also while it waits. Idempotent. */

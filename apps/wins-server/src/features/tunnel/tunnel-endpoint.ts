@@ -1,4 +1,4 @@
-import type { PipeSecurity, ClientDescription, IdentifyClient } from '@wins/wins-program';
+import type { PipeSecurity, ClientDescription, IdentifyClient } from '@wins/base';
 import type { TunnelLimits } from '@wins/config';
 import { listenPipe } from '@wins/pipe-transport';
 import {

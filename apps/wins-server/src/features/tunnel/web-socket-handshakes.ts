@@ -4,7 +4,7 @@ import {
   TUNNEL_CLIENT_HEADER,
   TUNNEL_NETWORK_HEADER,
   type ClientIdentity,
-} from '@wins/wins-program';
+} from '@wins/base';
 import { createServer, STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';

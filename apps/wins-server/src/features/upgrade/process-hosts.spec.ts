@@ -1,4 +1,4 @@
-import type { HostCommand, ProcessHost } from '@wins/wins-program';
+import type { HostCommand, ProcessHost } from '@wins/base';
 import { posixProcessHost } from '../../posix.js';
 import { withDaemonVariables } from './process-hosts.js';
 

@@ -1,10 +1,6 @@
 import { namedUpgrader, upgradeFolder } from '@wins/service-upgrade';
 import type { FileTrust } from '@wins/trusted-files';
-import {
-  RUN_RUNTIME_DIR_VARIABLE,
-  RUN_SERVICE_VARIABLE,
-  type ProcessHost,
-} from '@wins/wins-program';
+import { RUN_RUNTIME_DIR_VARIABLE, RUN_SERVICE_VARIABLE, type ProcessHost } from '@wins/base';
 
 /**
  * A host whose runs learn from two variables where their daemon is, for the helper of an upgrade. They replace what the client sets:

@@ -1,4 +1,4 @@
-import { escapeText } from '@wins/wins-program';
+import { escapeText } from '@wins/base';
 
 const MAX_LENGTH = 128;
 

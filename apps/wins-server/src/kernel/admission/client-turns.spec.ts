@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { EVERYBODY, UNIDENTIFIED_CLIENT, type ClientIdentity } from '@wins/wins-program';
+import { EVERYBODY, UNIDENTIFIED_CLIENT, type ClientIdentity } from '@wins/base';
 import { ClientTurns, type Turn } from './client-turns.js';
 
 const container = (key: string): ClientIdentity => ({ ...EVERYBODY, key, isEverybody: false });

@@ -1,7 +1,7 @@
 // Longer than most files because it is one thing: a queue, its turns and what they cost, which all change the same record of a client.
 import { TokenBucket, type Rate } from '@wins/time';
 import type { Readable } from 'node:stream';
-import type { ClientIdentity } from '@wins/wins-program';
+import type { ClientIdentity } from '@wins/base';
 import { PROCESSOR, type ProcessorRow } from './resources.js';
 import { weightOf } from './shares.js';
 

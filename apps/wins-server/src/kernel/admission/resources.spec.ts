@@ -8,7 +8,7 @@ const SOURCES = [
   ...[
     ...['http2-connection', 'process-manager', 'tcp-tunnel', 'pipe-transport', 'wins-api'],
     ...['config', 'files', 'net', 'service-upgrade', 'system-agent', 'time', 'trusted-files'],
-    ...['linux-host', 'windows-host', 'wins-program'],
+    ...['linux-host', 'windows-host', 'base'],
   ].map((library) => `libs/${library}/src`),
 ];
 /** A constant that says how much there may be of something. */

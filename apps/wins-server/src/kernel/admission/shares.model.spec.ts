@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { UNIDENTIFIED, type ClientIdentity } from '@wins/wins-program';
+import { UNIDENTIFIED, type ClientIdentity } from '@wins/base';
 import type { ResourceRow } from './resources.js';
 import { Shares, type Claim } from './shares.js';
 

@@ -1,4 +1,4 @@
-import { UNIDENTIFIED, type ClientIdentity } from '@wins/wins-program';
+import { UNIDENTIFIED, type ClientIdentity } from '@wins/base';
 import type { ResourceRow } from './resources.js';
 import { Shares, type Claim, type LimitReason } from './shares.js';
 

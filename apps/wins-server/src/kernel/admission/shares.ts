@@ -1,4 +1,4 @@
-import { type ClientIdentity, UNIDENTIFIED } from '@wins/wins-program';
+import { type ClientIdentity, UNIDENTIFIED } from '@wins/base';
 import type { ResourceRow } from './resources.js';
 
 /** Why a client does not get, or keep, something: it has its share, or there is no more and it has the most. */

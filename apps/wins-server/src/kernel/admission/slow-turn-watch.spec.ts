@@ -1,4 +1,4 @@
-import { EVERYBODY } from '@wins/wins-program';
+import { EVERYBODY } from '@wins/base';
 import { createLoggerTo } from '../log/logger.js';
 import { slowTurnLog, watchSlowTurns, type SlowTurns } from './slow-turn-watch.js';
 

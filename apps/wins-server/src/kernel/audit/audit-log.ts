@@ -1,5 +1,5 @@
 import { TrustedFileError } from '@wins/trusted-files';
-import { messageOf, quoteText } from '@wins/wins-program';
+import { messageOf, quoteText } from '@wins/base';
 import { FeatureError } from '../feature-error.js';
 import { encodeFacts, type AuditFacts } from './audit-record.js';
 import { ChainWriter, type ChainWriterOptions } from './chain-writer.js';

@@ -1,5 +1,5 @@
 import { NumberedFiles } from '@wins/files';
-import { escapeJson } from '@wins/wins-program';
+import { escapeJson } from '@wins/base';
 import { hash } from 'node:crypto';
 import { FeatureError } from '../feature-error.js';
 

@@ -1,6 +1,6 @@
 import type { EntryName, ProcessErrorCode, ProcessRule } from '@wins/process-manager';
 import type { RefusalRule } from '@wins/tcp-tunnel';
-import { escapeText, quoteText } from '@wins/wins-program';
+import { escapeText, quoteText } from '@wins/base';
 import type { HostSystemErrorCode } from '../feature-error.js';
 import type { Flood } from './flood-gate.js';
 

@@ -1,4 +1,4 @@
-import { parseDuration, quoteText, UsageError } from '@wins/wins-program';
+import { parseDuration, quoteText, UsageError } from '@wins/base';
 
 const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 const LIMITS = { minMs: 0, maxMs: 36_500 * 24 * 3_600_000 };

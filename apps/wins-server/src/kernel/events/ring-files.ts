@@ -1,5 +1,5 @@
 import { NumberedFiles } from '@wins/files';
-import { errnoOf, escapeJson, messageOf, quoteText } from '@wins/wins-program';
+import { errnoOf, escapeJson, messageOf, quoteText } from '@wins/base';
 import { FeatureError } from '../feature-error.js';
 
 /** No event is longer. */

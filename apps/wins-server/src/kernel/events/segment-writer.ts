@@ -1,5 +1,5 @@
 import { RollingFile, type NumberedFiles } from '@wins/files';
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import { stat } from 'node:fs/promises';
 import { encodeEvent, eventsOf, ringFiles, type UnnumberedEvent } from './ring-files.js';
 

@@ -1,4 +1,4 @@
-import { escapeText, quoteText } from '@wins/wins-program';
+import { escapeText, quoteText } from '@wins/base';
 import { ruleWords } from '../audit/decision.js';
 
 const MAX_FACTS = 400;

@@ -1,4 +1,4 @@
-import { quoteText, UsageError } from '@wins/wins-program';
+import { quoteText, UsageError } from '@wins/base';
 
 const KIB = 1024;
 const MIB = KIB * KIB;

@@ -1,4 +1,4 @@
-import { escapeJson } from '@wins/wins-program';
+import { escapeJson } from '@wins/base';
 import pino, { type DestinationStream, type Logger } from 'pino';
 
 export type { Logger };

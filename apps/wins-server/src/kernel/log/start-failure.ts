@@ -1,6 +1,6 @@
 import { ConfigError } from '@wins/config';
 import { PipeError } from '@wins/pipe-transport';
-import { EXIT, messageOf } from '@wins/wins-program';
+import { EXIT, messageOf } from '@wins/base';
 import { exitCodeForError } from '../../exit-code-for-error.js';
 import type { Logger } from './logger.js';
 

@@ -1,4 +1,4 @@
-import { escapeText } from '@wins/wins-program';
+import { escapeText } from '@wins/base';
 import pretty from 'pino-pretty';
 import { Writable } from 'node:stream';
 

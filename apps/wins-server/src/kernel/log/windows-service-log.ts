@@ -1,5 +1,5 @@
 import { openEventLog } from '@wins/windows-host';
-import { messageOf, SERVICE_NAME } from '@wins/wins-program';
+import { messageOf, SERVICE_NAME } from '@wins/base';
 import path from 'node:path';
 import { LOG_FILES } from './log-file-options.js';
 import { createLoggerTo, type LogFileOptions, type LogOptions, type Logger } from './logger.js';

@@ -1,6 +1,6 @@
 import { Server, status } from '@grpc/grpc-js';
 import type { ServedStream, RequestHeaders } from '@wins/http2-connection';
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 
 /** What of grpc-js is used beyond its public face: the way in for a stream that no session of Node's made. */
 interface ServerInside {

@@ -2,7 +2,7 @@ import { FLAG, FRAME, FrameClient } from '@wins/http2-connection/testing';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { EVERYBODY, type ClientIdentity } from '@wins/wins-program';
+import { EVERYBODY, type ClientIdentity } from '@wins/base';
 import { createCallServer } from './call-server.js';
 import { CONTAINER } from '../../testing/client-identities.js';
 import { serveCalls } from '../../testing/serve-calls.js';

@@ -10,7 +10,7 @@ import type { ProcessOwner } from '@wins/process-manager';
 import { parseTraceparent, type TraceContext } from '../../features/tracing/trace-context.js';
 import { CLIENT_NAME_METADATA_KEY, ERROR_METADATA_KEY } from '@wins/wins-api/contract';
 import type { Socket } from 'node:net';
-import { type ClientDescription, type ClientIdentity, EVERYBODY } from '@wins/wins-program';
+import { type ClientDescription, type ClientIdentity, EVERYBODY } from '@wins/base';
 import { clientLabel } from '../admission/client-label.js';
 import type { ClientTurns } from '../admission/client-turns.js';
 import type { Place } from '../admission/places.js';

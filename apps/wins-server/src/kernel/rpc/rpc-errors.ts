@@ -1,7 +1,7 @@
 import { Metadata, status, type sendUnaryData, type ServiceError } from '@grpc/grpc-js';
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
 import { ERROR_METADATA_KEY } from '@wins/wins-api/contract';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import {
   hostSystemErrorCode,
   isFeatureError,

@@ -1,6 +1,6 @@
 import { command, type Group } from '../../command-line/command.js';
 import { durationOption, readOption } from '../../command-line/option.js';
-import { quoteText, UsageError } from '@wins/wins-program';
+import { quoteText, UsageError } from '@wins/base';
 import { server } from '../../load-applications.js';
 import { dataOutput, textOutput } from '../daemon-options.js';
 import { inherits, ofDaemon } from './options.js';

@@ -1,6 +1,6 @@
 import type { Clock } from '@wins/time';
 import { distrusted, type FileTrust } from '@wins/trusted-files';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { z } from 'zod';
 import { AgentError } from '../../agent-error.js';
 import { parseJson } from '../image-failure.js';

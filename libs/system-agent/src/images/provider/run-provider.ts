@@ -1,5 +1,5 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { messageOf, quoteText } from '@wins/wins-program';
+import { messageOf, quoteText } from '@wins/base';
 import { imageFailed } from '../image-failure.js';
 import type { CredentialProvider } from './provider-config.js';
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { readYaml } from '@wins/net';
 import { readText, TrustedFileError, type FileTrust } from '@wins/trusted-files';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { isMap, isScalar, type Document, type Pair } from 'yaml';
 import { z } from 'zod';
 import { AgentError } from '../../agent-error.js';

@@ -9,7 +9,7 @@ import {
   type HttpAnswer,
   type TlsTrust,
 } from '@wins/net';
-import { messageOf, onSystemDrive, quoteText } from '@wins/wins-program';
+import { messageOf, onSystemDrive, quoteText } from '@wins/base';
 import { AgentError } from '../../agent-error.js';
 import { imageFailed } from '../image-failure.js';
 import type { ImageLimits } from '../image-limits.js';

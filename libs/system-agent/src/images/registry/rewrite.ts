@@ -1,4 +1,4 @@
-import { messageOf, quoteText } from '@wins/wins-program';
+import { messageOf, quoteText } from '@wins/base';
 import { imageFailed } from '../image-failure.js';
 import { isRepository } from '../reference.js';
 

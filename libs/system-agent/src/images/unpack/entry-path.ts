@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import { imageFailed } from '../image-failure.js';
 
 /** Whose rules the names of files have to follow, in Go's words. */

@@ -1,6 +1,6 @@
 import { chmod, link, lstat, mkdir, open, readdir, realpath, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
-import { errnoOf, quoteText } from '@wins/wins-program';
+import { errnoOf, quoteText } from '@wins/base';
 import { imageFailed } from '../image-failure.js';
 
 const FOLDER_MODE = 0o755;

@@ -1,4 +1,4 @@
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import { checkedBytes } from '../checked-bytes.js';
 import { decompress, LAYER_COMPRESSIONS } from '../compression/decompress.js';
 import type { FoundImage } from '../found-image.js';

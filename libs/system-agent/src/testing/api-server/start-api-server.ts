@@ -7,7 +7,7 @@ import {
   createCertificateAuthority,
   type CertificateAuthority,
   type KeyPair,
-} from '@wins/wins-program/testing';
+} from '@wins/base/testing';
 import type { ApiFault, ApiRequest } from './api-fault.js';
 import { route, type ApiUser } from './api-routes.js';
 import { SecretTable, type SecretEvent, type SecretObject } from './secret-table.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { createCertificateAuthority } from '@wins/wins-program/testing';
+import { createCertificateAuthority } from '@wins/base/testing';
 
 import { FakeClock } from '../fake-clock.js';
 import { playedFiles, recordedFiles, type ComparedFiles } from './compare-files.js';

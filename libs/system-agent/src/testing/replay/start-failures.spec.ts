@@ -1,5 +1,5 @@
 import { posixFileTrust } from '@wins/trusted-files';
-import { createCertificateAuthority } from '@wins/wins-program/testing';
+import { createCertificateAuthority } from '@wins/base/testing';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

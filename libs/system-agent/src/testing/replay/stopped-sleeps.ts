@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 
-import { errnoOf } from '@wins/wins-program';
+import { errnoOf } from '@wins/base';
 
 /** Says how long it wants to sleep and waits to be woken: through a FIFO, so that it ends with its group as any program. */
 const PROGRAM = `#!/bin/sh

@@ -1,5 +1,5 @@
 import type koffiModule from 'koffi';
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import path from 'node:path';
 import { WindowsError } from '../../windows-error.js';
 

@@ -1,6 +1,6 @@
 import { entryFault, readTar, type TarEntry } from '@wins/system-agent';
 import { TrustedFileError } from '@wins/trusted-files';
-import { messageOf, quoteText } from '@wins/wins-program';
+import { messageOf, quoteText } from '@wins/base';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { FeatureError } from '../../../kernel/feature-error.js';

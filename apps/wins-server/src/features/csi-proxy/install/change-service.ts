@@ -1,4 +1,4 @@
-import { messageOf } from '@wins/wins-program';
+import { messageOf } from '@wins/base';
 import { FeatureError } from '../../../kernel/feature-error.js';
 import type { KeeperOptions } from '../csi-proxy-port.js';
 import { recorded } from '../decide/after-step.js';

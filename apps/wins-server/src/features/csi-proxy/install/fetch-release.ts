@@ -1,6 +1,6 @@
-import type { Download } from '@wins/rancher-server';
+import type { Download } from '@wins/rancher-client';
 import { writePendingFile, type FileTrust, type PendingFile } from '@wins/trusted-files';
-import { messageOf, toldAddress } from '@wins/wins-program';
+import { messageOf, toldAddress } from '@wins/base';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { unlink } from 'node:fs/promises';

@@ -1,5 +1,5 @@
 import { hashFile, TrustedFileError, whenNotHeld } from '@wins/trusted-files';
-import { errnoOf, messageOf } from '@wins/wins-program';
+import { errnoOf, messageOf } from '@wins/base';
 import { rmdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import type { InstallRecord, ObsoleteProgram } from '../decide/install-record.js';

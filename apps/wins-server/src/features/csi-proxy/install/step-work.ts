@@ -1,4 +1,4 @@
-import { messageOf, toldAddress } from '@wins/wins-program';
+import { messageOf, toldAddress } from '@wins/base';
 import { existsSync } from 'node:fs';
 import type { DecidedAction, Decision } from '../../../kernel/audit/decision.js';
 import { FeatureError } from '../../../kernel/feature-error.js';

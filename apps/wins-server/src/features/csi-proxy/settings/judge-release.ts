@@ -1,5 +1,5 @@
 import type { CsiProxySettings } from '@wins/config';
-import { hasUser, quoteText } from '@wins/wins-program';
+import { hasUser, quoteText } from '@wins/base';
 
 /** Completes "found …; wanted …". */
 export interface Fault {

@@ -1,5 +1,5 @@
 import type { CsiProxySettings as CsiProxySection, TlsSettings, WinsConfig } from '@wins/config';
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import path from 'node:path';
 import { judgeArguments, judgeUrl, judgeVersion, type Fault } from './judge-release.js';
 

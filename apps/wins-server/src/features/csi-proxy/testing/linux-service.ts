@@ -1,5 +1,5 @@
 import { replaceFile } from '@wins/trusted-files';
-import { DetachedProcess, killProcess, processOf } from '@wins/wins-program/testing';
+import { DetachedProcess, killProcess, processOf } from '@wins/base/testing';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';

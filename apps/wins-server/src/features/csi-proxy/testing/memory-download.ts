@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Download } from '@wins/rancher-server';
+import type { Download } from '@wins/rancher-client';
 
 /** A download from a table of addresses, which compares digests and bounds sizes as a real one does. */
 export function memoryDownload(files: ReadonlyMap<string, Buffer>): Download {

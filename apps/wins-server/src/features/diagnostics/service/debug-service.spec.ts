@@ -1,4 +1,4 @@
-import { EVERYBODY, type ClientIdentity } from '@wins/wins-program';
+import { EVERYBODY, type ClientIdentity } from '@wins/base';
 import type { Decision } from '../../../kernel/audit/decision.js';
 import { parseConfig } from '@wins/config';
 import { createWinsClient, WinsClientError, type WinsClient } from '@wins/wins-api';

@@ -1,5 +1,5 @@
 import { status, type ServerWritableStream } from '@grpc/grpc-js';
-import type { ClientDescription } from '@wins/wins-program';
+import type { ClientDescription } from '@wins/base';
 import type { AuditTrail } from '../../../kernel/audit/audit-trail.js';
 import type { ManagedProcess } from '@wins/process-manager';
 import type {
@@ -10,7 +10,7 @@ import type {
   DebugServiceServer,
   DebugSession,
 } from '@wins/wins-api/contract';
-import { quoteText } from '@wins/wins-program';
+import { quoteText } from '@wins/base';
 import { once } from 'node:events';
 import { FeatureError } from '../../../kernel/feature-error.js';
 import { SET_LEVELS, type LogLevel } from '../../../kernel/log/log-level.js';

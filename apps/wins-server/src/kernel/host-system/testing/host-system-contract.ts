@@ -3,7 +3,7 @@
  * `test.each(hostSystemContract(subject))('%s', async (_name, check) => check())`. The host has a default route of IPv4 through a
  * gateway.
  */
-import type { HostSystem, RouteEntry } from '@wins/wins-program';
+import type { HostSystem, RouteEntry } from '@wins/base';
 import assert from 'node:assert/strict';
 import { hostname, networkInterfaces } from 'node:os';
 import { inspect } from 'node:util';

@@ -1,0 +1,42 @@
+import {
+  describePlan,
+  installWish,
+  itemId,
+  type NodeFacts,
+  planInstall,
+  Secret,
+  wishFromEnvironment,
+} from '@wins/installation';
+
+// What Rancher's command sets, and what was fetched from the server and judged.
+const environment = {
+  CATTLE_SERVER: 'https://rancher.example.com',
+  CATTLE_TOKEN: 'a secret',
+  CATTLE_ENABLE_WINS_DELAYED_START: 'True',
+  HTTPS_PROXY: 'http://user:password@proxy.example.com:3128',
+};
+const wish = installWish(wishFromEnvironment(environment, {}, 'win32'), {
+  program: { file: 'C:\\staged\\wins.exe', sha256: 'ab'.repeat(32), version: 'v1.0.0' },
+  connectionInfo: new Secret('{"kubeConfig": "…"}'),
+});
+
+// What was found on the node: it has the folders, and nothing of wins.
+const folders = ['etc', 'etc\\rancher', 'usr', 'usr\\local', 'usr\\local\\bin', 'var', 'var\\lib'];
+const idOf = (name: string): string => itemId({ kind: 'folder', path: `C:\\${name}` });
+const facts: NodeFacts = {
+  platform: 'win32',
+  states: new Map(folders.map((name) => [idOf(name), { access: 'readable' }])),
+  folders: new Map(),
+  isServiceBeingRemoved: false,
+};
+
+// As much of a config as this needs; `editConfig` of @wins/config keeps comments and foreign keys.
+const editConfig = (config: Buffer, changes: object): Buffer =>
+  Buffer.concat([config, Buffer.from(JSON.stringify(changes))]);
+const plan = planInstall(facts, wish, editConfig);
+if (plan.kind === 'steps')
+  console.log(
+    describePlan(plan)
+      .join('\n')
+      .replace(/"[0-9a-f]{64}"/g, '"…"'),
+  );

@@ -1,0 +1,86 @@
+import { readCertificates } from '@wins/net';
+import { messageOf } from '@wins/base';
+import { existsSync } from 'node:fs';
+import { InstallError } from '../install-error.js';
+import { itemId, itemName, type Item, type StateOf } from '../item/item.js';
+import { InstallFiles, readBytesIfThere, readIfThere } from '../journal/install-files.js';
+import { ancestorsOf, folderOf, folderOfItem } from '../plan/ancestors.js';
+import { readItem, type InstallContext } from '../run/install-context.js';
+import { itemsOfWish, type InstallWish } from '../wish/install-wish.js';
+import { isListAlone } from '../plan/refuse-install.js';
+import { distrustOf, type FolderFacts, type NodeFacts } from './node-facts.js';
+
+/**
+ * Looks at the things of a node that a wish, or the manifest, is about. Changes nothing.
+ *
+ * @param loaded - See {@link NodeFacts.loaded}.
+ * @throws InstallError `unreadable`, `refused`: what is there is none of ours, or cannot be looked at.
+ */
+export async function readFacts(
+  context: InstallContext,
+  wish: InstallWish,
+  loaded?: ReadonlyMap<string, string>,
+): Promise<NodeFacts> {
+  const { host } = context;
+  const { places, service: name } = wish;
+  const manifest = await new InstallFiles(context).readManifest();
+  const service = await host.rooms.service.read({ kind: 'service', name });
+  const program = service && host.programOf(service.command);
+  const own = [places.configFolder, places.dataFolder, places.programFolder];
+  const folders = [
+    ...own,
+    ...places.morePathElements,
+    ...(manifest?.entries ?? []).map(({ item }) => folderOfItem(item, host.platform)),
+    program && folderOf(program, host.platform),
+  ].filter((folder) => folder !== undefined);
+  // Without a manifest what the original has put here may be taken over.
+  const ofGo = manifest === undefined && service !== undefined ? places.filesOfGo : [];
+  const items = [
+    ...itemsOfWish(wish, program),
+    ...[...own, ...places.morePathElements]
+      .flatMap((folder) => ancestorsOf(folder, host.platform))
+      .map((path): Item => ({ kind: 'folder', path })),
+    ...readCertificates(wish.authorities ?? '', 'the authorities').certificates.map(
+      ({ sha256 }): Item => ({ kind: 'certificate', sha256 }),
+    ),
+    ...(manifest?.entries ?? []).map(({ item }) => item),
+    ...ofGo.map((path): Item => ({ kind: 'file', path })),
+  ];
+  const states = new Map<string, StateOf>();
+  for (const item of items) {
+    const id = itemId(item);
+    const state = states.has(id) ? undefined : await look(context, item);
+    if (state !== undefined) states.set(id, state);
+  }
+  const judged: [string, FolderFacts][] = [];
+  for (const folder of new Set(folders)) judged.push([folder, await judge(context, folder)]);
+  for (const file of [places.config, places.nodeId]) {
+    const distrust = distrustOf(() => host.trust.distrustOfFile(file));
+    if (distrust?.path === file) judged.push([file, { distrust, strangers: [] }]);
+  }
+  const isSafe = program && existsSync(program) && !host.trust.distrustOfFile(program);
+  const version = isSafe ? await host.versionOf(program) : undefined;
+  return {
+    ...{ platform: host.platform, states, folders: new Map(judged), manifest, loaded },
+    isServiceBeingRemoved: await host.isBeingRemoved(name),
+    program: program === undefined ? undefined : { path: program, version },
+    config: await readBytesIfThere(places.config),
+    nodeId: await readIfThere(places.nodeId),
+  };
+}
+
+async function look({ host }: InstallContext, item: Item): Promise<StateOf | undefined> {
+  try {
+    return await readItem(host, item);
+  } catch (error) {
+    const message = `cannot look at ${itemName(item)}: ${messageOf(error)}`;
+    throw new InstallError('refused', message, { cause: error });
+  }
+}
+
+/** Of a folder that is not there, those above it are judged. */
+async function judge({ host }: InstallContext, folder: string): Promise<FolderFacts> {
+  const distrust = distrustOf(() => host.trust.distrustOfFolder(folder));
+  const strangers = distrust && isListAlone(distrust, folder) ? await host.strangersIn(folder) : [];
+  return { distrust, strangers };
+}

@@ -1,0 +1,138 @@
+import type { Distrust } from '@wins/trusted-files';
+import { quoteText } from '@wins/base';
+import semver from 'semver';
+import { stateIn, type FolderFacts, type NodeFacts } from '../facts/node-facts.js';
+import type { InstallWish } from '../wish/install-wish.js';
+import { NODE_ID } from '../wish/read-variables.js';
+import { folderOf } from './ancestors.js';
+import { refuse, type Refusal } from './plan.js';
+
+/** The id in a file of the node; undefined for one that no server takes, such as an empty one. */
+export function validNodeId(text: string | undefined): string | undefined {
+  const id = text?.trim();
+  return id !== undefined && NODE_ID.test(id) ? id : undefined;
+}
+
+/** Why nothing may be done to this node for this wish; undefined when it may. Pure. */
+export function refuseInstall(facts: NodeFacts, wish: InstallWish): Refusal | undefined {
+  return (
+    refuseService(facts, wish) ??
+    refusePlaces(facts, wish) ??
+    refuseProgram(facts, wish) ??
+    refuseConnection(facts, wish)
+  );
+}
+
+function refuseService(facts: NodeFacts, { service: name }: InstallWish): Refusal | undefined {
+  if (facts.isServiceBeingRemoved) {
+    const next = 'close the programs that look at services, or restart the node';
+    return refuse(`the service ${name} waits for its removal; ${next}`);
+  }
+  const service = stateIn(facts, { kind: 'service', name });
+  if (service?.startType === 'disabled') {
+    return refuse(`the service ${name} is disabled: once stopped it could not be started again`);
+  }
+  if (service !== undefined && facts.program === undefined) {
+    return refuse(`the command line of the service ${name} names no program`);
+  }
+  return undefined;
+}
+
+/**
+ * Whether it is the access list of the folder itself that is wrong, and that alone: who owns a folder may have kept it open with the right to
+ * change the list, and who can change one further up can put another in its place.
+ */
+export function isListAlone({ rule, path }: Distrust, folder: string): boolean {
+  if (path !== folder) return false;
+  return rule === 'A7 writable by other users' || rule === 'A7 open to other users';
+}
+
+/** Whether a folder that others can change becomes safe when its access list does. */
+export function isMendable(facts: NodeFacts, folder: string): boolean {
+  const { distrust, strangers } = facts.folders.get(folder) ?? { strangers: [] };
+  return distrust !== undefined && isListAlone(distrust, folder) && strangers.length === 0;
+}
+
+function refusePlaces(facts: NodeFacts, { places }: InstallWish): Refusal | undefined {
+  const own = [places.configFolder, places.dataFolder, places.programFolder];
+  // What others wrote into a file that is read and goes on to count would be ours from then on.
+  const others = [
+    ...[places.config, places.nodeId],
+    ...(facts.program ? [folderOf(facts.program.path, facts.platform)] : []),
+  ];
+  // All programs of the machine are looked for there, those of the system's own services too.
+  const elements = places.morePathElements.filter(
+    (path) => stateIn(facts, { kind: 'pathElement', path }) === undefined,
+  );
+  for (const folder of [...own, ...others, ...elements]) {
+    const found = facts.folders.get(folder);
+    if (found?.distrust === undefined) continue;
+    if (own.includes(folder) && isMendable(facts, folder)) continue;
+    return refuseFolder(folder, found);
+  }
+  return undefined;
+}
+
+/** That a folder is not used, with the reason. */
+export function refuseFolder(folder: string, { distrust, strangers }: FolderFacts): Refusal {
+  const { path = folder, found = 'nobody knows', remedy } = distrust ?? {};
+  const shown = strangers.slice(0, 3).map((each) => quoteText(each));
+  const inIt = shown.length === 0 ? [] : [`others made or can change ${shown.join(', ')}`];
+  const wanted = 'wanted what administrators alone can change';
+  const parts = [`${quoteText(path)}: ${found}`, ...inIt, wanted, remedy].filter(Boolean);
+  return refuse(`others could decide what ${quoteText(folder)} holds: ${parts.join('; ')}`);
+}
+
+function refuseProgram(facts: NodeFacts, wish: InstallWish): Refusal | undefined {
+  const { program, places } = wish;
+  const there = facts.program
+    ? stateIn(facts, { kind: 'program', path: facts.program.path })
+    : stateIn(facts, { kind: 'file', path: places.program });
+  if (program === undefined) {
+    if (there !== undefined) return undefined;
+    return refuse('there is no program on this node; wanted one to install');
+  }
+  const installed = facts.program?.version;
+  if (there === undefined || there.sha256 === program.sha256 || wish.allowDowngrade === true) {
+    return undefined;
+  }
+  const flag = '--allow-downgrade takes it nevertheless';
+  const down = (found: string): Refusal => refuse(`${found}; ${flag}`);
+  // Of a program that does not say its release nothing can be said; it is replaced.
+  if (installed === undefined) return undefined;
+  if (program.version === installed) {
+    return down(`the release ${installed} is installed already, with another digest`);
+  }
+  const isComparable = semver.valid(program.version) !== null && semver.valid(installed) !== null;
+  if (isComparable && semver.gt(program.version, installed)) return undefined;
+  const how = isComparable ? 'is older than' : 'cannot be compared with';
+  return down(
+    `the release ${quoteText(program.version)} ${how} the installed ${quoteText(installed)}`,
+  );
+}
+
+function refuseConnection(facts: NodeFacts, wish: InstallWish): Refusal | undefined {
+  const { places, config = {}, connectionInfo, nodeId, authorities } = wish;
+  const has = (path: string): boolean => stateIn(facts, { kind: 'file', path }) !== undefined;
+  if (
+    config['systemagent.remoteEnabled'] === true &&
+    connectionInfo === undefined &&
+    !has(places.connectionInfo)
+  ) {
+    const reason =
+      'a node that follows a server needs its connection info; wanted it from the server';
+    return refuse(reason);
+  }
+  const hasAuthorities = authorities === undefined ? has(places.authorities) : authorities !== null;
+  if (config['agentStrictTLSMode'] === true && !hasAuthorities) {
+    return refuse(
+      'strict TLS trusts only the authorities that it was given, and there are none; wanted CATTLE_CA_CHECKSUM, or STRICT_VERIFY=false',
+    );
+  }
+  const own = validNodeId(facts.nodeId);
+  if (typeof nodeId === 'string' && own !== undefined && nodeId !== own) {
+    const reason = `this node has the id ${own} and would be another machine with ${quoteText(nodeId)}`;
+    return refuse(`${reason}; wins leave forgets the old one`);
+  }
+  return undefined;
+}

@@ -1,0 +1,526 @@
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+  chmodSync,
+  mkdirSync,
+} from 'node:fs';
+import path from 'node:path';
+import { createCertificateAuthority } from '@wins/base/testing';
+import * as fc from 'fast-check';
+import type { StateOf } from '../item/item.js';
+import { editConfig, plainWish, TestNode, type Fault } from '../testing/node-harness.js';
+import { planInstall } from '../plan/plan-install.js';
+import type { InstallWish } from '../wish/install-wish.js';
+import { Secret } from '../wish/secret.js';
+import { finishOrUndo } from './finish-or-undo.js';
+
+const CANARY = 'canary-7d1f-token';
+/** All of it is a long test, which runs this file too. */
+const IS_LONG = process.env['WINS_TEST_TIER'] === 'long';
+const RUNS = IS_LONG ? 200 : 15;
+const STRIDE = IS_LONG ? 1 : 8;
+const { cert: CERTIFICATE } = createCertificateAuthority('authority');
+
+/** What makes a node differ from an empty one, before anything is installed. */
+interface Before {
+  readonly config?: string;
+  readonly service?: 'running' | 'stopped';
+  readonly rke2?: 'linked' | 'free';
+  readonly environment: Readonly<Record<string, string>>;
+  readonly hasFolders: boolean;
+  readonly weakFolder: boolean;
+}
+
+const texts = fc.constantFrom('', 'debug: true\n', '# by hand\nother: 1\n');
+const befores: fc.Arbitrary<Before> = fc.record(
+  {
+    config: texts,
+    service: fc.constantFrom('running' as const, 'stopped' as const),
+    rke2: fc.constantFrom('linked' as const, 'free' as const),
+    environment: fc.dictionary(fc.constantFrom('HTTPS_PROXY', 'OTHER'), fc.constantFrom('a', 'b')),
+    hasFolders: fc.boolean(),
+    weakFolder: fc.boolean(),
+  },
+  { requiredKeys: ['environment', 'hasFolders', 'weakFolder'] },
+);
+type Wishes = Omit<InstallWish, 'places' | 'service' | 'program'> & { readonly version?: string };
+const wishes: fc.Arbitrary<Wishes> = fc.record(
+  {
+    version: fc.constantFrom('v1.0.0', 'v1.1.0'),
+    config: fc.constantFrom({ debug: true }, { debug: null, agentStrictTLSMode: false }),
+    authorities: fc.constantFrom(CERTIFICATE, null),
+    trustMachineStore: fc.boolean(),
+    connectionInfo: fc.constantFrom(CANARY, '{"kubeConfig":""}').map((text) => new Secret(text)),
+    nodeId: fc.constant('a1b2c3'),
+    startType: fc.constantFrom('automatic' as const, 'delayed' as const),
+    isRke2Dependent: fc.boolean(),
+    environment: fc.dictionary(
+      fc.constantFrom('HTTPS_PROXY', 'NO_PROXY'),
+      fc
+        .constantFrom('http://u:canary-7d1f-token@proxy', 'a', null)
+        .map((text) => (text === null ? null : new Secret(text))),
+    ),
+    winHttpProxy: fc.constantFrom({ proxy: 'proxy:3128', bypass: '' }, null),
+  },
+  { requiredKeys: [] },
+);
+
+async function prepare(node: TestNode, before: Before): Promise<void> {
+  const { places } = node;
+  const { rooms } = node.host();
+  if (before.config !== undefined) node.put(places.config, before.config);
+  if (before.hasFolders) node.put(path.join(places.programFolder, 'other-tool'), 'x', 0o755);
+  if (before.weakFolder) {
+    mkdirSync(places.programFolder, { recursive: true });
+    chmodSync(places.programFolder, 0o777);
+  }
+  if (before.service !== undefined) {
+    node.put(places.program, '#!/bin/sh\necho v1.0.0\n', 0o755);
+    const state = { command: `"${places.program}" srv app run`, startType: 'automatic' } as const;
+    await rooms.service.write({ kind: 'service', name: 'rancher-wins' }, state, undefined);
+    if (before.service === 'running') node.running.add('rancher-wins');
+    for (const [name, value] of Object.entries(before.environment)) {
+      const file = path.join(node.root, 'value');
+      writeFileSync(file, value);
+      const { createHash } = await import('node:crypto');
+      const sha256 = createHash('sha256').update(value).digest('hex');
+      await rooms.variable.write(
+        { kind: 'variable', service: 'rancher-wins', name },
+        { sha256 },
+        file,
+      );
+    }
+  }
+  if (before.rke2 !== undefined) {
+    const state = { command: '"/rke2" agent', startType: 'automatic' } as const;
+    await rooms.service.write({ kind: 'service', name: 'rke2' }, state, undefined);
+    node.running.add('rke2');
+    if (before.rke2 === 'linked') {
+      const item = { kind: 'dependency', service: 'rke2', on: 'rancher-wins' } as const;
+      await rooms.dependency.write(item, 'present', undefined);
+    }
+  }
+}
+
+function wishOf(node: TestNode, { version, ...more }: Wishes): InstallWish {
+  const program = version === undefined ? {} : { program: node.program(version) };
+  return { places: node.places, service: 'rancher-wins', ...program, ...more };
+}
+
+const failingProof = { prove: () => Promise.reject(new Error('no answer')) };
+
+describe('an installation', () => {
+  it('of an empty node makes folders, files, PATH, service and manifest, and starts the daemon', async () => {
+    using node = new TestNode();
+    const wish = plainWish(node, { connectionInfo: new Secret('{}'), nodeId: 'abc' });
+    await expect(node.install(wish)).resolves.toEqual({ outcome: 'installed' });
+    expect([...node.running]).toEqual(['rancher-wins']);
+    expect(readFileSync(node.places.nodeId, 'utf8')).toBe('abc\n');
+    const { services, things } = node.host().system;
+    expect(services['rancher-wins']?.command).toBe(
+      `"${node.places.program}" srv app run --config "${node.places.config}"`,
+    );
+    expect(Object.keys(things)).toContain(`pathElement ${node.places.programFolder}`);
+    expect(readdirSync(node.places.stateFolder)).toEqual(['install-manifest.json']);
+  });
+
+  it('twice does nothing the second time; undone it leaves the node byte for byte as it was', async () => {
+    await fc.assert(
+      fc.asyncProperty(befores, wishes, async (before, more) => {
+        using node = new TestNode();
+        await prepare(node, before);
+        const found = node.snapshot();
+        const wish = wishOf(node, more);
+        const undone = await node.install(wish, undefined, failingProof);
+        if (undone.outcome === 'refused' || undone.outcome === 'nothing') {
+          expect(node.snapshot()).toEqual(found);
+          return;
+        }
+        // Where nothing that runs changes there is nothing to prove.
+        if (undone.outcome === 'rolledBack') {
+          expect(undone.left).toEqual([]);
+          expect(node.snapshot()).toEqual(found);
+          await expect(node.install(wish)).resolves.toEqual({ outcome: 'installed' });
+        }
+        const made = node.snapshot();
+        await expect(node.install(wish)).resolves.toMatchObject({ outcome: 'nothing' });
+        expect(node.snapshot()).toEqual(made);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('that dies at any effect is finished or undone by the next run: the old state or the new', async () => {
+    const cases: [Before, Wishes][] = [
+      [
+        { environment: {}, hasFolders: false, weakFolder: false },
+        {
+          version: 'v1.1.0',
+          connectionInfo: new Secret(CANARY),
+          authorities: CERTIFICATE,
+          trustMachineStore: true,
+          environment: { HTTPS_PROXY: new Secret('p') },
+        },
+      ],
+      [
+        {
+          config: 'debug: true\n',
+          service: 'running',
+          rke2: 'linked',
+          environment: { HTTPS_PROXY: 'old' },
+          hasFolders: true,
+          weakFolder: false,
+        },
+        {
+          version: 'v1.1.0',
+          config: { debug: null },
+          startType: 'delayed',
+          environment: { HTTPS_PROXY: new Secret('p'), OTHER: null },
+        },
+      ],
+    ];
+    for (const [before, more] of cases) {
+      const deaths = await countEffects(before, more);
+      expect(deaths).toBeGreaterThan(30);
+      // To die before an effect is to die after the one before.
+      await dieAt(before, more, 1, 'before');
+      for (let at = 1; at <= deaths; at += STRIDE) await dieAt(before, more, at, 'after');
+    }
+  });
+
+  it('that dies while it is undone is undone by the next run', async () => {
+    using first = new TestNode();
+    const before: Before = {
+      service: 'running',
+      rke2: 'linked',
+      environment: { HTTPS_PROXY: 'old' },
+      hasFolders: false,
+      weakFolder: false,
+    };
+    await prepare(first, before);
+    const effects: string[] = [];
+    let count = 0;
+    for (let at = 1; at === 1 || at <= effects.length; at += 1) {
+      using node = new TestNode();
+      await prepare(node, before);
+      const found = node.snapshot();
+      const wish = wishOf(node, {
+        version: 'v1.1.0',
+        environment: { HTTPS_PROXY: new Secret('p') },
+      });
+      count ||= await countOf(node, wish);
+      await node.install(wish, new Map([[count, 'before']]));
+      const end = await node.recover(new Map([[at, 'after']]));
+      if (at === 1) effects.push(...(await recoveryOf(before)));
+      if (end === 'died') await node.recover();
+      expect({ at, now: node.snapshot() }).toEqual({ at, now: found });
+    }
+    expect(effects.length).toBeGreaterThan(8);
+  });
+
+  it('that the disk refuses at any effect leaves the old state, or says that the next run undoes it', async () => {
+    const before: Before = {
+      service: 'running',
+      rke2: 'linked',
+      environment: {},
+      hasFolders: false,
+      weakFolder: false,
+    };
+    const more: Wishes = { version: 'v1.1.0', config: { debug: true } };
+    const count = await countEffects(before, more);
+    for (let at = 1; at <= count; at += STRIDE) {
+      using node = new TestNode();
+      await prepare(node, before);
+      const found = node.snapshot();
+      const wish = wishOf(node, more);
+      const end = await node.install(wish, new Map([[at, 'EIO']])).catch((error: unknown) => error);
+      if (!(end instanceof Error)) expect(end).toMatchObject({ outcome: 'rolledBack', left: [] });
+      await node.recover();
+      const made = end instanceof Error && /next run does/.test(end.message);
+      if (made) await expect(node.install(wish)).resolves.toMatchObject({ outcome: 'nothing' });
+      else expect({ at, now: node.snapshot() }).toEqual({ at, now: found });
+    }
+  });
+
+  it('puts back how a service starts when the upgrade of its program wrote the command with other quotes', async () => {
+    using node = new TestNode();
+    const more = { environment: {}, hasFolders: false, weakFolder: false };
+    await prepare(node, { service: 'running', ...more });
+    const found = node.snapshot();
+    const { file: files, service: services } = node.host().rooms;
+    const item = { kind: 'service', name: 'rancher-wins' } as const;
+    const swap = async (program: string, file: string, sha256: string): Promise<void> => {
+      await files.write({ kind: 'file', path: program }, { sha256, access: 'executable' }, file);
+      const state = (await services.read(item)) as StateOf<'service'>;
+      const command = state.command.replaceAll('"', '');
+      await services.write(item, { ...state, command }, undefined);
+      node.running.add('rancher-wins');
+    };
+    const end = await node.install(
+      wishOf(node, { version: 'v1.1.0', startType: 'delayed' }),
+      undefined,
+      { ...failingProof, swap: { swap, settle: () => Promise.resolve() } },
+    );
+    expect(end).toMatchObject({ outcome: 'rolledBack', left: [] });
+    expect(node.snapshot()).toEqual(found);
+  });
+
+  it('tells the token and the password of a proxy to no journal, manifest, error or plan', async () => {
+    using node = new TestNode();
+    const secret = {
+      connectionInfo: new Secret(CANARY),
+      environment: { HTTPS_PROXY: new Secret(`http://u:${CANARY}@p`) },
+    };
+    const wish = plainWish(node, secret);
+    const plan = planInstall(await node.facts(wish), wish, editConfig);
+    expect(JSON.stringify(plan)).not.toContain(CANARY);
+    const count = await countOf(node, wish);
+    for (let at = 1; at <= count; at += STRIDE) {
+      using victim = new TestNode();
+      const end = await victim
+        .install({ ...wish, places: victim.places }, new Map([[at, 'EIO']]))
+        .catch((error: unknown) => error);
+      expect(inspectAll(end)).not.toContain(CANARY);
+      for (const name of ['journal.jsonl', 'install-manifest.json']) {
+        const file = path.join(victim.places.stateFolder, name);
+        if (existsSync(file)) expect(readFileSync(file, 'utf8')).not.toContain(CANARY);
+      }
+    }
+    await node.install(wish);
+    expect(
+      readFileSync(path.join(node.places.stateFolder, 'install-manifest.json'), 'utf8'),
+    ).not.toContain(CANARY);
+    expect(readFileSync(node.places.connectionInfo, 'utf8')).toBe(CANARY);
+  });
+
+  it('that is undone waits for the daemon that it had stopped, and says so when that does not answer', async () => {
+    for (const isWell of [true, false]) {
+      using node = new TestNode();
+      await prepare(node, {
+        service: 'running',
+        environment: {},
+        hasFolders: false,
+        weakFolder: false,
+      });
+      let asked = 0;
+      const answers = (): Promise<void> => {
+        // It was started before, and all is as it was.
+        expect([...node.running]).toEqual(['rancher-wins']);
+        asked += 1;
+        return isWell ? Promise.resolve() : Promise.reject(new Error('no one'));
+      };
+      const wish = wishOf(node, { version: 'v1.1.0' });
+      const end = await node.install(wish, undefined, { ...failingProof, answers });
+      expect(end).toMatchObject({ outcome: 'rolledBack', cause: { code: 'unproven' } });
+      const cause = 'cause' in end ? end.cause.message : '';
+      expect([asked, cause.includes('does not answer: no one')]).toEqual([1, !isWell]);
+    }
+  });
+
+  it('that is undone tells its first cause, also when its own folder cannot be removed then', async () => {
+    const before: Before = {
+      service: 'running',
+      environment: {},
+      hasFolders: false,
+      weakFolder: false,
+    };
+    using first = new TestNode();
+    await prepare(first, before);
+    await first.install(wishOf(first, { version: 'v1.1.0' }), undefined, failingProof);
+    const at = first.effects.indexOf('remove state folder') + 1;
+    using node = new TestNode();
+    await prepare(node, before);
+    const answers = (): Promise<void> => Promise.reject(new Error('no one'));
+    const wish = wishOf(node, { version: 'v1.1.0' });
+    const end = node.install(wish, new Map([[at, 'EIO']]), { ...failingProof, answers });
+    await expect(end).rejects.toMatchObject({
+      code: 'notUndone',
+      message: expect.stringMatching(
+        /: no answer; then .*: no one; then EIO.* tries again/,
+      ) as string,
+      cause: { code: 'unproven' },
+    });
+  });
+
+  it('that was interrupted and is undone tells that the daemon before does not answer', async () => {
+    using node = new TestNode();
+    const before: Before = {
+      service: 'running',
+      environment: {},
+      hasFolders: false,
+      weakFolder: false,
+    };
+    await prepare(node, before);
+    const wish = wishOf(node, { version: 'v1.1.0' });
+    await node.install(wish, new Map([[await countOf(node, wish, before), 'before']]));
+    const answers = (): Promise<void> => Promise.reject(new Error('no one'));
+    await expect(finishOrUndo(node.context(undefined, { answers }).context)).resolves.toEqual({
+      ...{ outcome: 'undone', left: [] },
+      problem: 'the daemon before was started again, and does not answer: no one',
+    });
+  });
+
+  it('that is undone waits for the daemon until its signal ends that, and a moment when it was what ended it', async () => {
+    const before: Before = {
+      service: 'running',
+      environment: {},
+      hasFolders: false,
+      weakFolder: false,
+    };
+    for (const isEnded of [false, true]) {
+      using node = new TestNode();
+      await prepare(node, before);
+      const wish = wishOf(node, { version: 'v1.1.0' });
+      await node.install(wish, new Map([[await countOf(node, wish, before), 'before']]));
+      const aborter = new AbortController();
+      const end = (): void => aborter.abort(new Error('it ends'));
+      if (isEnded) end();
+      const answers = (signal: AbortSignal | undefined): Promise<void> =>
+        new Promise((resolve, reject) => {
+          signal?.addEventListener('abort', () => reject(signal.reason as Error));
+          if (!isEnded) end();
+          else if (signal?.aborted === false) resolve();
+        });
+      const { context } = node.context(undefined, { answers });
+      const recovered = await finishOrUndo({ ...context, signal: aborter.signal });
+      const problem = recovered?.outcome === 'undone' ? recovered.problem : 'not undone';
+      expect([isEnded, problem?.endsWith('it ends')]).toEqual([
+        isEnded,
+        isEnded ? undefined : true,
+      ]);
+    }
+  });
+
+  it('leaves what someone else changed meanwhile, and says so', async () => {
+    using node = new TestNode();
+    const wish = plainWish(node);
+    const prove = (): Promise<void> => {
+      writeFileSync(node.places.config, 'by hand');
+      return Promise.reject(new Error('no answer'));
+    };
+    const end = await node.install(wish, undefined, { prove });
+    expect(end).toMatchObject({ outcome: 'rolledBack', cause: { code: 'unproven' } });
+    expect(end).toHaveProperty('left.0.item', { kind: 'file', path: node.places.config });
+    expect(readFileSync(node.places.config, 'utf8')).toBe('by hand');
+  });
+
+  it.each([
+    ['a folder that is a link', (node: TestNode) => symlinkSync('/tmp', node.places.dataFolder)],
+    [
+      'a folder above that others can write to',
+      (node: TestNode) => chmodSync(path.dirname(node.places.dataFolder), 0o777),
+    ],
+    [
+      'a config that others can write to',
+      (node: TestNode) => {
+        node.put(node.places.config, 'white_list: theirs\n');
+        chmodSync(node.places.config, 0o666);
+      },
+    ],
+  ])('is refused in %s, and touches nothing', async (_what, spoil) => {
+    using node = new TestNode();
+    mkdirSync(path.dirname(node.places.dataFolder), { recursive: true });
+    spoil(node);
+    const found = node.snapshot();
+    const end = await node.install(plainWish(node));
+    expect(end).toMatchObject({ outcome: 'refused' });
+    expect(node.snapshot()).toEqual(found);
+  });
+
+  it('takes a folder of programs over that others could write to, unless something of theirs is in it', async () => {
+    using node = new TestNode();
+    mkdirSync(node.places.programFolder, { recursive: true });
+    chmodSync(node.places.programFolder, 0o777);
+    const planted = path.join(node.places.programFolder, 'planted');
+    writeFileSync(planted, '');
+    chmodSync(planted, 0o666);
+    await expect(node.install(plainWish(node))).resolves.toMatchObject({
+      outcome: 'refused',
+      reason: expect.stringContaining(planted) as unknown,
+    });
+    chmodSync(planted, 0o644);
+    await expect(node.install(plainWish(node))).resolves.toEqual({ outcome: 'installed' });
+  });
+
+  it('ends between two steps when its signal says so, and is undone', async () => {
+    using node = new TestNode();
+    const found = node.snapshot();
+    const wish = plainWish(node);
+    const aborter = new AbortController();
+    const { context } = node.context();
+    const plan = planInstall(await node.facts(wish), wish, editConfig);
+    if (plan.kind !== 'steps') throw new Error('a plan is expected');
+    const { applyPlan } = await import('./apply-plan.js');
+    let writes = 0;
+    const around = <T>(effect: string, act: () => Promise<T>): Promise<T> => {
+      if (effect.startsWith('write folder') && (writes += 1) === 3) aborter.abort();
+      return act();
+    };
+    const end = await applyPlan({ ...context, around, signal: aborter.signal }, plan);
+    expect(end).toMatchObject({ outcome: 'rolledBack' });
+    expect(node.snapshot()).toEqual(found);
+  });
+});
+
+async function countOf(
+  _node: TestNode,
+  wish: InstallWish,
+  before: Before = {
+    service: 'running',
+    rke2: 'linked',
+    environment: { HTTPS_PROXY: 'old' },
+    hasFolders: false,
+    weakFolder: false,
+  },
+): Promise<number> {
+  using other = new TestNode();
+  await prepare(other, before);
+  await other.install({ ...wish, places: other.places });
+  return other.effects.findIndex((effect) => effect.includes('proven'));
+}
+
+async function recoveryOf(before: Before): Promise<readonly string[]> {
+  using node = new TestNode();
+  await prepare(node, before);
+  const wish = wishOf(node, { version: 'v1.1.0', environment: { HTTPS_PROXY: new Secret('p') } });
+  await node.install(wish, new Map([[await countOf(node, wish), 'before']]));
+  await node.recover();
+  return node.effects;
+}
+
+async function countEffects(before: Before, more: Wishes): Promise<number> {
+  using node = new TestNode();
+  await prepare(node, before);
+  await node.install(wishOf(node, more));
+  return node.effects.length;
+}
+
+async function dieAt(before: Before, more: Wishes, at: number, fault: Fault): Promise<void> {
+  using node = new TestNode();
+  await prepare(node, before);
+  const found = node.snapshot();
+  const wish = wishOf(node, more);
+  expect(await node.install(wish, new Map([[at, fault]]))).toEqual({ outcome: 'died' });
+  await node.recover();
+  const now = node.snapshot();
+  if (!existsSync(path.join(node.places.stateFolder, 'install-manifest.json'))) {
+    expect({ at, fault, now }).toEqual({ at, fault, now: found });
+    await expect(node.install(wish)).resolves.toEqual({ outcome: 'installed' });
+  }
+  // New: and whole, so that nothing is left to do.
+  const again = await node.install(wish);
+  expect({ at, fault, ...again }).toMatchObject({ at, fault, outcome: 'nothing' });
+  expect(node.running.has('rancher-wins')).toBe(true);
+  expect(readdirSync(node.places.stateFolder)).toEqual(['install-manifest.json']);
+}
+
+function inspectAll(value: unknown): string {
+  if (!(value instanceof Error))
+    return JSON.stringify(value ?? '', (_key, each: unknown) =>
+      each instanceof Error ? inspectAll(each) : each,
+    );
+  return `${value.message} ${value.stack ?? ''} ${inspectAll(value.cause)}`;
+}

@@ -1,0 +1,167 @@
+import { messageOf, quoteText } from '@wins/base';
+import { InstallError } from '../install-error.js';
+import type { Item } from '../item/item.js';
+import { contentOf, describeStep, isSameState, type Step } from '../item/step.js';
+import { InstallFiles } from '../journal/install-files.js';
+import { begunSteps } from '../journal/install-journal.js';
+import { mergeSteps } from '../manifest/manifest.js';
+import type { AdoptPlan, StepPlan } from '../plan/plan.js';
+import { act, keepItem, readItem, writeItem, type InstallContext } from './install-context.js';
+import { daemonAgain, undoSteps } from './undo-steps.js';
+
+/** How an installation ended. */
+export type ApplyOutcome =
+  | { readonly outcome: 'installed' }
+  /** It failed, and the node is as it was before, but for `left`. */
+  | {
+      readonly outcome: 'rolledBack';
+      readonly cause: InstallError;
+      readonly left: readonly Step[];
+    };
+
+/**
+ * Does the steps of a plan, proves that the daemon serves, and records what was installed; or undoes all of it.
+ *
+ * The lock of the node must be held, and no journal may be there: `finishOrUndo` ends what an earlier run left.
+ *
+ * @throws InstallError `refused` when the folder for journal and manifest cannot be trusted, or they could not be read again, and nothing
+ *   was touched; `notUndone`.
+ */
+export async function applyPlan(context: InstallContext, plan: StepPlan): Promise<ApplyOutcome> {
+  const { steps, isProved } = plan;
+  const files = new InstallFiles(context);
+  // What is too much for journal or manifest is known before the first act.
+  files.requireReadable(steps, isProved, mergeSteps(await files.readManifest(), steps));
+  await files.ensureFolder();
+  if ((await files.readJournal()) !== undefined) {
+    const found = 'an earlier installation was interrupted; wanted it ended first';
+    throw new InstallError('busy', found);
+  }
+  try {
+    await files.clearContents();
+    // A certificate that is removed is no one's content any more.
+    const wanted = new Set(steps.map(({ item, to }) => contentOf(item, to)));
+    for (const [sha256, content] of plan.contents)
+      if (wanted.has(sha256)) await files.putContent(sha256, content);
+    await files.beginJournal(steps, isProved);
+    for (const [index, step] of steps.entries()) {
+      context.signal?.throwIfAborted();
+      await doStep(context, files, step, index);
+      context.onStep?.(step);
+    }
+    if (isProved) await prove(context);
+    await files.addToJournal({ proven: true });
+  } catch (error) {
+    return await rollBack(context, files, asError(error, 'cannot install: '));
+  }
+  try {
+    await commit(files, steps);
+  } catch (error) {
+    const message = `cannot record what was installed: ${messageOf(error)}; the next run does`;
+    throw new InstallError('stepFailed', message, { cause: error });
+  }
+  return { outcome: 'installed' };
+}
+
+/** Records what was installed and ends the journal. May be repeated. */
+export async function commit(files: InstallFiles, steps: readonly Step[]): Promise<void> {
+  await files.writeManifest(mergeSteps(await files.readManifest(), steps));
+  await files.endJournal();
+}
+
+/** Writes the manifest of an installation that is taken over. @throws InstallError `refused`. */
+export async function adopt(
+  context: InstallContext,
+  { manifest }: Extract<AdoptPlan, { kind: 'adopt' }>,
+): Promise<void> {
+  const files = new InstallFiles(context);
+  await files.ensureFolder();
+  await files.writeManifest(manifest);
+}
+
+async function doStep(
+  context: InstallContext,
+  files: InstallFiles,
+  step: Step,
+  index: number,
+): Promise<void> {
+  const { item, from, to } = step;
+  const { host } = context;
+  try {
+    const now = await readItem(host, item);
+    if (!isSameState(now, to) && !isSameState(now, from) && item.kind !== 'running') {
+      throw new InstallError('changed', `something else changed it meanwhile; run it again`);
+    }
+    const old = contentOf(item, from);
+    if (old !== undefined && isSameState(now, from)) {
+      await files.keepContent(old, (file) => keepItem(host, item, file));
+    }
+    await files.addToJournal({ begin: index });
+    if (isSameState(now, to)) return;
+    const wasOpen =
+      item.kind === 'folder' &&
+      from !== undefined &&
+      host.trust.distrustOfFolder(item.path)?.path === item.path;
+    const sha256 = contentOf(item, to);
+    const content = sha256 && files.contentPath(sha256);
+    if (item.kind === 'program' && content !== undefined && sha256 !== undefined) {
+      await act(context, 'swap program', () => host.swap.swap(item.path, content, sha256));
+    } else await writeItem(context, item, to, content);
+    if (!isSameState(await readItem(host, item), to)) {
+      throw new InstallError('stepFailed', 'the system says that it did it, and did not');
+    }
+    if (wasOpen) await requireNoStrangers(context, item);
+  } catch (error) {
+    const cause = asError(error);
+    const message = `cannot ${describeStep(step)}: ${cause.message}`;
+    throw new InstallError(cause.code, message, { cause: error });
+  }
+}
+
+/** Until the list of a folder was another, others may have put something into it, since it was looked at. */
+async function requireNoStrangers(
+  { host }: InstallContext,
+  { path }: Item<'folder'>,
+): Promise<void> {
+  const [stranger] = await host.strangersIn(path);
+  if (stranger === undefined) return;
+  const found = `found that others made or can change ${quoteText(stranger)}`;
+  throw new InstallError('changed', `${found}; remove it, and run it again`);
+}
+
+async function prove({ host, signal }: InstallContext): Promise<void> {
+  try {
+    await host.prove(signal);
+  } catch (error) {
+    const message = `the daemon does not serve as it should: ${messageOf(error)}`;
+    throw new InstallError('unproven', message, { cause: error });
+  }
+}
+
+/** Undoes what the journal tells, or what came before there was one. */
+async function rollBack(
+  context: InstallContext,
+  files: InstallFiles,
+  first: InstallError,
+): Promise<ApplyOutcome> {
+  let cause = first;
+  try {
+    const record = await files.readJournal();
+    const left = record === undefined ? [] : await undoSteps(context, record);
+    if (record === undefined) await files.clearContents();
+    const again = record && (await daemonAgain(context, begunSteps(record)));
+    if (again !== undefined)
+      cause = new InstallError(first.code, `${first.message}; then ${again}`, { cause: first });
+    await files.removeFolder();
+    return { outcome: 'rolledBack', cause, left };
+  } catch (error) {
+    // The first cause is told, also when undoing failed too.
+    const message = `${cause.message}; then ${messageOf(error)}; the next run tries again`;
+    throw new InstallError('notUndone', message, { cause });
+  }
+}
+
+function asError(error: unknown, tried = ''): InstallError {
+  if (error instanceof InstallError) return error;
+  return new InstallError('stepFailed', tried + messageOf(error), { cause: error });
+}

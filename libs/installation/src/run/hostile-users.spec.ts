@@ -1,0 +1,242 @@
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { createCertificateAuthority } from '@wins/base/testing';
+import { describePlan, type StepPlan } from '../plan/plan.js';
+import { planInstall } from '../plan/plan-install.js';
+import { editConfig, plainWish, TestNode } from '../testing/node-harness.js';
+import type { InstallWish } from '../wish/install-wish.js';
+import { Secret } from '../wish/secret.js';
+import { applyPlan } from './apply-plan.js';
+
+/** Installs, and does something just before an effect whose name begins so. */
+async function installWhile(
+  node: TestNode,
+  wish: InstallWish,
+  effectPart: string,
+  act: () => void,
+): ReturnType<typeof applyPlan> {
+  const { context } = node.context();
+  const plan = planInstall(await node.facts(wish), wish, editConfig);
+  if (plan.kind !== 'steps') throw new Error(plan.reason);
+  let isDone = false;
+  const around = <T>(effect: string, task: () => Promise<T>): Promise<T> => {
+    if (!isDone && effect.startsWith(effectPart)) {
+      isDone = true;
+      act();
+    }
+    return task();
+  };
+  return applyPlan({ ...context, around }, plan);
+}
+
+describe('an installation beside other users', () => {
+  it('is taken back when one of them puts a file into a folder before its list is another', async () => {
+    using node = new TestNode();
+    const { programFolder } = node.places;
+    mkdirSync(programFolder, { recursive: true });
+    chmodSync(programFolder, 0o777);
+    const found = node.snapshot();
+    const planted = path.join(programFolder, 'planted.dll');
+    const end = await installWhile(node, plainWish(node), 'begin journal', () => {
+      writeFileSync(planted, '');
+      chmodSync(planted, 0o666);
+    });
+    expect(end).toMatchObject({ outcome: 'rolledBack', cause: { code: 'changed' } });
+    expect(end).toHaveProperty('cause.message', expect.stringContaining(planted));
+    expect(node.snapshot().filter((line) => !line.includes('planted'))).toEqual(found);
+  });
+
+  it.each<[string, (folder: string, elsewhere: string) => void]>([
+    ['is open to them', (folder) => chmodSync(mkdirAll(folder), 0o777)],
+    [
+      'is a link of theirs',
+      (folder, elsewhere) => {
+        mkdirAll(path.dirname(folder));
+        symlinkSync(mkdirAll(elsewhere), folder);
+      },
+    ],
+  ])(
+    'is refused where the folder of the manifest %s, and believes no journal in it',
+    async (_what, make) => {
+      using node = new TestNode();
+      const { stateFolder, config } = node.places;
+      const elsewhere = path.join(node.root, 'theirs');
+      make(stateFolder, elsewhere);
+      node.put(config, 'debug: true\n');
+      const step = {
+        item: { kind: 'file', path: config },
+        to: { sha256: '0'.repeat(64), access: 'private' },
+      };
+      const journal = [{ format: 1, isProved: false, steps: [step] }, { begin: 0 }];
+      const text = journal.map((line) => `${JSON.stringify(line)}\n`).join('');
+      writeFileSync(path.join(stateFolder, 'journal.jsonl'), text);
+      const found = node.snapshot();
+      for (const act of [() => node.install(plainWish(node)), () => node.recover()])
+        await expect(act()).rejects.toMatchObject({
+          code: 'refused',
+          message: expect.stringContaining(stateFolder) as unknown,
+        });
+      expect(node.snapshot()).toEqual(found);
+    },
+  );
+
+  it('is refused where they can write to a folder that would be in the PATH', async () => {
+    using node = new TestNode();
+    const [element = ''] = node.places.morePathElements;
+    mkdirSync(element, { recursive: true });
+    chmodSync(element, 0o777);
+    const found = node.snapshot();
+    const end = await node.install(plainWish(node));
+    expect(end).toMatchObject({ outcome: 'refused' });
+    expect(end).toHaveProperty('reason', expect.stringContaining(element));
+    expect(node.snapshot()).toEqual(found);
+  });
+
+  it('makes the folders above one of the PATH, so that none of them can', async () => {
+    using node = new TestNode();
+    const dataFolder = path.join(node.root, 'system', 'data');
+    const places = {
+      ...node.places,
+      ...{ dataFolder, connectionInfo: path.join(dataFolder, 'rancher2_connection_info.json') },
+      ...{ workFolder: path.join(dataFolder, 'work'), appliedFolder: path.join(dataFolder, 'x') },
+    };
+    const [element = ''] = places.morePathElements;
+    expect(existsSync(path.dirname(path.dirname(element)))).toBe(false);
+    const end = await node.install({ ...plainWish(node), places });
+    expect(end).toEqual({ outcome: 'installed' });
+    expect(existsSync(path.dirname(path.dirname(element)))).toBe(true);
+    // What makes the folder itself, and says who may use it, is rke2.
+    expect(existsSync(path.dirname(element))).toBe(false);
+  });
+
+  it('tells no digest of a value that they could guess', async () => {
+    using node = new TestNode();
+    const value = 'http://user:1234@proxy';
+    const wish = plainWish(node, { environment: { HTTPS_PROXY: new Secret(value) } });
+    const plan = planInstall(await node.facts(wish), wish, editConfig) as StepPlan;
+    const lines = describePlan(plan);
+    expect(lines).toContainEqual(expect.stringMatching(/make variable rancher-wins HTTPS_PROXY$/));
+    expect(lines.join('\n')).not.toContain(createHash('sha256').update(value).digest('hex'));
+  });
+});
+
+describe('what could not be read again', () => {
+  it.each<[string, (node: TestNode) => Partial<InstallWish>]>([
+    [
+      'more certificates than a journal has steps',
+      () => ({ authorities: manyCertificates(1001), trustMachineStore: true }),
+    ],
+    [
+      'a list of exceptions that is longer than a value',
+      () => ({ winHttpProxy: { proxy: 'proxy:3128', bypass: '*.a;'.repeat(9000) } }),
+    ],
+  ])('is not begun: %s', async (_what, more) => {
+    using node = new TestNode();
+    const found = node.snapshot();
+    await expect(node.install(plainWish(node, more(node)))).rejects.toMatchObject({
+      code: 'refused',
+      message: expect.stringContaining('wanted at most 1000 things') as unknown,
+    });
+    expect(node.snapshot()).toEqual(found);
+    await expect(node.install(plainWish(node))).resolves.toEqual({ outcome: 'installed' });
+  });
+});
+
+describe('taking an installation away beside other users', () => {
+  /** Moves the folder of data elsewhere, and puts a link to a folder of someone else in its place. */
+  function lead(node: TestNode): string {
+    const above = path.dirname(node.places.dataFolder);
+    const theirs = path.join(node.root, 'theirs');
+    const precious = path.join(theirs, path.basename(node.places.dataFolder), 'work', 'precious');
+    mkdirSync(path.dirname(precious), { recursive: true });
+    writeFileSync(precious, 'x');
+    renameSync(above, `${above}.moved`);
+    symlinkSync(theirs, above);
+    return precious;
+  }
+
+  it('removes nothing behind a link on the way, and says which', async () => {
+    using node = new TestNode();
+    await node.install(plainWish(node));
+    const precious = lead(node);
+    const end = await node.uninstall(plainWish(node), { isForced: true });
+    expect(end).toMatchObject({
+      kind: 'refusal',
+      reason: expect.stringContaining('others could decide what') as unknown,
+    });
+    const above = path.dirname(node.places.dataFolder);
+    expect(end).toHaveProperty(
+      'reason',
+      expect.stringContaining(`"${above}": it is a symbolic link`),
+    );
+    expect([existsSync(precious), node.running.has('rancher-wins')]).toEqual([true, true]);
+  });
+
+  it('is refused where they can change a folder further up, and could put another in its place', async () => {
+    using node = new TestNode();
+    await node.install(plainWish(node));
+    const above = path.dirname(path.dirname(node.places.configFolder));
+    chmodSync(above, 0o777);
+    const end = await node.uninstall(plainWish(node), { isForced: true });
+    expect(end).toMatchObject({
+      kind: 'refusal',
+      reason: expect.stringContaining('others could decide what') as unknown,
+    });
+    expect(end).toHaveProperty('reason', expect.stringContaining(`"${above}": `));
+    expect(node.running.has('rancher-wins')).toBe(true);
+  });
+
+  it('removes nothing below a folder that became theirs while the service was stopped', async () => {
+    using node = new TestNode();
+    await node.install(plainWish(node));
+    const { config, configFolder } = node.places;
+    const runner = {
+      ...node.runner,
+      stop: (name: string) => {
+        chmodSync(path.dirname(path.dirname(configFolder)), 0o777);
+        return node.runner.stop(name);
+      },
+    };
+    const report = await node.uninstall(plainWish(node), { isForced: true }, undefined, { runner });
+    expect(report).toHaveProperty('failed.0.reason', expect.stringContaining('can write to it'));
+    expect(existsSync(config)).toBe(true);
+  });
+
+  it('removes nothing behind a link that came while the service was stopped', async () => {
+    using node = new TestNode();
+    await node.install(plainWish(node));
+    let precious = '';
+    const runner = {
+      ...node.runner,
+      stop: (name: string) => {
+        precious = lead(node);
+        return node.runner.stop(name);
+      },
+    };
+    const report = await node.uninstall(plainWish(node), { isForced: true }, undefined, { runner });
+    const left = path.join(node.places.dataFolder, 'work');
+    expect(report).toHaveProperty(
+      'failed',
+      expect.arrayContaining([
+        expect.objectContaining({
+          entry: expect.objectContaining({
+            item: { kind: 'folder', path: left, isData: true },
+          }) as unknown,
+          reason: expect.stringContaining('it is a symbolic link') as unknown,
+        }),
+      ]),
+    );
+    expect(existsSync(precious)).toBe(true);
+  });
+});
+
+function manyCertificates(count: number): string {
+  const authority = createCertificateAuthority('authority');
+  return Array.from({ length: count }, (_, index) => authority.issue(String(index)).cert).join('');
+}
+
+function mkdirAll(folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}

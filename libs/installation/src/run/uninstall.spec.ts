@@ -1,0 +1,164 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { createCertificateAuthority } from '@wins/base/testing';
+import { readFacts } from '../facts/read-facts.js';
+import { planAdopt } from '../plan/plan-adopt.js';
+import { plainWish, TestNode, type Fault } from '../testing/node-harness.js';
+import type { InstallWish } from '../wish/install-wish.js';
+import { Secret } from '../wish/secret.js';
+import { adopt } from './apply-plan.js';
+
+const { cert: CERTIFICATE } = createCertificateAuthority('authority');
+
+function fullWish(node: TestNode): InstallWish {
+  return plainWish(node, {
+    ...{ authorities: CERTIFICATE, trustMachineStore: true, nodeId: 'abc' },
+    ...{ connectionInfo: new Secret('{}'), environment: { HTTPS_PROXY: new Secret('p') } },
+    winHttpProxy: { proxy: 'p:3128', bypass: '' },
+  });
+}
+
+/** Each effect is a long test, which runs this file too. */
+const STRIDE = process.env['WINS_TEST_TIER'] === 'long' ? 1 : 4;
+
+describe('taking an installation away', () => {
+  it('leaves an empty node as it was, byte for byte; a second time there is nothing to do', async () => {
+    using node = new TestNode();
+    const found = node.snapshot();
+    await node.install(fullWish(node));
+    expect(node.snapshot()).not.toEqual(found);
+    await expect(node.uninstall(fullWish(node))).resolves.toEqual({ kept: [], failed: [] });
+    expect(node.snapshot()).toEqual(found);
+    await expect(node.uninstall(fullWish(node))).resolves.toMatchObject({ kind: 'nothing' });
+  });
+
+  it('removes what was made by an upgrade too, and what the daemon wrote into its own folders', async () => {
+    using node = new TestNode();
+    const found = node.snapshot();
+    await node.install(fullWish(node));
+    await node.install({
+      ...fullWish(node),
+      program: node.program('v1.2.0'),
+      config: { debug: true },
+    });
+    node.put(path.join(node.places.workFolder, 'plan', 'x'), 'y');
+    // By `wins up`, which knows no manifest.
+    writeFileSync(node.places.program, '#!/bin/sh\necho v1.3.0\n');
+    await expect(node.uninstall(fullWish(node))).resolves.toEqual({ kept: [], failed: [] });
+    expect(node.snapshot()).toEqual(found);
+  });
+
+  it('keeps what was changed by hand and says so, and with force removes that too', async () => {
+    using node = new TestNode();
+    const found = node.snapshot();
+    await node.install(fullWish(node));
+    writeFileSync(node.places.config, 'by hand');
+    const report = await node.uninstall(fullWish(node));
+    expect(report).toMatchObject({ failed: [] });
+    expect(report).toHaveProperty('kept.0.reason', 'it was changed since');
+    expect(readFileSync(node.places.config, 'utf8')).toBe('by hand');
+    expect(node.running.size).toBe(0);
+    await expect(node.uninstall(fullWish(node))).resolves.toMatchObject({ kind: 'nothing' });
+    await node.uninstall(fullWish(node), { isForced: true });
+    expect(node.snapshot()).toEqual(found);
+  });
+
+  it('keeps what was there before: files with another content, a shared folder, its PATH', async () => {
+    using node = new TestNode();
+    node.put(node.places.config, 'debug: true\n');
+    node.put(path.join(node.places.programFolder, 'other'), 'x', 0o755);
+    await node.install({ ...fullWish(node), config: { debug: null } });
+    const report = await node.uninstall(fullWish(node));
+    expect(report).toHaveProperty('kept.0.reason', 'it was there before, with another content');
+    expect(existsSync(path.join(node.places.programFolder, 'other'))).toBe(true);
+    expect(node.host().system.things).toEqual({});
+  });
+
+  it('keeps data when it is told to, and removes the programs', async () => {
+    using node = new TestNode();
+    await node.install(fullWish(node));
+    await node.uninstall(fullWish(node), { keepsData: true });
+    expect(existsSync(node.places.nodeId)).toBe(true);
+    expect(existsSync(node.places.program)).toBe(false);
+    expect(node.host().system.services).toEqual({});
+  });
+
+  it('is refused while rke2 runs; when it does not, its dependency goes too', async () => {
+    using node = new TestNode();
+    const { rooms } = node.host();
+    await rooms.service.write(
+      { kind: 'service', name: 'rke2' },
+      { command: '"/rke2"', startType: 'manual' },
+      undefined,
+    );
+    await node.install({ ...fullWish(node), isRke2Dependent: true });
+    node.running.add('rke2');
+    await expect(node.uninstall(fullWish(node))).resolves.toMatchObject({
+      kind: 'refusal',
+      reason: expect.stringContaining('runs, and needs what would be removed') as unknown,
+    });
+    expect(node.running.has('rancher-wins')).toBe(true);
+    node.running.delete('rke2');
+    await node.uninstall(fullWish(node));
+    expect(node.host().system.services['rke2']?.dependencies).toEqual([]);
+  });
+
+  it('that dies at any effect, or that the disk refuses, is gone on with by the next run', async () => {
+    for (const fault of ['after', 'EIO'] as const) {
+      for (let at = 1, isOver = false; !isOver; at += STRIDE) {
+        using node = new TestNode();
+        const found = node.snapshot();
+        await node.install(fullWish(node));
+        await node
+          .uninstall(fullWish(node), {}, new Map([[at, fault as Fault]]))
+          .catch(() => undefined);
+        isOver = at > node.effects.length;
+        await node.recover();
+        await node.uninstall(fullWish(node));
+        expect({ fault, at, now: node.snapshot() }).toEqual({ fault, at, now: found });
+      }
+    }
+  });
+
+  it('works for what another installer made, once that is taken over', async () => {
+    using node = new TestNode();
+    const { places } = node;
+    node.put(places.config, 'systemagent:\n');
+    node.put(places.nodeId, 'abc\r\n');
+    node.put(places.program, '#!/bin/sh\necho v0.5.5\n', 0o755);
+    mkdirSync(places.dataFolder, { recursive: true });
+    node.put(places.connectionInfo, '{}');
+    const { rooms } = node.host();
+    const command = `"${places.program}" srv app run`;
+    const service = { kind: 'service', name: 'rancher-wins' } as const;
+    await rooms.service.write(service, { command, startType: 'automatic' }, undefined);
+    await rooms.pathElement.write(
+      { kind: 'pathElement', path: places.programFolder },
+      'present',
+      undefined,
+    );
+    node.running.add('rancher-wins');
+    const wish = plainWish(node);
+    await expect(node.uninstall(wish)).resolves.toMatchObject({
+      kind: 'refusal',
+      reason: expect.stringContaining('and no manifest of it') as unknown,
+    });
+
+    const { context } = node.context();
+    const plan = planAdopt(await readFacts(context, wish), wish);
+    if (plan.kind !== 'adopt') throw new Error(plan.reason);
+    await adopt(context, plan);
+    expect(planAdopt(await readFacts(context, wish), wish).kind).toBe('nothing');
+    await expect(node.uninstall(wish)).resolves.toEqual({ kept: [], failed: [] });
+    for (const gone of [
+      places.configFolder,
+      places.dataFolder,
+      places.program,
+      places.stateFolder,
+    ]) {
+      expect(existsSync(gone)).toBe(false);
+    }
+    expect(existsSync(places.programFolder)).toBe(true);
+    expect(node.host().system).toMatchObject({ services: {} });
+  });
+});

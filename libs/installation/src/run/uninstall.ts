@@ -1,0 +1,68 @@
+import { messageOf, quoteText } from '@wins/base';
+import { distrustOf } from '../facts/node-facts.js';
+import { InstallError } from '../install-error.js';
+import { itemId, type Item } from '../item/item.js';
+import type { Step } from '../item/step.js';
+import { InstallFiles } from '../journal/install-files.js';
+import { folderOfItem } from '../plan/ancestors.js';
+import type { KeptItem, UninstallPlan } from '../plan/plan.js';
+import { isListAlone } from '../plan/refuse-install.js';
+import { isNotEmpty, writeItem, type InstallContext } from './install-context.js';
+
+/** What became of an installation that was taken away. */
+export interface UninstallReport {
+  /** What stays, with the reason. */
+  readonly kept: readonly KeptItem[];
+  /** What could not be removed: the next run tries again. */
+  readonly failed: readonly KeptItem[];
+}
+
+/**
+ * Takes away what a plan says, and last the folder of the installation itself. What cannot be removed does not stop the rest. The
+ * manifest is the journal of it: a run that was interrupted is gone on with by the next.
+ */
+export async function uninstall(
+  context: InstallContext,
+  plan: Extract<UninstallPlan, { kind: 'uninstall' }>,
+): Promise<UninstallReport> {
+  const kept: KeptItem[] = [...plan.kept];
+  const failed: KeptItem[] = [];
+  const full: Step[] = [];
+  for (const step of plan.steps) {
+    try {
+      requireNoDetour(context, step.item);
+      await writeItem(context, step.item, step.to, undefined);
+      context.onStep?.(step);
+    } catch (error) {
+      if (step.item.kind === 'folder' && isNotEmpty(error)) {
+        full.push(step);
+        kept.push({ entry: step, reason: 'there are other files in it' });
+      } else failed.push({ entry: step, reason: messageOf(error) });
+      // Without the end of what runs nothing else can go.
+      if (step.item.kind === 'running' || step.item.kind === 'service') break;
+    }
+  }
+  const files = new InstallFiles(context);
+  const manifest = await files.readManifest();
+  const remaining = new Set([...plan.kept, ...failed].map(({ entry }) => itemId(entry.item)));
+  const isStopped = failed.some(({ entry }) => ['running', 'service'].includes(entry.item.kind));
+  if (remaining.size === 0 || manifest === undefined) {
+    await files.writeManifest(undefined);
+    await files.removeFolder();
+  } else if (!isStopped) {
+    for (const { item } of full) remaining.add(itemId(item));
+    const entries = manifest.entries.filter(({ item }) => remaining.has(itemId(item)));
+    await files.writeManifest({ ...manifest, entries });
+  }
+  return { kept, failed };
+}
+
+/** While the service was stopped, others may have put a link on the way. */
+function requireNoDetour({ host }: InstallContext, item: Item): void {
+  const folder = folderOfItem(item, host.platform);
+  if (folder === undefined) return;
+  const distrust = distrustOf(() => host.trust.distrustOfFolder(folder));
+  if (distrust === undefined || isListAlone(distrust, folder)) return;
+  const { path, found } = distrust;
+  throw new InstallError('changed', `others could lead it elsewhere: ${quoteText(path)}: ${found}`);
+}

@@ -1,0 +1,136 @@
+import { SERVICE_NAME } from '@wins/base';
+import type { Item, StateOf } from '../item/item.js';
+import type { EnvironmentWish } from './environment-wish.js';
+import { dataFolders, type InstallPlaces } from './install-places.js';
+import { Secret } from './secret.js';
+
+/** Changes of the config by key path; null removes a key. As `editConfig` of `@wins/config` takes them. */
+export type ConfigChanges = Readonly<
+  Record<string, string | number | boolean | readonly string[] | null>
+>;
+
+/** A program that was fetched and judged, and lies in a private folder. */
+export interface StagedProgram {
+  readonly file: string;
+  readonly sha256: string;
+  /** What it says of its release. */
+  readonly version: string;
+}
+
+/** The proxy of WinHTTP: `host:port`, and where it is not used, with `;` between. */
+export type WinHttpProxy = StateOf<'winHttpProxy'>;
+
+/** What a node is to be. All that is undefined stays as it is; null removes. */
+export interface InstallWish {
+  readonly places: InstallPlaces;
+  readonly service: string;
+  readonly program?: StagedProgram;
+  /** Takes an older release, one that cannot be compared, and another program of the same release. */
+  readonly allowDowngrade?: boolean;
+  readonly config?: ConfigChanges;
+  /** The authorities of the server: PEM, certificates alone. */
+  readonly authorities?: string | null;
+  /** Also puts the authorities into the root store of the machine. */
+  readonly trustMachineStore?: boolean;
+  /** The text of `rancher2_connection_info.json`. */
+  readonly connectionInfo?: Secret | null;
+  /** Written where there is no valid one. */
+  readonly nodeId?: string | null;
+  readonly startType?: 'automatic' | 'delayed';
+  /** Whether rke2 is started only after the service. */
+  readonly isRke2Dependent?: boolean;
+  /** Variables of the service; others of it are not touched. */
+  readonly environment?: Readonly<Record<string, Secret | null>>;
+  /** The proxy of WinHTTP for the whole machine, without credentials. */
+  readonly winHttpProxy?: WinHttpProxy | null;
+}
+
+/** The service of rke2, which runs what wins serves. */
+export const RKE2_SERVICE = 'rke2';
+
+/** What was fetched from the server, and judged. Authorities are null where the server needs none. */
+export type FetchedParts = Omit<
+  InstallWish,
+  'places' | 'service' | 'config' | 'startType' | 'isRke2Dependent' | 'environment'
+>;
+
+/** What the node is to be, by the environment and what was fetched. Pure. */
+export function installWish(wish: EnvironmentWish, fetched: FetchedParts): InstallWish {
+  return { ...fetched, ...wishOf(wish), config: configOf(wish, fetched) };
+}
+
+/** What every wish has from its environment. */
+export function wishOf({
+  places,
+  isDelayedStart,
+  proxies,
+}: Pick<EnvironmentWish, 'places' | 'isDelayedStart' | 'proxies'>): InstallWish {
+  return {
+    ...{ places, service: SERVICE_NAME },
+    ...(isDelayedStart !== undefined && { startType: isDelayedStart ? 'delayed' : 'automatic' }),
+    ...(Object.keys(proxies).length > 0 && { environment: proxies }),
+  };
+}
+
+function configOf(wish: EnvironmentWish, { authorities }: FetchedParts): ConfigChanges {
+  const { places, mode, isStrictTls, csiProxy } = wish;
+  return {
+    'systemagent.workDirectory': places.workFolder,
+    'systemagent.appliedPlanDirectory': places.appliedFolder,
+    'systemagent.remoteEnabled': mode === 'remote',
+    'systemagent.localEnabled': mode === 'local',
+    'systemagent.preserveWorkDirectory': wish.preservesWorkDirectory,
+    'systemagent.connectionInfoFile': places.connectionInfo,
+    ...(isStrictTls !== undefined && { agentStrictTLSMode: isStrictTls }),
+    ...tlsConfig(places, authorities),
+    ...(csiProxy !== undefined && {
+      'csi-proxy.url': csiProxy.url,
+      'csi-proxy.version': csiProxy.version,
+      'csi-proxy.kubeletPath': csiProxy.kubeletPath,
+    }),
+  };
+}
+
+/** The section `tls-config` for authorities; the whole section goes when there are none. */
+export function tlsConfig(
+  places: InstallPlaces,
+  authorities: string | null | undefined,
+): ConfigChanges {
+  if (authorities === undefined) return {};
+  return authorities === null
+    ? { 'tls-config': null }
+    : { 'tls-config.certFilePath': places.authorities };
+}
+
+/** The service as a new installation registers it. The program is quoted: of an unquoted path with blanks the system tries the parts. */
+export function newService({ places, startType }: InstallWish): StateOf<'service'> {
+  const command = `"${places.program}" srv app run --config "${places.config}"`;
+  return { command, startType: startType ?? 'automatic' };
+}
+
+/** The things of a node that a wish may be about, to look at before. `program` is the one that the service runs now. */
+export function itemsOfWish(wish: InstallWish, program: string | undefined): readonly Item[] {
+  const { places, service } = wish;
+  const own = [places.configFolder, places.dataFolder, places.programFolder];
+  const files = [places.config, places.authorities, places.nodeId, places.connectionInfo];
+  const elements = [places.programFolder, ...places.morePathElements];
+  return [
+    ...own.map((path): Item => ({ kind: 'folder', path })),
+    ...dataFolders(places).map((path): Item => ({ kind: 'folder', path, isData: true })),
+    ...[...files, places.program].map((path): Item => ({ kind: 'file', path })),
+    ...(program === undefined ? [] : [{ kind: 'program', path: program } as const]),
+    ...elements.map((path): Item => ({ kind: 'pathElement', path })),
+    ...(wish.winHttpProxy === undefined ? [] : [{ kind: 'winHttpProxy' } as const]),
+    { kind: 'eventSource', name: service },
+    ...[service, RKE2_SERVICE].flatMap((name): Item[] => [
+      { kind: 'service', name },
+      { kind: 'running', service: name },
+    ]),
+    ...Object.keys(wish.environment ?? {}).map((name): Item => ({
+      kind: 'variable',
+      service,
+      name,
+    })),
+    { kind: 'dependency', service: RKE2_SERVICE, on: service },
+  ];
+}

@@ -1,0 +1,156 @@
+import { onSystemDrive, quoteText } from '@wins/base';
+import path from 'node:path';
+import { InstallError } from '../install-error.js';
+import { Secret } from './secret.js';
+
+const MAX_CHARACTERS = 32_767;
+/** An id that a server takes: the value of a label of Kubernetes. */
+export const NODE_ID = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+/** What may stand in a header as it is. */
+const HEADER_WORD = /^[\x21-\x7e]+$/;
+/** What no path of an installation may hold: some of it would leave a command line, a list of folders or a line of a log. */
+const REFUSED_IN_PATH = /[\p{C}\p{Zl}\p{Zp}"<>|?*;%]/u;
+const MAX_PATH_CHARACTERS = 200;
+/** Names of Windows that are devices wherever they stand. */
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?$/i;
+
+/**
+ * The variables of an environment, each read as what it is. An empty one counts as unset, as PowerShell sees it. Errors name the
+ * variable; a value is shown only where it cannot be secret.
+ */
+export class Variables {
+  readonly #values = new Map<string, string>();
+  readonly #empty = new Set<string>();
+
+  /** @param environment - Names in any letter case, as on Windows; the one in upper case wins. */
+  constructor(environment: Readonly<Record<string, string | undefined>>) {
+    for (const [name, value] of Object.entries(environment)) {
+      const upper = name.toUpperCase();
+      if (value === '') this.#empty.add(upper);
+      if (value === undefined || value === '' || (this.#values.has(upper) && name !== upper))
+        continue;
+      this.#values.set(upper, value);
+    }
+  }
+
+  /** Gives a variable this value, or adds it with a comma to the one that it has. */
+  set(name: string, value: string, isAdded: boolean): void {
+    const before = isAdded ? this.#values.get(name) : undefined;
+    this.#values.set(name, before === undefined ? value : `${before},${value}`);
+  }
+
+  /** Whether it is set, and empty: where unset leaves what there is, that takes it away. */
+  isEmpty(name: string): boolean {
+    return this.#empty.has(name) && !this.#values.has(name);
+  }
+
+  /** A text without characters that no one sees. @throws InstallError `usage`. */
+  text(name: string, maxCharacters = MAX_CHARACTERS): string | undefined {
+    const value = this.#values.get(name);
+    if (value === undefined) return undefined;
+    if (/[\p{C}\p{Zl}\p{Zp}]/u.test(value)) {
+      throw this.refuse(name, 'an invisible character', 'text of one line');
+    }
+    if (value.length > maxCharacters) {
+      throw this.refuse(name, `${value.length} characters`, `at most ${maxCharacters}`);
+    }
+    return value;
+  }
+
+  /** @throws InstallError `usage` */
+  secret(name: string): Secret | undefined {
+    const value = this.text(name);
+    return value === undefined ? undefined : new Secret(value);
+  }
+
+  /** `true` or `false` in any letter case, also as PowerShell writes them. @throws InstallError `usage`. */
+  flag(name: string): boolean | undefined {
+    const value = this.text(name);
+    const word = value?.toLowerCase().replace(/^\$/, '');
+    if (word === undefined || word === 'true' || word === 'false') {
+      return word === undefined ? undefined : word === 'true';
+    }
+    throw this.refuse(name, quoteText(value ?? ''), 'true or false');
+  }
+
+  /** @throws InstallError `usage` */
+  path(name: string, platform: NodeJS.Platform): string | undefined {
+    const value = this.text(name);
+    if (value === undefined) return undefined;
+    const canonical = canonicalPath(value, platform);
+    if (canonical !== undefined) return canonical;
+    throw this.refuse(name, quoteText(value), 'an absolute path without detours');
+  }
+
+  /** In lower case. @throws InstallError `usage`. */
+  sha256(name: string): string | undefined {
+    const value = this.text(name)?.toLowerCase();
+    if (value === undefined || /^[0-9a-f]{64}$/.test(value)) return value;
+    throw this.refuse(name, quoteText(value), '64 hexadecimal digits of a SHA-256');
+  }
+
+  /** Without `/` at its end. Its value is not shown: it may hold a password. @throws InstallError `usage`. */
+  url(name: string): string | undefined {
+    const value = this.text(name);
+    if (value === undefined) return undefined;
+    const url = URL.canParse(value) ? new URL(value) : undefined;
+    if (url === undefined || !/^https?:$/.test(url.protocol)) {
+      throw this.refuse(name, 'no URL', 'an address that begins with https://');
+    }
+    if (url.username !== '' || url.password !== '' || url.hash !== '') {
+      throw this.refuse(name, 'a name, a password or a # in it', 'an address without');
+    }
+    return url.href.replace(/\/+$/, '');
+  }
+
+  /** Words with commas between them, none twice. @throws InstallError `usage`. */
+  words(name: string): readonly string[] {
+    const all = (this.text(name) ?? '').split(',').map((word) => word.trim());
+    const words = [...new Set(all.filter((word) => word !== ''))];
+    const bad = words.find((word) => !HEADER_WORD.test(word));
+    if (bad === undefined) return words;
+    throw this.refuse(name, quoteText(bad), 'words of ASCII without blanks, with commas between');
+  }
+
+  /** One word that may stand in a header. @throws InstallError `usage`. */
+  word(name: string, pattern: RegExp, wanted: string): string | undefined {
+    const value = this.text(name);
+    if (value === undefined || pattern.test(value)) return value;
+    throw this.refuse(name, quoteText(value), wanted);
+  }
+
+  /** The error for a variable. */
+  refuse(name: string, found: string, wanted: string): InstallError {
+    return new InstallError('usage', `cannot read ${name}: found ${found}; wanted ${wanted}`);
+  }
+}
+
+/**
+ * The one spelling of a path of a person: absolute, on a drive of this machine, without detours. On Windows one that begins with a
+ * slash lies on the system drive.
+ *
+ * @returns Undefined for a path that is not taken: a relative one, one with `..`, of another machine or a device, with a character
+ *   that a command line, a list of folders or a log could take for something else, or of more than 200 characters.
+ */
+export function canonicalPath(text: string, platform: NodeJS.Platform): string | undefined {
+  if (text.length > MAX_PATH_CHARACTERS || REFUSED_IN_PATH.test(text)) return undefined;
+  if (platform !== 'win32') {
+    if (!path.posix.isAbsolute(text) || text.includes(':') || text.includes('\\')) return undefined;
+    return steps(text.split('/'), (names) => `/${names.join('/')}`);
+  }
+  const [, drive, rest] = /^([a-z]):[\\/](.*)$/is.exec(onSystemDrive(text, platform)) ?? [];
+  if (drive === undefined || rest === undefined || rest.includes(':')) return undefined;
+  return steps(rest.split(/[\\/]/), (names) => {
+    // Windows drops what ends with a dot or a blank, so such a name means another.
+    if (names.some((name) => DEVICE.test(name) || /[. ]$/.test(name))) return undefined;
+    return `${drive.toUpperCase()}:\\${names.join('\\')}`;
+  });
+}
+
+function steps(
+  names: readonly string[],
+  join: (names: readonly string[]) => string | undefined,
+): string | undefined {
+  if (names.some((name) => name === '..' || name === '.')) return undefined;
+  return join(names.filter((name) => name !== ''));
+}

@@ -1,0 +1,205 @@
+import type { HttpClient } from '@wins/net';
+import { parseAddress as parseIp, quoteText } from '@wins/base';
+import { networkInterfaces } from 'node:os';
+import { rancherClient, type RancherSettings } from '../http/rancher-client.js';
+import { RancherError } from '../rancher-error.js';
+
+/** Where words are looked up. Tests have servers of their own. */
+export interface CloudServices {
+  /** Where each cloud tells a machine about itself. Link-local: what is asked there leaves no network. */
+  readonly linkLocal: string;
+  readonly equinix: string;
+  readonly ipify: string;
+}
+
+/** Options of a look-up. */
+export interface AddressOptions extends RancherSettings {
+  /** The addresses of an adapter, of both families; undefined when there is no such adapter. Default: as Node knows them. */
+  readonly addressesOf?: (name: string) => readonly string[] | undefined;
+  /** Default: those of the clouds. */
+  readonly services?: Partial<CloudServices>;
+}
+
+const CLOUD_SERVICES: CloudServices = {
+  linkLocal: 'http://169.254.169.254',
+  equinix: 'https://metadata.packet.net',
+  ipify: 'https://api.ipify.org',
+};
+
+/** How a word becomes an address: a question that is answered by nothing else. */
+interface CloudWord {
+  readonly service: keyof CloudServices;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether a session is begun first: version 2 of the metadata service of AWS. */
+  readonly hasSession?: boolean;
+}
+
+/** How a session is begun; its answer is the value of a header of the question. */
+export const AWS_SESSION = {
+  path: '/latest/api/token',
+  headers: { 'x-aws-ec2-metadata-token-ttl-seconds': '60' },
+  answerHeader: 'x-aws-ec2-metadata-token',
+} as const;
+
+const linkLocal = (path: string, headers = {}): CloudWord => ({
+  ...{ service: 'linkLocal', path, headers },
+});
+const aws = (name: string): CloudWord => ({
+  ...linkLocal(`/latest/meta-data/${name}`),
+  hasSession: true,
+});
+const azure = (name: string) => {
+  const path = `/metadata/instance/network/interface/0/ipv4/ipAddress/0/${name}`;
+  return linkLocal(`${path}?api-version=2021-02-01&format=text`, { metadata: 'true' });
+};
+const digitalOcean = (name: string) => linkLocal(`/metadata/v1/interfaces/${name}/0/ipv4/address`);
+const google = (name: string) => {
+  const headers = { 'metadata-flavor': 'Google' };
+  return linkLocal(`/computeMetadata/v1/instance/network-interfaces/0/${name}`, headers);
+};
+const equinix = (name: string): CloudWord => ({
+  ...{ service: 'equinix', path: `/2009-04-04/meta-data/${name}` },
+});
+
+/** The words that CATTLE_ADDRESS and CATTLE_INTERNAL_ADDRESS may be. */
+export const CLOUD_WORDS: ReadonlyMap<string, CloudWord> = new Map([
+  ['awslocal', aws('local-ipv4')],
+  ['awspublic', aws('public-ipv4')],
+  ['azprivate', azure('privateIpAddress')],
+  ['azpublic', azure('publicIpAddress')],
+  ['doprivate', digitalOcean('private')],
+  ['dopublic', digitalOcean('public')],
+  ['gceinternal', google('ip')],
+  ['gceexternal', google('access-configs/0/external-ip')],
+  ['packetlocal', equinix('local-ipv4')],
+  ['packetpublic', equinix('public-ipv4')],
+  ['ipify', { service: 'ipify', path: '/' }],
+]);
+
+const LIMIT_MS = 10_000;
+const MAX_BYTES = 4096;
+/** A name of DNS (RFC 1123). */
+const HOST =
+  /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*\.?$/i;
+
+/**
+ * What `CATTLE_ADDRESS` or `CATTLE_INTERNAL_ADDRESS` means: an IP address or a host name is itself; a word of a cloud (`awslocal`, `ipify`,
+ * …) is what its metadata service says, within 10 s; the name of a network adapter is an address of that adapter: IPv4 where it has one.
+ * Commas separate the addresses of a node of two families, where an adapter gives one of the family that is not there yet: `eth0,eth0`
+ * is its IPv4 address and its IPv6 address. Empty stays empty.
+ *
+ * Metadata services are asked over `http://` at a link-local address, which leads to the host of the virtual machine, and never through a
+ * proxy.
+ *
+ * @throws RancherError
+ */
+export async function resolveAddress(text: string, options: AddressOptions = {}): Promise<string> {
+  const { addressesOf = addressesOfAdapter } = options;
+  const whole = text.trim();
+  // Windows allows a comma in the name of an adapter.
+  const isAdapter = addressesOf(whole) !== undefined;
+  const parts = isAdapter ? [whole] : whole.split(',').map((part) => part.trim());
+  const found: string[] = [];
+  for (const part of parts.filter((one) => one !== ''))
+    found.push(await resolvePart(part, found, addressesOf, options));
+  return found.join(',');
+}
+
+/** @param others - What the parts before it mean. */
+async function resolvePart(
+  name: string,
+  others: readonly string[],
+  addressesOf: typeof addressesOfAdapter,
+  { services, ...settings }: AddressOptions,
+): Promise<string> {
+  if (parseIp(name) !== undefined) return name;
+  const word = CLOUD_WORDS.get(name);
+  if (word !== undefined)
+    return await askCloud(name, word, { ...CLOUD_SERVICES, ...services }, settings);
+  const addresses = addressesOf(name);
+  if (addresses !== undefined) return addressOf(name, addresses, others);
+  if (HOST.test(name)) return name;
+  throw new RancherError(
+    'invalidRequest',
+    `cannot use the address ${quoteText(name)}: found no adapter of this name; wanted an IP address, a host name, an adapter, or one of ${[...CLOUD_WORDS.keys()].join(', ')}`,
+  );
+}
+
+/** The addresses of an adapter: `eth0` on Linux, `Ethernet 2` on Windows, where letters may be capital or small. */
+function addressesOfAdapter(name: string): readonly string[] | undefined {
+  const fold = (text: string) => (process.platform === 'win32' ? text.toLowerCase() : text);
+  const adapters = Object.entries(networkInterfaces());
+  const [, found] = adapters.find(([each]) => fold(each) === fold(name)) ?? [];
+  return found?.map(({ address }) => address);
+}
+
+/** An address that Windows or Linux made up, as no server gave one, is taken last. */
+function addressOf(name: string, addresses: readonly string[], others: readonly string[]): string {
+  const hasIpv4 = others.some((each) => parseIp(each) !== undefined && !isIpv6(each));
+  const rank = (each: string): number =>
+    (isIpv6(each) === hasIpv4 ? 0 : 2) + (LINK_LOCAL.test(each) ? 1 : 0);
+  const [found] = addresses
+    .filter((each) => !others.includes(each))
+    .sort((a, b) => rank(a) - rank(b));
+  if (found !== undefined) return found;
+  const message = `cannot use the adapter ${quoteText(name)}: found no address of its own that is not in the list; wanted one`;
+  throw new RancherError('invalidRequest', message);
+}
+
+const LINK_LOCAL = /^169\.254\.|^fe[89ab][0-9a-f]:/i;
+
+function isIpv6(address: string): boolean {
+  return address.includes(':');
+}
+
+async function askCloud(
+  name: string,
+  { service, path, headers, hasSession = false }: CloudWord,
+  services: CloudServices,
+  settings: RancherSettings,
+): Promise<string> {
+  const what = `find the address that ${name} stands for`;
+  const asked = { what, maxBytes: MAX_BYTES };
+  using client = quickClient(settings);
+  const isDirect = service === 'linkLocal';
+  const request = (where: string) => ({
+    ...{ url: new URL(where, services[service]), isDirect },
+    trust: { roots: isDirect ? [] : client.settings.systemRoots() },
+  });
+  const begin = {
+    ...request(AWS_SESSION.path),
+    method: 'PUT',
+    headers: AWS_SESSION.headers,
+  } as const;
+  const session = hasSession ? oneLine(await client.askForBytes(begin, asked)) : undefined;
+  const question = {
+    ...request(path),
+    headers: { ...headers, ...(session !== undefined && { [AWS_SESSION.answerHeader]: session }) },
+    secrets: session === undefined ? [] : [session],
+  };
+  const { body } = await client.askForBytes(question, asked);
+  const found = body.toString('utf8').trim();
+  if (parseIp(found) !== undefined) return found;
+  const shown = found === '' ? 'nothing' : quoteText(found, { maxLength: 64 });
+  const message = `cannot ${what}: found ${shown}; wanted an IP address: has this machine one?`;
+  throw new RancherError('badShape', message);
+}
+
+function oneLine({ body }: { readonly body: Buffer }): string {
+  const text = body.toString('latin1').trim();
+  if (/^[\x21-\x7e]{1,2048}$/.test(text)) return text;
+  const message = 'cannot ask the metadata service: found no token of a session; wanted one';
+  throw new RancherError('badShape', message);
+}
+
+/** A service that is there answers at once, and sends nowhere else. */
+function quickClient({ limits, ...settings }: RancherSettings): HttpClient {
+  const atMost = (ms: number = LIMIT_MS) => Math.min(ms, LIMIT_MS);
+  const { connectMs, answerMs, idleMs, totalMs } = limits ?? {};
+  const quick = {
+    ...{ connectMs: atMost(connectMs), answerMs: atMost(answerMs) },
+    ...{ idleMs: atMost(idleMs), totalMs: atMost(totalMs), maxRedirects: 0 },
+  };
+  return rancherClient({ ...settings, limits: quick });
+}

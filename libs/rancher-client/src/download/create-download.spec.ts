@@ -1,0 +1,368 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { LeapingClock } from '@wins/net/testing';
+import { createCertificateAuthority } from '@wins/base/testing';
+import {
+  answer,
+  byteByByte,
+  cutAfter,
+  drip,
+  endless,
+  redirectTo,
+  silent,
+  stallAfter,
+  withoutLength,
+  type RancherDouble,
+  type RancherFault,
+} from '../testing/index.js';
+import { closeServers, failureOf, proxy, rancher, settings } from '../testing/server-harness.js';
+import { createDownload, type DownloadOptions, type DownloadWanted } from './create-download.js';
+
+afterEach(closeServers);
+
+const PATH = '/assets/wins.exe';
+const MAGIC = Buffer.from('MZ');
+const FILE = Buffer.concat([MAGIC, randomBytes(200_000)]);
+const sha256Of = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+const SHA256 = sha256Of(FILE);
+
+interface Fetched {
+  readonly server: RancherDouble;
+  readonly got: () => Buffer;
+  readonly fetch: (
+    wanted?: Partial<DownloadWanted>,
+    options?: DownloadOptions,
+    path?: string,
+  ) => ReturnType<ReturnType<typeof createDownload>>;
+}
+
+async function start(file = FILE): Promise<Fetched> {
+  const server = await rancher({ assets: { 'wins.exe': file } });
+  const parts: Uint8Array[] = [];
+  return {
+    server,
+    got: () => Buffer.concat(parts),
+    fetch: (wanted, options, path = PATH) => {
+      const roots = [server.ca];
+      const download = createDownload({ ...settings(), roots, timeoutMs: 0, ...options });
+      const all = { maxBytes: 1_000_000, magic: MAGIC, ...wanted };
+      return download(server.url + path, all, (part) => void parts.push(part));
+    },
+  };
+}
+
+describe('a download', () => {
+  it('may come from a server with any certificate, when its digest is known', async () => {
+    const { fetch, got } = await start();
+    const any = { roots: [] };
+    expect(await failureOf(fetch({ sha256: SHA256 }, any))).toMatchObject({
+      code: 'unknownAuthority',
+    });
+    const anyCertificate = { ...any, anyCertificate: true };
+    expect(await failureOf(fetch({}, anyCertificate))).toMatchObject({ code: 'invalidRequest' });
+    expect(got()).toHaveLength(0);
+    const { verifiedBy } = await fetch({ sha256: SHA256 }, anyCertificate);
+    expect([verifiedBy, got().equals(FILE)]).toEqual(['digest', true]);
+  });
+
+  it('comes into the sink, and is verified by its digest', async () => {
+    const { fetch, got, server } = await start();
+    const done = await fetch({ sha256: SHA256.toUpperCase() });
+    expect(done).toEqual({ sha256: SHA256, sizeBytes: FILE.length, verifiedBy: 'digest' });
+    expect(got().equals(FILE)).toBe(true);
+    expect(server.requests[0]?.headers).toMatchObject({ 'accept-encoding': 'identity' });
+  });
+
+  it('is verified by TLS without a digest, which it then tells', async () => {
+    const { fetch } = await start();
+    expect(await fetch()).toEqual({ sha256: SHA256, sizeBytes: FILE.length, verifiedBy: 'tls' });
+  });
+
+  it.each([1, 2, 3, 511, 512, 513])('may have %i bytes', async (size) => {
+    const file = FILE.subarray(0, size);
+    const { fetch, got } = await start(file);
+    await fetch({ sha256: sha256Of(file), magic: MAGIC.subarray(0, size) });
+    expect(got().equals(file)).toBe(true);
+  });
+
+  it('may come byte by byte', async () => {
+    const file = FILE.subarray(0, 700);
+    const { fetch, got, server } = await start(file);
+    server.script(PATH, [byteByByte]);
+    await fetch({ sha256: sha256Of(file) });
+    expect(got().equals(file)).toBe(true);
+  });
+
+  it('waits for the sink', async () => {
+    const { server } = await start();
+    const roots = [server.ca];
+    const download = createDownload({ ...settings(), roots, timeoutMs: 0 });
+    let under = 0;
+    let most = 0;
+    await download(`${server.url}${PATH}`, { maxBytes: 1_000_000, sha256: SHA256 }, async () => {
+      under += 1;
+      most = Math.max(most, under);
+      await new Promise(setImmediate);
+      under -= 1;
+    });
+    expect(most).toBe(1);
+  });
+
+  it('ends with the error of a sink that is full, and asks for nothing more', async () => {
+    const { server } = await start();
+    const full = Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+    const roots = [server.ca];
+    const download = createDownload({ ...settings(), roots });
+    const fetching = download(`${server.url}${PATH}`, { maxBytes: 1_000_000 }, () => {
+      throw full;
+    });
+    await expect(fetching).rejects.toBe(full);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('may be sent to another server, which has to be known too', async () => {
+    const { fetch, server } = await start();
+    const authority = createCertificateAuthority('other');
+    const other = await rancher({ authority, assets: { 'wins.exe': FILE } });
+    server.script(PATH, [redirectTo(other.url + PATH)], { forEver: true });
+    const wanted = { sha256: SHA256 };
+    const both = { roots: [server.ca, other.ca] };
+    expect(await fetch(wanted, both)).toMatchObject({ verifiedBy: 'digest' });
+    expect(await failureOf(fetch(wanted, { roots: [server.ca] }))).toMatchObject({
+      code: 'unknownAuthority',
+    });
+  });
+
+  it('comes through a proxy', async () => {
+    const { server } = await start();
+    server.rotate();
+    const other = await rancher({ names: ['files.invalid'], assets: { 'wins.exe': FILE } });
+    const between = await proxy({ hosts: { 'files.invalid:443': other.port } });
+    const environment = { HTTPS_PROXY: between.host };
+    const download = createDownload({ ...settings({ environment }), roots: [other.ca] });
+    const wanted = { maxBytes: 1_000_000, sha256: SHA256 };
+    expect(await download(`https://files.invalid${PATH}`, wanted, () => undefined)).toMatchObject({
+      sizeBytes: FILE.length,
+    });
+  });
+});
+
+describe('a download that is refused', () => {
+  const gzip = gzipSync(Buffer.alloc(10_000_000));
+  const faults: [string, RancherFault, string, Partial<DownloadWanted>?][] = [
+    ['as 404', answer(404, 'none'), 'badStatus'],
+    [
+      'as a page with status 200',
+      answer(200, '<!DOCTYPE html><html>', { 'content-type': 'text/html' }),
+      'badShape',
+    ],
+    [
+      'as a page that says nothing of it',
+      answer(200, '\n<!doctype HTML>x'),
+      'badShape',
+      { magic: new Uint8Array() },
+    ],
+    [
+      'as a page behind a byte order mark',
+      answer(200, '\ufeff<html lang="en">'),
+      'badShape',
+      { magic: new Uint8Array() },
+    ],
+    ['for other first bytes', answer(200, 'ELF'), 'badShape'],
+    ['for half of the first bytes', answer(200, 'M'), 'badShape'],
+    ['as empty', answer(200, ''), 'badShape', { magic: new Uint8Array() }],
+    ['as encoded', answer(200, gzip, { 'content-encoding': 'gzip' }), 'badShape'],
+    ['without its length', withoutLength(FILE), 'badShape'],
+    ['as declared too large', answer(200, 'MZ', { 'content-length': '1000001' }), 'tooLarge'],
+    ['because it is cut off in the head', cutAfter(30), 'interrupted'],
+    ['because it is cut off in the first bytes', cutAfter(200), 'interrupted'],
+    ['because it is sent to http', redirectTo(`http://127.0.0.1${PATH}`), 'redirectRefused'],
+    ['because it is sent on and on', redirectTo(PATH), 'redirectRefused'],
+  ];
+
+  it.each(faults)('%s gives the sink nothing', async (_title, fault, code, wanted = {}) => {
+    const { fetch, got, server } = await start();
+    server.script(PATH, [fault], { forEver: true });
+    const failure = await failureOf(fetch(wanted));
+    expect(failure.code).toBe(code);
+    expect(failure.message).toContain(`cannot download "${server.url}${PATH}": `);
+    expect(got()).toHaveLength(0);
+  });
+
+  it('for a file that Rancher does not have says so', async () => {
+    const { fetch, got } = await start();
+    const failure = await failureOf(fetch({ sha256: SHA256 }, {}, '/assets/other.exe'));
+    expect(failure.message).toContain('found an HTML page');
+    expect(failure.message).toContain('does not have one');
+    expect(got()).toHaveLength(0);
+  });
+
+  it('for another digest tells both', async () => {
+    const { fetch } = await start();
+    const sha256 = '0'.repeat(64);
+    const failure = await failureOf(fetch({ sha256 }));
+    expect(failure).toMatchObject({ code: 'digestMismatch', isTransient: false });
+    expect(failure.message).toContain(`found the SHA-256 ${SHA256}; wanted ${sha256}`);
+  });
+
+  it('because it is cut off without a length has another digest', async () => {
+    const { fetch, server } = await start();
+    server.script(PATH, [withoutLength(FILE.subarray(0, 1000))]);
+    expect(await failureOf(fetch({ sha256: SHA256 }))).toMatchObject({ code: 'digestMismatch' });
+  });
+
+  it.each([
+    ['endless', endless()],
+    ['endless, and says that it is short', endless({ connection: 'close' })],
+  ])('as %s is so once the limit is reached', async (_title, fault) => {
+    const { fetch, got, server } = await start();
+    server.script(PATH, [fault]);
+    const failure = await failureOf(fetch({ magic: new Uint8Array(), sha256: SHA256 }));
+    expect(failure.code).toBe('tooLarge');
+    expect(got().length).toBeLessThanOrEqual(1_000_000);
+  });
+
+  it.each([
+    ['is silent', silent],
+    ['stalls before the first byte', stallAfter('')],
+    ['stalls after it', stallAfter('MZ')],
+  ])('because the server %s is so after the limit of silence', async (_title, fault) => {
+    const { fetch, server } = await start();
+    server.script(PATH, [fault]);
+    const limits = { answerMs: 300, idleMs: 300 };
+    const failure = await failureOf(fetch({}, { limits }));
+    expect(failure.code).toBe('timedOut');
+    expect(failure.message).toContain('within 300 ms');
+  });
+
+  it('because the server drips is so after the limit of the whole', async () => {
+    const { fetch, server } = await start();
+    server.script(PATH, [drip(5)]);
+    const limits = { idleMs: 60_000, totalMs: 500 };
+    const failure = await failureOf(fetch({ magic: new Uint8Array(), sha256: SHA256 }, { limits }));
+    expect(failure.code).toBe('timedOut');
+    expect(failure.message).toContain('had not ended within 500 ms');
+  });
+
+  it.each([
+    [{ sha256: 'abc' }, PATH],
+    [{ maxBytes: 0 }, PATH],
+    [{ maxBytes: Infinity }, PATH],
+    [{ maxBytes: 1.5 }, PATH],
+  ])('%j is so before anything is asked', async (wanted, path) => {
+    const { fetch, server } = await start();
+    expect(await failureOf(fetch(wanted, {}, path))).toMatchObject({ code: 'invalidRequest' });
+    expect(server.requests).toEqual([]);
+  });
+
+  it.each([
+    'http://files.example/x',
+    'https://me:canary@files.example/x',
+    'x',
+    'file:///etc/passwd',
+  ])('from %s is so before anything is asked', async (url) => {
+    const download = createDownload(settings());
+    const failure = await failureOf(download(url, { maxBytes: 1 }, () => undefined));
+    expect(failure.code).toBe('invalidRequest');
+    expect(failure.message).not.toContain('canary');
+  });
+
+  it('does not tell the query of its address, which may be signed', async () => {
+    const { fetch } = await start();
+    const failure = await failureOf(fetch({}, {}, '/none?signature=canary'));
+    expect(failure.message).not.toContain('canary');
+  });
+
+  it('because nobody knows the server is so before a byte came', async () => {
+    const { fetch, server } = await start();
+    const roots = [createCertificateAuthority('x').cert];
+    expect(await failureOf(fetch({ sha256: SHA256 }, { roots }))).toMatchObject({
+      code: 'unknownAuthority',
+    });
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe('a download without TLS', () => {
+  const plain = async () => {
+    const server = await rancher({ plain: true, assets: { 'wins.exe': FILE } });
+    const download = createDownload({ ...settings(), allowHttp: true, timeoutMs: 0 });
+    const fetch = (wanted: Partial<DownloadWanted>) =>
+      download(server.url + PATH, { maxBytes: 1_000_000, ...wanted }, () => undefined);
+    return { server, fetch };
+  };
+
+  it('is allowed with a digest where http is', async () => {
+    const { fetch } = await plain();
+    expect(await fetch({ sha256: SHA256 })).toMatchObject({ verifiedBy: 'digest' });
+  });
+
+  it('is refused without one', async () => {
+    const { fetch, server } = await plain();
+    const failure = await failureOf(fetch({}));
+    expect(failure.message).toContain('wanted https://, or the SHA-256 of the file');
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe('a download that is interrupted', () => {
+  it('at any byte gives no file, and never more than came', async () => {
+    const file = FILE.subarray(0, 24);
+    const { fetch, got, server } = await start(file);
+    await fetch({ sha256: sha256Of(file) });
+    // With a head of a fixed length.
+    const head = { 'content-type': 'application/octet-stream', date: 'x' };
+    const whole: RancherFault = (_request, response) =>
+      void response.writeHead(200, { ...head, 'content-length': file.length }).end(file);
+    let cuts = 0;
+    for (let bytes = 0; ; bytes += 1) {
+      const before = got().length;
+      server.script(PATH, [(...args) => cutAfter(bytes)(args[0], args[1], () => whole(...args))]);
+      const outcome = await fetch({ sha256: sha256Of(file) }).catch((error: unknown) => error);
+      if (!(outcome instanceof Error)) break;
+      expect(outcome).toMatchObject({ code: 'interrupted' });
+      expect(got().length).toBe(before);
+      cuts += 1;
+    }
+    expect(cuts).toBeGreaterThan(file.length + 100);
+  });
+
+  it('before anything came is asked for again', async () => {
+    const { fetch, got, server } = await start();
+    server.script(PATH, [answer(503, '', { 'retry-after': '9' }), cutAfter(10), cutAfter(300)]);
+    const clock = new LeapingClock();
+    await fetch({ sha256: SHA256 }, { clock, timeoutMs: 900_000 });
+    expect(clock.waits).toEqual([9000, 2000, 4000]);
+    expect(got().equals(FILE)).toBe(true);
+  });
+
+  it('once something came is given up: whoever gave the sink begins again', async () => {
+    const { server } = await start();
+    let cut = (): void => undefined;
+    const half: RancherFault = (_request, response) => {
+      cut = () => response.socket?.destroy();
+      response.writeHead(200, { 'content-length': FILE.length }).write(FILE.subarray(0, 1000));
+    };
+    server.script(PATH, [half]);
+    const roots = [server.ca];
+    const download = createDownload({ ...settings(), roots });
+    const wanted = { maxBytes: 1_000_000, sha256: SHA256 };
+    const failure = await failureOf(download(`${server.url}${PATH}`, wanted, () => cut()));
+    expect(failure).toMatchObject({ code: 'interrupted', isTransient: true });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each(['in the settings', 'of the download'])('by a signal %s is over', async (where) => {
+    const { fetch, server } = await start();
+    server.script(PATH, [stallAfter('MZ')]);
+    const control = new AbortController();
+    const { signal } = control;
+    const fetching =
+      where === 'of the download'
+        ? fetch({ signal })
+        : fetch({ signal: new AbortController().signal }, { signal });
+    await server.received(PATH);
+    control.abort();
+    expect(await failureOf(fetching)).toMatchObject({ code: 'aborted' });
+  });
+});

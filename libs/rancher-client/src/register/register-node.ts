@@ -1,0 +1,146 @@
+import { keepConnectionInfo, NetError, type KeptConnectionInfo } from '@wins/net';
+import { below, isHtml, rancherClient, type RancherSettings } from '../http/rancher-client.js';
+import { RancherError } from '../rancher-error.js';
+import { checkToken, type ServerTrust } from '../trust/establish-trust.js';
+import { quoteText } from '@wins/base';
+import { randomBytes } from 'node:crypto';
+
+/** A node as it registers. Empty and missing members are not sent. */
+export interface NodeDescription {
+  /** The cattle-id: 1 to 63 characters of a label's value. The same id twice is the same machine. */
+  readonly id: string;
+  readonly nodeName?: string | undefined;
+  readonly isWorker?: boolean;
+  /** `key=value,key=value`. */
+  readonly labels?: string;
+  /** `key=value:NoSchedule,…`. */
+  readonly taints?: string;
+  readonly address?: string;
+  readonly internalAddress?: string;
+}
+
+/** A registration, and how long it is tried. */
+export interface RegistrationWanted {
+  readonly node: NodeDescription;
+  readonly token: string;
+  /** The kubeconfig must name its authorities. Default: false. */
+  readonly strictTls?: boolean;
+  /** For how long is asked again what may yet succeed. Default: 15 min. */
+  readonly timeoutMs?: number;
+}
+
+const MAX_BYTES = 1_048_576;
+/** Node's own limit for all headers of a request, with room for the rest. */
+const MAX_HEADER_LENGTH = 12_288;
+const TIMEOUT_MS = 900_000;
+/** The server itself waits 120 s for the machine. */
+const ANSWER_MS = 130_000;
+const WHAT = 'register the node';
+
+/**
+ * Registers the node (`/v3/connect/agent`) and returns what its agent reads. The token goes to the server that `trust` is about, over TLS
+ * that its roots verify.
+ *
+ * 401, 429 and 5xx are asked again like what the network does: the server says 401 and 500 also while it is starting, and 500 for a token
+ * that it does not know.
+ *
+ * @throws RancherError
+ */
+export async function registerNode(
+  { server, roots }: Pick<ServerTrust, 'server' | 'roots'>,
+  { node, token, strictTls = false, timeoutMs = TIMEOUT_MS }: RegistrationWanted,
+  settings: RancherSettings = {},
+): Promise<KeptConnectionInfo> {
+  checkToken(token);
+  const request = {
+    ...{ url: below(server, '/v3/connect/agent'), headers: headersOf(node), trust: { roots } },
+    authorization: `Bearer ${token}`,
+  };
+  const { limits, allowHttp = false } = settings;
+  const answerMs = Math.max(limits?.answerMs ?? 0, ANSWER_MS);
+  using client = rancherClient({ ...settings, limits: { ...limits, answerMs } }, token);
+  return await client.retry({ what: WHAT, timeoutMs }, async (each) => {
+    const asked = each.askForBytes(request, { what: WHAT, maxBytes: MAX_BYTES });
+    const { answer, body } = await asked.catch((error: unknown) => {
+      throw told(error);
+    });
+    if (isHtml(answer.headers, body))
+      throw refused('badShape', 'an HTML page; wanted JSON: is this the address of Rancher?');
+    const registration = keepConnectionInfo(body.toString('utf8'), allowHttp);
+    if ('found' in registration)
+      throw new RancherError('badShape', `cannot ${WHAT}: ${registration.found}`);
+    if (strictTls && registration.info.access.ca === undefined) {
+      const found = 'a kubeconfig without certificate-authority-data; wanted it for strict TLS';
+      throw refused('strictWithoutCa', `${found}: set the CA of Rancher, or turn strict TLS off`);
+    }
+    for (const warning of registration.info.warnings) each.settings.onWarning(warning);
+    return registration;
+  });
+}
+
+/** Rewords 401 and 500, which mean a wrong token here. */
+function told(error: unknown): unknown {
+  if (!(error instanceof NetError) || (error.status !== 401 && error.status !== 500)) return error;
+  const message = `${error.message}; is the token right, and of this cluster?`;
+  return error.reworded(message, { isTransient: true, cause: error });
+}
+
+/**
+ * The headers by which a node says who it is. The server keeps all that begin with `X-Cattle-`; what is empty is left out.
+ *
+ * @throws RancherError `invalidRequest` for what cannot be a header, or an id that cannot be a label.
+ */
+function headersOf(node: NodeDescription): Readonly<Record<string, string>> {
+  const verdict = judgeNodeId(node.id);
+  if ('found' in verdict)
+    throw refused('invalidRequest', `${verdict.found} as its id; wanted ${verdict.wanted}`);
+  const values: Readonly<Record<string, string | boolean | undefined>> = {
+    'x-cattle-id': verdict.id,
+    'x-cattle-node-name': node.nodeName,
+    'x-cattle-role-worker': node.isWorker,
+    'x-cattle-labels': node.labels,
+    'x-cattle-taints': node.taints,
+    'x-cattle-address': node.address,
+    'x-cattle-internal-address': node.internalAddress,
+  };
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  for (const [name, value] of Object.entries(values)) {
+    const text = String(value ?? '').trim();
+    const wanted = `in ${name}; wanted at most ${MAX_HEADER_LENGTH} characters of ASCII`;
+    if (/[^\x20-\x7e]/.test(text))
+      throw refused('invalidRequest', `a line break or a letter beyond ASCII ${wanted}`);
+    if (text.length > MAX_HEADER_LENGTH)
+      throw refused('invalidRequest', `${text.length} characters ${wanted}`);
+    if (text !== '') headers[name] = text;
+  }
+  return headers;
+}
+
+function refused(
+  code: 'badShape' | 'invalidRequest' | 'strictWithoutCa',
+  found: string,
+): RancherError {
+  return new RancherError(code, `cannot ${WHAT}: found ${found}`);
+}
+
+/** Verdict on the text of a cattle-id: the id, or why there is none. */
+export type NodeIdVerdict =
+  { readonly id: string } | { readonly found: string; readonly wanted: string };
+
+/** The value of a label of Kubernetes, which Rancher makes of it. */
+const LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
+
+/** A new id: 62 lower-case hex digits at random. Two nodes of one image have two. */
+export function newNodeId(): string {
+  return randomBytes(31).toString('hex');
+}
+
+/** Judges the text of a cattle-id, as it is in its file or was given; blanks, line breaks and a byte order mark around it do not count. */
+export function judgeNodeId(text: string): NodeIdVerdict {
+  const id = text.replace(/^\ufeff/, '').trim();
+  if (LABEL.test(id)) return { id };
+  const found = id === '' ? 'nothing' : id.length > 63 ? `${id.length} characters` : quoteText(id);
+  const wanted =
+    '1 to 63 letters, digits, dots, dashes and underscores, a letter or digit at both ends';
+  return { found, wanted };
+}

@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import { createCertificateAuthority, type CertificateAuthority } from '@wins/base/testing';
+import type { RancherFault, RancherRequest } from './fault.js';
+import { issueCertificate, type CertificateKind } from './rancher-certificates.js';
+import { route } from './rancher-routes.js';
+
+/** What the double is made of. Everything has a default: a server that is well, with a private authority. */
+export interface RancherOptions {
+  /** Default: a new one. */
+  readonly authority?: CertificateAuthority;
+  /** Default: `valid`. */
+  readonly certificate?: CertificateKind;
+  /** What the certificate is for, beside `localhost`, `127.0.0.1` and `::1`. */
+  readonly names?: readonly string[];
+  /** The body of `/cacerts`. Default: the certificate of the authority. */
+  readonly caCerts?: string;
+  /** A token of registration, which the server can prove to know. Default: one at random. */
+  readonly token?: string;
+  /** Tokens that count beside it: a bootstrap token of a machine, which cannot be proven. */
+  readonly machineTokens?: readonly string[];
+  /** Files below `/assets`, by name. */
+  readonly assets?: Readonly<Record<string, Buffer>>;
+  /** Without TLS. Default: false. */
+  readonly plain?: boolean;
+}
+
+/** A server that answers as Rancher does. Whoever starts it closes it. */
+export interface RancherDouble {
+  /** `https://127.0.0.1:PORT`. */
+  readonly url: string;
+  readonly port: number;
+  readonly token: string;
+  /** PEM of the authority, as of the last rotation. */
+  readonly ca: string;
+  /** SHA-256 of the body of `/cacerts`. */
+  readonly checksum: string;
+  /** All requests, in their order. */
+  readonly requests: readonly RancherRequest[];
+  /** The body of `/cacerts`. */
+  caCerts: string;
+  /** The answer of `/v3/connect/agent`. */
+  connectionInfo: unknown;
+  readonly assets: Map<string, Buffer>;
+  /** What the next requests of a path meet, one after the other; the last one `for ever` if so wanted. */
+  script(
+    path: string,
+    faults: readonly RancherFault[],
+    options?: { readonly forEver: boolean },
+  ): void;
+  /** Resolves once a request of the path has come. */
+  received(path: string): Promise<RancherRequest>;
+  /** Takes a new authority, with a new certificate and a new `/cacerts`. */
+  rotate(kind?: CertificateKind): void;
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Starts a double of Rancher on 127.0.0.1. */
+export async function startRancher(options: RancherOptions = {}): Promise<RancherDouble> {
+  const { certificate = 'valid', names = [], plain = false, machineTokens = [] } = options;
+  const token =
+    options.token ?? `token-${createHash('sha256').update(String(Math.random())).digest('hex')}`;
+  const hosts = ['localhost', '127.0.0.1', '::1', ...names];
+  const requests: RancherRequest[] = [];
+  const scripts = new Map<string, { faults: RancherFault[]; forEver: boolean }>();
+  const waiting = new Set<(request: RancherRequest) => void>();
+  let authority = options.authority ?? createCertificateAuthority('rancher-double');
+
+  const listener: RequestListener = (incoming, response) => {
+    incoming.resume();
+    const { method = '', url: path = '/', headers, socket } = incoming;
+    const serverName = (socket instanceof TLSSocket && socket.servername) || undefined;
+    const request = { method, path, headers, serverName };
+    requests.push(request);
+    for (const report of [...waiting]) report(request);
+    const proceed = (): void =>
+      route(request, response, { ...double, tokens: [token], machineTokens });
+    const script = scripts.get(path.replace(/\?.*$/, ''));
+    const isLast = script?.forEver === true && script.faults.length === 1;
+    const fault = isLast ? script.faults[0] : script?.faults.shift();
+    if (fault === undefined) proceed();
+    else fault(request, response, proceed);
+  };
+  const server: Server | TlsServer = plain
+    ? createServer(listener)
+    : createTlsServer(issueCertificate(authority, certificate, hosts), listener);
+  // A client that does not like the certificate goes away.
+  server.on('tlsClientError', () => undefined);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const url = `${plain ? 'http' : 'https'}://127.0.0.1:${port}`;
+
+  const close = async (): Promise<void> => {
+    if (!server.listening) return;
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
+  const double = {
+    ...{ url, port, token, requests, close, caCerts: options.caCerts ?? authority.cert },
+    assets: new Map(Object.entries(options.assets ?? {})),
+    connectionInfo: connectionInfo({
+      server: url,
+      ca: plain ? undefined : authority.cert,
+    }) as unknown,
+    get ca() {
+      return authority.cert;
+    },
+    get checksum(): string {
+      return createHash('sha256').update(this.caCerts).digest('hex');
+    },
+    script: (
+      path: string,
+      faults: readonly RancherFault[],
+      { forEver }: { readonly forEver: boolean } = { forEver: false },
+    ) => void scripts.set(path, { faults: [...faults], forEver }),
+    received: (path: string) =>
+      new Promise<RancherRequest>((resolve) => {
+        const report = (request: RancherRequest): void => {
+          if (request.path !== path) return;
+          waiting.delete(report);
+          resolve(request);
+        };
+        waiting.add(report);
+      }),
+    rotate(kind: CertificateKind = 'valid') {
+      authority = createCertificateAuthority('rancher-double');
+      this.caCerts = authority.cert;
+      if ('setSecureContext' in server)
+        server.setSecureContext(issueCertificate(authority, kind, hosts));
+    },
+    [Symbol.asyncDispose]: close,
+  };
+  return double;
+}
+
+/** What `/v3/connect/agent` answers, with a kubeconfig as Rancher writes it. */
+export function connectionInfo({
+  server,
+  ca,
+  token = 'agent-token',
+}: {
+  readonly server: string;
+  /** PEM; left out where Rancher has a certificate of a public authority. */
+  readonly ca: string | undefined;
+  readonly token?: string;
+}): { readonly kubeConfig: string; readonly namespace: string; readonly secretName: string } {
+  const data = ca && `    certificate-authority-data: ${Buffer.from(ca).toString('base64')}\n`;
+  const kubeConfig = `apiVersion: v1
+clusters:
+- cluster:
+${data ?? ''}    server: ${server}
+  name: agent
+contexts:
+- context:
+    cluster: agent
+    user: agent
+  name: agent
+current-context: agent
+kind: Config
+users:
+- name: agent
+  user:
+    token: ${token}
+`;
+  return {
+    kubeConfig,
+    namespace: 'fleet-default',
+    secretName: 'custom-0123456789ab-machine-plan',
+  };
+}

@@ -1,0 +1,281 @@
+import {
+  isNetError,
+  readCertificates,
+  type Certificate,
+  type HttpClient,
+  type TlsTrust,
+} from '@wins/net';
+import { hash } from 'node:crypto';
+import { quoteText } from '@wins/base';
+import {
+  below,
+  parseAddress,
+  rancherClient,
+  type RancherSettings,
+} from '../http/rancher-client.js';
+import { RancherError, type RancherErrorCode } from '../rancher-error.js';
+import { askForProof, type ProofQuestion } from './cattle-proof.js';
+
+/**
+ * Why a server is taken for the right one.
+ *
+ * - `checksum`: the body of `/cacerts` has the checksum that was given.
+ * - `proof`: the server proved for this body that it knows the token.
+ * - `system`: its certificate is from an authority of the system.
+ * - `plain`: it is asked by `http://`, which was allowed, and nothing is known.
+ */
+export type Authority = 'checksum' | 'proof' | 'system' | 'plain';
+
+/** A server that may be shown a token, and how it is known. */
+export interface ServerTrust {
+  /** Without a slash at the end of its path. */
+  readonly server: URL;
+  readonly authority: Authority;
+  /** PEM of what its certificate may be from. */
+  readonly roots: readonly string[];
+  /** Certificates of `/cacerts`, each once, in its order; empty where Rancher has a certificate of a public authority. */
+  readonly certificates: readonly Certificate[];
+  /** The certificates as the text of a file: nothing else that the body held, no private key above all. */
+  readonly caPem: string;
+  /** SHA-256 of the body of `/cacerts` as it was sent, in lower-case hex. */
+  readonly checksum: string;
+}
+
+/** Knowledge of a server before it was asked. */
+export interface TrustWanted {
+  /** `https://rancher.example`, with a path if Rancher is below one. */
+  readonly server: string;
+  /** `CATTLE_CA_CHECKSUM`: SHA-256 of the body of `/cacerts` in hex, in capital or small letters. Empty for none. */
+  readonly caChecksum?: string | undefined;
+  /** For the proof; the token itself does not leave the node before the server is known. */
+  readonly token?: string;
+  /** Only what `/cacerts` has is trusted, and it must have something. Default: false. */
+  readonly strictTls?: boolean;
+  /** For how long a server that cannot be reached is asked again. Default: 1 min. */
+  readonly timeoutMs?: number;
+}
+
+const MAX_BYTES = 1_048_576;
+const TIMEOUT_MS = 60_000;
+const UNTRUSTED = {
+  right: 'a server without certificates in /cacerts, whose own is not trusted by the system',
+  missing:
+    'a server that does not prove to know the token (a bootstrap token of a machine cannot be proven)',
+  notAsked: 'nothing that says who the server is',
+} as const;
+const WAYS_TO_TRUST =
+  'a checksum of its /cacerts (CATTLE_CA_CHECKSUM, -CaChecksum), a token that the server proves to know, or a certificate that the system trusts';
+const BY_CERTIFICATE = new Set(['unknownAuthority', 'certificateExpired', 'otherHost']);
+
+/** A body of `/cacerts`, and how it was got. */
+interface CaCerts {
+  readonly body: Buffer;
+  readonly checksum: string;
+  readonly certificates: readonly Certificate[];
+  readonly caPem: string;
+}
+
+/**
+ * Finds out whether this is the server, and by which authorities it is known from then on. `/cacerts` is believed when its checksum is the
+ * wanted one; without a checksum when the system's authorities verify the server, or when it proves to know the token. The token itself
+ * is not sent; what is returned has been used: the certificate of the server is from its `roots`, has the name of the server, and is
+ * valid today.
+ *
+ * Where `strictTls` is off and the server has a certificate of the system's authorities beside a believed `/cacerts`, the system's are what
+ * `roots` holds, with a warning.
+ *
+ * @throws RancherError `untrusted`, `checksumMismatch`, `proofFailed`, `strictWithoutCa`, and what requests throw.
+ */
+export async function establishTrust(
+  wanted: TrustWanted,
+  settings: RancherSettings = {},
+): Promise<ServerTrust> {
+  const { timeoutMs = TIMEOUT_MS, strictTls = false, token } = wanted;
+  const server = parseServer(wanted.server, settings.allowHttp);
+  const checksum = checksumOf(wanted.caChecksum);
+  if (token !== undefined) checkToken(token);
+  const what = `trust ${server.origin}`;
+  using client = rancherClient(settings, token);
+  const trust = await client.retry({ what, timeoutMs }, async (each) => {
+    const asking = new Asking(server, what, each);
+    if (server.protocol === 'http:') return await asking.plain(checksum);
+    if (checksum !== undefined) return await asking.byChecksum(checksum, strictTls);
+    return await asking.bySystemOrProof(token, strictTls);
+  });
+  if (!strictTls || trust.certificates.length > 0) return trust;
+  throw new RancherError(
+    'strictWithoutCa',
+    `cannot ${what}: found no certificates in /cacerts; wanted some for strict TLS: set the CA of Rancher, or turn strict TLS off`,
+  );
+}
+
+/** The requests of one attempt. */
+class Asking {
+  readonly #server: URL;
+  readonly #what: string;
+  readonly #client: HttpClient;
+
+  constructor(server: URL, what: string, client: HttpClient) {
+    this.#server = server;
+    this.#what = what;
+    this.#client = client;
+  }
+
+  async plain(checksum: string | undefined): Promise<ServerTrust> {
+    const { body } = await this.#get([]);
+    if (checksum !== undefined) this.#require(body, checksum);
+    return this.#trust('plain', [], this.#read(body));
+  }
+
+  async byChecksum(checksum: string, strictTls: boolean): Promise<ServerTrust> {
+    const { body } = await this.#get('anyCertificate');
+    this.#require(body, checksum);
+    return await this.#used('checksum', this.#read(body), strictTls);
+  }
+
+  async bySystemOrProof(token: string | undefined, strictTls: boolean): Promise<ServerTrust> {
+    const roots = this.#client.settings.systemRoots();
+    const bySystem = await this.#get(roots).catch((error: unknown) => {
+      if (isNetError(error) && BY_CERTIFICATE.has(error.code)) return error;
+      throw error;
+    });
+    if (!isNetError(bySystem)) {
+      const found = this.#read(bySystem.body);
+      return strictTls && found.certificates.length > 0
+        ? await this.#used('system', found, true)
+        : this.#trust('system', roots, found);
+    }
+    const question = token === undefined ? undefined : askForProof(token);
+    const { body, hash } = await this.#get('anyCertificate', question);
+    this.#require(body, undefined, question?.judge(body, hash), bySystem);
+    return await this.#used('proof', this.#read(body), strictTls);
+  }
+
+  /** Asks once more, and shows the server what it is known by. */
+  async #used(
+    authority: 'checksum' | 'proof' | 'system',
+    found: CaCerts,
+    strictTls: boolean,
+  ): Promise<ServerTrust> {
+    const own = found.certificates.map(({ pem }) => pem);
+    try {
+      await this.#get(own);
+      return this.#trust(authority, own, found);
+    } catch (error) {
+      const isUnknown = isNetError(error) && error.code === 'unknownAuthority';
+      if (!isUnknown || strictTls) throw error;
+      const roots = this.#client.settings.systemRoots();
+      // The first reason is the one to tell.
+      await this.#get(roots).catch((second: unknown) => {
+        const isSame = isNetError(second) && BY_CERTIFICATE.has(second.code);
+        throw isSame ? error : second;
+      });
+      this.#client.settings.onWarning(
+        `the certificate of ${this.#server.origin} is from no authority of its /cacerts, but from one of the system: those are used`,
+      );
+      return this.#trust(authority, roots, found);
+    }
+  }
+
+  async #get(
+    roots: TlsTrust['roots'],
+    { headers = {}, secrets = [] }: Partial<Pick<ProofQuestion, 'headers' | 'secrets'>> = {},
+  ): Promise<{ readonly body: Buffer; readonly hash: string | undefined }> {
+    const { answer, body } = await this.#client.askForBytes(
+      { url: below(this.#server, '/cacerts'), headers, secrets, trust: { roots } },
+      { what: this.#what, maxBytes: MAX_BYTES },
+    );
+    const hash = answer.headers['x-cattle-hash'];
+    return { body, hash: Array.isArray(hash) ? undefined : hash };
+  }
+
+  /**
+   * Judges the body of a server whose certificate nothing vouches for yet. A checksum decides alone where there is one; without it the
+   * proof does. An empty body can be proven, and says nothing.
+   *
+   * @param wanted - The checksum that the caller gave, in any case.
+   * @param bySystem - Why the system does not trust the server.
+   * @throws RancherError unless the body may be believed.
+   */
+  #require(
+    body: Buffer,
+    wanted: string | undefined,
+    proof?: ReturnType<ProofQuestion['judge']>,
+    bySystem?: Error,
+  ): void {
+    const isEmpty = body.length === 0;
+    const why = bySystem && ` (${bySystem.message.replace(`cannot ${this.#what}: `, '')})`;
+    const refused = (code: RancherErrorCode, found: string, next: string) => {
+      const message = `cannot ${this.#what}: found ${found}${why ?? ''}; wanted ${next}`;
+      return new RancherError(code, message, bySystem && { cause: bySystem });
+    };
+    if (wanted !== undefined) {
+      const checksum = sha256(body);
+      if (wanted.toLowerCase() !== checksum) {
+        const found = `a /cacerts with the SHA-256 ${checksum}`;
+        const empty = isEmpty ? ', that of an empty body' : '';
+        throw refused('checksumMismatch', found + empty, quoteText(wanted));
+      }
+      if (isEmpty) throw refused('badShape', 'an empty /cacerts', 'certificates');
+      return;
+    }
+    if (proof === 'right' && !isEmpty) return;
+    if (proof === 'wrong')
+      throw refused(
+        'proofFailed',
+        'a proof (X-Cattle-Hash) that is not of this token, question and /cacerts',
+        'the right one; someone may be between this node and the server',
+      );
+    throw refused('untrusted', UNTRUSTED[proof ?? 'notAsked'], WAYS_TO_TRUST);
+  }
+
+  #read(body: Buffer): CaCerts {
+    const { certificates, warnings } = readCertificates(body.toString('latin1'), '/cacerts');
+    for (const warning of warnings) this.#client.settings.onWarning(warning);
+    if (certificates.length === 0 && body.toString('latin1').trim() !== '') {
+      const message = `cannot ${this.#what}: found no certificate in /cacerts; wanted PEM`;
+      throw new RancherError('badShape', message);
+    }
+    const caPem = certificates.map(({ pem }) => pem).join('');
+    return { body, checksum: sha256(body), certificates, caPem };
+  }
+
+  #trust(
+    authority: ServerTrust['authority'],
+    roots: readonly string[],
+    { certificates, caPem, checksum }: CaCerts,
+  ): ServerTrust {
+    return { server: this.#server, authority, roots, certificates, caPem, checksum };
+  }
+}
+
+function checksumOf(text: string | undefined): string | undefined {
+  const trimmed = text?.trim() ?? '';
+  if (trimmed === '') return undefined;
+  if (/^[0-9a-f]{64}$/i.test(trimmed)) return trimmed;
+  const message = `cannot trust a checksum of the CA: found ${trimmed.length} characters; wanted the 64 hex digits of a SHA-256`;
+  throw new RancherError('invalidRequest', message);
+}
+
+function sha256(bytes: Uint8Array): string {
+  return hash('sha256', bytes, 'hex');
+}
+
+/** @throws RancherError `invalidRequest`; the token is not repeated. */
+export function checkToken(token: string): void {
+  if (/^[\x21-\x7e]{1,4096}$/.test(token)) return;
+  const found = token === '' ? 'an empty one' : 'a blank, a line break or a letter beyond ASCII';
+  const message = `cannot use the token: found ${found}; wanted 1 to 4096 characters of ASCII`;
+  throw new RancherError('invalidRequest', message);
+}
+
+/** The address of a Rancher server: it has no query, and its path has no slash at its end. */
+function parseServer(text: string, allowHttp: boolean | undefined): URL {
+  const url = parseAddress(text.trim(), 'ask the Rancher server', allowHttp);
+  if (url.search !== '') {
+    const message = 'cannot ask the Rancher server: found a query in its address; wanted none';
+    throw new RancherError('invalidRequest', message);
+  }
+  url.pathname = url.pathname.replace(/\/+$/, '');
+  return url;
+}
