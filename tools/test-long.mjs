@@ -27,22 +27,22 @@ await build();
 prepare('package');
 prepare('stand-ins');
 console.log(`\n── long tests, ${values.all ? 'all' : `a sample: --seed ${values.seed}`}`);
-const results = [checks, ...(await runLongSpecs())];
 
+// Both wait for half of their time, so they run beside each other.
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
-if (missingForWine === undefined || process.platform === 'win32' || isRequired) {
-  results.push(
-    await runSuite(
-      'Windows suite, long',
+const hasWindows = missingForWine === undefined || process.platform === 'win32' || isRequired;
+const title = 'Windows suite, long';
+const onWindows = hasWindows
+  ? runSuite(
+      title,
       ['tools/windows/run-specs.mjs', '--built', '--long', ...(values.all ? ['--all'] : [])],
       'wins-windows',
-    ),
-  );
-} else {
-  const skipped = emptyResult('Windows suite, long');
-  skipped.notes.push(`THE LONG WINDOWS SUITE WAS SKIPPED: it needs ${missingForWine}`);
-  results.push(skipped);
-}
+      { isBeside: true },
+    )
+  : emptyResult(title);
+if (!hasWindows)
+  checks.notes.push(`THE LONG WINDOWS SUITE WAS SKIPPED: it needs ${missingForWine}`);
+const results = [checks, ...(await runLongSpecs())];
 
 console.log('\n── fuzzer');
 const file = path.join('tools', 'fuzz', 'fuzz-for.mjs');
@@ -51,6 +51,6 @@ const { isGreen, ending, printed } = await runShown(args);
 const fuzzer = emptyResult('fuzzer');
 if (isGreen) fuzzer.passed = 1;
 else fuzzer.failures.push({ file, title: ending, message: endOf(printed) });
-results.push(fuzzer);
+results.push(fuzzer, await onWindows);
 
 process.exitCode = printReport(results) ? 0 : 1;

@@ -1,8 +1,10 @@
 /** @needs releases */
-// The commands that keep a node up to date and take it away, killed behind each line of a journal and while each thing goes.
+// The commands that keep a node up to date and take it away, killed behind lines of a journal and while things go: a sample of them, or with
+// --all each.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { numbersTo, sampleOf } from '../testing/sample.js';
 import { NodeOnWindows, PLACES } from './node-on-windows.js';
 import { until } from './windows-workspace.js';
 
@@ -20,7 +22,7 @@ describe('a command about a node of Windows that was killed', () => {
     assert.equal(code, 0, reason);
   });
 
-  for (let lines = 1; lines <= LINES; lines += 1) {
+  for (const lines of sampleOf(numbersTo(LINES), 3)) {
     it(`at line ${lines} of the journal of suc is ended by the next`, async () => {
       const wanted = {
         CATTLE_WINS_DEBUG: String(lines % 2 === 1),
@@ -50,7 +52,7 @@ describe('a command about a node of Windows that was killed', () => {
     ['the folder of the config is', () => !existsSync(PLACES.configFolder)],
     ['the folder of the manifest is', () => !existsSync(PLACES.stateFolder)],
   ];
-  for (const [what, isGone] of moments) {
+  for (const [what, isGone] of sampleOf(moments, 3)) {
     it(`while it uninstalled, when ${what} gone, is gone on with by the next`, async () => {
       await node.crash('v1.1.0', ['uninstall'], {}, isGone);
       const { code, kept, reason } = await node.wins('v1.1.0', ['uninstall']);
