@@ -24,6 +24,7 @@ const TESTS_OF_TOOLS = [
   'tools/bench/bench.test.mjs',
   'tools/import-circles.test.mjs',
   'tools/monitoring/known-names.test.mjs',
+  'tools/prose-rules.test.mjs',
 ];
 const ANY = /^/;
 const SOURCES = /^(?:libs|apps)\//;
@@ -38,6 +39,7 @@ async function checkSources() {
   await when(/package(?:-lock)?\.json$/, 'lock file', 'tools/check-lock.mjs');
   await when(/^(?:libs|apps|tools|examples)\//, 'exports have users', 'tools/unused-exports.mjs');
   await when(ANY, 'what pages name', 'tools/check-docs.mjs');
+  await when(/\.(?:[cm]?[jt]s|md)$/, 'prose', 'tools/prose.mjs');
   await when(/\.ps1$|\.md$/, 'scripts of PowerShell', 'tools/check-powershell.mjs');
   await when(SOURCES, 'figures: circles, sizes of folders', 'tools/figures.mjs', '--check');
   await when(/^tools\//, 'tests of tools', '--test', ...TESTS_OF_TOOLS);
