@@ -1,5 +1,5 @@
 // The pages name what there is: every file of CONTRIBUTING.md, and every test that docs/threat-model.md and docs/testing.md quote as
-// `short/file` "title", "another title of the same file".
+// `short/file` "title", "another title of the same file"; and docs/adr/README.md lists every decision by its title, date and status.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -37,6 +37,15 @@ for (const { page, text } of PAGES)
         problems.push(`${page}: ${short}/${name} has no test ${JSON.stringify(title)}`);
     }
   }
+const index = read('docs/adr/README.md').replace(/ +/g, ' ');
+for (const name of readdirSync(path.join(root, 'docs/adr')).filter((one) => /^\d/.test(one))) {
+  const [, number, title, date, status] =
+    /^# (\d+)\. (.*)\n\nDate: ([\d-]+).*?Status: (\w+)/.exec(read(`docs/adr/${name}`)) ?? [];
+  if (!index.includes(`| ${number} | [${title}](${name}) | ${date} | ${status}`))
+    problems.push(
+      `docs/adr/README.md has no row of ${name} with its number, title, date and status`,
+    );
+}
 for (const problem of problems) console.error(problem);
 console.log(`${named.length} files, ${quoted} quoted tests`);
 process.exitCode = problems.length === 0 && named.length > 0 && quoted > 0 ? 0 : 1;
