@@ -1,10 +1,11 @@
 // node tools/references.mjs [--check]
-// Writes what the pages say of config, commands and metrics, from the sources: the tables of docs/config.md and docs/observability.md between
-// their marks, docs/commands.md, and docs/man/*.1. With --check it writes nothing, and fails when a page differs.
+// Writes what the pages say of config, commands and metrics, from the sources, and of attacks, from docs/attacks.yaml: docs/config.md,
+// docs/observability.md and docs/threat-model.md between their marks, docs/commands.md, and docs/man/*.1. With --check it writes nothing, and fails when a page differs.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { loadSources } from './load-sources.mjs';
+import { attacksSection } from './references/attacks.mjs';
 import { commandPages } from './references/command-pages.mjs';
 import { configTables } from './references/config-tables.mjs';
 import { metricsTable } from './references/metrics-table.mjs';
@@ -27,6 +28,10 @@ const { markdown, manuals } = commandPages(sources, version);
 const pages = new Map([
   ['docs/config.md', between('docs/config.md', configTables(sources.configJsonSchema()))],
   ['docs/observability.md', between('docs/observability.md', metricsTable(sources))],
+  [
+    'docs/threat-model.md',
+    between('docs/threat-model.md', attacksSection(path.join(root, 'docs/attacks.yaml'))),
+  ],
   ['docs/commands.md', markdown],
   ...manuals.map(([name, text]) => /** @type {const} */ ([`${MANUALS}/${name}`, text])),
 ]);
