@@ -1,4 +1,4 @@
-/** What a command has to say, in the forms that `--output` may ask for. */
+/** The answer of a command, in each form that `--output` may request. */
 export interface Answer {
   /** For programs: JSON and YAML. */
   readonly value: unknown;
@@ -9,7 +9,7 @@ export interface Answer {
   };
   /** For people, as it is to be printed: foreign text in it is escaped already. */
   readonly text?: string;
-  /** What a script would go on with, one of a line. */
+  /** The names that a script continues with, one in each line. */
   readonly names?: readonly string[];
   /** Whether its JSON has no line feed at its end in a pipe, as that of the original's client. Default: no. */
   readonly isAsOriginal?: boolean;
@@ -24,7 +24,7 @@ export interface Answer {
 /** Prints an answer in the form that was asked for. Gives false when its reader has gone, who needs no more. */
 export type Show = (answer: Answer) => Promise<boolean>;
 
-/** What a command gets beside its options. */
+/** The surroundings of a command, beside its options. */
 export interface CommandSurroundings {
   readonly show: Show;
 }

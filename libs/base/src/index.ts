@@ -1,5 +1,5 @@
 /**
- * What every wins program says the same way: its version, the names that two of them must agree on, foreign text made fit to
+ * Facts and texts that all wins programs share: the version, the names that two of them must agree on, foreign text that is safe to
  * be shown, durations, exit codes, IP networks and where routes may lead, processes that outlive their starter, what a caught error says, and what
  * the programs need of an operating system: the ports that `@wins/linux-host` and `@wins/windows-host` implement.
  *

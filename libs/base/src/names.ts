@@ -45,7 +45,7 @@ export function adminPipeOf(listen: string): string {
 /** Longer than the daemon takes to end what it runs, with its own limit. */
 const PRESHUTDOWN_TIMEOUT_MS = 45_000;
 
-/** What the service of the daemon has beside its name, its program and its start, whoever registers it. */
+/** Properties of the daemon's service beside its name, program and start, the same for every registration. */
 export const DAEMON_SERVICE = {
   displayName: 'Rancher Wins',
   description:

@@ -9,11 +9,11 @@ export interface PipePath {
   readonly name: string;
   /** `\\.\pipe\NAME` or the absolute path of a Unix socket. */
   readonly address: string;
-  /** What the address is an address of. */
+  /** The kind of endpoint that the address names. */
   readonly kind: 'named-pipe' | 'unix-socket';
 }
 
-/** What {@link resolvePipePath} takes from outside; every default is the running process's. */
+/** Inputs of {@link resolvePipePath}; each defaults to that of the running process. */
 export interface ResolvePipePathOptions {
   /** The platform whose rules apply. Default: `process.platform`. */
   readonly platform?: NodeJS.Platform | undefined;

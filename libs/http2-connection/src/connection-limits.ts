@@ -6,7 +6,7 @@ export interface Http2Limits {
   readonly messageOctets: number;
   /** Headers of calls that live, 2 KiB more for each, and messages that are not whole or not taken yet. Default 2 MiB. */
   readonly unfinishedOctets: number;
-  /** What waits for a client that does not read, beyond `freeOctetsPerStream` for each stream. Default 4 MiB. */
+  /** Octets that may wait for a client that does not read, beyond `freeOctetsPerStream` for each stream. Default 4 MiB. */
   readonly waitingOctets: number;
   /** One message of each stream may wait uncounted: who follows a hundred outputs and reads none is slow, not hostile. Default 128 KiB. */
   readonly freeOctetsPerStream: number;

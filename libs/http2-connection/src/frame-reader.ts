@@ -19,7 +19,7 @@ export class FrameReader {
     this.#preface = preface;
   }
 
-  /** What a frame takes that has come in part. */
+  /** Octets held for a partly received frame. */
   get heldOctets(): number {
     return this.#body?.length ?? 0;
   }

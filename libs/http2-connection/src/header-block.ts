@@ -35,7 +35,7 @@ export class HeaderBlockReader {
     this.#limits = limits;
   }
 
-  /** What has come of a block that is not whole. */
+  /** Octets held of an incomplete block. */
   get heldOctets(): number {
     return this.#octets;
   }

@@ -25,7 +25,7 @@ import type { RequestHeaders } from './request-headers.js';
 import type { SegmentPool } from './segment-pool.js';
 import { frameVerdict, type StreamState } from './stream-states.js';
 
-/** What a connection asks of the application. */
+/** Parts that the application gives a connection. */
 export interface ConnectionParts {
   readonly peer: PeerAddress;
   readonly limits: Http2Limits;
@@ -45,7 +45,7 @@ const REMEMBERED_RESETS = 1024;
 /** Our window for a stream: the largest message fits, with its frames' padding. For the connection it is given back at once. */
 const SPARE_WINDOW_OCTETS = 64 * 1024;
 const CONNECTION_WINDOW_OCTETS = 1024 * 1024;
-/** What a call takes beside its headers and messages, ours and gRPC's, more or less. */
+/** Estimated memory of a call beside its headers and messages, in this library and in grpc-js. */
 const STREAM_OCTETS = 2048;
 
 export class Connection {
@@ -95,7 +95,7 @@ export class Connection {
   #drain: Deadline | undefined;
   /** When the grace is over that we gave, by `performance.now()`. */
   #drainUntil = 0;
-  /** What was said first of the calls that are taken counts. */
+  /** Last stream id of the first GOAWAY; a later one cannot raise it. */
   #goawayId: number | undefined;
 
   readonly #socket: Duplex;
@@ -516,7 +516,7 @@ export class Connection {
     else this.#idle.start();
   }
 
-  /** What waits is memory of ours that a client holds by not reading. */
+  /** Output that waits is our memory, held by a client that does not read. */
   #judgeWaiting(): void {
     if (this.#ended !== undefined) return;
     const inSocket = this.#socket.writableLength;

@@ -12,13 +12,13 @@ export type AnswerHeaders = Readonly<
   Record<string, string | number | readonly string[] | undefined>
 >;
 
-/** Who is at the other end, in the words in which the handlers ask. */
+/** Address of the peer in the form that handlers expect. */
 export interface PeerAddress {
   readonly remoteAddress: string;
   readonly remotePort: number;
 }
 
-/** What a stream needs of its connection. */
+/** Services of the connection for one of its streams. */
 export interface StreamLink {
   readonly limits: Http2Limits;
   readonly segments: SegmentPool;

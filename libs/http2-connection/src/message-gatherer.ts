@@ -3,7 +3,7 @@ import { SEGMENT_OCTETS, type SegmentPool } from './segment-pool.js';
 
 /** Flag and length in front of each message of gRPC. */
 export const MESSAGE_HEADER_OCTETS = 5;
-/** What a message counts beyond its octets: many small ones take more than their octets. */
+/** Overhead counted for each message, because many small messages take more memory than their octets. */
 export const MESSAGE_OVERHEAD_OCTETS = 256;
 const OCTETS_PER_FRAME = 256;
 
@@ -18,7 +18,7 @@ export interface Refusal {
 const RESOURCE_EXHAUSTED = 8;
 const UNIMPLEMENTED = 12;
 
-/** What a gatherer needs to know. */
+/** Limits of a gatherer. */
 export interface GathererLimits {
   readonly messageOctets: number;
   readonly framesPerMessage: number;
@@ -31,7 +31,7 @@ export interface GathererLimits {
 export class MessageGatherer {
   readonly #header = Buffer.allocUnsafe(MESSAGE_HEADER_OCTETS);
   #headerOctets = 0;
-  /** Of the message that has begun. */
+  /** Segments of the message that has begun. */
   #segments: Buffer[] = [];
   #length = 0;
   #octets = 0;

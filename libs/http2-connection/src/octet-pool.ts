@@ -7,7 +7,7 @@ export interface OctetAccount {
   release(): void;
 }
 
-/** What several connections may hold together, as the application shares it among them. */
+/** Memory that several connections may hold together; the application shares it among them. */
 export interface OctetPool {
   /** @param end - Ends the connection, so that others have room. The account has been released by then. */
   open(end: () => void): OctetAccount;

@@ -8,24 +8,24 @@ const ROUND_OCTETS = 128 * 1024;
 /** Larger frames than this save nothing. */
 const LARGEST_FRAME_OCTETS = 64 * 1024;
 
-/** What an output sends of. */
+/** A stream as its output sees it. */
 export interface OutputStream {
   readonly id: number;
-  /** What the peer allows for this stream; the output takes from it what it sends. */
+  /** Octets that the peer allows for this stream; sending reduces it. */
   sendWindow: number;
   /** Octets that wait to be sent. */
   readonly waiting: number;
   /** Gives the next octets, at most so many. */
   takeOutput(most: number): Buffer;
-  /** Told once what `takeOutput` gave is on its way. */
+  /** Called once the data of `takeOutput` was handed to the socket. */
   outputTaken(): void;
 }
 
-/** What an output tells its connection. */
+/** Events of an output for its connection. */
 export interface OutputEvents {
   /** So many DATA frames were sent. */
   readonly sent: (dataFrames: number) => void;
-  /** What the socket holds has changed. */
+  /** The amount of data that the socket holds has changed. */
   readonly changed: () => void;
 }
 
@@ -34,7 +34,7 @@ export interface OutputEvents {
  * gives the socket no more while that cannot keep up; what waits stays with the streams.
  */
 export class Output {
-  /** What the peer allows for all streams together. */
+  /** Octets that the peer allows for all streams together. */
   #window = DEFAULT_WINDOW_OCTETS;
   #frameOctets = DEFAULT_FRAME_OCTETS;
   readonly #waiting = new Set<OutputStream>();

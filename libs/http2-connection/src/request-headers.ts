@@ -5,7 +5,7 @@ export type RequestHeaders = Readonly<Record<string, string>>;
 
 const PSEUDO: ReadonlySet<string> = new Set([':authority', ':method', ':path', ':scheme']);
 const REQUIRED = [':method', ':path', ':scheme'] as const;
-/** What concerns a connection of HTTP/1.1 makes a request of HTTP/2 malformed (RFC 9113, section 8.2.2). */
+/** Connection headers of HTTP/1.1, which make a request of HTTP/2 malformed (RFC 9113, section 8.2.2). */
 const OF_HTTP1: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -20,7 +20,7 @@ const VALUE = /^[ -~]*$/;
 const LENGTH = /^\d{1,15}$/;
 
 /**
- * What the handlers see in place of the authority. Old clients of Go name the URL of a pipe there, which is none; nobody here
+ * The authority that handlers see. Old clients of Go name the URL of a pipe there, which is none; nobody here
  * decides anything by it.
  */
 const AUTHORITY = 'localhost';

@@ -10,25 +10,25 @@ import type { ServedStream } from './served-stream.js';
 
 /** How {@link serveHttp2Connection} serves. */
 export interface Http2ConnectionOptions {
-  /** Told once the client has greeted: its preface and SETTINGS are there. */
+  /** Called once the preface and SETTINGS of the client have arrived. */
   readonly onGreeted?: () => void;
   /** Takes each call as soon as its headers are there. */
   readonly onStream: (stream: ServedStream, headers: RequestHeaders) => void;
-  /** Told once why the connection ended, when all it held is free; its socket may live for `lingerMs` more. */
+  /** Called once when the connection ended and released its memory, with the reason; its socket may live for `lingerMs` more. */
   readonly onEnd?: (reason: EndReason) => void;
   /**
-   * Told what `onStream` threw; the connection has ended by then. Default: throws it again, out of an event of the socket.
+   * Called with the error that `onStream` threw; the connection has ended by then. Default: throws it again, out of an event of the socket.
    */
   readonly onFailure?: (error: unknown) => void;
   /** Whether a call by this path sends one message only; it has `requestMs` for all of it then. Default: each does. */
   readonly hasOneRequest?: (path: string) => boolean;
-  /** What the requests of several connections may hold together. Default: each has its own limits alone. */
+  /** Memory for the requests of several connections together. Default: each has its own limits alone. */
   readonly inbound?: OctetPool;
-  /** What may wait for the clients of several connections together. Default: each has its own limits alone. */
+  /** Output that may wait for the clients of several connections together. Default: each has its own limits alone. */
   readonly outbound?: OctetPool;
-  /** What several connections put requests together in. Default: memory of this connection alone. */
+  /** Segments in which several connections assemble requests. Default: memory of this connection alone. */
   readonly segments?: SegmentPool;
-  /** What handlers are told of the peer. */
+  /** Address of the peer for handlers. */
   readonly peer: PeerAddress;
   /** Set among the first headers of each answer, whatever the handler says. Default none. */
   readonly answerHeaders?: AnswerHeaders;

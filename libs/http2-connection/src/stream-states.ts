@@ -1,7 +1,7 @@
 import { FRAME } from './frame.js';
 
 /**
- * What the server knows of a stream.
+ * State of a stream as the server knows it.
  *
  * - `idle`: nobody has opened it.
  * - `open`: the client may still send; whether we have answered is in the stream.
@@ -12,7 +12,7 @@ import { FRAME } from './frame.js';
 export type StreamState = 'idle' | 'open' | 'halfClosedRemote' | 'resetByUs' | 'closed';
 
 /**
- * What to do with a frame: `pass` it to the stream, `open` the stream, drop it as one that came `late` (counted), or end the
+ * Verdict on a frame: `pass` it to the stream, `open` the stream, drop it as one that came `late` (counted), or end the
  * connection for it.
  */
 export type FrameVerdict = 'pass' | 'open' | 'late' | 'frameOnIdleStream' | 'frameAfterEnd';

@@ -1,5 +1,5 @@
 /**
- * What makes a node a wins node, and unmakes it.
+ * Makes a node a wins node, and undoes that.
  *
  * It owns: what an installation is to be (from Rancher's variables), the plan by which a node becomes that, the steps and their
  * journal, the manifest, and taking all of it away again. It does not own: how a program or connection info is fetched, nor how a

@@ -1,4 +1,4 @@
-/** What went wrong with an installation. */
+/** Kinds of failure of an installation. */
 export type InstallErrorCode =
   /** A variable or parameter is invalid: nothing was touched. */
   | 'usage'

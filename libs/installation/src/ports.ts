@@ -20,7 +20,7 @@ export interface Room<K extends ItemKind> {
   keep?(item: Item<K>, file: string): Promise<void>;
 }
 
-/** What an installation needs of a system, kind by kind. */
+/** Port to the system for each kind of item. */
 export type NodeRooms = { readonly [K in Exclude<ItemKind, 'program'>]: Room<K> };
 
 /** The upgrade of a service that is there. */
@@ -34,7 +34,7 @@ export interface ProgramSwap {
   settle(): Promise<void>;
 }
 
-/** What an installation needs of a system. */
+/** Port of an installation to the system. */
 export interface NodeHost {
   readonly platform: NodeJS.Platform;
   readonly rooms: NodeRooms;
@@ -44,12 +44,12 @@ export interface NodeHost {
   prove(signal: AbortSignal | undefined): Promise<void>;
   /** Waits until a daemon answers, whatever else is to be said of it; rejects when none does, and with the reason of the signal. */
   answers(signal: AbortSignal | undefined): Promise<void>;
-  /** What a program says of its release; undefined when it does not. It is one that already runs here as a service. */
+  /** Release that a program reports; undefined when it reports none. The program already runs here as a service. */
   versionOf(program: string): Promise<string | undefined>;
   /** The program that the command line of a service names; undefined when it names none. */
   programOf(command: string): string | undefined;
   /** Whether a service waits for its removal, so that nothing can be done with it. */
   isBeingRemoved(service: string): Promise<boolean>;
-  /** What is in a folder and could be changed by others, or was made by them; empty when nothing is. At most 100 paths. */
+  /** Paths in a folder that others made or could change; at most 100. */
   strangersIn(folder: string): Promise<readonly string[]>;
 }

@@ -1,5 +1,5 @@
 /**
- * What a node asks of a Rancher server before it belongs to it: whether this is the server, whether it is well, to be registered, files.
+ * Requests of a node to a Rancher server that it joins: proof of identity, health, registration and files.
  *
  * It owns: which authority is believed and why, the answer of
  * `/v3/connect/agent`, downloads into a sink, the words that stand for an address, and cattle-ids. It does not own: files, what is done

@@ -1,5 +1,5 @@
 /**
- * Who may write to a file or folder, private folders, durable replacement, digests, fingerprints and the text of files.
+ * Checks of who may write to a file or folder, private folders, durable replacement, digests, fingerprints and the text of files.
  *
  * It does not know what the files are for, and raises errors of its own class only.
  *

@@ -23,7 +23,7 @@ export type TrustedFileErrorCode =
 
 /** Facts that go with an error; each is absent when it does not apply. */
 export interface TrustedFileErrorDetails {
-  /** What Node threw. */
+  /** Error that Node threw. */
   readonly cause?: unknown;
   readonly rule?: TrustRule;
   /** The step of the path that is the reason. Default: the path itself. */
@@ -43,7 +43,7 @@ export class TrustedFileError extends Error {
 
   constructor(
     readonly code: TrustedFileErrorCode,
-    /** What was tried, such as `read`. */
+    /** The operation, such as `read`. */
     readonly tried: string,
     readonly path: string,
     readonly found: string,

@@ -6,11 +6,11 @@ import {
 } from './security-descriptor.js';
 import { describeTrustee, isKnownToHostAlone, isPrivileged } from './pipe-trustees.js';
 
-/** What may be said about an access list of the daemon's pipes; its texts are ends of sentences. */
+/** Verdict on an access list of the daemon's pipes; its texts end sentences. */
 export interface PipeAccessVerdict {
   /** Why no daemon could serve its pipes with it; undefined when one can. */
   readonly fault?: string;
-  /** What is doubtful: accounts that it lets in and that are none of those who should command a host. */
+  /** Doubts: accounts that it admits although they should not command a host. */
   readonly doubts: readonly string[];
 }
 

@@ -10,11 +10,11 @@ export interface AccessEntry {
   readonly flags: readonly string[];
   /** The access mask for a file or pipe, generic rights spelled out. */
   readonly rights: number;
-  /** Whom it is about: a SID, or an alias that only the host can resolve, such as `DA`. */
+  /** The account: a SID, or an alias that only the host can resolve, such as `DA`. */
   readonly sid: string;
 }
 
-/** What a security descriptor says, but for its audit part. */
+/** A security descriptor without its audit part. */
 export interface SecurityDescriptor {
   readonly owner: string | undefined;
   readonly group: string | undefined;

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** What a record says of a client: the system's word, never the client's own. */
+/** Description of a client in records: the system's words, never the client's own. */
 export interface ClientDescription {
   /** The process that connected; absent when it cannot be seen from here. */
   readonly pid?: number;
@@ -14,16 +14,16 @@ export interface ClientDescription {
   readonly container?: string;
 }
 
-/** Who is at the other end of a connection, as the system knows it. */
+/** The peer of a connection, as the system identifies it. */
 export interface ClientIdentity {
-  /** What quotas go by: the container if there is one, else the account. A process is too easily made. */
+  /** The key of quotas: the container if there is one, else the account. A process is too cheap to be a key. */
   readonly key: string;
   /** Whether it has the rights of the daemon, outside of any container. Of each resource a part is kept for these. */
   readonly isAdministrator: boolean;
   /** Whether clients cannot be told apart here, so that this is all of them. */
   readonly isEverybody: boolean;
   readonly description: ClientDescription;
-  /** What `for` of a whitelist entry may call it; empty when it cannot be looked at. */
+  /** Names that `for` of a whitelist entry may use for it; empty when the client cannot be inspected. */
   readonly names: readonly string[];
 }
 

@@ -56,7 +56,7 @@ export interface RouteEntry {
 export type NetworkSelector = { readonly name: string } | { readonly address: string };
 
 /**
- * What the daemon asks of the system that it runs on. Each method rejects with an error whose `code` is a
+ * Questions of the daemon to the system that it runs on. Each method rejects with an error whose `code` is a
  * `HostSystemErrorCode` of the daemon; whatever else is thrown counts as `unknown`.
  */
 export interface HostSystem {

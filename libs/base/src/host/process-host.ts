@@ -14,7 +14,7 @@ export interface ProcessTree {
   terminate(mode: 'graceful' | 'force'): Promise<void>;
 }
 
-/** What a whole tree has used, as far as the system keeps it. */
+/** Resource use of a whole process tree, as far as the system records it. */
 export interface TreeUsage {
   /** Processor time of the tree, of processes that have ended too, in milliseconds. Never goes down. */
   readonly cpuMs: number;
@@ -24,7 +24,7 @@ export interface TreeUsage {
   readonly processes: number;
 }
 
-/** What to start. Everything in it was decided and verified before. */
+/** The command to start. All of it was decided and verified before. */
 export interface HostCommand {
   /** Names the run, and gives no right to it: 32 hexadecimal digits. */
   readonly mark: string;
@@ -32,7 +32,7 @@ export interface HostCommand {
   readonly lineage: string;
   /** Absolute path of the verified copy. */
   readonly file: string;
-  /** What the program sees as its own name; its command line begins with it. */
+  /** The name that the program sees as its own; its command line begins with it. */
   readonly argv0: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -72,7 +72,7 @@ export interface HostProcess extends ProcessTree {
 /** A process that an earlier daemon started. */
 export interface Leftover extends ProcessTree {
   readonly pid: number;
-  /** What shows whose it is. */
+  /** The evidence of its owner. */
   readonly evidence: 'marker' | 'record' | 'executable';
   readonly mark: string | undefined;
   /** A daemon that still runs claims it, or the search spares it: not to be touched. */
@@ -99,7 +99,7 @@ export interface LeftoverSearch {
 }
 
 /**
- * What running programs needs of an operating system. `@wins/linux-host` and `@wins/windows-host` have one each; the contract that
+ * The port to the operating system that runs programs. `@wins/linux-host` and `@wins/windows-host` have one each; the contract that
  * both fulfil is `processHostContract` of `@wins/process-manager/testing`. Its errors are those of the user, with these codes.
  */
 export interface ProcessHost {

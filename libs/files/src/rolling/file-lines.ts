@@ -5,7 +5,7 @@ const LINE_END = 0x0a;
 
 /** How a file is read. */
 export interface LineOptions {
-  /** Of a longer line only the digest is kept. Its end does not count. */
+  /** Longest line whose text is kept, in bytes without the line feed; a longer line is reduced to its digest. */
   readonly maxLineBytes: number;
   /** Reads only so much of the end of the file, from the first line that begins there. Default: the whole file. */
   readonly lastBytes?: number | undefined;
@@ -19,7 +19,7 @@ export interface FileLine {
   readonly number: number;
   /** Undefined when the line is longer than the limit. */
   readonly text: string | undefined;
-  /** Of its bytes, without its end. */
+  /** Digest of its bytes without the line feed. */
   readonly sha256: string;
   /** Without its end. */
   readonly sizeBytes: number;

@@ -33,7 +33,7 @@ export class RollingFile {
     this.#isDurable = isDurable;
   }
 
-  /** Of the file that was opened last; 0 before. */
+  /** Number of the file that was opened last; 0 before. */
   get number(): number {
     return this.#number;
   }

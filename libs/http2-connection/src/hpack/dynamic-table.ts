@@ -1,9 +1,9 @@
 import { STATIC_TABLE, type HeaderField } from './static-table.js';
 
-/** What an entry counts beyond its octets (RFC 7541, section 4.1). */
+/** Size of an entry beyond its octets (RFC 7541, section 4.1). */
 export const FIELD_OVERHEAD = 32;
 
-/** What a header counts, in a table and in a header list. */
+/** Returns the size of a header in a table or header list. */
 export function fieldSize([name, value]: HeaderField): number {
   return name.length + value.length + FIELD_OVERHEAD;
 }
@@ -16,7 +16,7 @@ export class DynamicTable {
   #size = 0;
   #maxSize = DynamicTable.LARGEST;
 
-  /** What the table takes, as HPACK counts it. */
+  /** Size of the table as HPACK counts it. */
   get size(): number {
     return this.#size;
   }

@@ -27,7 +27,7 @@ export class HpackDecoder {
     this.#limits = limits;
   }
 
-  /** What is remembered of blocks that were decoded. */
+  /** Octets kept of decoded blocks. */
   get heldOctets(): number {
     return this.#table.size;
   }

@@ -6,14 +6,14 @@ import type { Manifest } from '../manifest/manifest.js';
 export interface FolderFacts {
   /** Why others could change what is in it; undefined when they cannot, or where there is no such folder and the one above is safe. */
   readonly distrust?: Distrust | undefined;
-  /** What in it others made or can change; looked at where the folder itself is not trusted. */
+  /** Paths in it that others made or can change; listed only where the folder itself is not trusted. */
   readonly strangers: readonly string[];
 }
 
-/** What was found on a node, as data. It holds digests where a value may be secret. */
+/** Findings on a node, as data. They hold digests where a value may be secret. */
 export interface NodeFacts {
   readonly platform: NodeJS.Platform;
-  /** What is there, by the name of the item; what is not in it is absent. */
+  /** State of each present item by its name; an item that is missing here is absent. */
   readonly states: ReadonlyMap<string, StateOf>;
   /** By path: folders, and files that are read and that others can change. */
   readonly folders: ReadonlyMap<string, FolderFacts>;
@@ -36,7 +36,7 @@ export function stateIn<I extends Item>(facts: NodeFacts, item: I): StateOf<I['k
   return facts.states.get(itemId(item)) as StateOf<I['kind']> | undefined;
 }
 
-/** What a judge of a place says; nothing of one that is not there. */
+/** Returns the judgement of a path; undefined for a path that does not exist. */
 export function distrustOf(judge: () => Distrust | undefined): Distrust | undefined {
   try {
     return judge();

@@ -78,7 +78,7 @@ async function look({ host }: InstallContext, item: Item): Promise<StateOf | und
   }
 }
 
-/** Of a folder that is not there, those above it are judged. */
+/** For a missing folder its parents are judged. */
 async function judge({ host }: InstallContext, folder: string): Promise<FolderFacts> {
   const distrust = distrustOf(() => host.trust.distrustOfFolder(folder));
   const strangers = distrust && isListAlone(distrust, folder) ? await host.strangersIn(folder) : [];

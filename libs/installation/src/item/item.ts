@@ -6,7 +6,7 @@ const presence = z.literal('present');
 const at = <K extends string, S extends z.ZodRawShape>(kind: K, names: S) =>
   z.strictObject({ kind: z.literal(kind), ...names });
 /**
- * Who may use a file or folder: `private` (administrators and this account), `readable` (all may read it), `executable` (all may
+ * Access to a file or folder: `private` (administrators and this account), `readable` (all may read it), `executable` (all may
  * read and run it), or what the host found instead, in its own words: SDDL on Windows, mode and owner elsewhere.
  */
 const access = text;

@@ -48,7 +48,7 @@ export function contentOf(item: Item, state: StateOf | undefined): string | unde
   return typeof state === 'object' && 'sha256' in state ? state.sha256 : undefined;
 }
 
-/** What a step does, in one line for people. Secrets have no part in it. */
+/** Describes a step in one line for people, without secrets. */
 export function describeStep({ item, from, to }: Step): string {
   if (item.kind === 'running') return `${to === undefined ? 'stop' : 'start'} ${item.service}`;
   const verb = to === undefined ? 'remove' : from === undefined ? 'make' : 'change';

@@ -32,7 +32,7 @@ export function begunSteps({ steps, lines }: JournalRecord): readonly Step[] {
   return steps.slice(0, (undone.at(-1) ?? begun.at(-1) ?? -1) + 1);
 }
 
-/** What an installation that was interrupted comes to. Pure. */
+/** Decides how an interrupted installation ends. Pure. */
 export function endOf({ lines }: JournalRecord): 'finished' | 'undone' {
   return lines.some((line) => 'proven' in line) ? 'finished' : 'undone';
 }

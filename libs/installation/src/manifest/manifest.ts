@@ -20,7 +20,7 @@ export const MANIFEST_SCHEMA: z.ZodType<Manifest> = z.strictObject({
   entries: STEPS_SCHEMA,
 });
 
-/** What an installation records: not that something runs, which it is asked to do and not to have. */
+/** True for items that the manifest records; a running service is an action and no item. */
 function isRecorded({ kind }: Item): boolean {
   return kind !== 'running';
 }

@@ -49,8 +49,8 @@ function plan(
 }
 
 /**
- * What must not happen while the daemon runs stands between its end and its start; what depends on it and runs is told that it does
- * not, meanwhile, as the system stops nothing that others depend on. A start needs the same: it may have to be undone.
+ * Orders steps that need a stopped daemon between its stop and its start; a running service that depends on it is recorded as stopped
+ * meanwhile, because the system does not stop a service that others depend on. A start needs the same, since it may be undone.
  */
 function inOrder(wanted: WantedItems, facts: NodeFacts, service: string): readonly Step[] {
   const { quiet, files, last } = wanted;

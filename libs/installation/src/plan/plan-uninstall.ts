@@ -75,7 +75,7 @@ function refuseWayThere({ manifest, folders, platform }: NodeFacts): Refusal | u
   return undefined;
 }
 
-/** What there was before, where that is known and not only a digest of it. */
+/** The earlier state, where it is known beyond its digest. */
 function restorable({ item, from }: Step): StateOf | undefined {
   return contentOf(item, from) === undefined ? from : undefined;
 }
@@ -97,7 +97,7 @@ function reasonToKeep(
   return isSame ? undefined : 'it was changed since';
 }
 
-/** What stays needs the folder that it is in; files come before their folders here. */
+/** An item that stays needs its folder; files precede their folders here. */
 function reasonOfFolder({ kind, ...item }: Item, kept: readonly KeptItem[]): string | undefined {
   if (kind !== 'folder' || !('path' in item)) return undefined;
   const isBelow = kept.some(

@@ -4,18 +4,18 @@ import { describeStep, type Step } from '../item/step.js';
 /** It must not be done: nothing was touched. */
 export interface Refusal {
   readonly kind: 'refusal';
-  /** What was found and what was wanted. */
+  /** The finding and the expectation, as one sentence. */
   readonly reason: string;
 }
 
 /** The content that a digest of a step stands for: bytes, or a file in a private folder. */
 export type Content = Uint8Array | { readonly file: string };
 
-/** What is to be done, in this order. */
+/** Steps in the order in which they are done. */
 export interface StepPlan {
   readonly kind: 'steps';
   readonly steps: readonly Step[];
-  /** What the digests of the steps stand for, as far as it is not on the node yet. Not for people: secrets are in it. */
+  /** Contents by the digests of the steps, as far as the node lacks them. Never printed: they contain secrets. */
   readonly contents: ReadonlyMap<string, Content>;
   /** Whether a daemon is to prove that it serves when all is done. */
   readonly isProved: boolean;
@@ -27,21 +27,21 @@ export interface NothingToDo {
   readonly reason: string;
 }
 
-/** What an installation takes, or why there is none. */
+/** The steps of an installation, or the reason for none. */
 export type InstallPlan = Refusal | NothingToDo | StepPlan;
 
-/** What taking an installation over takes: nothing changes but the manifest. */
+/** The plan to adopt an installation: only the manifest changes. */
 export type AdoptPlan =
   Refusal | NothingToDo | { readonly kind: 'adopt'; readonly manifest: Manifest };
 
-/** What taking an installation away takes. */
+/** The plan to remove an installation. */
 export type UninstallPlan =
   | Refusal
   | NothingToDo
   | {
       readonly kind: 'uninstall';
       readonly steps: readonly Step[];
-      /** What was installed and stays, with the reason, for people. */
+      /** Installed items that stay, each with the reason, for people. */
       readonly kept: readonly KeptItem[];
     };
 

@@ -64,7 +64,7 @@ export class WantedItems {
   }
 }
 
-/** What a new installation has and an upgrade of one leaves alone: folders, PATH, the root store, the source of events. */
+/** Adds items that only a new installation creates: folders, PATH, the root store, the source of events. */
 export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: InstallWish): void {
   const { places, service } = wish;
   const privateFolders = [places.configFolder, places.dataFolder, ...dataFolders(places)];
@@ -98,7 +98,7 @@ export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: In
   wanted.want(wanted.files, item, stateIn(facts, item) ?? newService(wish));
 }
 
-/** What an installation and an upgrade of one both keep: files, the environment and the start of the service, its program. */
+/** Adds items that an installation and its upgrades both maintain: files, the environment and start of the service, its program. */
 export function wantParts(
   wanted: WantedItems,
   facts: NodeFacts,

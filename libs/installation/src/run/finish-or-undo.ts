@@ -5,17 +5,17 @@ import { commit } from './apply-plan.js';
 import { act, type InstallContext } from './install-context.js';
 import { daemonAgain, undoSteps } from './undo-steps.js';
 
-/** What became of an installation that was interrupted. */
+/** Outcome of an interrupted installation. */
 export type Recovered =
   | { readonly outcome: 'finished' }
   | {
       readonly outcome: 'undone';
       readonly left: readonly Step[];
-      /** What is wrong with the daemon that was started again; absent when it answers, or was not stopped. */
+      /** Problem of the restarted daemon; absent when it answers, or was not stopped. */
       readonly problem?: string;
     };
 
-/** What the next run does before anything else. */
+/** Recovery that the next run does first. */
 export interface PendingRecovery {
   readonly outcome: Recovered['outcome'];
   /** The steps that are recorded; or those that undo it, in their order. */
@@ -51,7 +51,7 @@ export async function finishOrUndo(context: InstallContext): Promise<Recovered |
 }
 
 /**
- * What `finishOrUndo` would do now. Changes nothing.
+ * Reports the recovery that `finishOrUndo` would do now. Changes nothing.
  *
  * @returns Undefined when no installation was interrupted.
  * @throws InstallError `refused`, `unreadable`.

@@ -7,7 +7,7 @@ import type { InstallPlaces } from '../wish/install-places.js';
 /** Sees every act that changes something outside this process, by name, and does it, or not. */
 export type Around = <T>(effect: string, act: () => Promise<T>) => Promise<T>;
 
-/** What an installation works with. */
+/** Context of an installation. */
 export interface InstallContext {
   readonly host: NodeHost;
   readonly places: Pick<InstallPlaces, 'stateFolder'>;

@@ -9,11 +9,11 @@ import type { KeptItem, UninstallPlan } from '../plan/plan.js';
 import { isListAlone } from '../plan/refuse-install.js';
 import { isNotEmpty, writeItem, type InstallContext } from './install-context.js';
 
-/** What became of an installation that was taken away. */
+/** Outcome of a removal. */
 export interface UninstallReport {
-  /** What stays, with the reason. */
+  /** Items that stay, each with the reason. */
   readonly kept: readonly KeptItem[];
-  /** What could not be removed: the next run tries again. */
+  /** Items that could not be removed; the next run tries again. */
   readonly failed: readonly KeptItem[];
 }
 

@@ -28,7 +28,7 @@ export type InstallParameters = Readonly<
   >
 >;
 
-/** What the environment and the parameters of an installation say. Nothing in it was compared with the node or a server. */
+/** Values of the environment and parameters of an installation, not yet compared with the node or a server. */
 export interface EnvironmentWish extends ServerWish {
   readonly mode: 'remote' | 'local';
   readonly isWorker: boolean;

@@ -9,7 +9,7 @@ export interface InstallPlaces {
   readonly authorities: string;
   /** The id by which the server knows the node. */
   readonly nodeId: string;
-  /** What the agent keeps: private. */
+  /** Private folder of the agent's data. */
   readonly dataFolder: string;
   readonly connectionInfo: string;
   readonly workFolder: string;
@@ -19,19 +19,19 @@ export interface InstallPlaces {
   readonly program: string;
   /** Folders that others make and that belong into the PATH too. */
   readonly morePathElements: readonly string[];
-  /** What the original's script puts beside: it goes with an installation that is taken over. */
+  /** Files of the original's script; they go when its installation is adopted. */
   readonly filesOfGo: readonly string[];
   /** Manifest, journal and staged files: private, and in none of the others. */
   readonly stateFolder: string;
 }
 
-/** What can be placed elsewhere. */
+/** Paths that can be changed. */
 export interface PlaceChoices {
   readonly configFolder?: string | undefined;
   readonly dataFolder?: string | undefined;
   /** The folder above `bin`. */
   readonly prefix?: string | undefined;
-  /** What stands for the root of the system. Default: `C:\\` or `/`. */
+  /** Root of the system. Default: `C:\\` or `/`. */
   readonly root?: string | undefined;
 }
 

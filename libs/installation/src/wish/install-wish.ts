@@ -13,14 +13,14 @@ export type ConfigChanges = Readonly<
 export interface StagedProgram {
   readonly file: string;
   readonly sha256: string;
-  /** What it says of its release. */
+  /** Release that the program reports. */
   readonly version: string;
 }
 
 /** The proxy of WinHTTP: `host:port`, and where it is not used, with `;` between. */
 export type WinHttpProxy = StateOf<'winHttpProxy'>;
 
-/** What a node is to be. All that is undefined stays as it is; null removes. */
+/** Wanted state of a node. Undefined leaves a part unchanged; null removes it. */
 export interface InstallWish {
   readonly places: InstallPlaces;
   readonly service: string;
@@ -48,18 +48,18 @@ export interface InstallWish {
 /** The service of rke2, which runs what wins serves. */
 export const RKE2_SERVICE = 'rke2';
 
-/** What was fetched from the server, and judged. Authorities are null where the server needs none. */
+/** Parts fetched from the server and judged. Authorities are null where the server needs none. */
 export type FetchedParts = Omit<
   InstallWish,
   'places' | 'service' | 'config' | 'startType' | 'isRke2Dependent' | 'environment'
 >;
 
-/** What the node is to be, by the environment and what was fetched. Pure. */
+/** Combines the environment and the fetched parts into the wanted state. Pure. */
 export function installWish(wish: EnvironmentWish, fetched: FetchedParts): InstallWish {
   return { ...fetched, ...wishOf(wish), config: configOf(wish, fetched) };
 }
 
-/** What every wish has from its environment. */
+/** Returns the parts that each wanted state takes from the environment. */
 export function wishOf({
   places,
   isDelayedStart,

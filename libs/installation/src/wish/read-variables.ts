@@ -6,9 +6,9 @@ import { Secret } from './secret.js';
 const MAX_CHARACTERS = 32_767;
 /** An id that a server takes: the value of a label of Kubernetes. */
 export const NODE_ID = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-/** What may stand in a header as it is. */
+/** Characters that a header takes unescaped. */
 const HEADER_WORD = /^[\x21-\x7e]+$/;
-/** What no path of an installation may hold: some of it would leave a command line, a list of folders or a line of a log. */
+/** Characters that no path of an installation may hold: some would escape from a command line, a list of folders or a log line. */
 const REFUSED_IN_PATH = /[\p{C}\p{Zl}\p{Zp}"<>|?*;%]/u;
 const MAX_PATH_CHARACTERS = 200;
 /** Names of Windows that are devices wherever they stand. */

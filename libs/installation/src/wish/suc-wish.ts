@@ -3,7 +3,7 @@ import type { InstallPlaces } from './install-places.js';
 import { tlsConfig, wishOf, type FetchedParts, type InstallWish } from './install-wish.js';
 import { Variables } from './read-variables.js';
 
-/** What the environment of the upgrade controller's job says. What is undefined stays as it is. */
+/** Values of the environment of the upgrade controller's job. Undefined leaves a part unchanged. */
 export interface SucWish extends ServerWish {
   readonly places: InstallPlaces;
   readonly isDebug: boolean | undefined;
@@ -52,7 +52,7 @@ export function sucWishFromEnvironment(
   };
 }
 
-/** What the node is to be, by the environment and what was fetched. Pure. */
+/** Combines the environment and the fetched parts into the wanted state. Pure. */
 export function installWishOfSuc(wish: SucWish, fetched: FetchedParts): InstallWish {
   const { places, isDebug, isStrictTls, isRke2Dependent, skipsProgram, allowDowngrade } = wish;
   const { program, ...parts } = fetched;

@@ -7,7 +7,7 @@ export function quoteForeign(text: string, secrets: readonly string[]): string {
   return quoteText(withoutSecrets(text, secrets), { maxLength: MAX_LENGTH });
 }
 
-/** What is shorter is in any text by chance: a message without it could not be read. */
+/** Shortest secret that is masked: a shorter one occurs in any text by chance, and masking it would spoil messages. */
 const SHORTEST_SECRET = 4;
 
 /** Replaces secrets by `***`, in capital or small letters: the host of a URL, for one, has small letters. */

@@ -6,7 +6,7 @@ import type { RequestLifetime } from './request-lifetime.js';
 
 /** How a body is read. */
 export interface BodyOptions {
-  /** Of the body; `Infinity` for a stream that whoever reads bounds. */
+  /** Limit of the body; `Infinity` for a stream that its reader bounds. */
   readonly maxBytes: number;
   /** Takes bytes that the server calls encoded, as they are: their digest is known. Default: false, as they were not asked for and may be a bomb. */
   readonly mayBeEncoded?: boolean;

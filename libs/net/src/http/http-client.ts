@@ -22,7 +22,7 @@ export interface RetryOptions {
   readonly mayRepeat?: (error: NetError<string>) => boolean;
 }
 
-/** What is asked for an answer with status 200. */
+/** A request that wants status 200. */
 export interface Asked extends BodyOptions {
   /** The act, as the end of "cannot". */
   readonly what: string;

@@ -35,7 +35,7 @@ export interface HttpSettings {
   readonly clock?: Clock;
   /** From 0 to 1, for jitter. Default: `Math.random`. */
   readonly random?: () => number;
-  /** Told of what is odd and no reason to stop, such as a try that failed and is made again. Never holds a secret. */
+  /** Called for oddities that are no reason to stop, such as a failed try that is repeated. Its text never holds a secret. */
   readonly onWarning?: (message: string) => void;
   /** Texts that no message may repeat, beside those of a request and the passwords of proxies. A server may know more than it was sent. */
   readonly secrets?: readonly string[];

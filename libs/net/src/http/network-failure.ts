@@ -19,7 +19,7 @@ const CERTIFICATE_ERRORS = new Map<string, NetErrorCode>([
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unknownAuthority'],
 ]);
 
-/** What messages about a request say, and what they do not. */
+/** Facts of a request for messages, and secrets that they must not contain. */
 export interface RequestFacts {
   /** The act, as the end of "cannot". */
   readonly what: string;
@@ -28,7 +28,7 @@ export interface RequestFacts {
 }
 
 /**
- * What an error of Node's means at a stage. One of ours stays as it is.
+ * Translates an error of Node at a stage of a request. An error of this library stays as it is.
  *
  * @param peer - `host:port` of whom the stage is about.
  */

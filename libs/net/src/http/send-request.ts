@@ -13,7 +13,7 @@ import type { RedirectRule } from './judge-redirect.js';
 import { hostAndPort, openConnection, proxyTo } from './open-connection.js';
 import type { RequestLifetime } from './request-lifetime.js';
 
-/** Of the head of an answer; Node's own limit, said here as it is one of ours. */
+/** Limit of the head of an answer. It is Node's default, stated because this library relies on it. */
 const MAX_HEAD_BYTES = 16_384;
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT']);
 
@@ -27,7 +27,7 @@ export interface HttpRequest {
   readonly body?: string | Uint8Array;
   /** Whether it may be sent again when it is not known whether the server got it. Default: true but for `POST`. */
   readonly isRepeatable?: boolean;
-  /** Whose certificates are believed; of a function where redirects may lead to other servers. */
+  /** Trusted certificates; a function where redirects may lead to other servers. */
   readonly trust: TlsTrust | ((url: URL) => TlsTrust | Promise<TlsTrust>);
   /** The header `Authorization`, which the origin of `url` alone is shown. */
   readonly authorization?: string;

@@ -7,7 +7,7 @@ export interface ConnectionInfo {
   readonly access: ClusterAccess;
   readonly namespace: string;
   readonly secretName: string;
-  /** What of the kubeconfig is left out, or dangerous; one line each, without a value. */
+  /** Parts of the kubeconfig that are ignored or dangerous; one line each, without a value. */
   readonly warnings: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export interface KeptConnectionInfo {
   readonly info: ConnectionInfo;
 }
 
-/** As many as a Secret can have; the text has some kilobytes. */
+/** Size limit of a Secret; the text has some kilobytes. */
 export const MAX_CONNECTION_INFO_BYTES = 1_048_576;
 
 /** In lower case: Go reads keys in any. */
@@ -29,7 +29,7 @@ const FIELDS = z.object({
   secretname: objectName('secretName'),
   allowhttp: z.boolean('no boolean for allowHttp').default(false),
 });
-/** What Go's encoder escapes in strings beside what JSON demands. */
+/** Characters that Go's encoder escapes in strings although JSON does not require it. */
 const ESCAPED = /[<>&\u2028\u2029]/g;
 
 /**

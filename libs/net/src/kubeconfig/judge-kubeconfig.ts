@@ -20,7 +20,7 @@ export interface ClusterAccess {
 
 export interface ReadKubeconfig {
   readonly access: ClusterAccess;
-  /** What is left out, or dangerous; one line each, without a value. */
+  /** Ignored or dangerous parts; one line each, without a value. */
   readonly warnings: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 export interface PemBlock {
-  /** What stands in its first line: `CERTIFICATE`. */
+  /** Label of its first line, such as `CERTIFICATE`. */
   readonly label: string;
-  /** What it holds; undefined when that is no base64, or the end is missing. */
+  /** Decoded content; undefined when it is no base64, or the end line is missing. */
   readonly bytes: Buffer | undefined;
 }
 

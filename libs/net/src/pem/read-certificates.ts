@@ -9,7 +9,7 @@ export interface Certificate {
   readonly der: Buffer;
   /** One line, in quotes. */
   readonly subject: string;
-  /** Of `der`: 64 lower-case hex digits. */
+  /** Digest of `der`: 64 lower-case hex digits. */
   readonly sha256: string;
   readonly notAfter: Date;
 }

@@ -17,7 +17,7 @@ export interface TlsTrust {
   readonly serverName?: string;
 }
 
-/** As a trust is kept, so is its context: making one reads all of its authorities, which takes milliseconds for those of a system. */
+/** Contexts by trust: creating one parses all of its authorities, which takes milliseconds for those of a system. */
 const contexts = new WeakMap<TlsTrust, tls.SecureContext>();
 
 /** Options of `tls.connect` for a server. @throws Error of Node where PEM cannot be read. */

@@ -84,7 +84,7 @@ const HOST =
   /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*\.?$/i;
 
 /**
- * What `CATTLE_ADDRESS` or `CATTLE_INTERNAL_ADDRESS` means: an IP address or a host name is itself; a word of a cloud (`awslocal`, `ipify`,
+ * Resolves `CATTLE_ADDRESS` or `CATTLE_INTERNAL_ADDRESS`: an IP address or a host name is itself; a word of a cloud (`awslocal`, `ipify`,
  * …) is what its metadata service says, within 10 s; the name of a network adapter is an address of that adapter: IPv4 where it has one.
  * Commas separate the addresses of a node of two families, where an adapter gives one of the family that is not there yet: `eth0,eth0`
  * is its IPv4 address and its IPv6 address. Empty stays empty.

@@ -12,13 +12,13 @@ export interface DecodedText {
 
 /** Why bytes are no text. */
 export interface UndecodableText {
-  /** As the end of "found". */
+  /** The finding, as the end of "found". */
   readonly undecodable: string;
   /** The text before the first fault. */
   readonly before: string;
 }
 
-/** As the end of "wanted". */
+/** The expectation, as the end of "wanted". */
 export const WANTED_TEXT = 'UTF-8, or UTF-16 with a byte order mark';
 
 const BYTE_ORDER_MARK = '\uFEFF';

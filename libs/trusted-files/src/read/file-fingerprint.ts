@@ -1,7 +1,7 @@
 import { lstatSync, statSync } from 'node:fs';
 import type { TrustOptions } from '../trust/file-trust.js';
 
-/** What tells one state of a file from another; equal texts mean the same bytes, unless someone sets times on purpose. */
+/** Fingerprint of a file's state; equal texts mean the same bytes, unless someone sets times on purpose. */
 export type FileFingerprint = 'gone' | 'empty' | (string & {});
 
 /**

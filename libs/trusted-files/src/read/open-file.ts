@@ -16,7 +16,7 @@ export interface ReadableFile {
 
 /** A regular file that is open for reading. */
 export interface OpenFile extends ReadableFile {
-  /** Of the open file. */
+  /** Stats of the open file. */
   readonly stats: Stats;
 }
 

@@ -14,9 +14,9 @@ export interface Distrust {
   readonly rule: TrustRule;
   /** The step of the path that is the reason. */
   readonly path: string;
-  /** What was found there, as the end of a sentence: `it is a symbolic link`. */
+  /** The finding, as the end of a sentence: `it is a symbolic link`. */
   readonly found: string;
-  /** What an administrator can do about it, as an imperative. */
+  /** Remedy for an administrator, as an imperative. */
   readonly remedy?: string;
 }
 

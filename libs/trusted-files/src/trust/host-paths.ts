@@ -2,7 +2,7 @@ import { messageOf, quoteText, type ProcessHost } from '@wins/base';
 import { TrustedFileError } from '../trusted-file-error.js';
 import type { Distrust, FileTrust, TrustRule } from './file-trust.js';
 
-/** What a process host fails with, in the words of its user. */
+/** Failure codes of a process host, in the terms of its user. */
 export type HostFailureCode =
   | 'invalidArgument'
   | 'notExecutable'
@@ -34,7 +34,7 @@ export interface ProcessHostOptions {
   readonly failure?: MakeHostFailure;
 }
 
-/** What a process host says of the paths that it works with. */
+/** Path rules of a process host. */
 export type HostPaths = Pick<
   ProcessHost,
   'assertTrustedFile' | 'assertTrustedDirectory' | 'ensurePrivateDirectory'

@@ -9,7 +9,7 @@ const STICKY = 0o1000;
 export type PosixFacts = Pick<Stats, 'uid' | 'mode' | 'isDirectory' | 'isFile' | 'isSymbolicLink'>;
 
 /**
- * What a step of a path is to be.
+ * Expected kind of a step of a path.
  *
  * - `above`: a folder on the way. It may be sticky, such as `/tmp`: there only the owner of an entry can replace it.
  * - `folder`: one in which no one else can make anything, so not even a sticky one.
@@ -22,7 +22,7 @@ export type StepKind = 'above' | 'folder' | 'privateFolder' | 'file' | 'link';
 export interface StepFault {
   readonly rule: TrustRule;
   readonly found: string;
-  /** What to do about it, as an imperative. */
+  /** Remedy, as an imperative. */
   readonly remedy?: string;
 }
 

@@ -6,7 +6,7 @@ import { distrusted } from '../trusted-file-error.js';
 import type { Distrust, FileTrust, TrustOptions } from './file-trust.js';
 import { judgePosixStep, type StepKind } from './judge-posix-step.js';
 
-/** As many as Linux follows. */
+/** Number of links that Linux follows. */
 const MAX_LINKS = 40;
 
 /**

@@ -25,7 +25,7 @@ export interface CopyOptions<A extends DigestAlgorithm>
 
 /** A copy that is not yet in its place. */
 export interface PendingCopy<A extends DigestAlgorithm> extends PendingFile {
-  /** Of the bytes that were written, whatever becomes of the source. */
+  /** Digests of the written bytes, whatever happens to the source. */
   readonly digests: Digests<A>;
 }
 

@@ -19,7 +19,7 @@ const close = promisify(fs.close);
 const rename = promisify(fs.rename);
 const unlink = promisify(fs.unlink);
 
-/** Who may use a new file, on POSIX. On Windows it gets the access list that its folder gives. */
+/** Owner and mode of a new file on POSIX. On Windows it inherits the access list of its folder. */
 export interface FileRights {
   /** Whatever the creation mask of the process says. */
   readonly mode: number;
@@ -27,7 +27,7 @@ export interface FileRights {
   readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
-/** Who may use a new file, and whether its content is to survive a loss of power. */
+/** Owner and mode of a new file, and whether its content must survive a loss of power. */
 export interface PendingOptions extends FileRights {
   /**
    * Default true. A file that is not flushed may be empty after a loss of power: for what is made again then. Flushing takes as long as
@@ -151,7 +151,7 @@ async function writeAll(
   }
 }
 
-/** What the creation mask and the folder have left of the mode. A look at a file that is open waits for no disk. */
+/** Returns the mode that the creation mask and the folder left. Reading it from an open file does not wait for the disk. */
 function modeOf(file: number): number {
   return fs.fstatSync(file).mode & 0o7777;
 }
