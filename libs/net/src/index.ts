@@ -10,6 +10,7 @@
  * @packageDocumentation
  */
 export { quoteForeign, shownUrl, withoutSecrets } from './http/foreign-text.js';
+export { askStatus, type StatusRequest } from './http/ask-status.js';
 export type { HttpAnswer, BodyOptions } from './http/http-answer.js';
 export { HttpClient, type Asked, type RetryOptions } from './http/http-client.js';
 export type { CompleteSettings, HttpLimits, HttpSettings } from './http/http-settings.js';

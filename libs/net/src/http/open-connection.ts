@@ -18,7 +18,7 @@ export interface ConnectionWanted {
 }
 
 /** The first address that answers is taken; each has so long before the next is tried beside it. */
-const NEXT_ADDRESS_MS = 1000;
+export const NEXT_ADDRESS_MS = 1000;
 
 /**
  * Opens a connection over which a request can be sent: name, TCP, proxy, TLS, each within `connectMs`. A proxy leads to a server without TLS by being asked
@@ -103,11 +103,11 @@ export function proxyTo(
   }
 }
 
-function bareHost({ hostname }: URL): string {
+export function bareHost({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
-function portOf({ port, protocol }: URL): number {
+export function portOf({ port, protocol }: URL): number {
   if (port !== '') return Number(port);
   return protocol === 'https:' ? 443 : 80;
 }

@@ -22,8 +22,7 @@ export interface HttpRequest {
   readonly url: URL;
   /** Default: `GET`. */
   readonly method?: 'GET' | 'HEAD' | 'PUT' | 'POST';
-  /** Undefined leaves out one that is sent otherwise. */
-  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   /** Whether it may be sent again when it is not known whether the server got it. Default: true but for `POST`. */
   readonly isRepeatable?: boolean;
@@ -99,7 +98,7 @@ export async function sendRequest(
     const outgoing = request({
       method,
       path: isAskedItself ? url.href : url.pathname + url.search,
-      headers: defined({
+      headers: {
         host: url.host,
         accept: '*/*',
         'accept-encoding': 'identity',
@@ -108,7 +107,7 @@ export async function sendRequest(
         ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
         ...(authorization !== undefined && url.origin === asked.url.origin && { authorization }),
         ...(shown !== undefined && { 'proxy-authorization': shown }),
-      }),
+      },
       agent: pool,
       maxHeaderSize: MAX_HEAD_BYTES,
       ...pooled,
@@ -141,11 +140,4 @@ export async function sendRequest(
     }
     return response;
   }
-}
-
-function defined<T>(values: Readonly<Record<string, T | undefined>>): Record<string, T> {
-  const entries = Object.entries(values).filter(
-    (entry): entry is [string, T] => entry[1] !== undefined,
-  );
-  return Object.fromEntries(entries);
 }

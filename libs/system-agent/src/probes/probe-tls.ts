@@ -41,10 +41,7 @@ export class ProbeTls {
   }
 
   #trustOf(ca: string | undefined, pair: Pair | undefined): TlsTrust {
-    const parts = [ca ?? '', pair?.cert ?? '', pair?.key ?? ''];
-    const hash = createHash('sha256');
-    for (const part of parts) hash.update(`${part.length}:`).update(part);
-    const key = hash.digest('hex');
+    const key = keyOf(ca, pair);
     const kept = this.#trusts.get(key);
     if (kept !== undefined) return kept;
     const roots = (this.#roots ??= publicRoots());
@@ -57,6 +54,14 @@ export class ProbeTls {
     this.#trusts.set(key, trust);
     return trust;
   }
+}
+
+function keyOf(ca: string | undefined, pair: Pair | undefined): string {
+  if (ca === undefined && pair === undefined) return '';
+  const hash = createHash('sha256');
+  for (const part of [ca ?? '', pair?.cert ?? '', pair?.key ?? ''])
+    hash.update(`${part.length}:`).update(part);
+  return hash.digest('hex');
 }
 
 interface Pair {

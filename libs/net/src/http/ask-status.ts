@@ -1,0 +1,108 @@
+import { connect, type OnReadOpts, type Socket, type TcpNetConnectOpts } from 'node:net';
+import tls from 'node:tls';
+import { tlsOptions, type TlsTrust } from '../trust/tls-trust.js';
+import { basicAuthorization } from './basic-authorization.js';
+import { judgeRedirect, type RedirectRule } from './judge-redirect.js';
+import { bareHost, NEXT_ADDRESS_MS, portOf } from './open-connection.js';
+import { StatusReader, type StatusAnswer } from './status-reader.js';
+
+/** A question of which the status is all that is wanted. */
+export interface StatusRequest {
+  /** A user and a password in it are shown to whomever the redirects lead to. */
+  readonly url: URL;
+  readonly trust: TlsTrust;
+  readonly userAgent: string;
+  readonly redirects: RedirectRule;
+  readonly maxRedirects: number;
+}
+
+/** All answers are read into it: each is looked at before the next can come. */
+let buffer: Buffer | undefined;
+const BUFFER_BYTES = 16_384;
+
+/**
+ * Asks directly, each time over a connection of its own, and resolves with the status after
+ * redirects; with undefined where no whole answer comes, whatever the reason, or the signal aborts.
+ *
+ * It takes less than half of what a request of `HttpClient` takes: neither an agent nor a message of
+ * Node's, no timer, and no copy of what is read.
+ */
+export async function askStatus(
+  request: StatusRequest,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const authorization = basicAuthorization(request.url);
+  const { redirects: rule, maxRedirects } = request;
+  let from = request.url;
+  if (authorization !== undefined) {
+    from = new URL(from);
+    [from.username, from.password] = ['', ''];
+  }
+  for (let count = 0; ; count += 1) {
+    const answer = await exchange(from, request, authorization, signal);
+    if (answer === undefined) return undefined;
+    const { status, location } = answer;
+    const secrets = authorization === undefined ? [] : [authorization.replace(/^\w+ +/, '')];
+    const verdict = judgeRedirect({ from, status, location, count, maxRedirects, rule, secrets });
+    if (verdict === undefined) return status;
+    if (!('to' in verdict)) return undefined;
+    from = verdict.to;
+  }
+}
+
+function exchange(
+  url: URL,
+  { trust, userAgent }: StatusRequest,
+  authorization: string | undefined,
+  signal: AbortSignal,
+): Promise<StatusAnswer | undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve(undefined);
+      return;
+    }
+    const reader = new StatusReader();
+    const end = (answer: StatusAnswer | undefined): void => {
+      signal.removeEventListener('abort', onAbort);
+      socket?.destroy();
+      resolve(answer);
+    };
+    const onAbort = (): void => end(undefined);
+    const onread: OnReadOpts = {
+      buffer: (buffer ??= Buffer.allocUnsafeSlow(BUFFER_BYTES)),
+      callback: (size, bytes) => {
+        const found = reader.read((bytes as Buffer).toString('latin1', 0, size));
+        if (found === undefined) return true;
+        end(found === 'malformed' ? undefined : found);
+        return false;
+      },
+    };
+    const to: TcpNetConnectOpts = {
+      ...{ host: bareHost(url), port: portOf(url) },
+      ...{ autoSelectFamily: true, autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS, onread },
+    };
+    let socket: Socket | undefined;
+    try {
+      const isSecure = url.protocol === 'https:';
+      // A server whose certificate is not believed is told nothing.
+      socket = isSecure ? tls.connect({ ...to, ...tlsOptions(trust, bareHost(url)) }) : connect(to);
+      socket.once(isSecure ? 'secureConnect' : 'connect', () =>
+        socket?.write(requestText(url, userAgent, authorization), 'latin1'),
+      );
+      socket
+        .on('error', onAbort)
+        .on('end', () => end(reader.end()))
+        .on('close', onAbort);
+      signal.addEventListener('abort', onAbort);
+    } catch {
+      // Such as a certificate that TLS cannot read.
+      end(undefined);
+    }
+  });
+}
+
+function requestText(url: URL, userAgent: string, authorization: string | undefined): string {
+  const shown = authorization === undefined ? '' : `Authorization: ${authorization}\r\n`;
+  const line = `GET ${url.pathname}${url.search} HTTP/1.1\r\nHost: ${url.host}\r\n`;
+  return `${line}User-Agent: ${userAgent}\r\nAccept: */*\r\n${shown}Connection: close\r\n\r\n`;
+}
