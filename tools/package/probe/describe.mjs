@@ -1,4 +1,5 @@
 // node describe.mjs EXE: what Windows reads in an executable, as JSON.
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { calculateCheckSumForPE, Format, NtExecutable, NtExecutableResource } from 'pe-library';
 import { Resource } from 'resedit';
@@ -16,7 +17,12 @@ const section = executable
 if (!section?.data) throw new Error('found no section that holds the load config');
 const { info: at, data } = section;
 
+const [code] = executable.getAllSections();
+if (!code?.data) throw new Error('found no code');
+
 const told = {
+  machine: executable.newHeader.fileHeader.machine,
+  code: createHash('sha256').update(Buffer.from(code.data)).digest('hex'),
   texts: info.getStringValues(language),
   version: [info.fixedInfo.fileVersionMS, info.fixedInfo.fileVersionLS],
   resources: [...new Set(entries.map(({ type }) => type))].sort((a, b) => Number(a) - Number(b)),

