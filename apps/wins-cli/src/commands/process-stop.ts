@@ -1,5 +1,12 @@
 import { EXIT, type CommandSurroundings } from '@wins/base';
+import { CommandError } from '../command-error.js';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+
+/** Who may end a run of another client by force. Other sessions of Windows than 0 may be those of a container. */
+const WHO_MAY =
+  process.platform === 'win32'
+    ? 'stop it without --now, or as an administrator in session 0: over SSH or WinRM'
+    : 'stop it without --now, or as an administrator of the host';
 
 /** The options of `wins cli prc stop`. */
 export interface StopOptions extends DaemonOptions {
@@ -15,7 +22,11 @@ export async function stopProcess(
 ): Promise<number> {
   const exit = await withDaemon(options, (client) =>
     client.stopProcess({ Value: options.name, RunID: '' }, { force: options.now }),
-  );
+  ).catch((error: unknown) => {
+    const { refused } = EXIT.client;
+    if (!options.now || !(error instanceof CommandError) || error.exitCode !== refused) throw error;
+    throw new CommandError(`${error.message}; ${WHO_MAY}`, refused, { cause: error });
+  });
   const { Code, Signal, Reason } = exit;
   const rows = [[options.name, Signal === '' ? String(Code) : Signal, Reason]];
   await show({

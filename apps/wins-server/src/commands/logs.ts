@@ -41,7 +41,7 @@ async function filesOf({ config }: LogsOptions): Promise<() => Promise<readonly 
     if (existsSync(folder)) return () => logFiles(folder, SERVICE_NAME);
     const found = `cannot read the log: there is no ${folder}, as the service has not run yet`;
     throw new DaemonCallError(found, EXIT.server.unavailable, {
-      nextStep: `start it: sc.exe start ${SERVICE_NAME}`,
+      nextStep: `start it: sc.exe start ${SERVICE_NAME}; wins status says whether it is registered`,
     });
   }
   const file = await standardErrorOf(await pipeOfConfig(config));

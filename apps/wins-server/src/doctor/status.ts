@@ -25,7 +25,7 @@ export async function statusOf(
   const serving = await serves(host, loaded.config.listen);
   const all = [...serving];
   const checks = serving.some(({ level }) => level === 'problem')
-    ? ofHost
+    ? [...host.systemChecks.filter(({ name }) => name === 'service'), ...ofHost]
     : [...ofDaemon, ...ofHost];
   for (const check of checks) {
     if (!isUsable && check.needsConfig === true) continue;

@@ -1,0 +1,183 @@
+import { serviceControlManager } from '@wins/windows-host';
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { startProgram } from '../testing/built-program.js';
+import { WINS } from '../testing/workspace.js';
+import { serviceLogFolders, until, WindowsWorkspace } from './windows-workspace.js';
+
+const NAME = 'rancher-wins';
+/** Behind the folder that services have as %ProgramData%. */
+const LOG = /\\rancher\\wins\\log$/;
+
+interface Report {
+  readonly healthy: boolean;
+  readonly findings: readonly { readonly check: string; readonly found: string }[];
+}
+
+describe('who is on call on Windows', () => {
+  const workspace = new WindowsWorkspace();
+  const services = serviceControlManager();
+  const tool = workspace.program('tool');
+  const sleeper = workspace.script('sleeper', "console.log('up'); setInterval(() => {}, 1e6);");
+  const config = workspace.config([tool]);
+  const status = async (...more: string[]) => {
+    const { code, stdout, stderr } = await workspace.run('status', '--config', config, ...more);
+    return { code, text: String(stdout), stderr };
+  };
+  const startLogs = (programData: string, ...words: string[]) =>
+    startProgram(process.execPath, [WINS, 'logs', ...words], {
+      ...process.env,
+      ProgramData: programData,
+    });
+  const startRun = async () => {
+    const run = workspace.client('prc', 'run', '--path', tool, '--', sleeper);
+    await run.printed('up');
+    return run;
+  };
+
+  before(() => {
+    // A real node may run the real service: that one is not for tests.
+    assert.throws(() => services.status(NAME), { code: 'notFound' });
+  });
+  after(async () => {
+    await workspace.run('srv', 'app', 'run', '--unregister');
+    await workspace.remove();
+  });
+
+  it('learns from the status that there is no service, and how to get one', async () => {
+    const { code, text } = await status();
+    assert.equal(code, 2, text);
+    assert.match(text, /^problem +daemon +does not serve: /);
+    assert.match(text, /→ start the service: sc\.exe start rancher-wins\r?\n/);
+    assert.match(text, /^warning +service +rancher-wins is not registered/m);
+    assert.match(text, /→ register it: wins srv app run --register\r?\n/);
+    assert.doesNotMatch(text, /systemctl|journalctl/);
+    const asked = await status('-o', 'json');
+    assert.deepEqual([asked.code, (JSON.parse(asked.text) as Report).healthy], [2, false]);
+  });
+
+  it('learns from the logs that the service has not run yet', async () => {
+    const { code, stderr } = await startLogs(workspace.folder).outcome;
+    assert.equal(code, 69, stderr);
+    assert.match(stderr, /the service has not run yet.*sc\.exe start rancher-wins/);
+  });
+
+  it('sees on one screen what the service does, and that its config was rejected', async () => {
+    const words = ['srv', 'app', 'run', '--register', '--config', config];
+    const registered = await workspace.run(...words);
+    assert.equal(registered.code, 0, registered.stderr);
+    const { pid } = await services.start(NAME);
+    const run = await startRun();
+    const { code, text } = await status();
+    assert.equal(code, 0, text);
+    assert.match(text, new RegExp(`^ok +daemon +serves v\\S+ for \\S+ \\(process ${pid}\\)`));
+    assert.match(text, /1 run \(rancher-wins-tool\)/);
+    assert.match(text, /^ok +disk +state folder .* MiB free/m);
+    const asked = await status('-o', 'json');
+    const report = JSON.parse(asked.text) as Report;
+    assert.deepEqual([asked.code, report.healthy], [0, true]);
+    assert.deepEqual(
+      [report.findings[0]?.check, report.findings[1]?.check],
+      ['daemon', 'config in force'],
+    );
+    run.child.kill();
+    await run.outcome;
+    writeFileSync(config, 'nonsense: [');
+    await until(async () => (await status()).code === 1);
+    const rejected = await status();
+    assert.match(
+      rejected.text,
+      /^warning +config in force +the config before .*, which was rejected /m,
+    );
+    workspace.config([tool]);
+    await until(async () => (await status()).code === 0);
+  });
+
+  it('reads the log of the service, and follows it', async () => {
+    const [folder] = serviceLogFolders();
+    assert.ok(folder, 'there is no folder of logs');
+    const programData = folder.replace(LOG, '');
+    const { code, stdout, stderr } = await startLogs(programData).outcome;
+    assert.equal(code, 0, stderr);
+    assert.match(String(stdout), /"msg":"ready"/);
+    const follower = startLogs(programData, '-f', '-n', '1');
+    await follower.printed('\n');
+    const refused = await workspace.client('prc', 'run', '--path', process.execPath).outcome;
+    assert.equal(refused.code, 126, refused.stderr);
+    await follower.printed('"verdict":"refused"');
+    follower.child.kill();
+    await follower.outcome;
+  });
+
+  it('follows runs with bars, and hears how to end one', async () => {
+    const run = await startRun();
+    const top = workspace.client('prc', 'top', '-o', 'table');
+    await top.printed('rancher-wins-tool');
+    assert.match(top.stdout(), /NAME +STATE +CPU +MEM +CPU % +MEMORY/);
+    const stop = (...more: string[]) =>
+      workspace.client('prc', 'stop', 'rancher-wins-tool', '-o', 'json', ...more).outcome;
+    // At the console and over RDP: the main pipe cannot tell such an administrator from one of a container.
+    const refused = await stop('--now');
+    assert.equal(refused.code, 126, refused.stderr);
+    assert.match(
+      refused.stderr,
+      /; stop it without --now, or as an administrator in session 0: over SSH or WinRM/,
+    );
+    const { code, stdout, stderr } = await stop();
+    assert.equal(code, 0, stderr);
+    assert.match(String(stdout), /"reason":"stopped"/i);
+    assert.notEqual((await run.outcome).code, 0);
+    top.child.kill();
+    await top.outcome;
+  });
+
+  it('finds the program of a path without its .exe', async () => {
+    const words = ['prc', 'run', '--path', tool.replace(/\.exe$/, ''), '--', '-p', '6*7'];
+    const { code, stdout, stderr } = await workspace.client(...words).outcome;
+    assert.deepEqual([code, String(stdout).trim()], [0, '42'], stderr);
+  });
+
+  it('learns that the service was stopped, and how it ended', async () => {
+    await services.stop(NAME);
+    const { code, text } = await status();
+    assert.equal(code, 2, text);
+    assert.match(
+      text,
+      /^problem +service +rancher-wins is stopped, .*Windows says how it ended: 0/m,
+    );
+    assert.match(text, /→ start it: sc\.exe start rancher-wins; the log says why it ended: /);
+  });
+
+  it('is told of a daemon that is frozen, within seconds', async () => {
+    const words = ['--inspect=127.0.0.1:0', WINS, 'srv', 'app', 'run', '--config', config];
+    const frozen = startProgram(process.execPath, words, process.env);
+    await frozen.said('"msg":"ready"');
+    const [url = ''] = /ws:\/\/\S+/.exec(frozen.stderr()) ?? [];
+    const inspector = new WebSocket(url);
+    await once(inspector, 'open');
+    const expression = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)';
+    inspector.send(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } }));
+    const { code, text } = await status();
+    assert.equal(code, 2, text);
+    assert.match(text, /^problem +daemon +does not serve: .*no answer in 5 s/);
+    assert.match(text, /→ look at the daemon's log, then restart it/);
+    frozen.child.kill('SIGKILL');
+    inspector.close();
+    await frozen.outcome;
+  });
+});
+
+describe('a listed file that CreateProcess does not start', () => {
+  const workspace = new WindowsWorkspace();
+  after(() => workspace.remove());
+
+  for (const ending of ['ps1', 'JS', 'msi', 'lnk', 'dll'])
+    it(`is refused by the check of the config: .${ending}`, async () => {
+      const config = workspace.config([workspace.path(`tool.${ending}`)]);
+      const { code, stderr } = await workspace.run('srv', 'config', 'check', '--config', config);
+      assert.equal(code, 78, stderr);
+      assert.match(stderr, /a script or a document, which Windows does not start/);
+    });
+});
