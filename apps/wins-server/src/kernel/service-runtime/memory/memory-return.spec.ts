@@ -42,6 +42,14 @@ describe('memory is given back', () => {
     expect(collect).not.toHaveBeenCalled();
   });
 
+  it('by the C library once soon after the start, whatever V8 does', () => {
+    jest.useFakeTimers();
+    const [collect, trim] = [jest.fn(), jest.fn()];
+    using _memory = returnMemory({ collect, trim });
+    jest.advanceTimersByTime(5_000);
+    expect([trim.mock.calls.length, collect.mock.calls.length]).toEqual([1, 0]);
+  });
+
   it('when the daemon has grown and become quiet, and what was freed is trimmed at the next look', () => {
     const looks = [
       [1, 90, BUSY],
