@@ -63,15 +63,18 @@ export type {
   HostProcess,
   Leftover,
   LeftoverSearch,
+  LimitMeans,
   ProcessHost,
   ProcessTree,
   RememberedProcess,
+  TreeLimits,
   TreeUsage,
 } from './host/process-host.js';
 export { isUsageError, UsageError } from './usage-error.js';
 export { networkIdentity } from './network-identity.js';
 export { onSystemDrive } from './on-system-drive.js';
 export { formatDuration, parseDuration, type DurationLimits } from './parse-duration.js';
+export { parseSize } from './parse-size.js';
 export { resolvePipePath, type PipePath, type ResolvePipePathOptions } from './pipe-path.js';
 export { runtimeDirectory } from './runtime-directory.js';
 export {

@@ -74,6 +74,18 @@ export interface AllowedPath {
   readonly mayBreakAway?: boolean;
   /** What the program gets as its own name: the path of the verified copy, or `path`. Absent means `copy`. */
   readonly argv0?: 'copy' | 'listed';
+  /** Limits of a run whose client asks for none; absent means `maxLimits`. */
+  readonly limits?: RunLimits;
+  /** The most that a client may ask for; absent means `limits`. */
+  readonly maxLimits?: RunLimits;
+}
+
+/** Bounds of a run and of all that it starts; an absent one does not bind. */
+export interface RunLimits {
+  readonly memoryBytes?: number;
+  /** Processors' worth of time. */
+  readonly cpus?: number;
+  readonly pids?: number;
 }
 
 /** No arguments, any, or exactly one of these lists. */

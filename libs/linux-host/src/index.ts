@@ -11,4 +11,8 @@ export { canTellLinuxClients, linuxClients } from './clients/linux-clients.js';
 export { freeMemoryTrimmer } from './c-library.js';
 export { LinuxError, type LinuxErrorCode } from './linux-error.js';
 export { linuxHostSystem } from './network/linux-host-system.js';
-export { posixProcessHost, type PosixProcessHost } from './processes/posix-process-host.js';
+export {
+  posixProcessHost,
+  type PosixProcessHost,
+  type PosixProcessHostOptions,
+} from './processes/posix-process-host.js';

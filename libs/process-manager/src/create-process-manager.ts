@@ -1,4 +1,4 @@
-import type { HostProcess } from '@wins/base';
+import { quoteText, type HostProcess } from '@wins/base';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 
@@ -29,6 +29,7 @@ import { ExposedPorts } from './supervision/exposed-ports.js';
 import type {
   PortsOutcome,
   ManagedProcess,
+  RunLimits,
   ProcessOwner,
   RecoveredProcess,
 } from './supervision/managed-process.js';
@@ -60,6 +61,7 @@ interface Start {
   isYielded?: boolean;
   run?: SupervisedRun;
   ports?: PortsOutcome | undefined;
+  limits?: RunLimits | undefined;
 }
 
 /**
@@ -203,9 +205,10 @@ class RunManager implements ProcessManager {
       admission = this.#admit(request);
       plan = this.#plan(request, admission);
       copy = await this.#stage(plan, start);
+      const limits = (start.limits = this.#limits(plan));
       const ports = (start.ports = this.#ports.decide(request.exposes ?? []));
       const { sha256 } = copy;
-      await onDecision(startDecision(request, mark, { admission, plan, sha256, ports }));
+      await onDecision(startDecision(request, mark, { admission, plan, sha256, ports, limits }));
       return { plan, copy };
     } catch (error) {
       copy?.close();
@@ -213,6 +216,15 @@ class RunManager implements ProcessManager {
       await onDecision(startDecision(request, mark, { admission, plan, refusal }));
       throw refusal;
     }
+  }
+
+  /** A limit that cannot be enforced refuses the run. */
+  #limits({ limits, path }: StartPlan): RunLimits | undefined {
+    if (limits === undefined) return undefined;
+    const { host } = this.#options;
+    if (host.limitMeans !== undefined) return { ...limits, means: host.limitMeans(limits) };
+    const message = `cannot run ${quoteText(path)} with limits: this host enforces none`;
+    throw new ProcessError('limitsUnavailable', message, { path });
   }
 
   #takePlace(start: Start): void {
@@ -279,7 +291,7 @@ class RunManager implements ProcessManager {
     const { owner, exposes = [] } = start.request;
     const { name, path, entry, stagedPath } = plan;
     const signals = [owner.disconnected, ...(signal === undefined ? [] : [signal])];
-    const { ports } = start;
+    const { ports, limits } = start;
     // A program that nobody could find again after a crash is not begun.
     this.#records.reserve({ mark, name, path, daemon: host.daemon });
     await this.#ports.open({ mark, path, entry }, { ports: exposes, outcome: ports }, signals);
@@ -294,7 +306,7 @@ class RunManager implements ProcessManager {
     }
     const run = new SupervisedRun({
       ...this.#options,
-      run: { name, runId, mark, path, entry, stagedPath, sha256, owner, exposes, ports },
+      run: { name, runId, mark, path, entry, stagedPath, sha256, owner, exposes, ports, limits },
       hostProcess,
       onEnded: (ended, end) => {
         release(start);
@@ -315,7 +327,7 @@ class RunManager implements ProcessManager {
 
   async #spawn(plan: StartPlan, mark: string): Promise<HostProcess> {
     const { host, onEvent } = this.#options;
-    const { path, entry, stagedPath, rule, args, env, directory } = plan;
+    const { path, entry, stagedPath, rule, args, env, directory, limits } = plan;
     try {
       return await host.start({
         mark,
@@ -326,6 +338,7 @@ class RunManager implements ProcessManager {
         env,
         directory,
         mayBreakAway: rule.mayBreakAway ?? false,
+        ...(limits && { limits }),
       });
     } catch (error) {
       onEvent({ type: 'startFailed', mark, path, entry, error });

@@ -44,12 +44,14 @@ export type ProcessRule =
   | ('A1 nothing is allowed' | 'A15 not listed' | 'A16 checksum differs' | 'A16 copy changed')
   | ('A17 digest not pinned' | 'A18 directory not listed' | 'A21 guarded variable')
   | ('A35 run of another connection' | 'A40 arguments not allowed' | 'A40 variable not granted')
+  | 'A118 limits not allowed'
   | ('A50 request too large' | 'A55 processes of one client' | 'A60 caller not allowed');
 
 /** Every way in which this library refuses or fails; the list is closed. */
 export type ProcessErrorCode =
   | ('invalidPath' | 'pathNotAllowed' | 'pathNotTrusted' | 'callerNotAllowed')
   | ('argumentsNotAllowed' | 'envNotAllowed' | 'directoryNotAllowed' | 'directoryNotFound')
+  | ('limitsNotAllowed' | 'limitsUnavailable')
   | ('invalidArgument' | 'checksumMismatch' | 'digestNotPinned' | 'stagingFailed')
   | ('alreadyRunning' | 'tooManyProcesses' | 'portsNotOpened' | 'notExecutable' | 'spawnFailed')
   | ('notFound' | 'notOwner' | 'leaseHeld' | 'aborted' | 'shuttingDown')

@@ -33,7 +33,7 @@ export interface ProcessManager extends AsyncDisposable {
    *
    * @throws ProcessError `invalidPath`, `pathNotAllowed`, `pathNotTrusted`, `notExecutable`, `invalidArgument`,
    * `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`, `directoryNotFound`, `auditUnavailable`, `notFound`, `checksumMismatch`, `digestNotPinned`,
-   * `alreadyRunning`, `tooManyProcesses`, `stagingFailed`, `portsNotOpened`, `spawnFailed`,
+   * `alreadyRunning`, `tooManyProcesses`, `limitsNotAllowed`, `limitsUnavailable`, `stagingFailed`, `portsNotOpened`, `spawnFailed`,
    * `stateUnavailable`, `aborted`, `shuttingDown`, `unknown`.
    */
   start(request: StartRequest, options?: StartOptions): Promise<ManagedProcess>;

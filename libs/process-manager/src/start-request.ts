@@ -1,5 +1,5 @@
 import { ProcessError } from './process-error.js';
-import { type ExposedPort, quoteText } from '@wins/base';
+import { type ExposedPort, quoteText, type TreeLimits } from '@wins/base';
 import path from 'node:path';
 import { admitProgram, type Admission, type AdmissionContext } from './judge-start.js';
 import { allowsArguments } from './policy/argument-rules.js';
@@ -12,6 +12,7 @@ import {
   processName,
   stagedPathOf,
 } from './policy/parsed-path.js';
+import { grantedLimits } from './policy/run-limits.js';
 import { expectedDigest, type ExpectedDigest } from './staging/staged-binary.js';
 import type { ProcessOwner } from './supervision/managed-process.js';
 
@@ -74,6 +75,8 @@ export interface StartRequest {
   readonly directory?: string;
   /** At most 256. */
   readonly exposes?: readonly ExposedPort[];
+  /** Bounds of the run, up to the entry's `maxLimits`. Default: those of the entry. */
+  readonly limits?: TreeLimits;
   readonly owner: ProcessOwner;
 }
 
@@ -88,6 +91,8 @@ export interface StartPlan {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly directory: string;
+  /** Undefined without any. */
+  readonly limits: TreeLimits | undefined;
   /** The directory is not the program's own, whose place is judged with the program. */
   readonly isElsewhere: boolean;
 }
@@ -106,7 +111,7 @@ export function admitStart(request: StartRequest, context: AdmissionContext): Ad
  * Judges a request from data alone; no file is touched, so a refusal says nothing about the host.
  *
  * @param base - What every run gets; of a variable that is in several layers the last counts.
- * @throws ProcessError `invalidArgument`, `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`.
+ * @throws ProcessError `invalidArgument`, `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`, `limitsNotAllowed`.
  */
 export function planStart(
   request: StartRequest,
@@ -131,6 +136,7 @@ export function planStart(
     stagedPath: stagedPathOf(executable),
     digest: expectedDigest(request.sha1, request.sha256),
     args: request.args,
+    limits: grantedLimits(request.limits ?? {}, rule),
     env: childEnvironment({
       ...{ base, envs: request.envs, dialect },
       allowed: rule.envs ?? [],

@@ -35,6 +35,7 @@ export {
   ProcessWaitRequest,
   ProcessWaitResponse,
   RunExposeProtocol,
+  type RunLimits,
   type ProcessServiceServer,
 } from './gen/process.js';
 export {

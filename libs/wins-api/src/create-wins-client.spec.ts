@@ -80,6 +80,7 @@ describe('createWinsClient', () => {
     const application: ApplicationServiceServer = { info: (call, done) => info(call, done) };
     const processes: ProcessServiceServer = {
       start: (call, done) => start(call, done),
+      startExactly: (call, done) => start(call, done),
       wait: (call) => wait(call),
       keepAlive: (call, done) => {
         call.on('data', (request: ProcessKeepAliveRequest) => {

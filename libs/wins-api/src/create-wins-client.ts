@@ -20,7 +20,7 @@ import type { ListedRun, WinsClient, WinsClientOptions } from './wins-client.js'
  */
 export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
   const calls = new DaemonCalls(options);
-  const { start, wait, keepAlive, list, stop } = processServiceDefinition;
+  const { start, startExactly, wait, keepAlive, list, stop } = processServiceDefinition;
 
   /** Makes a call, and takes one part of its answer; an answer without it is an error. */
   async function ask<Request, Answer, Part>(
@@ -42,8 +42,10 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
     run: (runOptions) => startRun(client, runOptions),
     startProcess: async (request, { onWarning, ...callOptions } = {}) => {
       const whole = ProcessStartRequest.fromPartial(request);
+      const isNew = whole.Limits !== undefined;
       const { name, warnings } = await ask(
-        start,
+        // An earlier daemon knows the one, and would leave the rest out; it does not know the other.
+        isNew ? startExactly : start,
         whole,
         ({ Data, Warnings }) => Data && { name: Data, warnings: Warnings },
         callOptions,

@@ -10,6 +10,14 @@ export interface RunOptions {
   readonly envs?: Readonly<Record<string, string>>;
   /** Its working directory on the host. Default: the folder of the program. */
   readonly directory?: string;
+  /** Bounds of the run and all that it starts; a daemon that knows no limits refuses the run. Default: those of its config. */
+  readonly limits?: {
+    readonly memoryBytes?: number;
+    /** Processors' worth of time, to a thousandth. */
+    readonly cpus?: number;
+    /** Processes at once; on Linux threads count, too. */
+    readonly pids?: number;
+  };
   /** Gets each warning of the daemon about a start that succeeded: foreign text. */
   readonly onWarning?: (text: string) => void;
   /** Aborting it stops the program; `exit` then rejects with `aborted` once it is gone, or after 30 s. */
@@ -19,6 +27,7 @@ export interface RunOptions {
 /** Why a run ended; `unknown` from a Go daemon, or one of a later release. */
 export type RunEndReason =
   | 'exited'
+  | 'outOfMemory'
   | 'stopped'
   | 'leaseEnded'
   | 'leaseNeverHeld'

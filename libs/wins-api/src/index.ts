@@ -50,6 +50,7 @@ export {
   type ProcessStartRequest,
   type ProcessSummary,
   type ProcessWaitResponse,
+  type RunLimits,
 } from './gen/process.js';
 export type {
   ConfigDescribeResponse,

@@ -22,13 +22,14 @@ type Calls = Pick<
  * @throws WinsClientError `notFound` without such a program here; `aborted`; all that the daemon refuses.
  */
 export async function startRun(client: Calls, options: RunOptions): Promise<HostRun> {
-  const { args = [], envs = {}, directory, onWarning, signal } = options;
+  const { args = [], envs = {}, directory, limits, onWarning, signal } = options;
   const program = path.resolve(options.path);
   const request = {
     Path: program,
     Args: [...args],
     Envs: Object.entries(envs).map(variable),
     Dir: directory === undefined ? path.dirname(program) : path.resolve(directory),
+    ...(limits && { Limits: limitsMessage(limits) }),
     ...(await digestsOf(program)),
   };
   const name = await client.startProcess(request, {
@@ -37,6 +38,11 @@ export async function startRun(client: Calls, options: RunOptions): Promise<Host
   });
   const lease = client.keepAlive(name);
   return followed(client, { name, lease, pid: await pidOf(client, name), signal });
+}
+
+function limitsMessage({ memoryBytes = 0, cpus = 0, pids = 0 }: NonNullable<RunOptions['limits']>) {
+  const CpuMillis = Math.round(cpus * 1000);
+  return { MemoryBytes: BigInt(memoryBytes), CpuMillis, Pids: pids, Means: '' };
 }
 
 function followed(
@@ -162,6 +168,7 @@ async function digestsOf(program: string) {
 
 const REASONS: Readonly<Record<RunEndReason, true>> = {
   exited: true,
+  outOfMemory: true,
   stopped: true,
   leaseEnded: true,
   leaseNeverHeld: true,

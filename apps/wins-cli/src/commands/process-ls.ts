@@ -1,6 +1,7 @@
-import { type ProcessSummary, RunExposeProtocol } from '@wins/wins-api';
+import { type ProcessSummary, type RunLimits, RunExposeProtocol } from '@wins/wins-api';
 import { EXIT, type Answer, type CommandSurroundings } from '@wins/base';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+import { formatBytes } from './format-bytes.js';
 import { watchAnswer } from './watch-answer.js';
 
 export interface ListOptions extends DaemonOptions {
@@ -32,6 +33,7 @@ function answerOf(processes: readonly ProcessSummary[]): Answer {
     process.State,
     new Date(Number(process.StartedAtMs)).toISOString(),
     exposesOf(process).join(' '),
+    limitsText(process.Limits),
     process.Path,
   ]);
   return {
@@ -43,10 +45,33 @@ function answerOf(processes: readonly ProcessSummary[]): Answer {
       StartedAt: new Date(Number(process.StartedAtMs)).toISOString(),
       Exposes: exposesOf(process),
       DigestSHA256: process.DigestSHA256,
+      ...limitFigures(process.Limits),
     })),
-    table: { headings: ['NAME', 'PID', 'STATE', 'STARTED', 'EXPOSES', 'PATH'], rows },
+    table: { headings: ['NAME', 'PID', 'STATE', 'STARTED', 'EXPOSES', 'LIMITS', 'PATH'], rows },
     names: processes.map(({ Name }) => Name?.Value ?? ''),
   };
+}
+
+/** The limits of a run in data; null where there is none. */
+export function limitFigures(limits: RunLimits | undefined) {
+  return {
+    MemoryLimitBytes: Number(limits?.MemoryBytes ?? 0n) || null,
+    CpuLimit: (limits?.CpuMillis ?? 0) / 1000 || null,
+    ProcessLimit: (limits?.Pids ?? 0) || null,
+    LimitedBy: limits?.Means ?? null,
+  };
+}
+
+/** `64.0 MiB, 0.5 cpus, 8 pids by cgroup`; empty without any. */
+function limitsText(limits: RunLimits | undefined): string {
+  if (limits === undefined) return '';
+  const { MemoryLimitBytes, CpuLimit, ProcessLimit } = limitFigures(limits);
+  const each = [
+    ...(MemoryLimitBytes === null ? [] : [formatBytes(MemoryLimitBytes)]),
+    ...(CpuLimit === null ? [] : [`${CpuLimit} cpus`]),
+    ...(ProcessLimit === null ? [] : [`${ProcessLimit} pids`]),
+  ];
+  return `${each.join(', ')} by ${limits.Means}`;
 }
 
 function exposesOf(process: ProcessSummary): string[] {

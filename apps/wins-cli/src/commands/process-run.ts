@@ -5,6 +5,7 @@
 import {
   type ProcessExit,
   type ProcessName,
+  type RunLimits,
   type WinsClient,
   WinsClientError,
 } from '@wins/wins-api';
@@ -27,6 +28,10 @@ export interface RunOptions extends DaemonOptions {
   readonly exposes?: string | undefined;
   readonly envs?: string | undefined;
   readonly dir?: string | undefined;
+  /** Bytes. */
+  readonly memory?: number | undefined;
+  readonly cpus?: number | undefined;
+  readonly pids?: number | undefined;
   /** What follows `--`. */
   readonly rest?: readonly string[] | undefined;
 }
@@ -37,6 +42,7 @@ const GRACE = '10 s';
 const FORCED_WITHIN_MS = 2000;
 /** What a reason does not say by itself. */
 const REMARKS: Readonly<Record<string, string | undefined>> = {
+  outOfMemory: ' (it reached its limit of memory)',
   daemonStopping: ' (the daemon was stopped, restarted or replaced by another release)',
 };
 
@@ -46,6 +52,13 @@ function readList<T>(option: string, text: string | undefined, read: (entries: s
   } catch (cause) {
     throw new UsageError(`--${option}: ${messageOf(cause)}`, { cause });
   }
+}
+
+/** Absent when none is asked for: then any daemon will do. */
+function limitsOf({ memory = 0, cpus = 0, pids = 0 }: RunOptions): { Limits?: RunLimits } {
+  if (memory === 0 && cpus === 0 && pids === 0) return {};
+  const CpuMillis = Math.round(cpus * 1000);
+  return { Limits: { MemoryBytes: BigInt(memory), CpuMillis, Pids: pids, Means: '' } };
 }
 
 /** On Windows a path without an ending also names its .exe file, as with the original. */
@@ -71,6 +84,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
     Exposes: readList('exposes', options.exposes, parseExposes),
     Envs: readList('envs', options.envs, (entries) => entries),
     // As with the Go client, an empty folder is none.
+    ...limitsOf(options),
     Dir: options.dir ? path.resolve(options.dir) : path.dirname(program),
   };
   const { sha1, sha256 } = await digestProgram(program);

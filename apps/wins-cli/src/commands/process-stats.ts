@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { cpuPercentOf, runKey } from './run-cpu.js';
 import { formatBytes } from './format-bytes.js';
+import { limitFigures } from './process-ls.js';
 import { watchAnswer } from './watch-answer.js';
 
 /** The options of `wins cli prc stats`. */
@@ -63,7 +64,12 @@ const HEADINGS = ['NAME', 'STATE', 'CPU %', 'MEMORY', 'PROCESSES', 'STDOUT', 'ST
 const UNKNOWN = '-';
 const BAR_CELLS = 10;
 
-/** Of processor time a full bar is one processor, of memory the largest run. */
+/** `12.0 MiB / 64.0 MiB`, or without a limit the figure alone. */
+function within(figure: string | undefined, limit: string | number | null): string {
+  return limit === null ? (figure ?? UNKNOWN) : `${figure ?? UNKNOWN} / ${limit}`;
+}
+
+/** Without a limit of the run, of processor time a full bar is one processor, of memory the largest run. */
 function bar(share: number): string {
   const full = Math.round(Math.min(1, share) * BAR_CELLS);
   return '█'.repeat(full).padEnd(BAR_CELLS, '·');
@@ -84,15 +90,24 @@ function answerOf(before: RunStatsResponse, latest: RunStatsResponse, bars: bool
     StdOutBytes: Number(run.StdOutBytes),
     StdErrBytes: Number(run.StdErrBytes),
     OutputPauses: Number(run.OutputPauses),
+    ...limitFigures(run.Limits),
   }));
   const mostBytes = Math.max(1, ...runs.map(({ MemoryBytes }) => MemoryBytes ?? 0));
   const rows = runs.map((run) => [
     run.Name,
     run.State,
-    ...(bars ? [bar((run.CpuPercent ?? 0) / 100), bar((run.MemoryBytes ?? 0) / mostBytes)] : []),
-    run.CpuPercent?.toFixed(1) ?? UNKNOWN,
-    run.MemoryBytes === null ? UNKNOWN : formatBytes(run.MemoryBytes),
-    run.Processes === null ? UNKNOWN : String(run.Processes),
+    ...(bars
+      ? [
+          bar((run.CpuPercent ?? 0) / ((run.CpuLimit ?? 1) * 100)),
+          bar((run.MemoryBytes ?? 0) / (run.MemoryLimitBytes ?? mostBytes)),
+        ]
+      : []),
+    within(run.CpuPercent?.toFixed(1), run.CpuLimit && String(run.CpuLimit * 100)),
+    within(
+      run.MemoryBytes === null ? undefined : formatBytes(run.MemoryBytes),
+      run.MemoryLimitBytes && formatBytes(run.MemoryLimitBytes),
+    ),
+    within(run.Processes?.toString(), run.ProcessLimit && String(run.ProcessLimit)),
     formatBytes(run.StdOutBytes),
     formatBytes(run.StdErrBytes),
     String(run.OutputPauses),

@@ -175,6 +175,13 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ),
   'white_list.processPaths[].mayBreakAway': flag,
   'white_list.processPaths[].argv0': fc.constantFrom('copy', 'listed', 'x'),
+  ...Object.fromEntries(
+    ['limits', 'maxLimits'].flatMap((key) => [
+      [`white_list.processPaths[].${key}.memoryBytes`, fc.constantFrom(1, 2 ** 20, 2 ** 40, -1)],
+      [`white_list.processPaths[].${key}.cpus`, fc.constantFrom(0, 0.01, 1, 5000, 'x')],
+      [`white_list.processPaths[].${key}.pids`, number(1000)],
+    ]),
+  ),
   'white_list.proxyPorts': listOf(number(65535)),
   'tunnel.maxSessions': number(1024),
   'tunnel.maxStreams': number(16_384),
@@ -233,12 +240,15 @@ const content = fc
     const root: Record<string, unknown> = {};
     for (const [key, value] of Object.entries({ ...Object.fromEntries(needed), ...chosen })) {
       const [inEntry] = /(?<=\[\]\.).*/.exec(key) ?? [];
-      const section = sectionOf(key).replace('[]', '');
+      const section = sectionOf(key).replace(/\[\].*/, '');
       const name = inEntry ?? key.slice(section.length + 1);
       const [first = '', second] = section.split('.');
       if (inEntry !== undefined) {
         const lists = (root[first] ??= {}) as Record<string, [Record<string, unknown>]>;
-        (lists[second ?? ''] ??= [{}])[0][name] = value;
+        const [entry] = (lists[second ?? ''] ??= [{}]);
+        const [part = '', below] = name.split('.');
+        if (below === undefined) entry[name] = value;
+        else ((entry[part] ??= {}) as Record<string, unknown>)[below] = value;
       } else if (section === '') root[key] = value;
       else ((root[first] ??= {}) as Record<string, unknown>)[name] = value;
     }
@@ -246,7 +256,7 @@ const content = fc
   });
 
 function sectionOf(key: string): string {
-  return key.includes('.') ? key.slice(0, key.lastIndexOf('.')) : '';
+  return key.includes('.') ? key.slice(0, key.lastIndexOf('.')).replace(/(?<=\[\])\..*/, '') : '';
 }
 
 /** Starts a daemon as `srv app run` does, and stops it. */

@@ -1,4 +1,11 @@
-import { messageOf, parseDuration, quoteText, UsageError, type DurationLimits } from '@wins/base';
+import {
+  messageOf,
+  parseDuration,
+  parseSize,
+  quoteText,
+  UsageError,
+  type DurationLimits,
+} from '@wins/base';
 
 /** What a shell offers for a value. */
 export type Completed = 'files' | 'folders' | 'runs' | 'adapters' | 'nothing';
@@ -145,6 +152,29 @@ export function numberOption(name: string, describe: string): Option<number | un
   const read = (text: string): number => {
     if (/^\d{1,10}$/.test(text) && Number(text) < 2 ** 32) return Number(text);
     throw new UsageError(`--${name}: found ${quoteText(text)}; wanted a number`);
+  };
+  return { kind: 'text', placeholder: 'NUMBER', describe, read, completes: 'nothing' };
+}
+
+/** A number of bytes; undefined when it is not there. */
+export function sizeOption(name: string, describe: string): Option<number | undefined> {
+  const read = (text: string): number => {
+    try {
+      return parseSize(text);
+    } catch (cause) {
+      throw new UsageError(`--${name}: ${messageOf(cause)}`, { cause });
+    }
+  };
+  return { kind: 'text', placeholder: 'SIZE', describe, read, completes: 'nothing' };
+}
+
+/** A number of processors, to a hundredth; undefined when it is not there. */
+export function processorsOption(name: string, describe: string): Option<number | undefined> {
+  const read = (text: string): number => {
+    if (/^\d{1,4}(?:\.\d{1,2})?$/.test(text) && Number(text) > 0) return Number(text);
+    throw new UsageError(
+      `--${name}: found ${quoteText(text)}; wanted a number of processors, such as 0.5`,
+    );
   };
   return { kind: 'text', placeholder: 'NUMBER', describe, read, completes: 'nothing' };
 }

@@ -1,6 +1,13 @@
 import { EXIT } from '@wins/base';
 import { command, type Group } from '../command-line/command.js';
-import { requiredOption, switchOption, textOption } from '../command-line/option.js';
+import {
+  numberOption,
+  processorsOption,
+  requiredOption,
+  sizeOption,
+  switchOption,
+  textOption,
+} from '../command-line/option.js';
 import { client } from '../load-applications.js';
 import { daemonOptions, dataOutput, PIPE_ENVIRONMENT } from './daemon-options.js';
 
@@ -9,7 +16,8 @@ const run = command({
   summary: 'Run a program on the host and wait for its end',
   details:
     'The command prints the output of the program and ends with its exit code; an interruption stops the program. The daemon runs what ' +
-    'white_list.processPaths of its config lists, if the file at the same path here has the same content.',
+    'white_list.processPaths of its config lists, if the file at the same path here has the same content. A limit that the host cannot enforce, ' +
+    'or that is more than maxLimits of the entry, refuses the run.',
   page: 'getting-started.md',
   environment: PIPE_ENVIRONMENT,
   options: {
@@ -37,6 +45,9 @@ const run = command({
       placeholder: 'FOLDER',
       completes: 'folders',
     }),
+    memory: sizeOption('memory', 'Most memory of the run and all that it starts, such as 512MiB'),
+    cpus: processorsOption('cpus', 'Most processors that it may use, such as 0.5'),
+    pids: numberOption('pids', 'Most processes at once; on Linux threads count, too'),
     ...daemonOptions(),
   },
   rest: 'ARGUMENT…',
@@ -46,6 +57,7 @@ const run = command({
     ['cli prc run --path c:/etc/nginx/nginx.exe', 'run it in its own folder'],
     ['cli prc run --path c:/tools/collect.exe -- --name "a b"', 'pass two arguments'],
     ['cli prc run --path c:/etc/nginx/nginx.exe --exposes TCP:80', 'open a port while it runs'],
+    ['cli prc run --path c:/tools/collect.exe --memory 512MiB --cpus 0.5', 'limit what it uses'],
   ],
   run: (values, { rest }, more) => client().runProcess({ ...values, rest }, more),
 });
@@ -97,7 +109,7 @@ const stats = command({
   summary: 'Show the processor time, memory and output of runs',
   details:
     'Shows the runs of this client, and all runs to an administrator of the host, as measured over one second. CPU % is of one processor: ' +
-    'a run that uses two has 200. A minus sign stands for what the system does not tell. With NAME, watching ends with the run.',
+    'a run that uses two has 200. Behind a stroke stands the limit of the run. A minus sign stands for what the system does not tell. With NAME, watching ends with the run.',
   page: 'observability.md',
   environment: PIPE_ENVIRONMENT,
   positional: {
@@ -122,7 +134,7 @@ const top = command({
   name: 'top',
   summary: 'Follow the processor time and memory of runs, with bars',
   details:
-    'Shows what prc stats -w shows. A full bar of processor time is one processor, a full bar of memory is the run that has most.',
+    'Shows what prc stats -w shows. A full bar is the limit of the run; without one, of processor time one processor, of memory the run that has most.',
   page: 'observability.md',
   environment: PIPE_ENVIRONMENT,
   options: { output: dataOutput, ...daemonOptions() },

@@ -24,6 +24,22 @@ export interface TreeUsage {
   readonly processes: number;
 }
 
+/** Bounds of a whole tree; each that is absent does not bind. */
+export interface TreeLimits {
+  /** Memory of all its processes, in bytes. */
+  readonly memoryBytes?: number;
+  /** Processors' worth of time, such as 0.5. */
+  readonly cpus?: number;
+  /** Processes at once; on Linux threads count, too. */
+  readonly pids?: number;
+}
+
+/**
+ * By which means a tree is kept within its limits. `jobObject`, `cgroup`: the tree as a whole. `rlimit`: each process by itself, so that two
+ * may have twice as much.
+ */
+export type LimitMeans = 'jobObject' | 'cgroup' | 'rlimit';
+
 /** The command to start. All of it was decided and verified before. */
 export interface HostCommand {
   /** Names the run, and gives no right to it: 32 hexadecimal digits. */
@@ -42,6 +58,8 @@ export interface HostCommand {
    * that cannot tell such a process from the others of the tree takes no notice. Default false.
    */
   readonly mayBreakAway?: boolean;
+  /** Bounds of the tree, which hold before the program executes, or it does not start. Default: none. */
+  readonly limits?: TreeLimits;
 }
 
 /** How the leader of a tree ended. */
@@ -49,6 +67,8 @@ export interface HostExit {
   /** 0 to 2^32-1; 128 + the signal's number when a signal ended it. */
   readonly code: number;
   readonly signal?: string;
+  /** True when the system ended it because the tree had no more memory to get; absent otherwise, and where the system does not tell. */
+  readonly outOfMemory?: true;
 }
 
 /** A started process; the caller of `start` owns it. */
@@ -141,10 +161,16 @@ export interface ProcessHost {
    */
   holdFile?(path: string): Promise<FileHold>;
   /**
+   * Says by which means a tree would be kept within limits. Absent where nothing can.
+   *
+   * @throws `limitsUnavailable` when one of the limits cannot be enforced here.
+   */
+  limitMeans?(limits: TreeLimits): LimitMeans;
+  /**
    * Starts a process in a tree of its own. It must resolve without waiting for anything once the
    * process exists, so that nothing can happen before the caller has recorded it.
    *
-   * @throws `spawnFailed`, `invalidArgument` (arguments too long).
+   * @throws `spawnFailed`, `limitsUnavailable`, `invalidArgument` (arguments too long).
    */
   start(command: HostCommand): Promise<HostProcess>;
   /** Finds what earlier daemons left. @throws `unknown` when it cannot look. */

@@ -34,8 +34,10 @@ export function toWinsConfig(
     whiteList: {
       ...whiteList,
       processPaths: whiteList.processPaths.map(
-        ({ sha256 = [], envs = [], args, directories = [], ...entry }) => ({
+        ({ sha256 = [], envs = [], args, directories = [], limits, maxLimits, ...entry }) => ({
           ...withoutEmpty(entry),
+          ...(limits && { limits: withoutEmpty(limits) }),
+          ...(maxLimits && { maxLimits: withoutEmpty(maxLimits) }),
           sha256,
           envs: envs[0] === 'any' ? 'any' : envs,
           // Words are texts by now, and each form is exactly one of the forms: the schema saw to it.

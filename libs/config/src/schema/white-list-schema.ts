@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { someText, flag, list, matching, port, section, shown } from './value-schemas.js';
+import { count, someText, flag, list, matching, port, section, shown } from './value-schemas.js';
 import { about } from './notation.js';
 
 /** The arguments of an entry. Everything in it is checked here as to form; what its paths mean is judged elsewhere. */
@@ -66,6 +66,28 @@ export function whiteListSection() {
   ).prefault({});
 }
 
+/** What a whole run may use. */
+function treeLimits() {
+  const wanted = 'a number of processors from 0.01 to 4096';
+  return section({
+    memoryBytes: about(
+      count('bytes', 2 ** 50, 1024 * 1024),
+      'Memory of the run and all that it starts, in bytes.',
+      { absent: 'no limit' },
+    ).optional(),
+    cpus: about(
+      z.number({ error: wanted }).min(0.01, { error: wanted }).max(4096, { error: wanted }),
+      "Processors' worth of time, such as 0.5. Needs cgroup v2 on Linux.",
+      { absent: 'no limit' },
+    ).optional(),
+    pids: about(
+      count('processes', 4_194_304),
+      'Processes at once; on Linux threads count, too, and it needs cgroup v2.',
+      { absent: 'no limit' },
+    ).optional(),
+  });
+}
+
 function allowedPath() {
   const digest = matching(DIGEST, 'a SHA-256 digest of 64 hexadecimal digits').toLowerCase();
   return about(
@@ -126,6 +148,15 @@ function allowedPath() {
         'What the program gets as its own name: the path of the verified copy, by which process lists show it, or the listed path. By default copy.',
         { absent: 'copy' },
       ).optional(),
+      limits: about(
+        treeLimits(),
+        'Limits of each run whose client asks for none, for the run as a whole.',
+        { absent: 'maxLimits', strictKeys: true },
+      ).optional(),
+      maxLimits: about(treeLimits(), 'The most that a client may ask for.', {
+        absent: 'limits',
+        strictKeys: true,
+      }).optional(),
     }),
     'A program that containers may run: its path alone, or an object.',
     { since: '0.0.1', shorthand: 'path', strictKeys: true },

@@ -19,9 +19,11 @@ import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LinuxError } from '../linux-error.js';
 import { findLeftovers } from './find-leftovers.js';
+import { LinuxLimits, type LimitedCommand } from './limited-command.js';
 import { LinuxProcessTable } from './linux-process-table.js';
 import { PosixSession } from './posix-process.js';
 import { faultOfProgram } from './program-file.js';
+import { RunCgroups } from './run-cgroups.js';
 
 // Another child that was being forked while the file was open for writing holds it open until that child has become its own
 // program, which takes microseconds.
@@ -32,13 +34,19 @@ export interface PosixProcessHost extends ProcessHost {
   readonly dialect: 'posix';
 }
 
+/** Options of {@link posixProcessHost}. */
+export interface PosixProcessHostOptions extends ProcessHostOptions {
+  /** The folder of a cgroup of version 2 that is this daemon's own, for runs with limits. Default: the one that it was started in. */
+  readonly cgroup?: string;
+}
+
 /**
  * The process host of POSIX systems: sessions, process groups and, on Linux, `/proc`. Elsewhere (macOS) it ends process groups
  * only, so that a program that makes a session of its own outlives its run, and finds no leftovers of an earlier daemon.
  *
  * @throws LinuxError `unavailable` on Windows.
  */
-export function posixProcessHost(options: ProcessHostOptions = {}): PosixProcessHost {
+export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixProcessHost {
   const { failure = linuxFailure } = options;
   const ownUid = process.geteuid?.();
   if (ownUid === undefined) {
@@ -46,6 +54,7 @@ export function posixProcessHost(options: ProcessHostOptions = {}): PosixProcess
     throw new LinuxError('unavailable', message);
   }
   const table = existsSync('/proc/self/environ') ? new LinuxProcessTable() : undefined;
+  const limits = new LinuxLimits(new RunCgroups(options.cgroup), failure);
   const tokenOf = (startTicks: number): string => `${startTicks}.${table?.realm ?? 'unknown'}`;
   const daemon = `${process.pid}:${tokenOf(table?.startTicks(process.pid) ?? 0)}`;
 
@@ -82,10 +91,13 @@ export function posixProcessHost(options: ProcessHostOptions = {}): PosixProcess
           throw failure('notExecutable', `cannot run ${quoteText(path)}: ${fault}`, { path });
       },
     }),
+    limitMeans: (wanted) => limits.means(wanted),
     start: async (command) => {
+      const limited = limits.limit(command);
       try {
-        return await whenFree(() => startOnce(command, daemon, table, tokenOf));
+        return await whenFree(() => startOnce(command, { daemon, table, tokenOf, limited }));
       } catch (cause) {
+        limited?.cgroup?.remove();
         const message = `cannot start ${quoteText(command.file)}: ${errnoOf(cause) ?? String(cause)}`;
         throw failure(startCode(cause), message, { cause, path: command.file });
       }
@@ -125,15 +137,21 @@ async function whenFree<T>(act: () => Promise<T>): Promise<T> {
   return act();
 }
 
+interface Starter {
+  readonly daemon: string;
+  readonly table: LinuxProcessTable | undefined;
+  readonly tokenOf: (startTicks: number) => string;
+  readonly limited: LimitedCommand | undefined;
+}
+
 async function startOnce(
   command: HostCommand,
-  daemon: string,
-  table: LinuxProcessTable | undefined,
-  tokenOf: (startTicks: number) => string,
+  { daemon, table, tokenOf, limited }: Starter,
 ): Promise<HostProcess> {
   const { mark, lineage } = command;
-  const child = spawn(command.file, [...command.args], {
-    argv0: command.argv0,
+  const { file, argv0, args } = limited?.command ?? command;
+  const child = spawn(file, [...args], {
+    argv0,
     cwd: command.directory,
     // First, so that it is found at once; a shell may reorder it for its own children.
     env: { [RUN_MARKER_VARIABLE]: formatRunMarker({ mark, lineage, daemon }), ...command.env },
@@ -149,5 +167,6 @@ async function startOnce(
   // Until it is collected, which needs another turn of the event loop, the child has an entry.
   const startTicks = table?.startTicks(pid) ?? 0;
   const leader = { mark, pid, startTicks };
-  return new PosixSession({ child, leader, table, startToken: tokenOf(startTicks) });
+  const startToken = tokenOf(startTicks);
+  return new PosixSession({ child, leader, table, startToken, cgroup: limited?.cgroup });
 }

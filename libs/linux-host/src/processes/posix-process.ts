@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 
 import type { LinuxProcessEntry } from './linux-process-entry.js';
 import type { LinuxProcessTable } from './linux-process-table.js';
+import type { RunCgroup } from './run-cgroups.js';
 import { TreeCpuTime } from './tree-cpu-time.js';
 import { findTreeMembers, type TreeLeader } from './tree-members.js';
 
@@ -14,6 +15,8 @@ export interface PosixChild {
   readonly startToken: string;
   /** Undefined where there is no `/proc`: then only the process group is known. */
   readonly table: LinuxProcessTable | undefined;
+  /** Its own, when it has limits that the kernel enforces by one. */
+  readonly cgroup: RunCgroup | undefined;
 }
 
 /**
@@ -31,6 +34,7 @@ export class PosixSession implements HostProcess {
   readonly exited: Promise<HostExit>;
   readonly #leader: TreeLeader;
   readonly #table: LinuxProcessTable | undefined;
+  readonly #cgroup: RunCgroup | undefined;
   readonly #cpuTime = new TreeCpuTime();
   #collected = false;
   #gone = false;
@@ -42,10 +46,12 @@ export class PosixSession implements HostProcess {
     this.stderr = options.child.stderr;
     this.#leader = options.leader;
     this.#table = options.table;
+    this.#cgroup = options.cgroup;
     this.exited = new Promise((resolve) => {
       options.child.once('exit', (code, signal) => {
         this.#collected = true;
-        resolve(exitOf(code, signal));
+        const outOfMemory = this.#cgroup?.hasRunOutOfMemory() === true;
+        resolve({ ...exitOf(code, signal), ...(outOfMemory && { outOfMemory }) });
       });
     });
   }
@@ -53,7 +59,8 @@ export class PosixSession implements HostProcess {
   async isGone(): Promise<boolean> {
     if (!this.#collected) return false;
     if (this.#table === undefined) return !groupExists(this.pid);
-    this.#gone = (await this.#members())?.length === 0;
+    const isLeft = this.#cgroup?.isEmpty() === false;
+    this.#gone = !isLeft && (await this.#members())?.length === 0;
     return this.#gone;
   }
 
@@ -78,6 +85,7 @@ export class PosixSession implements HostProcess {
   }
 
   async terminate(mode: 'graceful' | 'force'): Promise<void> {
+    if (mode === 'force') this.#cgroup?.kill();
     const byGroup = !this.#collected || this.#table === undefined;
     if (byGroup) sendSignal(-this.pid, mode);
     for (const member of (await this.#members()) ?? []) {
@@ -89,6 +97,7 @@ export class PosixSession implements HostProcess {
   close(): void {
     this.stdout.destroy();
     this.stderr.destroy();
+    this.#cgroup?.remove();
   }
 
   async #members(): Promise<LinuxProcessEntry[] | undefined> {

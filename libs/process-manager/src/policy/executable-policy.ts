@@ -1,7 +1,8 @@
-import { quoteText, foldAscii } from '@wins/base';
+import { quoteText, foldAscii, type TreeLimits } from '@wins/base';
 import type { ProcessRule } from '../process-error.js';
 import { faultOfArgumentRules, type ArgumentRules } from './argument-rules.js';
 import { faultOfAllowedVariables, type AllowedVariables } from './child-environment.js';
+import { faultOfLimits } from './run-limits.js';
 import {
   parsePath,
   type ParsedPath,
@@ -43,6 +44,10 @@ export interface AllowedExecutable {
    * lines finds the run, or `listed`, which is `path`, for a program that behaves by its name. Default `copy`.
    */
   readonly argv0?: 'copy' | 'listed';
+  /** Limits of a run whose client asks for none. Default: `maxLimits`. */
+  readonly limits?: TreeLimits;
+  /** The most that a client may ask for. Default: `limits`; a client may limit by itself what the entry does not. */
+  readonly maxLimits?: TreeLimits;
 }
 
 declare const listed: unique symbol;
@@ -214,7 +219,8 @@ function faultOf(entry: AllowedExecutable, dialect: PathDialect): string | undef
   return (
     faultOfAllowedVariables(entry.envs ?? []) ??
     faultOfArgumentRules(entry.args ?? 'any', dialect) ??
-    faultOfCallers(entry.for, dialect)
+    faultOfCallers(entry.for, dialect) ??
+    faultOfLimits(entry)
   );
 }
 

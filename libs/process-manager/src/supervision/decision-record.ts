@@ -3,7 +3,7 @@ import type { EntryName } from '../policy/executable-policy.js';
 import type { ProcessErrorCode, ProcessError, ProcessRule } from '../process-error.js';
 import type { Admission } from '../judge-start.js';
 import type { StartPlan, StartRequest } from '../start-request.js';
-import type { PortsOutcome } from './managed-process.js';
+import type { PortsOutcome, RunLimits } from './managed-process.js';
 
 /**
  * One decision, for the audit log. It holds neither arguments nor the values of variables, which may
@@ -50,6 +50,8 @@ export interface DecisionFacts {
    */
   readonly ports?: 'opened' | 'notNeeded' | 'asTheHostHasThem';
   readonly portsReason?: string;
+  /** Of a start with limits: these, and `by` which means, such as `memoryBytes=67108864 pids=8 by=cgroup`. */
+  readonly limits?: string;
   readonly argumentCount?: number;
   /** The first 64 names, each cut at 128 characters; empty for an entry without `=`. */
   readonly environmentNames?: readonly string[];
@@ -67,10 +69,11 @@ export function startDecision(
     readonly plan?: StartPlan | undefined;
     readonly sha256?: string;
     readonly ports?: PortsOutcome | undefined;
+    readonly limits?: RunLimits | undefined;
     readonly refusal?: ProcessError;
   },
 ): DecisionRecord {
-  const { admission, plan, sha256, ports, refusal } = outcome;
+  const { admission, plan, sha256, ports, limits, refusal } = outcome;
   const { variable } = refusal ?? {};
   return {
     action: 'start',
@@ -87,6 +90,7 @@ export function startDecision(
     ...(exposes.length === 0 ? {} : { exposes: exposes.slice(0, MAX_AUDITED_NAMES).map(portText) }),
     ...(ports === undefined ? {} : { ports: ports.kind }),
     ...(ports?.kind === 'notNeeded' ? { portsReason: ports.why } : {}),
+    ...(limits === undefined ? {} : { limits: limitsText(limits) }),
     argumentCount: args.length,
     environmentNames: envs.slice(0, MAX_AUDITED_NAMES).map(auditedName),
   };
@@ -103,6 +107,10 @@ export function verdictOf(refusal: ProcessError | undefined, allowing?: string) 
 // What has no `=` may be a value that lost its name.
 function auditedName(entry: string): string {
   return entry.slice(0, Math.min(MAX_AUDITED_NAME, Math.max(0, entry.indexOf('='))));
+}
+
+function limitsText({ means, ...limits }: RunLimits): string {
+  return [...Object.entries(limits), ['by', means]].map((fact) => fact.join('=')).join(' ');
 }
 
 function portText({ protocol, port }: ExposedPort): string {

@@ -1,5 +1,5 @@
 import type { OutputFigures, OutputReader, OutputReaderOptions } from '../output/process-output.js';
-import type { ExposedPort, TreeUsage, Leftover } from '@wins/base';
+import type { ExposedPort, TreeUsage, Leftover, LimitMeans, TreeLimits } from '@wins/base';
 import type { EntryName } from '../policy/executable-policy.js';
 
 /** The connection that started a run. */
@@ -65,6 +65,8 @@ export interface ManagedProcess {
   readonly exposes: readonly ExposedPort[];
   /** What became of these; undefined without any. */
   readonly ports: PortsOutcome | undefined;
+  /** Undefined without any. */
+  readonly limits: RunLimits | undefined;
   readonly state: ProcessState;
   /**
    * Resolves when the tree is gone and its output is read to the end; never rejects. A tree that
@@ -106,6 +108,11 @@ export interface RunFigures {
   readonly output: OutputFigures;
 }
 
+/** The limits of a run, and what enforces them. */
+export interface RunLimits extends TreeLimits {
+  readonly means: LimitMeans;
+}
+
 /** What becomes of the ports that a run exposes. */
 export type PortsOutcome =
   /** They are opened before its program starts, or it does not start. */
@@ -142,13 +149,14 @@ export function moveRun(from: ProcessState, to: ProcessState): ProcessState {
 }
 
 /**
- * Why a run ended; the first cause is kept. `exited`: its leader ended by itself. `stopped`: a
+ * Why a run ended; the first cause is kept. `exited`: its leader ended by itself. `outOfMemory`: the
+ * system ended it at its limit of memory, where the system tells that. `stopped`: a
  * client asked. `leaseEnded`, `leaseNeverHeld`, `ownerDisconnected`: the client that started it went
  * away. `yielded`: its client had the most, and another one had none. `daemonStopping`: the manager
  * closed. `hostFailed`: it could not be supervised.
  */
 export type ExitReason =
-  | ('exited' | 'stopped' | 'leaseEnded' | 'leaseNeverHeld')
+  | ('exited' | 'outOfMemory' | 'stopped' | 'leaseEnded' | 'leaseNeverHeld')
   | ('ownerDisconnected' | 'yielded' | 'daemonStopping' | 'hostFailed');
 
 /** How a run ended. */

@@ -17,6 +17,7 @@ import {
   type StopSelection,
   type RunFigures,
   type PortsOutcome,
+  type RunLimits,
 } from './managed-process.js';
 import { KeepAliveLease } from './keep-alive-lease.js';
 import type { CompleteOptions } from '../manager-options.js';
@@ -40,7 +41,7 @@ const VERBS: Readonly<Record<DecisionRecord['action'], string>> = {
 type RunFacts = Pick<
   ManagedProcess,
   | ('name' | 'runId' | 'mark' | 'path' | 'entry' | 'stagedPath')
-  | ('sha256' | 'owner' | 'exposes' | 'ports')
+  | ('sha256' | 'owner' | 'exposes' | 'ports' | 'limits')
 >;
 
 export interface Supervision extends Pick<
@@ -72,6 +73,7 @@ export class SupervisedRun implements ManagedProcess {
   readonly owner: ProcessOwner;
   readonly exposes: readonly ExposedPort[];
   readonly ports: PortsOutcome | undefined;
+  readonly limits: RunLimits | undefined;
   readonly pid: number;
   readonly startedAtMs = Date.now();
   readonly ended: Promise<ProcessExit>;
@@ -100,6 +102,7 @@ export class SupervisedRun implements ManagedProcess {
     this.owner = run.owner;
     this.exposes = run.exposes;
     this.ports = run.ports;
+    this.limits = run.limits;
     this.pid = hostProcess.pid;
     this.#supervision = supervision;
     this.#host = hostProcess;
@@ -121,7 +124,7 @@ export class SupervisedRun implements ManagedProcess {
     );
     void hostProcess.exited.then((exit) => {
       this.#leaderExit = exit;
-      return this.end('exited');
+      return this.end(exit.outOfMemory === true ? 'outOfMemory' : 'exited');
     });
     // One connection may own any number of runs.
     setMaxListeners(0, run.owner.disconnected);
@@ -199,7 +202,8 @@ export class SupervisedRun implements ManagedProcess {
     clearTimeout(this.#holdTimer);
 
     // Most programs leave no process behind; then there is nothing to end.
-    const leftAlone = reason === 'exited' && (await this.#host.isGone());
+    const hasEnded = reason === 'exited' || reason === 'outOfMemory';
+    const leftAlone = hasEnded && (await this.#host.isGone());
     const treeGone =
       leftAlone ||
       (await endProcessTree(

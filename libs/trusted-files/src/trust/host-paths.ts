@@ -5,6 +5,7 @@ import type { Distrust, FileTrust, TrustRule } from './file-trust.js';
 /** Failure codes of a process host, in the terms of its user. */
 export type HostFailureCode =
   | 'invalidArgument'
+  | 'limitsUnavailable'
   | 'notExecutable'
   | 'notFound'
   | 'pathNotTrusted'

@@ -41,7 +41,7 @@ const ONLY_OURS = "that only administrators and the daemon's account can change"
  */
 export function jobObjectProcessHost(
   options: ProcessHostOptions = {},
-): Required<Omit<ProcessHost, 'assertProgram'>> {
+): Required<Omit<ProcessHost, 'assertProgram' | 'limitMeans'>> {
   const { failure = windowsFailure } = options;
   const own = ownIdentity();
   return {

@@ -44,6 +44,19 @@ export interface ProcessStartRequest {
   Dir: string;
   /** Lower-case hexadecimal SHA-256 of the program as the caller sees it; decides when present. Addition. */
   ChecksumSHA256: string;
+  /** Bounds of the run and of all that it starts; those of the whitelist entry when absent. Addition. */
+  Limits?: RunLimits | undefined;
+}
+
+/** Bounds of a run; 0 is none. Addition. */
+export interface RunLimits {
+  MemoryBytes: bigint;
+  /** Thousandths of a processor. */
+  CpuMillis: number;
+  /** Processes at once; threads count, too, on Linux. */
+  Pids: number;
+  /** By which means, in answers: "jobObject", "cgroup", or "rlimit", which binds each process by itself. */
+  Means: string;
 }
 
 export interface ProcessStartResponse {
@@ -106,7 +119,7 @@ export interface ProcessExit {
   Code: number;
   /** The signal that ended the process ("SIGKILL"), or empty. */
   Signal: string;
-  /** Why it ended: "exited", "stopped", "leaseEnded", "leaseNeverHeld", "ownerDisconnected", "yielded", "daemonStopping", "hostFailed". */
+  /** Why it ended: "exited", "outOfMemory", "stopped", "leaseEnded", "leaseNeverHeld", "ownerDisconnected", "yielded", "daemonStopping", "hostFailed". */
   Reason: string;
 }
 
@@ -125,10 +138,12 @@ export interface ProcessSummary {
   Exposes: ProcessExpose[];
   /** Lower-case hexadecimal SHA-256 of the bytes that run. */
   DigestSHA256: string;
+  /** Absent without any. Addition. */
+  Limits?: RunLimits | undefined;
 }
 
 function createBaseProcessStartRequest(): ProcessStartRequest {
-  return { Checksum: "", Path: "", Args: [], Exposes: [], Envs: [], Dir: "", ChecksumSHA256: "" };
+  return { Checksum: "", Path: "", Args: [], Exposes: [], Envs: [], Dir: "", ChecksumSHA256: "", Limits: undefined };
 }
 
 export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
@@ -153,6 +168,9 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
     }
     if (message.ChecksumSHA256 !== "") {
       writer.uint32(58).string(message.ChecksumSHA256);
+    }
+    if (message.Limits !== undefined) {
+      RunLimits.encode(message.Limits, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -226,6 +244,14 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
             message.ChecksumSHA256 = reader.string();
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.Limits = RunLimits.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -250,6 +276,105 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
     message.Envs = object.Envs?.map((e) => e) || [];
     message.Dir = object.Dir ?? "";
     message.ChecksumSHA256 = object.ChecksumSHA256 ?? "";
+    message.Limits = (object.Limits !== undefined && object.Limits !== null)
+      ? RunLimits.fromPartial(object.Limits)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseRunLimits(): RunLimits {
+  return { MemoryBytes: 0n, CpuMillis: 0, Pids: 0, Means: "" };
+}
+
+export const RunLimits: MessageFns<RunLimits> = {
+  encode(message: RunLimits, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.MemoryBytes !== 0n) {
+      if (BigInt.asUintN(64, message.MemoryBytes) !== message.MemoryBytes) {
+        throw new globalThis.Error("value provided for field message.MemoryBytes of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.MemoryBytes);
+    }
+    if (message.CpuMillis !== 0) {
+      writer.uint32(16).uint32(message.CpuMillis);
+    }
+    if (message.Pids !== 0) {
+      writer.uint32(24).uint32(message.Pids);
+    }
+    if (message.Means !== "") {
+      writer.uint32(34).string(message.Means);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunLimits {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunLimits();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.MemoryBytes = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.CpuMillis = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.Pids = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.Means = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RunLimits>): RunLimits {
+    return RunLimits.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RunLimits>): RunLimits {
+    const message = createBaseRunLimits();
+    message.MemoryBytes = (object.MemoryBytes !== undefined && object.MemoryBytes !== null)
+      ? BigInt(object.MemoryBytes)
+      : 0n;
+    message.CpuMillis = object.CpuMillis ?? 0;
+    message.Pids = object.Pids ?? 0;
+    message.Means = object.Means ?? "";
     return message;
   },
 };
@@ -1005,7 +1130,16 @@ export const ProcessSkipped: MessageFns<ProcessSkipped> = {
 };
 
 function createBaseProcessSummary(): ProcessSummary {
-  return { Name: undefined, Path: "", State: "", PID: 0, StartedAtMs: 0n, Exposes: [], DigestSHA256: "" };
+  return {
+    Name: undefined,
+    Path: "",
+    State: "",
+    PID: 0,
+    StartedAtMs: 0n,
+    Exposes: [],
+    DigestSHA256: "",
+    Limits: undefined,
+  };
 }
 
 export const ProcessSummary: MessageFns<ProcessSummary> = {
@@ -1033,6 +1167,9 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
     }
     if (message.DigestSHA256 !== "") {
       writer.uint32(58).string(message.DigestSHA256);
+    }
+    if (message.Limits !== undefined) {
+      RunLimits.encode(message.Limits, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -1106,6 +1243,14 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
             message.DigestSHA256 = reader.string();
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.Limits = RunLimits.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1134,6 +1279,9 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
       : 0n;
     message.Exposes = object.Exposes?.map((e) => ProcessExpose.fromPartial(e)) || [];
     message.DigestSHA256 = object.DigestSHA256 ?? "";
+    message.Limits = (object.Limits !== undefined && object.Limits !== null)
+      ? RunLimits.fromPartial(object.Limits)
+      : undefined;
     return message;
   },
 };
@@ -1143,6 +1291,20 @@ export const ProcessServiceService = {
   /** Start runs an allowed program. The caller owns the process: it must open KeepAlive soon. */
   start: {
     path: "/wins.ProcessService/Start" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ProcessStartRequest): Buffer => Buffer.from(ProcessStartRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ProcessStartRequest => ProcessStartRequest.decode(value),
+    responseSerialize: (value: ProcessStartResponse): Buffer =>
+      Buffer.from(ProcessStartResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ProcessStartResponse => ProcessStartResponse.decode(value),
+  },
+  /**
+   * StartExactly starts as Start does, and refuses a request with a field that this daemon does not know, which Start skips. A client that
+   * asks for what an earlier daemon would leave out, such as limits, calls this. Addition.
+   */
+  startExactly: {
+    path: "/wins.ProcessService/StartExactly" as const,
     requestStream: false as const,
     responseStream: false as const,
     requestSerialize: (value: ProcessStartRequest): Buffer => Buffer.from(ProcessStartRequest.encode(value).finish()),
@@ -1197,6 +1359,11 @@ export const ProcessServiceService = {
 export interface ProcessServiceServer extends UntypedServiceImplementation {
   /** Start runs an allowed program. The caller owns the process: it must open KeepAlive soon. */
   start: handleUnaryCall<ProcessStartRequest, ProcessStartResponse>;
+  /**
+   * StartExactly starts as Start does, and refuses a request with a field that this daemon does not know, which Start skips. A client that
+   * asks for what an earlier daemon would leave out, such as limits, calls this. Addition.
+   */
+  startExactly: handleUnaryCall<ProcessStartRequest, ProcessStartResponse>;
   /** Wait streams the output of a process and ends when the process has ended. */
   wait: handleServerStreamingCall<ProcessWaitRequest, ProcessWaitResponse>;
   /** KeepAlive holds a process: when the stream ends, however that comes about, the process is stopped. */

@@ -8,6 +8,7 @@
 import type { DeepPartial, MessageFns } from "./message-fns.js";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
+import { RunLimits } from "./process.js";
 
 export const protobufPackage = "wins";
 
@@ -48,6 +49,8 @@ export interface RunFigures {
   StdErrBytes: bigint;
   /** How often the run had to wait for a reader of its output. */
   OutputPauses: bigint;
+  /** Absent without any. */
+  Limits?: RunLimits | undefined;
 }
 
 /** What a run and all that it started has used. */
@@ -194,6 +197,7 @@ function createBaseRunFigures(): RunFigures {
     StdOutBytes: 0n,
     StdErrBytes: 0n,
     OutputPauses: 0n,
+    Limits: undefined,
   };
 }
 
@@ -234,6 +238,9 @@ export const RunFigures: MessageFns<RunFigures> = {
         throw new globalThis.Error("value provided for field message.OutputPauses of type uint64 too large");
       }
       writer.uint32(64).uint64(message.OutputPauses);
+    }
+    if (message.Limits !== undefined) {
+      RunLimits.encode(message.Limits, writer.uint32(74).fork()).join();
     }
     return writer;
   },
@@ -315,6 +322,14 @@ export const RunFigures: MessageFns<RunFigures> = {
             message.OutputPauses = reader.uint64() as bigint;
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.Limits = RunLimits.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -350,6 +365,9 @@ export const RunFigures: MessageFns<RunFigures> = {
     message.OutputPauses = (object.OutputPauses !== undefined && object.OutputPauses !== null)
       ? BigInt(object.OutputPauses)
       : 0n;
+    message.Limits = (object.Limits !== undefined && object.Limits !== null)
+      ? RunLimits.fromPartial(object.Limits)
+      : undefined;
     return message;
   },
 };

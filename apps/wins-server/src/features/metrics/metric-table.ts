@@ -64,7 +64,7 @@ export const CODE = [
   ...['UNAUTHENTICATED', 'brokenOff'],
 ] as const;
 const END_REASON = [
-  ...['exited', 'stopped', 'leaseEnded', 'leaseNeverHeld', 'ownerDisconnected', 'yielded'],
+  ...['exited', 'outOfMemory', 'stopped', 'leaseEnded', 'leaseNeverHeld', 'ownerDisconnected', 'yielded'],
   ...['daemonStopping', 'hostFailed'],
 ] as const satisfies readonly ExitReason[];
 

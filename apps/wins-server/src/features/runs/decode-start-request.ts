@@ -26,6 +26,18 @@ export function decodeStartRequest(message: Buffer): ProcessStartRequest {
   }
 }
 
+/**
+ * Decodes a request and refuses what this daemon does not know of it, which would be left out, and with it perhaps a limit.
+ *
+ * @throws Error when the message is malformed, or has something unknown.
+ */
+export function decodeExactly(message: Buffer): ProcessStartRequest {
+  const request = decodeStartRequest(message);
+  const known = ProcessStartRequest.encode(request).finish().length;
+  if (known === message.length) return request;
+  throw new Error('the request has parts that this daemon does not know; upgrade the daemon');
+}
+
 function endOfDecoded(message: Buffer): number {
   const counts = new Map<number, number>();
   const reader = new BinaryReader(message);

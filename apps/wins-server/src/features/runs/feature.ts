@@ -102,6 +102,10 @@ function createManager(
     },
     onEvent: (event) => {
       logProcessEvent(logger, event);
+      if (event.type === 'ended' && event.exit.reason === 'outOfMemory') {
+        const { mark, name, path, exit } = event;
+        audit.note('outOfMemory', { mark, name, path, code: exit.code });
+      }
       events.publish({ type: 'run', event });
     },
   });

@@ -10,6 +10,7 @@ import {
   type ProcessExit as ExitMessage,
   type ProcessName,
   type ProcessSummary,
+  type RunLimits,
   type RunEndReason,
   type RunState,
 } from '@wins/wins-api';
@@ -20,16 +21,21 @@ import {
   type ProcessWaitRequest,
   type ProcessWaitResponse,
 } from '@wins/wins-api/contract';
+import type { TreeLimits } from '@wins/base';
 import type { Connections } from '../../kernel/rpc/connections.js';
 import { goneSignal } from '../../kernel/rpc/administrators-only.js';
 import { respondWith, toRpcError } from '../../kernel/rpc/rpc-errors.js';
-import { decodeStartRequest } from './decode-start-request.js';
+import { decodeExactly, decodeStartRequest } from './decode-start-request.js';
 
 /** The service as it is served: a request decodes only as far as it can be granted. */
 export const servedProcessDefinition: typeof processServiceDefinition = {
   ...processServiceDefinition,
   start: { ...processServiceDefinition.start, requestDeserialize: decodeStartRequest },
+  startExactly: { ...processServiceDefinition.startExactly, requestDeserialize: decodeExactly },
 };
+
+const BY_RLIMIT =
+  'memory is limited by rlimit, for each process by itself: the daemon has no cgroup v2 of its own on this host';
 
 /** Serves wins.ProcessService: decodes, calls the process manager, encodes. */
 export function createProcessService(
@@ -42,35 +48,40 @@ export function createProcessService(
       ...(name !== undefined && name.RunID !== '' && { runId: name.RunID }),
     });
 
+  const start: ProcessServiceServer['start'] = (call, respond) => {
+    const { Path, Args, Envs, Dir, Exposes, Checksum, ChecksumSHA256, Limits } = call.request;
+    const started = manager()
+      .start(
+        {
+          path: Path,
+          args: Args,
+          envs: Envs,
+          exposes: Exposes.map(({ Port, Protocol }) => ({
+            port: Port,
+            protocol: Protocol === RunExposeProtocol.UDP ? 'udp' : 'tcp',
+          })),
+          ...(Dir !== '' && { directory: Dir }),
+          ...(Checksum !== '' && { sha1: Checksum }),
+          ...(ChecksumSHA256 !== '' && { sha256: ChecksumSHA256 }),
+          ...(Limits && { limits: limitsOf(Limits) }),
+          owner: connections.ownerOf(call),
+        },
+        // After the answer it has no effect.
+        { signal: goneSignal(call) },
+      )
+      .then((process) => {
+        const { ports, limits } = process;
+        const Warnings: string[] = [];
+        if (ports?.kind === 'notNeeded') Warnings.push(`no port was opened, because ${ports.why}`);
+        if (limits?.means === 'rlimit') Warnings.push(BY_RLIMIT);
+        return { Data: nameOf(process), Warnings };
+      });
+    respondWith(respond, started);
+  };
+
   return {
-    start: (call, respond) => {
-      const { Path, Args, Envs, Dir, Exposes, Checksum, ChecksumSHA256 } = call.request;
-      const started = manager()
-        .start(
-          {
-            path: Path,
-            args: Args,
-            envs: Envs,
-            exposes: Exposes.map(({ Port, Protocol }) => ({
-              port: Port,
-              protocol: Protocol === RunExposeProtocol.UDP ? 'udp' : 'tcp',
-            })),
-            ...(Dir !== '' && { directory: Dir }),
-            ...(Checksum !== '' && { sha1: Checksum }),
-            ...(ChecksumSHA256 !== '' && { sha256: ChecksumSHA256 }),
-            owner: connections.ownerOf(call),
-          },
-          // After the answer it has no effect.
-          { signal: goneSignal(call) },
-        )
-        .then((process) => {
-          const { ports } = process;
-          const why = ports?.kind === 'notNeeded' ? ports.why : undefined;
-          const Warnings = why === undefined ? [] : [`no port was opened, because ${why}`];
-          return { Data: nameOf(process), Warnings };
-        });
-      respondWith(respond, started);
-    },
+    start,
+    startExactly: start,
 
     wait: (call) => {
       try {
@@ -130,6 +141,25 @@ export function createProcessService(
       respondWith(respond, stop());
     },
   };
+}
+
+/** No limit of a field is 0. */
+function limitsOf({ MemoryBytes, CpuMillis, Pids }: RunLimits): TreeLimits {
+  return {
+    ...(MemoryBytes !== 0n && { memoryBytes: Number(MemoryBytes) }),
+    ...(CpuMillis !== 0 && { cpus: CpuMillis / 1000 }),
+    ...(Pids !== 0 && { pids: Pids }),
+  };
+}
+
+/** The limits of a run as answers tell them. */
+export function limitsMessage({ limits }: Pick<ManagedProcess, 'limits'>): {
+  Limits?: RunLimits;
+} {
+  if (limits === undefined) return {};
+  const { memoryBytes = 0, cpus = 0, pids = 0, means } = limits;
+  const CpuMillis = Math.round(cpus * 1000);
+  return { Limits: { MemoryBytes: BigInt(memoryBytes), CpuMillis, Pids: pids, Means: means } };
 }
 
 /** Streams output as fast as the client takes it, then the exit; a busy client gets large chunks. */
@@ -195,6 +225,7 @@ function summaryOf(process: ManagedProcess, askedBy: string): ProcessSummary {
     State: process.state.kind satisfies RunState,
     PID: process.pid,
     StartedAtMs: BigInt(process.startedAtMs),
+    ...limitsMessage(process),
     Exposes: process.exposes.map(({ port, protocol }) => ({
       Port: port,
       Protocol: protocol === 'udp' ? RunExposeProtocol.UDP : RunExposeProtocol.TCP,

@@ -8,6 +8,7 @@ import { quoteText, type TreeUsage } from '@wins/base';
 import type { RunFigures, RunStatsServer, RunUsage } from '@wins/wins-api/contract';
 import type { Caller, Connections } from '../../kernel/rpc/connections.js';
 import { respondWith } from '../../kernel/rpc/rpc-errors.js';
+import { limitsMessage } from './process-service.js';
 
 /**
  * Serves wins.RunStats. A client sees what its own runs use, an administrator of the host all: how much another one computes and
@@ -57,6 +58,7 @@ function figuresMessage({ run, figures: { usage, output } }: MeasuredRun): RunFi
     StdOutBytes: BigInt(output.stdoutBytes),
     StdErrBytes: BigInt(output.stderrBytes),
     OutputPauses: BigInt(output.pauses),
+    ...limitsMessage(run),
   };
 }
 

@@ -145,6 +145,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'not-recorded': 'the audit log cannot be written',
   'A1 nothing is allowed': 'not listed, as the list is empty',
   'A35 run of another connection': 'another connection started it',
+  'A118 limits not allowed': 'more than its entry allows',
   'A55 processes of one client': 'this client has too many runs',
 };
 

@@ -67,6 +67,8 @@ class Host {
         this.starts.push(call.request);
         done(this.startError ?? null, { Data: NAME, Warnings: [] });
       },
+      // No recorded client knows it.
+      startExactly: (_call, done) => done(null, { Warnings: [] }),
       wait: (call) => {
         call.write({ Options: { $case: 'StdOut', value: Buffer.from('out\n') } });
         call.write({ Options: { $case: 'StdErr', value: Buffer.from('err\n') } });

@@ -29,6 +29,8 @@ const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
   invalidArgument: status.INVALID_ARGUMENT,
   invalidPath: status.INVALID_ARGUMENT,
   leaseHeld: status.ALREADY_EXISTS,
+  limitsNotAllowed: status.PERMISSION_DENIED,
+  limitsUnavailable: status.FAILED_PRECONDITION,
   notExecutable: status.PERMISSION_DENIED,
   notFound: status.NOT_FOUND,
   notOwner: status.PERMISSION_DENIED,

@@ -1,0 +1,77 @@
+import { errnoOf, quoteText, type HostCommand, type LimitMeans, type TreeLimits } from '@wins/base';
+import type { HostFailureCode, MakeHostFailure } from '@wins/trusted-files';
+import { accessSync, constants } from 'node:fs';
+
+import type { RunCgroup, RunCgroups } from './run-cgroups.js';
+
+/**
+ * The starter puts itself under the limit, and becomes the program then: nothing of that runs without. A shell, because Node can neither
+ * start a process in a cgroup (clone3) nor give it limits. Its text is this one; all else comes to it as arguments.
+ */
+const STARTER = '/bin/sh';
+const INTO_CGROUP = 'echo 0 > "$0" && exec "$@"; exit 125';
+const UNDER_RLIMIT = 'ulimit -d "$0" && exec "$@"; exit 125';
+/** A shell hands on no other variables. */
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+export interface LimitedCommand {
+  readonly command: Pick<HostCommand, 'file' | 'argv0' | 'args'>;
+  readonly cgroup?: RunCgroup;
+}
+
+/** Keeps trees within limits: by cgroups, or where there are none their memory alone, by the limit of each process on its data. */
+export class LinuxLimits {
+  readonly #cgroups: RunCgroups;
+  readonly #failure: MakeHostFailure;
+
+  constructor(cgroups: RunCgroups, failure: MakeHostFailure) {
+    this.#cgroups = cgroups;
+    this.#failure = failure;
+  }
+
+  means(limits: TreeLimits): LimitMeans {
+    const why = this.#cgroups.whyNot(limits);
+    if (why === undefined) return 'cgroup';
+    const isMemoryAlone = limits.cpus === undefined && limits.pids === undefined;
+    if (isMemoryAlone && process.platform === 'linux') return 'rlimit';
+    const message = `cannot limit ${isMemoryAlone ? 'memory' : 'processors or processes'} of a run: ${why}`;
+    throw this.#failure('limitsUnavailable', message, {});
+  }
+
+  /** What to start in the place of a command; undefined when that has no limits. */
+  limit(command: HostCommand): LimitedCommand | undefined {
+    const { file, argv0, args, env, mark, limits } = command;
+    if (limits === undefined) return undefined;
+    const strange = Object.keys(env).find((name) => !VARIABLE.test(name));
+    if (strange !== undefined) {
+      const message = `cannot give the variable ${quoteText(strange)} to a run with limits: wanted a name of letters, digits and _`;
+      throw this.#failure('invalidArgument', message, {});
+    }
+    if (argv0 !== file) {
+      const message = `cannot limit ${quoteText(argv0)}: its entry says "argv0: listed"; wanted none`;
+      throw this.#failure('limitsUnavailable', message, { path: argv0 });
+    }
+    const means = this.means(limits);
+    // What the system would say of the program itself, the starter would only tell the client.
+    this.#try('spawnFailed', file, () => accessSync(file, constants.X_OK));
+    if (means === 'rlimit') {
+      const kibibytes = String(Math.floor((limits.memoryBytes ?? 0) / 1024));
+      return { command: started([UNDER_RLIMIT, kibibytes, file, ...args]) };
+    }
+    const cgroup = this.#try('limitsUnavailable', file, () => this.#cgroups.create(mark, limits));
+    return { command: started([INTO_CGROUP, cgroup.procsFile, file, ...args]), cgroup };
+  }
+
+  #try<T>(code: HostFailureCode, file: string, act: () => T): T {
+    try {
+      return act();
+    } catch (cause) {
+      const message = `cannot start ${quoteText(file)} with limits: ${errnoOf(cause) ?? String(cause)}`;
+      throw this.#failure(code, message, { cause, path: file });
+    }
+  }
+}
+
+function started(args: readonly string[]): LimitedCommand['command'] {
+  return { file: STARTER, argv0: STARTER, args: ['-c', ...args] };
+}

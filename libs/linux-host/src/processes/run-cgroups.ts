@@ -1,0 +1,213 @@
+import { errnoOf, type TreeLimits } from '@wins/base';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+
+import { readProcFile } from './read-proc-file.js';
+
+const RUN_PREFIX = 'wins-run-';
+/** The leaf in which the daemon goes on: a cgroup that gives controllers to others has no processes of its own. */
+const DAEMON_LEAF = 'wins-daemon';
+const CONTROLLERS: Readonly<Record<keyof TreeLimits, string>> = {
+  memoryBytes: 'memory',
+  cpus: 'cpu',
+  pids: 'pids',
+};
+/** The period over which the kernel counts processor time, in microseconds: its own default. */
+const CPU_PERIOD_US = 100_000;
+
+/** The cgroup of one run: https://docs.kernel.org/admin-guide/cgroup-v2.html */
+export class RunCgroup {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** A process that writes 0 into this file is in the cgroup from then on, with all that it starts. */
+  get procsFile(): string {
+    return path.join(this.#folder, 'cgroup.procs');
+  }
+
+  /** Whether the kernel has killed something in it for want of memory. */
+  hasRunOutOfMemory(): boolean {
+    const [, kills = '0'] = /^oom_kill (\d+)$/m.exec(this.#read('memory.events')) ?? [];
+    return kills !== '0';
+  }
+
+  /** Whether no process is in it, so that it also tells of those that `/proc` does not show to belong to the run. */
+  isEmpty(): boolean {
+    return !/^populated 1$/m.test(this.#read('cgroup.events'));
+  }
+
+  /** Kills all that is in it, where the kernel can (5.14). */
+  kill(): void {
+    try {
+      writeFileSync(path.join(this.#folder, 'cgroup.kill'), '1', { flag: 'r+' });
+    } catch {
+      // The processes are signalled one by one, too.
+    }
+  }
+
+  /** What cannot be removed because something is in it goes when the next daemon looks. */
+  remove(): void {
+    removeQuietly(this.#folder);
+  }
+
+  #read(file: string): string {
+    try {
+      return readFileSync(path.join(this.#folder, file), 'latin1');
+    } catch {
+      return '';
+    }
+  }
+}
+
+/** Makes cgroups of runs below the one that this process was given. */
+export class RunCgroups {
+  readonly #folder: string | undefined;
+  #isSwept = false;
+
+  /** @param folder - A cgroup of version 2. Default: the one of this process, if the system has any. */
+  constructor(folder: string | undefined = ownCgroup()) {
+    this.#folder = folder;
+  }
+
+  /** Why a tree cannot be kept within these limits; undefined when it can. Takes the controllers that it needs. */
+  whyNot(limits: TreeLimits): string | undefined {
+    const folder = this.#folder;
+    if (folder === undefined) return 'this system has no cgroup v2';
+    try {
+      const wanted = controllersOf(limits);
+      const missing = lacking(wanted, path.join(folder, 'cgroup.controllers'));
+      if (missing.length > 0) return `the cgroup ${folder} has no controller ${missing.join(', ')}`;
+      this.#enable(folder, wanted);
+      return undefined;
+    } catch (error) {
+      return `the cgroup ${folder} is not delegated to this daemon: ${errnoOf(error) ?? String(error)}`;
+    }
+  }
+
+  /** Makes the cgroup of a run. @throws what `node:fs` throws; then there is none. */
+  create(mark: string, limits: TreeLimits): RunCgroup {
+    if (this.#folder === undefined) throw new Error('this system has no cgroup v2');
+    this.#sweep(this.#folder);
+    const folder = path.join(this.#folder, `${RUN_PREFIX}${mark}`);
+    mkdirSync(folder);
+    try {
+      for (const [file, value] of settingsOf(limits))
+        writeFileSync(path.join(folder, file), value, { flag: 'r+' });
+      if (limits.memoryBytes !== undefined) forbidSwap(folder);
+      return new RunCgroup(folder);
+    } catch (error) {
+      removeQuietly(folder);
+      throw error;
+    }
+  }
+
+  #enable(folder: string, wanted: readonly string[]): void {
+    const control = path.join(folder, 'cgroup.subtree_control');
+    if (lacking(wanted, control).length === 0) return;
+    // The root of all has processes and gives controllers nevertheless: it alone has no type.
+    if (existsSync(path.join(folder, 'cgroup.type'))) leave(folder);
+    const change = wanted.map((controller) => `+${controller}`).join(' ');
+    writeFileSync(control, change, { flag: 'r+' });
+  }
+
+  /** Removes the empty cgroups of earlier daemons. */
+  #sweep(folder: string): void {
+    if (this.#isSwept) return;
+    this.#isSwept = true;
+    for (const name of readdirSync(folder))
+      if (name.startsWith(RUN_PREFIX)) removeQuietly(path.join(folder, name));
+  }
+}
+
+function controllersOf(limits: TreeLimits): string[] {
+  const named = Object.entries(limits).filter(([, value]) => value !== undefined);
+  return named.map(([name]) => CONTROLLERS[name as keyof TreeLimits]);
+}
+
+function lacking(wanted: readonly string[], file: string): string[] {
+  const found = readFileSync(file, 'latin1').split(/\s+/);
+  return wanted.filter((controller) => !found.includes(controller));
+}
+
+function* settingsOf({ memoryBytes, cpus, pids }: TreeLimits): Generator<[string, string]> {
+  if (memoryBytes !== undefined) {
+    yield ['memory.max', String(memoryBytes)];
+    // All of it goes with the process that the kernel picks: half a program is of no use.
+    yield ['memory.oom.group', '1'];
+  }
+  if (cpus !== undefined) yield ['cpu.max', `${Math.round(cpus * CPU_PERIOD_US)} ${CPU_PERIOD_US}`];
+  if (pids !== undefined) yield ['pids.max', String(pids)];
+}
+
+/** Or the limit would only be one of what is in RAM. Without accounting of swap there is no such file. */
+function forbidSwap(folder: string): void {
+  try {
+    writeFileSync(path.join(folder, 'memory.swap.max'), '0', { flag: 'r+' });
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+/** Puts this process, and what it has started and is in the cgroup itself, into a leaf of it. Strangers stay, and then it is not ours. */
+function leave(folder: string): void {
+  const leaf = path.join(folder, DAEMON_LEAF);
+  mkdirSync(leaf, { recursive: true });
+  const members = readFileSync(path.join(folder, 'cgroup.procs'), 'latin1').split('\n');
+  for (const pid of members.filter((text) => text !== '' && isOurs(Number(text)))) {
+    try {
+      writeFileSync(path.join(leaf, 'cgroup.procs'), pid, { flag: 'r+' });
+    } catch (error) {
+      // It has ended meanwhile.
+      if (errnoOf(error) !== 'ESRCH') throw error;
+    }
+  }
+}
+
+function isOurs(pid: number): boolean {
+  for (let at = pid; at > 1; at = parentOf(at)) if (at === process.pid) return true;
+  return false;
+}
+
+function parentOf(pid: number): number {
+  try {
+    const stat = readProcFile(`/proc/${pid}/stat`);
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+/** The folder of the cgroup of version 2 that this process was started in. */
+function ownCgroup(): string | undefined {
+  try {
+    const [, own = ''] = /^0::(\/.*)$/m.exec(readFileSync('/proc/self/cgroup', 'latin1')) ?? [];
+    // ID PARENT MAJOR:MINOR ROOT MOUNT-POINT OPTIONS … - TYPE: https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html
+    const mounts = readFileSync('/proc/self/mountinfo', 'latin1');
+    const [, root = '', mountPoint = ''] =
+      /^\S+ \S+ \S+ (\S+) (\S+) .* - cgroup2 /m.exec(mounts) ?? [];
+    const below = path.posix.relative(root, own);
+    if (own === '' || mountPoint === '' || /^\.\.(?:\/|$)/.test(below)) return undefined;
+    const folder = path.join(mountPoint, below);
+    return path.basename(folder) === DAEMON_LEAF ? path.dirname(folder) : folder;
+  } catch {
+    return undefined;
+  }
+}
+
+function removeQuietly(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Something is in it, or it is gone.
+  }
+}

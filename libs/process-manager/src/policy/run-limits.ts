@@ -1,0 +1,62 @@
+import type { TreeLimits } from '@wins/base';
+import { ProcessError } from '../process-error.js';
+import type { AllowedExecutable } from './executable-policy.js';
+
+type LimitName = keyof TreeLimits;
+
+/** The least and the most that a limit may be. */
+export const LIMIT_BOUNDS: Readonly<Record<LimitName, readonly [least: number, most: number]>> = {
+  memoryBytes: [1024 * 1024, 2 ** 50],
+  cpus: [0.01, 4096],
+  pids: [1, 4_194_304],
+};
+
+const WORDS: Readonly<Record<LimitName, string>> = {
+  memoryBytes: 'bytes of memory',
+  cpus: 'processors',
+  pids: 'processes',
+};
+
+const NAMES = Object.keys(LIMIT_BOUNDS) as readonly LimitName[];
+
+/**
+ * The limits of a run: what the client asks for, up to the entry's `maxLimits`; else the entry's `limits`, else those maxima. Pure.
+ *
+ * @throws ProcessError `invalidArgument` for a limit that cannot be, `limitsNotAllowed` for more than the entry allows.
+ */
+export function grantedLimits(
+  asked: TreeLimits,
+  { limits = {}, maxLimits = {} }: Pick<AllowedExecutable, 'limits' | 'maxLimits'>,
+): TreeLimits | undefined {
+  const granted = NAMES.flatMap((name): [LimitName, number][] => {
+    const wanted = asked[name];
+    const most = maxLimits[name] ?? limits[name];
+    if (wanted !== undefined) {
+      assertBounds(name, wanted);
+      if (most !== undefined && wanted > most) throw tooMuch(name, wanted, most);
+    }
+    const value = wanted ?? limits[name] ?? most;
+    return value === undefined ? [] : [[name, value]];
+  });
+  return granted.length === 0 ? undefined : Object.fromEntries(granted);
+}
+
+/** Why the limits of an entry cannot be meant, or undefined. */
+export function faultOfLimits({ limits = {}, maxLimits = {} }: AllowedExecutable) {
+  const name = NAMES.find((each) => (limits[each] ?? 0) > (maxLimits[each] ?? Infinity));
+  if (name === undefined) return undefined;
+  return `its "limits" has more ${WORDS[name]} than its "maxLimits"; wanted ${maxLimits[name]} at most`;
+}
+
+function assertBounds(name: LimitName, wanted: number): void {
+  const [least, most] = LIMIT_BOUNDS[name];
+  const isWhole = name === 'cpus' || Number.isInteger(wanted);
+  if (isWhole && wanted >= least && wanted <= most) return;
+  const message = `cannot limit a run to ${wanted} ${WORDS[name]}: wanted ${least} to ${most}`;
+  throw new ProcessError('invalidArgument', message);
+}
+
+function tooMuch(name: LimitName, wanted: number, most: number): ProcessError {
+  const message = `cannot run a program with ${wanted} ${WORDS[name]}: its entry allows ${most}`;
+  return new ProcessError('limitsNotAllowed', message, { rule: 'A118 limits not allowed' });
+}
