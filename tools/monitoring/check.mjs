@@ -1,5 +1,5 @@
 // node tools/monitoring/check.mjs
-// What deploy/monitoring asks for is there: every name of a metric and of a label is in the daemon's table of metrics, promtool takes the rules
+// What deploy/monitoring asks for is there, and every metric has a panel: every name of a metric and of a label is in the daemon's table of metrics, promtool takes the rules
 // and the queries of the dashboard, the rules fire when they should (wins-rules.test.yaml), and a real Prometheus that scrapes a daemon
 // under load evaluates each of them and has data for every panel that the load concerns.
 import assert from 'node:assert/strict';
@@ -38,6 +38,11 @@ async function checkNames() {
     unknownNames(expr, METRICS, records).map((problem) => `${where}: ${problem}`),
   );
   assert.deepEqual(problems, []);
+  const shown = panelQueries()
+    .map(({ expr }) => expr)
+    .join('\n');
+  const withoutPanel = Object.keys(METRICS).filter((name) => !shown.includes(name));
+  assert.deepEqual(withoutPanel, [], 'metrics without a panel of the dashboard');
 }
 
 function checkByPromtool() {
