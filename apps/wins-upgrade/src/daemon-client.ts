@@ -37,12 +37,12 @@ export function createDaemonProbe(dialOf?: DialPipe): ProbeDaemon {
     await using client = daemonClient(pipe, limitMs, { clientName: 'wins-upgrade', dialOf });
     const signal = AbortSignal.timeout(limitMs);
     try {
-      const { Version, Checksum } = await client.info({ signal });
+      const { version, checksum } = await client.info({ signal });
       const serving = await client.isServing({ signal }).catch((error: unknown) => {
         if (error instanceof WinsClientError && error.code === 'unimplemented') return undefined;
         throw error;
       });
-      return { version: Version, sha1: Checksum.toLowerCase(), serving };
+      return { version, sha1: checksum.toLowerCase(), serving };
     } catch (error) {
       if (error instanceof WinsClientError) return undefined;
       throw error;

@@ -24,6 +24,7 @@ export { mergeConfig, type MergedConfig, type MergeOptions } from './edit/merge-
 export type { EditItem, EditValue } from './edit/edit-text.js';
 export {
   changedKeys,
+  describeChanges,
   configFingerprint,
   watchConfig,
   type ConfigWatch,

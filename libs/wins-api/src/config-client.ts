@@ -1,3 +1,4 @@
+import { camelCaseKeys, type CamelCaseKeys } from '@wins/base';
 import type { MethodDefinition } from '@grpc/grpc-js';
 import type { CallOptions } from './call-options.js';
 import {
@@ -6,6 +7,15 @@ import {
   type ConfigExplainResponse,
   type ConfigReloadResponse,
 } from './gen/config.js';
+
+/** Whether a client may do something, why not, and by which entry, which administrators of the host alone are told. */
+export type ConfigVerdict = CamelCaseKeys<ConfigExplainResponse>;
+
+/** The config file in force, with its SHA-256 digest. */
+export type ConfigDescription = CamelCaseKeys<ConfigDescribeResponse>;
+
+/** What came of a config that was read again. */
+export type ConfigReload = CamelCaseKeys<ConfigReloadResponse>;
 
 /** What someone would do, if the config allowed it. */
 export type ConfigSubject =
@@ -25,15 +35,15 @@ export interface ConfigReloadOptions extends CallOptions {
  */
 export interface ConfigClient {
   /** Asks whether the caller might do something, and why not. Nothing is done or recorded. */
-  explain(subject: ConfigSubject, options?: CallOptions): Promise<ConfigExplainResponse>;
+  explain(subject: ConfigSubject, options?: CallOptions): Promise<ConfigVerdict>;
   /** Asks which config file is in force. */
-  describe(options?: CallOptions): Promise<ConfigDescribeResponse>;
+  describe(options?: CallOptions): Promise<ConfigDescription>;
   /**
-   * Has the config file read again; one that cannot be used is told as `Rejected`, with its problems.
+   * Has the config file read again; one that cannot be used is told as `rejected`, with its problems.
    *
    * @param options - `allowDrop`: guarded keys that the file may drop (`systemagent`, `csi-proxy`, `white_list`). Default: none.
    */
-  reload(options?: ConfigReloadOptions): Promise<ConfigReloadResponse>;
+  reload(options?: ConfigReloadOptions): Promise<ConfigReload>;
 }
 
 type Call = <Request, Answer>(
@@ -45,10 +55,11 @@ type Call = <Request, Answer>(
 export function createConfigClient(call: Call): ConfigClient {
   const { explain, describe, reload } = ConfigServiceService;
   return {
-    explain: (subject, options) => call(explain, { Subject: subjectOf(subject) }, options),
-    describe: (options) => call(describe, {}, options),
-    reload: ({ allowDrop = [], ...options } = {}) =>
-      call(reload, { AllowDrop: [...allowDrop] }, options),
+    explain: async (subject, options) =>
+      camelCaseKeys(await call(explain, { Subject: subjectOf(subject) }, options)),
+    describe: async (options) => camelCaseKeys(await call(describe, {}, options)),
+    reload: async ({ allowDrop = [], ...options } = {}) =>
+      camelCaseKeys(await call(reload, { AllowDrop: [...allowDrop] }, options)),
   };
 }
 

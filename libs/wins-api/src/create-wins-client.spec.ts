@@ -31,8 +31,13 @@ import {
 } from './contract.js';
 
 const NAME = { Value: 'rancher-wins-nginx', RunID: '00112233445566778899aabbccddeeff' };
-const INFO = { Checksum: 'c0ffee', Version: 'v1.2.3', Commit: 'abc' };
+const INFO_MESSAGE = { Checksum: 'c0ffee', Version: 'v1.2.3', Commit: 'abc' };
+const INFO = { checksum: 'c0ffee', version: 'v1.2.3', commit: 'abc' };
 const REQUEST = { Path: '/bin/x', Checksum: 'c0ffee' };
+const RUN = {
+  ...{ Name: NAME, Path: '/bin/x', State: 'running', PID: 7, StartedAtMs: 1_700_000_000_000n },
+  ...{ Exposes: [{ Port: 80, Protocol: RunExposeProtocol.UDP }], DigestSHA256: 'c0ffee' },
+};
 const EXIT = { Code: 7, Signal: '', Reason: 'exited' };
 
 type WaitCall = ServerWritableStream<ProcessWaitRequest, ProcessWaitResponse>;
@@ -63,7 +68,7 @@ describe('createWinsClient', () => {
     onKept = () => undefined;
     info = (call, done) => {
       asked.push({ metadata: call.metadata });
-      done(null, { Info: INFO });
+      done(null, { Info: INFO_MESSAGE });
     };
     start = (call, done) => {
       asked.push({ request: call.request, metadata: call.metadata });
@@ -90,7 +95,7 @@ describe('createWinsClient', () => {
         call.on('end', () => done(null, {}));
         call.on('cancelled', tellEnded);
       },
-      list: (_call, done) => done(null, { Data: [] }),
+      list: (_call, done) => done(null, { Data: [RUN] }),
       stop: (call, done) =>
         done(null, { Data: { ...EXIT, Signal: call.request.Data?.Value ?? '' } }),
     };
@@ -193,8 +198,16 @@ describe('createWinsClient', () => {
   });
 
   it('lists and stops processes', async () => {
-    await expect(client.listProcesses()).resolves.toEqual([]);
-    await expect(client.stopProcess({ Value: 'x' })).resolves.toEqual({ ...EXIT, Signal: 'x' });
+    await expect(client.listProcesses()).resolves.toEqual([
+      {
+        ...{ name: NAME.Value, runId: NAME.RunID, path: '/bin/x', state: 'running', pid: 7 },
+        ...{ startedAt: new Date(1_700_000_000_000), sha256: 'c0ffee' },
+        exposes: [{ port: 80, protocol: 'UDP' }],
+      },
+    ]);
+    const stopped = { exitCode: undefined, signal: 'x', reason: 'exited' };
+    await expect(client.stopProcess({ Value: 'x' })).resolves.toEqual(stopped);
+    await expect(client.stopProcess('x')).resolves.toEqual(stopped);
   });
 
   it('keeps many calls on one connection', async () => {
@@ -334,7 +347,7 @@ describe('createWinsClient', () => {
       jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
       try {
         const called = new Promise<() => void>((resolve) => {
-          info = (_call, done) => resolve(() => done(null, { Info: INFO }));
+          info = (_call, done) => resolve(() => done(null, { Info: INFO_MESSAGE }));
         });
         const call = client.info();
         const answer = await called;

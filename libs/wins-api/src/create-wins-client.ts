@@ -1,3 +1,4 @@
+import { camelCaseKeys } from '@wins/base';
 import type { MethodDefinition } from '@grpc/grpc-js';
 import type { CallOptions } from './call-options.js';
 import { WinsClientError } from './client-error.js';
@@ -8,10 +9,10 @@ import { processServiceDefinition } from './definitions/process-service-definiti
 import { ApplicationServiceService } from './gen/application.js';
 import { ProcessName, ProcessStartRequest } from './gen/process.js';
 import { RunStatsService } from './gen/run-stats.js';
-import { createHostClient } from './host-client.js';
+import { createHostClient, type Ask } from './host-client.js';
 import { createKeepAliveHandle } from './keep-alive-handle.js';
-import { startRun } from './start-run.js';
-import type { ListedRun, WinsClient, WinsClientOptions } from './wins-client.js';
+import { exitOf, listedRun, runStats, startRun } from './start-run.js';
+import type { WinsClient, WinsClientOptions } from './wins-client.js';
 
 /**
  * Makes a client of the daemon at an address. Nothing is opened before the first call; the caller closes the client.
@@ -36,8 +37,11 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
     throw new WinsClientError('internal', { method: methodName(method), address, details });
   }
 
+  const answer: Ask = async (method, request, part, callOptions) =>
+    camelCaseKeys(await ask(method, request, part, callOptions));
+
   const client: WinsClient = {
-    host: createHostClient(ask),
+    host: createHostClient(answer),
     config: createConfigClient((...call) => calls.unary(...call)),
     run: (runOptions) => startRun(client, runOptions),
     startProcess: async (request, { onWarning, ...callOptions } = {}) => {
@@ -59,16 +63,18 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
       const { call, result } = calls.send(keepAlive, callOptions);
       return createKeepAliveHandle({ Data: ProcessName.fromPartial(name) }, call, result);
     },
-    info: (callOptions) => ask(ApplicationServiceService.info, {}, ({ Info }) => Info, callOptions),
+    info: (callOptions) =>
+      answer(ApplicationServiceService.info, {}, ({ Info }) => Info, callOptions),
     isServing: (callOptions) => calls.unary(healthCheckDefinition, {}, callOptions),
-    listProcesses: (callOptions) =>
-      ask(list, {}, ({ Data }) => Data as ListedRun[] | undefined, callOptions),
-    stopProcess: (name, { force = false, ...callOptions } = {}) => {
+    listProcesses: async (callOptions) =>
+      (await ask(list, {}, ({ Data }) => Data, callOptions)).map(listedRun),
+    stopProcess: async (run, { force = false, ...callOptions } = {}) => {
+      const name = typeof run === 'string' ? { Value: run } : run;
       const request = { Data: ProcessName.fromPartial(name), Force: force };
-      return ask(stop, request, ({ Data }) => Data, callOptions);
+      return exitOf(await ask(stop, request, ({ Data }) => Data, callOptions));
     },
-    measureRuns: (name = '', callOptions) =>
-      calls.unary(RunStatsService.stats, { Name: name }, callOptions),
+    measureRuns: async (name = '', callOptions) =>
+      runStats(await calls.unary(RunStatsService.stats, { Name: name }, callOptions)),
     call: (method, request, callOptions) => calls.unary(method, request, callOptions),
     stream: (method, request, callOptions) => calls.stream(method, request, callOptions),
     close: () => calls.close(),

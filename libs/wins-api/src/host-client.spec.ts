@@ -30,30 +30,30 @@ describe('the calls of a client, answered by a recorded Go daemon', () => {
 
   it('reads the build of the daemon', async () => {
     await connect('app-info');
-    await expect(client.info()).resolves.toMatchObject({ Version: expect.any(String) as string });
+    await expect(client.info()).resolves.toMatchObject({ version: expect.any(String) as string });
   });
 
   it('reads the version of the host', async () => {
     await connect('host-get-version');
     await expect(client.host.version()).resolves.toEqual({
-      CurrentMajorVersionNumber: '10',
-      CurrentMinorVersionNumber: '0',
-      CurrentBuildNumber: '18362',
-      UBR: '0',
-      ReleaseId: '',
-      BuildLabEx: '',
-      CurrentBuild: '18362',
+      currentMajorVersionNumber: '10',
+      currentMinorVersionNumber: '0',
+      currentBuildNumber: '18362',
+      ubr: '0',
+      releaseId: '',
+      buildLabEx: '',
+      currentBuild: '18362',
     });
   });
 
   it('reads a network adapter', async () => {
     await connect('network-get');
     await expect(client.host.adapter()).resolves.toEqual({
-      InterfaceIndex: '4',
-      GatewayAddress: '192.0.2.1',
-      SubnetCIDR: '192.0.2.0/24',
-      HostName: 'vm',
-      AddressCIDR: '192.0.2.2/32',
+      interfaceIndex: '4',
+      gatewayAddress: '192.0.2.1',
+      subnetCidr: '192.0.2.0/24',
+      hostName: 'vm',
+      addressCidr: '192.0.2.2/32',
     });
   });
 

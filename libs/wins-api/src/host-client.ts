@@ -1,12 +1,17 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
 import type { CallOptions } from './call-options.js';
-import { HnsServiceService, type HnsNetwork } from './gen/hns.js';
-import { HostServiceService, type HostVersion } from './gen/host.js';
-import { NetworkServiceService, type NetworkAdapter } from './gen/network.js';
-import { RouteServiceService, type Route } from './gen/route.js';
-
-/** Selects an adapter or an HNS network, by its name or by an address of it. */
-export type NetworkSelector = { readonly name: string } | { readonly address: string };
+import {
+  type CamelCaseKeys,
+  type HnsNetwork,
+  type HostVersion,
+  type NetworkAdapter,
+  type NetworkSelector,
+  type RouteEntry,
+} from '@wins/base';
+import { HnsServiceService } from './gen/hns.js';
+import { HostServiceService } from './gen/host.js';
+import { NetworkServiceService } from './gen/network.js';
+import { RouteServiceService } from './gen/route.js';
 
 /** What a daemon says of its host, and its routes. Each method rejects with a `WinsClientError`. */
 export interface HostClient {
@@ -17,20 +22,20 @@ export interface HostClient {
   /** Describes an HNS network; `failedPrecondition` where the host has no HNS. */
   hnsNetwork(which: NetworkSelector, options?: CallOptions): Promise<HnsNetwork>;
   /** Reads the routing table. A Go daemon answers `unimplemented`. */
-  routes(options?: CallOptions): Promise<Route[]>;
+  routes(options?: CallOptions): Promise<readonly RouteEntry[]>;
   /** Leads networks (`8.8.8.8/32`; a Go daemon wants the prefix) through the gateway of the default adapter. */
   addRoutes(addresses: readonly string[], options?: CallOptions): Promise<void>;
   /** Takes away what `addRoutes` makes. A Go daemon answers `unimplemented`. */
   removeRoutes(addresses: readonly string[], options?: CallOptions): Promise<void>;
 }
 
-/** Makes a call that has one answer and takes a part of it; an answer without that part is an error. */
+/** Makes a call that has one answer and takes a part of it, in camelCase; an answer without that part is an error. */
 export type Ask = <Request, Answer, Part>(
   method: MethodDefinition<Request, Answer>,
   request: Request,
   part: (answer: Answer) => Part | undefined,
   options?: CallOptions,
-) => Promise<Part>;
+) => Promise<CamelCaseKeys<Part>>;
 
 export function createHostClient(ask: Ask): HostClient {
   return {

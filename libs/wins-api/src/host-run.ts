@@ -11,17 +11,26 @@ export interface RunOptions {
   /** Its working directory on the host. Default: the folder of the program. */
   readonly directory?: string;
   /** Bounds of the run and all that it starts; a daemon that knows no limits refuses the run. Default: those of its config. */
-  readonly limits?: {
-    readonly memoryBytes?: number;
-    /** Processors' worth of time, to a thousandth. */
-    readonly cpus?: number;
-    /** Processes at once; on Linux threads count, too. */
-    readonly pids?: number;
-  };
+  readonly limits?: RunLimits;
   /** Gets each warning of the daemon about a start that succeeded: foreign text. */
   readonly onWarning?: (text: string) => void;
   /** Aborting it stops the program; `exit` then rejects with `aborted` once it is gone, or after 30 s. */
   readonly signal?: AbortSignal;
+}
+
+/** Bounds of a run and all that it starts; each that is absent does not bind. */
+export interface RunLimits {
+  readonly memoryBytes?: number;
+  /** Processors' worth of time, to a thousandth. */
+  readonly cpus?: number;
+  /** Processes at once; on Linux threads count, too. */
+  readonly pids?: number;
+}
+
+/** The limits that hold for a run. */
+export interface EnforcedLimits extends RunLimits {
+  /** By which means: `jobObject` and `cgroup` bind the tree as a whole, `rlimit` each process by itself. */
+  readonly means: string;
 }
 
 /** Why a run ended; `unknown` from a Go daemon, or one of a later release. */

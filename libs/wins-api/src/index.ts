@@ -15,21 +15,38 @@
  *
  * @module
  */
-export type { HostRun, RunEndReason, RunExit, RunOptions } from './host-run.js';
+export type {
+  EnforcedLimits,
+  HostRun,
+  RunEndReason,
+  RunExit,
+  RunLimits,
+  RunOptions,
+} from './host-run.js';
 export { createWinsClient } from './create-wins-client.js';
 export type { CallOptions } from './call-options.js';
 export type {
+  ApplicationInfo,
   ListedRun,
+  RunFigures,
   RunName,
   RunState,
+  RunStats,
   StartOptions,
   StartRequest,
   StopOptions,
   WinsClient,
   WinsClientOptions,
 } from './wins-client.js';
-export type { ConfigClient, ConfigReloadOptions, ConfigSubject } from './config-client.js';
-export type { HostClient, NetworkSelector } from './host-client.js';
+export type {
+  ConfigClient,
+  ConfigDescription,
+  ConfigReload,
+  ConfigReloadOptions,
+  ConfigSubject,
+  ConfigVerdict,
+} from './config-client.js';
+export type { HostClient } from './host-client.js';
 export type { KeepAliveHandle } from './keep-alive-handle.js';
 export type { CallEvent } from './call-event.js';
 export type { ConnectDaemon } from './grpc-js/dialled-transport.js';
@@ -40,7 +57,6 @@ export {
   type WinsClientErrorDetails,
 } from './client-error.js';
 
-export type { ApplicationInfo } from './gen/application.js';
 export {
   RunExposeProtocol,
   type ProcessExit,
@@ -48,20 +64,15 @@ export {
   type ProcessName,
   type ProcessSkipped,
   type ProcessStartRequest,
-  type ProcessSummary,
   type ProcessWaitResponse,
-  type RunLimits,
+  type RunLimits as RunLimitsMessage,
 } from './gen/process.js';
-export type {
-  ConfigDescribeResponse,
-  ConfigEntry,
-  ConfigExplainResponse,
-  ConfigProblem,
-  ConfigReloadResponse,
-} from './gen/config.js';
-export type { RunFigures, RunStatsResponse, RunUsage } from './gen/run-stats.js';
-export type { HnsNetwork, HnsNetworkSubnet } from './gen/hns.js';
 export type { DeepPartial, MessageFns } from './gen/message-fns.js';
-export type { HostVersion } from './gen/host.js';
-export type { NetworkAdapter } from './gen/network.js';
-export type { Route } from './gen/route.js';
+export type {
+  HnsNetwork,
+  HnsSubnet,
+  HostVersion,
+  NetworkAdapter,
+  NetworkSelector,
+  RouteEntry,
+} from '@wins/base';

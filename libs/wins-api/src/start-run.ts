@@ -1,12 +1,26 @@
 import { hashFile, TrustedFileError } from '@wins/trusted-files';
-import { quoteText } from '@wins/base';
+import { camelCaseKeys, quoteText } from '@wins/base';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { WinsClientError } from './client-error.js';
-import type { ProcessExit, ProcessName } from './gen/process.js';
-import type { HostRun, RunEndReason, RunExit, RunOptions } from './host-run.js';
+import {
+  RunExposeProtocol,
+  type ProcessExit,
+  type ProcessName,
+  type ProcessSummary,
+} from './gen/process.js';
+import type {
+  EnforcedLimits,
+  HostRun,
+  RunEndReason,
+  RunExit,
+  RunLimits,
+  RunOptions,
+} from './host-run.js';
+import type { RunLimits as LimitsMessage } from './gen/process.js';
+import type { RunStatsResponse } from './gen/run-stats.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
-import type { WinsClient } from './wins-client.js';
+import type { ListedRun, RunState, RunStats, WinsClient } from './wins-client.js';
 
 /** How long a program that is stopped may take to end, in milliseconds: longer than the daemon lets it. */
 const STOP_TIMEOUT_MS = 30_000;
@@ -40,7 +54,19 @@ export async function startRun(client: Calls, options: RunOptions): Promise<Host
   return followed(client, { name, lease, pid: await pidOf(client, name), signal });
 }
 
-function limitsMessage({ memoryBytes = 0, cpus = 0, pids = 0 }: NonNullable<RunOptions['limits']>) {
+/** Spells limits of the wire, where 0 is none, as the library does. */
+function limitsOf(limits: LimitsMessage | undefined): EnforcedLimits | undefined {
+  if (limits === undefined) return undefined;
+  const { MemoryBytes, CpuMillis, Pids, Means } = limits;
+  return {
+    ...(MemoryBytes > 0n && { memoryBytes: Number(MemoryBytes) }),
+    ...(CpuMillis > 0 && { cpus: CpuMillis / 1000 }),
+    ...(Pids > 0 && { pids: Pids }),
+    means: Means,
+  };
+}
+
+function limitsMessage({ memoryBytes = 0, cpus = 0, pids = 0 }: RunLimits) {
   const CpuMillis = Math.round(cpus * 1000);
   return { MemoryBytes: BigInt(memoryBytes), CpuMillis, Pids: pids, Means: '' };
 }
@@ -142,7 +168,7 @@ function ignore(): void {
 /** A Go daemon does not list runs, and one that has ended has no process. */
 async function pidOf(client: Calls, { RunID }: ProcessName): Promise<number | undefined> {
   const runs = await client.listProcesses().catch(() => []);
-  return runs.find(({ Name, State }) => Name?.RunID === RunID && State !== 'ended')?.PID;
+  return runs.find(({ runId, state }) => runId === RunID && state !== 'ended')?.pid;
 }
 
 function variable([name, value]: readonly [string, string]): string {
@@ -179,7 +205,34 @@ const REASONS: Readonly<Record<RunEndReason, true>> = {
   unknown: true,
 };
 
-function exitOf(exit: ProcessExit | undefined): RunExit {
+/** A run as its daemon lists it. */
+export function listedRun(run: ProcessSummary): ListedRun {
+  const { Name: { Value: name, RunID: runId } = { Value: '', RunID: '' }, Path: path } = run;
+  const exposes = run.Exposes.map(({ Port: port, Protocol }) => ({
+    port,
+    protocol: Protocol === RunExposeProtocol.UDP ? ('UDP' as const) : ('TCP' as const),
+  }));
+  return {
+    ...{ name, runId, path, state: run.State as RunState, pid: run.PID },
+    ...{ startedAt: new Date(Number(run.StartedAtMs)), exposes, sha256: run.DigestSHA256 },
+    limits: limitsOf(run.Limits),
+  };
+}
+
+/** Spells the figures of runs as the library does. */
+export function runStats({ TakenAtUs, Runs }: RunStatsResponse): RunStats {
+  return {
+    takenAtUs: Number(TakenAtUs),
+    runs: Runs.map(({ Limits, State, ...run }) => ({
+      ...camelCaseKeys(run),
+      state: State as RunState,
+      limits: limitsOf(Limits),
+    })),
+  };
+}
+
+/** How a run ended; undefined: a daemon of Go did not tell. */
+export function exitOf(exit: ProcessExit | undefined): RunExit {
   if (exit === undefined) return { exitCode: undefined, signal: undefined, reason: 'unknown' };
   const { Code, Signal, Reason } = exit;
   const reason = Object.hasOwn(REASONS, Reason) ? (Reason as RunEndReason) : 'unknown';

@@ -1,18 +1,13 @@
+import type { CamelCaseKeys } from '@wins/base';
 import type { CallEvent } from './call-event.js';
 import type { CallOptions } from './call-options.js';
 import type { ConfigClient } from './config-client.js';
 import type { ConnectDaemon } from './grpc-js/dialled-transport.js';
 import type { MethodDefinition } from '@grpc/grpc-js';
-import type { ApplicationInfo } from './gen/application.js';
-import type {
-  ProcessExit,
-  ProcessName,
-  ProcessStartRequest,
-  ProcessSummary,
-  ProcessWaitResponse,
-} from './gen/process.js';
-import type { RunStatsResponse } from './gen/run-stats.js';
-import type { HostRun, RunOptions } from './host-run.js';
+import type { ApplicationInfo as ApplicationInfoMessage } from './gen/application.js';
+import type { ProcessName, ProcessStartRequest, ProcessWaitResponse } from './gen/process.js';
+import type { RunFigures as RunFiguresMessage } from './gen/run-stats.js';
+import type { EnforcedLimits, HostRun, RunExit, RunOptions } from './host-run.js';
 import type { HostClient } from './host-client.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
 
@@ -48,8 +43,42 @@ export type RunName = Pick<ProcessName, 'Value'> & Partial<ProcessName>;
 /** How far a run is; a daemon of a later release may know more. */
 export type RunState = 'running' | 'stopping' | 'killing' | 'draining' | 'ended';
 
+/** Which build of the daemon answers. */
+export type ApplicationInfo = CamelCaseKeys<ApplicationInfoMessage>;
+
 /** A run of the daemon. */
-export type ListedRun = Omit<ProcessSummary, 'State'> & { readonly State: RunState };
+export interface ListedRun {
+  /** `rancher-wins-` and the name of the program. */
+  readonly name: string;
+  /** Tells it from the next run of that name; empty for a client that did not start it. */
+  readonly runId: string;
+  /** The program on the host. */
+  readonly path: string;
+  readonly state: RunState;
+  /** The number of its process on the host. */
+  readonly pid: number;
+  readonly startedAt: Date;
+  /** Ports that are open in the host's firewall for as long as it runs. */
+  readonly exposes: readonly { readonly port: number; readonly protocol: 'TCP' | 'UDP' }[];
+  /** The SHA-256 digest of the program, in hexadecimal digits. */
+  readonly sha256: string;
+  /** Undefined without any. */
+  readonly limits: EnforcedLimits | undefined;
+}
+
+/** What one run uses. */
+export type RunFigures = Omit<CamelCaseKeys<RunFiguresMessage>, 'state' | 'limits'> & {
+  readonly state: RunState;
+  /** Undefined without any. */
+  readonly limits: EnforcedLimits | undefined;
+};
+
+/** What runs use. */
+export interface RunStats {
+  /** When they were measured, in microseconds of a clock of the daemon that only goes forward. */
+  readonly takenAtUs: number;
+  readonly runs: readonly RunFigures[];
+}
 
 /** How a process is stopped. */
 export interface StopOptions extends CallOptions {
@@ -96,14 +125,14 @@ export interface WinsClient extends AsyncDisposable {
   /** Asks whether the daemon takes new work. A Go daemon answers `unimplemented`. */
   isServing(options?: CallOptions): Promise<boolean>;
   /** Names the processes that the daemon runs. A Go daemon answers `unimplemented`. */
-  listProcesses(options?: CallOptions): Promise<ListedRun[]>;
+  listProcesses(options?: CallOptions): Promise<readonly ListedRun[]>;
   /** Stops a process and resolves when its whole tree is gone. A Go daemon answers `unimplemented`. */
-  stopProcess(name: RunName, options?: StopOptions): Promise<ProcessExit>;
+  stopProcess(run: string | RunName, options?: StopOptions): Promise<RunExit>;
   /**
    * Measures the runs of this client, and all for an administrator of the host; or one, by its name. Whoever asks within a second of
    * another gets the same figures. A daemon of an earlier release answers `unimplemented`.
    */
-  measureRuns(name?: string, options?: CallOptions): Promise<RunStatsResponse>;
+  measureRuns(name?: string, options?: CallOptions): Promise<RunStats>;
   /** Makes a call that has one answer, of a service without a method here: `planServiceDefinition.status` of the contract. */
   call<Request, Answer>(
     method: MethodDefinition<Request, Answer>,

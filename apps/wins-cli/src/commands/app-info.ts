@@ -1,7 +1,7 @@
 import { COMMIT, EXIT, VERSION, type CommandSurroundings } from '@wins/base';
 import { hashFile } from '@wins/trusted-files';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
-import { omitEmpty } from './host-calls.js';
+import { BUILD, originalJson } from './original-json.js';
 
 /** `wins cli app info`: which build the client is and which one the daemon is. */
 export async function showInfo(
@@ -11,18 +11,18 @@ export async function showInfo(
   const server = await withDaemon(options, (client) => client.info());
   const program = process.argv[1] ?? process.execPath;
   const { sha1 } = await hashFile(program, ['sha1'], { followLinks: true });
-  const client = { Checksum: sha1, Version: VERSION, Commit: COMMIT };
+  const client = { checksum: sha1, version: VERSION, commit: COMMIT };
   const rows = Object.entries({ client, server }).map(([side, info]) => [
     side,
-    info.Version,
-    info.Commit,
-    info.Checksum,
+    info.version,
+    info.commit,
+    info.checksum,
   ]);
   await show({
-    value: { Client: omitEmpty(client), Server: omitEmpty(server) },
+    value: { Client: originalJson(BUILD, client), Server: originalJson(BUILD, server) },
     isAsOriginal: true,
     table: { headings: ['SIDE', 'VERSION', 'COMMIT', 'CHECKSUM'], rows },
-    names: [client.Version, server.Version],
+    names: [client.version, server.version],
   });
   return EXIT.client.ok;
 }

@@ -21,24 +21,23 @@ export async function explain(
   { show }: CommandSurroundings,
 ): Promise<number> {
   const subject = subjectOf(options);
-  const { Allowed, Code, Reason, Entry } = await withDaemon(options, (client) =>
+  const { allowed, code, reason, entry } = await withDaemon(options, (client) =>
     client.config.explain(subject),
   );
   const what = 'port' in subject ? `port ${subject.port}` : subject.path;
-  const verdict = Allowed ? 'allowed' : 'not allowed';
-  const lines = [`${what}: ${verdict}`, ...(Reason === '' ? [] : [`  ${Reason}`])];
+  const verdict = allowed ? 'allowed' : 'not allowed';
+  const lines = [`${what}: ${verdict}`, ...(reason === '' ? [] : [`  ${reason}`])];
   // The daemon says which entry it is to administrators of its host.
-  const { Key: key = '', File: file = '', Line: line = 0 } = Entry ?? {};
-  const entry = Entry && { key, file, ...(line > 0 && { line }) };
+  const { key, file, line = 0 } = entry ?? {};
   await show({
     value: {
-      ...{ subject: what, allowed: Allowed, code: Code, reason: Reason },
-      ...(entry && { entry }),
+      ...{ subject: what, allowed, code, reason },
+      ...(entry && { entry: { key, file, ...(line > 0 && { line }) } }),
     },
     text: lines.map((line) => `${escapeText(line)}\n`).join(''),
-    names: Allowed ? [what] : [],
+    names: allowed ? [what] : [],
   });
-  return Allowed ? EXIT.client.ok : EXIT.client.refused;
+  return allowed ? EXIT.client.ok : EXIT.client.refused;
 }
 
 function subjectOf({ path, sha256, port }: ExplainOptions): ConfigSubject {

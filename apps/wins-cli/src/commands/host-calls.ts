@@ -8,6 +8,13 @@ import {
 } from '@wins/base';
 import { isIP } from 'node:net';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+import {
+  ADAPTER,
+  HNS_NETWORK,
+  HOST_VERSION,
+  originalJson,
+  type OriginalNames,
+} from './original-json.js';
 
 export interface ChoiceOptions extends DaemonOptions {
   readonly name?: string | undefined;
@@ -19,19 +26,18 @@ export interface RouteOptions extends DaemonOptions {
 }
 
 /** `wins cli hst get-version`: which release of the system the host has. */
-export const showVersion = showing('BuildLabEx', (client) => client.host.version());
+export const showVersion = showing(HOST_VERSION, 'buildLabEx', (client) => client.host.version());
 
 /** `wins cli net get`: one network adapter. */
-export const showAdapter = showing('InterfaceIndex', (client, options: ChoiceOptions) =>
+export const showAdapter = showing(ADAPTER, 'interfaceIndex', (client, options: ChoiceOptions) =>
   client.host.adapter(choiceOf(options)),
 );
 
 /** `wins cli hns get-network`: one network of the Host Networking Service. */
-export const showHnsNetwork = showing('ID', async (client, options: ChoiceOptions) => {
+export const showHnsNetwork = showing(HNS_NETWORK, 'id', (client, options: ChoiceOptions) => {
   const which = choiceOf(options);
   if (which === undefined) throw new UsageError('which network? wanted --name or --address');
-  const network = await client.host.hnsNetwork(which);
-  return { ...network, Subnets: network.Subnets.map(omitEmpty) };
+  return client.host.hnsNetwork(which);
 });
 
 /** `wins cli route add`: leads addresses through the gateway of the default adapter. */
@@ -52,7 +58,7 @@ export async function listRoutes(
       headings: ['DESTINATION', 'GATEWAY', 'INTERFACE', 'METRIC'],
       rows: value.map((route) => Object.values(route).map(String)),
     },
-    names: value.map(({ DestinationCIDR }) => DestinationCIDR),
+    names: value.map(({ destinationCidr }) => destinationCidr),
   });
   return EXIT.client.ok;
 }
@@ -79,21 +85,23 @@ function destinationsOf(text: string): string[] {
   });
 }
 
-/** A command that shows a message, whose fields are in the order of their numbers, in which the Go client writes them. */
+/** A command that shows what the Go client shows too, in its names and order. */
 function showing<Message extends object, Options extends DaemonOptions = DaemonOptions>(
-  name: keyof Message & string,
+  names: OriginalNames<Message>,
+  name: keyof Message,
   ask: (client: WinsClient, options: Options) => Promise<Message>,
 ): CommandHandler<Options> {
   return async (options, { show }) => {
     const message = await withDaemon(options, (client) => ask(client, options));
-    const rows = Object.entries(message).map(([field, value]) => [
-      field,
-      Array.isArray(value)
+    const rows = Object.entries<string>(names).map(([field, original]) => {
+      const value: unknown = message[field as keyof Message];
+      const shown = Array.isArray(value)
         ? value.map((part: object) => Object.values(part).join(' via ')).join(', ')
-        : String(value),
-    ]);
+        : String(value);
+      return [original, shown];
+    });
     await show({
-      value: omitEmpty(message),
+      value: originalJson(names, message),
       isAsOriginal: true,
       table: { headings: ['FIELD', 'VALUE'], rows },
       names: [String(message[name])],
@@ -110,10 +118,4 @@ function changingRoutes(
     await withDaemon(options, ({ host }) => change(host, destinations));
     return EXIT.client.ok;
   };
-}
-
-/** The Go client leaves out empty fields. */
-export function omitEmpty<Message extends object>(message: Message): Partial<Message> {
-  const filled = Object.entries(message).filter(([, value]) => (value as string).length > 0);
-  return Object.fromEntries(filled) as Partial<Message>;
 }

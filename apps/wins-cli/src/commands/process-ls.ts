@@ -1,4 +1,4 @@
-import { type ProcessSummary, type RunLimits, RunExposeProtocol } from '@wins/wins-api';
+import type { EnforcedLimits, ListedRun } from '@wins/wins-api';
 import { EXIT, type Answer, type CommandSurroundings } from '@wins/base';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { formatBytes } from './format-bytes.js';
@@ -26,56 +26,41 @@ export async function listProcesses(
   return EXIT.client.ok;
 }
 
-function answerOf(processes: readonly ProcessSummary[]): Answer {
-  const rows = processes.map((process) => [
-    process.Name?.Value ?? '',
-    String(process.PID),
-    process.State,
-    new Date(Number(process.StartedAtMs)).toISOString(),
-    exposesOf(process).join(' '),
-    limitsText(process.Limits),
-    process.Path,
+function answerOf(runs: readonly ListedRun[]): Answer {
+  const value = runs.map(({ runId: _, exposes, limits, ...run }) => ({
+    ...run,
+    exposes: exposes.map(({ protocol, port }) => `${protocol}:${port}`),
+    ...limitFigures(limits),
+  }));
+  const rows = runs.map(({ pid, startedAt, limits, ...run }, at) => [
+    ...[run.name, String(pid), run.state, startedAt.toISOString()],
+    ...[value[at]?.exposes.join(' ') ?? '', limitsText(limits), run.path],
   ]);
   return {
-    value: processes.map((process) => ({
-      Name: process.Name?.Value ?? '',
-      Path: process.Path,
-      State: process.State,
-      PID: process.PID,
-      StartedAt: new Date(Number(process.StartedAtMs)).toISOString(),
-      Exposes: exposesOf(process),
-      DigestSHA256: process.DigestSHA256,
-      ...limitFigures(process.Limits),
-    })),
+    value,
     table: { headings: ['NAME', 'PID', 'STATE', 'STARTED', 'EXPOSES', 'LIMITS', 'PATH'], rows },
-    names: processes.map(({ Name }) => Name?.Value ?? ''),
+    names: runs.map(({ name }) => name),
   };
 }
 
 /** The limits of a run in data; null where there is none. */
-export function limitFigures(limits: RunLimits | undefined) {
+export function limitFigures(limits: EnforcedLimits | undefined) {
   return {
-    MemoryLimitBytes: Number(limits?.MemoryBytes ?? 0n) || null,
-    CpuLimit: (limits?.CpuMillis ?? 0) / 1000 || null,
-    ProcessLimit: (limits?.Pids ?? 0) || null,
-    LimitedBy: limits?.Means ?? null,
+    memoryLimitBytes: limits?.memoryBytes ?? null,
+    cpuLimit: limits?.cpus ?? null,
+    processLimit: limits?.pids ?? null,
+    limitedBy: limits?.means ?? null,
   };
 }
 
 /** `64.0 MiB, 0.5 cpus, 8 pids by cgroup`; empty without any. */
-function limitsText(limits: RunLimits | undefined): string {
+function limitsText(limits: EnforcedLimits | undefined): string {
   if (limits === undefined) return '';
-  const { MemoryLimitBytes, CpuLimit, ProcessLimit } = limitFigures(limits);
+  const { memoryBytes, cpus, pids, means } = limits;
   const each = [
-    ...(MemoryLimitBytes === null ? [] : [formatBytes(MemoryLimitBytes)]),
-    ...(CpuLimit === null ? [] : [`${CpuLimit} cpus`]),
-    ...(ProcessLimit === null ? [] : [`${ProcessLimit} pids`]),
+    ...(memoryBytes === undefined ? [] : [formatBytes(memoryBytes)]),
+    ...(cpus === undefined ? [] : [`${cpus} cpus`]),
+    ...(pids === undefined ? [] : [`${pids} pids`]),
   ];
-  return `${each.join(', ')} by ${limits.Means}`;
-}
-
-function exposesOf(process: ProcessSummary): string[] {
-  return process.Exposes.map(
-    ({ Port, Protocol }) => `${Protocol === RunExposeProtocol.UDP ? 'UDP' : 'TCP'}:${Port}`,
-  );
+  return `${each.join(', ')} by ${means}`;
 }

@@ -5,7 +5,7 @@
 import {
   type ProcessExit,
   type ProcessName,
-  type RunLimits,
+  type RunLimitsMessage,
   type WinsClient,
   WinsClientError,
 } from '@wins/wins-api';
@@ -55,7 +55,7 @@ function readList<T>(option: string, text: string | undefined, read: (entries: s
 }
 
 /** Absent when none is asked for: then any daemon will do. */
-function limitsOf({ memory = 0, cpus = 0, pids = 0 }: RunOptions): { Limits?: RunLimits } {
+function limitsOf({ memory = 0, cpus = 0, pids = 0 }: RunOptions): { Limits?: RunLimitsMessage } {
   if (memory === 0 && cpus === 0 && pids === 0) return {};
   const CpuMillis = Math.round(cpus * 1000);
   return { Limits: { MemoryBytes: BigInt(memory), CpuMillis, Pids: pids, Means: '' } };

@@ -1,4 +1,4 @@
-import { type RunStatsResponse, WinsClientError } from '@wins/wins-api';
+import { type RunStats, WinsClientError } from '@wins/wins-api';
 import { EXIT, type Answer, type CommandSurroundings } from '@wins/base';
 import { setTimeout as delay } from 'node:timers/promises';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
@@ -29,7 +29,7 @@ export async function showStats(
 ): Promise<number> {
   const { name = '', watch, bars = false } = options;
   await withDaemon(options, async (client, answered) => {
-    let earlier: RunStatsResponse | undefined;
+    let earlier: RunStats | undefined;
     const ask = async (signal?: AbortSignal): Promise<Answer> => {
       const given = signal && { signal };
       for (;;) {
@@ -37,7 +37,7 @@ export async function showStats(
         answered();
         const before = earlier;
         earlier = latest;
-        if (before !== undefined && latest.TakenAtUs > before.TakenAtUs)
+        if (before !== undefined && latest.takenAtUs > before.takenAtUs)
           return answerOf(before, latest, bars);
         await delay(before === undefined ? BETWEEN_MS : AGAIN_MS, undefined, given);
       }
@@ -75,46 +75,44 @@ function bar(share: number): string {
   return '█'.repeat(full).padEnd(BAR_CELLS, '·');
 }
 
-function answerOf(before: RunStatsResponse, latest: RunStatsResponse, bars: boolean): Answer {
-  const earlier = new Map(before.Runs.map((run) => [runKey(run), run]));
-  const tookMs = Number(latest.TakenAtUs - before.TakenAtUs) / 1000;
-  const runs = latest.Runs.map((run) => ({
-    Name: run.Name,
-    Entry: run.Entry,
-    State: run.State,
-    StartedAt: new Date(Number(run.StartedAtMs)).toISOString(),
-    CpuPercent: cpuPercentOf(earlier.get(runKey(run)), run, tookMs),
-    CpuMs: run.Usage === undefined ? null : Number(run.Usage.CpuMs),
-    MemoryBytes: run.Usage === undefined ? null : Number(run.Usage.MemoryBytes),
-    Processes: run.Usage?.Processes ?? null,
-    StdOutBytes: Number(run.StdOutBytes),
-    StdErrBytes: Number(run.StdErrBytes),
-    OutputPauses: Number(run.OutputPauses),
-    ...limitFigures(run.Limits),
+function answerOf(before: RunStats, latest: RunStats, bars: boolean): Answer {
+  const earlier = new Map(before.runs.map((run) => [runKey(run), run]));
+  const tookMs = (latest.takenAtUs - before.takenAtUs) / 1000;
+  const runs = latest.runs.map((run) => ({
+    ...{ name: run.name, entry: run.entry, state: run.state },
+    startedAt: new Date(run.startedAtMs).toISOString(),
+    cpuPercent: cpuPercentOf(earlier.get(runKey(run)), run, tookMs),
+    cpuMs: run.usage?.cpuMs ?? null,
+    memoryBytes: run.usage?.memoryBytes ?? null,
+    processes: run.usage?.processes ?? null,
+    stdoutBytes: run.stdOutBytes,
+    stderrBytes: run.stdErrBytes,
+    outputPauses: run.outputPauses,
+    ...limitFigures(run.limits),
   }));
-  const mostBytes = Math.max(1, ...runs.map(({ MemoryBytes }) => MemoryBytes ?? 0));
+  const mostBytes = Math.max(1, ...runs.map(({ memoryBytes }) => memoryBytes ?? 0));
   const rows = runs.map((run) => [
-    run.Name,
-    run.State,
+    run.name,
+    run.state,
     ...(bars
       ? [
-          bar((run.CpuPercent ?? 0) / ((run.CpuLimit ?? 1) * 100)),
-          bar((run.MemoryBytes ?? 0) / (run.MemoryLimitBytes ?? mostBytes)),
+          bar((run.cpuPercent ?? 0) / ((run.cpuLimit ?? 1) * 100)),
+          bar((run.memoryBytes ?? 0) / (run.memoryLimitBytes ?? mostBytes)),
         ]
       : []),
-    within(run.CpuPercent?.toFixed(1), run.CpuLimit && String(run.CpuLimit * 100)),
+    within(run.cpuPercent?.toFixed(1), run.cpuLimit && String(run.cpuLimit * 100)),
     within(
-      run.MemoryBytes === null ? undefined : formatBytes(run.MemoryBytes),
-      run.MemoryLimitBytes && formatBytes(run.MemoryLimitBytes),
+      run.memoryBytes === null ? undefined : formatBytes(run.memoryBytes),
+      run.memoryLimitBytes && formatBytes(run.memoryLimitBytes),
     ),
-    within(run.Processes?.toString(), run.ProcessLimit && String(run.ProcessLimit)),
-    formatBytes(run.StdOutBytes),
-    formatBytes(run.StdErrBytes),
-    String(run.OutputPauses),
+    within(run.processes?.toString(), run.processLimit && String(run.processLimit)),
+    formatBytes(run.stdoutBytes),
+    formatBytes(run.stderrBytes),
+    String(run.outputPauses),
   ]);
   return {
     value: runs,
     table: { headings: bars ? HEADINGS.toSpliced(2, 0, 'CPU', 'MEM') : HEADINGS, rows },
-    names: runs.map(({ Name }) => Name),
+    names: runs.map(({ name }) => name),
   };
 }

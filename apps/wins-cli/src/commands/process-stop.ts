@@ -21,16 +21,15 @@ export async function stopProcess(
   { show }: CommandSurroundings,
 ): Promise<number> {
   const exit = await withDaemon(options, (client) =>
-    client.stopProcess({ Value: options.name, RunID: '' }, { force: options.now }),
+    client.stopProcess(options.name, { force: options.now }),
   ).catch((error: unknown) => {
     const { refused } = EXIT.client;
     if (!options.now || !(error instanceof CommandError) || error.exitCode !== refused) throw error;
     throw new CommandError(`${error.message}; ${WHO_MAY}`, refused, { cause: error });
   });
-  const { Code, Signal, Reason } = exit;
-  const rows = [[options.name, Signal === '' ? String(Code) : Signal, Reason]];
+  const rows = [[options.name, exit.signal ?? String(exit.exitCode), exit.reason]];
   await show({
-    value: { Name: options.name, Code, Signal, Reason },
+    value: { name: options.name, ...exit },
     table: { headings: ['NAME', 'EXIT', 'REASON'], rows },
     names: [options.name],
   });

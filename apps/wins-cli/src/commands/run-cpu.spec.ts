@@ -1,28 +1,28 @@
 import { cpuPercentOf, runKey } from './run-cpu.js';
 import { formatBytes } from './format-bytes.js';
 
-const used = (CpuMs: bigint) => ({ Usage: { CpuMs, MemoryBytes: 0n, Processes: 1 } });
+const used = (cpuMs: number) => ({ usage: { cpuMs, memoryBytes: 0, processes: 1 } });
 
 describe('how much of a processor a run uses', () => {
   it.each([
-    [0n, 0n, 1000, 0],
-    [100n, 350n, 1000, 25],
-    [0n, 3000n, 1500, 200],
-    [0n, 1n, 3000, 0],
-    [0n, 333n, 1000, 33.3],
+    [0, 0, 1000, 0],
+    [100, 350, 1000, 25],
+    [0, 3000, 1500, 200],
+    [0, 1, 3000, 0],
+    [0, 333, 1000, 33.3],
   ])('from %d ms to %d ms within %d ms is %d %%', (before, after, tookMs, percent) => {
     expect(cpuPercentOf(used(before), used(after), tookMs)).toBe(percent);
   });
 
   it('is not known for a run that is new, or not measured', () => {
-    expect(cpuPercentOf(undefined, used(5n), 1000)).toBeNull();
-    expect(cpuPercentOf({}, used(5n), 1000)).toBeNull();
-    expect(cpuPercentOf(used(5n), {}, 1000)).toBeNull();
-    expect(cpuPercentOf(used(5n), used(5n), 0)).toBeNull();
+    expect(cpuPercentOf(undefined, used(5), 1000)).toBeNull();
+    expect(cpuPercentOf({}, used(5), 1000)).toBeNull();
+    expect(cpuPercentOf(used(5), {}, 1000)).toBeNull();
+    expect(cpuPercentOf(used(5), used(5), 0)).toBeNull();
   });
 
   it('is not mixed up between two runs of one name', () => {
-    const keys = [1n, 2n].map((StartedAtMs) => runKey({ Name: 'rancher-wins-a', StartedAtMs }));
+    const keys = [1, 2].map((startedAtMs) => runKey({ name: 'rancher-wins-a', startedAtMs }));
     expect(new Set(keys).size).toBe(2);
   });
 });

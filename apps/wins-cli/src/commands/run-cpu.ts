@@ -1,8 +1,8 @@
 import type { RunFigures } from '@wins/wins-api';
 
 /** Tells one run from the next of its name. */
-export function runKey({ Name, StartedAtMs }: Pick<RunFigures, 'Name' | 'StartedAtMs'>): string {
-  return `${Name} ${StartedAtMs}`;
+export function runKey({ name, startedAtMs }: Pick<RunFigures, 'name' | 'startedAtMs'>): string {
+  return `${name} ${startedAtMs}`;
 }
 
 /**
@@ -10,11 +10,11 @@ export function runKey({ Name, StartedAtMs }: Pick<RunFigures, 'Name' | 'Started
  * that was not in both, or that the system does not measure.
  */
 export function cpuPercentOf(
-  earlier: Pick<RunFigures, 'Usage'> | undefined,
-  latest: Pick<RunFigures, 'Usage'>,
+  earlier: Pick<RunFigures, 'usage'> | undefined,
+  latest: Pick<RunFigures, 'usage'>,
   tookMs: number,
 ): number | null {
-  if (earlier?.Usage === undefined || latest.Usage === undefined || tookMs <= 0) return null;
-  const usedMs = Number(latest.Usage.CpuMs - earlier.Usage.CpuMs);
+  if (earlier?.usage === undefined || latest.usage === undefined || tookMs <= 0) return null;
+  const usedMs = latest.usage.cpuMs - earlier.usage.cpuMs;
   return Math.round((1000 * usedMs) / tookMs) / 10;
 }

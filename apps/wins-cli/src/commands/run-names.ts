@@ -26,7 +26,7 @@ export async function runNames(
   });
   try {
     const processes = await Promise.race([client.listProcesses({ signal }), late]);
-    return processes.map(({ Name }) => Name?.Value ?? '');
+    return processes.map(({ name }) => name);
   } finally {
     void client.close().catch(() => undefined);
   }

@@ -203,9 +203,9 @@ async function configWords(options: UpgradeOptions, endMs: number): Promise<read
 async function compare(options: UpgradeOptions, program: Program): Promise<void> {
   const patience = { waitTimeoutMs: 0, answerTimeoutMs: INFO_LIMIT_MS };
   const info = await withDaemon(options, (client) => client.info(), patience);
-  if (info.Checksum.toLowerCase() === program.sha1) return;
+  if (info.checksum.toLowerCase() === program.sha1) return;
   throw new CommandError(
-    `the upgrade is done, but the daemon that answers is release ${info.Version} with SHA-1 ${info.Checksum}; wanted ${program.sha1}`,
+    `the upgrade is done, but the daemon that answers is release ${info.version} with SHA-1 ${info.checksum}; wanted ${program.sha1}`,
   );
 }
 

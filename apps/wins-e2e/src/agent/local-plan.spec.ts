@@ -11,11 +11,11 @@ const SECRETS = {
 };
 
 interface Status {
-  readonly On: boolean;
-  readonly Sources: readonly {
-    readonly Source: string;
-    readonly State: string;
-    readonly Probes: readonly object[];
+  readonly on: boolean;
+  readonly sources: readonly {
+    readonly source: string;
+    readonly state: string;
+    readonly probes: readonly object[];
   }[];
 }
 
@@ -63,10 +63,10 @@ describe('a node with a local plan', () => {
   it('says where the plan stands', async () => {
     const status = await node.ask<Status>('status');
     expect(status).toMatchObject({
-      On: true,
-      Sources: [{ State: 'applied', Probes: [{ Name: 'component', Healthy: true }] }],
+      on: true,
+      sources: [{ state: 'applied', probes: [{ name: 'component', healthy: true }] }],
     });
-    expect(status.Sources[0]?.Source).toMatch(/node\.plan$/);
+    expect(status.sources[0]?.source).toMatch(/node\.plan$/);
     const { stdout } = await node.wins('srv', 'plan', 'status');
     expect(String(stdout)).toMatch(/node\.plan: applied[^]*probe component: healthy/);
   });
@@ -75,13 +75,13 @@ describe('a node with a local plan', () => {
     const shown = await node.ask('show');
     expect(shown).toMatchObject([
       {
-        Files: [{ Path: file, SizeBytes: SECRETS.content.length, Permissions: '0640' }],
-        Instructions: [{ Name: 'greet', ArgumentCount: 3, Variables: ['WORD'] }],
-        Probes: [{ Name: 'component', Address: component.url }],
+        files: [{ path: file, sizeBytes: SECRETS.content.length, permissions: '0640' }],
+        instructions: [{ name: 'greet', argumentCount: 3, variables: ['WORD'] }],
+        probes: [{ name: 'component', address: component.url }],
       },
     ]);
     const history = await node.ask('history');
-    expect(history).toMatchObject([{ Files: 1, Instructions: 1, Probes: 1 }]);
+    expect(history).toMatchObject([{ files: 1, instructions: 1, probes: 1 }]);
     const texts = [JSON.stringify([shown, history]), node.daemon.text];
     for (const command of ['status', 'show', 'history'])
       texts.push(String((await node.wins('srv', 'plan', command)).stdout));
@@ -112,15 +112,15 @@ describe('a node with a local plan', () => {
     const text = node.workspace.write('hand.json', JSON.stringify(plan));
     const dry = await node.ask('apply', '--file', text, '--dry-run');
     expect(dry).toMatchObject({
-      Applied: false,
-      Plan: { Files: [{ Effect: 'create' }, { Effect: 'replace' }] },
+      applied: false,
+      plan: { files: [{ effect: 'create' }, { effect: 'replace' }] },
     });
     expect(existsSync(other)).toBe(false);
     const once = { files: plan.files.slice(0, 1) };
     node.workspace.write('hand.json', JSON.stringify(once));
     expect(await node.ask('apply', '--file', text)).toMatchObject({
-      Applied: true,
-      Succeeded: true,
+      applied: true,
+      succeeded: true,
     });
     expect(readFileSync(other, 'utf8')).toBe('x');
   });
@@ -199,7 +199,7 @@ describe('an agent that runs an instruction', () => {
     expect(processesWith(program)).toEqual([]);
     const { code, stderr } = await node.wins('srv', 'plan', 'show');
     expect([code, stderr]).toEqual([69, expect.stringMatching(/the agent is off/)]);
-    expect(await node.ask<Status>('status')).toMatchObject({ On: false });
+    expect(await node.ask<Status>('status')).toMatchObject({ on: false });
     node.config(LOCAL, [run]);
     await node.wins(...reload);
     await until(() => processesWith(program).length > 0);

@@ -103,8 +103,8 @@ it('a plan that failed waits for its cool-down also after a restart of the daemo
   await node.daemon[Symbol.asyncDispose]();
   await node.start(config);
   const state = async () => {
-    const { Sources } = await node.ask<{ Sources: { State: string }[] }>('status');
-    return Sources[0]?.State;
+    const { sources } = await node.ask<{ sources: { state: string }[] }>('status');
+    return sources[0]?.state;
   };
   while ((await state()) !== 'failed');
   expect(readFileSync(node.workspace.path('runs'), 'utf8')).toBe('run\n');

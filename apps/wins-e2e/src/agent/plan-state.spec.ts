@@ -4,10 +4,10 @@ import { PlanNode } from '../testing/agent/plan-node.js';
 import { until } from '../testing/process-table.js';
 
 interface Status {
-  readonly Sources: readonly {
-    readonly State: string;
-    readonly Problem: string;
-    readonly Failure?: object;
+  readonly sources: readonly {
+    readonly state: string;
+    readonly problem: string;
+    readonly failure?: object;
   }[];
 }
 
@@ -36,9 +36,9 @@ describe('a node whose server uses plan-state', () => {
   const runs = () => readFileSync(node.workspace.path('runs'), 'utf8').trim().split('\n');
   const told = async () => {
     for (;;) {
-      const { Sources } = await node.ask<Status>('status');
-      const [remote] = Sources;
-      if (remote && remote.State !== 'starting') return remote;
+      const { sources } = await node.ask<Status>('status');
+      const [remote] = sources;
+      if (remote && remote.state !== 'starting') return remote;
     }
   };
   const doctor = async () => {
@@ -63,7 +63,7 @@ describe('a node whose server uses plan-state', () => {
     async (state) => {
       api.create({ plan: plan('a'), 'plan-state': state });
       await node.start(node.remoteConfig(api));
-      expect(await told()).toMatchObject({ State: state, Problem: '' });
+      expect(await told()).toMatchObject({ state, problem: '' });
       expect(await doctor()).toMatch(new RegExp(`^ok +agent +remote: ${state}$`, 'm'));
     },
   );
@@ -74,9 +74,9 @@ describe('a node whose server uses plan-state', () => {
     await until(() => String(api.data()['plan-state']) === 'succeeded');
     api.update({ plan: plan('b') });
     let source = await told();
-    while (source.State !== 'waiting') source = await told();
+    while (source.state !== 'waiting') source = await told();
     const found = 'plan-state is "succeeded", of an earlier plan';
-    expect(source.Problem).toContain(found);
+    expect(source.problem).toContain(found);
     expect(await doctor()).toContain(`remote: waiting: ${found}`);
     api.update({ 'plan-state': undefined });
     await until(() => runs().length === 2);
@@ -102,10 +102,10 @@ describe('a node whose server uses plan-state', () => {
           await node.start(config);
         }
         let source = await told();
-        while (source.State !== 'failed') source = await told();
+        while (source.state !== 'failed') source = await told();
         expect(source).toMatchObject({
-          Problem: 'instruction "install" ended with 3: "first\\nno room", in try 1',
-          Failure: { Instruction: 'install', ExitCode: 3, Stderr: 'first\nno room\n' },
+          problem: 'instruction "install" ended with 3: "first\\nno room", in try 1',
+          failure: { instruction: 'install', exitCode: 3, stderr: 'first\nno room\n' },
         });
         const said = await node.wins('srv', 'plan', 'status');
         expect(String(said.stdout)).toMatch(
@@ -118,7 +118,7 @@ describe('a node whose server uses plan-state', () => {
       // The next plan that is applied takes the failure back.
       api.update({ plan: plan('b'), ...(state !== undefined && { 'plan-state': state }) });
       await until(() => String(api.data()['failed-instruction']) === '');
-      expect((await told()).Failure).toBeUndefined();
+      expect((await told()).failure).toBeUndefined();
     },
   );
 
@@ -129,7 +129,7 @@ describe('a node whose server uses plan-state', () => {
     api.create({ plan: plan('a'), 'plan-state': state });
     await node.start(node.remoteConfig(api));
     const Problem = `plan-state is ${shown}; only pending starts the plan`;
-    expect(await told()).toMatchObject({ State: 'waiting', Problem });
+    expect(await told()).toMatchObject({ state: 'waiting', problem: Problem });
     expect(await doctor()).toContain(`remote: waiting: ${Problem}`);
     api.update({ 'plan-state': 'pending' });
     await until(() => String(api.data()['plan-state']) === 'succeeded');

@@ -63,9 +63,9 @@ describe('a node whose plan is in a Secret', () => {
     api.update({ plan: JSON.stringify(plan) });
     await until(() => String(api.data()['applied-checksum']) !== before);
     expect(readFileSync(next, 'utf8')).toBe('next');
-    const status = await node.ask<{ LastContact: string }>('status');
-    expect(Date.parse(status.LastContact)).not.toBeNaN();
-    expect(status).toMatchObject({ On: true, Sources: [{ Source: 'remote', State: 'applied' }] });
+    const status = await node.ask<{ lastContact: string }>('status');
+    expect(Date.parse(status.lastContact)).not.toBeNaN();
+    expect(status).toMatchObject({ on: true, sources: [{ source: 'remote', state: 'applied' }] });
   });
 
   it('has secrets in what they belong to alone', async () => {

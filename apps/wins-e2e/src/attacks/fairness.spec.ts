@@ -84,7 +84,7 @@ describe('a client that wants everything', () => {
       for (let container = 0; container < 3; container += 1)
         await world.play('held-calls.cjs', 'holding', world.address, 200);
       for (let call = 0; call < 5; call += 1) {
-        expect((await world.client.host.version()).CurrentBuildNumber).toBeDefined();
+        expect((await world.client.host.version()).currentBuildNumber).toBeDefined();
         const watch = world.client.stream(healthServiceDefinition.watch, { service: '' });
         for await (const { status } of watch) {
           expect(status).toBe(HealthStatus.SERVING);

@@ -192,7 +192,7 @@ inOwnNetwork('a client that leads the traffic of the host elsewhere (A56)', () =
   /** Without IPv6, where the kernel adds routes by itself once a link is up. */
   const table = async (): Promise<string[]> =>
     (await client.host.routes())
-      .map(({ DestinationCIDR }) => DestinationCIDR)
+      .map(({ destinationCidr }) => destinationCidr)
       .filter((destination) => !destination.includes(':'));
 
   async function refused(addresses: readonly string[], reason: string, words: RegExp) {

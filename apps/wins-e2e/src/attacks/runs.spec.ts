@@ -147,7 +147,7 @@ describe('an attacker who may start a listed program', () => {
     ],
   ])('is refused %s, and another client is served meanwhile', async (_what, change) => {
     const attempts = [attempt(shown, change), attempt(shown, change)];
-    expect((await other.info()).Version).toMatch(/^v/);
+    expect((await other.info()).version).toMatch(/^v/);
     expect(await Promise.all(attempts)).toEqual(['invalidArgument', 'invalidArgument']);
   });
 

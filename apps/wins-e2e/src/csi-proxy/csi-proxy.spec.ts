@@ -18,7 +18,7 @@ describe('a node whose config wants csi-proxy', () => {
   afterAll(() => node[Symbol.asyncDispose]());
 
   it('has it from a server that tls-config makes known, as a service that serves', async () => {
-    expect(await node.status()).toMatchObject({ On: true, State: 'serving', Version: 'v1.1.3' });
+    expect(await node.status()).toMatchObject({ on: true, state: 'serving', version: 'v1.1.3' });
     expect(await node.service.isServing()).toBe(true);
     const { command } = node.service;
     expect(command?.program).toMatch(/csi-proxy\/v1\.1\.3-[0-9a-f]{12}\/csi-proxy\.exe$/);
@@ -65,7 +65,7 @@ describe('a node whose config wants csi-proxy', () => {
     await node.reached('failed', /v1\.3\.0/);
     const { code, stdout } = await node.wins('srv', 'csi-proxy', 'apply');
     expect([code, String(stdout)]).toEqual([70, expect.stringMatching(/an HTML page/)]);
-    expect(await node.status()).toMatchObject({ State: 'failed', Code: 'downloadFailed' });
+    expect(await node.status()).toMatchObject({ state: 'failed', code: 'downloadFailed' });
     expect(node.service.pid).toBe(pid);
     expect(await node.health('wins.CsiProxyService')).toBe(HealthStatus.NOT_SERVING);
     expect(await node.health('')).toBe(HealthStatus.SERVING);
@@ -90,13 +90,13 @@ describe('a node whose config wants csi-proxy', () => {
       78,
       expect.stringContaining('--allow-drop csi-proxy'),
     ]);
-    expect(await node.status()).toMatchObject({ On: true });
+    expect(await node.status()).toMatchObject({ on: true });
     await node.wins('srv', 'config', 'reload', '--allow-drop', 'csi-proxy');
     await until(() => !readdirSync(node.workspace.folder).includes('csi-proxy'));
     expect(node.service.command).toBeUndefined();
     const { code, stderr } = await node.wins('srv', 'csi-proxy', 'apply');
     expect([code, stderr]).toEqual([69, expect.stringMatching(/no section csi-proxy/)]);
-    expect(await node.status()).toMatchObject({ On: false });
+    expect(await node.status()).toMatchObject({ on: false });
   });
 });
 
@@ -110,7 +110,7 @@ describe('what vouches for csi-proxy', () => {
   it('is no certificate that nobody knows', async () => {
     await node.run(node.config({ version: 'v1.1.3' }, {}));
     await node.reached('failed');
-    expect((await node.status()).Detail).toMatch(/authority/);
+    expect((await node.status()).detail).toMatch(/authority/);
   });
 
   it('is not nothing: without a certificate there must be a digest', async () => {
@@ -121,7 +121,7 @@ describe('what vouches for csi-proxy', () => {
       expect.stringMatching(/tls-config\.insecure: found true, and no digest/),
     ]);
     await node.wins('srv', 'config', 'reload');
-    while ((await node.status()).On) await delay(20);
+    while ((await node.status()).on) await delay(20);
     const { stderr } = await node.wins('srv', 'csi-proxy', 'apply');
     expect(stderr).toMatch(/tls-config\.insecure/);
     expect(node.service.command).toBeUndefined();
@@ -148,7 +148,7 @@ it('that is being fetched from a silent server does not delay the daemon, at its
   await node.run(node.config({ version: 'v1.1.3' }));
   await node.reached('fetching');
   expect(await node.health('')).toBe(HealthStatus.SERVING);
-  expect((await node.status()).State).toBe('fetching');
+  expect((await node.status()).state).toBe('fetching');
   expect((await node.daemon.stop()).code).toBe(0);
 });
 

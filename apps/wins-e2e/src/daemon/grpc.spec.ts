@@ -158,15 +158,15 @@ describe('the gRPC pipe', () => {
 
     it('does not tell the id of its run, which would show its output', async () => {
       const [listed] = await stranger.listProcesses();
-      expect(listed?.Name).toEqual({ Value: name.Value, RunID: '' });
+      expect(listed).toMatchObject({ name: name.Value, runId: '' });
       const [own] = await client.listProcesses();
-      expect(own?.Name).toEqual(name);
+      expect(own).toMatchObject({ name: name.Value, runId: name.RunID });
     });
 
     it('does not let it be held, and so not be killed', async () => {
       const handle = stranger.keepAlive({ ...name, RunID: '' });
       expect(await failure(handle.closed)).toMatchObject({ code: 'refused', reason: 'notOwner' });
-      expect((await client.listProcesses()).map(({ State }) => State)).toEqual(['running']);
+      expect((await client.listProcesses()).map(({ state }) => state)).toEqual(['running']);
     });
 
     it('refuses a second holder of the lease', async () => {
@@ -231,7 +231,7 @@ describe('the gRPC pipe', () => {
     expect(await failure(client.startProcess(huge))).toMatchObject({
       grpcCode: status.RESOURCE_EXHAUSTED,
     });
-    expect((await client.info()).Version).toMatch(/^v/);
+    expect((await client.info()).version).toMatch(/^v/);
   });
 
   it('withstands a connection that resets streams as fast as it opens them', async () => {
@@ -247,7 +247,7 @@ describe('the gRPC pipe', () => {
       if (round % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     session.destroy();
-    expect((await client.info()).Version).toMatch(/^v/);
+    expect((await client.info()).version).toMatch(/^v/);
   });
 
   it('withstands a request with twenty thousand headers', async () => {
@@ -267,7 +267,7 @@ describe('the gRPC pipe', () => {
     stream.on('error', () => undefined);
     await new Promise((resolve) => stream.once('close', resolve));
     session.destroy();
-    expect((await client.info()).Version).toMatch(/^v/);
+    expect((await client.info()).version).toMatch(/^v/);
   });
 
   it('withstands a header block that never ends', async () => {
@@ -297,7 +297,7 @@ describe('the gRPC pipe', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     await closed;
-    expect((await client.info()).Version).toMatch(/^v/);
+    expect((await client.info()).version).toMatch(/^v/);
   });
 
   it('takes no more than 512 calls that follow output, and says so', async () => {

@@ -189,7 +189,7 @@ describe('a first user of a daemon that runs', () => {
     expect(code).toBe(0);
     // The daemon looks at the file each second, so it may have seen the change before it was asked.
     expect(stdout.toString()).toMatch(
-      /config is in force; (?:changed: debug, routes\.allow, reflection|nothing changed)\ntakes effect when the daemon is restarted: reflection\n$/,
+      /config is in force; (?:changed:\n  debug: true → false\n  routes\.allow: with "\S+"\n  reflection: false → true|nothing changed)\ntakes effect when the daemon is restarted: reflection\n$/,
     );
     await daemon.logged(({ changed }) => Array.isArray(changed) && changed.includes('reflection'));
     const again = await wins('srv', 'config', 'reload');

@@ -65,10 +65,10 @@ describe('one command line', () => {
   );
 
   it('prints a list in the form that is asked for (findings 14 and 25)', async () => {
-    const [row] = JSON.parse(await print('cli', 'prc', 'ls')) as { Name: string }[];
-    expect(row).toMatchObject({ Name: 'rancher-wins-stay', State: 'running' });
+    const [row] = JSON.parse(await print('cli', 'prc', 'ls')) as { name: string }[];
+    expect(row).toMatchObject({ name: 'rancher-wins-stay', state: 'running' });
     expect(await print('cli', 'prc', 'ls', '-oyaml')).toMatch(
-      /^- Name: "rancher-wins-stay"\n {2}Path: /,
+      /^- name: "rancher-wins-stay"\n {2}path: /,
     );
     expect(JSON.parse(await print('cli', 'prc', 'ls', '--json'))).toEqual([row]);
     expect(await print('cli', 'prc', 'ls', '-o', 'name')).toBe('rancher-wins-stay\n');

@@ -42,7 +42,7 @@ describe('wins cli prc ls --watch', () => {
     const lists = stdout.toString().trim().split('\n');
     expect(lists.map((line) => JSON.parse(line) as unknown)).toEqual([
       [],
-      [expect.objectContaining({ Name: 'rancher-wins-stay', State: 'running' })],
+      [expect.objectContaining({ name: 'rancher-wins-stay', state: 'running' })],
       [],
     ]);
   });
@@ -51,7 +51,7 @@ describe('wins cli prc ls --watch', () => {
     const watch = startWins(['cli', 'prc', 'ls', '-w', '-oyaml'], workspace.environment);
     await watch.printed('---\n[]\n');
     const run = await startRun();
-    await watch.printed('---\n- Name: "rancher-wins-stay"\n');
+    await watch.printed('---\n- name: "rancher-wins-stay"\n');
     await endRun(run);
     watch.child.kill('SIGTERM');
     expect((await watch.outcome).code).toBe(0);

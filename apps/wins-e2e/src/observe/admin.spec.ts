@@ -69,7 +69,7 @@ describe('the pipe of administrators', () => {
   it('is not needed by a client of an earlier release, which the log names once', async () => {
     await using client = createWinsClient({ address: main(), clientName: 'an old wins' });
     for (let n = 0; n < 3; n += 1) {
-      expect((await client.config.reload()).Rejected).toBe(false);
+      expect((await client.config.reload()).rejected).toBe(false);
       expect((await client.call(planServiceDefinition.status, {})).On).toBe(false);
     }
     await daemon.logged(({ client: name }) => name === 'an old wins');

@@ -55,14 +55,14 @@ describe('diagnosis on the pipe of administrators', () => {
     const runs = JSON.parse(await text('runs', '-o', 'json')) as Record<string, unknown>[];
     expect(runs).toMatchObject([
       {
-        Name: 'rancher-wins-tool',
-        State: 'running',
-        Owner: expect.stringMatching(/^pipe:\d+$/) as string,
+        name: 'rancher-wins-tool',
+        state: 'running',
+        owner: expect.stringMatching(/^pipe:\d+$/) as string,
       },
     ]);
     expect(Object.keys(runs[0] ?? {})).not.toContain('RunID');
     const open = JSON.parse(await text('connections', '-o', 'json')) as object[];
-    expect(open).toMatchObject([{ Name: runs[0]?.['Owner'], Client: { PID: client.child.pid } }]);
+    expect(open).toMatchObject([{ name: runs[0]?.['owner'], client: { pid: client.child.pid } }]);
     client.child.kill();
     await client.outcome;
   });

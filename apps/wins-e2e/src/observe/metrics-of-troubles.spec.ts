@@ -220,9 +220,9 @@ describe('the metrics of a daemon in trouble', () => {
   });
 
   it('wins_build_info is 1 for the release that runs, and has moved by none of these', async () => {
-    const { Version, Commit } = await client.info();
+    const { version, commit } = await client.info();
     const builds = (now: Scrape) => [...now].filter(([name]) => name.startsWith('wins_build_info'));
-    const series = `wins_build_info{version="${Version}",commit="${Commit}"}`;
+    const series = `wins_build_info{version="${version}",commit="${commit}"}`;
     expect(builds(await scrape(metrics))).toEqual([[series, 1]]);
     expect(builds(first)).toEqual([[series, 1]]);
   });

@@ -147,7 +147,7 @@ describe('who is on call', () => {
     await run.printed('up');
     const stopped = await wins('cli', 'prc', 'stop', '--now', 'rancher-wins-deaf', '-o', 'json');
     expect(stopped.code).toBe(0);
-    expect(JSON.parse(stopped.stdout)).toMatchObject({ Signal: 'SIGKILL', Reason: 'stopped' });
+    expect(JSON.parse(stopped.stdout)).toMatchObject({ signal: 'SIGKILL', reason: 'stopped' });
     const { code, stdout } = await run.outcome;
     // It was not asked before.
     expect([code, String(stdout)]).toEqual([137, 'up\n']);

@@ -30,9 +30,9 @@ describe('a run with limits', () => {
     const words = ['cli', 'prc', 'run', '--path', told, '--memory', '96MiB'];
     const run = startWins(words, workspace.environment);
     await run.printed('up');
-    const listed = JSON.parse((await wins('ls')).stdout) as { LimitedBy: string }[];
-    const [{ LimitedBy: by } = { LimitedBy: '' }] = listed;
-    const figures = { MemoryLimitBytes: 96 * MIB, CpuLimit: null, ProcessLimit: null };
+    const listed = JSON.parse((await wins('ls')).stdout) as { limitedBy: string }[];
+    const [{ limitedBy: by } = { limitedBy: '' }] = listed;
+    const figures = { memoryLimitBytes: 96 * MIB, cpuLimit: null, processLimit: null };
     expect(listed).toMatchObject([{ Name: 'rancher-wins-told', ...figures }]);
     expect(by).toMatch(/^(?:cgroup|rlimit)$/);
     expect((await wins('ls', '-o', 'table')).stdout).toContain(` 96.0 MiB by ${by} `);
@@ -51,7 +51,7 @@ describe('a run with limits', () => {
   it('gets those of its entry when it asks for none, and no more than the entry allows', async () => {
     const run = startWins(['cli', 'prc', 'run', '--path', told], workspace.environment);
     await run.printed('up');
-    expect((await wins('ls')).stdout).toContain(`"MemoryLimitBytes":${64 * MIB}`);
+    expect((await wins('ls')).stdout).toContain(`"memoryLimitBytes":${64 * MIB}`);
     run.child.kill();
     await run.outcome;
     const { code, stderr } = await wins('run', '--path', told, '--memory', '129MiB');

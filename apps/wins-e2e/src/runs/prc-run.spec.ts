@@ -187,7 +187,7 @@ process.stdout.write(readFileSync(process.argv[2]));`,
 
     const listed = JSON.parse((await wins('cli', 'prc', 'ls')).stdout.toString()) as object[];
     expect(listed).toEqual([
-      expect.objectContaining({ Name: 'rancher-wins-sleeper', Path: sleeper, State: 'running' }),
+      expect.objectContaining({ name: 'rancher-wins-sleeper', path: sleeper, state: 'running' }),
     ]);
     expect((await wins('cli', 'prc', 'ls', '-o', 'table')).stdout.toString()).toMatch(
       /^NAME .*\nrancher-wins-sleeper /,
@@ -200,10 +200,9 @@ process.stdout.write(readFileSync(process.argv[2]));`,
     const stopped = await wins('cli', 'prc', 'stop', 'rancher-wins-sleeper');
     expect(stopped.code).toBe(0);
     expect(JSON.parse(stopped.stdout.toString())).toEqual({
-      Name: 'rancher-wins-sleeper',
-      Code: 3,
-      Signal: '',
-      Reason: 'stopped',
+      name: 'rancher-wins-sleeper',
+      exitCode: 3,
+      reason: 'stopped',
     });
     expect((await client.outcome).code).toBe(3);
     expect((await wins('cli', 'prc', 'stop', 'rancher-wins-sleeper')).code).toBe(127);

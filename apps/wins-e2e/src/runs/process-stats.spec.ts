@@ -5,12 +5,12 @@ import { wherePossible } from '../testing/where-possible.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
 interface Stats {
-  readonly Name: string;
-  readonly CpuPercent: number | null;
-  readonly CpuMs: number;
-  readonly MemoryBytes: number;
-  readonly Processes: number;
-  readonly StdOutBytes: number;
+  readonly name: string;
+  readonly cpuPercent: number | null;
+  readonly cpuMs: number;
+  readonly memoryBytes: number;
+  readonly processes: number;
+  readonly stdoutBytes: number;
 }
 
 const inContainer = wherePossible(
@@ -41,12 +41,12 @@ describe('wins cli prc stats', () => {
     const runs = [await startRun(busy), await startRun(idle)];
     const all = await runWins(['cli', 'prc', 'stats'], workspace.environment);
     const [computing, waiting] = JSON.parse(all.stdout.toString()) as Stats[];
-    expect([computing?.Name, waiting?.Name]).toEqual(['rancher-wins-busy', 'rancher-wins-idle']);
-    expect(computing?.CpuPercent).toBeGreaterThan(0);
-    expect(computing?.CpuMs).toBeGreaterThan(waiting?.CpuMs ?? NaN);
-    expect([computing?.Processes, waiting?.Processes]).toEqual([2, 1]);
-    expect(waiting?.MemoryBytes).toBeGreaterThan(100_000);
-    expect(waiting?.StdOutBytes).toBe(3);
+    expect([computing?.name, waiting?.name]).toEqual(['rancher-wins-busy', 'rancher-wins-idle']);
+    expect(computing?.cpuPercent).toBeGreaterThan(0);
+    expect(computing?.cpuMs).toBeGreaterThan(waiting?.cpuMs ?? NaN);
+    expect([computing?.processes, waiting?.processes]).toEqual([2, 1]);
+    expect(waiting?.memoryBytes).toBeGreaterThan(100_000);
+    expect(waiting?.stdoutBytes).toBe(3);
 
     const words = ['cli', 'prc', 'stats', 'rancher-wins-busy', '-w', '-o', 'table'];
     const watch = startWins(words, workspace.environment);

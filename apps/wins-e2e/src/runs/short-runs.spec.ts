@@ -7,7 +7,7 @@ describe('a daemon after many short runs', () => {
     const before = runs.descriptors;
     await runs.comeAndGo(1000);
     await until(() => runs.descriptors <= before);
-    expect((await runs.client.info()).Version).toMatch(/^v/);
+    expect((await runs.client.info()).version).toMatch(/^v/);
   });
 
   it('holds no descriptor, child or record after a hundred', async () => {

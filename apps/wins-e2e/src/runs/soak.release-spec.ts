@@ -14,7 +14,7 @@ describe('a daemon after ten thousand short runs', () => {
     const before = runs.descriptors;
     await runs.comeAndGo(10_000);
     await until(() => runs.descriptors <= before);
-    expect((await runs.client.info()).Version).toMatch(/^v/);
+    expect((await runs.client.info()).version).toMatch(/^v/);
   });
 
   it(

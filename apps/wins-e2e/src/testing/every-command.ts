@@ -79,9 +79,9 @@ const runTool = (host: CommandHost, words: readonly string[]) =>
 async function stayingTool(host: CommandHost): Promise<{ client: RunningProgram; name: string }> {
   const client = runTool(host, host.stay);
   await client.printed('up');
-  const listed = json(await print(host, 'cli', 'prc', 'ls', ...on(host))) as { Name: string }[];
+  const listed = json(await print(host, 'cli', 'prc', 'ls', ...on(host))) as { name: string }[];
   assert.equal(listed.length, 1);
-  return { client, name: listed[0]?.Name ?? '' };
+  return { client, name: listed[0]?.name ?? '' };
 }
 
 /** What a command about the node would do: that is refused where there is nothing installed, and elsewhere than on Windows. */
@@ -120,9 +120,9 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
   'cli prc stats': async (host) => {
     const { client, name } = await stayingTool(host);
     const words = ['cli', 'prc', 'stats', name, ...on(host)];
-    const [measured] = json(await print(host, ...words)) as { Name: string; Processes: number }[];
-    assert.equal(measured?.Name, name);
-    assert.ok(measured.Processes >= 1, String(measured.Processes));
+    const [measured] = json(await print(host, ...words)) as { name: string; processes: number }[];
+    assert.equal(measured?.name, name);
+    assert.ok(measured.processes >= 1, String(measured.processes));
     client.child.kill('SIGKILL');
     await client.outcome;
     while ((await print(host, 'cli', 'prc', 'ls', ...on(host))) !== '[]\n');
@@ -139,7 +139,7 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
   'cli prc stop': async (host) => {
     const { client, name } = await stayingTool(host);
     const stopped = json(await print(host, 'cli', 'prc', 'stop', name, ...on(host)));
-    assert.equal((stopped as { Reason: string }).Reason, 'stopped');
+    assert.equal((stopped as { reason: string }).reason, 'stopped');
     const { code, stderr } = await client.outcome;
     assert.notEqual(code, 0);
     assert.match(stderr, /was stopped: stopped\n$/);

@@ -151,7 +151,7 @@ export class NodeOnWindows implements AsyncDisposable {
     const { address } = resolvePipePath('rancher_wins');
     const client = createWinsClient({ address, connectTimeoutMs: 10_000 });
     try {
-      return (await client.info()).Version;
+      return (await client.info()).version;
     } finally {
       await client.close();
     }

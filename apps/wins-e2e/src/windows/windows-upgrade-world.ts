@@ -176,8 +176,8 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     const client = createWinsClient({ address, connectTimeoutMs: ANSWER_MS });
     try {
       // One that hangs answers no call on a connection that it took before.
-      const { Version, Checksum } = await client.info({ signal: AbortSignal.timeout(ANSWER_MS) });
-      return { version: Version, sha1: Checksum.toLowerCase() };
+      const { version, checksum } = await client.info({ signal: AbortSignal.timeout(ANSWER_MS) });
+      return { version, sha1: checksum.toLowerCase() };
     } catch {
       return undefined;
     } finally {

@@ -48,7 +48,7 @@ export async function checkConfig(
     const names = values.filter(({ origin }) => origin !== 'default').map(({ key }) => key);
     await show({ value, text: describeValues(loaded), table: tableOf(loaded), names });
   }
-  for (const { message } of loaded.warnings) process.stderr.write(`${message}\n`);
+  for (const { message } of loaded.warnings) process.stderr.write(`wins: warning: ${message}\n`);
   return EXIT.server.ok;
 }
 

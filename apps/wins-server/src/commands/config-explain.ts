@@ -70,11 +70,9 @@ async function verdictOf(options: ExplainOptions): Promise<SubjectVerdict> {
     const ask = (client: WinsClient, signal: AbortSignal) =>
       client.config.explain(subject, { signal });
     // On the pipe of its clients: the verdict depends on who asks.
-    const answer = await askRunningDaemon(options, ask, { pipe: 'main' });
-    const { Allowed: allowed, Code: code, Reason: reason, Entry } = answer;
-    const { Key: key = '', File: file = '', Line: line = 0, Column: column = 0 } = Entry ?? {};
-    const entry = { key, file, ...(line > 0 && { line, column }) };
-    return { allowed, code, reason, entry };
+    const { entry, ...verdict } = await askRunningDaemon(options, ask, { pipe: 'main' });
+    const { key = '', file = '', line = 0, column = 0 } = entry ?? {};
+    return { ...verdict, entry: { key, file, ...(line > 0 && { line, column }) } };
   }
   const loaded = await loadDaemonConfig(options.config);
   if (path === undefined) return portVerdict(port, loaded);

@@ -1,4 +1,4 @@
-import type { ConfigReloadResponse } from '@wins/wins-api';
+import type { ConfigReload } from '@wins/wins-api';
 import { escapeText, EXIT, type CommandSurroundings } from '@wins/base';
 import { askRunningDaemon, type RunningDaemonOptions } from './running-daemon.js';
 
@@ -17,28 +17,31 @@ export async function reloadConfig(
   const answer = await askRunningDaemon(options, (client, signal) =>
     client.config.reload({ signal, allowDrop: options['allow-drop'] }),
   );
-  await show({ value: valueOf(answer), text: textOf(answer), names: answer.Changed });
-  for (const { Message } of answer.Problems) process.stderr.write(`${escapeText(Message)}\n`);
-  return answer.Rejected ? EXIT.server.config : EXIT.server.ok;
+  await show({ value: valueOf(answer), text: textOf(answer), names: answer.changed });
+  for (const { severity, message } of answer.problems)
+    process.stderr.write(`wins: ${severity}: ${escapeText(message)}\n`);
+  return answer.rejected ? EXIT.server.config : EXIT.server.ok;
 }
 
-function textOf({ File, Rejected, Changed, NeedRestart }: ConfigReloadResponse): string {
-  const file = escapeText(File);
-  if (Rejected) return `${file} cannot be used: the config that was in force stays\n`;
-  const changed =
-    Changed.length === 0 ? 'nothing changed' : `changed: ${escapeText(Changed.join(', '))}`;
+function textOf({ rejected, changes, needRestart, ...answer }: ConfigReload): string {
+  const file = escapeText(answer.file);
+  if (rejected) return `${file} cannot be used: the config that was in force stays\n`;
+  const what =
+    changes.length === 0
+      ? 'nothing changed'
+      : `changed:\n${changes.map((line) => `  ${escapeText(line)}`).join('\n')}`;
   const restart =
-    NeedRestart.length === 0
+    needRestart.length === 0
       ? ''
-      : `takes effect when the daemon is restarted: ${escapeText(NeedRestart.join(', '))}\n`;
-  return `${file} is in force; ${changed}\n${restart}`;
+      : `takes effect when the daemon is restarted: ${escapeText(needRestart.join(', '))}\n`;
+  return `${file} is in force; ${what}\n${restart}`;
 }
 
-function valueOf({ File, Rejected, Changed, NeedRestart, Problems }: ConfigReloadResponse) {
-  const problems = Problems.map(({ Severity, Code, Key, Line, Column, Message, NextStep }) => ({
-    ...{ severity: Severity, code: Code, key: Key },
-    ...(Line > 0 && { line: Line, column: Column }),
-    ...{ message: Message, nextStep: NextStep },
+function valueOf({ problems, rejected, ...answer }: ConfigReload) {
+  const shown = problems.map(({ line, column, message, nextStep, ...problem }) => ({
+    ...problem,
+    ...(line > 0 && { line, column }),
+    ...{ message, nextStep },
   }));
-  return { file: File, valid: !Rejected, changed: Changed, needRestart: NeedRestart, problems };
+  return { ...answer, valid: !rejected, problems: shown };
 }

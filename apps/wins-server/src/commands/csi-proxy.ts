@@ -3,7 +3,7 @@ import {
   type CsiProxyStatusResponse,
   type CsiProxyStep,
 } from '@wins/wins-api/contract';
-import { EXIT, type CommandSurroundings } from '@wins/base';
+import { camelCaseKeys, EXIT, type CommandSurroundings } from '@wins/base';
 import { callRunningDaemon, type Question, type RunningDaemonOptions } from './running-daemon.js';
 import { safeLines } from './safe-lines.js';
 
@@ -23,7 +23,7 @@ export async function showCsiProxy(
 ): Promise<number> {
   const { status } = csiProxyServiceDefinition;
   const answer = await callRunningDaemon(options, status, {}, QUESTION);
-  await show({ value: answer, text: statusText(answer) });
+  await show({ value: camelCaseKeys(answer), text: statusText(answer) });
   return EXIT.server.ok;
 }
 
@@ -39,7 +39,7 @@ export async function applyCsiProxy(
   });
   const { Steps, Applied, Status } = answer;
   const status = Status === undefined ? '' : statusText(Status);
-  await show({ value: answer, text: Applied ? status : stepsText(Steps) });
+  await show({ value: camelCaseKeys(answer), text: Applied ? status : stepsText(Steps) });
   return Applied ? exitCodeFor(Status) : EXIT.upgrade.ok;
 }
 

@@ -14,7 +14,7 @@ export const checkVersions: Check = {
   name: 'versions',
   look: async (host) => {
     const { wins, node, system } = await host.versions();
-    const found = `wins ${wins.Version} (${wins.Commit}), Node ${node}, ${system}`;
+    const found = `wins ${wins.version} (${wins.commit}), Node ${node}, ${system}`;
     const [major = 0, minor = 0] = node.split('.').map(Number);
     const isOld = major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1]);
     return [
@@ -129,7 +129,7 @@ async function compareConfigs(
 ): Promise<readonly Finding[]> {
   let inForce: string;
   try {
-    inForce = await host.daemonConfig(pipe);
+    ({ file: inForce } = await host.daemonConfig(pipe));
   } catch (error) {
     return [cannotTell('daemon', error, 'which config the daemon has')];
   }
@@ -146,12 +146,12 @@ function isSameFile(one: string, other: string): boolean {
 /** An upgrade replaces the file while the old daemon still runs. */
 async function compareBuilds(daemon: ApplicationInfo, host: DoctorHost): Promise<Finding> {
   const { wins } = await host.versions();
-  const shown = `the daemon is ${daemon.Version} (${daemon.Commit})`;
-  if (daemon.Version !== wins.Version || daemon.Commit !== wins.Commit) {
-    const found = `${shown}, this program is ${wins.Version} (${wins.Commit})`;
+  const shown = `the daemon is ${daemon.version} (${daemon.commit})`;
+  if (daemon.version !== wins.version || daemon.commit !== wins.commit) {
+    const found = `${shown}, this program is ${wins.version} (${wins.commit})`;
     return warning('daemon', found, 'restart the daemon, or use the program of its release');
   }
-  if (daemon.Checksum !== wins.Checksum) {
+  if (daemon.checksum !== wins.checksum) {
     const found = `${shown} like this program, but its file differs`;
     return warning('daemon', found, 'restart the daemon, or use the same file that it runs');
   }

@@ -3,7 +3,7 @@ import type { GuardedParts, LoadedConfig, WinsConfig } from '@wins/config';
 import type { RecoveredProcess, StartVerdict } from '@wins/process-manager';
 import type { RingEvent } from '../kernel/events/ring-files.js';
 import type { RegistriesCheck } from '@wins/system-agent';
-import type { ApplicationInfo } from '@wins/wins-api';
+import type { ApplicationInfo, ConfigDescription } from '@wins/wins-api';
 import type { CsiProxyStatusResponse, PlanStatusResponse } from '@wins/wins-api/contract';
 import type { GuardedKey } from '@wins/base';
 import type { AgentSettings } from '../features/agent/agent-settings.js';
@@ -91,8 +91,8 @@ export interface DoctorHost {
   pipeAccess(name: string, wanted?: string): Promise<PipeAccess>;
   /** Asks the daemon behind a pipe which build it is. */
   daemonInfo(name: string): Promise<ApplicationInfo>;
-  /** Asks it which config file is in force, as the two below on its pipe of administrators. @throws DaemonCallError */
-  daemonConfig(name: string): Promise<string>;
+  /** Asks it which config file is in force, and since when it runs, as the two below on its pipe of administrators. @throws DaemonCallError */
+  daemonConfig(name: string): Promise<ConfigDescription>;
   /** Reads the Secret of the node from the API server, and asks whether it may be written. @throws AgentError */
   reachSecret(settings: AgentSettings): Promise<'found' | 'missing'>;
   /** Asks the registries that `registries.yaml` names whether they answer and take their logins. @throws AgentError */

@@ -10,7 +10,8 @@ import { examine } from './examine.js';
 import type { Finding } from './finding.js';
 import { exitCodeForFindings, reportValue, textReport } from './report.js';
 
-const WINS = { Checksum: 'c0ffee', Version: 'v1.2.3', Commit: 'abc' };
+const WINS = { checksum: 'c0ffee', version: 'v1.2.3', commit: 'abc' };
+const DESCRIPTION = { file: '/etc/config', found: true, sha256: '', startedAtMs: 0, pid: 7 };
 const CONFIG = {
   listen: 'main',
   proxy: 'tunnel',
@@ -89,7 +90,7 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
     reachPipe: gives(undefined),
     pipeAccess: gives({ found: 'mode 600, user 0', faults: [] }),
     daemonInfo: gives(WINS),
-    daemonConfig: gives('/etc/config'),
+    daemonConfig: gives(DESCRIPTION),
     reachSecret: gives('found'),
     checkRegistries: fails(new Error('must not be asked')),
     planStatus: fails(new Error('must not be asked')),
@@ -304,19 +305,19 @@ const WARNINGS: readonly Case[] = [
   },
   {
     what: 'a daemon of another release',
-    changes: { daemonInfo: gives({ ...WINS, Version: 'v1.0.0' }) },
+    changes: { daemonInfo: gives({ ...WINS, version: 'v1.0.0' }) },
     check: 'daemon',
     found: /v1\.0\.0[^]*v1\.2\.3/,
   },
   {
     what: 'a daemon of another build',
-    changes: { daemonInfo: gives({ ...WINS, Commit: 'def' }) },
+    changes: { daemonInfo: gives({ ...WINS, commit: 'def' }) },
     check: 'daemon',
     found: /def/,
   },
   {
     what: 'a daemon of another file',
-    changes: { daemonInfo: gives({ ...WINS, Checksum: 'bad' }) },
+    changes: { daemonInfo: gives({ ...WINS, checksum: 'bad' }) },
     check: 'daemon',
     found: /file differs/,
   },
@@ -465,7 +466,9 @@ describe('the doctor', () => {
   });
 
   it('says when the daemon has another config than the one that was looked at', async () => {
-    const finding = await onlyFinding({ daemonConfig: gives('/opt/other') });
+    const finding = await onlyFinding({
+      daemonConfig: gives({ ...DESCRIPTION, file: '/opt/other' }),
+    });
     expect(finding).toMatchObject({ level: 'warning', check: 'daemon' });
     expect(finding.found).toMatch(/\/opt\/other; this looked at \/etc\/config/);
     expect(finding.advice).toBe('wins doctor --config "/opt/other"');

@@ -58,7 +58,7 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
   return {
     versions: async () => {
       const { sha1 } = await hashFile(executable, ['sha1'], { followLinks: true });
-      const wins = { Checksum: sha1, Version: VERSION, Commit: COMMIT };
+      const wins = { checksum: sha1, version: VERSION, commit: COMMIT };
       const user = process.geteuid?.();
       const asked = user === undefined ? '' : `, asked by user ${user}`;
       return { wins, node: process.versions.node, system: `${type()} ${release()}${asked}` };
@@ -92,9 +92,9 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
       const ask = (client: WinsClient, signal: AbortSignal) => client.info({ signal });
       return askRunningDaemon({ server }, ask, { ...QUESTION, pipe: 'main' });
     },
-    daemonConfig: async (server) => {
+    daemonConfig: (server) => {
       const ask = (client: WinsClient, signal: AbortSignal) => client.config.describe({ signal });
-      return (await askRunningDaemon({ server }, ask, QUESTION)).File;
+      return askRunningDaemon({ server }, ask, QUESTION);
     },
     reachSecret: (settings) => {
       const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);

@@ -5,7 +5,6 @@ import { checkCsiProxy } from '../features/csi-proxy/check-csi-proxy.js';
 import { judgeUpgrades } from '../features/upgrade/check-upgrade.js';
 import { ruleWords } from '../kernel/audit/decision.js';
 import type { RingEvent } from '../kernel/events/ring-files.js';
-import { startOf } from './check-history.js';
 import { checkDisk } from './check-disk.js';
 import { adviceForPipe } from './check-daemon.js';
 import type { Check, DoctorHost } from './doctor-host.js';
@@ -44,12 +43,11 @@ export async function headlineOf(host: DoctorHost): Promise<string> {
 async function serves(host: DoctorHost, listen: string): Promise<readonly Finding[]> {
   try {
     await host.reachPipe(listen);
-    const { Version } = await host.daemonInfo(listen);
-    const started = startOf(await host.recentEvents(listen).catch(() => []));
-    const age = started && wholeSeconds(host.now() - Date.parse(started.time));
-    const since =
-      started === undefined ? 'for more than a day' : `for ${age} (process ${started['pid']})`;
-    return [ok('daemon', `serves ${Version} ${since}`)];
+    const { version } = await host.daemonInfo(listen);
+    // Administrators alone are told; for others it is no problem of the daemon.
+    const daemon = await host.daemonConfig(listen).catch(() => undefined);
+    const age = daemon && ` for ${wholeSeconds(host.now() - daemon.startedAtMs)}`;
+    return [ok('daemon', `serves ${version}${daemon ? `${age} (process ${daemon.pid})` : ''}`)];
   } catch (error) {
     return [problem('daemon', `does not serve: ${messageOf(error)}`, adviceForPipe(error))];
   }
@@ -58,7 +56,7 @@ async function serves(host: DoctorHost, listen: string): Promise<readonly Findin
 const checkInForce: Check = {
   name: 'config in force',
   look: async (host, { config }) => {
-    const file = await host.daemonConfig(config.listen);
+    const { file } = await host.daemonConfig(config.listen);
     const events = await host.recentEvents(config.listen);
     const last = events.findLast(({ type }) => type === 'configReloaded' || type === 'started');
     const name = 'config in force';

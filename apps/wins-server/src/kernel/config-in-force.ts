@@ -1,5 +1,11 @@
 import type { AuditTrail } from './audit/audit-trail.js';
-import { changedKeys, lastGoodFile, type ConfigProblemCode, type LoadedConfig } from '@wins/config';
+import {
+  changedKeys,
+  describeChanges,
+  lastGoodFile,
+  type ConfigProblemCode,
+  type LoadedConfig,
+} from '@wins/config';
 import { COMMIT, VERSION } from '@wins/base';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from './log/logger.js';
@@ -68,6 +74,7 @@ export class ConfigInForce implements DaemonConfig {
     reportWarnings(next, logger);
     features.apply(next, 'serves');
     const changed = changedKeys(next, this.#inForce);
+    const changes = describeChanges(changed, next.config, this.#inForce.config);
     const needRestart = this.needRestart(next);
     this.#inForce = next;
     this.#readAtMs = Date.now();
@@ -76,14 +83,14 @@ export class ConfigInForce implements DaemonConfig {
     if (changed.length === 0) {
       logger.info({ needRestart }, 'config read again: nothing changed');
     } else {
-      logger.info({ changed, needRestart }, 'config changed');
+      logger.info({ changed, changes, needRestart }, 'config changed');
       const { whiteList, routes } = next.config;
       const processPaths = whiteList.processPaths.map(({ path }) => path);
       const granted = { processPaths, proxyPorts: whiteList.proxyPorts, routes: routes.allow };
       audit.note('configChanged', { changed, needRestart, ...granted });
     }
     features.apply(next, 'works');
-    return { changed, needRestart };
+    return { changed, changes, needRestart };
   }
 
   needRestart(next: LoadedConfig): readonly string[] {

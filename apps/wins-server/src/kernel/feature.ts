@@ -137,10 +137,12 @@ export interface StartedConfig {
   readonly fingerprint: ReturnType<typeof configFingerprint>;
 }
 
-/** What a config that came into force changed: key paths alone, never values. */
+/** What a config that came into force changed. */
 export interface ConfigChange {
   /** Lists as a whole. */
   readonly changed: readonly string[];
+  /** A line for each of them, with the values before and after as far as they may be shown. */
+  readonly changes: readonly string[];
   /** Settings that have other values in the file than those in force since the start. */
   readonly needRestart: readonly string[];
 }

@@ -34,8 +34,8 @@ export async function loadedFiles({
       throw error;
     });
     const loaded = new Map<string, string>();
-    if (config.SHA256 !== '') loaded.set(path.resolve(config.File), config.SHA256);
-    const { Checksum: sha1 } = await client.info({ signal });
+    if (config.sha256 !== '') loaded.set(path.resolve(config.file), config.sha256);
+    const { checksum: sha1 } = await client.info({ signal });
     const program = status.command.imagePath;
     // One that was renamed or removed is planned as any that is absent.
     const found = await hashFile(program, ['sha1', 'sha256'], { followLinks: true }).catch(

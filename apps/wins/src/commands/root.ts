@@ -20,7 +20,7 @@ const version = command({
   examples: [['version -o json', 'version and commit, for programs']],
   run: async (_values, _given, { show }) => {
     await show({
-      value: { Version: VERSION, Commit: COMMIT },
+      value: { version: VERSION, commit: COMMIT },
       text: `rancher-wins version ${VERSION}\n`,
       names: [VERSION],
     });

@@ -1,7 +1,9 @@
 import type { LoadedConfig } from '../load/load-config.js';
 import { isDeepStrictEqual } from 'node:util';
 import { fileFingerprint, type FileFingerprint } from '@wins/trusted-files';
-import { messageOf } from '@wins/base';
+import { messageOf, toldAddress } from '@wins/base';
+import { maskedSettings } from '../explain/config-keys.js';
+import type { WinsConfig } from '../wins-config.js';
 
 /**
  * Compares a config with the one before it. Pure.
@@ -26,6 +28,54 @@ function valuesOf({ origins }: LoadedConfig): ReadonlyMap<string, readonly unkno
     else known.push(...entries);
   }
   return values;
+}
+
+/** As much of a value as a line repeats. */
+const SHOWN_CHARACTERS = 500;
+
+/**
+ * Says in a line for each key what its value was and is: of a list the entries that went and came. A value that may be secret is left out, as
+ * in a support bundle. Pure; the lines hold foreign text.
+ */
+export function describeChanges(
+  keys: readonly string[],
+  next: WinsConfig,
+  before: WinsConfig,
+): readonly string[] {
+  const [old, now] = [maskedSettings(before, toldAddress), maskedSettings(next, toldAddress)];
+  return keys.map((key) => `${key}: ${changeOf(valueAt(old, key), valueAt(now, key))}`);
+}
+
+function valueAt(settings: unknown, key: string): unknown {
+  return key
+    .split('.')
+    .reduce<unknown>(
+      (value, name) => (value as Record<string, unknown> | undefined)?.[name],
+      settings,
+    );
+}
+
+function changeOf(old: unknown, now: unknown): string {
+  if (isDeepStrictEqual(old, now)) return 'another value, which is not shown';
+  if (!Array.isArray(old) || !Array.isArray(now)) return `${shown(old)} → ${shown(now)}`;
+  const [gone, come] = [entriesWithout(old, now), entriesWithout(now, old)];
+  const parts = [
+    ...(gone.length === 0 ? [] : [`without ${shown(gone)}`]),
+    ...(come.length === 0 ? [] : [`with ${shown(come)}`]),
+  ];
+  return parts.length === 0 ? 'in another order' : parts.join(', ');
+}
+
+function entriesWithout(all: readonly unknown[], others: readonly unknown[]): readonly unknown[] {
+  return all.filter((entry) => !others.some((other) => isDeepStrictEqual(entry, other)));
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return 'not set';
+  const text = Array.isArray(value)
+    ? value.map((entry) => JSON.stringify(entry)).join(' ')
+    : JSON.stringify(value);
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
 }
 
 const LOOK_EVERY_MS = 1000;

@@ -62,6 +62,9 @@ export interface ConfigDescribeResponse {
    * values of a newer one wait for a restart. Empty without a file.
    */
   SHA256: string;
+  /** When the process of the daemon began, in milliseconds since 1970-01-01T00:00:00Z. */
+  StartedAtMs: bigint;
+  PID: number;
 }
 
 export interface ConfigReloadRequest {
@@ -78,6 +81,8 @@ export interface ConfigReloadResponse {
   /** Sections and keys whose values in the file take effect at the next start of the daemon. */
   NeedRestart: string[];
   Problems: ConfigProblem[];
+  /** A line for each key of Changed, such as "white_list.proxyPorts: without 8000, with 9796". Values that may be secret are left out. */
+  Changes: string[];
 }
 
 export interface ConfigProblem {
@@ -426,7 +431,7 @@ export const ConfigEntry: MessageFns<ConfigEntry> = {
 };
 
 function createBaseConfigDescribeResponse(): ConfigDescribeResponse {
-  return { File: "", Found: false, SHA256: "" };
+  return { File: "", Found: false, SHA256: "", StartedAtMs: 0n, PID: 0 };
 }
 
 export const ConfigDescribeResponse: MessageFns<ConfigDescribeResponse> = {
@@ -439,6 +444,15 @@ export const ConfigDescribeResponse: MessageFns<ConfigDescribeResponse> = {
     }
     if (message.SHA256 !== "") {
       writer.uint32(26).string(message.SHA256);
+    }
+    if (message.StartedAtMs !== 0n) {
+      if (BigInt.asIntN(64, message.StartedAtMs) !== message.StartedAtMs) {
+        throw new globalThis.Error("value provided for field message.StartedAtMs of type int64 too large");
+      }
+      writer.uint32(32).int64(message.StartedAtMs);
+    }
+    if (message.PID !== 0) {
+      writer.uint32(40).uint32(message.PID);
     }
     return writer;
   },
@@ -480,6 +494,22 @@ export const ConfigDescribeResponse: MessageFns<ConfigDescribeResponse> = {
             message.SHA256 = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.StartedAtMs = reader.int64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.PID = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -500,6 +530,10 @@ export const ConfigDescribeResponse: MessageFns<ConfigDescribeResponse> = {
     message.File = object.File ?? "";
     message.Found = object.Found ?? false;
     message.SHA256 = object.SHA256 ?? "";
+    message.StartedAtMs = (object.StartedAtMs !== undefined && object.StartedAtMs !== null)
+      ? BigInt(object.StartedAtMs)
+      : 0n;
+    message.PID = object.PID ?? 0;
     return message;
   },
 };
@@ -560,7 +594,7 @@ export const ConfigReloadRequest: MessageFns<ConfigReloadRequest> = {
 };
 
 function createBaseConfigReloadResponse(): ConfigReloadResponse {
-  return { File: "", Rejected: false, Changed: [], NeedRestart: [], Problems: [] };
+  return { File: "", Rejected: false, Changed: [], NeedRestart: [], Problems: [], Changes: [] };
 }
 
 export const ConfigReloadResponse: MessageFns<ConfigReloadResponse> = {
@@ -579,6 +613,9 @@ export const ConfigReloadResponse: MessageFns<ConfigReloadResponse> = {
     }
     for (const v of message.Problems) {
       ConfigProblem.encode(v!, writer.uint32(42).fork()).join();
+    }
+    for (const v of message.Changes) {
+      writer.uint32(50).string(v!);
     }
     return writer;
   },
@@ -636,6 +673,14 @@ export const ConfigReloadResponse: MessageFns<ConfigReloadResponse> = {
             message.Problems.push(ConfigProblem.decode(reader, reader.uint32()));
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.Changes.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -658,6 +703,7 @@ export const ConfigReloadResponse: MessageFns<ConfigReloadResponse> = {
     message.Changed = object.Changed?.map((e) => e) || [];
     message.NeedRestart = object.NeedRestart?.map((e) => e) || [];
     message.Problems = object.Problems?.map((e) => ConfigProblem.fromPartial(e)) || [];
+    message.Changes = object.Changes?.map((e) => e) || [];
     return message;
   },
 };
@@ -802,7 +848,7 @@ export const ConfigServiceService = {
       Buffer.from(ConfigExplainResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ConfigExplainResponse => ConfigExplainResponse.decode(value),
   },
-  /** Describe names the config file in force. For administrators of the host alone. */
+  /** Describe names the config file in force, and the process that has it. For administrators of the host alone. */
   describe: {
     path: "/wins.ConfigService/Describe" as const,
     requestStream: false as const,
@@ -832,7 +878,7 @@ export const ConfigServiceService = {
 export interface ConfigServiceServer extends UntypedServiceImplementation {
   /** Explain says whether a program would be started, or a port reached, for the caller. Nothing is done or recorded. */
   explain: handleUnaryCall<ConfigExplainRequest, ConfigExplainResponse>;
-  /** Describe names the config file in force. For administrators of the host alone. */
+  /** Describe names the config file in force, and the process that has it. For administrators of the host alone. */
   describe: handleUnaryCall<Void, ConfigDescribeResponse>;
   /**
    * Reload reads the config file again and puts it in force, or keeps the one in force: when the file is not valid, or drops a guarded key

@@ -15,11 +15,11 @@ export const CANARY = 'canary-of-a-signature';
 
 /** What `wins srv csi-proxy status` says to programs. */
 interface Status {
-  readonly On: boolean;
-  readonly State: string;
-  readonly Detail: string;
-  readonly Code: string;
-  readonly Version: string;
+  readonly on: boolean;
+  readonly state: string;
+  readonly detail: string;
+  readonly code: string;
+  readonly version: string;
 }
 
 /** A node whose daemon keeps csi-proxy, and a server that has it. */

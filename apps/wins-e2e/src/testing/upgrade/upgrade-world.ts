@@ -166,8 +166,8 @@ export class UpgradeWorld implements AsyncDisposable {
   async answer(): Promise<{ readonly version: string; readonly sha1: string } | undefined> {
     const client = createWinsClient({ address: this.pipe, connectTimeoutMs: 1000 });
     try {
-      const { Version, Checksum } = await client.info();
-      return { version: Version, sha1: Checksum };
+      const { version, checksum } = await client.info();
+      return { version, sha1: checksum };
     } catch {
       return undefined;
     } finally {

@@ -4,7 +4,7 @@ import {
   type DebugConnection,
   type DebugPiece,
 } from '@wins/wins-api/contract';
-import { EXIT, type CommandHandler, type CommandSurroundings } from '@wins/base';
+import { camelCaseKeys, EXIT, type CommandHandler, type CommandSurroundings } from '@wins/base';
 import { callRunningDaemon, type RunningDaemonOptions } from '../running-daemon.js';
 import { safeLines } from '../safe-lines.js';
 import { DIAGNOSIS, receive, type SecondsOptions } from './receive.js';
@@ -25,7 +25,7 @@ export async function showStacks(
   const request = { Seconds: options.seconds };
   const text = await wholeText(options, debugServiceDefinition.stacks, request);
   // The daemon has escaped what it repeats, but for its line feeds.
-  await show({ value: { Stacks: text }, text: safeLines(text.trimEnd().split('\n')) });
+  await show({ value: { stacks: text }, text: safeLines(text.trimEnd().split('\n')) });
   return EXIT.server.ok;
 }
 
@@ -97,7 +97,11 @@ export async function changeLogLevel(
   const answer = await callRunningDaemon(options, logLevel, request, DIAGNOSIS);
   const { Level, Until } = answer;
   const until = Until === '' ? '' : ` until ${Until}`;
-  await show({ value: answer, text: safeLines([`the level is ${Level}${until}`]), names: [Level] });
+  await show({
+    value: camelCaseKeys(answer),
+    text: safeLines([`the level is ${Level}${until}`]),
+    names: [Level],
+  });
   return EXIT.server.ok;
 }
 
@@ -113,21 +117,12 @@ function listing<Answer, Row extends object>(
     const answered = rowsOf(await callRunningDaemon(options, method, {}, DIAGNOSIS));
     const rows = answered.map((row) => Object.values(columns).map((cellOf) => String(cellOf(row))));
     await show({
-      value: answered.map(withNumbers),
+      value: camelCaseKeys(answered),
       table: { headings: Object.keys(columns), rows },
       names: answered.flatMap((row) => columns['NAME']?.(row).toString() ?? []),
     });
     return EXIT.server.ok;
   };
-}
-
-/** JSON has no integers that are larger. */
-function withNumbers(row: object): object {
-  const fields = Object.entries(row).map(([name, value]: [string, unknown]) => [
-    name,
-    typeof value === 'bigint' ? Number(value) : value,
-  ]);
-  return Object.fromEntries(fields) as object;
 }
 
 async function wholeText<Request>(

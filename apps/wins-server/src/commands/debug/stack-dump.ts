@@ -29,6 +29,6 @@ export async function requestStackDump(
   }
   signalEvent(stackDumpEvent(pid));
   const file = path.win32.join(serviceLogFolder(), stackDumpFile(pid));
-  await show({ value: { Pid: pid, File: file }, text: `${quoteText(file)}\n`, names: [file] });
+  await show({ value: { pid, file }, text: `${quoteText(file)}\n`, names: [file] });
   return EXIT.server.ok;
 }

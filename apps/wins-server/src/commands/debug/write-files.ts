@@ -66,6 +66,6 @@ async function writeAnswer<Request>(
     throw new DaemonCallError(message, EXIT.server.internal, { cause: error });
   }
   const text = `${quoteText(file)}: ${sizeBytes} bytes\n`;
-  await show({ value: { File: file, Bytes: sizeBytes }, text, names: [file] });
+  await show({ value: { file, bytes: sizeBytes }, text, names: [file] });
   return EXIT.server.ok;
 }

@@ -1,6 +1,13 @@
 import { planServiceDefinition, type PlanApplyResponse } from '@wins/wins-api/contract';
 import { fileSystemError } from '@wins/trusted-files';
-import { EXIT, messageOf, quoteText, UsageError, type CommandSurroundings } from '@wins/base';
+import {
+  camelCaseKeys,
+  EXIT,
+  messageOf,
+  quoteText,
+  UsageError,
+  type CommandSurroundings,
+} from '@wins/base';
 import { open } from 'node:fs/promises';
 import { callRunningDaemon, type RunningDaemonOptions } from '../running-daemon.js';
 import { safeLines } from '../safe-lines.js';
@@ -25,7 +32,7 @@ export async function applyPlan(
     ...ABOUT_PLANS,
     timeoutMs: Infinity,
   });
-  await show({ value: answer, text: textOf(answer) });
+  await show({ value: camelCaseKeys(answer), text: textOf(answer) });
   return answer.Applied && !answer.Succeeded ? EXIT.server.planFailed : EXIT.server.ok;
 }
 

@@ -1,5 +1,5 @@
 import { planServiceDefinition } from '@wins/wins-api/contract';
-import { EXIT, type CommandSurroundings } from '@wins/base';
+import { camelCaseKeys, EXIT, type CommandSurroundings } from '@wins/base';
 import { callRunningDaemon, type Question, type RunningDaemonOptions } from '../running-daemon.js';
 import { contentText, statusText } from './plan-text.js';
 
@@ -19,7 +19,7 @@ export async function showPlanStatus(
 ): Promise<number> {
   const { status } = planServiceDefinition;
   const answer = await callRunningDaemon(options, status, {}, ABOUT_PLANS);
-  await show({ value: answer, text: statusText(answer) });
+  await show({ value: camelCaseKeys(answer), text: statusText(answer) });
   return EXIT.server.ok;
 }
 
@@ -31,7 +31,7 @@ export async function showPlans(
   const { show: method } = planServiceDefinition;
   const { Plans: plans } = await callRunningDaemon(options, method, {}, ABOUT_PLANS);
   const text = plans.map(contentText).join('');
-  await show({ value: plans, text: text === '' ? 'there is no plan\n' : text });
+  await show({ value: camelCaseKeys(plans), text: text === '' ? 'there is no plan\n' : text });
   return EXIT.server.ok;
 }
 
@@ -47,6 +47,10 @@ export async function showPlanHistory(
     ...[String(plan.Instructions), String(plan.PeriodicInstructions), String(plan.Probes)],
   ]);
   const headings = ['FILE', 'CHECKSUM', 'FILES', 'INSTRUCTIONS', 'PERIODIC', 'PROBES'];
-  await show({ value: plans, table: { headings, rows }, names: plans.map(({ File }) => File) });
+  await show({
+    value: camelCaseKeys(plans),
+    table: { headings, rows },
+    names: plans.map(({ File }) => File),
+  });
   return EXIT.server.ok;
 }

@@ -102,18 +102,18 @@ describe('the service of the config', () => {
   it('tells an administrator by which entry in which line something is allowed', async () => {
     await as(ADMINISTRATOR, async ({ config: asked }) => {
       expect(await asked.explain({ path: tool, sha256 })).toMatchObject({
-        ...{ Allowed: true, Code: '', Reason: '' },
-        Entry: { Key: 'white_list.processPaths[0]', File: file, Line: 3 },
+        ...{ allowed: true, code: '', reason: '' },
+        entry: { key: 'white_list.processPaths[0]', file: file, line: 3 },
       });
-      const { Reason } = await asked.explain({ path: pinned });
-      expect(Reason).toContain('pins digests');
+      const { reason } = await asked.explain({ path: pinned });
+      expect(reason).toContain('pins digests');
       expect(await asked.explain({ port: 9796 })).toMatchObject({
-        Allowed: true,
-        Entry: { Key: 'white_list.proxyPorts[1]', Line: 8 },
+        allowed: true,
+        entry: { key: 'white_list.proxyPorts[1]', line: 8 },
       });
       expect(await asked.explain({ port: 9797 })).toMatchObject({
-        ...{ Allowed: false, Code: 'port-allowed' },
-        Entry: { Key: '', File: file, Line: 0 },
+        ...{ allowed: false, code: 'port-allowed' },
+        entry: { key: '', file: file, line: 0 },
       });
     });
     expect(decisions).toEqual([]);
@@ -121,19 +121,19 @@ describe('the service of the config', () => {
 
   it('tells a container no more than it would learn by trying', async () => {
     await as(CONTAINER, async ({ config: asked }) => {
-      const allowed = { Allowed: true, Code: '', Reason: '' };
+      const allowed = { allowed: true, code: '', reason: '' };
       expect(await asked.explain({ path: tool })).toEqual(allowed);
       expect(await asked.explain({ path: pinned })).toEqual(allowed);
       expect(await asked.explain({ path: pinned, sha256: 'ab'.repeat(32) })).toMatchObject({
-        Code: 'checksumMismatch',
+        code: 'checksumMismatch',
       });
       expect(await asked.explain({ path: `${folder}/theirs` })).toMatchObject({
-        ...{ Allowed: false, Code: 'callerNotAllowed' },
-        Reason: expect.not.stringContaining('administrators') as string,
+        ...{ allowed: false, code: 'callerNotAllowed' },
+        reason: expect.not.stringContaining('administrators') as string,
       });
       const unlisted = await asked.explain({ path: '/etc/passwd' });
-      expect(unlisted).toMatchObject({ Code: 'pathNotAllowed' });
-      expect(unlisted.Entry).toBeUndefined();
+      expect(unlisted).toMatchObject({ code: 'pathNotAllowed' });
+      expect(unlisted.entry).toBeUndefined();
       expect(JSON.stringify(unlisted)).not.toContain(folder);
     });
   });
@@ -156,9 +156,15 @@ describe('the service of the config', () => {
     onDisk = `${text.replace('9796', '9797')}debug: true\nlisten: other\nprocessEnvironment: {TOKEN: s3cret}\n`;
     const answer = await as(ADMINISTRATOR, ({ config: asked }) => asked.reload());
     expect(answer).toEqual({
-      ...{ File: file, Rejected: false, Problems: [] },
-      Changed: ['debug', 'listen', 'processEnvironment', 'white_list.proxyPorts'],
-      NeedRestart: ['listen'],
+      ...{ file: file, rejected: false, problems: [] },
+      changed: ['debug', 'listen', 'processEnvironment', 'white_list.proxyPorts'],
+      changes: [
+        'debug: false → true',
+        'listen: "rancher_wins" → "other"',
+        'processEnvironment: with "TOKEN"',
+        'white_list.proxyPorts: without 9796, with 9797',
+      ],
+      needRestart: ['listen'],
     });
   });
 
@@ -166,11 +172,14 @@ describe('the service of the config', () => {
     const waiting = `${text}listen: other\n`;
     const digests = await as(ADMINISTRATOR, async ({ config: asked }) => {
       const first = await asked.describe();
-      expect(first).toMatchObject({ File: file, Found: true });
-      const found = [first.SHA256];
+      expect(first).toMatchObject({ file: file, found: true, pid: process.pid });
+      expect(Math.abs(Date.now() - process.uptime() * 1000 - first.startedAtMs)).toBeLessThan(
+        10_000,
+      );
+      const found = [first.sha256];
       for (onDisk of [waiting, `${text}debug: true\n`]) {
         await asked.reload();
-        found.push((await asked.describe()).SHA256);
+        found.push((await asked.describe()).sha256);
       }
       return found;
     });
@@ -180,10 +189,10 @@ describe('the service of the config', () => {
   it('keeps the config that is in force when the new one cannot be used, and says why', async () => {
     onDisk = `${text}debug: maybe\nprocessEnvironment: {TOKEN: "s3cret\\0"}\n`;
     const answer = await as(ADMINISTRATOR, ({ config: asked }) => asked.reload());
-    expect(answer).toMatchObject({ Rejected: true, Changed: [], NeedRestart: [] });
-    expect(answer.Problems).toMatchObject([
-      { Severity: 'error', Key: 'debug', Line: 9 },
-      { Severity: 'error', Key: 'processEnvironment.TOKEN', Line: 10 },
+    expect(answer).toMatchObject({ rejected: true, changed: [], needRestart: [] });
+    expect(answer.problems).toMatchObject([
+      { severity: 'error', key: 'debug', line: 9 },
+      { severity: 'error', key: 'processEnvironment.TOKEN', line: 10 },
     ]);
     expect(JSON.stringify(answer)).not.toContain('s3cret');
     expect(config.inForce()).toBe(atStart);

@@ -1,7 +1,12 @@
 import { ConfigError } from '@wins/config';
 import { ProcessError, type ProcessManager } from '@wins/process-manager';
-import type { ConfigEntry, ConfigProblem, ConfigReloadResponse } from '@wins/wins-api';
-import type { ConfigExplainRequest, ConfigServiceServer } from '@wins/wins-api/contract';
+import type {
+  ConfigEntry,
+  ConfigExplainRequest,
+  ConfigProblem,
+  ConfigReloadResponse,
+  ConfigServiceServer,
+} from '@wins/wins-api/contract';
 import { escapeText, messageOf } from '@wins/base';
 import {
   portVerdict,
@@ -47,7 +52,10 @@ export function createConfigService(parts: ConfigServiceParts): ConfigServiceSer
         const now = config.inForce();
         const isWhole = config.needRestart(now).length === 0;
         const { sha256 = '' } = isWhole ? now : config.start.loaded;
-        return { File: now.path, Found: now.found, SHA256: sha256 };
+        return {
+          ...{ File: now.path, Found: now.found, SHA256: sha256, PID: process.pid },
+          StartedAtMs: BigInt(Math.round(Date.now() - process.uptime() * 1000)),
+        };
       }),
     reload: (call, respond) =>
       administered(call, respond, () => {
@@ -94,12 +102,14 @@ async function reloadAnswer(
     const { loaded, change } = await reload(allowDrop);
     return {
       ...{ File: loaded.path, Rejected: false, Problems: problemMessages(loaded.warnings) },
-      ...{ Changed: [...change.changed], NeedRestart: [...change.needRestart] },
+      ...{ Changed: [...change.changed], Changes: [...change.changes] },
+      NeedRestart: [...change.needRestart],
     };
   } catch (error) {
     const problems = error instanceof ConfigError ? problemMessages(error.problems) : [];
     return {
-      ...{ File: config.inForce().path, Rejected: true, Changed: [], NeedRestart: [] },
+      ...{ File: config.inForce().path, Rejected: true },
+      ...{ Changed: [], Changes: [], NeedRestart: [] },
       Problems: problems.length > 0 ? problems : [failureMessage(error)],
     };
   }

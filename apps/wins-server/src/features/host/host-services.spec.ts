@@ -210,7 +210,7 @@ describe('the services of the host', () => {
 
   it('tell a network without subnets and management address', async () => {
     const network = await client.host.hnsNetwork({ address: '172.17.0.1' });
-    expect(network).toEqual({ ID: 'x', Type: 'l2bridge', Subnets: [], ManagementIP: '' });
+    expect(network).toEqual({ id: 'x', type: 'l2bridge', subnets: [], managementIp: '' });
   });
 
   it('change and list routes', async () => {
@@ -221,7 +221,7 @@ describe('the services of the host', () => {
       ['remove', '10.1.2.0/24'],
     ]);
     expect(await client.host.routes()).toEqual([
-      { DestinationCIDR: '::/0', Gateway: 'fd00::1', InterfaceIndex: 4, Metric: 5 },
+      { destinationCidr: '::/0', gateway: 'fd00::1', interfaceIndex: 4, metric: 5 },
     ]);
   });
 
@@ -336,7 +336,7 @@ describe('the services of the host', () => {
     await Promise.all([first, ...others]);
     expect(host.asked).toHaveLength(31);
     expect(host.asked).not.toContainEqual(['add', '192.0.2.2']);
-    await expect(waiting).resolves.toMatchObject({ UBR: '0' });
+    await expect(waiting).resolves.toMatchObject({ ubr: '0' });
   });
 
   it('are made for a client while another one has as many under way as it may', async () => {
@@ -346,7 +346,7 @@ describe('the services of the host', () => {
     await isAsked();
     asks = OTHER;
     await using other = createWinsClient({ address });
-    await expect(other.host.version()).resolves.toMatchObject({ UBR: '0' });
+    await expect(other.host.version()).resolves.toMatchObject({ ubr: '0' });
     open();
     await Promise.all(hostile);
     expect(host.asked).toHaveLength(60);

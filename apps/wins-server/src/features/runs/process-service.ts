@@ -9,8 +9,6 @@ import {
   RunExposeProtocol,
   type ProcessExit as ExitMessage,
   type ProcessName,
-  type ProcessSummary,
-  type RunLimits,
   type RunEndReason,
   type RunState,
 } from '@wins/wins-api';
@@ -18,8 +16,10 @@ import {
   processServiceDefinition,
   type ProcessKeepAliveRequest,
   type ProcessServiceServer,
+  type ProcessSummary,
   type ProcessWaitRequest,
   type ProcessWaitResponse,
+  type RunLimits,
 } from '@wins/wins-api/contract';
 import type { TreeLimits } from '@wins/base';
 import type { Connections } from '../../kernel/rpc/connections.js';

@@ -66,7 +66,7 @@ describe('the service of figures', () => {
     return await ask(daemon);
   }
   const namesFor = async (client: ClientIdentity) =>
-    (await as(client, (daemon) => daemon.measureRuns())).Runs.map(({ Name }) => Name);
+    (await as(client, (daemon) => daemon.measureRuns())).runs.map(({ name }) => name);
 
   it('tells a client of its own runs, and an administrator of all', async () => {
     const own = ['rancher-wins-own', 'rancher-wins-unmeasured'];
@@ -82,18 +82,18 @@ describe('the service of figures', () => {
   it('gives the figures of a run by its name, and says when there are none', async () => {
     const own = await as(CONTAINER, (daemon) => daemon.measureRuns('rancher-wins-own'));
     expect(own).toEqual({
-      TakenAtUs: 12_346n,
-      Runs: [
+      takenAtUs: 12_346,
+      runs: [
         {
-          ...{ Name: 'rancher-wins-own', Entry: 'own.exe', State: 'running' },
-          StartedAtMs: 1_700_000_000_000n,
-          Usage: { CpuMs: 1234n, MemoryBytes: 5_000_000_000n, Processes: 3 },
-          ...{ StdOutBytes: 7n, StdErrBytes: 8n, OutputPauses: 9n },
+          ...{ name: 'rancher-wins-own', entry: 'own.exe', state: 'running' },
+          startedAtMs: 1_700_000_000_000,
+          usage: { cpuMs: 1234, memoryBytes: 5_000_000_000, processes: 3 },
+          ...{ stdOutBytes: 7, stdErrBytes: 8, outputPauses: 9 },
         },
       ],
     });
     const none = await as(CONTAINER, (daemon) => daemon.measureRuns('rancher-wins-unmeasured'));
-    expect(none.Runs[0]?.Usage).toBeUndefined();
+    expect(none.runs[0]?.usage).toBeUndefined();
   });
 
   it.each(['rancher-wins-foreign', 'rancher-wins-none'])(

@@ -1,0 +1,58 @@
+import type { ApplicationInfo, HnsNetwork, HostVersion, NetworkAdapter } from '@wins/wins-api';
+
+/** The names that the Go client gives to fields, in the order of their numbers, in which it writes them. */
+export type OriginalNames<Value> = Readonly<Record<keyof Value, string>>;
+
+export const BUILD: OriginalNames<ApplicationInfo> = {
+  checksum: 'Checksum',
+  version: 'Version',
+  commit: 'Commit',
+};
+
+export const HOST_VERSION: OriginalNames<HostVersion> = {
+  currentMajorVersionNumber: 'CurrentMajorVersionNumber',
+  currentMinorVersionNumber: 'CurrentMinorVersionNumber',
+  currentBuildNumber: 'CurrentBuildNumber',
+  ubr: 'UBR',
+  releaseId: 'ReleaseId',
+  buildLabEx: 'BuildLabEx',
+  currentBuild: 'CurrentBuild',
+};
+
+export const ADAPTER: OriginalNames<NetworkAdapter> = {
+  interfaceIndex: 'InterfaceIndex',
+  gatewayAddress: 'GatewayAddress',
+  subnetCidr: 'SubnetCIDR',
+  hostName: 'HostName',
+  addressCidr: 'AddressCIDR',
+};
+
+export const HNS_NETWORK: OriginalNames<HnsNetwork> = {
+  id: 'ID',
+  type: 'Type',
+  subnets: 'Subnets',
+  managementIp: 'ManagementIP',
+};
+
+const SUBNET: OriginalNames<HnsNetwork['subnets'][number]> = {
+  addressCidr: 'AddressCIDR',
+  gatewayAddress: 'GatewayAddress',
+};
+
+/**
+ * The JSON of the Go client, which scripts read: `cli app info`, `cli hst get-version`, `cli net get` and `cli hns get-network` print it,
+ * and every other command camelCase. Empty fields are left out.
+ */
+export function originalJson<Value extends object>(
+  names: OriginalNames<Value>,
+  value: Value,
+): object {
+  const fields = Object.entries<string>(names)
+    .map(([key, name]) => [name, value[key as keyof Value]] as const)
+    .filter(([, field]) => (field as string | readonly object[]).length > 0)
+    .map(([name, field]) => [
+      name,
+      Array.isArray(field) ? field.map((subnet) => originalJson(SUBNET, subnet)) : field,
+    ]);
+  return Object.fromEntries(fields) as object;
+}

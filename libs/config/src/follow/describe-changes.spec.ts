@@ -1,0 +1,39 @@
+import { parseConfig } from '../parse/parse-config.js';
+import { describeChanges } from './config-watch.js';
+
+const of = (text: string) => parseConfig(text, { platform: 'linux' }).config;
+
+describe('a change of a config in words', () => {
+  it.each([
+    ['debug', '', 'debug: true', 'debug: false → true'],
+    [
+      'white_list.proxyPorts',
+      'white_list: {proxyPorts: [80, 8000]}',
+      'white_list: {proxyPorts: [80, 9796, 9797]}',
+      'white_list.proxyPorts: without 8000, with 9796 9797',
+    ],
+    [
+      'white_list.proxyPorts',
+      'white_list: {proxyPorts: [80, 8000]}',
+      'white_list: {proxyPorts: [8000, 80]}',
+      'white_list.proxyPorts: in another order',
+    ],
+    ['audit.directory', '', 'audit: {directory: /a}', 'audit.directory: not set → "/a"'],
+    [
+      'processEnvironment',
+      'processEnvironment: {TOKEN: a}',
+      'processEnvironment: {TOKEN: b}',
+      'processEnvironment: another value, which is not shown',
+    ],
+  ])('of %s is from what it was to what it is, without a secret', (key, before, next, words) => {
+    expect(describeChanges([key], of(next), of(before))).toEqual([words]);
+  });
+
+  it('is cut where a value is long', () => {
+    const ports = JSON.stringify(Array.from({ length: 1000 }, (_, index) => 1000 + index));
+    const next = of(`white_list: {proxyPorts: ${ports}}`);
+    const [line = ''] = describeChanges(['white_list.proxyPorts'], next, of(''));
+    expect(line).toMatch(/: with 1000 1001 .*…$/);
+    expect(line.length).toBeLessThan(600);
+  });
+});
