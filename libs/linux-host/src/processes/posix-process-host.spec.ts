@@ -42,6 +42,14 @@ describe('a start of a file that somebody has open for writing', () => {
   });
 });
 
+it('inherits the hard limit of descriptors, to which Node raises its own at its start', () => {
+  const limits = "require('node:fs').readFileSync('/proc/self/limits', 'utf8')";
+  const script = `const [, soft, hard] = /^Max open files +(\\d+) +(\\d+)/m.exec(${limits}); process.exit(soft === hard ? 0 : 1)`;
+  const start = 'ulimit -Sn 100; exec "$0" -e "$1"';
+  const { status } = childProcess.spawnSync('/bin/sh', ['-c', start, process.execPath, script]);
+  expect(status).toBe(0);
+});
+
 describe('a place that others can write to', () => {
   const host = posixProcessHost({
     failure: (code, message, details) => Object.assign(new Error(message), { code, ...details }),
