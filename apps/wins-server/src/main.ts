@@ -7,7 +7,10 @@ import { guard, later } from './guard.js';
 export const runApp = guard(() => import('./commands/app-run.js'), 'runApp');
 export const checkConfig = guard(() => import('./commands/config-check.js'), 'checkConfig');
 export const printSchema = guard(() => import('./commands/config-schema.js'), 'printSchema');
-export const explainConfig = guard(() => import('./commands/config-explain.js'), 'explainConfig');
+const explain = () => import('./commands/config-explain.js');
+export const explainConfig = guard(explain, 'explainConfig');
+/** For completion. */
+export const listConfigKeys = later(explain, 'listConfigKeys');
 export const reloadConfig = guard(() => import('./commands/config-reload.js'), 'reloadConfig');
 export const checkRegistry = guard(() => import('./commands/registry-check.js'), 'checkRegistry');
 export const showEvents = guard(() => import('./commands/events-show.js'), 'showEvents');

@@ -6,7 +6,7 @@ import { runCommandLine, type CommandOutput } from './command-line/run-command-l
 import { EXIT, RUN_MARKER_VARIABLE, VERSION } from '@wins/base';
 import { root, rootOf } from './commands/root.js';
 import { upIn } from './commands/up.js';
-import { client, output, upgradeHelper } from './load-applications.js';
+import { client, output, server, upgradeHelper } from './load-applications.js';
 import { showAnswer } from './output/show-answer.js';
 
 /** Asked often, by programs; answered without reading anything else. */
@@ -43,6 +43,7 @@ const printed: CommandOutput = { showAnswer, printHelp: (path) => output().print
 
 const sources: ValueSources = {
   runs: (server, signal) => client().runNames(server, signal),
+  configKeys: () => server().listConfigKeys(),
 };
 
 /** Without one, what reads most command lines fails. */

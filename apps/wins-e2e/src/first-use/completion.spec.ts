@@ -51,6 +51,7 @@ const TYPED = [
   ['wins srv app run --config w', 'wins srv app run --config wins.yaml '],
   ['wins srv app run --config=w', 'wins srv app run --config=wins.yaml '],
   ['wins cli prc run --dir do', 'wins cli prc run --dir docs/'],
+  ['wins srv config explain audit.maxFiles', 'wins srv config explain audit.maxFiles '],
   ['wins cli do', 'wins cli do'],
 ] as const;
 

@@ -58,7 +58,7 @@ describe('one command line', () => {
         'Options of every command:',
         'Examples:',
         'WINS_RUNTIME_DIR',
-        'Read more: docs/',
+        ' in the sources of v',
       ])
         expect(help).toContain(part);
     },

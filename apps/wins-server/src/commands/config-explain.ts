@@ -63,6 +63,11 @@ export async function explainConfig(
   return EXIT.server.ok;
 }
 
+/** The keys of the config file, each with its meaning. */
+export function listConfigKeys(): Promise<readonly (readonly [string, string])[]> {
+  return Promise.resolve(configKeys().map(({ key, meaning }) => [key, meaning] as const));
+}
+
 async function verdictOf(options: ExplainOptions): Promise<SubjectVerdict> {
   const { path, sha256, port = 0, server } = options;
   if (server !== undefined) {

@@ -1,8 +1,6 @@
+import { VERSION } from '@wins/base';
 import { isGroup, type Command, type Group } from './command.js';
 import { optionsAt } from './read-words.js';
-
-/** Where the documents of this release are. */
-const DOCUMENTS = 'docs/';
 
 /** `wins cli prc run --path FILE [options] [-- ARGUMENT…]` */
 export function usageLine(path: readonly (Group | Command)[]): string {
@@ -33,7 +31,8 @@ export function epilogue(path: readonly (Group | Command)[]): string {
     parts.push(['Environment:', ...lines].join('\n'));
   }
   if (isGroup(at)) parts.push(`${helpWords(path)} COMMAND prints the help of a command.`);
-  parts.push(`Read more: ${DOCUMENTS}${at.page}`);
+  // A node has no copy of the pages, and the program does not know where its sources are published.
+  parts.push(`Read more: docs/${at.page} in the sources of ${VERSION}`);
   return parts.join('\n\n');
 }
 

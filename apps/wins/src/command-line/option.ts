@@ -8,7 +8,7 @@ import {
 } from '@wins/base';
 
 /** What a shell offers for a value. */
-export type Completed = 'files' | 'folders' | 'runs' | 'adapters' | 'nothing';
+export type Completed = 'files' | 'folders' | 'runs' | 'adapters' | 'configKeys' | 'nothing';
 
 /** An option of a command; `Value` is what the handler gets. */
 export interface Option<Value = unknown> {

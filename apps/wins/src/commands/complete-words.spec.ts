@@ -4,7 +4,8 @@ import { root } from './root.js';
 const runs = () => Promise.resolve([]);
 
 async function complete(...words: string[]) {
-  const { kind, words: found } = await completionsOf(root, words, { runs });
+  const configKeys = () => Promise.resolve([['audit.maxFiles', 'how many']] as const);
+  const { kind, words: found } = await completionsOf(root, words, { runs, configKeys });
   return { kind, found: found.map(([word]) => word) };
 }
 
@@ -45,6 +46,7 @@ describe('what may follow', () => {
       ['doctor', '--output', ''],
       ['text', 'json', 'yaml', 'table', 'name'],
     ],
+    [['srv', 'config', 'explain', ''], ['audit.maxFiles']],
     [['cli', 'nonsense', ''], []],
     [['cli', 'prc', 'run', '--', ''], []],
     [['cli', 'prc', 'run', '--args', ''], []],

@@ -15,6 +15,8 @@ const PLAIN = /^[\w.+@-]{1,200}$/;
 export interface ValueSources {
   /** The names of the runs of the daemon at an address, by default its usual one. */
   readonly runs: (server: string | undefined, signal: AbortSignal) => Promise<readonly string[]>;
+  /** The keys of the config file, and what each means. */
+  readonly configKeys: () => Promise<Completions['words']>;
 }
 
 /** What may follow, and whether a shell looks for files itself. */
@@ -131,6 +133,7 @@ async function valuesOf(
   if (completes === 'files' || completes === 'folders') return { kind: completes, words: [] };
   if (completes === 'runs')
     return { kind: 'words', words: await runs(sources, given.get('server')) };
+  if (completes === 'configKeys') return { kind: 'words', words: await sources.configKeys() };
   if (completes === 'adapters') return { kind: 'words', words: await adapters() };
   return NOTHING;
 }

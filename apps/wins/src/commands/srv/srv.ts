@@ -128,7 +128,7 @@ const explain = command({
     name: 'key',
     describe: 'a key, such as white_list.proxyPorts (default: list all keys)',
     isOptional: true,
-    completes: 'nothing',
+    completes: 'configKeys',
   },
   options: {
     path: textOption('Program of the host: would it be allowed, and by which entry?', {
