@@ -31,7 +31,7 @@ export class ConfigInForce implements DaemonConfig {
   readonly start: StartedConfig;
   readonly #parts: ConfigParts;
   #inForce: LoadedConfig;
-  #readAtMs = Date.now();
+  #readAtMs = performance.now();
 
   constructor(parts: ConfigParts) {
     this.#parts = parts;
@@ -44,8 +44,8 @@ export class ConfigInForce implements DaemonConfig {
     return this.#inForce;
   }
 
-  readAtMs(): number {
-    return this.#readAtMs;
+  ageMs(): number {
+    return performance.now() - this.#readAtMs;
   }
 
   recordStart(): void {
@@ -77,7 +77,7 @@ export class ConfigInForce implements DaemonConfig {
     const changes = describeChanges(changed, next.config, this.#inForce.config);
     const needRestart = this.needRestart(next);
     this.#inForce = next;
-    this.#readAtMs = Date.now();
+    this.#readAtMs = performance.now();
     const result = changed.length === 0 ? 'unchanged' : 'applied';
     events.publish({ type: 'configReloaded', result, changed });
     if (changed.length === 0) {

@@ -151,8 +151,8 @@ export interface ConfigChange {
 export interface DaemonConfig {
   readonly start: StartedConfig;
   inForce(): LoadedConfig;
-  /** When that was read, in milliseconds since 1970. */
-  readAtMs(): number;
+  /** How long ago that was read, in milliseconds of a clock that does not jump. */
+  ageMs(): number;
   /** Puts another one in force, as far as that is possible without a restart. */
   become(next: LoadedConfig): ConfigChange;
   /** The settings of this config that take effect at the next start of the daemon. */

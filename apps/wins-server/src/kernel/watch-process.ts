@@ -1,9 +1,9 @@
 import { returnMemory } from './service-runtime/memory/memory-return.js';
-import { watchStalls } from './service-runtime/event-loop/stall-watch.js';
+import { watchClock, watchStalls } from './service-runtime/event-loop/stall-watch.js';
 import { watchSlowTurns } from './admission/slow-turn-watch.js';
 import type { Kernel } from './feature.js';
 
-/** Watches the event loop and the memory of this process until it is disposed. */
+/** Watches the event loop, the memory and the clock of this process until it is disposed. */
 export function watchProcess({
   logger,
   events,
@@ -13,6 +13,10 @@ export function watchProcess({
     logger.warn({ lateMs }, 'the event loop was blocked');
     events.publish({ type: 'stall', lateMs });
   });
+  const clock = watchClock((byMs) => {
+    logger.warn({ byMs }, 'the clock of the host jumped');
+    events.publish({ type: 'kept', event: 'clockJumped', facts: { byMs } });
+  });
   const slowTurns = watchSlowTurns({
     isWanted: () => logger.isLevelEnabled('debug'),
     tell: (seen) => logger.debug(seen, 'some turns of the event loop were slow'),
@@ -20,7 +24,7 @@ export function watchProcess({
   const memory = returnMemory({ trim: system.trimMemory });
   return {
     [Symbol.dispose]: () => {
-      for (const watch of [memory, slowTurns, stalls]) watch[Symbol.dispose]();
+      for (const watch of [memory, slowTurns, clock, stalls]) watch[Symbol.dispose]();
     },
   };
 }

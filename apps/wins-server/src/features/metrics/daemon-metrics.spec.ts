@@ -38,7 +38,7 @@ class QuietDaemon implements Disposable {
         ...{ events: this.events, pipe: { connections: { size: 0 } } },
         audit: { counts: { written: 7, lost: 2, refused: 3 } },
         config: {
-          readAtMs: () => Date.now(),
+          ageMs: () => 0,
           inForce: () => ({ config: { listen: 'main', audit: { directory: '/' } } }),
         },
         stateDirectory: '/',

@@ -77,7 +77,7 @@ function readStates(metrics: MetricRegistry, { audit, config, stateDirectory }: 
   const one = (value: number) => [[{}, value]] as const;
   const build = { version: VERSION as BuildText, commit: COMMIT as BuildText };
   metrics.read('wins_build_info', () => [[build, 1]]);
-  metrics.read('wins_config_age_seconds', () => one((Date.now() - config.readAtMs()) / 1000));
+  metrics.read('wins_config_age_seconds', () => one(config.ageMs() / 1000));
   metrics.read('wins_audit_records_total', () => one(audit.counts.written));
   metrics.read('wins_audit_records_lost_total', () => {
     const { lost, refused } = audit.counts;
