@@ -32,5 +32,5 @@ export const system: System =
     : {
         hasService: () => false,
         upgradeParts: refuse('upgrade a service'),
-        nodeParts: refuse('install a node'),
+        nodeParts: refuse('change a node'),
       };

@@ -68,8 +68,8 @@ describe('the packaged program for Linux', () => {
   });
 
   it.each([
-    [['install'], 'install a node'],
-    [['uninstall', '--dry-run'], 'install a node'],
+    [['install'], 'change a node'],
+    [['uninstall', '--dry-run'], 'change a node'],
     [['up', '--service', '/service.json'], 'upgrade a service'],
   ])('changes nothing with %s, as wins is deployed on Windows', async (words, tried) => {
     const { code, stderr } = await run(...words);

@@ -17,7 +17,7 @@ describe('the forms of an answer', () => {
   const wins = (...args: string[]) => runWins(args, workspace.environment);
 
   it.each<[string[], RegExp, RegExp]>([
-    [['version'], /^FIELD +VALUE\nVersion +v\d.*\nCommit /, /^v\d+\.\d+\.\d+\n$/],
+    [['version'], /^FIELD +VALUE\nversion +v\d.*\ncommit /, /^v\d+\.\d+\.\d+\n$/],
     [
       ['cli', 'deliver', '--from', 'CONFIG', '--to', 'FOLDER/delivered'],
       /^FIELD +VALUE\npath +\/.*\/delivered\nchanged +true\nsha256 +[0-9a-f]{64}\n$/,

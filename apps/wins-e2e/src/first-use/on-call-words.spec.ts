@@ -52,6 +52,18 @@ describe('the words of who is on call', () => {
     expect(JSON.parse(fromFile.stdout)).toMatchObject(verdict);
   });
 
+  it.each([
+    [
+      ['join', '--server', 'foo'],
+      'cannot read CATTLE_SERVER: found a text that is no address; wanted one that begins with https://',
+    ],
+    [['leave'], 'cannot change a node on linux: wins is deployed on Windows'],
+  ])('get why %j does nothing in words of the command', async (words, why) => {
+    const { code, stderr } = await wins(...words);
+    expect(code).not.toBe(0);
+    expect(stderr).toBe(`wins: refused: ${why}\n`);
+  });
+
   it('get a plan that is not there told in words', async () => {
     const { code, stderr } = await wins('srv', 'plan', 'apply', '--file', './nope');
     expect(code).toBe(64);

@@ -11,7 +11,7 @@ const RUN = ['README.md', 'docs/getting-started.md'];
 const BY_CI = /^npm (ci|test|run [a-z:]+)( .*)?$/;
 /** Commands that packages.long-spec.ts runs, those that take a Windows node, a cluster or a registry, which no test here has. */
 const ELSEWHERE =
-  /^(tar -xf|npm install --offline|npm publish|kubectl|helm|docker|sc\.exe|icacls|Get-\w+|New-Item|Set-Content|Copy-Item|\$env:|wins(-upgrade)?\.exe|.*\\wins-upgrade\.exe) ?/;
+  /^(tar -xf|npm install --offline|npm publish|kubectl|helm|docker|sc\.exe|icacls|Get-\w+|New-Item|Set-Content|Copy-Item|\$env:|(\.\\)?wins(-upgrade)?\.exe|.*\\wins-upgrade\.exe) ?/;
 
 const commandsOf = (text: string) =>
   text

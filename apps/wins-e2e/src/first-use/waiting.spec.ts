@@ -46,6 +46,15 @@ describe('a daemon that is frozen', () => {
     });
   });
 
+  it('is told to be frozen by a command of administrators, and not to be missing', async () => {
+    const { code, stdout, stderr } = await wins('srv', 'metrics');
+    expect([code, String(stdout)]).toEqual([69, '']);
+    expect(stderr).toMatch(
+      /: it accepts connections and gave no answer: it is frozen, or busy; run "wins doctor"\n$/,
+    );
+    expect(stderr).not.toContain('start it');
+  });
+
   it('is given up by the tunnel too', async () => {
     const [port] = await freePorts(1);
     const { code, stderr } = await wins(

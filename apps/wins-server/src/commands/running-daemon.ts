@@ -140,13 +140,16 @@ function failure(
     const earlier = admin === undefined ? '' : `, for there is no pipe ${quoteText(admin)}`;
     return failed(error.details, `${administrator}${where}${earlier}`, noPermission);
   }
-  if (lateMs !== undefined) {
-    const found = `found no answer in ${lateMs / 1000} s; wanted one`;
-    return failed(found, nextStep ?? 'see "wins doctor"');
+  const { cause } = error;
+  // The system accepts connections for a process that is frozen.
+  const isMute = error.code === 'unavailable' && cause === undefined && !error.connectionLost;
+  if (lateMs !== undefined || isMute) {
+    const within = lateMs === undefined ? '' : ` within ${lateMs / 1000} s`;
+    const found = `it accepts connections and gave no answer${within}: it is frozen, or busy`;
+    return failed(found, nextStep ?? 'run "wins doctor"');
   }
   if (error.code === 'unimplemented')
     return failed('found a release that does not know this call; wanted 1.0.0 or later');
-  const { cause } = error;
   const reach = nextStep ?? 'start it, or name its pipe with --server; see "wins doctor"';
   if (!(cause instanceof PipeError) || cause.code === 'notFound')
     return failed(error.connectionLost ? 'it ended' : 'no daemon answers', reach);

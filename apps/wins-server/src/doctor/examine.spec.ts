@@ -461,7 +461,9 @@ describe('the doctor', () => {
     const link: FileJudgement = { kind: 'untrusted', fault: 'symbolic link', message: 'a link' };
     const linked = await onlyFinding({ judgeFile: judged('/opt/tool', link) });
     expect(linked.advice).toMatch(/that the link leads to/);
-    const silent = await onlyFinding({ daemonInfo: fails(new Error('found no answer in 5 s')) });
+    const silent = await onlyFinding({
+      daemonInfo: fails(new Error('it gave no answer within 5 s')),
+    });
     expect(silent.advice).toContain('/var/log/wins');
   });
 

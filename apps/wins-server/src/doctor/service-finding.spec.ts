@@ -9,14 +9,15 @@ it('says with which code of its own a service ended, what that means, and where 
   const { level, found, advice } = serviceFinding(STOPPED);
   expect(level).toBe('problem');
   expect(found).toMatch(/; its last exit code was 78$/);
-  expect(advice).toContain('wins srv config check');
+  // In Windows PowerShell a bare sc is Set-Content, which writes a file.
+  expect(advice).toContain('wins srv config check), then start it: sc.exe start rancher-wins; ');
   expect(advice).toContain('C:\\ProgramData\\rancher\\wins\\log');
 });
 
 it('has the code of Windows for a service that gave none', () => {
   const { found, advice } = serviceFinding({ ...STOPPED, win32ExitCode: 2, serviceExitCode: 0 });
   expect(found).toMatch(/: 2$/);
-  expect(advice).toMatch(/^start it/);
+  expect(advice).toMatch(/^start it: sc\.exe start rancher-wins; /);
 });
 
 it('is content with a service that runs', () => {

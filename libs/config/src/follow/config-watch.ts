@@ -72,9 +72,12 @@ function entriesWithout(all: readonly unknown[], others: readonly unknown[]): re
 
 function shown(value: unknown): string {
   if (value === undefined) return 'not set';
-  const text = Array.isArray(value)
-    ? value.map((entry) => JSON.stringify(entry)).join(' ')
-    : JSON.stringify(value);
+  // Of an entry only what it says: most have no list of their own.
+  const json = (one: unknown): string =>
+    JSON.stringify(one, (key, part: unknown) =>
+      key !== '' && isDeepStrictEqual(part, []) ? undefined : part,
+    );
+  const text = Array.isArray(value) && value.length > 0 ? value.map(json).join(' ') : json(value);
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
 }
 

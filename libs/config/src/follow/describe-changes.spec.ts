@@ -18,6 +18,12 @@ describe('a change of a config in words', () => {
       'white_list: {proxyPorts: [8000, 80]}',
       'white_list.proxyPorts: in another order',
     ],
+    [
+      'white_list.processPaths',
+      'white_list: {processPaths: [/a]}',
+      'white_list: {processPaths: [{path: /a, envs: [B]}]}',
+      'white_list.processPaths: without {"path":"/a"}, with {"path":"/a","envs":["B"]}',
+    ],
     ['audit.directory', '', 'audit: {directory: /a}', 'audit.directory: not set → "/a"'],
     [
       'processEnvironment',

@@ -95,7 +95,7 @@ export class Variables {
     if (value === undefined) return undefined;
     const url = URL.canParse(value) ? new URL(value) : undefined;
     if (url === undefined || !/^https?:$/.test(url.protocol)) {
-      throw this.refuse(name, 'no URL', 'an address that begins with https://');
+      throw this.refuse(name, 'a text that is no address', 'one that begins with https://');
     }
     if (url.username !== '' || url.password !== '' || url.hash !== '') {
       throw this.refuse(name, 'a name, a password or a # in it', 'an address without');

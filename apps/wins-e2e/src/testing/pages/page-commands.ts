@@ -21,7 +21,7 @@ export function unknownCommands(commands: readonly NamedCommand[]): string[] {
   const problems: string[] = [];
   for (const page of PAGES)
     for (const line of commandLines(pageText(page))) {
-      const [, typed] = /^\s*(?:C:\\\S*\\)?wins(?:-upgrade)?(?:\.exe)? (.*)$/.exec(line) ?? [];
+      const [, typed] = /^\s*(?:\.\\|C:\\\S*\\)?wins(?:-upgrade)?(?:\.exe)? (.*)$/.exec(line) ?? [];
       if (typed === undefined) continue;
       // What a shell reads, what is passed on to a program, and what stands for words.
       const [told = ''] = typed.split(/ -- | [|&;>#]| 2>|─| {3}/);

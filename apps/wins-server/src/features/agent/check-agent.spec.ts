@@ -94,6 +94,19 @@ describe('of the agent the doctor says', () => {
     expect(await look({ planStatus })).toContain(finding);
   });
 
+  it('which instruction of a plan failed, with its exit code and last words', async () => {
+    const source = {
+      ...{ Source: 'remote', State: 'failed', Problem: 'an instruction failed', NextAt: '' },
+      ...{ Checksum: '', AppliedChecksum: '', FailedChecksum: '', Failures: 1, LastApplyTime: '' },
+      ...{ Probes: [], Periodic: [] },
+      Failure: { Instruction: 'install', ExitCode: 3, Stderr: 'first\r\nno room\n' },
+    };
+    const planStatus = () => Promise.resolve({ ...STATUS, Sources: [source] });
+    expect(await look({ planStatus })).toContain(
+      'warning: remote: failed: an instruction failed: instruction "install" ended with 3: no room',
+    );
+  });
+
   it('that it cannot tell of plans when the daemon does not answer', async () => {
     const planStatus = () => Promise.reject(new Error('nobody is there'));
     expect((await look({ planStatus })).slice(3)).toEqual([
