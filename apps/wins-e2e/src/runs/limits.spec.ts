@@ -33,7 +33,7 @@ describe('a run with limits', () => {
     const listed = JSON.parse((await wins('ls')).stdout) as { limitedBy: string }[];
     const [{ limitedBy: by } = { limitedBy: '' }] = listed;
     const figures = { memoryLimitBytes: 96 * MIB, cpuLimit: null, processLimit: null };
-    expect(listed).toMatchObject([{ Name: 'rancher-wins-told', ...figures }]);
+    expect(listed).toMatchObject([{ name: 'rancher-wins-told', ...figures }]);
     expect(by).toMatch(/^(?:cgroup|rlimit)$/);
     expect((await wins('ls', '-o', 'table')).stdout).toContain(` 96.0 MiB by ${by} `);
     expect((await wins('stats', '-o', 'table')).stdout).toMatch(/ \d\.\d MiB \/ 96\.0 MiB +1 /);
