@@ -1,6 +1,7 @@
 // node tools/references.mjs [--check]
-// Writes what the pages say of config, commands and metrics, from the sources, and of attacks, from docs/attacks.yaml: docs/config.md,
-// docs/observability.md and docs/threat-model.md between their marks, docs/commands.md, and docs/man/*.1. With --check it writes nothing, and fails when a page differs.
+// Writes what the pages say of config, commands and metrics, from the sources, of attacks, from docs/attacks.yaml, and of real Windows, from
+// transcripts: docs/config.md, docs/observability.md, docs/threat-model.md and docs/windows.md between their marks, docs/commands.md, and
+// docs/man/*.1. With --check it writes nothing, and fails when a page differs.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { format, resolveConfig } from 'prettier';
@@ -9,6 +10,7 @@ import { attacksSection } from './references/attacks.mjs';
 import { commandPages } from './references/command-pages.mjs';
 import { configTables } from './references/config-tables.mjs';
 import { metricsTable } from './references/metrics-table.mjs';
+import { acceptanceTable, filedTranscripts } from './windows/acceptance.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const MANUALS = 'docs/man';
@@ -32,6 +34,7 @@ const pages = new Map([
     'docs/threat-model.md',
     between('docs/threat-model.md', attacksSection(path.join(root, 'docs/attacks.yaml'))),
   ],
+  ['docs/windows.md', between('docs/windows.md', acceptanceTable(filedTranscripts()))],
   ['docs/commands.md', markdown],
   ...manuals.map(([name, text]) => /** @type {const} */ ([`${MANUALS}/${name}`, text])),
 ]);

@@ -6,6 +6,10 @@
  */
 export const GENERATORS = [
   { title: 'code of protos', of: /^libs\/wins-api\//, args: ['tools/gen-proto.mjs'] },
-  { title: 'references', of: /^(?:apps|docs|libs\/config)\//, args: ['tools/references.mjs'] },
+  {
+    title: 'references',
+    of: /^(?:apps|docs|libs\/config|tools\/windows)\//,
+    args: ['tools/references.mjs'],
+  },
   { title: 'public faces', of: /^(?:libs|etc)\//, args: ['tools/api-reports.mjs'] },
 ];

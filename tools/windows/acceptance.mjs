@@ -1,0 +1,184 @@
+// node tools/windows/acceptance.mjs [FILE …]
+// What tools/windows-acceptance.ps1 tries on a real Windows, and the form of the transcript that it writes. Given transcripts are checked and
+// filed in docs/acceptance; `npm run generate` writes what they show into docs/windows.md.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import * as z from 'zod';
+
+const TRANSCRIPTS = path.resolve(import.meta.dirname, '../../docs/acceptance');
+const FORM = 'wins-windows-acceptance/1';
+
+/** The probes of the script, in its order, each with the statement that it tries: the script has a function `Probe-NAME` for each. */
+export const PROBES = {
+  serviceRegisters: 'the service is registered, late, with a config in a folder with blanks',
+  failureActions: 'failure actions restart the service after 5, 10 and 15 s',
+  failureFlag: 'an end with an error is a failure',
+  startIsDelayed: 'the start is delayed',
+  preshutdownTime: 'the preshutdown time is 45 s',
+  serviceStarts: 'the service starts',
+  doctorIsWell: '`wins doctor` finds nothing wrong',
+  onCall: '`wins status` is well, and `wins logs` reads the log of the service',
+  pipesAreClosed: 'only Administrators and SYSTEM may open the pipes',
+  userIsRefused: 'a user without privileges cannot open the main pipe, nor that of administrators',
+  administratorHere:
+    'an administrator has the pipe of administrators, in the session of this run (0: SSH, WinRM; else console, RDP)',
+  secondDaemon: 'a second daemon on the pipe ends with an error, and the first is unharmed',
+  firewallRules: 'firewall rules appear for `--exposes`, and go at the end',
+  firewallOff:
+    'where the firewall is off, a run with `--exposes` starts with a warning and no rule',
+  runsAreFound: '`Win32_Process` finds runs by `rancher-wins-` in their command lines',
+  routes:
+    '`route add`, twice, and `route rm`, of a host and of a network, as `Get-NetRoute` sees them',
+  hnsNetworks: '`hns get-network` agrees with `Get-HnsNetwork`',
+  oddPaths: 'junctions, `subst` drives, short names and device paths are refused, listed or not',
+  etwProvider: 'a string that is written through an ETW provider reaches a session',
+  containerOwner: 'who owns a file that a container copies to the host',
+  containerPipes:
+    'which account of a container, isolated as a process, opens which pipe that is mounted',
+  killedService: 'a killed service takes its tree with it, and comes back',
+  upgradeFromOutside: 'an upgrade from outside replaces the program of the service',
+  upgradeBack: 'an operator goes back, with other arguments',
+  registrationStays: 'nobody changes the registration through the daemon',
+  upgradeThroughDaemon: 'an upgrade through the daemon outlives it',
+  upgradeByClient: '`wins cli upgrade` says that it is done',
+  upgradeFolder: 'nobody else may use the folder of upgrades',
+  heldProgram: 'an upgrade of a program that another process holds leaves a service that serves',
+  eventsAreReadable: 'texts in the event log are readable',
+  wrongConfig:
+    'a wrong config ends in event 7024 of the service control manager, and not in a hang',
+  installDryRun: '`wins install --dry-run` changes nothing',
+  installInTime: '`wins install`: the service answers in time (no error 1053)',
+  installedOwners:
+    'administrators own config and folders, nobody else may use them, and nothing is inherited',
+  machinePath: 'the PATH of the machine keeps its type, and has each folder once',
+  sucDependency: '`wins suc` sets the dependency of rke2, and takes it away',
+  sucRestarts:
+    '`wins suc` restarts a daemon that a running rke2 depends on, and links it again, also when it was killed',
+  nodeJoins: 'the node joins, and leaves the root store alone unless it is asked',
+  hostProcessImage: 'a HostProcess container finds the program of its image by its name',
+  uninstall: '`wins uninstall` leaves the machine as it was',
+  scriptRefuses:
+    'wins-agent-install.ps1 runs no program with another digest, and asks no address with a user or a quote in it',
+  scriptInstalls: 'wins-agent-install.ps1 installs, and leaves the session of its user as it was',
+  scriptUninstalls: 'wins-agent-uninstall.ps1 takes all of it away',
+};
+
+/** What a person tries. A transcript may have it, added by hand. */
+export const BY_HAND = {
+  windowsSuite:
+    'the whole suite without Wine, by `node tools/windows/run-specs.mjs`: exclusive names, enforced access lists, routes, firewall',
+  dockerStop: '`docker stop` of a container that runs `wins cli proxy` is heard',
+  containerTrust: 'the client trusts the pipe of the host from inside a container',
+  helperWithoutBreakAway:
+    'a helper without `mayBreakAway` says so and ends with 65; with it, it outlives the daemon',
+  upWhileHanging:
+    '`wins up` while the daemon hangs: failure actions do not get in the way of ending it by force after `--wait`',
+  upWhileDependent:
+    '`wins up` while a service that depends on it runs: refused by name of the reason, the daemon serves',
+  chartOnCluster:
+    'the chart on a cluster: what is mounted, the pipe after the daemon has come back, from a daemon of the original',
+  powerOff: 'power off during `wins up`, ten times: the service comes up, its program is whole',
+};
+
+const word = z.string().max(200);
+const probe = z.strictObject({
+  name: z.enum([...Object.keys(PROBES), ...Object.keys(BY_HAND)]),
+  result: z.enum(['ok', 'failed', 'skipped']),
+  /** Why it failed or was skipped. */
+  why: z.string().max(2000),
+  /** What was seen, by what it is; a statement without a verdict has that alone. */
+  seen: z.record(word, z.string().max(2000)),
+});
+
+/** A transcript: one run of the script on one Windows. */
+export const transcript = z
+  .strictObject({
+    form: z.literal(FORM),
+    date: z.iso.datetime(),
+    system: z.strictObject({ caption: word, version: word, powershell: word, session: word }),
+    wins: z.strictObject({ version: word, sha256: z.string().regex(/^[0-9a-f]{64}$/) }),
+    probes: z.array(probe),
+  })
+  .superRefine(({ probes }, context) => {
+    for (const name of Object.keys({ ...PROBES, ...BY_HAND })) {
+      const times = probes.filter((one) => one.name === name).length;
+      if (times > 1 || (times === 0 && name in PROBES))
+        context.addIssue({ code: 'custom', message: `${name} is there ${times} times` });
+    }
+  });
+
+/**
+ * The transcripts that are filed, the oldest first.
+ *
+ * @throws what zod throws for one that is none.
+ */
+export function filedTranscripts(folder = TRANSCRIPTS) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => readTranscript(path.join(folder, name)))
+    .sort((a, b) => a.date.localeCompare(b.date));
+}
+
+/** What docs/windows.md says of real systems: a row for each statement, a column for each transcript, and what was seen. */
+export function acceptanceTable(transcripts) {
+  const row = (...cells) => `| ${cells.join(' | ')} |`;
+  const systems = transcripts.map(
+    ({ system, date }) => `${cell(system.caption)} ${cell(system.version)}, ${date.slice(0, 10)}`,
+  );
+  const results = systems.length > 0 ? systems : ['result'];
+  const ofAll = (name) =>
+    transcripts.length === 0 ? ['not tried'] : transcripts.map((one) => resultOf(one, name));
+  const rows = Object.entries({ ...PROBES, ...BY_HAND }).map(([name, what]) =>
+    row(what, name in PROBES ? `\`${name}\`` : 'by hand', ...ofAll(name)),
+  );
+  const summary =
+    transcripts.length === 0
+      ? 'No transcript of a real Windows is filed yet: nothing of this table was tried there.'
+      : `${transcripts.length} transcripts of real systems are filed in docs/acceptance.`;
+  const head = row('to be checked on a real node', 'probe', ...results);
+  const line = row(...Array(2 + results.length).fill('---'));
+  return [`${summary}\n\n${[head, line, ...rows].join('\n')}`, ...transcripts.flatMap(seenBy)].join(
+    '\n\n',
+  );
+}
+
+function resultOf({ probes }, name) {
+  const found = probes.find((one) => one.name === name);
+  if (found === undefined) return 'not tried';
+  const { result, why, seen } = found;
+  if (result !== 'ok') return `${result}: ${cell(why)}`.slice(0, 160);
+  return Object.keys(seen).length === 0 ? 'ok' : 'ok, see below';
+}
+
+/** The lines about what a transcript saw. */
+function seenBy({ system, wins, probes }) {
+  const lines = probes.flatMap(({ name, seen }) =>
+    Object.entries(seen).map(([what, value]) => `- \`${name}\`: ${cell(what)}: ${cell(value)}`),
+  );
+  const by = `${cell(system.caption)} ${cell(system.version)}, ${cell(wins.version)}`;
+  return lines.length === 0
+    ? []
+    : [`Seen on ${by}, in session ${cell(system.session)}:`, lines.join('\n')];
+}
+
+/** Text of others, which is neither a cell of its own nor markup. */
+function cell(text) {
+  return text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>|]/g, '\\$&');
+}
+
+function readTranscript(file) {
+  // Windows PowerShell may have put a mark before it.
+  return transcript.parse(JSON.parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, '')));
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
+  for (const file of process.argv.slice(2)) {
+    const read = readTranscript(file);
+    const name = `${read.date.slice(0, 10)}-${read.system.version.replace(/[^\w.]/g, '')}.json`;
+    mkdirSync(TRANSCRIPTS, { recursive: true });
+    writeFileSync(path.join(TRANSCRIPTS, name), `${JSON.stringify(read, null, 2)}\n`);
+    const failed = read.probes.filter(({ result }) => result === 'failed').length;
+    console.log(`docs/acceptance/${name}: ${read.probes.length} probes, ${failed} failed`);
+  }
