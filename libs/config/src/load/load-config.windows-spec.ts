@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
-import { ConfigError, loadConfig } from '../index.js';
+import { ConfigError, loadConfig, permitDrops, permittedDrops } from '../index.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'wins-config-'));
 const file = path.join(folder, 'config');
@@ -20,6 +20,14 @@ describe('a config file on Windows', () => {
     await assert.rejects(loadConfig(file), isInsecure);
     const trust = { distrustOfFile: () => undefined };
     assert.equal((await loadConfig(file, { trust })).config.debug, true);
+  });
+
+  it('may drop nothing without a trust, whatever lies beside it', async () => {
+    const sha256 = 'a'.repeat(64);
+    await permitDrops(file, sha256, ['systemagent']);
+    assert.deepEqual(await permittedDrops(file, sha256), []);
+    const trust = { distrustOfFile: () => undefined };
+    assert.deepEqual(await permittedDrops(file, sha256, trust), ['systemagent']);
   });
 
   it('that is missing is the defaults all the same', async () => {
