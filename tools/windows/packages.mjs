@@ -18,9 +18,11 @@ const tar =
     ? path.join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'tar.exe')
     : 'tar';
 
-/** The absolute path of a package's file, fetched when it is not there yet. */
-export function pinnedFile(name) {
-  const { version, integrity, file } = pinned[name];
+/** The absolute path of the file of a package that packages.json pins, fetched when it is not there yet. */
+export const pinnedFile = (name) => fetchedFile(name, pinned[name]);
+
+/** The same of any package. */
+export function fetchedFile(name, { version, integrity, file }) {
   const folder = path.join(cacheFolder, `${name.replaceAll('/', '+')}-${version}`);
   const found = path.join(folder, file);
   if (!existsSync(found)) fetchInto(folder, `${name}@${version}`, integrity, file);

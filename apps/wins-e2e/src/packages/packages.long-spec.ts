@@ -6,6 +6,7 @@ import {
   EXAMPLE_FORMS,
   exampleOf,
   LIBRARIES,
+  nodeLines,
   PackageUser,
   readmeOf,
   REPOSITORY,
@@ -39,6 +40,15 @@ describe('the packages of the libraries, installed together', () => {
       daemon = await Daemon.start(workspace, workspace.config([hello]));
     });
     afterAll(() => daemon[Symbol.asyncDispose]());
+
+    describe.each([...nodeLines()])('whose example runs on Node %s', (_, node) => {
+      it.each(LIBRARIES)('$name: for either module system', (library) => {
+        for (const form of ['an ES module', 'CommonJS'] as const) {
+          const printed = user.runs(library, form, [hello], workspace.environment, node);
+          expect(readmeOf(library)).toContain(`\`\`\`text\n${printed}\`\`\``);
+        }
+      });
+    });
 
     describe.each(EXAMPLE_FORMS)('whose example is %s', (form) => {
       it.each(LIBRARIES)('$name: it prints what the README says', (library) => {

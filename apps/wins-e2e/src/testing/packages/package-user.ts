@@ -95,6 +95,13 @@ export const EXAMPLE_FORMS = Object.keys(FORMS) as ExampleForm[];
 /** A way in which TypeScript finds modules. */
 export type Resolution = keyof typeof RESOLUTIONS;
 
+/** The file of a Node of each line on which the packages are tested, by its version. The first is the oldest. */
+export const nodeLines = (): ReadonlyMap<string, string> => {
+  const tool = path.join(ROOT, 'tools/libraries/node-lines.mjs');
+  const files = execFileSync(process.execPath, [tool], { encoding: 'utf8' }).trim().split('\n');
+  return new Map(files.map((file) => [/-([\d.]+)\/bin\/node$/.exec(file)?.[1] ?? file, file]));
+};
+
 /** A project of someone else into which libraries are installed from the files that would be published. */
 export class PackageUser {
   readonly #folder: string;
@@ -195,18 +202,19 @@ void wrong${at};`,
     execFileSync(process.execPath, [tool, this.#folder], { stdio: ['ignore', 'ignore', 'pipe'] });
   }
 
-  /** Runs the example of a library, which must be built; gives what it prints. */
+  /** Runs the example of a library, which must be built, on a Node; gives what it prints. */
   runs(
     { folder }: Library,
     form: ExampleForm,
     args: readonly string[],
     env: NodeJS.ProcessEnv,
+    node = process.execPath,
   ): string {
     const file = path.join('built', FORMS[form].replace('*', path.basename(folder)));
     // What runs the tests may ask for colours, which a README has none of.
     const plain = { ...env, FORCE_COLOR: '0' };
     const options = { cwd: this.#folder, encoding: 'utf8', env: plain } as const;
-    return execFileSync(process.execPath, [file, ...args], options);
+    return execFileSync(node, [file, ...args], options);
   }
 
   /** The files of a library as they were installed. */
