@@ -1,7 +1,9 @@
 import { quoteText, type HostProcess } from '@wins/base';
+import { hashFile } from '@wins/trusted-files';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 
+import { firstAborted } from './commands/command-runner.js';
 import { markOf, RunRecords } from './supervision/run-records.js';
 import {
   completeOptions,
@@ -17,9 +19,9 @@ import {
 import { type AllowedExecutable, stagedPathsOf } from './policy/executable-policy.js';
 import { minimalEnvironment } from './policy/child-environment.js';
 import { nameKey } from './policy/parsed-path.js';
-import { asProcessError, ProcessError } from './process-error.js';
+import { asProcessError, fileError, ProcessError } from './process-error.js';
 import type { ProcessManager, StartOptions } from './process-manager.js';
-import { copyVerified, type StagedBinary } from './staging/staged-binary.js';
+import { copyVerified, requireBytes, type StagedBinary } from './staging/staged-binary.js';
 import { StagingSlots } from './staging/staging-slots.js';
 import { assertDirectory } from './staging/working-directory.js';
 import { startDecision } from './supervision/decision-record.js';
@@ -59,6 +61,10 @@ interface Start {
   name?: TakenName;
   leavePlace?: () => void;
   isYielded?: boolean;
+  /** In which order starts were asked for. */
+  readonly order: number;
+  /** Aborted when a newer start takes its place. */
+  readonly replaced: AbortController;
   run?: SupervisedRun;
   ports?: PortsOutcome | undefined;
   limits?: RunLimits | undefined;
@@ -72,7 +78,9 @@ class RunManager implements ProcessManager {
   readonly #options: CompleteOptions;
   readonly #records: RunRecords;
   readonly #registry: RunRegistry<SupervisedRun>;
-  readonly #names: RunNames;
+  readonly #names: RunNames<Start>;
+  /** The newest start that replaces, by the key of its name. */
+  readonly #replacing = new Map<string, Start>();
   readonly #ports: ExposedPorts;
   readonly #slots = new StagingSlots(MAX_STAGINGS);
   readonly #starts = new Set<Promise<unknown>>();
@@ -80,6 +88,7 @@ class RunManager implements ProcessManager {
   readonly #minimal: Readonly<Record<string, string>>;
   #processEnvironment: Readonly<Record<string, string>>;
   #allowed: readonly AllowedExecutable[];
+  #lastOrder = 0;
   #closing: Promise<void> | undefined;
 
   constructor(options: CompleteOptions) {
@@ -170,13 +179,17 @@ class RunManager implements ProcessManager {
 
   async #start(request: StartRequest, signal: AbortSignal | undefined): Promise<ManagedProcess> {
     const runId = randomBytes(16).toString('hex');
-    const start: Start = { request, runId, mark: markOf(runId), signal };
+    const replaced = new AbortController();
+    const order = (this.#lastOrder += 1);
+    const start: Start = { request, runId, mark: markOf(runId), signal, order, replaced };
     try {
       const { plan, copy } = await this.#decide(start);
       try {
         const run = await this.#run(start, plan, copy.sha256);
         if (this.#reasonToGiveUp(start) !== undefined) {
-          await run.end(this.#closing === undefined ? 'stopped' : 'daemonStopping');
+          const isReplaced = replaced.signal.aborted;
+          const otherwise = isReplaced ? 'replaced' : 'stopped';
+          await run.end(this.#closing === undefined ? otherwise : 'daemonStopping');
           this.#checkpoint(start);
         }
         return run;
@@ -189,6 +202,9 @@ class RunManager implements ProcessManager {
       // Nothing runs: what was reserved is not needed.
       this.#records.remove(start.mark);
       throw error;
+    } finally {
+      for (const [key, newest] of this.#replacing)
+        if (newest === start) this.#replacing.delete(key);
     }
   }
 
@@ -247,7 +263,7 @@ class RunManager implements ProcessManager {
     const base = [this.#minimal, this.#processEnvironment];
     const plan = planStart(request, admission, base, dialect);
     // Checked again when the name is taken; refused here, it costs no copy.
-    this.#names.assertFree(plan.name, plan.path);
+    this.#names.assertFree(plan.name, plan.path, request.replaces);
     return plan;
   }
 
@@ -262,7 +278,9 @@ class RunManager implements ProcessManager {
     await host.assertProgram?.(plan.path);
     await assertDirectory(plan.directory);
     if (plan.isElsewhere) await host.assertTrustedDirectory(plan.directory);
-    return this.#slots.run(clientOf(start.request.owner), async () => {
+    const { owner, replaces = false } = start.request;
+    if (replaces) await this.#replace(plan, start);
+    return this.#slots.run(clientOf(owner), async () => {
       checkpoint();
       this.#names.assertFree(plan.name, plan.path);
       const copy = await copyVerified({
@@ -275,7 +293,7 @@ class RunManager implements ProcessManager {
         hold: host.holdFile?.bind(host),
       });
       try {
-        start.name = this.#names.take(plan.name, plan.path);
+        start.name = this.#names.take(plan.name, plan.path, start);
         await endStaleCopies(this.#options, plan.stagedPath);
         return await copy.place();
       } catch (error) {
@@ -283,6 +301,46 @@ class RunManager implements ProcessManager {
         throw error;
       }
     });
+  }
+
+  /**
+   * Ends what has the name, once the client has shown that it may run the same, and waits for it, in nobody's way. A newer start that replaces
+   * makes this one give up.
+   */
+  async #replace({ name, path, digest, rule }: StartPlan, start: Start): Promise<void> {
+    const { owner } = start.request;
+    const { maxExecutableBytes: maxBytes } = this.#options;
+    const checkpoint = (): void => this.#checkpoint(start);
+    if (this.#names.holderOf(name) !== undefined) {
+      const hash = () =>
+        hashFile(path, ['sha1', 'sha256'], { maxBytes, onBlock: checkpoint }).catch(
+          (error: unknown) => {
+            throw fileError(error, 'cannot read', path, 'stagingFailed');
+          },
+        );
+      const digests = await this.#slots.run(clientOf(owner), hash);
+      requireBytes(digests, { source: path, expected: digest, pins: rule.sha256 });
+    }
+    const key = nameKey(name, this.#options.host.dialect);
+    const [older, newest] = inOrder(start, this.#replacing.get(key) ?? start);
+    if (older !== newest) older.replaced.abort();
+    this.#replacing.set(key, newest);
+    for (;;) {
+      checkpoint();
+      this.#names.assertFree(name, path, true);
+      const taken = this.#names.holderOf(name);
+      if (taken === undefined) return;
+      const { holder } = taken;
+      if (holder.order > start.order) start.replaced.abort();
+      checkpoint();
+      if (holder.run === undefined) holder.replaced.abort();
+      else await holder.run.replace(owner.id);
+      const over = new AbortController();
+      const { replaced, signal } = start;
+      const signals = [owner.disconnected, replaced.signal, ...(signal ? [signal] : [])];
+      await Promise.race([taken.released, firstAborted(signals, over.signal)]);
+      over.abort();
+    }
   }
 
   async #run(start: Start, plan: StartPlan, sha256: string): Promise<SupervisedRun> {
@@ -367,7 +425,7 @@ class RunManager implements ProcessManager {
     if (reason !== undefined) throw reason;
   }
 
-  #reasonToGiveUp({ request, signal, isYielded }: Start): ProcessError | undefined {
+  #reasonToGiveUp({ request, signal, isYielded, replaced }: Start): ProcessError | undefined {
     if (this.#closing !== undefined) {
       return new ProcessError('shuttingDown', 'cannot start a run: the daemon is stopping');
     }
@@ -375,6 +433,10 @@ class RunManager implements ProcessManager {
       return new ProcessError('aborted', 'cannot start a run: the client has disconnected');
     }
     if (isYielded === true) return hasItsShare();
+    if (replaced.signal.aborted) {
+      const message = `cannot start ${quoteText(request.path)}: a newer start has taken its place`;
+      return new ProcessError('alreadyRunning', message, { path: request.path });
+    }
     if (signal?.aborted === true) {
       const cause: unknown = signal.reason;
       return new ProcessError('aborted', 'cannot start a run: the client has cancelled it', {
@@ -383,6 +445,10 @@ class RunManager implements ProcessManager {
     }
     return undefined;
   }
+}
+
+function inOrder(one: Start, other: Start): readonly [older: Start, newer: Start] {
+  return one.order < other.order ? [one, other] : [other, one];
 }
 
 function hasItsShare(): ProcessError {

@@ -77,6 +77,11 @@ export interface StartRequest {
   readonly exposes?: readonly ExposedPort[];
   /** Bounds of the run, up to the entry's `maxLimits`. Default: those of the entry. */
   readonly limits?: TreeLimits;
+  /**
+   * Whether a run of the same program that has the name is asked to end, and waited for, instead of `alreadyRunning`. Of several starts that replace
+   * one, the newest gets the name. Default false.
+   */
+  readonly replaces?: boolean;
   readonly owner: ProcessOwner;
 }
 

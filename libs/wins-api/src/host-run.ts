@@ -12,6 +12,8 @@ export interface RunOptions {
   readonly directory?: string;
   /** Bounds of the run and all that it starts; a daemon that knows no limits refuses the run. Default: those of its config. */
   readonly limits?: RunLimits;
+  /** Asks a run of the same program to end, and waits for that, instead of failing with `alreadyRunning`; the newest wins. Default false. */
+  readonly replace?: boolean;
   /** Gets each warning of the daemon about a start that succeeded: foreign text. */
   readonly onWarning?: (text: string) => void;
   /** Aborting it stops the program; `exit` then rejects with `aborted` once it is gone, or after 30 s. */
@@ -41,6 +43,7 @@ export type RunEndReason =
   | 'leaseEnded'
   | 'leaseNeverHeld'
   | 'ownerDisconnected'
+  | 'replaced'
   | 'yielded'
   | 'daemonStopping'
   | 'hostFailed'

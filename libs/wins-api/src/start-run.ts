@@ -36,13 +36,14 @@ type Calls = Pick<
  * @throws WinsClientError `notFound` without such a program here; `aborted`; all that the daemon refuses.
  */
 export async function startRun(client: Calls, options: RunOptions): Promise<HostRun> {
-  const { args = [], envs = {}, directory, limits, onWarning, signal } = options;
+  const { args = [], envs = {}, directory, limits, replace = false, onWarning, signal } = options;
   const program = path.resolve(options.path);
   const request = {
     Path: program,
     Args: [...args],
     Envs: Object.entries(envs).map(variable),
     Dir: directory === undefined ? path.dirname(program) : path.resolve(directory),
+    Replace: replace,
     ...(limits && { Limits: limitsMessage(limits) }),
     ...(await digestsOf(program)),
   };
@@ -199,6 +200,7 @@ const REASONS: Readonly<Record<RunEndReason, true>> = {
   leaseEnded: true,
   leaseNeverHeld: true,
   ownerDisconnected: true,
+  replaced: true,
   yielded: true,
   daemonStopping: true,
   hostFailed: true,

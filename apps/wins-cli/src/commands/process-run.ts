@@ -32,6 +32,8 @@ export interface RunOptions extends DaemonOptions {
   readonly memory?: number | undefined;
   readonly cpus?: number | undefined;
   readonly pids?: number | undefined;
+  /** Takes the name of a run of the same program, which is asked to end. */
+  readonly replace?: boolean;
   /** What follows `--`. */
   readonly rest?: readonly string[] | undefined;
 }
@@ -42,6 +44,7 @@ const GRACE = '10 s';
 const FORCED_WITHIN_MS = 2000;
 /** What a reason does not say by itself. */
 const REMARKS: Readonly<Record<string, string | undefined>> = {
+  replaced: ' (a newer run has taken its place)',
   outOfMemory: ' (it reached its limit of memory)',
   daemonStopping: ' (the daemon was stopped, restarted or replaced by another release)',
 };
@@ -84,6 +87,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
     Exposes: readList('exposes', options.exposes, parseExposes),
     Envs: readList('envs', options.envs, (entries) => entries),
     // As with the Go client, an empty folder is none.
+    Replace: options.replace === true,
     ...limitsOf(options),
     Dir: options.dir ? path.resolve(options.dir) : path.dirname(program),
   };

@@ -17,7 +17,8 @@ const run = command({
   details:
     'The command prints the output of the program and ends with its exit code; an interruption stops the program. The daemon runs what ' +
     'white_list.processPaths of its config lists, if the file at the same path here has the same content. A limit that the host cannot enforce, ' +
-    'or that is more than maxLimits of the entry, refuses the run.',
+    'or that is more than maxLimits of the entry, refuses the run. With --replace a run of the same program makes room, as in a rolling ' +
+    'update; of several clients that say so, the newest wins, and the others end with 125.',
   page: 'getting-started.md',
   environment: PIPE_ENVIRONMENT,
   options: {
@@ -48,6 +49,7 @@ const run = command({
     memory: sizeOption('memory', 'Most memory of the run and all that it starts, such as 512MiB'),
     cpus: processorsOption('cpus', 'Most processors that it may use, such as 0.5'),
     pids: numberOption('pids', 'Most processes at once; on Linux threads count, too'),
+    replace: switchOption('Ask a run of the same program to end, and wait for that'),
     ...daemonOptions(),
   },
   rest: 'ARGUMENT…',

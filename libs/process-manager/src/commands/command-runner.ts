@@ -148,7 +148,7 @@ function collect(stream: Readable, take: (bytes: Buffer) => void): Promise<void>
 }
 
 /** Not by `AbortSignal.any`: what it makes is kept for as long as the oldest of the signals, and these live as long as the daemon. */
-function firstAborted(signals: readonly AbortSignal[], over: AbortSignal): Promise<void> {
+export function firstAborted(signals: readonly AbortSignal[], over: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of signals) {
       if (signal.aborted) resolve();

@@ -152,12 +152,12 @@ export function moveRun(from: ProcessState, to: ProcessState): ProcessState {
  * Why a run ended; the first cause is kept. `exited`: its leader ended by itself. `outOfMemory`: the
  * system ended it at its limit of memory, where the system tells that. `stopped`: a
  * client asked. `leaseEnded`, `leaseNeverHeld`, `ownerDisconnected`: the client that started it went
- * away. `yielded`: its client had the most, and another one had none. `daemonStopping`: the manager
+ * away. `replaced`: another start took its name. `yielded`: its client had the most, and another one had none. `daemonStopping`: the manager
  * closed. `hostFailed`: it could not be supervised.
  */
 export type ExitReason =
   | ('exited' | 'outOfMemory' | 'stopped' | 'leaseEnded' | 'leaseNeverHeld')
-  | ('ownerDisconnected' | 'yielded' | 'daemonStopping' | 'hostFailed');
+  | ('ownerDisconnected' | 'replaced' | 'yielded' | 'daemonStopping' | 'hostFailed');
 
 /** How a run ended. */
 export interface ProcessExit {

@@ -70,12 +70,21 @@ export interface TakenName {
   release(): void;
 }
 
+/** Who has a name. */
+interface NameHolder<Holder> {
+  /** The program. */
+  readonly path: string;
+  readonly holder: Holder;
+  /** Resolves when the name is free again. */
+  readonly released: Promise<void>;
+}
+
 /** The names that start or run: each belongs to one run at a time. */
-export class RunNames {
+export class RunNames<Holder> {
   readonly #keyOf: (name: string) => string;
   readonly #limit: number;
-  /** The program of each run, by the key of its name. */
-  readonly #taken = new Map<string, string>();
+  /** By the key of the name. */
+  readonly #taken = new Map<string, NameHolder<Holder>>();
 
   /** @param limit - The most names that may be taken at once. */
   constructor(keyOf: (name: string) => string, limit: number) {
@@ -83,12 +92,21 @@ export class RunNames {
     this.#limit = limit;
   }
 
-  /** @throws ProcessError `alreadyRunning`, `tooManyProcesses`. */
-  assertFree(name: string, path: string): void {
-    const holder = this.#taken.get(this.#keyOf(name));
+  /** Who has a name; undefined when it is free. */
+  holderOf(name: string): NameHolder<Holder> | undefined {
+    return this.#taken.get(this.#keyOf(name));
+  }
+
+  /**
+   * @param replaces - Whether the same program may have it.
+   * @throws ProcessError `alreadyRunning`, `tooManyProcesses`.
+   */
+  assertFree(name: string, path: string, replaces = false): void {
+    const holder = this.holderOf(name);
+    if (replaces && holder?.path === path) return;
     if (holder !== undefined) {
-      const message = `cannot start ${quoteText(path)}: ${quoteText(name)} is already running from ${quoteText(holder)}`;
-      throw new ProcessError('alreadyRunning', message, { path: holder });
+      const message = `cannot start ${quoteText(path)}: ${quoteText(name)} is already running from ${quoteText(holder.path)}`;
+      throw new ProcessError('alreadyRunning', message, { path: holder.path });
     }
     if (this.#taken.size >= this.#limit) {
       const message = `cannot start ${quoteText(path)}: found ${this.#limit} runs; wanted fewer than that`;
@@ -101,15 +119,18 @@ export class RunNames {
    *
    * @throws ProcessError `alreadyRunning`, `tooManyProcesses`.
    */
-  take(name: string, path: string): TakenName {
+  take(name: string, path: string, holder: Holder): TakenName {
     this.assertFree(name, path);
     const key = this.#keyOf(name);
-    this.#taken.set(key, path);
+    let free: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => (free = resolve));
+    this.#taken.set(key, { path, holder, released });
     let taken = true;
     return {
       release: () => {
         if (taken) this.#taken.delete(key);
         taken = false;
+        free();
       },
     };
   }

@@ -180,6 +180,13 @@ export class SupervisedRun implements ManagedProcess {
     return this.#audit('stop', ownerId)?.then(end) ?? end();
   }
 
+  /** Begins to end the run for another of its name. Resolves when that is recorded, before the run has ended. */
+  async replace(ownerId: string): Promise<void> {
+    if (this.#state.kind !== 'running') return;
+    await this.#audit('stop', ownerId);
+    void this.end('replaced');
+  }
+
   async measure(): Promise<RunFigures> {
     const usage = this.#lastUsage ?? (await this.#host.usage());
     return { usage: this.#lastUsage ?? usage, output: this.#output.figures };

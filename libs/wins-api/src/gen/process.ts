@@ -45,7 +45,11 @@ export interface ProcessStartRequest {
   /** Lower-case hexadecimal SHA-256 of the program as the caller sees it; decides when present. Addition. */
   ChecksumSHA256: string;
   /** Bounds of the run and of all that it starts; those of the whitelist entry when absent. Addition. */
-  Limits?: RunLimits | undefined;
+  Limits?:
+    | RunLimits
+    | undefined;
+  /** A run of the same program is asked to end and waited for, instead of ALREADY_EXISTS; of several that ask so, the newest wins. Addition. */
+  Replace: boolean;
 }
 
 /** Bounds of a run; 0 is none. Addition. */
@@ -119,7 +123,7 @@ export interface ProcessExit {
   Code: number;
   /** The signal that ended the process ("SIGKILL"), or empty. */
   Signal: string;
-  /** Why it ended: "exited", "outOfMemory", "stopped", "leaseEnded", "leaseNeverHeld", "ownerDisconnected", "yielded", "daemonStopping", "hostFailed". */
+  /** Why it ended: "exited", "outOfMemory", "stopped", "leaseEnded", "leaseNeverHeld", "ownerDisconnected", "replaced", "yielded", "daemonStopping", "hostFailed". */
   Reason: string;
 }
 
@@ -143,7 +147,17 @@ export interface ProcessSummary {
 }
 
 function createBaseProcessStartRequest(): ProcessStartRequest {
-  return { Checksum: "", Path: "", Args: [], Exposes: [], Envs: [], Dir: "", ChecksumSHA256: "", Limits: undefined };
+  return {
+    Checksum: "",
+    Path: "",
+    Args: [],
+    Exposes: [],
+    Envs: [],
+    Dir: "",
+    ChecksumSHA256: "",
+    Limits: undefined,
+    Replace: false,
+  };
 }
 
 export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
@@ -171,6 +185,9 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
     }
     if (message.Limits !== undefined) {
       RunLimits.encode(message.Limits, writer.uint32(66).fork()).join();
+    }
+    if (message.Replace !== false) {
+      writer.uint32(72).bool(message.Replace);
     }
     return writer;
   },
@@ -252,6 +269,14 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
             message.Limits = RunLimits.decode(reader, reader.uint32());
             continue;
           }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.Replace = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -279,6 +304,7 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
     message.Limits = (object.Limits !== undefined && object.Limits !== null)
       ? RunLimits.fromPartial(object.Limits)
       : undefined;
+    message.Replace = object.Replace ?? false;
     return message;
   },
 };

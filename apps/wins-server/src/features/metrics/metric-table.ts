@@ -64,8 +64,8 @@ export const CODE = [
   ...['UNAUTHENTICATED', 'brokenOff'],
 ] as const;
 const END_REASON = [
-  ...['exited', 'outOfMemory', 'stopped', 'leaseEnded', 'leaseNeverHeld', 'ownerDisconnected', 'yielded'],
-  ...['daemonStopping', 'hostFailed'],
+  ...['exited', 'outOfMemory', 'stopped', 'leaseEnded', 'leaseNeverHeld', 'ownerDisconnected'],
+  ...['replaced', 'yielded', 'daemonStopping', 'hostFailed'],
 ] as const satisfies readonly ExitReason[];
 
 /** `other`: its record was changed. */

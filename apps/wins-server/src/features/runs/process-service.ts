@@ -49,7 +49,8 @@ export function createProcessService(
     });
 
   const start: ProcessServiceServer['start'] = (call, respond) => {
-    const { Path, Args, Envs, Dir, Exposes, Checksum, ChecksumSHA256, Limits } = call.request;
+    const { Path, Args, Envs, Dir, Exposes, Checksum, ChecksumSHA256, Limits, Replace } =
+      call.request;
     const started = manager()
       .start(
         {
@@ -64,6 +65,7 @@ export function createProcessService(
           ...(Checksum !== '' && { sha1: Checksum }),
           ...(ChecksumSHA256 !== '' && { sha256: ChecksumSHA256 }),
           ...(Limits && { limits: limitsOf(Limits) }),
+          replaces: Replace,
           owner: connections.ownerOf(call),
         },
         // After the answer it has no effect.
