@@ -13,6 +13,7 @@ import {
 import {
   configFileOf,
   Effects,
+  mergeServiceArgs,
   throughLinks,
   UpgradeError,
   UpgradeLog,
@@ -21,6 +22,7 @@ import {
   type ServiceStatus,
   type SystemParts,
   type UpgradeContext,
+  type UpgradeWish,
 } from '@wins/service-upgrade';
 import type { InstallPlaces } from '@wins/installation';
 import { messageOf } from '@wins/base';
@@ -53,6 +55,7 @@ export async function composeUpgrade(settings: UpgradeSettings): Promise<Upgrade
     ...contextOf(parts, effects, settings),
     ...{ askedBy, attempt, knownVersions, refuseDrops, forgetReplaced },
     configServed: (status) => configServed(status, parts.host),
+    signers: (status, wish) => signersOf(status, wish, parts.host),
   };
 }
 
@@ -114,6 +117,29 @@ async function configServed(
     const bytes = kept ?? (await loadConfig(file, { trust: host.trust })).bytes;
     return bytes && { file, bytes, pipe: parseConfig(bytes).config.listen };
   });
+}
+
+/**
+ * Returns the lists of certificates that the daemon serves with, and that its config has by now. A
+ * service that is not there yet has the config of its arguments. A wrong config has no list: the
+ * upgrade refuses the one that the new daemon would read.
+ */
+async function signersOf(
+  status: ServiceStatus | undefined,
+  { winsArgs }: UpgradeWish,
+  host: UpgradeContext['host'],
+): Promise<readonly (readonly string[])[]> {
+  const served = status && (await configServed(status, host));
+  const file = configFileOf(
+    mergeServiceArgs(status?.command.args, status ? undefined : winsArgs),
+    defaultConfigPath(),
+  );
+  const configs = await Promise.all([
+    served && unlessWrong(() => parseConfig(served.bytes)),
+    unlessWrong(() => loadConfig(file, { trust: host.trust })),
+  ]);
+  const lists = configs.map((loaded) => loaded?.config.upgrade.signedBy);
+  return lists.filter((list) => list !== undefined);
 }
 
 async function unlessWrong<T>(read: () => T | Promise<T>): Promise<T | undefined> {

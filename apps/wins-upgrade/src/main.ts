@@ -7,6 +7,7 @@ import {
   latestResult,
   offerUpgrade as offer,
   recoverAtStart,
+  SignedProgram,
   UpgradeJournal,
   UpgradeLog,
   type Upgrader,
@@ -51,3 +52,5 @@ export const upgradeUnderWay: Upgrader['upgradeUnderWay'] = async (service) => {
   const record = await journal.read();
   return typeof record === 'object' ? record.phase : record;
 };
+
+export const readSignature: Upgrader['readSignature'] = () => new SignedProgram();

@@ -30,7 +30,7 @@ export interface WinsConfig {
   readonly metrics?: MetricsSettings;
   /** `tracing`: spans of the calls of clients that trace; absent means off. */
   readonly tracing?: TracingSettings;
-  /** `upgrade`: the daemon being upgraded to a watched file. */
+  /** `upgrade`: the daemon being upgraded to a watched file, and whose programs are taken. */
   readonly upgrade: UpgradeSettings;
   /** `systemagent`: the embedded system-agent; absent means off. */
   readonly systemAgent?: SystemAgentSettings;
@@ -145,12 +145,17 @@ export interface TracingSettings {
   readonly endpoint: string;
 }
 
-/** Self-upgrade by a watched file. */
+/** Self-upgrade by a watched file, and whose programs any upgrade takes. */
 export interface UpgradeSettings {
   /** `mode`: default `none`; only an explicit `watching` turns it on. */
   readonly mode: 'none' | 'watching';
   /** `watchingPath`: default `c:/etc/rancher/wins/wins.exe` (elsewhere `/etc/rancher/wins/wins`). */
   readonly watchingPath: string;
+  /**
+   * `signedBy`: SHA-256 thumbprints in lower-case hex, at most 16; an upgrade takes only programs that one of these certificates, or
+   * one that was issued under it, has signed. Absent means any program; never empty.
+   */
+  readonly signedBy?: readonly string[];
 }
 
 /** The `systemagent` section; the keys have the same names. A path that is absent or empty is left out. */

@@ -272,7 +272,7 @@ class RunManager implements ProcessManager {
    * be right, so that a client with a wrong checksum cannot block a name.
    */
   async #stage(plan: StartPlan, start: Start): Promise<StagedBinary> {
-    const { host, maxExecutableBytes } = this.#options;
+    const { host, maxExecutableBytes, readSignature } = this.#options;
     const checkpoint = (): void => this.#checkpoint(start);
     await host.assertTrustedFile(plan.path);
     await host.assertProgram?.(plan.path);
@@ -288,6 +288,8 @@ class RunManager implements ProcessManager {
         target: plan.stagedPath,
         expected: plan.digest,
         pins: plan.rule.sha256,
+        signedBy: plan.rule.signedBy,
+        readSignature,
         maxBytes: maxExecutableBytes,
         checkpoint,
         hold: host.holdFile?.bind(host),

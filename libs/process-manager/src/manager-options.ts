@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { AllowedExecutable } from './policy/executable-policy.js';
 
 import { ProcessError } from './process-error.js';
-import { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
+import { MAX_EXECUTABLE_BYTES, type SignatureReader } from './staging/staged-binary.js';
 import type { DecisionRecord } from './supervision/decision-record.js';
 import type { ProcessOwner, ManagerEvent } from './supervision/managed-process.js';
 
@@ -52,6 +52,8 @@ export interface ProcessManagerOptions {
   readonly processEnvironment?: Readonly<Record<string, string>>;
   /** The operating system: `posixProcessHost` of `@wins/linux-host`, `jobObjectProcessHost` of `@wins/windows-host`. */
   readonly host: HostOf;
+  /** Reads signatures, for entries with `signedBy`. Default: nothing does, and the programs of such entries are refused. */
+  readonly readSignature?: () => SignatureReader;
   /** Opens the ports that runs expose, as a firewall needs it. Default: none; they are open or not as the host has it. */
   readonly portOpener?: PortOpener;
   /** Between asking a tree to end and making it, and the bound of each later wait. Default 10,000. */
@@ -87,10 +89,10 @@ export interface ProcessManagerOptions {
 
 /** The same, complete and checked, with callbacks that cannot do harm by throwing. */
 export type CompleteOptions = Readonly<
-  Required<Omit<ProcessManagerOptions, 'host' | 'howToAllow' | 'portOpener'>>
+  Required<Omit<ProcessManagerOptions, 'host' | 'howToAllow' | 'portOpener' | 'readSignature'>>
 > &
   Readonly<Record<'host', ProcessHost>> &
-  Pick<ProcessManagerOptions, 'howToAllow' | 'portOpener'>;
+  Pick<ProcessManagerOptions, 'howToAllow' | 'portOpener' | 'readSignature'>;
 
 /** @throws ProcessError `invalidArgument`, `hostUnsupported` without a host. */
 export function completeOptions(options: ProcessManagerOptions): CompleteOptions {
@@ -106,7 +108,7 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
     );
   }
   const numbers = numbersOf(options);
-  const { howToAllow, portOpener } = options;
+  const { howToAllow, portOpener, readSignature } = options;
   return {
     ...numbers,
     allowed: [...options.allowed],
@@ -116,6 +118,7 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
     processEnvironment: options.processEnvironment ?? {},
     host: hostOf(options.host),
     ...(portOpener !== undefined && { portOpener }),
+    ...(readSignature !== undefined && { readSignature }),
     places: options.places ?? placesFor(numbers.maxProcesses),
     onDecision: onDecision === undefined ? () => undefined : refusingUnrecorded(onDecision),
     // In a microtask of its own, so that an error of a listener cannot stop a supervision half-way.

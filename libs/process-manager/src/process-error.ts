@@ -42,7 +42,12 @@ export type ProcessRule =
   | PathRule
   | TrustRule
   | ('A1 nothing is allowed' | 'A15 not listed' | 'A16 checksum differs' | 'A16 copy changed')
-  | ('A17 digest not pinned' | 'A18 directory not listed' | 'A21 guarded variable')
+  | (
+      | 'A17 digest not pinned'
+      | 'A17 not signed'
+      | 'A18 directory not listed'
+      | 'A21 guarded variable'
+    )
   | ('A35 run of another connection' | 'A40 arguments not allowed' | 'A40 variable not granted')
   | 'A118 limits not allowed'
   | ('A50 request too large' | 'A55 processes of one client' | 'A60 caller not allowed');
@@ -52,7 +57,7 @@ export type ProcessErrorCode =
   | ('invalidPath' | 'pathNotAllowed' | 'pathNotTrusted' | 'callerNotAllowed')
   | ('argumentsNotAllowed' | 'envNotAllowed' | 'directoryNotAllowed' | 'directoryNotFound')
   | ('limitsNotAllowed' | 'limitsUnavailable')
-  | ('invalidArgument' | 'checksumMismatch' | 'digestNotPinned' | 'stagingFailed')
+  | ('invalidArgument' | 'checksumMismatch' | 'digestNotPinned' | 'notSigned' | 'stagingFailed')
   | ('alreadyRunning' | 'tooManyProcesses' | 'portsNotOpened' | 'notExecutable' | 'spawnFailed')
   | ('notFound' | 'notOwner' | 'leaseHeld' | 'aborted' | 'shuttingDown')
   | ('auditUnavailable' | 'stateUnavailable' | 'hostUnsupported' | 'unknown');

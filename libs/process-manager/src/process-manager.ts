@@ -32,7 +32,7 @@ export interface ProcessManager extends AsyncDisposable {
    * A run gets a minimal environment, the operator's `processEnvironment`, and of the client's what the entry's `envs` grants.
    *
    * @throws ProcessError `invalidPath`, `pathNotAllowed`, `pathNotTrusted`, `notExecutable`, `invalidArgument`,
-   * `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`, `directoryNotFound`, `auditUnavailable`, `notFound`, `checksumMismatch`, `digestNotPinned`,
+   * `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`, `directoryNotFound`, `auditUnavailable`, `notFound`, `checksumMismatch`, `digestNotPinned`, `notSigned`,
    * `alreadyRunning`, `tooManyProcesses`, `limitsNotAllowed`, `limitsUnavailable`, `stagingFailed`, `portsNotOpened`, `spawnFailed`,
    * `stateUnavailable`, `aborted`, `shuttingDown`, `unknown`.
    */

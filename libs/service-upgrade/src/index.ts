@@ -37,7 +37,7 @@ export {
   type UpgradeWish,
   type UpgradePlan,
 } from './plan/plan-upgrade.js';
-export { configFileOf, runsDaemon } from './plan/service-args.js';
+export { configFileOf, mergeServiceArgs, runsDaemon } from './plan/service-args.js';
 export { isSameCommand, parseServiceCommand, type ServiceCommand } from './plan/service-command.js';
 export type { JournalPhase, PlannedStep, UpgradeStep } from './plan/upgrade-phases.js';
 export { Effects, readText, type Around } from './run/effects.js';
@@ -75,6 +75,7 @@ export type {
   SystemParts,
   UpgradeContext,
 } from './run/upgrade-context.js';
+export { SignedProgram } from './signature/signed-program.js';
 export type { FileGuard } from './watch/examine-program.js';
 export {
   recordUpgrades,

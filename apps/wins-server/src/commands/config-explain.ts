@@ -28,6 +28,7 @@ const NEXT_STEP: Readonly<Record<string, string>> = {
   'port-allowed': 'add it to white_list.proxyPorts',
   callerNotAllowed: 'add the caller to "for" of the entry, if it is meant',
   checksumMismatch: 'bring the same file to both sides',
+  notSigned: 'have the program signed by a certificate of upgrade.signedBy',
   digestNotPinned: 'pin the digest in "sha256" of the entry, if it is meant',
   notExecutable: 'install the program anew, or make it executable',
   notFound: 'install it',

@@ -195,6 +195,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ...{ 'metrics.listen': address, 'metrics.allowRemote': flag, 'tracing.endpoint': url },
   'upgrade.mode': fc.constantFrom('none', 'watching', '', 'x'),
   'upgrade.watchingPath': place,
+  'upgrade.signedBy': listOf(hex),
   ...{ 'systemagent.localEnabled': flag, 'systemagent.remoteEnabled': flag },
   'systemagent.preserveWorkDirectory': flag,
   ...{ 'systemagent.workDirectory': place, 'systemagent.localPlanDirectory': place },

@@ -5,12 +5,19 @@ import path from 'node:path';
 
 const KEY = 'white_list.processPaths';
 
-/** The whitelist as the process manager takes it, in the order of the file: without digests an entry is not pinned. */
-export function allowedBy({ whiteList }: WinsConfig): readonly AllowedExecutable[] {
+/**
+ * The whitelist as the process manager takes it, in the order of the file: without digests an entry is not pinned. An upgrade helper
+ * (`mayBreakAway`) becomes the daemon, so that it must be signed as `upgrade.signedBy` says before it runs.
+ */
+export function allowedBy({
+  whiteList,
+  upgrade: { signedBy },
+}: WinsConfig): readonly AllowedExecutable[] {
   return whiteList.processPaths.map(({ sha256, mayBreakAway = false, ...entry }) => ({
     ...entry,
     mayBreakAway,
     ...(sha256.length > 0 && { sha256 }),
+    ...(mayBreakAway && signedBy && { signedBy }),
   }));
 }
 

@@ -16,12 +16,14 @@ export interface CertificateAuthority extends KeyPair {
   issue(commonName: string, names?: readonly string[], options?: IssueOptions): KeyPair;
 }
 
-/** When a certificate is valid. */
+/** When a certificate is valid, and what for. */
 export interface IssueOptions {
   /** Default: a day ago. */
   readonly notBefore?: Date;
   /** Default: in a day. */
   readonly notAfter?: Date;
+  /** Whether it is for signing programs. Default false. */
+  readonly signsCode?: boolean;
 }
 
 /** Makes an authority with a key on P-256, valid for a day: signed by `parent`, or by itself. */
@@ -34,10 +36,11 @@ export function createCertificateAuthority(
   return {
     ...own,
     cert: certificate(parent ?? own, commonName, spki, [BASIC_CONSTRAINTS_CA]),
-    issue: (subject, names = [], validity = {}) => {
+    issue: (subject, names = [], options = {}) => {
       const key = newKey();
       const extensions = names.length === 0 ? [] : [alternativeNames(names)];
-      return { cert: certificate(own, subject, key.spki, extensions, validity), key: key.pem };
+      if (options.signsCode === true) extensions.push(CODE_SIGNING);
+      return { cert: certificate(own, subject, key.spki, extensions, options), key: key.pem };
     },
   };
 }
@@ -122,3 +125,4 @@ function alternativeNames(names: readonly string[]): Buffer {
 
 const ECDSA_WITH_SHA256 = sequence(objectId('2a8648ce3d040302'));
 const BASIC_CONSTRAINTS_CA = extension('551d13', true, sequence(der(0x01, Buffer.from([0xff]))));
+const CODE_SIGNING = extension('551d25', false, sequence(objectId('2b06010505070303')));

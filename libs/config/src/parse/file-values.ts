@@ -208,7 +208,8 @@ class FileReader {
       const { pair } = this.#writingThatCounts(key, writings, level);
       const value = this.#value(pair.value, field, joinKey(path, key));
       // A key without a value is as good as no key, but not where it would undo a restriction.
-      if (value !== null || strictKeys) values[key] = value;
+      const isStrict = strictKeys || notationOf(bareSchema(field)).strictKeys === true;
+      if (value !== null || isStrict) values[key] = value;
       else this.#places.delete(joinKey(path, key));
     }
     return values;

@@ -419,6 +419,18 @@ describe('values', () => {
     expect(errors[0]?.line).toBe(3);
   });
 
+  it.each([
+    'signedBy:',
+    'signedBy: ~',
+    'signedBy: []',
+    'signedBy: abc',
+    `signedBy: [${DIGEST}, x]`,
+  ])('refuse upgrade: %s, which would let any program be taken', (key) => {
+    expect(() => read(`upgrade:\n  ${key}`)).toThrow(/signedBy/);
+    const { upgrade } = read(`upgrade: {signedBy: ${DIGEST.toUpperCase()}}`).config;
+    expect(upgrade.signedBy).toEqual([DIGEST]);
+  });
+
   it.each(['sha256:', 'sha256: ~', 'sha256: []', 'sha265: x', 'sha: x'])(
     'refuses an entry whose pin is void or misspelt (%s), for it would run unpinned',
     (pin) => {
@@ -825,6 +837,7 @@ describe('origins', () => {
       { key: 'tracing', value: undefined, origin: 'default' },
       { key: 'upgrade.mode', value: 'none', origin: 'default' },
       { key: 'upgrade.watchingPath', value: 'c:/etc/rancher/wins/wins.exe', origin: 'default' },
+      { key: 'upgrade.signedBy', value: undefined, origin: 'default' },
       { key: 'systemagent', value: undefined, origin: 'default' },
       { key: 'csi-proxy', value: undefined, origin: 'default' },
       { key: 'tls-config', value: undefined, origin: 'default' },

@@ -16,6 +16,7 @@ import {
   matching,
   routeNetwork,
   section,
+  sha256,
   shown,
   someText,
 } from './value-schemas.js';
@@ -121,8 +122,15 @@ export const FILE_SCHEMA = section({
         'The watched file; by default wins.exe (wins) beside the configuration.',
         { since: '0.0.1' },
       ).optional(),
+      signedBy: about(
+        shown(list(sha256('thumbprint'), 'SHA-256 thumbprints'))
+          .min(1, { error: 'at least one SHA-256 thumbprint' })
+          .max(16, { error: 'at most 16 SHA-256 thumbprints' }),
+        'SHA-256 thumbprints of certificates: upgrades take only programs that one of them, or a certificate issued under it, has signed (Authenticode). By default any.',
+        { shorthand: true, absent: 'any program', strictKeys: true },
+      ).optional(),
     }),
-    'Self-upgrade by a watched file.',
+    'Self-upgrade by a watched file, and whose programs any upgrade takes.',
     { since: '0.0.1' },
   ).prefault({}),
   systemagent: systemAgentSection(),

@@ -5,7 +5,7 @@ import * as z from 'zod';
  *
  * `shorthand` on an object: a lone scalar stands for the object with only that key. On a list: `true`,
  * a lone scalar stands for a list of one. `strictKeys`: an unknown or empty key is always an error,
- * because leaving it out would widen what is allowed. `asWritten`: names are of the operator's choice; every scalar is text, or what
+ * because leaving it out would widen what is allowed; on a list: without a value it is an error. `asWritten`: names are of the operator's choice; every scalar is text, or what
  * it looks like. `isSecret`: problems do not repeat the values. `shown`: how much of a text those who help may see: all, the names of a section,
  * an address without its secrets, or the number of entries; without it nothing. Numbers, booleans and words of a list are always shown.
  */

@@ -3,7 +3,7 @@
  */
 import { parseListenAddress, isPlainAddress } from '@wins/base';
 import { about } from './notation.js';
-import { flag, section, shown, someText, list, matching, text } from './value-schemas.js';
+import { flag, section, shown, someText, list, sha256, text } from './value-schemas.js';
 
 const LISTEN_ADDRESS = 'an IP address and a port, such as 127.0.0.1:9797';
 const LOOPBACK = 'an address of the loopback, or allowRemote: true';
@@ -49,7 +49,6 @@ export function tracingSection() {
 }
 
 const since = '0.1.2';
-const DIGEST = /^[0-9a-f]{64}$/i;
 
 export function systemAgentSection() {
   const option = (meaning: string) => about(flag(), meaning, { since }).default(false);
@@ -106,7 +105,7 @@ export function csiProxySection() {
         required,
       ),
       sha256: about(
-        shown(matching(DIGEST, 'a SHA-256 digest of 64 hexadecimal digits')).toLowerCase(),
+        shown(sha256()),
         'SHA-256 digest of the archive. Absent: that of the first download over TLS.',
         { absent: 'the first download' },
       ).optional(),

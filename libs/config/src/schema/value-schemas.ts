@@ -50,6 +50,12 @@ export const text = () => matching(PRINTABLE, 'text without control characters')
 export const someText = (what: string) =>
   matching(PRINTABLE_NOT_BLANK, `${what}, not blank and without control characters`);
 
+const DIGEST = /^[0-9a-fA-F]{64}$/;
+
+/** A SHA-256 digest, in lower case once it is read. */
+export const sha256 = (what = 'digest') =>
+  matching(DIGEST, `a SHA-256 ${what} of 64 hexadecimal digits`).toLowerCase();
+
 /** Texts, or a list of them, that those who help may see. */
 export const shown = <Schema extends z.ZodType>(schema: Schema) =>
   schema.meta({ shown: 'all' } satisfies Notation);

@@ -1,5 +1,15 @@
 import * as z from 'zod';
-import { count, someText, flag, list, matching, port, section, shown } from './value-schemas.js';
+import {
+  count,
+  someText,
+  flag,
+  list,
+  matching,
+  port,
+  section,
+  sha256,
+  shown,
+} from './value-schemas.js';
 import { about } from './notation.js';
 
 /** The arguments of an entry. Everything in it is checked here as to form; what its paths mean is judged elsewhere. */
@@ -45,7 +55,6 @@ function argumentRules() {
 const CALLER =
   /^(?:administrators|user:(?:0|[1-9][0-9]{0,9})|account:S-1-[0-9]{1,15}(?:-[0-9]{1,10}){1,15}|container:(?:\*|[0-9a-f]{12,63}\*|[0-9a-f]{64}))$/;
 const VARIABLE_PATTERN = /^(?=.*\S)[^=*\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+\*?$/u;
-const DIGEST = /^[0-9a-fA-F]{64}$/;
 
 export function whiteListSection() {
   return about(
@@ -89,14 +98,13 @@ function treeLimits() {
 }
 
 function allowedPath() {
-  const digest = matching(DIGEST, 'a SHA-256 digest of 64 hexadecimal digits').toLowerCase();
   return about(
     section({
       path: about(shown(someText('a path')), 'The program, by its path on the host.', {
         absent: 'required',
       }),
       sha256: about(
-        shown(list(digest, 'SHA-256 digests')).min(1, { error: 'at least one SHA-256 digest' }),
+        shown(list(sha256(), 'SHA-256 digests')).min(1, { error: 'at least one SHA-256 digest' }),
         'Digests, one of which the content must have. Without this key it is not pinned.',
         { shorthand: true, absent: 'any content' },
       ).optional(),

@@ -23,6 +23,8 @@ export interface AllowedExecutable {
   readonly path: string;
   /** SHA-256 digests, hexadecimal. When present only these bytes run; an empty list is a mistake. */
   readonly sha256?: readonly string[];
+  /** Certificates, by SHA-256, one of which must have signed the program. See `readSignature` of the manager. Default: any program. */
+  readonly signedBy?: readonly string[];
   /** Variables that a client may set for this program. Default: none. */
   readonly envs?: AllowedVariables;
   /** Arguments that a client may pass. Default: any. */

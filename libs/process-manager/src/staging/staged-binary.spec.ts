@@ -103,6 +103,23 @@ describe('copyVerified', () => {
     );
   });
 
+  it('refuses a program that its entry wants signed, unless what reads the bytes of the copy takes it (A17)', async () => {
+    const wanted = ['ab'.repeat(32)];
+    const taken: Buffer[] = [];
+    const reader = (found?: string) => () => ({
+      take: (block: Buffer) => void taken.push(Buffer.from(block)),
+      refuse: (signedBy: readonly string[]) => Promise.resolve(found && `${found} ${signedBy.join()}`),
+    });
+    for (const readSignature of [undefined, reader('found no signature; wanted')])
+      await expect(codeOf({ signedBy: wanted, readSignature })).resolves.toBe('notSigned');
+    expect(readdirSync(directory.path)).toEqual(['tool']);
+    await expect(codeOf({ signedBy: wanted, readSignature: reader() })).resolves.toBe(
+      digestsOf(source).sha256,
+    );
+    const bytes = readFileSync(source);
+    expect(Buffer.concat(taken).equals(Buffer.concat([bytes, bytes]))).toBe(true);
+  });
+
   it('keeps the verified copy of before when the new content is refused', async () => {
     await stageBinary(request());
     const verified = digestsOf(target);

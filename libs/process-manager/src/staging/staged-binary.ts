@@ -4,6 +4,7 @@ import {
   type Digests,
   copyPendingFile,
   hashFile,
+  type OnBlock,
   openRegularFile,
   type OpenFile,
   removeLeftovers,
@@ -76,11 +77,39 @@ export function requireBytes(
   }
 }
 
+/**
+ * The program must be signed, if that is wanted of its entry.
+ *
+ * @throws ProcessError `notSigned`, once the copy is discarded.
+ */
+async function requireSignature(
+  { source, signedBy }: StagingRequest,
+  signature: SignatureReader | undefined,
+  discard: () => Promise<void>,
+): Promise<void> {
+  if (signedBy === undefined) return;
+  const found =
+    signature === undefined ? 'nothing here verifies signatures' : await signature.refuse(signedBy);
+  if (found === undefined) return;
+  await discard();
+  throw new ProcessError('notSigned', `cannot run ${quoteText(source)}: ${found}`, {
+    ...{ path: source, rule: 'A17 not signed' },
+  });
+}
+
 /** Where files can be held, whoever looks into the earlier copy, such as a virus scanner, holds it for a moment. */
 const HELD_FILE_MS = 320;
 
 /** The largest executable that is copied: 2 GiB; a larger one is refused with `stagingFailed`. */
 export const MAX_EXECUTABLE_BYTES = 2 * 1024 * 1024 * 1024;
+
+/** Reads the signature of one program. */
+export interface SignatureReader {
+  /** Takes the blocks of the copy, in order. */
+  readonly take: OnBlock;
+  /** Says why none of these certificates, by SHA-256, has signed the program; undefined when one has. */
+  refuse(signedBy: readonly string[]): Promise<string | undefined>;
+}
 
 /** What is copied where, and which bytes it must be. */
 export interface StagingRequest extends WantedBytes {
@@ -89,6 +118,9 @@ export interface StagingRequest extends WantedBytes {
   readonly maxBytes: number;
   /** Called between blocks; what it throws ends the copy and nothing is left. */
   readonly checkpoint: () => void;
+  /** The certificates, one of which must have signed the program; undefined for any program. */
+  readonly signedBy?: readonly string[] | undefined;
+  readonly readSignature?: (() => SignatureReader) | undefined;
   /** Holds the copy against changes, where the host can. */
   readonly hold?: ((path: string) => Promise<FileHold>) | undefined;
 }
@@ -123,7 +155,7 @@ export interface StagedBinary extends FileHold {
  * have changed it, and nothing can from then on. The caller places or discards the copy, and closes what was placed once it runs.
  *
  * @throws ProcessError `notFound`, `pathNotTrusted`, `checksumMismatch`, `digestNotPinned`,
- * `stagingFailed`, or what `checkpoint` throws; the temporary file is gone then.
+ * `notSigned`, `stagingFailed`, or what `checkpoint` throws; the temporary file is gone then.
  */
 export async function copyVerified(request: StagingRequest): Promise<VerifiedCopy> {
   const { source, target, expected, maxBytes, checkpoint } = request;
@@ -131,16 +163,21 @@ export async function copyVerified(request: StagingRequest): Promise<VerifiedCop
   checkpoint();
   const suffix = `${process.pid}-${randomBytes(8).toString('hex')}.tmp`;
   const original = await opened(source);
+  const signature = request.signedBy && request.readSignature?.();
   try {
     const algorithms: readonly DigestAlgorithm[] =
       expected.algorithm === 'sha1' ? ['sha256', 'sha1'] : ['sha256'];
     const copy = await copyPendingFile(original, target, {
-      ...{ algorithms, maxBytes, onBlock: checkpoint },
-      mode: 0o700,
+      ...{ algorithms, maxBytes, mode: 0o700 },
+      onBlock: (block, position) => {
+        checkpoint();
+        return signature?.take(block, position);
+      },
       // By this name its writer can be recognised.
       temporary: path.join(path.dirname(target), `.${path.basename(target)}.${suffix}`),
       accept: (digests) => requireBytes(digests, request),
     });
+    await requireSignature(request, signature, () => copy.discard());
     const place = async (): Promise<StagedBinary> => {
       const heldFileMs = request.hold === undefined ? 0 : HELD_FILE_MS;
       try {

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { findPlaces } from '../journal/upgrade-places.js';
 import { latestResult, type UpgradeResult } from '../journal/upgrade-result.js';
+import type { SignedProgram } from '../signature/signed-program.js';
 import { UpgradeError } from '../upgrade-error.js';
 import { makeHelper } from './hand-over.js';
 import { enterPrivateFolder, requireTrustedFolder, withLock } from './private-folder.js';
@@ -49,6 +50,8 @@ export interface Upgrader {
   latestUpgrade(service?: string): Promise<UpgradeResult | undefined>;
   /** The phase of an upgrade of a service that has no end yet, `unreadable` for a journal that is none; undefined when there is none. */
   upgradeUnderWay(service?: string): Promise<string | undefined>;
+  /** Begins to read a program whose signature counts. */
+  readSignature(): SignedProgram;
 }
 
 /** What came of an offer. */

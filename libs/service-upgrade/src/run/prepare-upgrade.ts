@@ -9,6 +9,7 @@ import {
 } from '../plan/plan-upgrade.js';
 import { configFileOf } from '../plan/service-args.js';
 import type { ServiceCommand } from '../plan/service-command.js';
+import { SignedProgram } from '../signature/signed-program.js';
 import { UpgradeError } from '../upgrade-error.js';
 import { passHealthGate } from './health-gate.js';
 import { copyProgram, readProgram } from './read-program.js';
@@ -41,9 +42,13 @@ export async function prepareUpgrade(
 ): Promise<PreparedUpgrade> {
   const { host, effects, service } = context;
   const status = await service.query();
-  const { sha256, sha1, format } = await copyProgram(effects, 'offered program', program, copy);
+  const signers = (await context.signers?.(status, wish)) ?? [];
+  const signed = signers.length === 0 ? undefined : new SignedProgram();
+  const read = await copyProgram(effects, 'offered program', program, copy, signed);
+  const { sha256, sha1, format } = read;
   const bytes = { sha256, sha1 };
-  const reason = refuseProgram({ sha256, format }, host, wish);
+  const reason =
+    refuseProgram({ sha256, format }, host, wish) ?? (await refuseUnsigned(signed, signers));
   if (reason !== undefined) {
     const plan = { kind: 'refusal', reason } as const;
     return { plan, status, installed: undefined, offered: bytes, copy };
@@ -69,6 +74,18 @@ export async function prepareUpgrade(
   const drops = await context.refuseDrops?.({ ...configs, allowDrop });
   const judged = drops === undefined ? plan : ({ kind: 'refusal', reason: drops } as const);
   return { plan: judged, status, installed, offered, copy };
+}
+
+/** Says why a program that was copied is not signed by whom each of these lists wants. */
+async function refuseUnsigned(
+  signed: SignedProgram | undefined,
+  signers: readonly (readonly string[])[],
+): Promise<string | undefined> {
+  for (const signedBy of signers) {
+    const found = await signed?.refuse(signedBy);
+    if (found !== undefined) return `the offered program is not trusted: ${found}`;
+  }
+  return undefined;
 }
 
 /** Tells what came of an upgrade that takes no steps. */

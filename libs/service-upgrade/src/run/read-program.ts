@@ -7,6 +7,7 @@ import {
 } from '@wins/trusted-files';
 import type { ProgramIdentity } from '../journal/upgrade-journal.js';
 import { HEADER_BYTES, programFormat, type ProgramFormat } from '../plan/program-format.js';
+import type { SignedProgram } from '../signature/signed-program.js';
 import { fileError, type Effects } from './effects.js';
 
 /** What reading a program tells of it. */
@@ -42,6 +43,7 @@ export async function readProgram(file: string): Promise<ProgramContent | undefi
  * Copies a program, durably, and says what the copy is: the digests are of the bytes that were written, whatever happens to the
  * source.
  *
+ * @param signed - Takes the bytes that are written, too.
  * @throws UpgradeError as {@link readProgram}; `fileFailed` when the source does not exist.
  */
 export async function copyProgram(
@@ -49,12 +51,16 @@ export async function copyProgram(
   what: string,
   file: string,
   copy: string,
+  signed?: SignedProgram,
 ): Promise<ProgramContent> {
   const act = async (): Promise<ProgramContent> => {
     const header = new Header();
     const pending = await copyPendingFile(file, copy, {
-      ...{ algorithms: ALGORITHMS, maxBytes: MAX_BYTES, mode: MODE, onBlock: header.take },
-      followLinks: true,
+      ...{ algorithms: ALGORITHMS, maxBytes: MAX_BYTES, mode: MODE, followLinks: true },
+      onBlock: async (block, position) => {
+        await header.take(block, position);
+        await signed?.take(block, position);
+      },
     });
     await pending.place();
     return { ...pending.digests, format: header.format };

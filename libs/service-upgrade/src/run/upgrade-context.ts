@@ -2,6 +2,7 @@ import type { Effects } from './effects.js';
 import type { ProbeDaemon } from './health-gate.js';
 import type { ServiceControl, ServiceStatus, UpgradeHost } from './service-control.js';
 import type { UpgradeRecord } from '../journal/upgrade-journal.js';
+import type { UpgradeWish } from '../plan/plan-upgrade.js';
 import type { UpgradeLog } from '../journal/upgrade-log.js';
 
 /** The config that a daemon serves with. */
@@ -49,6 +50,14 @@ export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | '
   readonly pipeOf: (args: readonly string[]) => Promise<string>;
   /** Says why the service may not come to a config that lacks what it has now; undefined when it may. Default: it may. */
   readonly refuseDrops?: RefuseDrops | undefined;
+  /**
+   * Returns lists of certificates (`upgrade.signedBy`), by SHA-256: the new program must be signed
+   * by one of each. Default: none, so that any program is taken.
+   */
+  readonly signers?: (
+    status: ServiceStatus | undefined,
+    wish: UpgradeWish,
+  ) => Promise<readonly (readonly string[])[]>;
   /** How long the service may take to end, and a daemon to serve, in milliseconds. */
   readonly waitMs: number;
   /** How long a program may take to say its release or to check the config, in milliseconds. */

@@ -1,3 +1,4 @@
+import { SignedProgram } from '../signature/signed-program.js';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -33,6 +34,7 @@ class World implements AsyncDisposable {
       guard: { assertTrustedFile: () => this.examined() },
       audit: { decided: () => undefined },
       upgrader: () => ({
+        readSignature: () => new SignedProgram(),
         recoverUpgrade: () => Promise.reject(new Error('not asked for')),
         upgradeUnderWay: () => Promise.resolve(undefined),
         latestUpgrade: () => Promise.resolve(this.latest),

@@ -11,6 +11,7 @@ import { allowedBy, howToAllow } from '../../configuration/allowed-executables.j
 import type { Feature, Kernel, RunningFeature } from '../../kernel/feature.js';
 import { EVERYBODY } from '@wins/base';
 import { logProcessEvent } from '../../kernel/log/process-events.js';
+import { loadUpgrader } from '../upgrade/upgrader.js';
 import { checkOrphans } from './check-orphans.js';
 import { checkWhiteList } from './check-white-list.js';
 import { createProcessService, servedProcessDefinition } from './process-service.js';
@@ -86,6 +87,7 @@ function createManager(
     ...{ allowed, processEnvironment, howToAllow: howToAllow(config.start.loaded.path) },
     ...{ host: kernel.processHost, stateDirectory: kernel.stateDirectory },
     ...(portOpener && { portOpener }),
+    readSignature: () => loadUpgrader().readSignature(),
     places: {
       take: ({ id }, end) => {
         const client = pipe.connections.clientNamed(id) ?? EVERYBODY;

@@ -22,6 +22,7 @@ const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
   callerNotAllowed: status.PERMISSION_DENIED,
   checksumMismatch: status.NOT_FOUND,
   digestNotPinned: status.PERMISSION_DENIED,
+  notSigned: status.PERMISSION_DENIED,
   directoryNotAllowed: status.PERMISSION_DENIED,
   directoryNotFound: status.NOT_FOUND,
   envNotAllowed: status.PERMISSION_DENIED,

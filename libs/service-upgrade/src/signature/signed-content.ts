@@ -1,0 +1,112 @@
+import type { OnBlock } from '@wins/trusted-files';
+import { createHash } from 'node:crypto';
+
+/** The part of a program that its signature covers, and the signature. */
+export type SignedContent =
+  | {
+      /** The SHA-256 of the file as Authenticode takes it: without checksum and certificate table. */
+      readonly digest: Buffer;
+      /** The PKCS #7 message, and at most seven bytes of padding behind it. */
+      readonly message: Buffer;
+    }
+  /** Why there is no signature that could be verified. */
+  | string;
+
+/** Page hashes of a program of 100 MB need 840 KB. */
+const MAX_TABLE_BYTES = 4 * 1024 ** 2;
+const CERTIFICATE_HEADER_BYTES = 8;
+const REVISION_2 = 0x0200;
+const PKCS_SIGNED_DATA = 2;
+const PE32 = { magic: 0x10b, directories: 96 };
+const PE32_PLUS = { magic: 0x20b, directories: 112 };
+const CHECKSUM_AT = 64;
+/** The fifth data directory is the certificate table; unlike the others it has an offset in the file. */
+const CERTIFICATE_DIRECTORY = 4;
+const DIRECTORY_BYTES = 8;
+
+/** Where the parts are that the digest leaves out. */
+interface Layout {
+  readonly checksum: number;
+  readonly directory: number;
+  readonly table: number;
+  readonly tableBytes: number;
+}
+
+/**
+ * Finds the content that Authenticode covers in the blocks of a program. Every byte before the
+ * certificate table counts but the checksum and the place of the table, overlays included, and
+ * nothing may follow the table.
+ */
+export class ContentReader {
+  readonly #hash = createHash('sha256');
+  readonly #table: Buffer[] = [];
+  #layout: Layout | string = 'found no program; wanted a PE file';
+  #bytes = 0;
+
+  /** Takes the next block; the first one has the headers. */
+  readonly take: OnBlock = (block, position) => {
+    if (position === 0) this.#layout = layoutOf(block);
+    this.#bytes = position + block.length;
+    const layout = this.#layout;
+    if (typeof layout === 'string') return;
+    const { checksum, directory, table, tableBytes } = layout;
+    const within = (from: number, to: number): Buffer =>
+      block.subarray(Math.max(0, from - position), Math.max(0, to - position));
+    this.#hash.update(within(0, checksum));
+    this.#hash.update(within(checksum + 4, directory));
+    this.#hash.update(within(directory + DIRECTORY_BYTES, table));
+    const part = within(table, table + tableBytes);
+    if (part.length > 0) this.#table.push(Buffer.from(part));
+  };
+
+  /** Returns what was taken, once it is the whole program. Call it once. */
+  end(): SignedContent {
+    const layout = this.#layout;
+    if (typeof layout === 'string') return layout;
+    const { table, tableBytes } = layout;
+    if (table + tableBytes !== this.#bytes)
+      return `found a certificate table from byte ${table} to ${table + tableBytes} in a file of ${this.#bytes}; wanted one that ends with the file`;
+    const certificates = Buffer.concat(this.#table);
+    const length = certificates.readUInt32LE(0);
+    const isAlone = length > CERTIFICATE_HEADER_BYTES && Math.ceil(length / 8) * 8 === tableBytes;
+    if (!isAlone) return 'found more or less than one entry in the certificate table; wanted one';
+    const revision = certificates.readUInt16LE(4);
+    const type = certificates.readUInt16LE(6);
+    if (revision !== REVISION_2 || type !== PKCS_SIGNED_DATA)
+      return `found a certificate of revision ${revision} and type ${type}; wanted ${REVISION_2} and ${PKCS_SIGNED_DATA}`;
+    return {
+      digest: this.#hash.digest(),
+      message: certificates.subarray(CERTIFICATE_HEADER_BYTES),
+    };
+  }
+}
+
+function layoutOf(first: Buffer): Layout | string {
+  const pe = first.length < 0x40 || !isAt(first, 0, 'MZ') ? undefined : first.readUInt32LE(0x3c);
+  // The optional header begins 24 bytes behind the signature.
+  if (pe === undefined || pe + 26 > first.length || !isAt(first, pe, 'PE\0\0'))
+    return 'found no PE file; only programs for Windows are signed';
+  const optional = pe + 24;
+  const magic = first.readUInt16LE(optional);
+  const form = [PE32, PE32_PLUS].find((known) => known.magic === magic);
+  if (form === undefined) return `found the PE format ${magic}; wanted PE32 or PE32+`;
+  const directory = optional + form.directories + CERTIFICATE_DIRECTORY * DIRECTORY_BYTES;
+  const end = directory + DIRECTORY_BYTES;
+  const optionalEnd = optional + first.readUInt16LE(pe + 20);
+  if (end > first.length || end > optionalEnd)
+    return 'found no place for a signature in its headers';
+  if (first.readUInt32LE(optional + form.directories - 4) <= CERTIFICATE_DIRECTORY)
+    return 'found no place for a signature in its headers';
+  const table = first.readUInt32LE(directory);
+  const tableBytes = first.readUInt32LE(directory + 4);
+  if (table === 0 && tableBytes === 0) return 'found no signature';
+  if (table < end || table % 8 !== 0 || tableBytes <= CERTIFICATE_HEADER_BYTES)
+    return `found a certificate table of ${tableBytes} bytes at ${table}; wanted one behind the headers`;
+  if (tableBytes > MAX_TABLE_BYTES)
+    return `found a certificate table of ${tableBytes} bytes; wanted at most ${MAX_TABLE_BYTES}`;
+  return { checksum: optional + CHECKSUM_AT, directory, table, tableBytes };
+}
+
+function isAt(bytes: Buffer, at: number, text: string): boolean {
+  return bytes.toString('latin1', at, at + text.length) === text;
+}
