@@ -27,7 +27,7 @@ const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
   ],
   'of what the operator, a plan or the server of plans gives, which clients cannot cause': [
     ...['MAX_VALUES', 'MOST_KEPT', 'MAX_ALIASES', 'MAX_LEXEMES', 'MAX_WARNINGS', 'MAX_LINKS'],
-    ...['DEFAULT_IMAGE_LIMITS', 'MAX_URLS', 'MAX_KEPT', 'MAX_TRUSTS', 'MAX_REDIRECTS', 'NO_LIMITS'],
+    ...['DEFAULT_IMAGE_LIMITS', 'MAX_URLS', 'MAX_KEPT', 'MAX_TRUSTS', 'MAX_REDIRECTS'],
     ...['MAX_NAME', 'MAX_STDERR', 'MAX_OUTPUT_FILES', 'MAX_APPLIED_PLANS'],
     ...['MAX_BURST', 'MAX_TOPICS', 'MAX_SHOWN', 'MAX_COOL_DOWNS'],
     ...['MAX_VERSION', 'MAX_ARGUMENT'],
