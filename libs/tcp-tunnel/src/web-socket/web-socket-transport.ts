@@ -10,6 +10,8 @@ const IDLE_MS = 1;
 const SEND_OPTIONS = { binary: true, compress: false } as const;
 /** A message up to this size is copied behind the head of its frame: one write is cheaper than two. */
 const COPIED_BYTES = 1024;
+/** So much of short messages is written before its turn ends. */
+const MOST_GATHERED_BYTES = 16 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 export interface WebSocketTransportOptions {
@@ -27,6 +29,17 @@ export class WebSocketTransport implements MessageTransport {
   readonly #socket: TunnelWebSocket;
   readonly #options: WebSocketTransportOptions;
   #terminator: NodeJS.Timeout | undefined;
+  /** Frames of short messages that wait for the end of this turn, */
+  #gathered: Buffer[] = [];
+  #gatheredBytes = 0;
+  /** and whom to tell once they are written. */
+  #toTell: (() => void)[] = [];
+  /** Short messages of this turn, and whether the turn before had several. */
+  #turn = { messages: 0, isBusy: false };
+  readonly #endTurn = (): void => {
+    this.#turn = { messages: 0, isBusy: this.#turn.messages > 1 };
+    this.#writeGathered();
+  };
 
   /** @throws {TunnelError} `webSocketNotOpen`. */
   constructor(socket: TunnelWebSocket, options: WebSocketTransportOptions) {
@@ -62,7 +75,7 @@ export class WebSocketTransport implements MessageTransport {
   }
 
   get bufferedBytes(): number {
-    return this.#socket.bufferedAmount;
+    return this.#socket.bufferedAmount + this.#gatheredBytes;
   }
 
   send(message: Buffer, sent: () => void, rest: readonly Buffer[] = []): void {
@@ -72,7 +85,7 @@ export class WebSocketTransport implements MessageTransport {
       this.#socket.send(whole, SEND_OPTIONS, sent);
     } else if (rest.length > 0) this.#write(localConnection, message, rest, sent);
     else if (message.length > COPIED_BYTES) this.#write(localConnection, NOTHING, [message], sent);
-    else localConnection.write(plainFrame(isClient, message, 0), sent);
+    else this.#sendShort(localConnection, plainFrame(isClient, message, 0), sent);
   }
 
   rest(idle: boolean, then: () => void): void {
@@ -94,11 +107,13 @@ export class WebSocketTransport implements MessageTransport {
   }
 
   ping(): void {
+    this.#writeGathered();
     // The callback takes the error of a socket that has just closed; its `close` event follows.
     this.#socket.ping(undefined, undefined, () => undefined);
   }
 
   close(code: number, reason: string): void {
+    this.#writeGathered();
     this.#socket.close(code, reason);
     this.#terminator ??= setTimeout(() => this.#socket.terminate(), this.#options.closeTimeoutMs);
   }
@@ -107,10 +122,44 @@ export class WebSocketTransport implements MessageTransport {
     this.#socket.terminate();
   }
 
+  /**
+   * While many streams have something to tell in the same turn of the event loop, as their programs call,
+   * answer and end, it is written together at its end: a write wakes the peer, and costs more than all
+   * else of a short message. A message that comes alone is not kept waiting.
+   */
+  #sendShort(connection: Duplex, frame: Buffer, sent: () => void): void {
+    if (this.#turn.messages === 0) setImmediate(this.#endTurn);
+    this.#turn.messages += 1;
+    if (!this.#turn.isBusy) {
+      connection.write(frame, sent);
+      return;
+    }
+    this.#gathered.push(frame);
+    this.#toTell.push(sent);
+    this.#gatheredBytes += frame.length;
+    if (this.#gatheredBytes > MOST_GATHERED_BYTES) this.#writeGathered();
+  }
+
+  #writeGathered(): void {
+    const { localConnection } = this.#options;
+    const [first, ...others] = this.#gathered;
+    if (first === undefined || localConnection === undefined) return;
+    const toTell = this.#toTell;
+    const frames = others.length === 0 ? first : Buffer.concat(this.#gathered);
+    [this.#gathered, this.#toTell, this.#gatheredBytes] = [[], [], 0];
+    const tell = (): void => {
+      for (const sent of toTell) sent();
+    };
+    // The peer has ended the connection meanwhile, and reads nothing any more.
+    if (localConnection.writable) localConnection.write(frames, tell);
+    else setImmediate(tell);
+  }
+
   #write(connection: Duplex, beginning: Buffer, rest: readonly Buffer[], sent: () => void): void {
     const restBytes = rest.reduce((sum, part) => sum + part.length, 0);
     const last = rest.at(-1);
     connection.cork();
+    this.#writeGathered();
     connection.write(plainFrame(this.#options.isClient, beginning, restBytes));
     for (const part of rest)
       if (part === last) connection.write(part, sent);
@@ -124,6 +173,8 @@ export class WebSocketTransport implements MessageTransport {
     const reader = new PlainFrameReader(!this.#options.isClient, {
       message: (parts) => receiver.message(parts),
       other: (bytes) => {
+        // The WebSocket answers by itself, after what was answered before.
+        this.#writeGathered();
         for (const listener of listeners) listener.call(connection, bytes);
       },
     });
