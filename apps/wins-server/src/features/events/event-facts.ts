@@ -70,13 +70,20 @@ function decision({ decision }: Extract<DaemonEvent, { type: 'decided' }>): Kept
   return { type: 'decided', facts, ...(CLIENT.test(requester) && { share: verdict }) };
 }
 
+/** Of each description, which stays what it is for as long as its connection: made once for all that one asks. */
+const clientTexts = new WeakMap<object, string>();
+
 /** A client as the system knows it: user, process, container. */
 function clientText(client: object | undefined): string | undefined {
   if (client === undefined) return undefined;
-  return Object.entries(client)
+  const known = clientTexts.get(client);
+  if (known !== undefined) return known;
+  const text = Object.entries(client)
     .filter(([, value]) => typeof value === 'string' || typeof value === 'number')
     .map(([name, value]) => `${name}=${value}`)
     .join(' ');
+  clientTexts.set(client, text);
+  return text;
 }
 
 function run({ event }: Extract<DaemonEvent, { type: 'run' }>): KeptEvent {

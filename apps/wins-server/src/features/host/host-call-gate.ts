@@ -1,6 +1,6 @@
 import type { HostSystem } from '@wins/base';
 import type { sendUnaryData } from '@grpc/grpc-js';
-import type { Shares } from '../../kernel/admission/shares.js';
+import type { Claim, Shares } from '../../kernel/admission/shares.js';
 import type { DecidedAction, DecidingCode, Decision } from '../../kernel/audit/decision.js';
 import { FeatureError, hostSystemErrorCode } from '../../kernel/feature-error.js';
 import type { Caller, Connections } from '../../kernel/rpc/connections.js';
@@ -63,12 +63,15 @@ export class HostCallGate {
   }
 
   answer<Answer>(call: Call, respond: sendUnaryData<Answer>, hostCall: HostCall<Answer>): void {
-    const gone = new AbortController();
-    call.once('cancelled', () => gone.abort(new Error('the client has cancelled the call')));
     const { calls, connections } = this.#parts;
-    const answer = calls
-      .wait(connections.clientOf(call), gone.signal)
-      .then((claim) => this.#make(call, hostCall).finally(() => claim.release()));
+    const turn = new Promise<Claim>((granted, cancelled) => {
+      const giveUp = calls.wait(connections.clientOf(call), granted);
+      call.once('cancelled', () => {
+        giveUp();
+        cancelled(new Error('the client has cancelled the call'));
+      });
+    });
+    const answer = turn.then((claim) => this.#make(call, hostCall).finally(() => claim.release()));
     respondWith(respond, answer);
   }
 

@@ -1,31 +1,28 @@
 import type { BeginDial } from '@wins/tcp-tunnel';
 import type { ClientIdentity } from '@wins/base';
-import type { Shares } from '../../kernel/admission/shares.js';
+import type { Claim, Shares } from '../../kernel/admission/shares.js';
 
-/** Begins a dial when it is the turn of its client. @returns Takes it back, also while it waits. Idempotent. */
+/**
+ * Begins a dial when it is the turn of its client, which may be at once. One runs for every stream, so
+ * it takes neither a promise nor a signal.
+ *
+ * @returns Takes it back, also while it waits. Idempotent.
+ */
 export function beginDialOf(
   dials: Pick<Shares, 'wait'>,
   client: ClientIdentity,
   begin: BeginDial,
 ): () => void {
-  const over = new AbortController();
-  const { signal } = over;
+  let claim: Claim | undefined;
   let giveUp: (() => void) | undefined;
-  dials.wait(client, signal).then(
-    (claim) => {
-      if (signal.aborted) {
-        claim.release();
-        return;
-      }
-      signal.addEventListener('abort', () => claim.release());
-      giveUp = begin(() => over.abort());
-    },
-    // It was taken back while it waited.
-    () => undefined,
-  );
+  const leave = dials.wait(client, (made) => {
+    claim = made;
+    giveUp = begin(() => made.release());
+  });
   return () => {
-    if (signal.aborted) return;
+    leave();
     giveUp?.();
-    over.abort();
+    giveUp = undefined;
+    claim?.release();
   };
 }

@@ -82,27 +82,30 @@ export class Shares {
   }
 
   /**
-   * Makes a claim of one when it is this client's turn. A client that asks a thousand times delays only itself.
+   * Makes a claim of one when it is this client's turn, which may be at once. A client that asks a
+   * thousand times delays only itself.
    *
-   * @param signal - Gives up waiting. Rejects with its reason.
+   * @returns Gives up waiting; nothing once the claim is made. Idempotent.
    */
-  wait(client: ClientIdentity, signal: AbortSignal): Promise<Claim> {
-    return new Promise((resolve, reject) => {
-      signal.throwIfAborted();
-      const waiting: Waiting = { client, granted: resolve };
-      const queue = this.#waiting.get(client.key) ?? [];
-      this.#waiting.set(client.key, queue);
-      queue.push(waiting);
-      const giveUp = (): void => {
-        const at = queue.indexOf(waiting);
-        if (at < 0) return;
-        queue.splice(at, 1);
-        if (queue.length === 0) this.#waiting.delete(client.key);
-        reject(signal.reason as Error);
-      };
-      signal.addEventListener('abort', giveUp, { once: true });
-      this.#grant();
-    });
+  wait(client: ClientIdentity, granted: (claim: Claim) => void): () => void {
+    if (this.#waiting.size === 0 && this.#mayTake(client)) {
+      const claim = this.take(client);
+      if (claim !== undefined) {
+        granted(claim);
+        return () => undefined;
+      }
+    }
+    const waiting: Waiting = { client, granted };
+    const queue = this.#waiting.get(client.key) ?? [];
+    this.#waiting.set(client.key, queue);
+    queue.push(waiting);
+    this.#grant();
+    return () => {
+      const at = queue.indexOf(waiting);
+      if (at < 0) return;
+      queue.splice(at, 1);
+      if (queue.length === 0) this.#waiting.delete(client.key);
+    };
   }
 
   #open(client: ClientIdentity, options: ClaimOptions): OwnClaim {
