@@ -9,6 +9,7 @@ import type { AuditFolder, DoctorHost, FileJudgement } from './doctor-host.js';
 import { examine } from './examine.js';
 import type { Finding } from './finding.js';
 import { exitCodeForFindings, reportValue, textReport } from './report.js';
+import { statusOf } from './status.js';
 
 const WINS = { checksum: 'c0ffee', version: 'v1.2.3', commit: 'abc' };
 const DESCRIPTION = { file: '/etc/config', found: true, sha256: '', startedAtMs: 0, pid: 7 };
@@ -555,4 +556,11 @@ describe('the report of the doctor', () => {
     expect(reportValue(FINDINGS)).toEqual({ healthy: false, findings: FINDINGS });
     expect(reportValue(FINDINGS.slice(0, 1))).toMatchObject({ healthy: true });
   });
+});
+
+it('the status says since when a daemon serves, also one that is older than its events', async () => {
+  const [old] = await statusOf(host({ now: () => 3 * 86_400_000, recentEvents: gives([]) }), []);
+  expect(old?.found).toBe('serves v1.2.3 for 3d (process 7)');
+  const [untold] = await statusOf(host({ daemonConfig: fails(new Error('no administrator')) }), []);
+  expect(untold?.found).toBe('serves v1.2.3');
 });

@@ -1,4 +1,5 @@
 import { formatDuration, messageOf } from '@wins/base';
+import { DaemonCallError } from '../daemon-call-error.js';
 import { judgePlans } from '../features/agent/check-agent.js';
 import { agentSettings, isOff } from '../features/agent/agent-settings.js';
 import { checkCsiProxy } from '../features/csi-proxy/check-csi-proxy.js';
@@ -49,7 +50,8 @@ async function serves(host: DoctorHost, listen: string): Promise<readonly Findin
     const age = daemon && ` for ${wholeSeconds(host.now() - daemon.startedAtMs)}`;
     return [ok('daemon', `serves ${version}${daemon ? `${age} (process ${daemon.pid})` : ''}`)];
   } catch (error) {
-    return [problem('daemon', `does not serve: ${messageOf(error)}`, adviceForPipe(error))];
+    const found = error instanceof DaemonCallError ? error.found : messageOf(error);
+    return [problem('daemon', `does not serve: ${found}`, adviceForPipe(error))];
   }
 }
 

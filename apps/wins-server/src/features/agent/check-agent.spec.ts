@@ -1,6 +1,7 @@
 import { parseConfig } from '@wins/config';
 import type { PlanStatusResponse } from '@wins/wins-api/contract';
 import { checkAgent } from './check-agent.js';
+import { sourceMessage } from './plan-messages.js';
 import type { DoctorHost, FileJudgement } from '../../doctor/doctor-host.js';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
@@ -95,15 +96,14 @@ describe('of the agent the doctor says', () => {
   });
 
   it('which instruction of a plan failed, with its exit code and last words', async () => {
-    const source = {
-      ...{ Source: 'remote', State: 'failed', Problem: 'an instruction failed', NextAt: '' },
-      ...{ Checksum: '', AppliedChecksum: '', FailedChecksum: '', Failures: 1, LastApplyTime: '' },
-      ...{ Probes: [], Periodic: [] },
-      Failure: { Instruction: 'install', ExitCode: 3, Stderr: 'first\r\nno room\n' },
-    };
+    const failure = { instruction: 'install', exitCode: 3, stderrEnd: 'no room\n' };
+    const source = sourceMessage({
+      ...{ source: 'remote', failures: 1, probes: {}, periodic: {} },
+      state: { kind: 'failed', checksum: 'c0ffee', failures: 1, failure },
+    });
     const planStatus = () => Promise.resolve({ ...STATUS, Sources: [source] });
     expect(await look({ planStatus })).toContain(
-      'warning: remote: failed: an instruction failed: instruction "install" ended with 3: no room',
+      'warning: remote: failed: instruction "install" ended with 3: "no room", in try 1',
     );
   });
 

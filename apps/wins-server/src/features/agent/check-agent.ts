@@ -1,6 +1,6 @@
 import type { WinsConfig } from '@wins/config';
 import type { PlanStatusResponse } from '@wins/wins-api/contract';
-import { messageOf, quoteText } from '@wins/base';
+import { messageOf } from '@wins/base';
 import { agentSettings, isOff, type AgentSettings } from './agent-settings.js';
 import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from '../../doctor/finding.js';
@@ -74,17 +74,12 @@ async function judgeConnection(
 const APART = new Set(['starting', 'disconnected', 'unregistered', 'noSecret', 'unwritten']);
 
 function judgeSource(source: PlanStatusResponse['Sources'][number]): Finding {
-  const { Source, State, Problem, Failure } = source;
+  const { Source, State, Problem } = source;
   const isApart = Source === 'remote' && APART.has(State);
   const wrong = Problem === '' && isApart ? 'the daemon has not read its Secret yet' : Problem;
   if (wrong === '') return ok(NAME, `${Source}: ${State}`);
   const advice = 'see wins srv plan status, and the log';
-  const said = Failure?.Stderr.trim().split(/\r?\n/).at(-1) ?? '';
-  const failed =
-    Failure === undefined
-      ? ''
-      : `: instruction ${quoteText(Failure.Instruction)} ended with ${Failure.ExitCode}${said === '' ? '' : `: ${said}`}`;
-  return (isApart ? problem : warning)(NAME, `${Source}: ${State}: ${wrong}${failed}`, advice);
+  return (isApart ? problem : warning)(NAME, `${Source}: ${State}: ${wrong}`, advice);
 }
 
 /** Where the plans of the node stand, as the daemon tells. */
