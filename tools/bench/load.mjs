@@ -165,6 +165,30 @@ export async function connectionsPerSecond(port, total = 3000) {
   return total / ((performance.now() - began) / 1000);
 }
 
+/**
+ * How long each of so many connections takes, in ms: it asks, gets its echo, and closes. 16 are there at a time; `rate` is what all
+ * of them make per second.
+ */
+export async function connectionTimes(port, total) {
+  let left = total;
+  const times = [];
+  const worker = async () => {
+    while (left > 0) {
+      left -= 1;
+      const began = performance.now();
+      const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+      socket.write('e' + 'x'.repeat(64));
+      await once(socket, 'data');
+      socket.end();
+      await once(socket, 'close');
+      times.push(performance.now() - began);
+    }
+  };
+  const began = performance.now();
+  await Promise.all(Array.from({ length: 16 }, worker));
+  return { times, rate: total / ((performance.now() - began) / 1000) };
+}
+
 export function quantile(values, q) {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.floor((sorted.length - 1) * q)];

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   connectionsPerSecond,
+  connectionTimes,
   download,
   echoes,
   flood,
@@ -29,6 +30,7 @@ const STALL_MS = 3000;
 const speed = { unit: 'MB/s', per: 'GB', figure: { is: 'ratio', atLeast: 0.4 } };
 const ECHO = 'tunnel, 64 B echo, median';
 const CONNECTS = 'tunnel, connections';
+const OPEN_AND_CLOSE = 'tunnel, 16 connections at once';
 const BESIDE_BULK = 'tunnel, echo under bulk, p99';
 const STALLS = 'tunnel, 100 stalled readers';
 const echo = { unit: 'ms', per: 'echo', figure: { is: 'ratio', atMost: 2.2 } };
@@ -47,6 +49,11 @@ async function opens(port, share) {
   const units = Math.ceil(CONNECTIONS * share);
   return { units, value: await connectionsPerSecond(port, units) };
 }
+/** Each with an echo and a close of its own. */
+const opensAndCloses = (valueOf) => async (port, share) => {
+  const units = Math.ceil(CONNECTIONS * share);
+  return { units, value: valueOf(await connectionTimes(port, units)) };
+};
 async function echoBesideBulk(port, share) {
   const bulk = await startProgram('reader', { to: port });
   const p99 = quantile(await echoes(port, Math.ceil(TRIPS * share)), 0.99) / 1000;
@@ -63,6 +70,19 @@ const ROWS = [
   [{ name: 'tunnel, 8 streams up', ...speed }, moves(8, upload)],
   [{ name: ECHO, ...echo }, echo64],
   [{ name: CONNECTS, ...connects }, opens],
+  [
+    {
+      name: `${OPEN_AND_CLOSE}, median`,
+      unit: 'ms',
+      per: 'connection',
+      figure: { is: 'ratio', atMost: 2.2 },
+    },
+    opensAndCloses(({ times }) => quantile(times, 0.5)),
+  ],
+  [
+    { name: `${OPEN_AND_CLOSE}, rate`, ...connects, figure: { is: 'ratio', atLeast: 0.5 } },
+    opensAndCloses(({ rate }) => rate),
+  ],
   [{ name: BESIDE_BULK, unit: 'ms', figure: { is: 'value', atMost: 10 } }, echoBesideBulk],
 ];
 

@@ -12,8 +12,8 @@ describe('a flood of Connects', () => {
   });
 
   async function peerOf(options: ServeTunnelOptions): Promise<RawPeer> {
-    const transport = await startTransportServer((socket) => {
-      const session = serveTunnel(socket, options);
+    const transport = await startTransportServer((socket, _request, localConnection) => {
+      const session = serveTunnel(socket, { localConnection, ...options });
       closers.push(() => session.close());
     });
     closers.push(() => transport.close());
@@ -40,6 +40,27 @@ describe('a flood of Connects', () => {
     expect(told.length).toBeGreaterThanOrEqual(5);
     expect(counted).toBeGreaterThan(50);
     expect(await peer.errorOf(100)).toBe('connect not allowed: port-allowed');
+  });
+
+  it('is answered before the pings that came behind it, also where answers are written together', async () => {
+    const limits = createConnectLimits({ burst: 1000 }).of('a');
+    const peer = await peerOf({ allowedPorts: [], limits });
+    const answers: string[] = [];
+    peer.onMessage = (message) => {
+      if (message.type === 'error') answers.push(String(message.id));
+    };
+    peer.socket.on('pong', (data) => answers.push(`pong ${data.toString()}`));
+    const wanted: string[] = [];
+    for (let id = 1; id <= 30; id += 1) {
+      peer.send(peer.encode.connect(id, 'tcp/localhost:22'));
+      wanted.push(String(id));
+      if (id % 3 !== 0) continue;
+      peer.socket.ping(String(id));
+      wanted.push(`pong ${id}`);
+      if (id % 6 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    await until(() => answers.length === wanted.length);
+    expect(answers).toEqual(wanted);
   });
 
   it('leaves turns of the event loop to others: no turn takes more than a part of it', async () => {
