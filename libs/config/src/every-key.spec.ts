@@ -16,7 +16,7 @@ import { count, flag, list, section, someText } from './schema/value-schemas.js'
 
 /** Values of all kinds, in the form in which a config has them: a key takes those that its schema accepts. */
 const SAMPLES: readonly unknown[] = [
-  ...[true, false, 3, 77, 1000, 100_000, 2 ** 30],
+  ...[true, false, 3, 77, 1000, 100_000, 2_000_000, 2 ** 30],
   ...['canary', 'c:/canary b', '/opt/canary', 'canary-v1.2.3', 'ab'.repeat(32), '0c'.repeat(32)],
   ...['10.42.0.0/16', '169.254.169.254', '127.0.0.1:9797', '[::1]:80', 'http://127.0.0.1:4318'],
   ...['administrators', 'user:7', 'container:*', 'NAME', 'KUBE_*'],

@@ -78,6 +78,8 @@ export interface AllowedPath {
   readonly limits?: RunLimits;
   /** The most that a client may ask for; absent means `limits`. */
   readonly maxLimits?: RunLimits;
+  /** Its detached runs; absent means none. */
+  readonly lasting?: LastingRuns;
 }
 
 /** Bounds of a run and of all that it starts; an absent one does not bind. */
@@ -86,6 +88,18 @@ export interface RunLimits {
   /** Processors' worth of time. */
   readonly cpus?: number;
   readonly pids?: number;
+}
+
+/** Runs of a program that outlive their client and the daemon. */
+export interface LastingRuns {
+  /** Default false. */
+  readonly allow: boolean;
+  /** Runs that are kept, living and ended ones, 1 to 1,024. Default 4; then the one that ended first goes. */
+  readonly maxRuns: number;
+  /** Output that is kept of each, 1 MiB to 512 MiB. Default 64 MiB; then the oldest goes. */
+  readonly spoolBytes: number;
+  /** How long an ended run is kept, 1 to 8,760. Default 24. */
+  readonly maxAgeHours: number;
 }
 
 /** No arguments, any, or exactly one of these lists. */

@@ -16,7 +16,11 @@ import {
   type StartQuestion,
   type StartVerdict,
 } from './judge-start.js';
-import { type AllowedExecutable, stagedPathsOf } from './policy/executable-policy.js';
+import {
+  type AllowedExecutable,
+  type EntryName,
+  stagedPathsOf,
+} from './policy/executable-policy.js';
 import { minimalEnvironment } from './policy/child-environment.js';
 import { nameKey } from './policy/parsed-path.js';
 import { asProcessError, fileError, ProcessError } from './process-error.js';
@@ -25,7 +29,14 @@ import { copyVerified, requireBytes, type StagedBinary } from './staging/staged-
 import { StagingSlots } from './staging/staging-slots.js';
 import { assertDirectory } from './staging/working-directory.js';
 import { startDecision } from './supervision/decision-record.js';
-import { admitStart, planStart, type StartPlan, type StartRequest } from './start-request.js';
+import {
+  admitStart,
+  type KeptProcess,
+  type LastingRun,
+  planStart,
+  type StartPlan,
+  type StartRequest,
+} from './start-request.js';
 import { endLeftovers, endStaleCopies } from './supervision/end-leftovers.js';
 import { ExposedPorts } from './supervision/exposed-ports.js';
 import type {
@@ -37,7 +48,7 @@ import type {
 } from './supervision/managed-process.js';
 import { resolvesInTime } from './supervision/end-process-tree.js';
 import { RunNames, type TakenName, RunRegistry, type RunName } from './supervision/run-registry.js';
-import { SupervisedRun, type RunEnd } from './supervision/supervised-run.js';
+import { SupervisedRun, type RunEnd, type Supervision } from './supervision/supervised-run.js';
 import { type Measurement, SharedMeasurement } from './usage/shared-measurement.js';
 
 // Copying is work for the disk and for one core; more at once only take longer.
@@ -134,6 +145,31 @@ class RunManager implements ProcessManager {
     });
   }
 
+  adopt(lasting: LastingRun, kept: KeptProcess, owner: ProcessOwner): ManagedProcess {
+    const { name, mark, path } = lasting;
+    const runId = randomBytes(16).toString('hex');
+    const request = { path, args: [], envs: [], owner };
+    const order = (this.#lastOrder += 1);
+    const replaced = new AbortController();
+    const start: Start = { request, runId, mark, signal: undefined, order, replaced };
+    this.#checkpoint(start);
+    this.#takePlace(start);
+    try {
+      start.name = this.#names.take(name, path, start);
+      const { pid, startToken, keeper: daemon } = kept;
+      this.#records.remove(mark);
+      this.#records.reserve({ mark, name, path, daemon });
+      this.#records.write({ mark, pid, startToken, name, path, daemon });
+    } catch (error) {
+      release(start);
+      throw error;
+    }
+    const entry = lasting.entry as EntryName;
+    const none = { exposes: [], ports: undefined, limits: undefined };
+    const facts = { ...lasting, ...none, entry, runId, owner, lasts: true };
+    return this.#supervise(start, facts, kept);
+  }
+
   setAllowed(allowed: readonly AllowedExecutable[]): void {
     this.#allowed = [...allowed];
   }
@@ -169,7 +205,10 @@ class RunManager implements ProcessManager {
 
   async #close(): Promise<void> {
     this.#ports.abort();
-    const endAll = () => Promise.all(this.#registry.list().map((run) => run.end('daemonStopping')));
+    const endAll = () => {
+      const runs = this.#registry.list().filter(({ lasts }) => !lasts);
+      return Promise.all(runs.map((run) => run.end('daemonStopping')));
+    };
     await Promise.all([endAll(), Promise.allSettled([...this.#starts])]);
     // Runs that had just been started when the manager began to close.
     await endAll();
@@ -355,27 +394,20 @@ class RunManager implements ProcessManager {
     // A program that nobody could find again after a crash is not begun.
     this.#records.reserve({ mark, name, path, daemon: host.daemon });
     await this.#ports.open({ mark, path, entry }, { ports: exposes, outcome: ports }, signals);
-    const hostProcess = await this.#spawn(plan, mark);
+    const kept = { name, mark, path, entry, stagedPath, sha256 };
+    const hostProcess = await this.#spawn(plan, kept, start.request.lasting);
     // From here to the record nothing waits: a daemon killed at any later moment finds the run again.
     const { pid, startToken } = hostProcess;
     let unrecorded: unknown;
     try {
-      this.#records.write({ mark, pid, startToken, name, path, daemon: host.daemon });
+      const daemon = 'keeper' in hostProcess ? hostProcess.keeper : host.daemon;
+      this.#records.write({ mark, pid, startToken, name, path, daemon });
     } catch (error) {
       unrecorded = error;
     }
-    const run = new SupervisedRun({
-      ...this.#options,
-      run: { name, runId, mark, path, entry, stagedPath, sha256, owner, exposes, ports, limits },
-      hostProcess,
-      onEnded: (ended, end) => {
-        release(start);
-        this.#onEnded(ended, end);
-      },
-      onReleased: (released) => this.#forgetIfDone(released),
-    });
-    start.run = run;
-    this.#registry.add(run);
+    const lasts = start.request.lasting !== undefined;
+    const facts = { ...kept, runId, owner, exposes, ports, limits, lasts };
+    const run = this.#supervise(start, facts, hostProcess);
     onEvent({ type: 'started', mark, name, path, entry, pid });
     if (unrecorded !== undefined) {
       await run.end('hostFailed');
@@ -385,11 +417,32 @@ class RunManager implements ProcessManager {
     return run;
   }
 
-  async #spawn(plan: StartPlan, mark: string): Promise<HostProcess> {
+  #supervise(start: Start, run: Supervision['run'], hostProcess: HostProcess): SupervisedRun {
+    const supervised = new SupervisedRun({
+      ...this.#options,
+      run,
+      hostProcess,
+      onEnded: (ended, end) => {
+        release(start);
+        this.#onEnded(ended, end);
+      },
+      onReleased: (released) => this.#forgetIfDone(released),
+    });
+    start.run = supervised;
+    this.#registry.add(supervised);
+    return supervised;
+  }
+
+  async #spawn(
+    plan: StartPlan,
+    run: LastingRun,
+    lasting: StartRequest['lasting'],
+  ): Promise<HostProcess | KeptProcess> {
     const { host, onEvent } = this.#options;
     const { path, entry, stagedPath, rule, args, env, directory, limits } = plan;
+    const { mark } = run;
     try {
-      return await host.start({
+      const command = {
         mark,
         lineage: this.#records.lineage,
         file: stagedPath,
@@ -399,7 +452,10 @@ class RunManager implements ProcessManager {
         directory,
         mayBreakAway: rule.mayBreakAway ?? false,
         ...(limits && { limits }),
-      });
+      };
+      // Without a grant it was refused.
+      if (lasting === undefined || rule.lasting === undefined) return await host.start(command);
+      return await lasting.start(command, run, rule.lasting);
     } catch (error) {
       onEvent({ type: 'startFailed', mark, path, entry, error });
       this.#ports.close(mark);

@@ -44,6 +44,7 @@ export {
   judgeExecutablePath,
   type AllowedExecutable,
   type AllowedExecutableProblem,
+  type LastingGrant,
   type EntryName,
   type Verdict,
 } from './policy/executable-policy.js';
@@ -54,7 +55,14 @@ export {
   type StartVerdict,
   type AdmissionContext,
 } from './judge-start.js';
-export { START_LIMITS, type StartRequest } from './start-request.js';
+export {
+  START_LIMITS,
+  type KeptProcess,
+  type LastingRun,
+  type LastingStart,
+  type StartRequest,
+} from './start-request.js';
+export { endProcessTree } from './supervision/end-process-tree.js';
 export { findOrphans, type OrphanSearch } from './supervision/end-leftovers.js';
 export type {
   ExitReason,

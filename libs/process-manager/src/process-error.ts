@@ -50,7 +50,8 @@ export type ProcessRule =
     )
   | ('A35 run of another connection' | 'A40 arguments not allowed' | 'A40 variable not granted')
   | 'A118 limits not allowed'
-  | ('A50 request too large' | 'A55 processes of one client' | 'A60 caller not allowed');
+  | ('A50 request too large' | 'A55 processes of one client' | 'A60 caller not allowed')
+  | 'A120 lasting not granted';
 
 /** Every way in which this library refuses or fails; the list is closed. */
 export type ProcessErrorCode =
@@ -59,7 +60,7 @@ export type ProcessErrorCode =
   | ('limitsNotAllowed' | 'limitsUnavailable')
   | ('invalidArgument' | 'checksumMismatch' | 'digestNotPinned' | 'notSigned' | 'stagingFailed')
   | ('alreadyRunning' | 'tooManyProcesses' | 'portsNotOpened' | 'notExecutable' | 'spawnFailed')
-  | ('notFound' | 'notOwner' | 'leaseHeld' | 'aborted' | 'shuttingDown')
+  | ('lastingNotAllowed' | 'notFound' | 'notOwner' | 'leaseHeld' | 'aborted' | 'shuttingDown')
   | ('auditUnavailable' | 'stateUnavailable' | 'hostUnsupported' | 'unknown');
 
 /** Facts that go with an error; each is absent when it does not apply. */

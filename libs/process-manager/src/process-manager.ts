@@ -6,7 +6,7 @@ import type {
   RecoveredProcess,
 } from './supervision/managed-process.js';
 import type { RunName } from './supervision/run-registry.js';
-import type { StartRequest } from './start-request.js';
+import type { KeptProcess, LastingRun, StartRequest } from './start-request.js';
 import type { Measurement } from './usage/shared-measurement.js';
 
 /** Options of `ProcessManager.start`. */
@@ -32,7 +32,7 @@ export interface ProcessManager extends AsyncDisposable {
    * A run gets a minimal environment, the operator's `processEnvironment`, and of the client's what the entry's `envs` grants.
    *
    * @throws ProcessError `invalidPath`, `pathNotAllowed`, `pathNotTrusted`, `notExecutable`, `invalidArgument`,
-   * `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`, `directoryNotFound`, `auditUnavailable`, `notFound`, `checksumMismatch`, `digestNotPinned`, `notSigned`,
+   * `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`, `directoryNotFound`, `lastingNotAllowed`, `auditUnavailable`, `notFound`, `checksumMismatch`, `digestNotPinned`, `notSigned`,
    * `alreadyRunning`, `tooManyProcesses`, `limitsNotAllowed`, `limitsUnavailable`, `stagingFailed`, `portsNotOpened`, `spawnFailed`,
    * `stateUnavailable`, `aborted`, `shuttingDown`, `unknown`.
    */
@@ -42,6 +42,13 @@ export interface ProcessManager extends AsyncDisposable {
    * turn among the copies of starts, client by client. Never rejects.
    */
   judge(question: StartQuestion, owner: ProcessOwner): Promise<StartVerdict>;
+  /**
+   * Takes over a run that an earlier manager started to last, or that has ended since: it has its name, its place among the runs of its
+   * owner, and its end is reported. Call it after `recover`, which leaves alone what a living keeper has.
+   *
+   * @throws ProcessError `alreadyRunning`, `tooManyProcesses`, `stateUnavailable`, `shuttingDown`, `aborted`.
+   */
+  adopt(run: LastingRun, process: KeptProcess, owner: ProcessOwner): ManagedProcess;
   /** Replaces the list of what may run, for starts from now on; what was started is left alone. */
   setAllowed(allowed: readonly AllowedExecutable[]): void;
   /** Replaces what every run gets besides the minimal environment, for starts from now on. */
@@ -60,7 +67,7 @@ export interface ProcessManager extends AsyncDisposable {
    */
   measure(): Promise<Measurement>;
   /**
-   * Refuses new starts, gives up those under way, and stops every run, all at once and each within
+   * Refuses new starts, gives up those under way, and stops every run but those that last, all at once and each within
    * about three grace times; then waits half a grace time at most for what still closes ports. Who
    * opens them sweeps at the next start what is open then. Idempotent.
    */

@@ -1,10 +1,16 @@
 import { ProcessError } from './process-error.js';
-import { type ExposedPort, quoteText, type TreeLimits } from '@wins/base';
+import {
+  type ExposedPort,
+  type HostCommand,
+  type HostProcess,
+  quoteText,
+  type TreeLimits,
+} from '@wins/base';
 import path from 'node:path';
 import { admitProgram, type Admission, type AdmissionContext } from './judge-start.js';
 import { allowsArguments } from './policy/argument-rules.js';
 import { childEnvironment } from './policy/child-environment.js';
-import type { AllowedExecutable, EntryName } from './policy/executable-policy.js';
+import type { AllowedExecutable, EntryName, LastingGrant } from './policy/executable-policy.js';
 import {
   parsePath,
   type PathDialect,
@@ -14,7 +20,7 @@ import {
 } from './policy/parsed-path.js';
 import { grantedLimits } from './policy/run-limits.js';
 import { expectedDigest, type ExpectedDigest } from './staging/staged-binary.js';
-import type { ProcessOwner } from './supervision/managed-process.js';
+import type { ManagedProcess, ProcessOwner } from './supervision/managed-process.js';
 
 /** The most of a kind that one start may have, and the longest of its texts. */
 export const START_LIMITS = {
@@ -83,6 +89,29 @@ export interface StartRequest {
    */
   readonly replaces?: boolean;
   readonly owner: ProcessOwner;
+  /** Has the run outlive its client and the manager. Its entry must grant `lasting`. Default: it does not. */
+  readonly lasting?: LastingStart;
+}
+
+/** A process that another process than this one started and keeps. */
+export interface KeptProcess extends HostProcess {
+  /** Identifies that process, as `ProcessHost.daemon` identifies this one. */
+  readonly keeper: string;
+}
+
+/** Starts runs where they outlive the manager. */
+export interface LastingStart {
+  /** Starts a command as `ProcessHost.start` does. The run is written down, and can be adopted, when it resolves. */
+  start(command: HostCommand, run: LastingRun, grant: LastingGrant): Promise<KeptProcess>;
+}
+
+/** What the next manager must know of a run that lasts. */
+export interface LastingRun extends Pick<
+  ManagedProcess,
+  'name' | 'mark' | 'path' | 'stagedPath' | 'sha256'
+> {
+  /** The file name of the entry's program. */
+  readonly entry: string;
 }
 
 export interface StartPlan {
@@ -116,7 +145,7 @@ export function admitStart(request: StartRequest, context: AdmissionContext): Ad
  * Judges a request from data alone; no file is touched, so a refusal says nothing about the host.
  *
  * @param base - What every run gets; of a variable that is in several layers the last counts.
- * @throws ProcessError `invalidArgument`, `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`, `limitsNotAllowed`.
+ * @throws ProcessError `invalidArgument`, `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`, `limitsNotAllowed`, `lastingNotAllowed`.
  */
 export function planStart(
   request: StartRequest,
@@ -133,6 +162,15 @@ export function planStart(
     throw new ProcessError('invalidArgument', `cannot expose ${found}; wanted 1 to 65535`);
   }
   assertArguments(request.args, rule, dialect);
+  if (request.lasting !== undefined && rule.lasting === undefined) {
+    const message = `cannot run ${quoteText(rule.path)} detached: its entry does not grant it; wanted "lasting" of the entry`;
+    throw new ProcessError('lastingNotAllowed', message, { rule: 'A120 lasting not granted' });
+  }
+  const limits = grantedLimits(request.limits ?? {}, rule);
+  if (request.lasting !== undefined && limits !== undefined) {
+    const message = `cannot limit a detached run of ${quoteText(rule.path)}: its keeper enforces no limits; wanted none in the entry and the request`;
+    throw new ProcessError('limitsUnavailable', message);
+  }
   return {
     rule,
     name: processName(executable.baseName),
@@ -141,7 +179,7 @@ export function planStart(
     stagedPath: stagedPathOf(executable),
     digest: expectedDigest(request.sha1, request.sha256),
     args: request.args,
-    limits: grantedLimits(request.limits ?? {}, rule),
+    limits,
     env: childEnvironment({
       ...{ base, envs: request.envs, dialect },
       allowed: rule.envs ?? [],

@@ -111,6 +111,17 @@ export {
   type RunStatsServer,
 } from './gen/run-stats.js';
 export {
+  LastingEnd,
+  LastingListResponse,
+  LastingReadRequest,
+  LastingReadResponse,
+  LastingRemoveResponse,
+  LastingRunsService as lastingRunsDefinition,
+  LastingStartResponse,
+  LastingSummary,
+  type LastingRunsServer,
+} from './gen/lasting-runs.js';
+export {
   HnsGetNetworkRequest,
   HnsNetwork,
   HnsServiceService as hnsServiceDefinition,

@@ -2,11 +2,14 @@ import type { EnforcedLimits, ListedRun } from '@wins/wins-api';
 import { EXIT, type Answer, type CommandSurroundings } from '@wins/base';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { formatBytes } from './format-bytes.js';
+import { listDetached } from './lasting-runs.js';
 import { watchAnswer } from './watch-answer.js';
 
 export interface ListOptions extends DaemonOptions {
   /** Shows the list again whenever it has changed, until this program is interrupted. */
   readonly watch: boolean;
+  /** Shows the detached runs that are kept instead, ended ones too. */
+  readonly detached: boolean;
 }
 
 /** `wins cli prc ls`: the processes that the daemon runs now. */
@@ -16,9 +19,11 @@ export async function listProcesses(
 ): Promise<number> {
   await withDaemon(options, async (client, answered) => {
     const ask = async (signal?: AbortSignal): Promise<Answer> => {
-      const processes = await client.listProcesses(signal && { signal });
+      const answer = options.detached
+        ? await listDetached(client, signal)
+        : answerOf(await client.listProcesses(signal && { signal }));
       answered();
-      return answerOf(processes);
+      return answer;
     };
     if (options.watch) await watchAnswer(ask, show);
     else await show(await ask());

@@ -17,6 +17,7 @@ import { exitStatusOf } from '../exit-status-of.js';
 import { parseExposes } from '../options/expose-list.js';
 import { leaveAtOnce, listenForInterruptions } from '../interruptions.js';
 import { splitListValue } from '../options/list-value.js';
+import { startDetached } from './lasting-runs.js';
 import { OutputFailure } from '../output-failure.js';
 import { outputError } from '../output-error.js';
 import { writeAll } from '../write-all.js';
@@ -36,6 +37,10 @@ export interface RunOptions extends DaemonOptions {
   readonly replace?: boolean;
   /** What follows `--`. */
   readonly rest?: readonly string[] | undefined;
+  /** Starts it so that it outlives this program and the daemon, and ends at once. */
+  readonly detach: boolean;
+  /** By which a detached run is found. Default: the daemon chooses. */
+  readonly name?: string | undefined;
 }
 
 /** How long a daemon asks a run to end before it makes it. */
@@ -74,6 +79,7 @@ function programAt(file: string): string {
 /** Runs a program of the host and follows it to its end. */
 export async function runProcess(options: RunOptions): Promise<number> {
   if (options.path === '') throw new UsageError('--path is empty; wanted the path of a program');
+  if (options.name !== undefined && !options.detach) throw new UsageError('--name is for --detach');
   const program = programAt(path.resolve(options.path));
   const exactArguments = options.rest;
   if (exactArguments !== undefined && options.args !== undefined) {
@@ -97,6 +103,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
       if (!options.quiet) process.stderr.write(`wins: warning: ${escapeText(text)}\n`);
     };
     const whole = { ...request, Checksum: sha1, ChecksumSHA256: sha256 };
+    if (options.detach) return startDetached(client, { ...whole, LastingName: options.name ?? '' });
     const name = await client.startProcess(whole, { onWarning });
     answered();
     return follow(client, name, options.quiet);

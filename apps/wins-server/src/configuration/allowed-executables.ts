@@ -1,8 +1,13 @@
-import { defaultConfigPath, type WinsConfig } from '@wins/config';
-import type { AllowedExecutable } from '@wins/process-manager';
+import {
+  defaultConfigPath,
+  type LastingRuns as ConfiguredRuns,
+  type WinsConfig,
+} from '@wins/config';
+import type { AllowedExecutable, LastingGrant } from '@wins/process-manager';
 import { escapeText } from '@wins/base';
 import path from 'node:path';
 
+const HOUR_MS = 3_600_000;
 const KEY = 'white_list.processPaths';
 
 /**
@@ -13,12 +18,17 @@ export function allowedBy({
   whiteList,
   upgrade: { signedBy },
 }: WinsConfig): readonly AllowedExecutable[] {
-  return whiteList.processPaths.map(({ sha256, mayBreakAway = false, ...entry }) => ({
+  return whiteList.processPaths.map(({ sha256, mayBreakAway = false, lasting, ...entry }) => ({
     ...entry,
     mayBreakAway,
     ...(sha256.length > 0 && { sha256 }),
     ...(mayBreakAway && signedBy && { signedBy }),
+    ...(lasting?.allow === true && { lasting: grantOf(lasting) }),
   }));
+}
+
+function grantOf({ maxRuns, spoolBytes, maxAgeHours }: ConfiguredRuns): LastingGrant {
+  return { maxRuns, spoolBytes, maxAgeMs: maxAgeHours * HOUR_MS };
 }
 
 /** The next step of a client that may not run a program. Clients read it, so it tells the file and the key, and nothing that is in it. */

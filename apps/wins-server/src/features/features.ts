@@ -5,6 +5,7 @@ import { csiProxy } from './csi-proxy/feature.js';
 import { diagnostics } from './diagnostics/feature.js';
 import { events } from './events/feature.js';
 import { host } from './host/feature.js';
+import { lasting } from './lasting/feature.js';
 import { metrics } from './metrics/feature.js';
 import { reflection } from './reflection/feature.js';
 import { routes } from './routes/feature.js';
@@ -19,6 +20,6 @@ import { upgrade } from './upgrade/feature.js';
  */
 export const FEATURES: readonly Feature[] = [
   ...[metrics, tracing, events],
-  ...[runs, tunnel, host, routes, reflection, diagnostics, config],
+  ...[runs, lasting, tunnel, host, routes, reflection, diagnostics, config],
   ...[upgrade, agent, csiProxy],
 ];

@@ -1,6 +1,7 @@
 import { EXIT } from '@wins/base';
 import { command, type Group } from '../command-line/command.js';
 import {
+  limitOption,
   numberOption,
   processorsOption,
   requiredOption,
@@ -9,7 +10,7 @@ import {
   textOption,
 } from '../command-line/option.js';
 import { client } from '../load-applications.js';
-import { daemonOptions, dataOutput, PIPE_ENVIRONMENT } from './daemon-options.js';
+import { daemonOptions, dataOutput, PIPE_ENVIRONMENT, refuseBoth } from './daemon-options.js';
 
 const run = command({
   name: 'run',
@@ -50,6 +51,16 @@ const run = command({
     cpus: processorsOption('cpus', 'Most processors that it may use, such as 0.5'),
     pids: numberOption('pids', 'Most processes at once; on Linux threads count, too'),
     replace: switchOption('Ask a run of the same program to end, and wait for that'),
+    detach: {
+      ...switchOption(
+        'Print a name for the run and end; the run outlives its client and the daemon',
+      ),
+      short: 'd',
+    },
+    name: textOption('With --detach: the name for the run (default: one that the daemon chooses)', {
+      placeholder: 'NAME',
+      completes: 'nothing',
+    }),
     ...daemonOptions(),
   },
   rest: 'ARGUMENT…',
@@ -60,6 +71,7 @@ const run = command({
     ['cli prc run --path c:/tools/collect.exe -- --name "a b"', 'pass two arguments'],
     ['cli prc run --path c:/etc/nginx/nginx.exe --exposes TCP:80', 'open a port while it runs'],
     ['cli prc run --path c:/tools/collect.exe --memory 512MiB --cpus 0.5', 'limit what it uses'],
+    ['cli prc run --detach --name web --path /opt/web', 'leave it running; see prc logs'],
   ],
   run: (values, { rest }, more) => client().runProcess({ ...values, rest }, more),
 });
@@ -75,6 +87,7 @@ const ls = command({
       ...switchOption('Print the list again whenever it changes, until Ctrl-C'),
       short: 'w',
     },
+    detached: switchOption('List the detached runs that are kept, ended ones too'),
     ...daemonOptions(),
   },
   examples: [
@@ -104,6 +117,77 @@ const stop = command({
     ['cli prc stop --now rancher-wins-nginx', 'without waiting for its end in good order'],
   ],
   run: (values, { word }, more) => client().stopProcess({ ...values, name: word }, more),
+});
+
+const NAMED_RUN = {
+  name: 'name',
+  describe: 'the name that prc run --detach printed',
+  completes: 'nothing',
+} as const;
+
+const logs = command({
+  name: 'logs',
+  summary: 'Print the output of a detached run',
+  details:
+    'Standard output and standard error of the program come out of those of this command. Output that is not kept any more is told on standard ' +
+    'error. With --follow the command goes on when the daemon is restarted or replaced, and ends with the run.',
+  page: 'lasting-runs.md',
+  environment: PIPE_ENVIRONMENT,
+  positional: NAMED_RUN,
+  options: {
+    follow: { ...switchOption('Wait for more, until the run has ended'), short: 'f' },
+    since: limitOption('since', 'Only what was written within this time, such as 90s or 10m'),
+    offset: textOption('Begin at this byte, counted over both outputs from the start of the run', {
+      placeholder: 'BYTES',
+      completes: 'nothing',
+    }),
+    tail: numberOption('tail', 'Only the last so many lines'),
+    ...daemonOptions(),
+  },
+  check: (values) => refuseBoth(values, 'offset', 'tail'),
+  examples: [
+    ['cli prc logs web --tail 20 -f', 'the last lines, and what comes'],
+    ['cli prc logs web --since 10m', 'what was written in the last ten minutes'],
+  ],
+  run: (values, { word }, more) => client().showRunLogs({ ...values, name: word }, more),
+});
+
+const attach = command({
+  name: 'attach',
+  summary: 'Follow a detached run from now on, and end as it does',
+  details: 'The exit code is that of the program. An interruption leaves the run alone.',
+  page: 'lasting-runs.md',
+  environment: PIPE_ENVIRONMENT,
+  positional: NAMED_RUN,
+  options: daemonOptions(),
+  usageExitCode: EXIT.client.failed,
+  examples: [['cli prc attach web', 'until it ends, or Ctrl-C']],
+  run: (values, { word }, more) => client().attachRun({ ...values, name: word }, more),
+});
+
+const wait = command({
+  name: 'wait',
+  summary: 'Wait for the end of a detached run, and end as it did',
+  details: 'The exit code is that of the program, also when it has ended before.',
+  page: 'lasting-runs.md',
+  environment: PIPE_ENVIRONMENT,
+  positional: NAMED_RUN,
+  options: daemonOptions(),
+  usageExitCode: EXIT.client.failed,
+  examples: [['cli prc wait web', 'without its output']],
+  run: (values, { word }, more) => client().waitForRun({ ...values, name: word }, more),
+});
+
+const rm = command({
+  name: 'rm',
+  summary: 'End a detached run, and forget it and its output',
+  details: 'A run that lives is asked to end, and ended by force after 10 s.',
+  page: 'lasting-runs.md',
+  environment: PIPE_ENVIRONMENT,
+  positional: NAMED_RUN,
+  options: daemonOptions(),
+  examples: [['cli prc rm web', 'whether it lives or has ended']],
+  run: (values, { word }, more) => client().removeRun({ ...values, name: word }, more),
 });
 
 const stats = command({
@@ -150,5 +234,5 @@ export const processes: Group = {
   aliases: ['process'],
   summary: 'Run, list, measure and stop programs on the host',
   page: 'architecture.md',
-  commands: [run, ls, stats, top, stop],
+  commands: [run, ls, stats, top, stop, logs, attach, wait, rm],
 };

@@ -78,7 +78,7 @@ describe('the words of a command line', () => {
     [[...RUN, '--json'], 'unknown option "--json"'],
     [[...RUN, 'word'], 'found the word "word"; wanted options alone'],
     [['cli', 'prc', 'stop', 'a', 'b'], 'found the word "b"'],
-    [['cli', 'prc'], 'a command is missing: run, ls, stats, top or stop'],
+    [['cli', 'prc'], 'a command is missing: run, ls, stats, top, stop, logs, attach, wait or rm'],
     [['cli', 'prc', 'run'], 'option --path is missing; wanted the path of a program'],
     [['cli', 'prc', 'stop'], 'NAME is missing'],
     [['cli', 'app', 'info', '--server'], 'option --server has no value; wanted --server PIPE'],

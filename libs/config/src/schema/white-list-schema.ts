@@ -55,6 +55,7 @@ function argumentRules() {
 const CALLER =
   /^(?:administrators|user:(?:0|[1-9][0-9]{0,9})|account:S-1-[0-9]{1,15}(?:-[0-9]{1,10}){1,15}|container:(?:\*|[0-9a-f]{12,63}\*|[0-9a-f]{64}))$/;
 const VARIABLE_PATTERN = /^(?=.*\S)[^=*\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+\*?$/u;
+const MIB = 1024 * 1024;
 
 export function whiteListSection() {
   return about(
@@ -165,6 +166,25 @@ function allowedPath() {
         absent: 'limits',
         strictKeys: true,
       }).optional(),
+      lasting: about(
+        section({
+          allow: about(flag(), 'Whether a client may start it detached.').default(false),
+          maxRuns: about(
+            count('runs', 1024),
+            'Detached runs that are kept, living and ended ones. At the limit the one that ended first goes.',
+          ).default(4),
+          spoolBytes: about(
+            count('bytes', 512 * MIB, MIB),
+            'Output that is kept of each, on the disk of the state folder. At the limit the oldest goes.',
+          ).default(64 * MIB),
+          maxAgeHours: about(
+            count('hours', 8760),
+            'How long an ended run and its output are kept.',
+          ).default(24),
+        }),
+        'Detached runs of the program, which outlive their client and the daemon (Linux). By default none.',
+        { absent: 'none' },
+      ).optional(),
     }),
     'A program that containers may run: its path alone, or an object.',
     { since: '0.0.1', shorthand: 'path', strictKeys: true },

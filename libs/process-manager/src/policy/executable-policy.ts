@@ -50,6 +50,18 @@ export interface AllowedExecutable {
   readonly limits?: TreeLimits;
   /** The most that a client may ask for. Default: `limits`; a client may limit by itself what the entry does not. */
   readonly maxLimits?: TreeLimits;
+  /** Lets a client have the program outlive it and the daemon, within these bounds. Default: not at all. */
+  readonly lasting?: LastingGrant;
+}
+
+/** Bounds of the runs of one entry that outlive their client. */
+export interface LastingGrant {
+  /** Runs that are kept, living and ended ones. At the limit the one that ended first goes; with none ended a start is refused. */
+  readonly maxRuns: number;
+  /** Output that is kept of each, in bytes. At the limit the oldest goes. */
+  readonly spoolBytes: number;
+  /** How long an ended run is kept, in milliseconds. */
+  readonly maxAgeMs: number;
 }
 
 declare const listed: unique symbol;

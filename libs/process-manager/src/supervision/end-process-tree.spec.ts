@@ -92,7 +92,7 @@ describe('a run whose tree cannot be ended', () => {
       sha256: 'd',
     };
     const run = new SupervisedRun({
-      run: { ...facts, owner, exposes: [], ports: undefined, limits: undefined },
+      run: { ...facts, owner, exposes: [], ports: undefined, limits: undefined, lasts: false },
       hostProcess,
       graceMs: 5,
       leaseTimeoutMs: 1000,

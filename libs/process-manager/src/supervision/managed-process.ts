@@ -67,6 +67,8 @@ export interface ManagedProcess {
   readonly ports: PortsOutcome | undefined;
   /** Undefined without any. */
   readonly limits: RunLimits | undefined;
+  /** It outlives its client and the manager: it has no lease, and `close` of the manager leaves it alone. */
+  readonly lasts: boolean;
   readonly state: ProcessState;
   /**
    * Resolves when the tree is gone and its output is read to the end; never rejects. A tree that

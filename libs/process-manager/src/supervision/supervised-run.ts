@@ -41,7 +41,7 @@ const VERBS: Readonly<Record<DecisionRecord['action'], string>> = {
 type RunFacts = Pick<
   ManagedProcess,
   | ('name' | 'runId' | 'mark' | 'path' | 'entry' | 'stagedPath')
-  | ('sha256' | 'owner' | 'exposes' | 'ports' | 'limits')
+  | ('sha256' | 'owner' | 'exposes' | 'ports' | 'limits' | 'lasts')
 >;
 
 export interface Supervision extends Pick<
@@ -74,6 +74,7 @@ export class SupervisedRun implements ManagedProcess {
   readonly exposes: readonly ExposedPort[];
   readonly ports: PortsOutcome | undefined;
   readonly limits: RunLimits | undefined;
+  readonly lasts: boolean;
   readonly pid: number;
   readonly startedAtMs = Date.now();
   readonly ended: Promise<ProcessExit>;
@@ -103,6 +104,7 @@ export class SupervisedRun implements ManagedProcess {
     this.exposes = run.exposes;
     this.ports = run.ports;
     this.limits = run.limits;
+    this.lasts = run.lasts;
     this.pid = hostProcess.pid;
     this.#supervision = supervision;
     this.#host = hostProcess;
@@ -122,6 +124,11 @@ export class SupervisedRun implements ManagedProcess {
       supervision.leaseTimeoutMs,
       () => void this.end('leaseNeverHeld'),
     );
+    if (run.lasts) {
+      // It needs no client, and its output is kept elsewhere.
+      this.#lease.claim();
+      clearTimeout(this.#holdTimer);
+    }
     void hostProcess.exited.then((exit) => {
       this.#leaderExit = exit;
       return this.end(exit.outOfMemory === true ? 'outOfMemory' : 'exited');

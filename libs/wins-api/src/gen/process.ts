@@ -50,6 +50,8 @@ export interface ProcessStartRequest {
     | undefined;
   /** A run of the same program is asked to end and waited for, instead of ALREADY_EXISTS; of several that ask so, the newest wins. Addition. */
   Replace: boolean;
+  /** By which a run that lasts is found; chosen by the daemon when empty. Only LastingRuns.Start takes it. Addition. */
+  LastingName: string;
 }
 
 /** Bounds of a run; 0 is none. Addition. */
@@ -157,6 +159,7 @@ function createBaseProcessStartRequest(): ProcessStartRequest {
     ChecksumSHA256: "",
     Limits: undefined,
     Replace: false,
+    LastingName: "",
   };
 }
 
@@ -188,6 +191,9 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
     }
     if (message.Replace !== false) {
       writer.uint32(72).bool(message.Replace);
+    }
+    if (message.LastingName !== "") {
+      writer.uint32(82).string(message.LastingName);
     }
     return writer;
   },
@@ -277,6 +283,14 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
             message.Replace = reader.bool();
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.LastingName = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -305,6 +319,7 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
       ? RunLimits.fromPartial(object.Limits)
       : undefined;
     message.Replace = object.Replace ?? false;
+    message.LastingName = object.LastingName ?? "";
     return message;
   },
 };

@@ -12,6 +12,7 @@ import type { Feature, Kernel, RunningFeature } from '../../kernel/feature.js';
 import { EVERYBODY } from '@wins/base';
 import { logProcessEvent } from '../../kernel/log/process-events.js';
 import { loadUpgrader } from '../upgrade/upgrader.js';
+import { lastingClientOf } from '../lasting/lasting-owner.js';
 import { checkOrphans } from './check-orphans.js';
 import { checkWhiteList } from './check-white-list.js';
 import { createProcessService, servedProcessDefinition } from './process-service.js';
@@ -89,8 +90,9 @@ function createManager(
     ...(portOpener && { portOpener }),
     readSignature: () => loadUpgrader().readSignature(),
     places: {
-      take: ({ id }, end) => {
-        const client = pipe.connections.clientNamed(id) ?? EVERYBODY;
+      take: (owner, end) => {
+        const client =
+          lastingClientOf(owner) ?? pipe.connections.clientNamed(owner.id) ?? EVERYBODY;
         const claim = resources.runs.take(client, { end });
         return claim && (() => claim.release());
       },

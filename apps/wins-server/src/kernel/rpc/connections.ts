@@ -33,6 +33,7 @@ const REFLECTION: LastingCall = ['reflections', 'tooManyReflections'];
 /** Calls that last, each kind of which clients share by itself, and our own code for those that are refused. */
 const LASTING_CALLS: ReadonlyMap<string, LastingCall> = new Map<string, LastingCall>([
   ['/wins.ProcessService/Wait', ['waits', 'tooManyListeners']],
+  ['/wins.LastingRuns/Read', ['waits', 'tooManyListeners']],
   ['/grpc.health.v1.Health/Watch', ['watches', 'tooManyWatchers']],
   ['/grpc.reflection.v1.ServerReflection/ServerReflectionInfo', REFLECTION],
   ['/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo', REFLECTION],

@@ -2,6 +2,7 @@ import {
   choiceOption,
   digestOption,
   numberOption,
+  requiredOption,
   switchOption,
   textOption,
 } from '../../command-line/option.js';
@@ -70,6 +71,17 @@ const run = command({
     ['srv app run --register --config c:/etc/rancher/wins/config', 'create the Windows service'],
   ],
   run: (values, _given, more) => server().runApp(values, more),
+});
+
+/** Started by a daemon for its detached runs. */
+const keep = command({
+  name: 'keep',
+  isHidden: true,
+  summary: 'Keep detached runs for the daemons of a state folder',
+  page: 'lasting-runs.md',
+  options: { state: requiredOption('State folder', 'the state folder of a daemon') },
+  examples: [],
+  run: (values, _given, more) => server().keepRuns(values, more),
 });
 
 const check = command({
@@ -248,5 +260,6 @@ export const srv: Group = {
       page: 'architecture.md',
       commands: [show, verify],
     },
+    keep,
   ],
 };

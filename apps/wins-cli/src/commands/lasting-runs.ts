@@ -1,0 +1,191 @@
+/**
+ * The commands about detached runs, which outlive this program and the daemon: `wins cli prc logs`, `attach`, `wait`, `rm` and the list of
+ * `prc ls --detached`.
+ */
+import { WinsClientError, type WinsClient } from '@wins/wins-api';
+import {
+  lastingRunsDefinition,
+  type LastingEnd,
+  type LastingReadRequest,
+  type ProcessStartRequest,
+} from '@wins/wins-api/contract';
+import { camelCaseKeys, EXIT, UsageError, type Answer } from '@wins/base';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CommandError } from '../command-error.js';
+import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+import { exitStatusOf } from '../exit-status-of.js';
+import { writeAll } from '../write-all.js';
+
+/** How long the next daemon is waited for, once one had answered: an upgrade takes less. */
+const RECONNECT_MS = 60_000;
+const BETWEEN_MS = 200;
+/** Behind all output: the end of the run alone is wanted. */
+const END_OF_OUTPUT = BigInt(Number.MAX_SAFE_INTEGER);
+
+export interface NamedRunOptions extends DaemonOptions {
+  readonly name: string;
+}
+
+export interface LogsOptions extends NamedRunOptions {
+  readonly follow: boolean;
+  /** How long ago the oldest output that is wanted was written, in milliseconds. */
+  readonly since?: number | undefined;
+  readonly offset?: string | undefined;
+  readonly tail?: number | undefined;
+}
+
+/** Starts a run that lasts, and prints the name by which it is found. */
+export async function startDetached(
+  client: WinsClient,
+  request: ProcessStartRequest,
+): Promise<number> {
+  const { Name } = await client.call(lastingRunsDefinition.start, request);
+  process.stdout.write(`${Name}\n`);
+  return EXIT.client.ok;
+}
+
+/** `wins cli prc logs NAME`: the output that is kept of a run. */
+export async function showRunLogs(options: LogsOptions): Promise<number> {
+  const { follow, since, offset, tail } = options;
+  if (offset !== undefined && !/^\d{1,15}$/.test(offset))
+    throw new UsageError(`--offset: found "${offset}"; wanted a number of bytes`);
+  await readRun(options, {
+    Offset: BigInt(offset ?? 0),
+    SinceMs: since === undefined ? 0n : BigInt(Date.now() - since),
+    TailLines: tail,
+    Follow: follow,
+  });
+  return EXIT.client.ok;
+}
+
+/** `wins cli prc attach NAME`: the output from now on, and the exit code of the program. */
+export async function attachRun(options: NamedRunOptions): Promise<number> {
+  return statusOf(
+    await readRun(options, { Offset: 0n, SinceMs: 0n, TailLines: 0, Follow: true }),
+    options,
+  );
+}
+
+/** `wins cli prc wait NAME`: the exit code of the program, once it has ended. */
+export async function waitForRun(options: NamedRunOptions): Promise<number> {
+  return statusOf(
+    await readRun(options, {
+      ...{ Offset: END_OF_OUTPUT, SinceMs: 0n, TailLines: undefined, Follow: true },
+    }),
+    options,
+  );
+}
+
+/** `wins cli prc rm NAME`: ends a run, if it lives, and forgets it. */
+export async function removeRun(options: NamedRunOptions): Promise<number> {
+  await withDaemon(options, (client) =>
+    client.call(lastingRunsDefinition.remove, { Name: options.name }),
+  );
+  return EXIT.client.ok;
+}
+
+/** The detached runs that are kept for this client, living and ended ones. */
+export async function listDetached(client: WinsClient, signal?: AbortSignal): Promise<Answer> {
+  const { Runs } = await client.call(lastingRunsDefinition.list, {}, signal && { signal });
+  const runs = Runs.map(({ Name, Process, Path, PID, StartedAtMs, End }) => ({
+    ...{ name: Name, process: Process, path: Path, pid: PID },
+    state: End === undefined ? 'running' : 'ended',
+    startedAt: new Date(Number(StartedAtMs)).toISOString(),
+    endedAt: End === undefined ? null : new Date(Number(End.EndedAtMs)).toISOString(),
+    exit: End?.Exit === undefined ? null : camelCaseKeys(End.Exit),
+    outputBytes: End === undefined ? null : Number(End.OutputBytes),
+  }));
+  const rows = runs.map(({ name, pid, state, startedAt, exit, path }) => [
+    ...[name, String(pid), state, startedAt],
+    ...[exit === null ? '' : exit.signal || String(exit.code), path],
+  ]);
+  return {
+    value: runs,
+    table: { headings: ['NAME', 'PID', 'STATE', 'STARTED', 'EXIT', 'PATH'], rows },
+    names: runs.map(({ name }) => name),
+  };
+}
+
+/** How far a reader has come. */
+interface ReadState {
+  /** The first byte that has not been printed; undefined before the first. */
+  next?: bigint;
+  end?: LastingEnd;
+  /** Until when the next daemon is waited for. */
+  deadline: number;
+  isAnswered: boolean;
+  isReaderGone: boolean;
+}
+
+/**
+ * Prints output, and gives how the run ended when it was followed. When the daemon goes away, the next one goes on where this
+ * one was: nothing is missing, and nothing comes twice.
+ */
+async function readRun(
+  options: NamedRunOptions,
+  wanted: Omit<LastingReadRequest, 'Name'>,
+): Promise<LastingEnd | undefined> {
+  const state: ReadState = { deadline: Infinity, isAnswered: false, isReaderGone: false };
+  const read = async (client: WinsClient, answered: () => void): Promise<void> => {
+    const rest =
+      state.next === undefined ? wanted : { ...wanted, Offset: state.next, TailLines: undefined };
+    const request = { ...rest, Name: options.name };
+    for await (const { Offset, Options: part } of client.stream(
+      lastingRunsDefinition.read,
+      request,
+    )) {
+      answered();
+      state.isAnswered = true;
+      state.deadline = Infinity;
+      switch (part?.$case) {
+        case 'StdOut':
+        case 'StdErr': {
+          state.next = Offset + BigInt(part.value.length);
+          const output = part.$case === 'StdOut' ? process.stdout : process.stderr;
+          if (await writeAll(output, part.value)) break;
+          state.isReaderGone = part.$case === 'StdOut';
+          if (state.isReaderGone) return;
+          break;
+        }
+        case 'Skipped':
+          state.next = Offset + part.value;
+          if (!options.quiet)
+            process.stderr.write(`wins: ${part.value} bytes of output are not kept\n`);
+          break;
+        case 'End':
+          state.end = part.value;
+          break;
+        case undefined: // where the last lines begin
+          state.next = Offset;
+          break;
+      }
+    }
+  };
+  for (;;) {
+    try {
+      const patience = state.isAnswered ? { ...options, 'wait-timeout': RECONNECT_MS } : options;
+      await withDaemon(patience, read);
+      if (state.isReaderGone || !wanted.Follow || state.end !== undefined) return state.end;
+    } catch (error) {
+      if (!wanted.Follow || !isDaemonGone(error)) throw error;
+      if (performance.now() > state.deadline) throw error;
+      state.deadline = Math.min(state.deadline, performance.now() + RECONNECT_MS);
+    }
+    await delay(BETWEEN_MS);
+  }
+}
+
+/** Whether a daemon ends, or has ended: then there may be another one soon. */
+function isDaemonGone(error: unknown): boolean {
+  if (!(error instanceof CommandError)) return false;
+  const { cause } = error;
+  return cause instanceof WinsClientError && cause.code === 'unavailable';
+}
+
+function statusOf(end: LastingEnd | undefined, { name, quiet }: NamedRunOptions): number {
+  if (end?.Exit === undefined) return EXIT.client.readerGone;
+  const { Exit } = end;
+  if (Exit.Reason !== 'exited' && !quiet)
+    process.stderr.write(`wins: ${name} was stopped: ${Exit.Reason}\n`);
+  return exitStatusOf(Exit, process.platform);
+}

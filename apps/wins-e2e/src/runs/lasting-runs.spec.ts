@@ -1,0 +1,223 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { runWins, startWins, type Outcome, type RunningProgram } from '../testing/built-program.js';
+import { Daemon } from '../testing/daemon.js';
+import { mayMakeContainer, startInContainer } from '../testing/other-container.js';
+import { processesWith, until } from '../testing/process-table.js';
+import { WINS, Workspace } from '../testing/workspace.js';
+
+/** Counts, a line each 10 ms, up to its first argument or a file of the name in its second. */
+const COUNTER = `const { existsSync } = require('node:fs');
+let line = 0;
+const timer = setInterval(() => {
+  console.log('line ' + line++);
+  if (line % 100 === 0) console.error('error ' + line);
+  if (!existsSync(process.argv[2])) return;
+  clearInterval(timer);
+  process.exitCode = 7;
+}, 10);`;
+
+describe('a detached run', () => {
+  let workspace: Workspace;
+  let daemon: Daemon;
+  let config: string;
+  let counter: string;
+  let stop: string;
+
+  beforeEach(async () => {
+    workspace = new Workspace();
+    counter = workspace.program('counter', COUNTER);
+    stop = workspace.path('stop');
+    config = workspace.config([{ path: counter, lasting: { allow: true } }]);
+    daemon = await Daemon.start(workspace, config);
+  });
+  afterEach(async () => {
+    await endAll();
+    await daemon[Symbol.asyncDispose]();
+    workspace[Symbol.dispose]();
+  });
+
+  const ofRun = (): number[] => processesWith(workspace.path('rancher-wins-counter'));
+  const keepers = (): number[] => processesWith('srv\0keep', workspace.folder);
+  async function endAll(): Promise<void> {
+    for (const pid of [...keepers(), ...ofRun()]) process.kill(pid, 'SIGKILL');
+    await until(() => keepers().length + ofRun().length === 0);
+  }
+  const prc = (...args: string[]): Promise<Outcome> =>
+    runWins(['cli', 'prc', ...args], workspace.environment);
+  const follow = (...args: string[]): RunningProgram =>
+    startWins(['cli', 'prc', ...args], workspace.environment);
+  async function detach(...more: string[]): Promise<string> {
+    const { code, stdout, stderr } = await prc(
+      ...['run', '--detach', ...more, '--path', counter, '--', stop],
+    );
+    expect([code, stderr]).toEqual([0, '']);
+    return stdout.toString().trim();
+  }
+  async function killDaemon(): Promise<void> {
+    daemon.child.kill('SIGKILL');
+    await daemon.outcome;
+  }
+  const startDaemon = async (): Promise<void> => {
+    daemon = await Daemon.start(workspace, config);
+  };
+  /** That no line is missing and none there twice. */
+  function expectCounted(text: string): number {
+    const lines = text.split('\n').slice(0, -1);
+    expect(lines).toEqual(lines.map((_, index) => `line ${index}`));
+    return lines.length;
+  }
+
+  it.each([
+    ['killed', () => killDaemon()],
+    ['stopped', () => daemon[Symbol.asyncDispose]()],
+  ])(
+    'outlives a daemon that is %s, and who follows it misses no line and gets none twice',
+    async (_how, end) => {
+      const name = await detach();
+      const follower = follow('logs', '-f', name);
+      await follower.printed('line 20\n');
+      await end();
+      const [pid] = ofRun();
+      await startDaemon();
+      expect(ofRun()).toEqual([pid]);
+      const seen = follower.stdout().split('\n').length;
+      await follower.printed(`line ${seen + 50}\n`);
+      workspace.write('stop', '');
+      const { code, stdout } = await follower.outcome;
+      expect(code).toBe(0);
+      expect(expectCounted(stdout.toString())).toBeGreaterThan(seen + 50);
+      const waited = await prc('wait', name);
+      expect([waited.code, waited.stdout.toString()]).toEqual([7, '']);
+    },
+  );
+
+  it('that ends while there is no daemon is known to the next one, with its output and its exit code', async () => {
+    const name = await detach('--name', 'web');
+    expect(name).toBe('web');
+    await follow('logs', '-f', 'web').printed('line 9\n');
+    await killDaemon();
+    workspace.write('stop', '');
+    await until(() => keepers().length === 0);
+    await startDaemon();
+    expect((await prc('wait', 'web')).code).toBe(7);
+    expectCounted((await prc('logs', 'web')).stdout.toString());
+    const [listed] = JSON.parse(
+      (await prc('ls', '--detached', '-o', 'json')).stdout.toString(),
+    ) as [unknown];
+    expect(listed).toMatchObject({
+      ...{ name: 'web', process: 'rancher-wins-counter', state: 'ended' },
+      exit: { code: 7, reason: 'exited' },
+    });
+  });
+
+  it('gives its output from an offset, its last lines, and both outputs apart', async () => {
+    const name = await detach();
+    const follower = follow('logs', '-f', name);
+    await follower.said('error 100\n');
+    workspace.write('stop', '');
+    const { stdout, stderr } = await follower.outcome;
+    const text = stdout.toString();
+    expect(text).not.toContain('error');
+    expect(stderr).toMatch(/^(error \d+00\n)+$/);
+    expect((await prc('logs', name, '--offset', '7')).stdout.toString()).toBe(text.slice(7));
+    const tail = await prc('logs', name, '--tail', '3');
+    expect(text.endsWith(tail.stdout.toString())).toBe(true);
+    // Lines count over both outputs.
+    expect(`${tail.stdout.toString()}${tail.stderr}`.match(/\n/g)).toHaveLength(3);
+    expect((await prc('logs', name, '--since', '1h')).stdout.toString()).toBe(text);
+  });
+
+  it('is left alone by who attached to it and goes, and ends as the program does for who stays', async () => {
+    const name = await detach();
+    const leaving = follow('attach', name);
+    await leaving.printed('line');
+    leaving.child.kill('SIGINT');
+    await leaving.outcome;
+    expect(ofRun()).toHaveLength(1);
+    const staying = follow('attach', name);
+    await staying.printed('line');
+    workspace.write('stop', '');
+    expect((await staying.outcome).code).toBe(7);
+  });
+
+  it('is ended and forgotten by rm, and its keeper with it', async () => {
+    const name = await detach();
+    expect(keepers()).toHaveLength(1);
+    expect((await prc('rm', name)).code).toBe(0);
+    expect(ofRun()).toEqual([]);
+    await until(() => keepers().length === 0);
+    const gone = await prc('logs', name);
+    expect(gone.code).toBe(127);
+    expect(gone.stderr).toContain('found no run of that name');
+    const state = workspace.path('run', 'rancher_wins.state', 'lasting');
+    expect(existsSync(state) && readdirSync(state)).toEqual([]);
+  });
+
+  it('ends with its keeper, which is told, and the next one gets another keeper', async () => {
+    const name = await detach();
+    process.kill(keepers()[0] ?? 0, 'SIGKILL');
+    const { code, stderr } = await prc('wait', name);
+    expect([code, stderr]).toEqual([137, `wins: ${name} was stopped: hostFailed\n`]);
+    expect(ofRun()).toEqual([]);
+    expect((await prc('wait', await detachEnding())).code).toBe(7);
+  });
+
+  async function detachEnding(): Promise<string> {
+    workspace.write('stop', '');
+    return detach();
+  }
+
+  it('is ended by the next daemon when its keeper died while there was none', async () => {
+    const name = await detach();
+    await killDaemon();
+    process.kill(keepers()[0] ?? 0, 'SIGKILL');
+    await startDaemon();
+    expect(ofRun()).toEqual([]);
+    expect((await prc('wait', name)).code).toBe(137);
+  });
+
+  it('has a name of its own until it is forgotten', async () => {
+    await detach('--name', 'web');
+    const again = await prc('run', '-d', '--name', 'web', '--path', counter, '--', stop);
+    expect([again.code, again.stderr]).toEqual([
+      125,
+      'wins: cannot start a detached run: a run of the name "web" is kept; remove it, or choose another name\n',
+    ]);
+  });
+
+  it('is refused where the entry does not grant it, and nothing runs', async () => {
+    const other = workspace.program('other', COUNTER);
+    await daemon[Symbol.asyncDispose]();
+    config = workspace.config([other, { path: counter, lasting: { allow: false } }]);
+    await startDaemon();
+    for (const path of [other, counter]) {
+      const { code, stderr } = await prc('run', '-d', '--path', path);
+      expect(code).toBe(126);
+      expect(stderr).toContain('its entry does not grant it');
+    }
+    expect(keepers()).toEqual([]);
+  });
+
+  it('keeps its program running while its entry has no more of it', async () => {
+    const name = await detach();
+    config = workspace.config([counter]);
+    await daemon[Symbol.asyncDispose]();
+    await startDaemon();
+    expect(ofRun()).toHaveLength(1);
+    expect((await prc('rm', name)).code).toBe(0);
+  });
+
+  (mayMakeContainer() ? it : it.skip)(
+    'of another client is not seen, read or removed by a container',
+    async () => {
+      const name = await detach();
+      const inContainer = (...args: string[]): Promise<Outcome> =>
+        startInContainer([WINS, 'cli', 'prc', ...args], workspace.environment).outcome;
+      const listed = await inContainer('ls', '--detached', '-o', 'json');
+      expect(listed.stdout.toString().trim()).toBe('[]');
+      for (const command of ['logs', 'wait', 'attach', 'rm'])
+        expect((await inContainer(command, name)).code).toBe(127);
+      expect(ofRun()).toHaveLength(1);
+    },
+  );
+});

@@ -1,0 +1,310 @@
+import { connectPipe } from '@wins/pipe-transport';
+import type { HostCommand, HostExit, HostProcess, ProcessHost, TreeUsage } from '@wins/base';
+import { ProcessError, type KeptProcess, type ProcessErrorCode } from '@wins/process-manager';
+import { Backoff } from '@wins/time';
+import { Readable } from 'node:stream';
+import type { KeptRun } from '../run-folders.js';
+import {
+  ANOTHER_DAEMON,
+  KEEPER_PROTOCOL,
+  keeperMessage,
+  speakMessages,
+  type DaemonMessage,
+  type KeeperMessage,
+  type KeeperRecord,
+  type MessageEnd,
+} from './keeper-messages.js';
+
+/** How long a keeper may still have the daemon before this one, which was killed or is ending. */
+const BUSY_MS = 5000;
+/** What ended with its keeper, whose pipes it had. */
+const LOST: HostExit = { code: 137, signal: 'SIGKILL' };
+const CODES: readonly ProcessErrorCode[] = ['spawnFailed', 'invalidArgument', 'notFound'];
+
+type Answer = Extract<KeeperMessage, { readonly id: number }>;
+type RunMessage = Extract<KeeperMessage, { readonly mark: string }>;
+type Request = Extract<DaemonMessage, { readonly id: number }>;
+type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
+
+interface Waiting {
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A run as its keeper is told of it, and what the daemon is told. */
+export interface KeptRunListener {
+  /** There may be more of its output. */
+  readonly written: () => void;
+}
+
+/** The daemon's end of the pipe to one keeper. */
+export class KeeperConnection {
+  readonly record: KeeperRecord;
+  readonly #host: ProcessHost;
+  readonly #processes = new Map<string, ProcessOfKeeper>();
+  readonly #waiting = new Map<number, Waiting>();
+  #end: MessageEnd<DaemonMessage> | undefined;
+  #lastId = 0;
+  #isClosed = false;
+  /** Runs that the keeper had when this daemon came. */
+  #runs: readonly string[] = [];
+  #starting = 0;
+  #isLost = false;
+  /** What came about runs before they were known here. */
+  readonly #early: RunMessage[] = [];
+
+  private constructor(record: KeeperRecord, host: ProcessHost) {
+    this.record = record;
+    this.#host = host;
+  }
+
+  /** Connects, and waits for its turn. @throws PipeError, ProcessError `stateUnavailable`. */
+  static async open(record: KeeperRecord, host: ProcessHost): Promise<KeeperConnection> {
+    const again = new Backoff({ initialMs: 20, maxMs: 200 });
+    const deadline = performance.now() + BUSY_MS;
+    for (;;) {
+      const connection = new KeeperConnection(record, host);
+      const why = await connection.#greet();
+      if (why === undefined) return connection;
+      if (why !== ANOTHER_DAEMON || performance.now() > deadline) {
+        const message = `cannot use the keeper ${record.keeper}: ${why}`;
+        throw new ProcessError('stateUnavailable', message);
+      }
+      await again.wait();
+    }
+  }
+
+  /** Whether it has nothing to keep. */
+  get isIdle(): boolean {
+    return this.#processes.size === 0 && this.#starting === 0;
+  }
+
+  has(mark: string): boolean {
+    return this.#runs.includes(mark);
+  }
+
+  /** Starts a run. @throws ProcessError. */
+  async start(
+    command: HostCommand,
+    run: Extract<DaemonMessage, { readonly kind: 'start' }>['run'],
+    listener: KeptRunListener,
+  ): Promise<KeptProcess> {
+    const { mayBreakAway = false, args, env } = command;
+    const whole = { ...command, mayBreakAway, args: [...args], env: { ...env } };
+    this.#starting += 1;
+    try {
+      const answer = await this.#ask({ kind: 'start', command: whole, run });
+      if (answer.kind !== 'started') throw unexpected(answer);
+      const { pid, startToken } = answer;
+      return this.#add({ mark: command.mark, pid, startToken }, listener);
+    } finally {
+      this.#starting -= 1;
+    }
+  }
+
+  /** A run that this daemon did not start. */
+  adopt({ run: { mark }, pid, startToken }: KeptRun, listener: KeptRunListener): KeptProcess {
+    return this.#add({ mark, pid, startToken }, listener);
+  }
+
+  async look(mark: string): Promise<Extract<Answer, { readonly kind: 'looked' }> | undefined> {
+    const answer = await this.#ask({ kind: 'look', mark }).catch(() => undefined);
+    return answer?.kind === 'looked' ? answer : undefined;
+  }
+
+  async terminate(mark: string, mode: 'graceful' | 'force'): Promise<void> {
+    await this.#ask({ kind: 'terminate', mark, mode }).catch(() => undefined);
+  }
+
+  /** Leaves the keeper and its runs alone. */
+  close(): void {
+    this.#isClosed = true;
+    this.#end?.close();
+  }
+
+  async #greet(): Promise<string | undefined> {
+    const socket = await connectPipe(this.record.socket);
+    return new Promise((resolve) => {
+      const end = speakMessages<KeeperMessage, DaemonMessage>(
+        socket,
+        keeperMessage,
+        (message) => {
+          if (message.kind === 'refused') resolve(message.why);
+          else if (message.kind === 'welcome') {
+            this.#runs = message.runs;
+            this.#end = end;
+            resolve(undefined);
+          } else this.#take(message);
+        },
+        () => {
+          resolve('it hung up');
+          this.#lost();
+        },
+      );
+      end.send({ kind: 'hello', protocol: KEEPER_PROTOCOL, token: this.record.token });
+    });
+  }
+
+  #add(
+    facts: { readonly mark: string; readonly pid: number; readonly startToken: string },
+    listener: KeptRunListener,
+  ): KeptProcess {
+    const { keeper } = this.record;
+    const process = new ProcessOfKeeper({ ...facts, keeper }, this, this.#host, listener);
+    this.#processes.set(facts.mark, process);
+    for (const message of this.#early.splice(0)) this.#take(message);
+    if (this.#isLost) process.lose();
+    return process;
+  }
+
+  #take(message: KeeperMessage): void {
+    if ('id' in message) {
+      const waiting = this.#waiting.get(message.id);
+      this.#waiting.delete(message.id);
+      if (message.kind !== 'failed') waiting?.resolve(message);
+      else waiting?.reject(failure(message));
+      return;
+    }
+    if (!('mark' in message)) return;
+    const process = this.#processes.get(message.mark);
+    if (process === undefined) {
+      // Once of each kind is enough.
+      const isKnown = this.#early.some(
+        ({ kind, mark }) => kind === message.kind && mark === message.mark,
+      );
+      if (!isKnown) this.#early.push(message);
+    } else if (message.kind === 'exited') process.exit(exitOf(message.exit));
+    else if (message.kind === 'written') process.listener.written();
+    else {
+      this.#processes.delete(message.mark);
+      process.settle();
+    }
+  }
+
+  #ask(request: WithoutId<Request>): Promise<Answer> {
+    const id = (this.#lastId += 1);
+    return new Promise((resolve, reject) => {
+      if (this.#end === undefined || this.#isLost) {
+        reject(hungUp());
+        return;
+      }
+      this.#waiting.set(id, { resolve, reject });
+      this.#end.send({ ...request, id });
+    });
+  }
+
+  #lost(): void {
+    this.#isLost = true;
+    for (const { reject } of this.#waiting.values()) reject(hungUp());
+    this.#waiting.clear();
+    if (this.#isClosed) return;
+    for (const process of this.#processes.values()) process.lose();
+    this.#processes.clear();
+  }
+}
+
+/** A run that a keeper has. Its output is in its spool: its streams end when that is complete. */
+class ProcessOfKeeper implements KeptProcess {
+  readonly keeper: string;
+  readonly pid: number;
+  readonly startToken: string;
+  readonly stdout = emptyStream();
+  readonly stderr = emptyStream();
+  readonly exited: Promise<HostExit>;
+  readonly listener: KeptRunListener;
+  readonly #mark: string;
+  readonly #connection: KeeperConnection;
+  readonly #host: ProcessHost;
+  #resolveExited: (exit: HostExit) => void = () => undefined;
+  #usage: TreeUsage | undefined;
+  #state: 'kept' | 'settled' | 'lost' = 'kept';
+
+  constructor(
+    facts: Pick<KeptProcess, 'keeper' | 'pid' | 'startToken'> & { readonly mark: string },
+    connection: KeeperConnection,
+    host: ProcessHost,
+    listener: KeptRunListener,
+  ) {
+    this.keeper = facts.keeper;
+    this.pid = facts.pid;
+    this.startToken = facts.startToken;
+    this.#mark = facts.mark;
+    this.#connection = connection;
+    this.#host = host;
+    this.listener = listener;
+    this.exited = new Promise((resolve) => (this.#resolveExited = resolve));
+  }
+
+  async isGone(): Promise<boolean> {
+    if (this.#state === 'settled') return true;
+    if (this.#state === 'lost') return (await this.#leftovers())?.length === 0;
+    return (await this.#connection.look(this.#mark))?.isGone ?? false;
+  }
+
+  async terminate(mode: 'graceful' | 'force'): Promise<void> {
+    if (this.#state === 'kept') await this.#connection.terminate(this.#mark, mode);
+    if (this.#state !== 'lost') return;
+    for (const leftover of (await this.#leftovers()) ?? []) await leftover.terminate(mode);
+  }
+
+  async usage(): Promise<TreeUsage | undefined> {
+    if (this.#state === 'kept')
+      this.#usage = (await this.#connection.look(this.#mark))?.usage ?? this.#usage;
+    return this.#usage;
+  }
+
+  close(): void {
+    for (const output of [this.stdout, this.stderr]) output.destroy();
+  }
+
+  exit(exit: HostExit): void {
+    this.#resolveExited(exit);
+  }
+
+  settle(): void {
+    this.#state = 'settled';
+    for (const output of [this.stdout, this.stderr]) output.push(null);
+    this.listener.written();
+  }
+
+  /** The keeper has died, or hung up: what is left of the run is found as that of a dead daemon is. */
+  lose(): void {
+    this.#state = 'lost';
+    for (const output of [this.stdout, this.stderr]) output.push(null);
+    this.#resolveExited(LOST);
+  }
+
+  async #leftovers() {
+    const remembered = [{ mark: this.#mark, pid: this.pid, startToken: this.startToken }];
+    try {
+      return await this.#host.findLeftovers({ executables: [], remembered });
+    } catch {
+      // Unknown: the caller asks again.
+      return undefined;
+    }
+  }
+}
+
+function emptyStream(): HostProcess['stdout'] {
+  return new Readable({ read: () => undefined });
+}
+
+function failure({ code, message }: Extract<Answer, { readonly kind: 'failed' }>): ProcessError {
+  const known = CODES.find((each) => each === code);
+  return new ProcessError(known ?? 'stateUnavailable', message);
+}
+
+function exitOf({
+  code,
+  signal,
+}: Extract<KeeperMessage, { readonly kind: 'exited' }>['exit']): HostExit {
+  return { code, ...(signal !== undefined && { signal }) };
+}
+
+function hungUp(): ProcessError {
+  return new ProcessError('stateUnavailable', 'cannot start a run: its keeper has ended');
+}
+
+function unexpected({ kind }: Answer): ProcessError {
+  return new ProcessError('unknown', `cannot start a run: its keeper answered ${kind}`);
+}

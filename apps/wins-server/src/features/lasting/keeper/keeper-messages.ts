@@ -1,0 +1,130 @@
+/**
+ * The protocol between a daemon and a keeper: JSON messages, each behind its length in four bytes. The daemon speaks first, with the
+ * token and the protocol's version; a keeper of one release serves the daemons of that release and of the next. New fields are ignored by who
+ * does not know them; a change that is more than that gets a new version, which a daemon offers last.
+ */
+import type { Socket } from 'node:net';
+import * as z from 'zod';
+import { keptRun } from '../run-folders.js';
+
+/** The version that this release speaks. */
+export const KEEPER_PROTOCOL = 1;
+/** Why a keeper refuses a daemon while it serves one. */
+export const ANOTHER_DAEMON = 'another daemon is connected';
+/** More than a request of a client can have, whose octets JSON may double. */
+const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
+const LENGTH_BYTES = 4;
+
+const text = z.string();
+const mark = text.regex(/^[0-9a-f]{32}$/);
+const id = z.int().min(1);
+
+export const hostExit = z.object({ code: z.int().min(0), signal: text.optional() });
+
+const command = z.object({
+  ...{ mark, lineage: text, file: text, argv0: text, args: z.array(text), directory: text },
+  env: z.record(text, text),
+  mayBreakAway: z.boolean(),
+});
+
+/** What a daemon says. */
+export const daemonMessage = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('hello'), protocol: z.int(), token: text }),
+  z.object({
+    ...{ kind: z.literal('start'), id, command },
+    run: keptRun.omit({ keeper: true, pid: true, startToken: true, startedAtMs: true }),
+  }),
+  z.object({ kind: z.literal('terminate'), id, mark, mode: z.enum(['graceful', 'force']) }),
+  /** Asks for what `isGone` and `usage` of a process tell. */
+  z.object({ kind: z.literal('look'), id, mark }),
+]);
+
+export type DaemonMessage = z.infer<typeof daemonMessage>;
+
+/** What a keeper says. */
+export const keeperMessage = z.discriminatedUnion('kind', [
+  /** Another daemon may be connected, which it serves alone. */
+  z.object({ kind: z.literal('welcome'), protocol: z.int(), runs: z.array(mark) }),
+  z.object({ kind: z.literal('refused'), why: text }),
+  z.object({ kind: z.literal('started'), id, pid: z.int(), startToken: text }),
+  z.object({ kind: z.literal('done'), id }),
+  z.object({ kind: z.literal('failed'), id, code: text, message: text }),
+  z.object({
+    ...{ kind: z.literal('looked'), id, isGone: z.boolean() },
+    usage: z
+      .object({ cpuMs: z.number(), memoryBytes: z.number(), processes: z.number() })
+      .optional(),
+  }),
+  z.object({ kind: z.literal('exited'), mark, exit: hostExit }),
+  /** There is more of the output. */
+  z.object({ kind: z.literal('written'), mark }),
+  /** Nothing of it runs, and how it ended is written down. */
+  z.object({ kind: z.literal('settled'), mark }),
+]);
+
+export type KeeperMessage = z.infer<typeof keeperMessage>;
+
+/** Where a keeper is found; a private file holds it, and it is the first line that a keeper prints. */
+export const keeperRecord = z.object({
+  version: z.literal(1),
+  keeper: text.min(1),
+  socket: text,
+  token: text.min(32),
+  /** SHA-1 of the program that it runs: a daemon starts runs by a keeper of its own release. */
+  release: text,
+});
+
+export type KeeperRecord = z.infer<typeof keeperRecord>;
+
+/** One end of the protocol. */
+export interface MessageEnd<Sent> {
+  send(message: Sent): void;
+  /** Cuts the connection. */
+  close(): void;
+}
+
+/**
+ * Speaks the protocol on a socket, which is closed at the first message that is too long or is none.
+ *
+ * @param received - Takes each message, in order.
+ * @param closed - Called once.
+ */
+export function speakMessages<Received, Sent extends object>(
+  socket: Socket,
+  shape: z.ZodType<Received>,
+  received: (message: Received) => void,
+  closed: () => void,
+): MessageEnd<Sent> {
+  let waiting: Buffer = Buffer.alloc(0);
+  const take = (chunk: Buffer): void => {
+    waiting = waiting.length === 0 ? chunk : Buffer.concat([waiting, chunk]);
+    while (waiting.length >= LENGTH_BYTES) {
+      const sizeBytes = waiting.readUInt32BE();
+      if (sizeBytes > MAX_MESSAGE_BYTES) throw new RangeError('a message is too long');
+      const end = LENGTH_BYTES + sizeBytes;
+      if (waiting.length < end) return;
+      const message = JSON.parse(waiting.toString('utf8', LENGTH_BYTES, end)) as unknown;
+      waiting = waiting.subarray(end);
+      received(shape.parse(message));
+    }
+  };
+  socket.on('data', (chunk: Buffer) => {
+    try {
+      take(chunk);
+    } catch {
+      socket.destroy();
+    }
+  });
+  socket.on('error', () => undefined);
+  socket.once('close', closed);
+  return {
+    send: (message) => {
+      if (!socket.writable) return;
+      const body = Buffer.from(JSON.stringify(message));
+      const length = Buffer.alloc(LENGTH_BYTES);
+      length.writeUInt32BE(body.length);
+      socket.write(Buffer.concat([length, body]));
+    },
+    close: () => socket.destroy(),
+  };
+}

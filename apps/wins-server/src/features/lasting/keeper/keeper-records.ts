@@ -1,0 +1,41 @@
+import { StateFile } from '@wins/files';
+import { errnoOf } from '@wins/base';
+import { createHash } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { keeperRecord, type KeeperRecord } from './keeper-messages.js';
+
+const MAX_RECORD_BYTES = 4096;
+const NAME = /^keeper\.[0-9a-f]{16}\.json$/;
+
+function recordFile(file: string): StateFile<KeeperRecord> {
+  return new StateFile({
+    path: file,
+    maxBytes: MAX_RECORD_BYTES,
+    parse: (json) => keeperRecord.parse(json),
+    damaged: () => undefined,
+  });
+}
+
+/** The record of a keeper in the folder of runs that last. Who reads it may start programs. */
+export function keeperRecordFile(folder: string, keeper: string): StateFile<KeeperRecord> {
+  const name = createHash('sha256').update(keeper).digest('hex').slice(0, 16);
+  return recordFile(path.join(folder, `keeper.${name}.json`));
+}
+
+/** All records, those of dead keepers too. @throws TrustedFileError for one that cannot be read. */
+export async function readKeeperRecords(folder: string): Promise<readonly KeeperRecord[]> {
+  let names: readonly string[];
+  try {
+    names = await readdir(folder);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+  const records: KeeperRecord[] = [];
+  for (const name of names.filter((each) => NAME.test(each))) {
+    const record = await recordFile(path.join(folder, name)).read();
+    if (record !== undefined) records.push(record);
+  }
+  return records;
+}

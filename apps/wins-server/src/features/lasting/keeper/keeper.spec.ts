@@ -1,0 +1,230 @@
+import { connectPipe } from '@wins/pipe-transport';
+import type { ClientIdentity } from '@wins/base';
+import type { KeptProcess } from '@wins/process-manager';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { posixProcessHost } from '../../../posix.js';
+import { RunFolders, type KeptRun } from '../run-folders.js';
+import { readSpool } from '../spool/spool-reader.js';
+import { Keeper } from './keeper.js';
+import { KeeperConnection } from './keeper-connection.js';
+import { readKeeperRecords } from './keeper-records.js';
+
+const ignore = (): void => undefined;
+const ROOT: ClientIdentity = {
+  ...{ key: 'uid:0', isAdministrator: true, isEverybody: false },
+  ...{ description: {}, names: ['administrators'] },
+};
+
+describe('a keeper', () => {
+  const host = posixProcessHost();
+  let folder: string;
+  let folders: RunFolders;
+  let keeper: Keeper;
+  let isOver: boolean;
+  const connections: KeeperConnection[] = [];
+
+  beforeEach(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'k-'));
+    folders = new RunFolders(folder);
+    keeper = await startKeeper();
+  });
+  afterEach(async () => {
+    keeper.endAll();
+    for (const connection of connections.splice(0)) connection.close();
+    await keeper.over;
+    await keeper.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function startKeeper(): Promise<Keeper> {
+    isOver = false;
+    const made = new Keeper({ stateDirectory: folder, host, release: 'r', identify: undefined });
+    void made.over.then(() => (isOver = true));
+    await made.listen();
+    return made;
+  }
+  async function connect(): Promise<KeeperConnection> {
+    const connection = await KeeperConnection.open(keeper.record, host);
+    connections.push(connection);
+    return connection;
+  }
+  function runOf(mark: string) {
+    const facts = { name: 'n', mark, path: '/p', entry: 'p', stagedPath: '/s', sha256: 'd' };
+    const { key, isAdministrator, isEverybody } = ROOT;
+    const owner = { key, isAdministrator, isEverybody, description: {}, names: ['administrators'] };
+    const bounds = { spoolBytes: 2 ** 20, maxAgeMs: 1000 };
+    return { version: 1 as const, label: 'web', run: facts, owner, ...bounds };
+  }
+  async function start(connection: KeeperConnection, script: string, written = ignore) {
+    const mark = randomBytes(16).toString('hex');
+    const command = {
+      ...{ mark, lineage: 'l', file: '/bin/sh', argv0: 'sh', args: ['-c', script] },
+      ...{ env: { PATH: process.env['PATH'] ?? '' }, directory: folder, mayBreakAway: false },
+    };
+    return { mark, process: await connection.start(command, runOf(mark), { written }) };
+  }
+  async function settled({ stdout, stderr }: KeptProcess): Promise<void> {
+    const ends = [stdout, stderr].map((stream) => once(stream.resume(), 'close'));
+    await Promise.all(ends);
+  }
+  async function outputOf(mark: string): Promise<string> {
+    let text = '';
+    for await (const part of readSpool(folders.folderOf(mark), {}))
+      if (part.kind === 'output') text += part.bytes.toString();
+    return text;
+  }
+
+  it('starts a program, keeps both of its outputs, and writes down how it ended', async () => {
+    const { mark, process } = await start(await connect(), 'echo out; echo err >&2; exit 7');
+    expect(process.keeper).toBe(host.daemon);
+    expect(await process.exited).toEqual({ code: 7 });
+    await settled(process);
+    expect(await process.isGone()).toBe(true);
+    expect((await outputOf(mark)).split('\n').sort()).toEqual(['', 'err', 'out']);
+    expect(await folders.end(mark).read()).toMatchObject({
+      ...{ code: 7, reason: 'exited', outputBytes: 8 },
+    });
+    expect(await folders.run(mark).read()).toMatchObject({ pid: process.pid, label: 'web' });
+    expect(statSync(folders.folderOf(mark)).mode & 0o77).toBe(0);
+  });
+
+  it('goes on without a daemon, and tells the next one of what it has and of what ended', async () => {
+    const first = await connect();
+    const go = path.join(folder, 'go');
+    const living = await start(
+      first,
+      'mkfifo go; echo ready; read line < go; echo "$line"; exit 3',
+    );
+    const ended = await start(first, 'exit 4; ');
+    await settled(ended.process);
+    first.close();
+    const second = await connect();
+    expect([second.has(living.mark), second.has(ended.mark)]).toEqual([true, false]);
+    expect(await folders.end(ended.mark).read()).toMatchObject({ code: 4 });
+    const facts = (await folders.run(living.mark).read()) as KeptRun;
+    const adopted = second.adopt(facts, { written: () => undefined });
+    await writeFile(go, 'go on\n');
+    expect(await adopted.exited).toEqual({ code: 3 });
+    await settled(adopted);
+    expect(await outputOf(living.mark)).toBe('ready\ngo on\n');
+  });
+
+  it('tells a daemon of a program that ended between two daemons and is not settled', async () => {
+    const first = await connect();
+    const { mark } = await start(first, 'trap "" TERM; (trap "" TERM; sleep 30) & exit 5');
+    first.close();
+    const second = await connect();
+    const facts = (await folders.run(mark).read()) as KeptRun;
+    const adopted = second.adopt(facts, { written: () => undefined });
+    expect(await adopted.exited).toEqual({ code: 5 });
+    // What it left behind ignores the request to end.
+    while (!(await adopted.isGone())) await adopted.terminate('force');
+    await settled(adopted);
+    expect(await folders.end(mark).read()).toMatchObject({ code: 5, reason: 'exited' });
+  });
+
+  it('ends a tree when it is told to, and says that it was stopped', async () => {
+    let tell = ignore;
+    const isUp = new Promise<void>((resolve) => (tell = resolve));
+    const script = 'sleep 60 & echo up; sleep 60';
+    const { mark, process } = await start(await connect(), script, () => tell());
+    await isUp;
+    expect(await process.isGone()).toBe(false);
+    expect((await process.usage())?.processes).toBeGreaterThan(1);
+    await process.terminate('graceful');
+    expect(await process.exited).toEqual({ code: 143, signal: 'SIGTERM' });
+    await settled(process);
+    expect(await folders.end(mark).read()).toMatchObject({ signal: 'SIGTERM', reason: 'stopped' });
+  });
+
+  it('serves one daemon at a time: the next gets its turn when the first has gone', async () => {
+    const first = await connect();
+    let isSecond = false;
+    const second = connect().then((connection) => {
+      isSecond = true;
+      return connection;
+    });
+    const { mark } = await start(first, 'sleep 60');
+    await settled((await start(first, 'true')).process);
+    expect(isSecond).toBe(false);
+    first.close();
+    expect((await second).has(mark)).toBe(true);
+  });
+
+  it('is over when it has neither a run nor a daemon, and leaves nothing but what is kept', async () => {
+    const first = await connect();
+    const { mark, process } = await start(first, 'true');
+    await settled(process);
+    expect(isOver).toBe(false);
+    first.close();
+    await keeper.over;
+    await keeper.close();
+    expect(await readKeeperRecords(folders.folder)).toEqual([]);
+    expect(existsSync(keeper.record.socket)).toBe(false);
+    expect(readdirSync(folders.folder)).toEqual([mark]);
+    keeper = await startKeeper();
+    await connect();
+  });
+
+  it('is not over while a run lives that no daemon follows', async () => {
+    const first = await connect();
+    const { mark } = await start(first, 'sleep 60');
+    first.close();
+    const second = await connect();
+    expect([isOver, second.has(mark)]).toEqual([false, true]);
+  });
+
+  it('cuts off who has no token, speaks another protocol, or sends what is no message', async () => {
+    const { record } = keeper;
+    const wrong = { ...record, token: 'f'.repeat(64) };
+    await expect(KeeperConnection.open(wrong, host)).rejects.toThrow('found another token');
+    const frame = (text: string): Buffer => {
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(Buffer.byteLength(text));
+      return Buffer.concat([length, Buffer.from(text)]);
+    };
+    const hello = { kind: 'hello', protocol: 99, token: record.token };
+    for (const bytes of [
+      Buffer.from('ffffffff', 'hex'),
+      frame('{'),
+      frame('{"kind":"nothing"}'),
+      frame(JSON.stringify(hello)),
+      frame('{"kind":"look","id":1,"mark":"00000000000000000000000000000000"}'),
+    ]) {
+      const socket = await connectPipe(record.socket);
+      const closed = once(socket.resume(), 'close');
+      socket.write(bytes);
+      await closed;
+    }
+    // It serves as before.
+    await settled((await start(await connect(), 'true')).process);
+  });
+
+  it('refuses a start that cannot be, and keeps nothing of it', async () => {
+    const connection = await connect();
+    const command = {
+      ...{ mark: 'a'.repeat(32), lineage: 'l', file: path.join(folder, 'none'), argv0: 'none' },
+      ...{ args: [], env: {}, directory: folder, mayBreakAway: false },
+    };
+    const listener = { written: () => undefined };
+    await expect(connection.start(command, runOf(command.mark), listener)).rejects.toMatchObject({
+      code: 'spawnFailed',
+    });
+    expect(connection.isIdle).toBe(true);
+    expect(await folders.marks()).toEqual([]);
+  });
+
+  it('tells that there is more of the output', async () => {
+    let tell = (): void => undefined;
+    const told = new Promise<void>((resolve) => (tell = resolve));
+    const connection = await connect();
+    const { mark } = await start(connection, 'echo some; sleep 60', () => tell());
+    await told;
+    expect(await outputOf(mark)).toBe('some\n');
+  });
+});

@@ -1,0 +1,321 @@
+import { Backoff } from '@wins/time';
+import {
+  errnoOf,
+  messageOf,
+  type HostProcess,
+  type IdentifyClient,
+  type ProcessHost,
+} from '@wins/base';
+import { listenPipe, type PipeListener } from '@wins/pipe-transport';
+import { endProcessTree } from '@wins/process-manager';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import path from 'node:path';
+import { RunFolders, type KeptEnd, type KeptRun } from '../run-folders.js';
+import { SpoolWriter } from '../spool/spool-writer.js';
+import {
+  ANOTHER_DAEMON,
+  daemonMessage,
+  KEEPER_PROTOCOL,
+  speakMessages,
+  type DaemonMessage,
+  type KeeperMessage,
+  type KeeperRecord,
+  type MessageEnd,
+} from './keeper-messages.js';
+import { keeperRecordFile } from './keeper-records.js';
+
+/** As the manager gives a run whose leader has ended. */
+const GRACE_MS = 10_000;
+/** How long a keeper without runs waits for the daemon that started it. */
+const UNUSED_MS = 30_000;
+/** Followers are told of output no more often. */
+const TELL_MS = 20;
+
+type StartMessage = Extract<DaemonMessage, { readonly kind: 'start' }>;
+
+/** What a keeper is made with. */
+export interface KeeperOptions {
+  /** Absolute; of the daemons that it serves. */
+  readonly stateDirectory: string;
+  readonly host: ProcessHost;
+  /** SHA-1 of the program. */
+  readonly release: string;
+  /** Says who connects, where the system tells: then only administrators are served. */
+  readonly identify: IdentifyClient | undefined;
+}
+
+/**
+ * Owns programs that outlive the daemon: their processes, their pipes and what they write. It serves one daemon at a time, decides
+ * nothing, and is over when it has no run and no daemon.
+ */
+export class Keeper {
+  readonly record: KeeperRecord;
+  /** Resolves when nothing is left to do. */
+  readonly over: Promise<void>;
+  readonly #options: KeeperOptions;
+  readonly #folders: RunFolders;
+  readonly #runs = new Map<string, RunOfKeeper>();
+  readonly #finish: () => void;
+  #listener: PipeListener | undefined;
+  #daemon: MessageEnd<KeeperMessage> | undefined;
+  #unused: NodeJS.Timeout | undefined;
+  #starts = 0;
+  #isEnding = false;
+  #isOver = false;
+
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+    this.#folders = new RunFolders(options.stateDirectory);
+    let finish = (): void => undefined;
+    this.over = new Promise((resolve) => (finish = resolve));
+    this.#finish = finish;
+    this.record = {
+      version: 1,
+      keeper: options.host.daemon,
+      // Short: the name of a Unix socket has 107 bytes at most.
+      socket: path.join(options.stateDirectory, `k.${randomBytes(4).toString('hex')}`),
+      token: randomBytes(32).toString('hex'),
+      release: options.release,
+    };
+  }
+
+  /** Serves daemons from now on. @throws PipeError, TrustedFileError. */
+  async listen(): Promise<void> {
+    const { host, stateDirectory, identify } = this.#options;
+    host.ensurePrivateDirectory(stateDirectory);
+    host.ensurePrivateDirectory(this.#folders.folder);
+    this.#listener = await listenPipe(this.record.socket, {
+      identify,
+      maxConnections: 8,
+      onConnection: (socket, client) => {
+        // The folder is private and the token is in it: this is the third lock.
+        if (identify !== undefined && !client.isAdministrator) socket.destroy();
+        else this.#serve(socket);
+      },
+    });
+    await keeperRecordFile(this.#folders.folder, this.record.keeper).write(this.record);
+    this.#unused = setTimeout(() => this.#endIfIdle(), UNUSED_MS);
+  }
+
+  /** Ends all runs and then itself, for a system that shuts down. */
+  endAll(): void {
+    this.#isEnding = true;
+    this.#endIfIdle();
+    for (const run of this.#runs.values()) run.stop();
+  }
+
+  /** Gives up what others see of it. */
+  async close(): Promise<void> {
+    clearTimeout(this.#unused);
+    await keeperRecordFile(this.#folders.folder, this.record.keeper).remove();
+    await this.#listener?.close();
+  }
+
+  #serve(socket: Socket): void {
+    let isWelcome = false;
+    const end: MessageEnd<KeeperMessage> = speakMessages(
+      socket,
+      daemonMessage,
+      (message) => {
+        if (isWelcome) {
+          void this.#answer(message, end);
+          return;
+        }
+        const why = this.#whyRefused(message);
+        if (why !== undefined) {
+          end.send({ kind: 'refused', why });
+          socket.end();
+          return;
+        }
+        isWelcome = true;
+        this.#daemon = end;
+        end.send({ kind: 'welcome', protocol: KEEPER_PROTOCOL, runs: [...this.#runs.keys()] });
+        for (const run of this.#runs.values()) run.tellExit();
+      },
+      () => {
+        if (this.#daemon !== end) return;
+        this.#daemon = undefined;
+        this.#endIfIdle();
+      },
+    );
+  }
+
+  #whyRefused(message: DaemonMessage): string | undefined {
+    if (message.kind !== 'hello') return 'found another message; wanted hello';
+    const [found, wanted] = [Buffer.from(message.token), Buffer.from(this.record.token)];
+    const isRight = found.length === wanted.length && timingSafeEqual(found, wanted);
+    if (!isRight) return 'found another token';
+    if (message.protocol !== KEEPER_PROTOCOL) return `it speaks protocol ${KEEPER_PROTOCOL}`;
+    if (this.#isOver || this.#isEnding) return 'it ends';
+    return this.#daemon === undefined ? undefined : ANOTHER_DAEMON;
+  }
+
+  async #answer(message: DaemonMessage, end: MessageEnd<KeeperMessage>): Promise<void> {
+    if (message.kind === 'hello') return;
+    const { id } = message;
+    try {
+      if (message.kind === 'start') {
+        end.send({ kind: 'started', id, ...(await this.#start(message)) });
+        return;
+      }
+      const run = this.#runs.get(message.mark);
+      if (message.kind === 'terminate') {
+        await run?.terminate(message.mode);
+        end.send({ kind: 'done', id });
+        return;
+      }
+      const usage = await run?.process.usage();
+      const isGone = (await run?.process.isGone()) ?? true;
+      end.send({ kind: 'looked', id, isGone, ...(usage && { usage }) });
+    } catch (error) {
+      const code = errnoOf(error) ?? 'unknown';
+      end.send({ kind: 'failed', id, code, message: messageOf(error) });
+    }
+  }
+
+  async #start({ command, run }: StartMessage) {
+    const { mark } = command;
+    this.#starts += 1;
+    try {
+      const folder = this.#folders.folderOf(mark);
+      await mkdir(folder, { mode: 0o700 });
+      const process = await this.#options.host.start(command);
+      const { pid, startToken } = process;
+      const whole = {
+        ...run,
+        ...{ keeper: this.record.keeper, pid, startToken, startedAtMs: Date.now() },
+      };
+      const kept = new RunOfKeeper(whole, process, this.#folders, {
+        tell: (message) => this.#daemon?.send(message),
+        settled: () => {
+          this.#runs.delete(mark);
+          this.#daemon?.send({ kind: 'settled', mark });
+          this.#endIfIdle();
+        },
+      });
+      this.#runs.set(mark, kept);
+      try {
+        await this.#folders.run(mark).write(whole);
+      } catch (error) {
+        // No daemon could find it again.
+        await endProcessTree(process, 0);
+        throw error;
+      }
+      return { pid, startToken };
+    } catch (error) {
+      if (!this.#runs.has(mark)) await this.#folders.remove(mark);
+      throw error;
+    } finally {
+      this.#starts -= 1;
+    }
+  }
+
+  #endIfIdle(): void {
+    if (this.#runs.size > 0 || this.#starts > 0) return;
+    if (this.#daemon !== undefined && !this.#isEnding) return;
+    this.#isOver = true;
+    this.#finish();
+  }
+}
+
+/** What a run of a keeper calls. */
+interface RunListener {
+  readonly tell: (message: KeeperMessage) => void;
+  readonly settled: () => void;
+}
+
+/** A run, from its start until how it ended is on the disk. */
+class RunOfKeeper {
+  readonly process: HostProcess;
+  readonly #run: KeptRun;
+  readonly #folders: RunFolders;
+  readonly #listener: RunListener;
+  readonly #spool: SpoolWriter;
+  #exit: { readonly code: number; readonly signal?: string } | undefined;
+  #reason: 'exited' | 'stopped' = 'exited';
+  #telling: NodeJS.Timeout | undefined;
+
+  constructor(run: KeptRun, process: HostProcess, folders: RunFolders, listener: RunListener) {
+    this.process = process;
+    this.#run = run;
+    this.#folders = folders;
+    this.#listener = listener;
+    const { stdout, stderr } = process;
+    this.#spool = new SpoolWriter({
+      folder: folders.folderOf(run.run.mark),
+      maxBytes: run.spoolBytes,
+      onWritten: () => this.#tellWritten(),
+      onCaughtUp: () => [stdout, stderr].forEach((output) => output.resume()),
+    });
+    void this.#follow();
+  }
+
+  terminate(mode: 'graceful' | 'force'): Promise<void> {
+    if (this.#exit === undefined) this.#reason = 'stopped';
+    return this.process.terminate(mode);
+  }
+
+  /** Ends it in good order. */
+  stop(): void {
+    if (this.#exit === undefined) this.#reason = 'stopped';
+    void endProcessTree(this.process, GRACE_MS);
+  }
+
+  /** Tells a daemon that did not see it how the leader ended. */
+  tellExit(): void {
+    const { mark } = this.#run.run;
+    if (this.#exit !== undefined) this.#listener.tell({ kind: 'exited', mark, exit: this.#exit });
+  }
+
+  async #follow(): Promise<void> {
+    const { stdout, stderr } = this.process;
+    const outputs = [stdout, stderr].map((output, index) => {
+      output.on('data', (bytes: Buffer) => {
+        this.#spool.append(index === 0 ? 'stdout' : 'stderr', bytes);
+        if (this.#spool.isBehind) [stdout, stderr].forEach((each) => each.pause());
+      });
+      // A pipe that fails is a pipe that ended: 'close' follows.
+      output.on('error', () => undefined);
+      return new Promise((resolve) => output.once('close', resolve));
+    });
+    const exit = (this.#exit = await this.process.exited);
+    this.tellExit();
+    await endProcessTree(this.process, GRACE_MS);
+    // A stranger may keep a pipe open.
+    const late = setTimeout(() => this.process.close(), GRACE_MS);
+    await Promise.all(outputs);
+    clearTimeout(late);
+    this.process.close();
+    await this.#spool.close();
+    clearTimeout(this.#telling);
+    await this.#record({
+      ...{ version: 1, ...exit, reason: this.#reason, endedAtMs: Date.now() },
+      outputBytes: this.#spool.offset,
+    });
+    this.#listener.settled();
+  }
+
+  /** A disk that is full gets old output in exchange; one that fails is asked again for as long as it fails. */
+  async #record(end: KeptEnd): Promise<void> {
+    const again = new Backoff({ initialMs: 100, maxMs: 60_000 });
+    for (;;) {
+      try {
+        await this.#folders.end(this.#run.run.mark).write(end);
+        return;
+      } catch (error) {
+        // It was removed meanwhile.
+        if (errnoOf(error) === 'notFound') return;
+        if (!(await this.#spool.yieldSpace())) await again.wait();
+      }
+    }
+  }
+
+  #tellWritten(): void {
+    this.#telling ??= setTimeout(() => {
+      this.#telling = undefined;
+      this.#listener.tell({ kind: 'written', mark: this.#run.run.mark });
+    }, TELL_MS);
+  }
+}

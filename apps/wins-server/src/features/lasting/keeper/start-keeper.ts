@@ -1,0 +1,54 @@
+import { ProcessError } from '@wins/process-manager';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { keeperRecord, type KeeperRecord } from './keeper-messages.js';
+
+/** A Node program starts within a second, and within several on a host whose processors are all busy. */
+const START_MS = 20_000;
+const MAX_LINE_BYTES = 4096;
+/** What a keeper is given of the environment of its daemon. Its runs get theirs with their commands. */
+const KEPT_VARIABLES = ['PATH', 'TZ', 'SystemRoot', 'ProgramData', 'TEMP'];
+
+/**
+ * Starts a keeper in a session of its own, which outlives this process, and waits until it serves.
+ *
+ * @param program - The file of this program.
+ * @throws ProcessError `stateUnavailable`.
+ */
+export async function startKeeper(program: string, stateDirectory: string): Promise<KeeperRecord> {
+  const isExecutable = program === process.execPath;
+  const command = [...(isExecutable ? [] : [program]), 'srv', 'keep', '--state', stateDirectory];
+  const environment = KEPT_VARIABLES.flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const child = spawn(process.execPath, command, {
+    ...{ detached: true, cwd: '/', env: Object.fromEntries(environment) },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  child.unref();
+  try {
+    return await firstLine(child.stdout, AbortSignal.timeout(START_MS));
+  } catch (cause) {
+    child.kill('SIGKILL');
+    const message = 'cannot start a run: no keeper of runs could be started';
+    throw new ProcessError('stateUnavailable', message, { cause });
+  } finally {
+    child.stdout.destroy();
+  }
+}
+
+async function firstLine(
+  output: NodeJS.ReadableStream,
+  signal: AbortSignal,
+): Promise<KeeperRecord> {
+  let text = '';
+  const ended = once(output, 'end', { signal }).then(() => undefined);
+  ended.catch(() => undefined);
+  while (!text.includes('\n')) {
+    const chunk = await Promise.race([once(output, 'data', { signal }), ended]);
+    text += String(chunk?.[0] ?? '\n');
+    if (text.length > MAX_LINE_BYTES) break;
+  }
+  return keeperRecord.parse(JSON.parse(text));
+}

@@ -1,0 +1,30 @@
+import type { ClientIdentity } from '@wins/base';
+import type { ProcessOwner } from '@wins/process-manager';
+
+const clients = Symbol('client');
+
+interface LastingOwner extends ProcessOwner {
+  readonly [clients]: ClientIdentity;
+}
+
+/** The owner of a run that lasts: a client, whether it is connected or not. */
+export function lastingOwner(
+  label: string,
+  client: ClientIdentity,
+  starter?: ProcessOwner,
+): ProcessOwner {
+  const { key, description, names } = client;
+  const owner: LastingOwner = {
+    id: `lasting:${label}`,
+    ...(starter?.label !== undefined && { label: starter.label }),
+    client: { key, description: { ...description }, names },
+    disconnected: new AbortController().signal,
+    [clients]: client,
+  };
+  return owner;
+}
+
+/** The client of a run that lasts; undefined for another owner. */
+export function lastingClientOf(owner: ProcessOwner): ClientIdentity | undefined {
+  return (owner as Partial<LastingOwner>)[clients];
+}

@@ -1,0 +1,173 @@
+import type { ServerWritableStream } from '@grpc/grpc-js';
+import type { ProcessExit } from '@wins/wins-api';
+import {
+  lastingRunsDefinition,
+  RunExposeProtocol,
+  type LastingEnd,
+  type LastingReadRequest,
+  type LastingReadResponse,
+  type LastingRunsServer,
+  type LastingSummary,
+  type ProcessSummary,
+} from '@wins/wins-api/contract';
+import { ProcessError } from '@wins/process-manager';
+import { once } from 'node:events';
+import { FeatureError } from '../../kernel/feature-error.js';
+import type { Kernel } from '../../kernel/feature.js';
+import { goneSignal, type Callers } from '../../kernel/rpc/administrators-only.js';
+import type { Caller } from '../../kernel/rpc/connections.js';
+import { respondWith, toRpcError } from '../../kernel/rpc/rpc-errors.js';
+import { decodeStartRequest } from '../runs/decode-start-request.js';
+import type { Kept, LastingRuns } from './lasting-runs.js';
+import type { KeptEnd } from './run-folders.js';
+import type { SpoolPart } from './spool/spool-reader.js';
+
+/** The service as it is served: a request to start decodes only as far as it can be granted. */
+export const servedLastingDefinition: typeof lastingRunsDefinition = {
+  ...lastingRunsDefinition,
+  start: { ...lastingRunsDefinition.start, requestDeserialize: decodeStartRequest },
+};
+
+/** Serves wins.LastingRuns. A client sees its own runs, an administrator of the host all. */
+export function createLastingService(
+  runs: () => LastingRuns,
+  callers: Callers,
+  audit: Kernel['audit'],
+): LastingRunsServer {
+  /** Finds a run for who asks, and records that. */
+  const find = (label: string, caller: Caller, action: 'wait' | 'stop'): Kept => {
+    const client = callers.clientOf(caller);
+    const asked = { action, requester: callers.ownerOf(caller).id, client: client.description };
+    try {
+      const kept = runs().find(label, client);
+      const { mark, path, name } = kept.facts.run;
+      // The end of one that lives is recorded by its manager.
+      if (action === 'wait' || kept.process === undefined)
+        void audit.decided({ ...asked, mark, path, name, verdict: 'allowed' }, client.key);
+      return kept;
+    } catch (error) {
+      if (error instanceof ProcessError)
+        void audit.decided(
+          { ...asked, mark: '', path: '', verdict: 'refused', code: error.code },
+          client.key,
+        );
+      throw error;
+    }
+  };
+  return {
+    start: (call, respond) => {
+      const { Path, Args, Envs, Dir, Exposes, Checksum, ChecksumSHA256 } = call.request;
+      const request = {
+        ...{ path: Path, args: Args, envs: Envs },
+        exposes: Exposes.map(({ Port, Protocol }) => ({
+          port: Port,
+          protocol: Protocol === RunExposeProtocol.UDP ? ('udp' as const) : ('tcp' as const),
+        })),
+        ...(Dir !== '' && { directory: Dir }),
+        ...(Checksum !== '' && { sha1: Checksum }),
+        ...(ChecksumSHA256 !== '' && { sha256: ChecksumSHA256 }),
+      };
+      const from = { owner: callers.ownerOf(call), client: callers.clientOf(call) };
+      const start = async () => ({
+        Name: await runs().start(request, from, call.request.LastingName, goneSignal(call)),
+      });
+      respondWith(respond, start());
+    },
+
+    list: (call, respond) => {
+      const list = async () => {
+        const seen = runs().list(callers.clientOf(call));
+        return Promise.resolve({ Runs: seen.map(summaryOf) });
+      };
+      respondWith(respond, list());
+    },
+
+    read: (call) => {
+      const send = async () => {
+        const kept = find(call.request.Name, call, 'wait');
+        await sendOutput(runs(), kept, call);
+      };
+      send().catch((error: unknown) => call.emit('error', toRpcError(error)));
+    },
+
+    remove: (call, respond) => {
+      const remove = async () => {
+        const { Name } = call.request;
+        find(Name, call, 'stop');
+        const client = callers.clientOf(call);
+        const end = await runs().remove(Name, client, callers.ownerOf(call).id);
+        return end === undefined ? {} : { End: endMessage(end) };
+      };
+      respondWith(respond, remove());
+    },
+  };
+}
+
+/** Streams output as fast as the client takes it, then how the run ended, if it has. */
+async function sendOutput(
+  runs: LastingRuns,
+  kept: Kept,
+  call: ServerWritableStream<LastingReadRequest, LastingReadResponse>,
+): Promise<void> {
+  const { Offset, SinceMs, TailLines, Follow } = call.request;
+  const gone = new AbortController();
+  call.once('cancelled', () => gone.abort());
+  let offset = Offset > 0n ? Number(Offset) : undefined;
+  const sinceMs = SinceMs > 0n ? Number(SinceMs) : undefined;
+  try {
+    if (TailLines !== undefined) {
+      offset = await runs.tailOffset(kept, TailLines);
+      call.write({ Offset: BigInt(offset), WrittenAtMs: 0n, Options: undefined });
+    }
+    const parts = runs.read(kept, {
+      ...(offset !== undefined && { offset }),
+      ...(sinceMs !== undefined && { sinceMs }),
+      follow: Follow,
+      signal: gone.signal,
+    });
+    for await (const part of parts) {
+      if (gone.signal.aborted) return;
+      if (!call.write(partMessage(part))) await once(call, 'drain', { signal: gone.signal });
+    }
+  } catch (error) {
+    if (gone.signal.aborted) return;
+    if (!runs.isClosed) throw error;
+    throw new FeatureError('shuttingDown', 'cannot follow a run: the daemon is stopping');
+  }
+  if (kept.end !== undefined) {
+    const { outputBytes, endedAtMs } = kept.end;
+    call.write({
+      ...{ Offset: BigInt(outputBytes), WrittenAtMs: BigInt(endedAtMs) },
+      Options: { $case: 'End', value: endMessage(kept.end) },
+    });
+  }
+  call.end();
+}
+
+function partMessage(part: SpoolPart): LastingReadResponse {
+  const Offset = BigInt(part.offset);
+  if (part.kind === 'skipped') {
+    const Options = { $case: 'Skipped', value: BigInt(part.bytes) } as const;
+    return { Offset, WrittenAtMs: 0n, Options };
+  }
+  const $case = part.stream === 'stdout' ? 'StdOut' : 'StdErr';
+  return {
+    ...{ Offset, WrittenAtMs: BigInt(part.timeMs) },
+    Options: { $case, value: part.bytes },
+  };
+}
+
+function summaryOf({ label, facts, end }: Kept): LastingSummary {
+  return {
+    ...{ Name: label, Process: facts.run.name, Path: facts.run.path, PID: facts.pid },
+    StartedAtMs: BigInt(facts.startedAtMs) satisfies ProcessSummary['StartedAtMs'],
+    ...(end && { End: endMessage(end) }),
+  };
+}
+
+function endMessage({ code, signal = '', reason, endedAtMs, outputBytes }: KeptEnd): LastingEnd {
+  return {
+    Exit: { Code: code, Signal: signal, Reason: reason } satisfies ProcessExit,
+    ...{ EndedAtMs: BigInt(endedAtMs), OutputBytes: BigInt(outputBytes) },
+  };
+}

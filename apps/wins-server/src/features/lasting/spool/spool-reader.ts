@@ -1,0 +1,175 @@
+import type { NumberedFiles } from '@wins/files';
+import { openRegularFile, TrustedFileError } from '@wins/trusted-files';
+import { errnoOf } from '@wins/base';
+import { decodeFrame, HEADER_BYTES, MAX_FRAME_BYTES, type SpoolFrame } from './spool-frame.js';
+import { spoolFiles } from './spool-files.js';
+
+/** What is read at once: several frames, one of them whole in any case. */
+const READ_BYTES = 4 * (HEADER_BYTES + MAX_FRAME_BYTES);
+const LINE_END = 0x0a;
+
+/** A piece of output, or how much of it is not kept. */
+export type SpoolPart =
+  | ({ readonly kind: 'output' } & SpoolFrame)
+  | { readonly kind: 'skipped'; readonly offset: number; readonly bytes: number };
+
+/** From where a spool is read. */
+export interface SpoolReadOptions {
+  /** The first byte that is wanted. Default 0. */
+  readonly offset?: number;
+  /** Only what was written then or later, in milliseconds since 1970. Default: all. */
+  readonly sinceMs?: number;
+  /** Bytes of output in all, once no more will be written; undefined before. Default: what lies there is all. */
+  readonly end?: () => number | undefined;
+  /** Resolves when there may be more than at the call before. Absent: reading ends with what lies there. */
+  readonly more?: () => Promise<unknown>;
+}
+
+/**
+ * Reads a spool while it may be written to. Its files may hold anything, and the oldest may go at any moment: what is missing is told,
+ * and so is what was lost at the end. Memory is bounded by a few frames.
+ *
+ * @throws TrustedFileError for a link, or a file that cannot be read.
+ */
+export async function* readSpool(
+  folder: string,
+  { offset, sinceMs = 0, end = () => 0, more }: SpoolReadOptions,
+): AsyncGenerator<SpoolPart> {
+  const files = spoolFiles(folder);
+  // With a time alone, what is older is not missed.
+  let at = offset ?? (sinceMs > 0 ? undefined : 0);
+  let place: Place | undefined;
+  for (;;) {
+    const total = end();
+    const next = more?.();
+    // Of one that is not awaited, too.
+    next?.catch(() => undefined);
+    for await (const found of framesFrom(files, place, at ?? 0)) {
+      place = found.place;
+      const { frame } = found;
+      const frameEnd = frame.offset + frame.bytes.length;
+      if (frameEnd <= (at ?? 0)) continue;
+      at ??= frame.offset;
+      if (frame.timeMs < sinceMs) {
+        at = frameEnd;
+        continue;
+      }
+      if (frame.offset > at) yield skipped(at, frame.offset);
+      const from = Math.max(at, frame.offset);
+      const bytes = frame.bytes.subarray(from - frame.offset);
+      at = frameEnd;
+      yield { kind: 'output', ...frame, offset: from, bytes };
+    }
+    if (total !== undefined || next === undefined) {
+      if (total !== undefined && at !== undefined && at < total) yield skipped(at, total);
+      return;
+    }
+    await next;
+  }
+}
+
+/** The offset at which the last so many lines of a spool begin, over both outputs. Its memory does not grow with the lines. */
+export async function tailOffset(folder: string, lines: number): Promise<number> {
+  const files = spoolFiles(folder);
+  let skip: number | undefined;
+  let start = 0;
+  for (const number of (await numbersOf(files)).toReversed()) {
+    let lineEnds = 0;
+    let last: SpoolFrame | undefined;
+    for await (const { frame } of framesOf(files, { number, bytes: 0 })) {
+      lineEnds += lineEndsOf(frame.bytes).length;
+      last = frame;
+    }
+    if (last === undefined) continue;
+    start = number;
+    // The end of the last line begins no other.
+    skip ??= (last.bytes.at(-1) === LINE_END ? 0 : 1) - lines;
+    skip += lineEnds;
+    if (lines === 0) return last.offset + last.bytes.length;
+    if (skip > 0) break;
+  }
+  if (skip === undefined || skip <= 0) return start;
+  for await (const { frame } of framesOf(files, { number: start, bytes: 0 })) {
+    const at = lineEndsOf(frame.bytes)[skip - 1];
+    if (at !== undefined) return frame.offset + at + 1;
+    skip -= lineEndsOf(frame.bytes).length;
+  }
+  return start;
+}
+
+function lineEndsOf(bytes: Buffer): readonly number[] {
+  const found: number[] = [];
+  for (let at = bytes.indexOf(LINE_END); at >= 0; at = bytes.indexOf(LINE_END, at + 1))
+    found.push(at);
+  return found;
+}
+
+function skipped(from: number, to: number): SpoolPart {
+  return { kind: 'skipped', offset: from, bytes: to - from };
+}
+
+/** A frame begins here. */
+interface Place {
+  readonly number: number;
+  readonly bytes: number;
+}
+
+interface Found {
+  readonly frame: SpoolFrame;
+  /** Behind the frame. */
+  readonly place: Place;
+}
+
+async function* framesFrom(
+  files: NumberedFiles,
+  from: Place | undefined,
+  offset: number,
+): AsyncGenerator<Found> {
+  const numbers = await numbersOf(files);
+  const first = from?.number ?? numbers.findLast((number) => number <= offset) ?? 0;
+  for (const number of numbers) {
+    if (number < first) continue;
+    yield* framesOf(files, number === from?.number ? from : { number, bytes: 0 });
+  }
+}
+
+/** The frames of a file from a place on, up to the first that is not whole: a crash tears one, or it is being written. */
+async function* framesOf(files: NumberedFiles, from: Place): AsyncGenerator<Found> {
+  let { bytes: at } = from;
+  const opened = await openRegularFile(files.pathOf(from.number)).catch(unlessGone);
+  if (opened === undefined) return;
+  const { handle } = opened;
+  try {
+    for (;;) {
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(READ_BYTES), 0, READ_BYTES, at);
+      const bytes = buffer.subarray(0, bytesRead);
+      let used = 0;
+      for (;;) {
+        const frame = decodeFrame(bytes, used);
+        if (frame === 'damaged') return;
+        if (frame === 'torn') break;
+        used += HEADER_BYTES + frame.bytes.length;
+        yield { frame, place: { number: from.number, bytes: at + used } };
+      }
+      if (used === 0) return;
+      at += used;
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+async function numbersOf(files: NumberedFiles): Promise<readonly number[]> {
+  try {
+    return await files.numbers();
+  } catch (error) {
+    // It was removed while it was read.
+    if (errnoOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function unlessGone(error: unknown): undefined {
+  if (error instanceof TrustedFileError && error.code === 'notFound') return undefined;
+  throw error;
+}

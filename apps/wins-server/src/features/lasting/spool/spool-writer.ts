@@ -1,0 +1,144 @@
+import { RollingFile, type NumberedFiles } from '@wins/files';
+import { encodeFrame, HEADER_BYTES, MAX_FRAME_BYTES, type SpoolFrame } from './spool-frame.js';
+import { FILES_OF_SPOOL, spoolFiles } from './spool-files.js';
+
+/** Output that waits for the disk; with more, the program should wait. */
+const MAX_WAITING_BYTES = 4 * 1024 * 1024;
+/** How long a disk that has just failed is not asked again, so that a full one costs next to nothing. */
+const LEFT_ALONE_MS = 100;
+
+/** How a spool is written. */
+export interface SpoolWriterOptions {
+  /** Exists, belongs to this process alone and has no spool yet. */
+  readonly folder: string;
+  /** The most that lies on the disk, headers included. Then the oldest file goes, a sixteenth of it. */
+  readonly maxBytes: number;
+  /** Called when more can be read than before. */
+  readonly onWritten?: () => void;
+  /** Called when `isBehind` has become false. */
+  readonly onCaughtUp?: () => void;
+}
+
+/**
+ * Writes the output of one run to numbered files. It is lossless within its bound and never waits for a reader. What a disk that is full
+ * does not take is lost, and the offsets of what follows tell how much; nothing ever throws.
+ */
+export class SpoolWriter {
+  readonly #options: SpoolWriterOptions;
+  readonly #files: NumberedFiles;
+  readonly #file: RollingFile;
+  readonly #fileBytes: number;
+  readonly #sizes = new Map<number, number>();
+  #waiting: SpoolFrame[] = [];
+  #waitingBytes = 0;
+  #offset = 0;
+  #pumping: Promise<void> | undefined;
+  #wasBehind = false;
+  #askAgainAt = 0;
+
+  constructor(options: SpoolWriterOptions) {
+    this.#options = options;
+    this.#files = spoolFiles(options.folder);
+    this.#file = new RollingFile(this.#files);
+    this.#fileBytes = Math.max(
+      MAX_FRAME_BYTES + HEADER_BYTES,
+      Math.floor(options.maxBytes / FILES_OF_SPOOL),
+    );
+  }
+
+  /** Bytes of output in all, lost ones too. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** Whether so much waits for the disk that the program should wait, too. */
+  get isBehind(): boolean {
+    return this.#waitingBytes > MAX_WAITING_BYTES;
+  }
+
+  append(stream: SpoolFrame['stream'], output: Buffer, timeMs = Date.now()): void {
+    for (let from = 0; from < output.length; from += MAX_FRAME_BYTES) {
+      const bytes = output.subarray(from, from + MAX_FRAME_BYTES);
+      this.#waiting.push({ stream, offset: this.#offset, timeMs, bytes });
+      this.#offset += bytes.length;
+      this.#waitingBytes += bytes.length;
+    }
+    this.#wasBehind ||= this.isBehind;
+    this.#pumping ??= this.#pump();
+  }
+
+  /** Removes the oldest file, unless it is the last one: for what matters more than old output. */
+  async yieldSpace(): Promise<boolean> {
+    const [oldest] = this.#sizes.keys();
+    if (oldest === undefined || this.#sizes.size < 2) return false;
+    this.#sizes.delete(oldest);
+    await this.#files.remove([oldest]);
+    return true;
+  }
+
+  /** Resolves when all that was appended is written or lost. */
+  async close(): Promise<void> {
+    await this.#pumping;
+    await this.#file.close().catch(() => undefined);
+  }
+
+  async #pump(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const frames = this.#takeBatch();
+      await this.#write(frames);
+      this.#options.onWritten?.();
+      if (this.#wasBehind && !this.isBehind) {
+        this.#wasBehind = false;
+        this.#options.onCaughtUp?.();
+      }
+    }
+    this.#pumping = undefined;
+  }
+
+  /** As many frames as one file may grow by. */
+  #takeBatch(): readonly SpoolFrame[] {
+    let sizeBytes = 0;
+    const tooMany = this.#waiting.findIndex(({ bytes }) => {
+      sizeBytes += HEADER_BYTES + bytes.length;
+      return sizeBytes > this.#fileBytes;
+    });
+    const frames = this.#waiting.splice(0, tooMany === -1 ? this.#waiting.length : tooMany);
+    for (const { bytes } of frames) this.#waitingBytes -= bytes.length;
+    return frames;
+  }
+
+  async #write(frames: readonly SpoolFrame[]): Promise<void> {
+    if (performance.now() < this.#askAgainAt) return;
+    const bytes = Buffer.concat(frames.map(encodeFrame));
+    const start = frames[0]?.offset ?? 0;
+    try {
+      await this.#append(bytes, start);
+    } catch {
+      const isWritten =
+        (await this.yieldSpace()) &&
+        (await this.#append(bytes, start).then(
+          () => true,
+          () => false,
+        ));
+      if (!isWritten) this.#askAgainAt = performance.now() + LEFT_ALONE_MS;
+    }
+  }
+
+  async #append(bytes: Buffer, start: number): Promise<void> {
+    const { maxBytes } = this.#options;
+    let total = bytes.length;
+    for (const sizeBytes of this.#sizes.values()) total += sizeBytes;
+    for (const [number, sizeBytes] of this.#sizes) {
+      if (total <= maxBytes || number === this.#file.number) break;
+      total -= sizeBytes;
+      await this.yieldSpace();
+    }
+    const number = this.#sizes.size === 0 ? start : this.#file.number;
+    const isFull = (this.#sizes.get(number) ?? 0) + bytes.length > this.#fileBytes;
+    const next = isFull && this.#sizes.has(number) ? start : number;
+    if (!this.#sizes.has(next) || !(await this.#file.isIntact())) await this.#file.open(next);
+    this.#sizes.set(next, this.#file.sizeBytes);
+    await this.#file.append(bytes);
+    this.#sizes.set(next, this.#file.sizeBytes);
+  }
+}

@@ -1,0 +1,257 @@
+import fc from 'fast-check';
+import {
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { decodeFrame, encodeFrame, HEADER_BYTES, MAX_FRAME_BYTES } from './spool-frame.js';
+import { readSpool, tailOffset, type SpoolPart, type SpoolReadOptions } from './spool-reader.js';
+import { SpoolWriter } from './spool-writer.js';
+
+const MIB = 1024 * 1024;
+
+describe('a spool', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'spool-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  async function written(chunks: readonly (readonly [0 | 1, Buffer])[], maxBytes = MIB) {
+    const writer = new SpoolWriter({ folder, maxBytes });
+    for (const [stream, bytes] of chunks) {
+      writer.append(stream === 0 ? 'stdout' : 'stderr', bytes, 1000);
+      // Some chunks are written together, and some alone.
+      if (bytes.length % 3 === 0) await turn();
+    }
+    await writer.close();
+    return writer;
+  }
+  async function parts(options: SpoolReadOptions = {}): Promise<SpoolPart[]> {
+    const found: SpoolPart[] = [];
+    for await (const part of readSpool(folder, options))
+      found.push(part.kind === 'output' ? { ...part, bytes: Buffer.from(part.bytes) } : part);
+    return found;
+  }
+  const textOf = (found: readonly SpoolPart[], stream?: 'stdout' | 'stderr'): string =>
+    Buffer.concat(
+      found.flatMap((part) =>
+        part.kind === 'output' && (stream ?? part.stream) === part.stream ? [part.bytes] : [],
+      ),
+    ).toString('latin1');
+  const sizeOnDisk = (): number =>
+    readdirSync(folder).reduce((sum, name) => sum + statSync(path.join(folder, name)).size, 0);
+  const fileNames = (): string[] => readdirSync(folder).sort();
+
+  const chunk = fc.tuple(
+    fc.constantFrom<0 | 1>(0, 1),
+    fc.uint8Array({ minLength: 1, maxLength: 5000 }).map((bytes) => Buffer.from(bytes)),
+  );
+
+  it('gives back both outputs, byte for byte and from any offset, while it is within its bound', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(chunk, { maxLength: 30 }),
+        fc.nat(160_000),
+        async (chunks, from) => {
+          rmSync(folder, { recursive: true });
+          folder = mkdtempSync(path.join(tmpdir(), 'spool-'));
+          const { offset } = await written(chunks);
+          const all = Buffer.concat(chunks.map(([, bytes]) => bytes));
+          expect(offset).toBe(all.length);
+          const found = await parts({ offset: from, end: () => offset });
+          expect(textOf(found)).toBe(all.subarray(from).toString('latin1'));
+          for (const [index, stream] of (['stdout', 'stderr'] as const).entries()) {
+            const expected = chunks.filter(([each]) => each === index).map(([, bytes]) => bytes);
+            expect(textOf(await parts(), stream)).toBe(Buffer.concat(expected).toString('latin1'));
+          }
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  it('stays within its bound, loses the oldest alone, and tells how much', async () => {
+    const chunks = Array.from(
+      { length: 400 },
+      (_, index) => [index % 2 === 0 ? 0 : 1, Buffer.alloc(10_000, index)] as const,
+    );
+    const { offset } = await written(chunks, MIB);
+    expect(sizeOnDisk()).toBeLessThanOrEqual(MIB);
+    const found = await parts({ end: () => offset });
+    const [first] = found;
+    if (first?.kind !== 'skipped') throw new Error('nothing was dropped');
+    const all = Buffer.concat(chunks.map(([, bytes]) => bytes)).toString('latin1');
+    expect(textOf(found)).toBe(all.slice(first.bytes));
+    expect(found.filter(({ kind }) => kind === 'skipped')).toHaveLength(1);
+    // A bound that is nearly reached is of use: at most two of sixteen files are missing from it.
+    expect(sizeOnDisk()).toBeGreaterThan((MIB * 13) / 16);
+  });
+
+  it('has in a file what the end of a crash left whole, and no more', async () => {
+    await written([
+      [0, Buffer.from('first\n')],
+      [1, Buffer.from('second\n')],
+    ]);
+    const file = path.join(folder, fileNames()[0] ?? '');
+    const whole = statSync(file).size;
+    for (let size = whole - 1; size > whole - HEADER_BYTES - 7; size -= 1) {
+      truncateSync(file, size);
+      expect(textOf(await parts())).toBe('first\n');
+    }
+  });
+
+  it('tells what was lost at its end', async () => {
+    await written([[0, Buffer.from('some')]]);
+    expect(await parts({ end: () => 10 })).toMatchObject([
+      { kind: 'output', offset: 0 },
+      { kind: 'skipped', offset: 4, bytes: 6 },
+    ]);
+  });
+
+  it('may hold any bytes: a reader ends, and believes no length', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uint8Array({ maxLength: 400 }),
+        fc.array(fc.tuple(fc.nat(2000), fc.nat(255)), { maxLength: 8 }),
+        async (noise, changes) => {
+          const frames = Buffer.concat(
+            ['a', 'bc', 'def'].map((text, index) =>
+              encodeFrame({
+                stream: 'stdout',
+                offset: index * 3,
+                timeMs: 5,
+                bytes: Buffer.from(text),
+              }),
+            ),
+          );
+          const bytes = Buffer.concat([frames, noise]);
+          for (const [at, value] of changes) if (at < bytes.length) bytes[at] = value;
+          writeFileSync(path.join(folder, 'spool.000000000000000.bin'), bytes);
+          for (const part of await parts({ end: () => 1000 }))
+            expect(part.kind === 'skipped' || part.bytes.length <= MAX_FRAME_BYTES).toBe(true);
+          await tailOffset(folder, 3);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  it('finds each frame damaged that differs by one bit', () => {
+    const bytes = Buffer.from('some output');
+    const frame = encodeFrame({ stream: 'stderr', offset: 7, timeMs: 5, bytes });
+    expect(decodeFrame(frame, 0)).toEqual({ stream: 'stderr', offset: 7, timeMs: 5, bytes });
+    for (let bit = 0; bit < frame.length * 8; bit += 1) {
+      const changed = Buffer.from(frame);
+      changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      expect(typeof decodeFrame(changed, 0)).toBe('string');
+    }
+  });
+
+  it('is followed while it is written, and loses nothing where one file follows another', async () => {
+    const all = Array.from({ length: 300 }, (_, index) => `${index} ${'x'.repeat(700)}\n`);
+    let wake = (): void => undefined;
+    let end: number | undefined = undefined;
+    const writer = new SpoolWriter({ folder, maxBytes: 2 * MIB, onWritten: () => wake() });
+    const following = parts({
+      end: () => end,
+      more: () => new Promise<void>((resolve) => (wake = resolve)),
+    });
+    for (const line of all) {
+      writer.append('stdout', Buffer.from(line));
+      await turn();
+    }
+    await writer.close();
+    end = writer.offset;
+    wake();
+    expect(textOf(await following)).toBe(all.join(''));
+    expect(fileNames().length).toBeGreaterThan(1);
+  });
+
+  it('gives the output since a time alone, and misses nothing before it', async () => {
+    const writer = new SpoolWriter({ folder, maxBytes: MIB });
+    for (const [index, text] of ['one', 'two', 'three'].entries())
+      writer.append('stdout', Buffer.from(text), 1000 + index);
+    await writer.close();
+    const found = await parts({ sinceMs: 1001, end: () => writer.offset });
+    expect(textOf(found)).toBe('twothree');
+    expect(found.filter(({ kind }) => kind === 'skipped')).toEqual([]);
+  });
+
+  it('gives the last lines, as many as there are, with or without an end', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.stringMatching(/^[a-c\n]{1,40}$/), { minLength: 1, maxLength: 8 }),
+        fc.integer({ min: 0, max: 12 }),
+        async (texts, lines) => {
+          rmSync(folder, { recursive: true });
+          folder = mkdtempSync(path.join(tmpdir(), 'spool-'));
+          await written(texts.map((text) => [0, Buffer.from(text)] as const));
+          const all = texts.join('');
+          const expected = all.match(/[^\n]*\n|[^\n]+$/g)?.slice(-lines || all.length + 1) ?? [];
+          const offset = await tailOffset(folder, lines);
+          expect(all.slice(offset)).toBe(lines === 0 ? '' : expected.join(''));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('begins the last lines in an earlier file when the last has too few', async () => {
+    const line = `${'y'.repeat(50_000)}\n`;
+    await written(Array.from({ length: 12 }, () => [0, Buffer.from(line)] as const));
+    expect(fileNames().length).toBeGreaterThan(3);
+    expect(await tailOffset(folder, 5)).toBe(7 * line.length);
+  });
+
+  it('loses what a full disk does not take, goes on when there is room, and tells how much is missing', async () => {
+    // A folder takes the place of its first file: no write succeeds, as on a full disk.
+    const blocked = path.join(folder, 'spool.000000000000000.bin');
+    mkdirSync(blocked);
+    const writer = new SpoolWriter({ folder, maxBytes: MIB });
+    writer.append('stdout', Buffer.from('lost'));
+    await writer.close();
+    rmSync(blocked, { recursive: true });
+    let size = 0;
+    // A disk that failed is left alone for a while.
+    while (size === 0) {
+      writer.append('stdout', Buffer.from('kept'));
+      await writer.close();
+      size = sizeOnDisk();
+    }
+    const found = await parts({ end: () => writer.offset });
+    expect(found).toMatchObject([
+      { kind: 'skipped', bytes: writer.offset - 4 },
+      { kind: 'output' },
+    ]);
+    expect(textOf(found)).toBe('kept');
+  });
+
+  it('says that it is behind when the disk does not follow, and when it has caught up', async () => {
+    let caughtUp = 0;
+    const writer = new SpoolWriter({
+      ...{ folder, maxBytes: 64 * MIB },
+      onCaughtUp: () => (caughtUp += 1),
+    });
+    for (let index = 0; index < 100; index += 1) writer.append('stdout', Buffer.alloc(64 * 1024));
+    expect(writer.isBehind).toBe(true);
+    await writer.close();
+    expect([writer.isBehind, caughtUp]).toEqual([false, 1]);
+  });
+
+  it('is private', async () => {
+    await written([[0, Buffer.from('secret')]]);
+    const file = path.join(folder, fileNames()[0] ?? '');
+    expect(statSync(file).mode & (constants.S_IRWXG | constants.S_IRWXO)).toBe(0);
+    expect(readFileSync(file).includes('secret')).toBe(true);
+  });
+});

@@ -1,0 +1,127 @@
+import type { LastingGrant } from './policy/executable-policy.js';
+import type { HostProcess } from '@wins/base';
+import type { KeptProcess, LastingRun, LastingStart } from './start-request.js';
+import {
+  codeOf,
+  isRunning,
+  ManagerHarness,
+  realHost,
+  requestFor,
+  TestOwner,
+} from './testing/manager-harness.js';
+import type { TestProgram } from './testing/test-program.js';
+
+const GRANT: LastingGrant = { maxRuns: 2, spoolBytes: 1024, maxAgeMs: 1000 };
+
+/** Keeps runs in this process, for one manager after the other: `keeper` says who has them. */
+class Keeping implements LastingStart {
+  readonly started: { readonly run: LastingRun; readonly process: KeptProcess }[] = [];
+  grant: LastingGrant | undefined;
+  readonly #host = realHost();
+
+  async start(
+    command: Parameters<LastingStart['start']>[0],
+    run: LastingRun,
+    grant: LastingGrant,
+  ): Promise<KeptProcess> {
+    this.grant = grant;
+    const started: HostProcess = await this.#host.start(command);
+    const process = Object.assign(started, { keeper: this.#host.daemon });
+    this.started.push({ run, process });
+    return process;
+  }
+
+  async endAll(): Promise<void> {
+    for (const { process } of this.started) await process.terminate('force');
+  }
+}
+
+describe('a run that lasts', () => {
+  let harness: ManagerHarness;
+  let keeping: Keeping;
+  let program: TestProgram;
+  beforeEach(() => {
+    harness = new ManagerHarness();
+    keeping = new Keeping();
+    program = harness.program('tool', 'exec sleep 60');
+  });
+  afterEach(async () => {
+    await keeping.endAll();
+    await harness.close();
+  });
+  const manager = () => harness.manager([], { allowed: [{ path: program.path, lasting: GRANT }] });
+
+  it('is refused without a grant of its entry, and nothing starts', async () => {
+    const plain = harness.manager(['tool']);
+    await expect(plain.start(requestFor(program, { lasting: keeping }))).rejects.toMatchObject({
+      ...{ code: 'lastingNotAllowed', rule: 'A120 lasting not granted' },
+    });
+    expect(keeping.started).toEqual([]);
+    expect(harness.decisions.at(-1)).toMatchObject({
+      ...{ action: 'start', verdict: 'refused', code: 'lastingNotAllowed' },
+    });
+  });
+
+  it('starts where it is to be kept, with the grant of its entry', async () => {
+    const run = await manager().start(requestFor(program, { lasting: keeping }));
+    expect(keeping.grant).toEqual(GRANT);
+    expect(keeping.started[0]?.run).toMatchObject({ mark: run.mark, path: program.path });
+    expect(run.lasts).toBe(true);
+  });
+
+  it('needs no lease, and outlives its manager', async () => {
+    const first = harness.manager([], {
+      ...{ allowed: [{ path: program.path, lasting: GRANT }], leaseTimeoutMs: 1, graceMs: 50 },
+    });
+    const run = await first.start(requestFor(program, { lasting: keeping }));
+    const other = harness.program('other', 'exec sleep 60');
+    first.setAllowed([{ path: other.path }]);
+    // This one has a lease that no one takes, so that the time of leases is over when it has ended.
+    expect(await (await first.start(requestFor(other))).ended).toMatchObject({
+      reason: 'leaseNeverHeld',
+    });
+    await first.close();
+    expect(run.state.kind).toBe('running');
+    expect(isRunning(run.pid)).toBe(true);
+  });
+
+  it('is left alone by the recovery of the next manager, which adopts it with its name and reports its end', async () => {
+    const first = manager();
+    await first.start(requestFor(program, { lasting: keeping }));
+    await first.close();
+    const second = manager();
+    expect(await second.recover()).toEqual([]);
+    const [kept] = keeping.started;
+    if (kept === undefined) throw new Error('nothing was started');
+    const owner = new TestOwner('lasting:web');
+    const adopted = second.adopt(kept.run, kept.process, owner);
+    expect(adopted).toMatchObject({ ...kept.run, pid: kept.process.pid, lasts: true });
+    expect(second.find({ value: kept.run.name })).toBe(adopted);
+    expect(await codeOf(second.start(requestFor(program)))).toBe('alreadyRunning');
+    expect(await codeOf(() => second.adopt(kept.run, kept.process, owner))).toBe('alreadyRunning');
+    expect(await adopted.stop(owner.id)).toMatchObject({ signal: 'SIGTERM', reason: 'stopped' });
+    expect(harness.events).toContainEqual(
+      expect.objectContaining({ type: 'ended', mark: kept.run.mark }),
+    );
+    // Its name is free, and no record of it is left.
+    expect(await manager().recover()).toEqual([]);
+    await second.start(requestFor(program));
+  });
+
+  it('is ended by the recovery of the next manager when its keeper is dead', async () => {
+    const first = manager();
+    const lasting: LastingStart = {
+      start: async (...given) => Object.assign(await keeping.start(...given), { keeper: DEAD }),
+    };
+    const run = await first.start(requestFor(program, { lasting }));
+    await first.close();
+    const recovered = await harness
+      .manager([], { allowed: [], host: { ...realHost(), isDaemonAlive: () => false } })
+      .recover();
+    expect(recovered).toMatchObject([{ pid: run.pid, mark: run.mark }]);
+    expect(isRunning(run.pid)).toBe(false);
+  });
+});
+
+/** A process that never was. */
+const DEAD = '1:1.gone';
