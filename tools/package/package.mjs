@@ -2,6 +2,8 @@
 // the npm registry that are pinned by digest. The same commit gives the same bytes.
 // npm run package -- --release: the same, of a clean checkout, and with nothing from a cache.
 //   --check-sums SHASUMS256.txt.asc --keyring FILE [--linux-archive FILE]: the runtimes have the sums that Node's project signed.
+// npm run package -- --sign (--pfx FILE | --pkcs11-module FILE --pkcs11-key URI --certs FILE) --signed-by SHA256 [--ca FILE]
+//   [--timestamp URL] [--password-file FILE, or WINS_SIGN_PASSWORD]: the same, with wins.exe signed. See docs/packaging.md.
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,
@@ -17,6 +19,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { prepareRelease } from './release-build.mjs';
+import { SIGN_OPTIONS, signerOf, signExecutable } from './sign.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -25,8 +28,10 @@ const { values } = parseArgs({
     'check-sums': { type: 'string' },
     keyring: { type: 'string' },
     'linux-archive': { type: 'string' },
+    ...SIGN_OPTIONS,
   },
 });
+const signer = signerOf(values);
 const release = values.release ? prepareRelease() : undefined;
 process.on('exit', () => release?.close());
 // Now, since a release has changed where they look.
@@ -40,6 +45,7 @@ if (values['check-sums'] !== undefined) {
 }
 release?.bundle(applications);
 const { makeLinuxExecutable } = await import('./linux-executable.mjs');
+const { provenance } = await import('./provenance.mjs');
 const { softwareBill } = await import('./software-bill.mjs');
 const { makeWindowsExecutable } = await import('./windows-executable.mjs');
 
@@ -55,6 +61,10 @@ await makeLinuxExecutable(bundleFor('linux', path.join(bundles, 'linux')), path.
 const forWindows = bundleFor('win32', path.join(bundles, 'win32'));
 await makeWindowsExecutable(forWindows, path.join(out, 'wins.exe'), version);
 await makeWindowsExecutable(forWindows, path.join(out, 'wins-arm64.exe'), version, 'arm64');
+const unsigned = signer && sha256(path.join(out, 'wins.exe'));
+if (signer !== undefined)
+  for (const file of ['wins.exe', 'wins-arm64.exe'])
+    await signExecutable(path.join(out, file), signer);
 // The same file under the name that whitelists know, and where the images are built from.
 linkSync(path.join(out, 'wins.exe'), path.join(out, 'wins-upgrade.exe'));
 for (const image of images) {
@@ -76,11 +86,19 @@ copyFileSync(
 );
 writeFileSync(path.join(out, 'sbom.cdx.json'), softwareBill());
 
-const files = readdirSync(out, { recursive: true, withFileTypes: true })
+const made = readdirSync(out, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
   .map((entry) => path.relative(out, path.join(entry.parentPath, entry.name)))
-  .sort();
-const sums = files.map((file) => `${sha256(path.join(out, file))}  ${file}\n`);
+  .sort()
+  .map((file) => [file, sha256(path.join(out, file))]);
+const statement = 'provenance.intoto.json';
+writeFileSync(
+  path.join(out, statement),
+  provenance(made, { isRelease: release !== undefined, unsigned }),
+);
+const sums = [...made, [statement, sha256(path.join(out, statement))]]
+  .sort(([one], [other]) => (one < other ? -1 : 1))
+  .map(([file, sum]) => `${sum}  ${file}\n`);
 writeFileSync(path.join(out, 'SHA256SUMS'), sums.join(''));
 if (release !== undefined)
   console.log(`a release of ${release.commit}, nothing of it from a cache`);

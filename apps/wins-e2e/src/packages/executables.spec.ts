@@ -62,6 +62,7 @@ describe('the package', () => {
     expect(listed.map(([, file]) => file)).toEqual([
       'image/Dockerfile',
       'image/wins.exe',
+      'provenance.intoto.json',
       'sbom.cdx.json',
       'upgrade-image/Dockerfile',
       'upgrade-image/wins.exe',
@@ -178,7 +179,10 @@ describe('the package', () => {
   });
 
   it('names no folder of the machine that built it', () => {
-    for (const file of ['wins', 'wins.exe', 'wins-arm64.exe', 'sbom.cdx.json'])
+    for (const file of [
+      ...['wins', 'wins.exe', 'wins-arm64.exe'],
+      ...['sbom.cdx.json', 'provenance.intoto.json'],
+    ])
       expect([file, readFileSync(path.join(PACKAGE, file)).includes(ROOT)]).toEqual([file, false]);
   });
 

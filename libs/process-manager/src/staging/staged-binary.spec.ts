@@ -108,7 +108,8 @@ describe('copyVerified', () => {
     const taken: Buffer[] = [];
     const reader = (found?: string) => () => ({
       take: (block: Buffer) => void taken.push(Buffer.from(block)),
-      refuse: (signedBy: readonly string[]) => Promise.resolve(found && `${found} ${signedBy.join()}`),
+      refuse: (signedBy: readonly string[]) =>
+        Promise.resolve(found && `${found} ${signedBy.join()}`),
     });
     for (const readSignature of [undefined, reader('found no signature; wanted')])
       await expect(codeOf({ signedBy: wanted, readSignature })).resolves.toBe('notSigned');

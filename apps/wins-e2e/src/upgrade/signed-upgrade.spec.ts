@@ -1,0 +1,74 @@
+import { createCertificateAuthority } from '@wins/base/testing';
+import { X509Certificate } from 'node:crypto';
+import { renameSync, writeFileSync } from 'node:fs';
+import { runWins } from '../testing/built-program.js';
+import { upgradeThroughDaemon } from '../testing/upgrade/daemon-upgrades.js';
+import { nodeWithDaemon } from '../testing/upgrade/node-with-daemon.js';
+import { singleFile } from '../testing/upgrade/single-file.js';
+import { expectUntouched } from '../testing/upgrade/untouched-service.js';
+import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
+import { begun, logged, offer, watchingNode } from '../testing/upgrade/watching-node.js';
+
+const { cert } = createCertificateAuthority('releases');
+const signedBy = new X509Certificate(cert).fingerprint256.replaceAll(':', '').toLowerCase();
+const REFUSED = new RegExp(
+  `the offered program is not trusted: found no PE file; only programs for Windows are signed; wanted a signature by ${signedBy}`,
+);
+
+// Elsewhere than on Windows no program carries such a signature: with the key, none is taken.
+describe('a node whose config says by whom programs are signed', () => {
+  it('is left alone by wins up, which says what it found and wanted', async () => {
+    await using world = await UpgradeWorld.running();
+    writeFileSync(world.config, JSON.stringify({ listen: world.pipe, upgrade: { signedBy } }));
+    for (const more of [[], ['--allow-downgrade', '--allow-drop', 'white_list']]) {
+      const { code, stderr } = await world.up(['--path', world.release('v1.1.0'), ...more]);
+      expect([code, stderr]).toEqual([65, expect.stringMatching(REFUSED)]);
+      expect(world.result).toMatchObject({ outcome: 'refused' });
+      expectUntouched(world);
+    }
+  });
+
+  it('is left alone by a container, also when its config has lost the key and the daemon has not', async () => {
+    await using world = await nodeWithDaemon({}, () => ({ upgrade: { signedBy } }));
+    const ask = () => upgradeThroughDaemon(world, singleFile('v1.1.0'));
+    const first = await ask();
+    expect([first.code, first.stdout.toString()]).toEqual([65, expect.stringMatching(REFUSED)]);
+    // A config that the daemon refuses, and goes on with the one before.
+    writeFileSync(world.config, JSON.stringify({ listen: world.pipe }));
+    const second = await ask();
+    expect([second.code, second.stdout.toString()]).toEqual([65, expect.stringMatching(REFUSED)]);
+    expect(world.supervisor.started).toHaveLength(1);
+    expect(await world.rest()).toBe('v1.0.0');
+  });
+
+  it('does not even run a helper that becomes the daemon', async () => {
+    const helper = (world: { path(name: string): string }) => ({
+      white_list: { processPaths: [{ path: world.path('wins-upgrade'), mayBreakAway: true }] },
+      upgrade: { signedBy },
+    });
+    await using world = await nodeWithDaemon({}, helper);
+    const { code, stderr } = await upgradeThroughDaemon(world, singleFile('v1.1.0'));
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(
+      /cannot run "[^"]*wins-upgrade": found no PE file; .*; wanted a signature by/,
+    );
+    const words = ['srv', 'audit', 'show', '--config', world.config];
+    const { stdout } = await runWins(words, world.workspace.environment);
+    expect(stdout.toString()).toContain('notSigned');
+  });
+
+  it('is left alone by a watched file, once', async () => {
+    const { world } = await watchingNode('none');
+    await using _world = world;
+    const config = {
+      ...{ debug: true, listen: world.pipe, proxy: world.workspace.path('proxy') },
+      upgrade: { mode: 'watching', watchingPath: world.workspace.path('offered/wins'), signedBy },
+    };
+    renameSync(world.workspace.write('next config', JSON.stringify(config)), world.config);
+    offer(world, singleFile('v1.1.0'));
+    const ended = await logged(world, 'the upgrade to the watched file has ended');
+    expect([ended.ended, ended.reason]).toEqual(['refused', expect.stringMatching(REFUSED)]);
+    expect(begun(world)).toHaveLength(1);
+    expect(await world.rest()).toBe('v1.0.0');
+  });
+});

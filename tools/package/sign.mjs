@@ -1,0 +1,98 @@
+// Signs wins.exe as Authenticode has it, by osslsigncode, and verifies the signature twice: as osslsigncode does, and as a node does that
+// has `upgrade.signedBy` in its config.
+import { spawnSync } from 'node:child_process';
+import { createReadStream, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { root } from './programs.mjs';
+
+/** The options of `npm run package` that say how to sign. */
+export const SIGN_OPTIONS = {
+  sign: { type: 'boolean', default: false },
+  pfx: { type: 'string' },
+  'pkcs11-module': { type: 'string' },
+  'pkcs11-key': { type: 'string' },
+  certs: { type: 'string' },
+  'password-file': { type: 'string' },
+  timestamp: { type: 'string' },
+  ca: { type: 'string' },
+  'signed-by': { type: 'string' },
+};
+const PASSWORD = 'WINS_SIGN_PASSWORD';
+const SYSTEM_CA = '/etc/ssl/certs/ca-certificates.crt';
+
+/**
+ * Checks the options, before anything is built. The password leaves the environment, which others inherit.
+ *
+ * @returns What signs, undefined without `--sign`.
+ */
+export function signerOf(values) {
+  const { [PASSWORD]: fromEnvironment = '' } = process.env;
+  delete process.env[PASSWORD];
+  if (!values.sign) {
+    const given = Object.keys(SIGN_OPTIONS).filter((name) => name !== 'sign' && values[name]);
+    if (given.length > 0) throw new Error(`--${given[0]} takes --sign`);
+    return undefined;
+  }
+  const { pfx, 'pkcs11-module': module, 'pkcs11-key': key, certs, timestamp } = values;
+  const { ca = SYSTEM_CA, 'signed-by': signedBy = '', 'password-file': passwordFile } = values;
+  if ((pfx === undefined) === (module === undefined))
+    throw new Error('--sign takes either --pfx FILE or --pkcs11-module FILE');
+  if (module !== undefined && (key === undefined || certs === undefined))
+    throw new Error('--pkcs11-module takes --pkcs11-key URI and --certs FILE');
+  if (!/^[0-9a-f]{64}$/i.test(signedBy))
+    throw new Error('--sign takes --signed-by: the SHA-256 thumbprint that configs of nodes list');
+  if (timestamp !== undefined && !/^https?:\/\/[\x21-\x7e]+$/.test(timestamp))
+    throw new Error('--timestamp takes the address of an authority for RFC 3161');
+  const files = [pfx, module, certs, ca, passwordFile].filter((file) => file !== undefined);
+  for (const file of files) if (!existsSync(file)) throw new Error(`there is no file ${file}`);
+  const from =
+    pfx === undefined ? ['-pkcs11module', module, '-key', key, '-certs', certs] : ['-pkcs12', pfx];
+  const stamp = timestamp === undefined ? [] : ['-ts', timestamp];
+  return {
+    words: ['sign', '-h', 'sha256', '-n', 'rancher-wins', ...stamp, ...from, '-readpass', '-'],
+    password:
+      passwordFile === undefined
+        ? fromEnvironment
+        : readFileSync(passwordFile, 'utf8').replace(/\r?\n$/, ''),
+    ca,
+    signedBy: signedBy.toLowerCase(),
+  };
+}
+
+/** Signs an executable in its place. When that fails, there is none: nothing unsigned lies where a signed one is meant to be. */
+export async function signExecutable(file, { words, password, ca, signedBy }) {
+  const signed = `${file}.signed`;
+  try {
+    osslsigncode([...words, '-in', file, '-out', signed], password);
+    osslsigncode(['verify', '-CAfile', ca, '-in', signed], '');
+    // As nodes do it.
+    const require = createRequire(import.meta.url);
+    const { readSignature } = require(path.join(root, 'dist', 'wins-upgrade.cjs'));
+    const reader = readSignature();
+    let position = 0;
+    for await (const block of createReadStream(signed, { highWaterMark: 2 ** 18 })) {
+      await reader.take(block, position);
+      position += block.length;
+    }
+    const found = await reader.refuse([signedBy]);
+    if (found !== undefined) throw new Error(`no node would take what was signed: ${found}`);
+    renameSync(signed, file);
+  } catch (error) {
+    for (const each of [signed, file]) rmSync(each, { force: true });
+    throw error;
+  }
+}
+
+/** The password goes through standard input: others can read a command line. */
+function osslsigncode(words, password) {
+  const input = `${password}\n`;
+  const { error, status, ...said } = spawnSync('osslsigncode', words, { input, encoding: 'utf8' });
+  if (error?.code === 'ENOENT')
+    throw new Error('there is no osslsigncode: apt-get install osslsigncode', { cause: error });
+  if (status === 0) return;
+  const text = `${said.stdout}${said.stderr}`.trim();
+  // What it says must not repeat the password.
+  const shown = password === '' ? text : text.replaceAll(password, '…');
+  throw new Error(`osslsigncode ${words[0]} failed: ${shown}`);
+}
