@@ -53,6 +53,13 @@ const NEEDS = {
         node('tools/package/probe/make-release.mjs', `dist/upgrade/${name}.exe`, ...release);
     },
   },
+  /** A release that is signed, by a certificate that is made for it: dist/signed. */
+  signed: {
+    after: ['releases'],
+    missing: existsSync('/usr/bin/osslsigncode') ? undefined : 'osslsigncode',
+    make: () =>
+      node('tools/package/probe/sign-release.mjs', 'dist/upgrade/v1.1.0.exe', 'dist/signed'),
+  },
   /** An executable for Windows whose commands die at a change of the node that is named: dist/deadly.exe. */
   deadly: {
     make: () => node('tools/package/probe/make-release.mjs', 'dist/deadly.exe', 'v1.1.0', 'dies'),

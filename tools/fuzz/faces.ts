@@ -19,7 +19,13 @@ export { ConfigError, parseConfig } from '@wins/config';
 export { serveHttp2Connection } from '@wins/http2-connection';
 export { START_LIMITS } from '@wins/process-manager';
 export { serveTunnel, webSocketServerOptions } from '@wins/tcp-tunnel';
-export { Effects, latestResult, UpgradeJournal, upgradePlaces } from '@wins/service-upgrade';
+export {
+  Effects,
+  latestResult,
+  SignedProgram,
+  UpgradeJournal,
+  upgradePlaces,
+} from '@wins/service-upgrade';
 export { installPlaces, InstallError, KINDS, describeStep } from '@wins/installation';
 export { InstallFiles } from '../../libs/installation/src/journal/install-files.js';
 export { begunSteps, endOf } from '../../libs/installation/src/journal/install-journal.js';

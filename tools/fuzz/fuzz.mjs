@@ -13,6 +13,7 @@ import { openGrpc } from './targets/grpc.mjs';
 import { openHttp2 } from './targets/http2.mjs';
 import { openJournal } from './targets/journal.mjs';
 import { openRegistry } from './targets/registry.mjs';
+import { openSignature } from './targets/signature.mjs';
 import { openTunnelTarget } from './targets/tunnel.mjs';
 
 const TARGETS = {
@@ -23,6 +24,7 @@ const TARGETS = {
   journal: openJournal,
   files: openFiles,
   registry: openRegistry,
+  signature: openSignature,
   audit: openAudit,
   daemon: openDaemon,
 };

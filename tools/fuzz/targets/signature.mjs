@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const SIGNED = path.resolve(import.meta.dirname, '../corpus/signature/as-it-was-signed.json');
+/** Tags and lengths of BER: long, without an end, beyond the end, and what is an identifier or a time. */
+const PIECES = [
+  '3080',
+  '30ffff',
+  '3084ffffffff',
+  'a080',
+  '0000',
+  '0600',
+  '060100',
+  '02820001',
+  '1700',
+  '0500',
+];
+const BLOCK_BYTES = 4096;
+const CHECKSUM = 0x98 + 64;
+const DIRECTORY = 0x98 + 112 + 32;
+
+/**
+ * Whatever a signed program becomes, it is refused with words that can be shown, or it is the program that was signed. Positions are
+ * parts of a thousand: of the whole file, or of the certificate table.
+ */
+export async function openSignature({ SignedProgram }) {
+  const original = JSON.parse(readFileSync(SIGNED, 'utf8'));
+  const signed = Buffer.from(original.program, 'base64');
+  const wanted = contentOf(signed);
+  return {
+    name: 'signature',
+    generate: (rng) => {
+      const step = () => ({
+        act: rng.pick(['flip', 'flip', 'flip', 'insert', 'cut', 'repeat', 'number', 'fit']),
+        in: rng.pick(['file', 'table', 'table']),
+        at: rng.below(1000),
+        bytes: rng.choose([3, () => rng.pick(PIECES)], [1, () => rng.hex(1 + rng.below(9))]),
+        times: rng.pick([1, 1, 1, 2, 100, 5000]),
+      });
+      return { ...original, program: undefined, steps: [step(), ...rng.list(4, step)] };
+    },
+    async run({ steps, signedBy, now }) {
+      let bytes = Buffer.from(signed);
+      for (const step of steps) bytes = changed(bytes, step);
+      const program = new SignedProgram();
+      for (let at = 0; at < bytes.length; at += BLOCK_BYTES)
+        await program.take(bytes.subarray(at, at + BLOCK_BYTES), at);
+      const found = await program.refuse(signedBy, new Date(now));
+      if (steps.length === 0 && found !== undefined) throw new Error(`refused: ${found}`);
+      if (found === undefined && !contentOf(bytes).equals(wanted))
+        throw new Error('took a program that nobody has signed');
+      if (found !== undefined && (/[\p{C}\p{Zl}\p{Zp}]/u.test(found) || found.length > 20_000))
+        throw new Error(`not to be shown: ${JSON.stringify(found.slice(0, 300))}`);
+    },
+    close: () => undefined,
+  };
+}
+
+/** What the signature covers: all before the table, but the checksum and the place of the table. */
+function contentOf(bytes) {
+  const content = Buffer.from(bytes.subarray(0, tableOf(bytes)));
+  content.fill(0, CHECKSUM, CHECKSUM + 4);
+  content.fill(0, DIRECTORY, DIRECTORY + 8);
+  return content;
+}
+
+function tableOf(bytes) {
+  return bytes.length < DIRECTORY + 8 ? 0 : Math.min(bytes.readUInt32LE(DIRECTORY), bytes.length);
+}
+
+function changed(bytes, { act, in: place, at, bytes: hex, times }) {
+  const start = place === 'table' ? tableOf(bytes) : 0;
+  const position = start + Math.floor(((bytes.length - start) * at) / 1000);
+  const piece = Buffer.from(hex.repeat(times), 'hex');
+  const [before, after] = [bytes.subarray(0, position), bytes.subarray(position)];
+  switch (act) {
+    case 'flip':
+      if (after.length > 0) after[0] ^= piece[0] || 1;
+      return bytes;
+    case 'insert':
+      return Buffer.concat([before, piece, after]);
+    case 'cut':
+      return Buffer.concat([before, after.subarray(piece.length)]);
+    case 'repeat':
+      return Buffer.concat([bytes, bytes.subarray(position)]);
+    case 'number':
+      piece.copy(bytes, position);
+      return bytes;
+    default: {
+      // The headers fit the length again, so that what is inside is read.
+      const table = tableOf(bytes);
+      if (table === 0 || bytes.length < table + 8) return bytes;
+      const whole = Buffer.concat([bytes, Buffer.alloc(-bytes.length & 7)]);
+      whole.writeUInt32LE(whole.length - table, table);
+      whole.writeUInt32LE(whole.length - table, DIRECTORY + 4);
+      return whole;
+    }
+  }
+}
