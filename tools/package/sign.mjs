@@ -7,7 +7,7 @@ import path from 'node:path';
 import { root } from './programs.mjs';
 
 /** The options of `npm run package` that say how to sign. */
-export const SIGN_OPTIONS = {
+export const SIGN_OPTIONS = /** @type {const} */ ({
   sign: { type: 'boolean', default: false },
   pfx: { type: 'string' },
   'pkcs11-module': { type: 'string' },
@@ -17,7 +17,7 @@ export const SIGN_OPTIONS = {
   timestamp: { type: 'string' },
   ca: { type: 'string' },
   'signed-by': { type: 'string' },
-};
+});
 const PASSWORD = 'WINS_SIGN_PASSWORD';
 const SYSTEM_CA = '/etc/ssl/certs/ca-certificates.crt';
 
@@ -88,7 +88,7 @@ export async function signExecutable(file, { words, password, ca, signedBy }) {
 function osslsigncode(words, password) {
   const input = `${password}\n`;
   const { error, status, ...said } = spawnSync('osslsigncode', words, { input, encoding: 'utf8' });
-  if (error?.code === 'ENOENT')
+  if (error !== undefined && 'code' in error && error.code === 'ENOENT')
     throw new Error('there is no osslsigncode: apt-get install osslsigncode', { cause: error });
   if (status === 0) return;
   const text = `${said.stdout}${said.stderr}`.trim();

@@ -23,7 +23,8 @@ try {
   const signedBy = fingerprint256.replaceAll(':', '').toLowerCase();
   copyFileSync(program, inside('signed.exe'));
   const values = { sign: true, pfx, ca: certificate, 'signed-by': signedBy };
-  await signExecutable(inside('signed.exe'), signerOf(values));
+  const signer = signerOf(values);
+  if (signer !== undefined) await signExecutable(inside('signed.exe'), signer);
   writeFileSync(inside('signed-by'), signedBy);
 } finally {
   for (const file of [key, certificate, pfx]) rmSync(file, { force: true });

@@ -12,8 +12,8 @@ const signedBy = readFileSync(path.join(ROOT, 'dist', 'signed', 'signed-by'), 'u
 describe('a node that wants signed programs', () => {
   it('takes the one that is signed, from who is there and from a container, and no other', async () => {
     await using world = WindowsUpgradeWorld.registered();
-    const config = readFileSync(world.config, 'utf8');
-    writeFileSync(world.config, `${config}\nupgrade: { signedBy: ${signedBy} }\n`);
+    const config = JSON.parse(readFileSync(world.config, 'utf8')) as object;
+    writeFileSync(world.config, JSON.stringify({ ...config, upgrade: { signedBy } }));
     await world.services.start(world.service);
 
     const unsigned = await world.up('--path', release('v1.1.0'));
