@@ -22,7 +22,6 @@ export {
   type GuardedKey,
 } from './names.js';
 export type { Answer, CommandHandler, CommandSurroundings, Show } from './answer.js';
-export { camelCaseKeys, type CamelCaseKeys } from './camel-case-keys.js';
 export { errnoOf, messageOf } from './errno-of.js';
 export {
   escapeJson,

@@ -1,21 +1,68 @@
-import { camelCaseKeys, type CamelCaseKeys } from '@wins/base';
 import type { MethodDefinition } from '@grpc/grpc-js';
 import type { CallOptions } from './call-options.js';
-import {
-  ConfigServiceService,
-  type ConfigDescribeResponse,
-  type ConfigExplainResponse,
-  type ConfigReloadResponse,
-} from './gen/config.js';
+import { camelCaseKeys } from './camel-case-keys.js';
+import { ConfigServiceService } from './gen/config.js';
 
-/** Whether a client may do something, why not, and by which entry, which administrators of the host alone are told. */
-export type ConfigVerdict = CamelCaseKeys<ConfigExplainResponse>;
+/** Whether a client may do something. */
+export interface ConfigVerdict {
+  readonly allowed: boolean;
+  /** How the attempt would be refused, such as `pathNotAllowed`; empty when it is allowed. */
+  readonly code: string;
+  /** The same as a sentence. */
+  readonly reason: string;
+  /** The entry that decides; administrators of the host alone are told. */
+  readonly entry?: ConfigEntry | undefined;
+}
 
-/** The config file in force, with its SHA-256 digest. */
-export type ConfigDescription = CamelCaseKeys<ConfigDescribeResponse>;
+/** An entry of a config; line and column count from 1 and are 0 when it is not at a place in the file. */
+export interface ConfigEntry {
+  /** Such as `white_list.processPaths[2]`; empty when no entry names the subject. */
+  readonly key: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** The config file in force, and the daemon that has it. */
+export interface ConfigDescription {
+  /** Its absolute path. */
+  readonly file: string;
+  /** Whether there was such a file; without one everything is default. */
+  readonly found: boolean;
+  /** The SHA-256 digest of the content that the daemon runs with; empty without a file. */
+  readonly sha256: string;
+  /** When the process of the daemon began, in milliseconds since 1970. */
+  readonly startedAtMs: number;
+  /** The number of that process. */
+  readonly pid: number;
+}
 
 /** What came of a config that was read again. */
-export type ConfigReload = CamelCaseKeys<ConfigReloadResponse>;
+export interface ConfigReload {
+  readonly file: string;
+  /** Whether the file cannot be used, so that nothing has changed. */
+  readonly rejected: boolean;
+  /** Keys that have other values than before. */
+  readonly changed: readonly string[];
+  /** A line for each of them with both values, as far as they cannot be secret. */
+  readonly changes: readonly string[];
+  /** Keys whose values take effect at the next start of the daemon. */
+  readonly needRestart: readonly string[];
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** One thing that is wrong, or doubtful, in a config; line and column as of {@link ConfigEntry}. */
+export interface ConfigProblem {
+  /** `error` or `warning`. */
+  readonly severity: string;
+  readonly code: string;
+  readonly key: string;
+  readonly line: number;
+  readonly column: number;
+  /** One line that says where it is, what was found and what was wanted. */
+  readonly message: string;
+  readonly nextStep: string;
+}
 
 /** What someone would do, if the config allowed it. */
 export type ConfigSubject =

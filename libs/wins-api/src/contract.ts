@@ -4,6 +4,7 @@
  *
  * @module
  */
+export { camelCaseKeys } from './camel-case-keys.js';
 export { CLIENT_NAME_METADATA_KEY } from './client-options.js';
 export { ERROR_METADATA_KEY } from './client-error.js';
 

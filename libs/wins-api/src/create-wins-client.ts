@@ -1,6 +1,6 @@
-import { camelCaseKeys } from '@wins/base';
 import type { MethodDefinition } from '@grpc/grpc-js';
 import type { CallOptions } from './call-options.js';
+import { camelCaseKeys } from './camel-case-keys.js';
 import { WinsClientError } from './client-error.js';
 import { createConfigClient } from './config-client.js';
 import { DaemonCalls, methodName } from './daemon-calls.js';

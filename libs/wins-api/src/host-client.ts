@@ -1,13 +1,13 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
 import type { CallOptions } from './call-options.js';
-import {
-  type CamelCaseKeys,
-  type HnsNetwork,
-  type HostVersion,
-  type NetworkAdapter,
-  type NetworkSelector,
-  type RouteEntry,
+import type {
+  HnsNetwork,
+  HostVersion,
+  NetworkAdapter,
+  NetworkSelector,
+  RouteEntry,
 } from '@wins/base';
+import type { CamelCaseKeys } from './camel-case-keys.js';
 import { HnsServiceService } from './gen/hns.js';
 import { HostServiceService } from './gen/host.js';
 import { NetworkServiceService } from './gen/network.js';

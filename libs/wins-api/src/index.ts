@@ -32,6 +32,7 @@ export type {
   RunName,
   RunState,
   RunStats,
+  RunUsage,
   StartOptions,
   StartRequest,
   StopOptions,
@@ -41,6 +42,8 @@ export type {
 export type {
   ConfigClient,
   ConfigDescription,
+  ConfigEntry,
+  ConfigProblem,
   ConfigReload,
   ConfigReloadOptions,
   ConfigSubject,

@@ -1,5 +1,6 @@
 import { hashFile, TrustedFileError } from '@wins/trusted-files';
-import { camelCaseKeys, quoteText } from '@wins/base';
+import { quoteText } from '@wins/base';
+import { camelCaseKeys } from './camel-case-keys.js';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { WinsClientError } from './client-error.js';

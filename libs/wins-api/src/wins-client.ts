@@ -1,12 +1,9 @@
-import type { CamelCaseKeys } from '@wins/base';
 import type { CallEvent } from './call-event.js';
 import type { CallOptions } from './call-options.js';
 import type { ConfigClient } from './config-client.js';
 import type { ConnectDaemon } from './grpc-js/dialled-transport.js';
 import type { MethodDefinition } from '@grpc/grpc-js';
-import type { ApplicationInfo as ApplicationInfoMessage } from './gen/application.js';
 import type { ProcessName, ProcessStartRequest, ProcessWaitResponse } from './gen/process.js';
-import type { RunFigures as RunFiguresMessage } from './gen/run-stats.js';
 import type { EnforcedLimits, HostRun, RunExit, RunOptions } from './host-run.js';
 import type { HostClient } from './host-client.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
@@ -44,7 +41,13 @@ export type RunName = Pick<ProcessName, 'Value'> & Partial<ProcessName>;
 export type RunState = 'running' | 'stopping' | 'killing' | 'draining' | 'ended';
 
 /** Which build of the daemon answers. */
-export type ApplicationInfo = CamelCaseKeys<ApplicationInfoMessage>;
+export interface ApplicationInfo {
+  /** The SHA-1 digest of its executable, in hexadecimal digits. */
+  readonly checksum: string;
+  /** `v` and a semantic version. */
+  readonly version: string;
+  readonly commit: string;
+}
 
 /** A run of the daemon. */
 export interface ListedRun {
@@ -66,14 +69,35 @@ export interface ListedRun {
   readonly limits: EnforcedLimits | undefined;
 }
 
-/** What one run uses. */
-export type RunFigures = Omit<CamelCaseKeys<RunFiguresMessage>, 'state' | 'limits'> & {
+/** Resource use of one run. */
+export interface RunFigures {
+  /** As in {@link ListedRun}. */
+  readonly name: string;
+  /** The file name of the program in the list of what may run. */
+  readonly entry: string;
   readonly state: RunState;
+  /** Milliseconds since 1970. */
+  readonly startedAtMs: number;
+  /** Processor time, and memory of its processes; undefined when the system does not tell. */
+  readonly usage?: RunUsage | undefined;
+  readonly stdOutBytes: number;
+  readonly stdErrBytes: number;
+  /** How often the run waited for a reader of its output. */
+  readonly outputPauses: number;
   /** Undefined without any. */
   readonly limits: EnforcedLimits | undefined;
-};
+}
 
-/** What runs use. */
+/** Resources that a run and all that it started have used. */
+export interface RunUsage {
+  /** Processor time, of processes that have ended too. */
+  readonly cpuMs: number;
+  /** Memory in RAM; what processes share is counted for each. */
+  readonly memoryBytes: number;
+  readonly processes: number;
+}
+
+/** Resource use of runs. */
 export interface RunStats {
   /** When they were measured, in microseconds of a clock of the daemon that only goes forward. */
   readonly takenAtUs: number;

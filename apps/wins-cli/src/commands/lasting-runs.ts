@@ -4,12 +4,13 @@
  */
 import { WinsClientError, type WinsClient } from '@wins/wins-api';
 import {
+  camelCaseKeys,
   lastingRunsDefinition,
   type LastingEnd,
   type LastingReadRequest,
   type ProcessStartRequest,
 } from '@wins/wins-api/contract';
-import { camelCaseKeys, EXIT, UsageError, type Answer } from '@wins/base';
+import { EXIT, UsageError, type Answer } from '@wins/base';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';

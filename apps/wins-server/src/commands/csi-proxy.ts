@@ -1,9 +1,10 @@
 import {
+  camelCaseKeys,
   csiProxyServiceDefinition,
   type CsiProxyStatusResponse,
   type CsiProxyStep,
 } from '@wins/wins-api/contract';
-import { camelCaseKeys, EXIT, type CommandSurroundings } from '@wins/base';
+import { EXIT, type CommandSurroundings } from '@wins/base';
 import { callRunningDaemon, type Question, type RunningDaemonOptions } from './running-daemon.js';
 import { safeLines } from './safe-lines.js';
 

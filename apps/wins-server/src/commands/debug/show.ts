@@ -1,10 +1,11 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
 import {
+  camelCaseKeys,
   debugServiceDefinition,
   type DebugConnection,
   type DebugPiece,
 } from '@wins/wins-api/contract';
-import { camelCaseKeys, EXIT, type CommandHandler, type CommandSurroundings } from '@wins/base';
+import { EXIT, type CommandHandler, type CommandSurroundings } from '@wins/base';
 import { callRunningDaemon, type RunningDaemonOptions } from '../running-daemon.js';
 import { safeLines } from '../safe-lines.js';
 import { DIAGNOSIS, receive, type SecondsOptions } from './receive.js';

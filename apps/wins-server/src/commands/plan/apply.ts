@@ -1,13 +1,10 @@
-import { planServiceDefinition, type PlanApplyResponse } from '@wins/wins-api/contract';
-import { fileSystemError } from '@wins/trusted-files';
 import {
   camelCaseKeys,
-  EXIT,
-  messageOf,
-  quoteText,
-  UsageError,
-  type CommandSurroundings,
-} from '@wins/base';
+  planServiceDefinition,
+  type PlanApplyResponse,
+} from '@wins/wins-api/contract';
+import { fileSystemError } from '@wins/trusted-files';
+import { EXIT, messageOf, quoteText, UsageError, type CommandSurroundings } from '@wins/base';
 import { open } from 'node:fs/promises';
 import { callRunningDaemon, type RunningDaemonOptions } from '../running-daemon.js';
 import { safeLines } from '../safe-lines.js';

@@ -1,5 +1,5 @@
-import { planServiceDefinition } from '@wins/wins-api/contract';
-import { camelCaseKeys, EXIT, type CommandSurroundings } from '@wins/base';
+import { camelCaseKeys, planServiceDefinition } from '@wins/wins-api/contract';
+import { EXIT, type CommandSurroundings } from '@wins/base';
 import { callRunningDaemon, type Question, type RunningDaemonOptions } from '../running-daemon.js';
 import { contentText, statusText } from './plan-text.js';
 
