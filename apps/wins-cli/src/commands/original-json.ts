@@ -1,4 +1,10 @@
-import type { ApplicationInfo, HnsNetwork, HostVersion, NetworkAdapter } from '@wins/wins-api';
+import type {
+  ApplicationInfo,
+  HnsNetwork,
+  HnsSubnet,
+  HostVersion,
+  NetworkAdapter,
+} from '@wins/wins-api';
 
 /** The names that the Go client gives to fields, in the order of their numbers, in which it writes them. */
 export type OriginalNames<Value> = Readonly<Record<keyof Value, string>>;
@@ -34,7 +40,7 @@ export const HNS_NETWORK: OriginalNames<HnsNetwork> = {
   managementIp: 'ManagementIP',
 };
 
-const SUBNET: OriginalNames<HnsNetwork['subnets'][number]> = {
+const SUBNET: OriginalNames<HnsSubnet> = {
   addressCidr: 'AddressCIDR',
   gatewayAddress: 'GatewayAddress',
 };
