@@ -160,6 +160,7 @@ const HEAD = `# What runs get is granted by their entries now (docs/compatibilit
 # args         none, any, or the argument lists that clients may pass.
 # directories  Folders that clients name (--dir), besides the program's own.
 # for          Who may run it: administrators, user:UID, account:SID, container:ID, container:*. Without it everybody may.
+# mayBreakAway The upgrade helper alone has it, which outlives the daemon that it replaces.
 `;
 
 const ENVIRONMENT = `# Runs no longer inherit the variables of the daemon: what every program needs besides PATH and its like goes here.
@@ -194,7 +195,11 @@ function linesOf(values: object, indent: string): string {
     .join('');
 }
 
+/** On Windows it could not replace the daemon that runs it without the grant. */
+const UPGRADE_HELPER = /[\\/]wins-upgrade\.exe$/i;
+
 function entryLines({ path, sha256, envs, args = 'any', ...others }: AllowedPath): string {
-  const keys = { ...(sha256.length > 0 && { sha256 }), envs, args, ...others };
+  const helper = UPGRADE_HELPER.test(path) && { mayBreakAway: true };
+  const keys = { ...(sha256.length > 0 && { sha256 }), envs, args, ...helper, ...others };
   return `    - path: ${JSON.stringify(path)}\n${linesOf(keys, '      ')}`;
 }

@@ -30,3 +30,11 @@ it('is valid for a config that allows nothing', () => {
     parseConfig('').config,
   );
 });
+
+it('grants the upgrade helper that it outlives the daemon, without which "cli upgrade" fails', () => {
+  const helper = 'C:\\etc\\rancher\\wins\\wins-upgrade.exe';
+  const text = `white_list: {processPaths: ['${helper}', 'C:\\tools\\a.exe']}`;
+  const read = (yaml: string) => parseConfig(yaml, { platform: 'win32' }).config;
+  const { processPaths } = read(explainMigration(read(text))).whiteList;
+  expect(processPaths.map(({ mayBreakAway }) => mayBreakAway)).toEqual([true, undefined]);
+});
