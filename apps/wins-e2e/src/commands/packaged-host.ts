@@ -42,7 +42,10 @@ export class PackagedHost implements CommandHost, AsyncDisposable {
     this.config = workspace.config([this.tool, upgrader], {
       listen: this.server,
       proxy: this.proxy,
-      white_list: { processPaths: [this.tool, upgrader], proxyPorts: [echo.port] },
+      white_list: {
+        processPaths: [{ path: this.tool, lasting: { allow: true } }, upgrader],
+        proxyPorts: [echo.port],
+      },
     });
     this.brokenConfig = workspace.write('broken', '{"listen": ');
     this.sha1 = createHash('sha1').update(readFileSync(world.target)).digest('hex');

@@ -175,7 +175,7 @@ function expectCounted(text: string): void {
 }
 
 describe('detached runs', () => {
-  const seeds = Array.from({ length: IS_LONG ? 40 : 3 }, (_, index) => index + 1);
+  const seeds = Array.from({ length: IS_LONG ? 16 : 3 }, (_, index) => index + 1);
   const STEPS: readonly Step[] = [
     ...['start a run', 'start a run', 'start a run', 'kill a client'],
     ...['kill the daemon', 'kill the daemon', 'stop the daemon'],

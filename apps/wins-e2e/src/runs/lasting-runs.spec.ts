@@ -1,4 +1,5 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
 import { runWins, startWins, type Outcome, type RunningProgram } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { mayMakeContainer, startInContainer } from '../testing/other-container.js';
@@ -176,6 +177,28 @@ describe('a detached run', () => {
     expect((await prc('wait', name)).code).toBe(137);
   });
 
+  it('is found beside whatever else lies in its folder', async () => {
+    const name = await detach();
+    await killDaemon();
+    const folder = ['run', 'rancher_wins.state', 'lasting'];
+    const [noise, link] = ['a'.repeat(32), 'b'.repeat(32)];
+    workspace.write(path.join(...folder, noise, 'run.json'), '{"version":1,"label":"\\u0000');
+    workspace.write(
+      path.join(...folder, noise, 'spool.000000000000000.bin'),
+      Buffer.alloc(99, 255),
+    );
+    mkdirSync(workspace.path(...folder, link));
+    symlinkSync('/etc/passwd', workspace.path(...folder, link, 'run.json'));
+    symlinkSync('/etc/passwd', workspace.path(...folder, `keeper.${'c'.repeat(16)}.json`));
+    await startDaemon();
+    expect(daemon.text).not.toContain('root:');
+    const listed = JSON.parse((await prc('ls', '--detached', '-o', 'json')).stdout.toString()) as {
+      readonly Name: string;
+    }[];
+    expect(listed.map(({ Name }) => Name)).toEqual([name]);
+    expect((await prc('rm', name)).code).toBe(0);
+  });
+
   it('has a name of its own until it is forgotten', async () => {
     await detach('--name', 'web');
     const again = await prc('run', '-d', '--name', 'web', '--path', counter, '--', stop);
@@ -190,8 +213,8 @@ describe('a detached run', () => {
     await daemon[Symbol.asyncDispose]();
     config = workspace.config([other, { path: counter, lasting: { allow: false } }]);
     await startDaemon();
-    for (const path of [other, counter]) {
-      const { code, stderr } = await prc('run', '-d', '--path', path);
+    for (const program of [other, counter]) {
+      const { code, stderr } = await prc('run', '-d', '--path', program);
       expect(code).toBe(126);
       expect(stderr).toContain('its entry does not grant it');
     }

@@ -84,6 +84,23 @@ async function stayingTool(host: CommandHost): Promise<{ client: RunningProgram;
   return { client, name: listed[0]?.name ?? '' };
 }
 
+const DETACHED = 'detached';
+
+/** Starts a detached run, where the system has such; elsewhere that is refused. */
+async function detachedTool(host: CommandHost): Promise<void> {
+  const started = ['cli', 'prc', 'run', '--detach', '--name', DETACHED, ...on(host)];
+  const words = [...started, '--path', host.tool, '--', ...host.greet];
+  if (process.platform === 'linux') assert.equal(await print(host, ...words), `${DETACHED}\n`);
+  else await fail(host, 125, ...words);
+}
+
+/** Removes that run, after which a command about it has nothing to do. */
+async function forgetDetached(host: CommandHost, words: readonly string[]): Promise<void> {
+  if (process.platform === 'linux')
+    assert.equal(await print(host, 'cli', 'prc', 'rm', DETACHED, ...on(host)), '');
+  await fail(host, 127, ...words);
+}
+
 /** What a command about the node would do: that is refused where there is nothing installed, and elsewhere than on Windows. */
 async function planNode(host: CommandHost, command: string): Promise<void> {
   const { code, stdout, stderr } = await host.start(command, '--dry-run').outcome;
@@ -144,6 +161,28 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     assert.notEqual(code, 0);
     assert.match(stderr, /was stopped: stopped\n$/);
     await fail(host, 127, 'cli', 'prc', 'stop', name, ...on(host));
+  },
+  'cli prc logs': async (host) => {
+    await detachedTool(host);
+    const words = ['cli', 'prc', 'logs', '-f', DETACHED, ...on(host)];
+    if (process.platform === 'linux') assert.equal((await print(host, ...words)).trim(), 'hello');
+    await forgetDetached(host, words);
+  },
+  'cli prc attach': async (host) => {
+    await detachedTool(host);
+    const words = ['cli', 'prc', 'attach', DETACHED, ...on(host)];
+    if (process.platform === 'linux') await run(host, 7, ...words);
+    await forgetDetached(host, words);
+  },
+  'cli prc wait': async (host) => {
+    await detachedTool(host);
+    const words = ['cli', 'prc', 'wait', DETACHED, ...on(host)];
+    if (process.platform === 'linux') await run(host, 7, ...words);
+    await forgetDetached(host, words);
+  },
+  'cli prc rm': async (host) => {
+    await detachedTool(host);
+    await forgetDetached(host, ['cli', 'prc', 'rm', DETACHED, ...on(host)]);
   },
   'cli explain': async (host) => {
     const allowed = await print(host, 'cli', 'explain', ...on(host), '--path', host.tool);

@@ -97,7 +97,14 @@ export class LastingRuns {
         logger.error({ err, keeper: record.keeper }, 'cannot reach a keeper of runs');
       }
     }
-    for (const mark of await this.#folders.marks()) await this.#adoptRun(mark);
+    for (const mark of await this.#folders.marks()) {
+      try {
+        await this.#adoptRun(mark);
+      } catch (err) {
+        // The others, and all else that the daemon does, matter more.
+        logger.error({ err, mark }, 'cannot read what is kept of a run');
+      }
+    }
     for (const keeper of [...this.#keepers]) this.#leaveIfIdle(keeper);
     await this.#sweep();
     this.#sweeping = setInterval(() => void this.#sweep(), SWEEP_EACH_MS).unref();

@@ -23,7 +23,7 @@ export function keeperRecordFile(folder: string, keeper: string): StateFile<Keep
   return recordFile(path.join(folder, `keeper.${name}.json`));
 }
 
-/** All records, those of dead keepers too. @throws TrustedFileError for one that cannot be read. */
+/** All records that can be read, those of dead keepers too. @throws what Node throws for a folder that cannot be read. */
 export async function readKeeperRecords(folder: string): Promise<readonly KeeperRecord[]> {
   let names: readonly string[];
   try {
@@ -34,7 +34,9 @@ export async function readKeeperRecords(folder: string): Promise<readonly Keeper
   }
   const records: KeeperRecord[] = [];
   for (const name of names.filter((each) => NAME.test(each))) {
-    const record = await recordFile(path.join(folder, name)).read();
+    const record = await recordFile(path.join(folder, name))
+      .read()
+      .catch(() => undefined);
     if (record !== undefined) records.push(record);
   }
   return records;

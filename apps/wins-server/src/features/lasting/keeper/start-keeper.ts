@@ -1,6 +1,7 @@
 import { ProcessError } from '@wins/process-manager';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { isSea } from 'node:sea';
 import { keeperRecord, type KeeperRecord } from './keeper-messages.js';
 
 /** A Node program starts within a second, and within several on a host whose processors are all busy. */
@@ -16,8 +17,7 @@ const KEPT_VARIABLES = ['PATH', 'TZ', 'SystemRoot', 'ProgramData', 'TEMP'];
  * @throws ProcessError `stateUnavailable`.
  */
 export async function startKeeper(program: string, stateDirectory: string): Promise<KeeperRecord> {
-  const isExecutable = program === process.execPath;
-  const command = [...(isExecutable ? [] : [program]), 'srv', 'keep', '--state', stateDirectory];
+  const command = [...(isSea() ? [] : [program]), 'srv', 'keep', '--state', stateDirectory];
   const environment = KEPT_VARIABLES.flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value] as const];
