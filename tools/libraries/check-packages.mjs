@@ -17,6 +17,7 @@ const SMALL_KB = 20;
 const SMALL = {
   config: ['ConfigError', 'defaultConfigPath'],
   files: ['NumberedFiles', 'StateFile'],
+  'host-network': ['HostNetworkError', 'cloudRoutes'],
   'linux-host': ['LinuxError'],
   net: ['NetError', 'proxyOf', 'systemRoots'],
   installation: ['InstallError'],

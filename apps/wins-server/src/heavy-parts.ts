@@ -16,6 +16,9 @@ export const csiProxy = () =>
 export const metrics = () =>
   require('./features/metrics/start-metrics.js') as typeof import('./features/metrics/start-metrics.js');
 
+export const network = () =>
+  require('./features/network/start-network.js') as typeof import('./features/network/start-network.js');
+
 export const packing = () =>
   require('./support/pack-members.js') as typeof import('./support/pack-members.js');
 

@@ -37,6 +37,12 @@ const csiProxy = () => import('./commands/csi-proxy.js');
 export const showCsiProxy = guard(csiProxy, 'showCsiProxy');
 export const applyCsiProxy = guard(csiProxy, 'applyCsiProxy');
 
+const network = () => import('./commands/network.js');
+export const showNetwork = guard(network, 'showNetwork');
+export const planNetwork = guard(network, 'planNetwork');
+export const applyNetwork = guard(network, 'applyNetwork');
+export const tearDownNetwork = guard(network, 'tearDownNetwork');
+
 const debug = () => import('./commands/debug/show.js');
 export const showStacks = guard(debug, 'showStacks');
 export const showReport = guard(debug, 'showReport');

@@ -35,6 +35,8 @@ export const EXIT = {
     planFailed: 1,
     /** `wins srv registry check`: no registry has the image. */
     imageMissing: 1,
+    /** `wins srv network apply` and `teardown`: a route could not be changed. */
+    routeNotChanged: 1,
     /** The command line is invalid. */
     usage: 64,
     /** `wins srv plan apply`: the plan cannot be read, or a file of it cannot be made. */

@@ -41,6 +41,15 @@ export type {
   NetworkSelector,
   RouteEntry,
 } from './host/host-system.js';
+export type {
+  HostRoutes,
+  ListedRoute,
+  RouteChange,
+  RouteInterface,
+  RouteOutcome,
+  RoutingState,
+  StaticRoute,
+} from './host/host-routes.js';
 export {
   EVERYBODY,
   UNIDENTIFIED,
@@ -99,6 +108,7 @@ export {
   overlap,
   parseAddress,
   parseNetwork,
+  unroutableReason,
   type IpNetwork,
 } from './ip-network.js';
 export { readRouteDestinations, type RouteDestinations } from './route-destinations.js';

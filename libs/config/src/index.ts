@@ -77,6 +77,8 @@ export type {
   ArgumentRules,
   AuditSettings,
   CsiProxySettings,
+  HostNetworkSettings,
+  HostRouteSettings,
   MetricsSettings,
   RouteGrants,
   SystemAgentSettings,

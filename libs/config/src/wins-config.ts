@@ -20,6 +20,8 @@ export interface WinsConfig {
   readonly tunnel: TunnelLimits;
   /** `routes`: what clients may change in the routing table of the host. */
   readonly routes: RouteGrants;
+  /** `hostNetwork`: routes that the daemon keeps on the host; absent means none. */
+  readonly hostNetwork?: HostNetworkSettings;
   /** `reflection`: tell generic clients of the gRPC pipe which services there are. Default false. */
   readonly reflection: boolean;
   /** `debugPipe`: answer diagnosis on the pipe of administrators, which is there in any case. Default true. */
@@ -133,6 +135,26 @@ export interface RouteGrants {
    * but one address of 169.254.0.0/16 by itself may be listed.
    */
   readonly allow: readonly string[];
+}
+
+/** The `hostNetwork` section. */
+export interface HostNetworkSettings {
+  /** At most 1,000. */
+  readonly routes: readonly HostRouteSettings[];
+  /** Clouds whose metadata and platform addresses keep their routes through the default gateway. */
+  readonly keep: readonly ('aws' | 'azure' | 'gce')[];
+}
+
+/** A route of IPv4 that the daemon keeps. */
+export interface HostRouteSettings {
+  /** A network of 8 bits or more, or an address: never the default route, loopback, multicast, or a link-local network. */
+  readonly destination: string;
+  /** Absent: that of the default route. */
+  readonly gateway?: string | undefined;
+  /** The name of an interface; absent: the one that reaches the gateway. */
+  readonly interface?: string | undefined;
+  /** 1 to 9,999. Default 256. */
+  readonly metric: number;
 }
 
 /** The record of what was allowed and refused. */

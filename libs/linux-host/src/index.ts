@@ -10,6 +10,7 @@
 export { canTellLinuxClients, linuxClients } from './clients/linux-clients.js';
 export { freeMemoryTrimmer } from './c-library.js';
 export { LinuxError, type LinuxErrorCode } from './linux-error.js';
+export { linuxHostRoutes } from './network/linux-host-routes.js';
 export { linuxHostSystem } from './network/linux-host-system.js';
 export {
   posixProcessHost,

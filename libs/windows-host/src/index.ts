@@ -34,6 +34,7 @@ export {
   type FirewallRules,
   type RunOpening,
 } from './firewall/firewall-rules.js';
+export { windowsHostRoutes } from './network/windows-host-routes.js';
 export { windowsHostSystem } from './network/windows-host-system.js';
 export { pipeAccess, pipeExists } from './pipes/pipe-access.js';
 

@@ -66,6 +66,15 @@ export {
   type EventsServiceServer,
 } from './gen/events.js';
 export {
+  HostNetworkPlanRequest,
+  HostNetworkPlanResponse,
+  HostNetworkServiceService as hostNetworkServiceDefinition,
+  HostNetworkStatusResponse,
+  HostNetworkStep,
+  HostRouteStanding,
+  type HostNetworkServiceServer,
+} from './gen/host-network.js';
+export {
   MetricsScrapeResponse,
   MetricsServiceService as metricsServiceDefinition,
   type MetricsServiceServer,

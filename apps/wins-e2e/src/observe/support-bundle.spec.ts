@@ -100,7 +100,7 @@ describe('a bundle for support', () => {
     expect(names).toEqual(
       expect.arrayContaining([
         ...['config.json', 'csi-proxy.json', 'doctor.json', 'events.jsonl', 'members.json'],
-        ...['network.json', 'pipes.json', 'plans.json', 'versions.json'],
+        ...['network.json', 'pipes.json', 'plans.json', 'routes.json', 'versions.json'],
         // Here there is no service, and no file of a log.
         ...['log.jsonl.error.txt', 'service.json.error.txt', 'metrics.txt.error.txt'],
       ]),

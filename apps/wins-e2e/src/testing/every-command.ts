@@ -352,6 +352,22 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     const { code, stdout, stderr } = await host.start(...words).outcome;
     assert.deepEqual([code, /^csi-proxy is not kept: /.test(String(stdout))], [0, true], stderr);
   },
+  ...Object.fromEntries(
+    ['apply', 'plan', 'teardown'].map((name) => [
+      `srv network ${name}`,
+      async (host) => {
+        const on = ['--config', host.config, '--server', host.server];
+        const { code, stderr } = await host.start('srv', 'network', name, ...on).outcome;
+        assert.deepEqual([code, /found that it is off/.test(stderr)], [69, true], stderr);
+      },
+    ]),
+  ),
+  'srv network status': async (host) => {
+    const words = ['srv', 'network', 'status', '--config', host.config, '--server', host.server];
+    const { code, stdout, stderr } = await host.start(...words).outcome;
+    const isOff = /^the network of the host is not kept: /.test(String(stdout));
+    assert.deepEqual([code, isOff], [0, true], stderr);
+  },
   'srv metrics': async (host) => {
     const words = ['srv', 'metrics', '--config', host.config, '--server', host.server];
     const { code, stderr } = await host.start(...words).outcome;

@@ -193,6 +193,12 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'routes.allow': listOf(
     fc.constantFrom('10.42.0.0/16', '127.0.0.0/8', '0.0.0.0/0', 'x', 'fd00::/8'),
   ),
+  // No interface reaches this gateway, so that no route of the machine is changed; a cloud would change some.
+  'hostNetwork.routes[].destination': fc.constantFrom('198.51.100.0/24', '0.0.0.0/0', 'x'),
+  'hostNetwork.routes[].gateway': fc.constantFrom('203.0.113.77', '::1', 'x'),
+  'hostNetwork.routes[].interface': text,
+  'hostNetwork.routes[].metric': number(9999),
+  'hostNetwork.keep': listOf(fc.constant('x')),
   'audit.directory': place,
   'audit.maxFileBytes': fc.constantFrom(65_536, 2 ** 30, 1, 2 ** 31),
   'audit.maxFiles': number(1024),
@@ -227,6 +233,8 @@ const leaves = keys.filter(
 /** What a section must have besides. */
 const REQUIRED: Readonly<Record<string, unknown>> = {
   'white_list.processPaths[].path': '/bin/true',
+  'hostNetwork.routes[].destination': '198.51.100.0/24',
+  'hostNetwork.routes[].gateway': '203.0.113.77',
   'metrics.listen': '127.0.0.1:9797',
   'csi-proxy.url': 'https://example.com/%s',
   'csi-proxy.version': 'v1.1.3',

@@ -4,7 +4,11 @@ import type { RecoveredProcess, StartVerdict } from '@wins/process-manager';
 import type { RingEvent } from '../kernel/events/ring-files.js';
 import type { RegistriesCheck } from '@wins/system-agent';
 import type { ApplicationInfo, ConfigDescription } from '@wins/wins-api';
-import type { CsiProxyStatusResponse, PlanStatusResponse } from '@wins/wins-api/contract';
+import type {
+  CsiProxyStatusResponse,
+  HostNetworkStatusResponse,
+  PlanStatusResponse,
+} from '@wins/wins-api/contract';
 import type { GuardedKey } from '@wins/base';
 import type { AgentSettings } from '../features/agent/agent-settings.js';
 import type { ServedNote } from '../configuration/served-note.js';
@@ -101,6 +105,8 @@ export interface DoctorHost {
   planStatus(name: string): Promise<PlanStatusResponse>;
   /** Asks the daemon how far csi-proxy is. @throws DaemonCallError */
   csiProxyStatus(name: string): Promise<CsiProxyStatusResponse>;
+  /** Asks the daemon how the routes of the host stand. @throws DaemonCallError */
+  networkStatus(name: string): Promise<HostNetworkStatusResponse>;
   /** Milliseconds since 1970. */
   now(): number;
   /** Finds processes of runs whose daemon is dead. */

@@ -96,6 +96,7 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
     checkRegistries: fails(new Error('must not be asked')),
     planStatus: fails(new Error('must not be asked')),
     csiProxyStatus: fails(new Error('must not be asked')),
+    networkStatus: fails(new Error('must not be asked')),
     now: () => 0,
     logPlace: '/var/log/wins',
     orphans: gives([]),

@@ -2,7 +2,11 @@ import { connectPipe, resolvePipePath } from '@wins/pipe-transport';
 import { findOrphans, ProcessError } from '@wins/process-manager';
 import { hashFile, type FileTrust } from '@wins/trusted-files';
 import type { WinsClient } from '@wins/wins-api';
-import { csiProxyServiceDefinition, planServiceDefinition } from '@wins/wins-api/contract';
+import {
+  csiProxyServiceDefinition,
+  hostNetworkServiceDefinition,
+  planServiceDefinition,
+} from '@wins/wins-api/contract';
 import { COMMIT, messageOf, quoteText, VERSION, type ProcessHost } from '@wins/base';
 import { access, constants, lstat, stat } from 'node:fs/promises';
 import { release, type } from 'node:os';
@@ -109,6 +113,8 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
       callRunningDaemon({ server }, planServiceDefinition.status, {}, QUESTION),
     csiProxyStatus: (server) =>
       callRunningDaemon({ server }, csiProxyServiceDefinition.status, {}, QUESTION),
+    networkStatus: (server) =>
+      callRunningDaemon({ server }, hostNetworkServiceDefinition.status, {}, QUESTION),
     now: () => Date.now(),
     orphans: (config) =>
       findOrphans({

@@ -6,6 +6,7 @@ import { diagnostics } from './diagnostics/feature.js';
 import { events } from './events/feature.js';
 import { host } from './host/feature.js';
 import { lasting } from './lasting/feature.js';
+import { network } from './network/feature.js';
 import { metrics } from './metrics/feature.js';
 import { reflection } from './reflection/feature.js';
 import { routes } from './routes/feature.js';
@@ -21,5 +22,5 @@ import { upgrade } from './upgrade/feature.js';
 export const FEATURES: readonly Feature[] = [
   ...[metrics, tracing, events],
   ...[runs, lasting, tunnel, host, routes, reflection, diagnostics, config],
-  ...[upgrade, agent, csiProxy],
+  ...[upgrade, agent, csiProxy, network],
 ];

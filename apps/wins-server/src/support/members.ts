@@ -34,6 +34,7 @@ export function supportMembers(source: SupportSource): readonly SupportMember[] 
     json('network', network),
     json('pipes', () => pipes(source)),
     json('plans', () => host.planStatus(listen)),
+    json('routes', () => host.networkStatus(listen)),
     json('csi-proxy', () => host.csiProxyStatus(listen)),
   ];
 }

@@ -164,6 +164,8 @@ function warnAboutContent(
   );
   warnAboutRepeats(proxyPorts, 'white_list.proxyPorts', places, report);
   warnAboutRepeats(content.routes.allow, 'routes.allow', places, report);
+  const kept = content.hostNetwork?.routes.map(({ destination }) => destination) ?? [];
+  warnAboutRepeats(kept, 'hostNetwork.routes', places, report);
   const watchingPath = places.get('upgrade.watchingPath');
   if (watchingPath !== undefined && !places.has('upgrade.mode'))
     report.warning({

@@ -4,6 +4,7 @@ import { about } from './notation.js';
 import {
   agentStrictTlsMode,
   csiProxySection,
+  hostNetworkSection,
   systemAgentSection,
   tlsSection,
   metricsSection,
@@ -79,6 +80,7 @@ export const FILE_SCHEMA = section({
     }),
     'What containers may change in the routing table of the host.',
   ).prefault({}),
+  hostNetwork: hostNetworkSection(),
   reflection: about(
     flag(),
     'Tell generic clients of the gRPC pipe which services there are.',

@@ -1,9 +1,21 @@
 /**
  * The sections by which Rancher configures a node. This program reads them, so that a config of an earlier release stays valid.
  */
-import { parseListenAddress, isPlainAddress } from '@wins/base';
+import { parseAddress, parseListenAddress, parseNetwork, isPlainAddress } from '@wins/base';
+import * as z from 'zod';
 import { about } from './notation.js';
-import { flag, section, shown, someText, list, sha256, text } from './value-schemas.js';
+import {
+  count,
+  flag,
+  isRouteNetwork,
+  section,
+  shown,
+  someText,
+  list,
+  matching,
+  sha256,
+  text,
+} from './value-schemas.js';
 
 const LISTEN_ADDRESS = 'an IP address and a port, such as 127.0.0.1:9797';
 const LOOPBACK = 'an address of the loopback, or allowRemote: true';
@@ -121,6 +133,58 @@ export function csiProxySection() {
     }),
     'The csi-proxy service to keep. Absent: none, and what wins has installed is removed.',
     { since, absent: 'none' },
+  ).optional();
+}
+
+const MAX_ROUTES = 1000;
+const TOO_MANY_ROUTES = `at most ${MAX_ROUTES} routes`;
+const ROUTED = 'an IPv4 network that is no default route, or one address of IPv4';
+const GATEWAY = 'an address of IPv4';
+
+function isIpv4Network(written: string): boolean {
+  return isRouteNetwork(written) && parseNetwork(written)?.bytes.length === 4;
+}
+
+export function hostNetworkSection() {
+  const route = section({
+    destination: about(
+      shown(z.string({ error: ROUTED }).refine(isIpv4Network, { error: ROUTED })),
+      'The network or address: 10.42.1.0/24.',
+      {
+        absent: 'required',
+      },
+    ),
+    gateway: about(
+      shown(
+        z
+          .string({ error: GATEWAY })
+          .refine((written) => parseAddress(written)?.length === 4, { error: GATEWAY }),
+      ),
+      'The next hop, in a network of the interface. Absent: that of the default route.',
+      { absent: 'the default gateway' },
+    ).optional(),
+    interface: about(
+      shown(someText('the name of an interface')),
+      'The interface that it leads through. Absent: the one that reaches the gateway.',
+      { absent: 'found by the gateway' },
+    ).optional(),
+    metric: about(count('a metric', 9999), 'The metric; of two routes the lower one wins.').default(
+      256,
+    ),
+  });
+  return about(
+    section({
+      routes: about(
+        list(route, 'routes').max(MAX_ROUTES, { error: TOO_MANY_ROUTES }),
+        'Routes of this host.',
+      ).default([]),
+      keep: about(
+        shown(list(z.enum(['aws', 'azure', 'gce'], { error: 'aws, azure or gce' }), 'clouds')),
+        'Clouds whose metadata and platform addresses keep their routes through the default gateway.',
+      ).default([]),
+    }),
+    'Routes that the daemon keeps on the host, and removes when they are listed no more. Absent: none.',
+    { absent: 'none' },
   ).optional();
 }
 

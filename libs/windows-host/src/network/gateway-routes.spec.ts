@@ -29,6 +29,7 @@ class MemoryTable implements RouteTable {
   add = (route: ForwardRow) => {
     this.done.push(`+${spell(route)}`);
     if (!this.#lies) this.rows.push(route);
+    return true;
   };
 
   remove = (route: ForwardRow) => {

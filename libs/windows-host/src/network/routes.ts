@@ -53,8 +53,8 @@ export const PROTOCOL = {
 /** The system's routing table. What its methods throw is a WindowsError. */
 export interface RouteTable {
   read(): readonly ForwardRow[];
-  /** A row that is there already is no error. */
-  add(row: ForwardRow): void;
+  /** A row that is there already is no error. @returns False for one. */
+  add(row: ForwardRow): boolean;
   /** A row that is not there is no error. */
   remove(row: ForwardRow): void;
 }
@@ -88,6 +88,7 @@ export const systemRouteTable: RouteTable = {
     const status = routeChanges.CreateIpForwardEntry2(rowOf(row));
     const tried = `added the route to ${formatNetwork(row.destination)}`;
     checkStatus(tried, 'CreateIpForwardEntry2', status, ERROR_OBJECT_ALREADY_EXISTS);
+    return status === 0;
   },
   remove: (row) => {
     const status = routeChanges.DeleteIpForwardEntry2(rowOf(row));

@@ -4,16 +4,13 @@ import { windowsVersion } from '../host-version.js';
 import { findHnsNetwork, systemHnsCalls } from './hns-networks.js';
 import { selectAdapter, networkAdapters } from './network-adapters.js';
 import { addGatewayRoutes, removeGatewayRoutes } from './gateway-routes.js';
+import { inPromise } from '../win32/calls/call.js';
 import { systemRouteTable, visibleRoutes } from './routes.js';
 
 /** The Windows of this host. Its errors are WindowsErrors. Nothing is loaded before the first call; elsewhere each rejects with `unavailable`. */
 export function windowsHostSystem(): HostSystem {
   // One call to HNS at a time, because each takes a thread and the service may hang.
   let lastHnsCall: Promise<unknown> = Promise.resolve();
-  const inPromise = <T>(act: () => T): Promise<T> =>
-    new Promise((resolve) => {
-      resolve(act());
-    });
   return {
     version: () => inPromise(windowsVersion),
     adapter: (which) =>

@@ -44,7 +44,7 @@ describe('the network of the host', () => {
   });
 
   it('does not believe a call that reports success and does nothing', () => {
-    const lying = { ...systemRouteTable, add: () => undefined };
+    const lying = { ...systemRouteTable, add: () => true };
     assert.throws(() => addGatewayRoutes(lying, networkAdapters(), [NOBODY]), {
       code: 'notVerified',
       message: new RegExp(

@@ -10,6 +10,16 @@ export const ipHelper = systemLibrary('iphlpapi.dll', [
   'void FreeMibTable(void *table)',
 ]);
 
+/** Tells when a route of IPv4 has changed. Not every system that has the others has these. */
+export const routeNotices = systemLibrary(
+  'iphlpapi.dll',
+  [
+    'uint32_t NotifyRouteChange(_Out_ intptr_t *handle, void *overlapped)',
+    'int CancelIPChangeNotify(void *overlapped)',
+  ],
+  'telling about changes of routes',
+);
+
 /** What changes the routing table. Not every system that has the others has these. */
 export const routeChanges = systemLibrary(
   'iphlpapi.dll',

@@ -171,6 +171,15 @@ export const METRICS = {
     'The state of csi-proxy: 1 for the one that it is in. No state is 1 while it is not kept.',
     { state: ['absent', 'fetching', 'verified', 'installed', 'serving', 'failed'] },
   ),
+  wins_host_routes: gauge(
+    'Routes that the config wants on the host, by how they stand. None while the network of the host is not kept.',
+    {
+      state: ['applied', 'foreign', 'planned', 'waiting', 'conflict', 'rejected', 'failed'],
+    },
+  ),
+  wins_host_route_changes_total: counter('Routes that the daemon set out to add or to remove.', {
+    op: ['add', 'remove'],
+  }),
   wins_audit_records_total: counter('Records that are on the disk.'),
   wins_audit_records_lost_total: counter(
     'Records that could not be written; what some of them were about was refused for it.',

@@ -96,6 +96,9 @@ const ACTS = {
   csiProxyStart: ['before', ({ path }) => `start ${quoted(path)} as the service csiproxy`],
   csiProxyTidy: ['before', 'remove releases of csi-proxy that nothing needs'],
   csiProxyRemove: ['before', 'remove what was installed of csi-proxy'],
+  hostNetworkChange: ['before', ({ name }) => `change routes of the host: ${name ?? ''}`],
+  hostNetworkApply: ['before', 'apply the network of the host by hand'],
+  hostNetworkTeardown: ['before', 'take down the network of the host'],
   debugHeap: ['before', 'read the whole heap of the daemon'],
   debugLogLevel: ['before', ({ name }) => `have the daemon log at the level ${quoted(name)}`],
 } satisfies Readonly<Record<string, Act>>;

@@ -18,6 +18,7 @@ import {
   textOutput,
 } from '../daemon-options.js';
 import { csiProxyCommands } from './csi-proxy.js';
+import { networkCommands } from './network.js';
 import { eventsCommand } from './events.js';
 import { metricsCommand } from './metrics.js';
 import { debugCommands } from './debug.js';
@@ -251,6 +252,7 @@ export const srv: Group = {
     planCommands,
     registryCommands,
     csiProxyCommands,
+    networkCommands,
     eventsCommand,
     metricsCommand,
     debugCommands,

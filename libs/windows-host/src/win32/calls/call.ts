@@ -53,6 +53,13 @@ export function inBackground<Arguments extends unknown[]>(
   });
 }
 
+/** The result of an act that does not wait, as a promise: what it throws is a rejection. */
+export function inPromise<T>(act: () => T): Promise<T> {
+  return new Promise((resolve) => {
+    resolve(act());
+  });
+}
+
 /** A HANDLE that is closed once, by the owner of this object. */
 export class OwnedHandle implements Disposable {
   readonly #free: (handle: Handle) => void;

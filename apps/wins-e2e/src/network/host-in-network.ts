@@ -1,0 +1,142 @@
+import { execFileSync, type ChildProcess } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { startProgram, type Outcome } from '../testing/built-program.js';
+import { Daemon, type LogRecord } from '../testing/daemon.js';
+import { startWinsInNetwork } from '../testing/network-namespace.js';
+import { WINS, Workspace } from '../testing/workspace.js';
+
+const NSENTER = '/usr/bin/nsenter';
+
+/** What `wins srv network status -o json` prints, as far as specs look at it. */
+export interface NetworkStatus {
+  readonly On: boolean;
+  readonly State: string;
+  readonly Down: boolean;
+  readonly Routes: readonly { readonly Destination: string; readonly State: string }[];
+  readonly Orphans: readonly string[];
+  readonly Problems: readonly string[];
+}
+
+/** A host with a network of its own, and a daemon in it: wins0 has 192.0.2.2, the gateway is 192.0.2.1. */
+export class HostInNetwork implements AsyncDisposable {
+  readonly workspace = new Workspace();
+  #daemon: Daemon | undefined;
+
+  static async start(hostNetwork: object | undefined, setup = ''): Promise<HostInNetwork> {
+    const host = new HostInNetwork();
+    host.configure(hostNetwork);
+    host.#daemon = Daemon.of(startWinsInNetwork(host.#words, host.workspace.environment, setup));
+    await host.daemon.ready();
+    return host;
+  }
+
+  get daemon(): Daemon {
+    if (this.#daemon === undefined) throw new Error('the daemon was not started yet');
+    return this.#daemon;
+  }
+
+  get #words(): readonly string[] {
+    return ['srv', 'app', 'run', '--config', this.workspace.path('config')];
+  }
+
+  get #inNetwork(): readonly string[] {
+    return inNetworkOf(this.daemon.child);
+  }
+
+  configure(hostNetwork: object | undefined): void {
+    this.workspace.config([], hostNetwork === undefined ? {} : { hostNetwork });
+  }
+
+  /** Runs `ip` in the network of the host. */
+  ip(words: string): string {
+    const args = [...this.#inNetwork, '/sbin/ip', ...words.split(' ')];
+    return execFileSync(NSENTER, args, { encoding: 'utf8' });
+  }
+
+  /** The routing table, a line for each route. */
+  routes(): readonly string[] {
+    return this.ip('-4 route show table main')
+      .split('\n')
+      .map((line) => line.trim().replaceAll(/\s+/g, ' '))
+      .filter((line) => line !== '')
+      .sort();
+  }
+
+  /** Runs a program in the network of the host. */
+  run(...command: readonly string[]) {
+    return startProgram(NSENTER, [...this.#inNetwork, ...command], {});
+  }
+
+  /** Runs `wins` as an administrator of this host: one elsewhere would be taken for a container. */
+  wins(...words: readonly string[]): Promise<Outcome> {
+    const args = [...this.#inNetwork, process.execPath, WINS, ...words];
+    return startProgram(NSENTER, args, this.workspace.environment).outcome;
+  }
+
+  /** `wins srv network …`, whose answer is JSON. */
+  async network<Answer = NetworkStatus>(...words: readonly string[]): Promise<Answer> {
+    const on = ['--config', this.workspace.path('config'), '-o', 'json'];
+    const { stdout, stderr } = await this.wins('srv', 'network', ...words, ...on);
+    if (stdout.length === 0) throw new Error(stderr);
+    return JSON.parse(stdout.toString()) as Answer;
+  }
+
+  /** Does something, and waits for a line of the log that follows. */
+  async logs(wanted: (record: LogRecord) => boolean, act: () => unknown): Promise<LogRecord> {
+    const { length } = this.daemon.log;
+    await act();
+    return await this.daemon.logged(wanted, length);
+  }
+
+  /** Ends the daemon at once and starts another one in the same network. */
+  async killAndStartAgain(meanwhile: () => void = () => undefined): Promise<void> {
+    const before = this.daemon;
+    // It keeps the network while no daemon is in it.
+    const holder = this.run('/bin/sh', '-c', 'echo in; exec sleep 600');
+    await holder.printed('in');
+    before.child.kill('SIGKILL');
+    await before.outcome;
+    meanwhile();
+    const args = [...inNetworkOf(holder.child), process.execPath, WINS, ...this.#words];
+    this.#daemon = Daemon.of(startProgram(NSENTER, args, this.workspace.environment));
+    await this.daemon.ready();
+    holder.child.kill('SIGKILL');
+    await holder.outcome;
+  }
+
+  /** The record of what is ours. */
+  get recordFile(): string {
+    const folder = readdirSync(this.workspace.runtimeDirectory).find((name) =>
+      /^rancher_wins\b.*\.state$/.test(name),
+    );
+    return this.workspace.path('run', folder ?? '', 'host-network.json');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#daemon?.[Symbol.asyncDispose]();
+    this.workspace[Symbol.dispose]();
+  }
+}
+
+/** Options by which a program gets the network of another one, and its view of files. */
+function inNetworkOf({ pid }: ChildProcess): readonly string[] {
+  return ['--target', String(pid), '--net', '--mount'];
+}
+
+/** Connects two hosts by a cable: uplink of one has the one address, uplink of the other the other one. */
+export function connect(
+  one: HostInNetwork,
+  address: string,
+  other: HostInNetwork,
+  otherAddress: string,
+): void {
+  const { pid } = other.daemon.child;
+  one.ip(`link add uplink type veth peer name uplink netns ${pid}`);
+  for (const [host, own] of [
+    [one, address],
+    [other, otherAddress],
+  ] as const) {
+    host.ip(`addr add ${own} dev uplink`);
+    host.ip('link set uplink up');
+  }
+}

@@ -1,0 +1,96 @@
+import {
+  hostNetworkServiceDefinition,
+  type HostNetworkStatusResponse,
+  type HostNetworkStep,
+} from '@wins/wins-api/contract';
+import { EXIT, type CommandSurroundings } from '@wins/base';
+import { callRunningDaemon, type Question, type RunningDaemonOptions } from './running-daemon.js';
+import { safeLines } from './safe-lines.js';
+
+export interface TeardownOptions extends RunningDaemonOptions {
+  readonly 'dry-run': boolean;
+}
+
+const QUESTION: Question = { asker: 'wins srv network' };
+/** Changes of the routing table take as long as they take. */
+const PATIENT: Question = { ...QUESTION, timeoutMs: Infinity };
+const { status, plan, apply, teardown } = hostNetworkServiceDefinition;
+
+/** `wins srv network status`: how each route that is wanted stands. */
+export async function showNetwork(
+  options: RunningDaemonOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
+  const answer = await callRunningDaemon(options, status, {}, QUESTION);
+  await show({ value: answer, text: statusText(answer) });
+  return EXIT.server.ok;
+}
+
+/** `wins srv network plan`: what the daemon would do now. */
+export async function planNetwork(
+  options: RunningDaemonOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
+  const answer = await callRunningDaemon(options, plan, { Teardown: false }, QUESTION);
+  await show({ value: answer, text: stepsText(answer.Steps) });
+  return EXIT.server.ok;
+}
+
+/** `wins srv network apply`: has the daemon see to the routes now. */
+export async function applyNetwork(
+  options: RunningDaemonOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
+  const answer = await callRunningDaemon(options, apply, {}, PATIENT);
+  await show({ value: answer, text: statusText(answer) });
+  return exitCodeFor(answer);
+}
+
+/** `wins srv network teardown`: has the daemon remove its routes and keep none, or says what that would do. */
+export async function tearDownNetwork(
+  options: TeardownOptions,
+  { show }: CommandSurroundings,
+): Promise<number> {
+  if (options['dry-run']) {
+    const answer = await callRunningDaemon(options, plan, { Teardown: true }, QUESTION);
+    await show({ value: answer, text: stepsText(answer.Steps) });
+    return EXIT.server.ok;
+  }
+  const answer = await callRunningDaemon(options, teardown, {}, PATIENT);
+  await show({ value: answer, text: statusText(answer) });
+  return exitCodeFor(answer);
+}
+
+function exitCodeFor({ Problems }: HostNetworkStatusResponse): number {
+  return Problems.length === 0 ? EXIT.server.ok : EXIT.server.routeNotChanged;
+}
+
+function statusText(answer: HostNetworkStatusResponse): string {
+  const { On, Reason, State, Down, Routes, Orphans, Problems } = answer;
+  if (!On) return safeLines([`the network of the host is not kept: ${Reason}`]);
+  const head = Down ? 'it was taken down by hand: wins srv network apply brings it back' : State;
+  return safeLines([
+    head,
+    ...Routes.map(({ Destination, Gateway, Interface, State: state, Detail }) => {
+      const detail = Detail === '' ? '' : `: ${Detail}`;
+      return `  ${state} ${routeText(Destination, Gateway, Interface)}${detail}`;
+    }),
+    ...Orphans.map((destination) => `  nothing accounts for ${destination}, which is left alone`),
+    ...Problems.map((found) => `  failed: ${found}`),
+  ]);
+}
+
+function stepsText(steps: readonly HostNetworkStep[]): string {
+  return safeLines([
+    ...steps.map(
+      ({ Op, Destination, Gateway, Interface, Reason }) =>
+        `${Op} ${routeText(Destination, Gateway, Interface)}: ${Reason}`,
+    ),
+    steps.length === 0 ? 'there is nothing to do' : 'nothing was done',
+  ]);
+}
+
+function routeText(destination: string, gateway: string, through: string): string {
+  const via = gateway === '' ? '' : ` via ${gateway}`;
+  return `${destination}${via}${through === '' ? '' : ` on ${through}`}`;
+}

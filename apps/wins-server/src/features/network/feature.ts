@@ -1,0 +1,126 @@
+import type { HostNetwork, HostNetworkStatus, PlannedStep } from '@wins/host-network';
+import { hostNetworkServiceDefinition } from '@wins/wins-api/contract';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import type { Feature, RunningFeature } from '../../kernel/feature.js';
+import { heavyParts } from '../../load-heavy-parts.js';
+import { checkNetwork } from './check-network.js';
+import { createNetworkService, type KeptNetwork } from './network-service.js';
+import { networkSettings, wantsNothing, type NetworkSettings } from './network-settings.js';
+
+const CHANGE_EVENT = 'hostNetworkChanged';
+const STATES = [
+  ...['applied', 'foreign', 'planned', 'waiting'],
+  ...['conflict', 'rejected', 'failed'],
+] as const;
+/** An audit record is one line, and tells the first destinations alone. */
+const TOLD_DESTINATIONS = 8;
+const NO_SECTION = { reason: 'the config has no section hostNetwork' };
+
+/** Keeps routes of the host. Nothing waits for it, and routes stay when the daemon ends. */
+export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> & KeptNetwork> = {
+  name: 'network',
+  stage: 'works',
+  purpose: 'keep the routes of the host',
+  settings: ({ config }) => networkSettings(config),
+  start: async (settings, kernel, { changed, finished }) => {
+    const { logger, audit, events, trust, stateDirectory } = kernel;
+    const recordFile = path.join(stateDirectory, 'host-network.json');
+    // Of what never was there is no record, and nothing is loaded.
+    if (wantsNothing(settings) && !existsSync(recordFile)) return NO_SECTION;
+    const { startNetwork, desiredBy } = heavyParts().network();
+    let current = settings;
+    const kept: HostNetwork = await startNetwork(
+      {
+        ...{ recordFile, trust },
+        beforeSteps: async (steps) => {
+          const name = changesText(steps);
+          await audit.decided({
+            ...{ action: 'hostNetworkChange', verdict: 'allowed', requester: 'config', name },
+          });
+          logger.info({ changes: name }, 'routes of the host are changed');
+          const added = steps.filter(({ op }) => op === 'add').length;
+          const facts = { added, removed: steps.length - added };
+          events.publish({ type: 'kept', event: CHANGE_EVENT, facts });
+        },
+        onStatus: (status) => {
+          const { kind: state, problems } = status;
+          const facts = { state, ...countsOf(status), problems: problems.slice(0, 3).join('; ') };
+          logger[isWell(status) ? 'info' : 'warn'](facts, 'the network of the host');
+          events.publish({ type: 'kept', event: 'hostNetwork', facts });
+          changed();
+          if (wantsNothing(current) && kept.isBare) finished(current, NO_SECTION);
+        },
+        onWarning: (problem) => logger.warn({ problem }, 'the network of the host'),
+      },
+      settings,
+    );
+    return {
+      kept,
+      configure: (next) => {
+        current = next;
+        kept.want(desiredBy(next));
+      },
+      close: () => kept.close(),
+    };
+  },
+  // A change of the routing table that takes longer is found by the next daemon.
+  closeWithinMs: 5_000,
+  whenOff: {
+    code: 'networkOff',
+    message: (reason) =>
+      `cannot see to the network of the host: found that it is off: ${reason}; wanted it on; see "hostNetwork" in the config`,
+  },
+  services: (view, { audit }) => [
+    {
+      definition: hostNetworkServiceDefinition,
+      pipe: 'both',
+      implement: (callers) => createNetworkService({ network: view, callers, audit }),
+    },
+  ],
+  health: ({ state, running }) => ({
+    // SERVING as well while nothing is wanted.
+    'wins.HostNetworkService':
+      state.kind !== 'failed' && (running === undefined || isWell(running.kept.status)),
+  }),
+  doctor: [checkNetwork],
+  metrics: (metrics, view) => {
+    metrics.read('wins_host_routes', () => {
+      const standings = view.running?.kept.status.standings ?? [];
+      return STATES.map((state) => [
+        { state },
+        standings.filter((standing) => standing.state === state).length,
+      ]);
+    });
+    return (event) => {
+      if (event.type !== 'kept' || event.event !== CHANGE_EVENT) return;
+      const { added, removed } = event.facts;
+      for (let left = Number(added); left > 0; left -= 1)
+        metrics.count('wins_host_route_changes_total', { op: 'add' });
+      for (let left = Number(removed); left > 0; left -= 1)
+        metrics.count('wins_host_route_changes_total', { op: 'remove' });
+    };
+  },
+};
+
+/** Whether nothing has failed, and nothing that is wanted is refused. What waits for an interface is well. */
+function isWell({ kind, standings }: HostNetworkStatus): boolean {
+  return (
+    (kind === 'starting' || kind === 'settled') &&
+    standings.every(({ state }) => state !== 'conflict' && state !== 'rejected')
+  );
+}
+
+function countsOf({ standings }: HostNetworkStatus): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { state } of standings) counts[state] = (counts[state] ?? 0) + 1;
+  return counts;
+}
+
+function changesText(steps: readonly PlannedStep[]): string {
+  const told = steps
+    .slice(0, TOLD_DESTINATIONS)
+    .map(({ op, route }) => `${op} ${route.destination}`);
+  const more = steps.length - told.length;
+  return `${told.join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
+}

@@ -1,0 +1,74 @@
+import { HostNetworkStatusResponse, type HostNetworkServiceServer } from '@wins/wins-api/contract';
+import type { HostNetwork, HostNetworkStatus } from '@wins/host-network';
+import type { AuditTrail } from '../../kernel/audit/audit-trail.js';
+import type { FeatureView } from '../../kernel/feature.js';
+import {
+  administratorsOnly,
+  goneSignal,
+  recordAct,
+  type Callers,
+} from '../../kernel/rpc/administrators-only.js';
+
+export interface KeptNetwork {
+  readonly kept: Pick<HostNetwork, 'status' | 'plan' | 'apply' | 'teardown'>;
+}
+
+export interface NetworkServiceParts {
+  readonly network: Pick<FeatureView<object, KeptNetwork>, 'running' | 'reason' | 'require'>;
+  readonly callers: Pick<Callers, 'clientOf' | 'administered'>;
+  readonly audit: Pick<AuditTrail, 'decided'>;
+}
+
+/** Serves wins.HostNetworkService, for administrators of the host alone. */
+export function createNetworkService(parts: NetworkServiceParts): HostNetworkServiceServer {
+  const { network, callers } = parts;
+  const answer = administratorsOnly(callers, 'tell about the network of the host or see to it');
+  return {
+    status: (call, respond) =>
+      answer(call, respond, () =>
+        network.running === undefined
+          ? HostNetworkStatusResponse.fromPartial({ On: false, Reason: network.reason })
+          : statusMessage(network.running.kept.status),
+      ),
+    plan: (call, respond) =>
+      answer(call, respond, async () => {
+        const { Teardown } = call.request;
+        const { kept } = network.require();
+        const { steps, isLimited } = await kept.plan(Teardown ? { isDown: true } : {});
+        return {
+          Steps: steps.map(({ op, reason, route }) => ({
+            ...{ Op: op, Destination: route.destination, Gateway: route.gateway },
+            ...{ Interface: route.interface, Metric: route.metric, Reason: reason },
+          })),
+          Limited: isLimited,
+        };
+      }),
+    apply: (call, respond) =>
+      answer(call, respond, async () => {
+        const { kept } = network.require();
+        const gone = goneSignal(call);
+        await recordAct(call, parts, { action: 'hostNetworkApply' });
+        return statusMessage(await kept.apply(gone));
+      }),
+    teardown: (call, respond) =>
+      answer(call, respond, async () => {
+        const { kept } = network.require();
+        const gone = goneSignal(call);
+        await recordAct(call, parts, { action: 'hostNetworkTeardown' });
+        return statusMessage(await kept.teardown(gone));
+      }),
+  };
+}
+
+function statusMessage(status: HostNetworkStatus): HostNetworkStatusResponse {
+  const { kind, standings, orphans, problems, isDown } = status;
+  return {
+    ...{ On: true, Reason: '', State: kind, Down: isDown },
+    Routes: standings.map((standing) => ({
+      ...{ Destination: standing.destination, State: standing.state, Detail: standing.detail },
+      ...{ Gateway: standing.gateway, Interface: standing.interface, Metric: standing.metric },
+    })),
+    Orphans: [...orphans],
+    Problems: [...problems],
+  };
+}

@@ -1,0 +1,52 @@
+/** What keeps the network of the host: where its parts meet. Loaded when the config wants routes, or wanted some. */
+import type { HostRoutes } from '@wins/base';
+import {
+  cloudRoutes,
+  HostNetwork,
+  routeRecords,
+  type DesiredRoute,
+  type HostNetworkOptions,
+} from '@wins/host-network';
+import type { FileTrust } from '@wins/trusted-files';
+import { FeatureError } from '../../kernel/feature-error.js';
+import type { NetworkSettings } from './network-settings.js';
+
+/** What the daemon gives to it. */
+export interface NetworkParts extends Pick<
+  HostNetworkOptions,
+  'beforeSteps' | 'onStatus' | 'onWarning'
+> {
+  readonly recordFile: string;
+  readonly trust: FileTrust;
+}
+
+/** Begins to keep the network of the host. The caller closes it. @throws FeatureError `unavailable` on another system. */
+export async function startNetwork(
+  { recordFile, trust, ...parts }: NetworkParts,
+  settings: NetworkSettings,
+): Promise<HostNetwork> {
+  const host = await hostRoutes();
+  const records = routeRecords({
+    ...{ path: recordFile, trust, host },
+    onDamaged: (file) =>
+      parts.onWarning(
+        `${file} is no record of routes: what it names is left alone, and it is replaced`,
+      ),
+  });
+  return new HostNetwork({ ...parts, host, records }, desiredBy(settings));
+}
+
+/** A route of the config goes before one of a cloud to the same address. */
+export function desiredBy({ routes, keep }: NetworkSettings): readonly DesiredRoute[] {
+  return [...cloudRoutes(keep), ...routes];
+}
+
+async function hostRoutes(): Promise<HostRoutes> {
+  // In the bundles of an executable process.platform is a constant, so that they have the code of one system only.
+  if (process.platform === 'win32') {
+    return (await import('@wins/windows-host')).windowsHostRoutes();
+  } else if (process.platform === 'linux') {
+    return (await import('@wins/linux-host')).linuxHostRoutes();
+  }
+  throw new FeatureError('unavailable', 'the routes of this system cannot be changed');
+}

@@ -1,0 +1,21 @@
+import { cloudRoutes, plan } from '@wins/host-network';
+
+const eth0 = { id: 'eth0', name: 'eth0', metric: 0, addresses: ['192.0.2.2/24'] };
+const byDefault = { destination: '0.0.0.0/0', gateway: '192.0.2.1', interface: 'eth0', metric: 0 };
+const state = { interfaces: [eth0], routes: [byDefault] };
+
+// The metadata of a cloud, and the containers of another host. The network of this host is refused.
+const desired = [
+  ...cloudRoutes(['gce']),
+  { destination: '10.42.1.0/24', gateway: '192.0.2.7', metric: 256 },
+  { destination: '192.0.2.0/24', gateway: '192.0.2.7', metric: 256 },
+];
+const { steps, standings, record } = plan(desired, state, []);
+for (const { op, route } of steps) console.log(op, route.destination, 'via', route.gateway);
+for (const { destination, state: standing, detail } of standings)
+  console.log(destination, standing, `(${detail})`);
+
+// Once they are there, nothing is left to do; what is wanted no more is removed, and nothing else.
+const later = { ...state, routes: [byDefault, ...record.map(({ route }) => route)] };
+console.log(plan(desired, later, record).steps.length);
+console.log(plan([], later, record).steps.map(({ op, route }) => `${op} ${route.destination}`));

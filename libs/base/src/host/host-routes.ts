@@ -1,0 +1,72 @@
+/** A static IPv4 route of the host's main routing table. */
+export interface StaticRoute {
+  /** In canonical form, always with the prefix: `169.254.169.254/32`. */
+  readonly destination: string;
+  /** The next hop; empty where the interface reaches the destination directly. */
+  readonly gateway: string;
+  /** `id` of the {@link RouteInterface}. */
+  readonly interface: string;
+  /** Its own metric, without that of the interface. The lower one wins. */
+  readonly metric: number;
+}
+
+/** A route as the system lists it. */
+export interface ListedRoute extends StaticRoute {
+  /** Whether it has the mark of wins; undefined where routes have no marks. */
+  readonly isMarked?: boolean;
+}
+
+/** An interface that routes can lead through. */
+export interface RouteInterface {
+  /** Stays the same when the interface is renamed, where the system has such a name. */
+  readonly id: string;
+  /** For people, and in the config. */
+  readonly name: string;
+  /** What a route through it costs on top of its own metric. */
+  readonly metric: number;
+  /** Its IPv4 addresses, each with the length of its network: `192.0.2.2/24`. */
+  readonly addresses: readonly string[];
+}
+
+/** What the system has, at one moment. */
+export interface RoutingState {
+  /** Those that are up and have an IPv4 address. */
+  readonly interfaces: readonly RouteInterface[];
+  /** All of IPv4, whoever made them; what leads nowhere, or to several next hops, has no interface. */
+  readonly routes: readonly ListedRoute[];
+}
+
+export interface RouteChange {
+  readonly op: 'add' | 'remove';
+  readonly route: StaticRoute;
+}
+
+/**
+ * How a change ended. `exists`: something else was there first, so nothing was added. A route that was to be removed and is
+ * not there is `done`.
+ */
+export type RouteOutcome =
+  | { readonly kind: 'done' | 'exists' }
+  | { readonly kind: 'failed'; readonly isDenied: boolean; readonly message: string };
+
+/** The static routes of this host. Nothing that it makes outlives a restart of the system. */
+export interface HostRoutes {
+  /** Names this boot of the system, and its network. */
+  bootMark(): string;
+  /** Whether {@link bootMark} gave the mark since the system was started; when in doubt, not. */
+  isThisBoot(mark: string): boolean;
+  list(): Promise<RoutingState>;
+  /**
+   * Makes changes in this order, each whatever becomes of the others. It never replaces a route, and removes one only when all
+   * of it is as given.
+   *
+   * @returns An outcome for each change, in the same order.
+   */
+  change(changes: readonly RouteChange[]): Promise<readonly RouteOutcome[]>;
+  /**
+   * Calls back after each change of routes, whoever made it, until the signal aborts; then it resolves.
+   *
+   * @throws when changes cannot be followed any more.
+   */
+  watch(onChange: () => void, signal: AbortSignal): Promise<void>;
+}

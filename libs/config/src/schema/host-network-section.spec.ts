@@ -1,0 +1,48 @@
+import { parseConfig } from '../index.js';
+
+const read = (hostNetwork: object) =>
+  parseConfig(JSON.stringify({ hostNetwork }), { platform: 'linux' }).config.hostNetwork;
+
+describe('the section hostNetwork', () => {
+  it('has routes with a metric, and clouds', () => {
+    const route = { destination: '10.42.1.0/24', gateway: '192.0.2.7', interface: 'eth0' };
+    expect(read({ routes: [route], keep: ['aws', 'azure', 'gce'] })).toEqual({
+      routes: [{ ...route, metric: 256 }],
+      keep: ['aws', 'azure', 'gce'],
+    });
+    expect(read({})).toEqual({ routes: [], keep: [] });
+  });
+
+  it.each<[string, object]>([
+    ['the default route', { destination: '0.0.0.0/0' }],
+    ['half of all addresses', { destination: '128.0.0.0/1' }],
+    ['loopback', { destination: '127.0.0.0/8' }],
+    ['multicast', { destination: '224.0.0.0/4' }],
+    ['a network of link-local addresses', { destination: '169.254.0.0/16' }],
+    ['bits below the prefix', { destination: '10.42.1.1/24' }],
+    ['IPv6', { destination: '2001:db8::/32' }],
+    ['a name', { destination: 'metadata' }],
+    ['no destination', { gateway: '192.0.2.7' }],
+    ['a gateway of IPv6', { destination: '10.1.0.0/16', gateway: '2001:db8::1' }],
+    ['shell text as gateway', { destination: '10.1.0.0/16', gateway: '192.0.2.7; reboot' }],
+    ['a gateway with a prefix', { destination: '10.1.0.0/16', gateway: '192.0.2.7/24' }],
+    ['a blank interface', { destination: '10.1.0.0/16', interface: ' ' }],
+    ['a metric of 0', { destination: '10.1.0.0/16', metric: 0 }],
+    ['a key that does nothing', { destination: '10.1.0.0/16', mtu: 1400 }],
+  ])('refuses %s', (_what, route) => {
+    expect(() =>
+      parseConfig(JSON.stringify({ hostNetwork: { routes: [route] } }), {
+        ...{ platform: 'linux', strict: true },
+      }),
+    ).toThrow(expect.objectContaining({ code: 'invalid' }) as Error);
+  });
+
+  it('refuses another cloud, and more than 1,000 routes', () => {
+    expect(() => read({ keep: ['moon'] })).toThrow(/aws, azure or gce/);
+    const routes = Array.from({ length: 1001 }, (_, index) => ({
+      destination: `10.${index >> 8}.${index & 0xff}.0/24`,
+    }));
+    expect(() => read({ routes })).toThrow(/at most 1000 routes/);
+    expect(read({ routes: routes.slice(1) })?.routes).toHaveLength(1000);
+  });
+});

@@ -1,0 +1,14 @@
+/** `closed`: it keeps no routes any more. */
+export type HostNetworkErrorCode = 'closed';
+
+/** The error of this library. Errors of the host and of files come through as they are. */
+export class HostNetworkError extends Error {
+  override readonly name = 'HostNetworkError';
+
+  constructor(
+    readonly code: HostNetworkErrorCode,
+    message: string,
+  ) {
+    super(message);
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * The network of a host, as somebody wants it: static routes that stay, whoever takes them away, and that go without a trace.
+ *
+ * It owns the plan, which is pure, the record of what is ours, and the loop that looks, plans, records and acts. It does not own the
+ * routing table: `@wins/linux-host` and `@wins/windows-host` implement the port {@link HostRoutes} of `@wins/base`.
+ *
+ * ```ts
+ * const desired = [{ destination: '10.42.1.0/24', gateway: '192.0.2.7', metric: 256 }];
+ * const { steps } = plan(desired, await host.list(), []);
+ * ```
+ *
+ * @packageDocumentation
+ */
+export { HostNetworkError, type HostNetworkErrorCode } from './host-network-error.js';
+export {
+  HostNetwork,
+  type HostNetworkOptions,
+  type HostNetworkStatus,
+} from './keep/host-network.js';
+export { routeRecords, type RouteRecordOptions, type RouteRecords } from './keep/route-records.js';
+export {
+  CLOUD_ADDRESSES,
+  cloudRoutes,
+  DEFAULT_METRIC,
+  type Cloud,
+  type DesiredRoute,
+} from './plan/desired-route.js';
+export {
+  plan,
+  type OwnedRoute,
+  type PlanLimits,
+  type PlannedStep,
+  type PlanOptions,
+  type RoutePlan,
+  type RouteStanding,
+  type RouteState,
+} from './plan/plan.js';

@@ -1,0 +1,237 @@
+import type { StaticRoute } from '@wins/base';
+import type { Clock } from '@wins/time';
+import fc from 'fast-check';
+import { once, EventEmitter } from 'node:events';
+import type { DesiredRoute } from '../plan/desired-route.js';
+import { ModelHost, type Dialect } from '../testing/model-host.js';
+import { HostNetwork, type HostNetworkOptions, type HostNetworkStatus } from './host-network.js';
+
+const INTERFACES = [
+  { id: 'e0', name: 'eth0', metric: 0, addresses: ['192.0.2.2/24'] },
+  { id: 'e1', name: 'eth1', metric: 0, addresses: ['172.16.0.2/24'] },
+];
+const DEFAULT: StaticRoute = {
+  ...{ destination: '0.0.0.0/0', gateway: '192.0.2.1', interface: 'e0', metric: 0 },
+};
+const PEER: DesiredRoute = {
+  ...{ destination: '10.1.0.0/16', gateway: '172.16.0.3', metric: 256 },
+};
+
+/** Time stands still, until waits of a length are ended. */
+class StillClock implements Clock {
+  readonly #waits = new EventEmitter();
+  now = () => new Date(0);
+  async wait(ms: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    await once(this.#waits, String(ms), { signal });
+  }
+  end(ms: number): boolean {
+    return this.#waits.emit(String(ms));
+  }
+}
+
+function kept(host: ModelHost, desired: readonly DesiredRoute[], more: object = {}) {
+  const options: HostNetworkOptions = {
+    ...{ host, records: host, clock: new StillClock() },
+    beforeSteps: () => Promise.resolve(),
+    onStatus: () => undefined,
+    onWarning: () => undefined,
+    ...more,
+  };
+  return new HostNetwork(options, desired);
+}
+
+async function applied(host: ModelHost, desired: readonly DesiredRoute[]) {
+  await using network = kept(host, desired);
+  return await network.apply();
+}
+
+async function tornDown(host: ModelHost, desired: readonly DesiredRoute[]): Promise<void> {
+  await using network = kept(host, desired);
+  await network.teardown();
+}
+
+const words = (routes: readonly StaticRoute[]): readonly string[] =>
+  routes
+    .map(({ destination, gateway, interface: through, metric }) =>
+      [destination, gateway, through, metric].join(' '),
+    )
+    .sort();
+
+const destination = fc.constantFrom('10.1.0.0/16', '10.2.0.0/16', '10.3.0.0/16', '10.1.2.0/24');
+const gateway = fc.constantFrom('172.16.0.3', '172.16.0.4', '192.0.2.9');
+const metric = fc.constantFrom(5, 256);
+const desiredRoutes = fc.uniqueArray(fc.record({ destination, gateway, metric }), {
+  selector: (route) => route.destination,
+});
+const foreignRoutes = fc.array(
+  fc
+    .record({ destination, gateway, metric })
+    .map((route) => ({ ...route, interface: route.gateway.startsWith('172') ? 'e1' : 'e0' })),
+);
+const dialect = fc.constantFrom<Dialect>('linux', 'windows');
+
+describe('the routes of a host, whatever is wanted and whoever else makes routes', () => {
+  const world = fc.record({
+    ...{ dialect, foreign: foreignRoutes, first: desiredRoutes, second: desiredRoutes },
+  });
+  const hostOf = ({ dialect: kind, foreign }: { dialect: Dialect; foreign: StaticRoute[] }) =>
+    new ModelHost(kind, INTERFACES, [DEFAULT, ...foreign]);
+
+  it('are changed by the first apply alone, and a teardown leaves the host as it was', () =>
+    fc.assert(
+      fc.asyncProperty(world, async ({ first, second, ...given }) => {
+        const host = hostOf(given);
+        const before = words(host.routes);
+        await applied(host, first);
+        await applied(host, second);
+        const once = words(host.routes);
+        for (const route of before) expect(once).toContain(route);
+        const { changes } = host;
+        await applied(host, second);
+        expect([words(host.routes), host.changes]).toEqual([once, changes]);
+        await tornDown(host, second);
+        await tornDown(host, second);
+        expect(words(host.routes)).toEqual(before);
+        expect(host.recorded).toEqual([]);
+      }),
+    ));
+
+  it('come to the same when the process dies at any call', () =>
+    fc.assert(
+      fc.asyncProperty(world, fc.nat(12), async ({ first, second, ...given }, dies) => {
+        const host = hostOf(given);
+        const before = words(host.routes);
+        await applied(host, first);
+        const untouched = hostOf(given);
+        await applied(untouched, first);
+        await applied(untouched, second);
+
+        host.callsLeft = dies;
+        await applied(host, second);
+        for (const route of before) expect(words(host.routes)).toContain(route);
+        host.callsLeft = Infinity;
+        await applied(host, second);
+        expect(words(host.routes)).toEqual(words(untouched.routes));
+        await tornDown(host, second);
+        expect(words(host.routes)).toEqual(before);
+      }),
+    ));
+
+  it('are nobody’s without their record: nothing is removed then', () =>
+    fc.assert(
+      fc.asyncProperty(world, async ({ first, ...given }) => {
+        const host = hostOf(given);
+        await applied(host, first);
+        const there = words(host.routes);
+        host.recorded = [];
+        await tornDown(host, []);
+        expect(words(host.routes)).toEqual(there);
+      }),
+    ));
+});
+
+describe('a host network', () => {
+  const host = () => new ModelHost('linux', INTERFACES, [DEFAULT]);
+
+  it('restores a route a second after it has heard of a change', async () => {
+    const model = host();
+    const clock = new StillClock();
+    await using network = kept(model, [PEER], { clock });
+    await network.apply();
+    model.routes = model.routes.filter((route) => route.destination !== PEER.destination);
+    for (const told of model.watchers) told();
+    const restored = model.nextChange();
+    expect(clock.end(1_000)).toBe(true);
+    await restored;
+    expect(model.routes.map((route) => route.destination)).toContain(PEER.destination);
+  });
+
+  it('looks again after a minute, whether it heard of anything or not', async () => {
+    const model = host();
+    const clock = new StillClock();
+    await using network = kept(model, [PEER], { clock });
+    await network.apply();
+    model.routes = model.routes.filter((route) => route.destination !== PEER.destination);
+    const restored = model.nextChange();
+    while (!clock.end(60_000)) await new Promise(setImmediate);
+    await restored;
+    expect(model.routes.map((route) => route.destination)).toContain(PEER.destination);
+  });
+
+  it('goes on with other routes when the system refuses one, and says which', async () => {
+    const model = host();
+    const other = { ...PEER, destination: '10.2.0.0/16' };
+    model.denied.add(PEER.destination);
+    await using network = kept(model, [PEER, other]);
+    const status = await network.apply();
+    expect(status).toMatchObject({ kind: 'partial', problems: ['10.1.0.0/16: not permitted'] });
+    expect(status.standings.map(({ state }) => state)).toEqual(['failed', 'applied']);
+    model.denied.clear();
+    expect(await network.apply()).toMatchObject({ kind: 'settled', problems: [] });
+  });
+
+  it('does nothing that could not be recorded before', async () => {
+    const model = host();
+    await using network = kept(model, [PEER], {
+      beforeSteps: () => Promise.reject(new Error('the audit log is full')),
+    });
+    expect(await network.apply()).toMatchObject({ problems: ['the audit log is full'] });
+    model.callsLeft = 0;
+    await network.apply();
+    expect(model.routes).toHaveLength(1);
+  });
+
+  it('does not own a route of the same words that somebody else made first', async () => {
+    const model = host();
+    const change = model.change.bind(model);
+    model.change = (changes) => {
+      model.add({ ...PEER, gateway: '172.16.0.3', interface: 'e1' });
+      return change(changes);
+    };
+    await using network = kept(model, [PEER]);
+    expect((await network.apply()).standings).toMatchObject([{ state: 'foreign' }]);
+    await network.teardown();
+    expect(model.routes).toHaveLength(2);
+  });
+
+  it('plans without a change, also how it would be taken down', async () => {
+    const model = host();
+    await using network = kept(model, [PEER]);
+    await network.apply();
+    const { changes } = model;
+    expect((await network.plan()).steps).toEqual([]);
+    expect((await network.plan({ isDown: true })).steps).toMatchObject([{ op: 'remove' }]);
+    expect(model.changes).toBe(changes);
+  });
+
+  it('stays down until it is applied, or something else is wanted', async () => {
+    const model = host();
+    await using network = kept(model, [PEER]);
+    expect(await network.teardown()).toMatchObject({ isDown: true, standings: [] });
+    network.want([PEER]);
+    expect(network.status.isDown).toBe(true);
+    network.want([{ ...PEER, metric: 9 }]);
+    expect((await network.apply()).standings).toMatchObject([{ state: 'applied', metric: 9 }]);
+  });
+
+  it('leaves the routes when it closes, and answers nothing then', async () => {
+    const model = host();
+    const network = kept(model, [PEER]);
+    await network.apply();
+    await network.close();
+    await network.close();
+    expect(model.routes).toHaveLength(2);
+    await expect(network.apply()).rejects.toMatchObject({ code: 'closed' });
+  });
+
+  it('tells a status once', async () => {
+    const told: HostNetworkStatus[] = [];
+    await using network = kept(host(), [PEER], {
+      onStatus: (status: HostNetworkStatus) => told.push(status),
+    });
+    await network.apply();
+    await network.apply();
+    expect(told.map(({ kind }) => kind)).toEqual(['settled']);
+  });
+});

@@ -1,0 +1,78 @@
+import type { HostRoutes, StaticRoute } from '@wins/base';
+import { StateFile } from '@wins/files';
+import { replaceFile, type FileTrust } from '@wins/trusted-files';
+import path from 'node:path';
+import type { OwnedRoute } from '../plan/plan.js';
+
+const FORMAT = 1;
+/** 2,048 routes, some of them twice: while one is replaced by another. */
+const MAX_BYTES = 1024 * 1024;
+
+/** Says which routes of the host are ours. */
+export interface RouteRecords {
+  /**
+   * Resolves with none when there is no record, and when it is of an earlier boot or another network: no route of ours outlives that,
+   * and one of the same words is somebody else's.
+   */
+  read(): Promise<readonly OwnedRoute[]>;
+  /** Replaces the record as one durable act; one of nothing is removed. */
+  write(routes: readonly OwnedRoute[]): Promise<void>;
+}
+
+export interface RouteRecordOptions {
+  /** Absolute path; its folder is made private, or found so, before something is written. */
+  readonly path: string;
+  readonly trust: Pick<FileTrust, 'distrustOfFile' | 'ensurePrivateFolder'>;
+  readonly host: Pick<HostRoutes, 'bootMark' | 'isThisBoot'>;
+  /** Told that a record is not one of ours: it counts as none, so that what it names is left alone. */
+  readonly onDamaged: (file: string) => void;
+}
+
+interface Content {
+  readonly boot: string;
+  readonly routes: readonly OwnedRoute[];
+}
+
+/** The record as a private file. Both reject with TrustedFileError. */
+export function routeRecords(options: RouteRecordOptions): RouteRecords {
+  const { trust, host, onDamaged, path: file } = options;
+  const state = new StateFile<Content>({
+    ...{ path: file, maxBytes: MAX_BYTES, trust, parse },
+    damaged: () => {
+      onDamaged(file);
+      return undefined;
+    },
+    replace: async (place, content) => {
+      trust.ensurePrivateFolder(path.dirname(place));
+      await replaceFile(place, content);
+    },
+  });
+  return {
+    read: async () => {
+      const content = await state.read();
+      return content !== undefined && host.isThisBoot(content.boot) ? content.routes : [];
+    },
+    write: (routes) =>
+      routes.length === 0
+        ? state.remove()
+        : state.write({ format: FORMAT, boot: host.bootMark(), routes }),
+  };
+}
+
+function parse(json: unknown): Content {
+  const { format, boot, routes } = json as Readonly<Record<string, unknown>>;
+  if (format !== FORMAT || typeof boot !== 'string' || !Array.isArray(routes))
+    throw new TypeError('no record of routes');
+  return { boot, routes: routes.map(parseRoute) };
+}
+
+function parseRoute(json: unknown): OwnedRoute {
+  const { route, state } = json as { readonly route: StaticRoute; readonly state: unknown };
+  const { destination, gateway, interface: through, metric } = route;
+  const isRoute =
+    [destination, gateway, through].every((text) => typeof text === 'string') &&
+    Number.isSafeInteger(metric);
+  if (!isRoute || (state !== 'pending' && state !== 'applied'))
+    throw new TypeError('no route of a record');
+  return { route: { destination, gateway, interface: through, metric }, state };
+}

@@ -1,0 +1,39 @@
+/** A route that the host is to have. */
+export interface DesiredRoute {
+  /** An IPv4 network in canonical form, with its prefix: `10.42.1.0/24`. */
+  readonly destination: string;
+  /** The next hop, on a network of the interface. Absent: where the default route leads. */
+  readonly gateway?: string;
+  /** The name of the interface. Absent: the one that reaches the gateway. */
+  readonly interface?: string;
+  readonly metric: number;
+}
+
+/** The metric that `New-NetRoute` of Windows gives. A route of somebody else with a lower one goes first. */
+export const DEFAULT_METRIC = 256;
+
+/**
+ * The addresses of a cloud that its machines reach through their gateway: metadata, and what else lies outside of every network that
+ * the machine is in. The agents of the clouds add the same routes when a machine starts.
+ */
+export const CLOUD_ADDRESSES = {
+  /** Metadata, DNS, time, licence activation and the second metadata address, as EC2Launch routes them. */
+  aws: [
+    ...['169.254.169.254', '169.254.169.253', '169.254.169.123'],
+    ...['169.254.169.249', '169.254.169.250', '169.254.169.251'],
+  ],
+  /** Metadata, and the platform (WireServer). */
+  azure: ['169.254.169.254', '168.63.129.16'],
+  gce: ['169.254.169.254'],
+} as const;
+
+export type Cloud = keyof typeof CLOUD_ADDRESSES;
+
+/** Routes to the addresses of these clouds, each once, through the default gateway. */
+export function cloudRoutes(clouds: readonly Cloud[]): readonly DesiredRoute[] {
+  const addresses = new Set(clouds.flatMap((cloud) => CLOUD_ADDRESSES[cloud]));
+  return [...addresses].map((address) => ({
+    destination: `${address}/32`,
+    metric: DEFAULT_METRIC,
+  }));
+}

@@ -1,0 +1,182 @@
+import type { ListedRoute, RouteInterface, RoutingState } from '@wins/base';
+import { plan, type OwnedRoute, type RoutePlan } from './plan.js';
+import { cloudRoutes, type DesiredRoute } from './desired-route.js';
+
+const eth0: RouteInterface = {
+  ...{ id: 'e0', name: 'eth0', metric: 0, addresses: ['192.0.2.2/24'] },
+};
+const eth1: RouteInterface = {
+  ...{ id: 'e1', name: 'eth1', metric: 0, addresses: ['172.16.0.2/24'] },
+};
+const byDefault: ListedRoute = {
+  ...{ destination: '0.0.0.0/0', gateway: '192.0.2.1', interface: 'e0', metric: 0 },
+};
+const via = (destination: string, gateway = '172.16.0.3'): DesiredRoute => ({
+  ...{ destination, gateway, metric: 256 },
+});
+const route = (destination: string, gateway = '172.16.0.3', metric = 256): ListedRoute => ({
+  ...{ destination, gateway, interface: gateway.startsWith('172') ? 'e1' : 'e0', metric },
+});
+const owned = (destination: string, gateway?: string): OwnedRoute => ({
+  route: route(destination, gateway),
+  state: 'applied',
+});
+const state = (...routes: readonly ListedRoute[]): RoutingState => ({
+  interfaces: [eth0, eth1],
+  routes: [byDefault, ...routes],
+});
+const steps = ({ steps: planned }: RoutePlan) =>
+  planned.map(({ op, route: { destination, gateway } }) => `${op} ${destination} ${gateway}`);
+const states = ({ standings }: RoutePlan) => standings.map((standing) => standing.state);
+
+const PEER = '10.42.1.0/24';
+
+describe('a plan', () => {
+  it('adds what is wanted and lacking, and records it before as pending', () => {
+    const planned = plan([via(PEER)], state(), []);
+    expect(steps(planned)).toEqual([`add ${PEER} 172.16.0.3`]);
+    expect(planned.record).toEqual([{ route: route(PEER), state: 'pending' }]);
+  });
+
+  it('takes a pending route that is there for ours, and forgets one that is not', () => {
+    const pending: OwnedRoute = { route: route(PEER), state: 'pending' };
+    expect(plan([], state(), [pending]).record).toEqual([]);
+    const found = plan([via(PEER)], state(route(PEER)), [pending]);
+    expect([steps(found), found.record]).toEqual([[], [owned(PEER)]]);
+  });
+
+  it('has no steps when everything is there', () => {
+    const planned = plan([via(PEER)], state(route(PEER)), [owned(PEER)]);
+    expect([steps(planned), states(planned)]).toEqual([[], ['applied']]);
+  });
+
+  it('removes what is recorded and wanted no more, and nothing else', () => {
+    const planned = plan([], state(route(PEER), route('10.43.0.0/16')), [owned(PEER)]);
+    expect(steps(planned)).toEqual([`remove ${PEER} 172.16.0.3`]);
+    // Until it is seen to be gone.
+    expect(planned.record).toEqual([owned(PEER)]);
+  });
+
+  it('moves a route to another gateway: the old one goes first, once', () => {
+    const planned = plan([via(PEER, '172.16.0.4')], state(route(PEER)), [owned(PEER)]);
+    expect(steps(planned)).toEqual([`remove ${PEER} 172.16.0.3`, `add ${PEER} 172.16.0.4`]);
+  });
+
+  it('is satisfied with a route of somebody else, and never makes it ours', () => {
+    const planned = plan([via(PEER)], state(route(PEER, undefined, 5)), []);
+    expect([steps(planned), states(planned), planned.record]).toEqual([[], ['foreign'], []]);
+  });
+
+  it('leaves the place to a route of somebody else that leads elsewhere, and reports it', () => {
+    const planned = plan([via(PEER)], state(route(PEER, '192.0.2.9')), []);
+    expect([steps(planned), states(planned)]).toEqual([[], ['conflict']]);
+    expect(planned.standings[0]?.detail).toContain('192.0.2.9');
+  });
+
+  it('restores what was taken away, and says so', () => {
+    const planned = plan([via(PEER)], state(), [owned(PEER)]);
+    expect(planned.steps).toMatchObject([{ op: 'add', reason: 'it was taken away' }]);
+  });
+
+  it('lets go of a route that somebody changed', () => {
+    const changed = state(route(PEER, undefined, 7));
+    expect(plan([via(PEER)], changed, [owned(PEER)])).toMatchObject({ steps: [], record: [] });
+    expect(plan([], changed, [owned(PEER)])).toMatchObject({ steps: [], record: [] });
+  });
+
+  it('never takes an unmarked route for a recorded one of the same words', () => {
+    const unmarked = { ...route(PEER), isMarked: false };
+    expect(plan([], state(unmarked), [owned(PEER)])).toMatchObject({ steps: [], record: [] });
+  });
+
+  it('lists marked routes that no record accounts for, and leaves them alone', () => {
+    const { steps: planned, orphans } = plan([], state({ ...route(PEER), isMarked: true }), []);
+    expect([planned, orphans.map(({ destination }) => destination)]).toEqual([[], [PEER]]);
+  });
+
+  it('keeps the metadata of each cloud, each address once, where the default route leads', () => {
+    const planned = plan(cloudRoutes(['aws', 'azure', 'gce']), state(), []);
+    expect(steps(planned)).toContain('add 169.254.169.254/32 192.0.2.1');
+    expect(steps(planned)).toContain('add 168.63.129.16/32 192.0.2.1');
+    expect(planned.steps).toHaveLength(7);
+  });
+
+  it('keeps what is there while the default route or the interface is away', () => {
+    const metadata = cloudRoutes(['gce']);
+    const recorded: OwnedRoute[] = [
+      { route: route('169.254.169.254/32', '192.0.2.1'), state: 'applied' },
+    ];
+    const away: RoutingState = {
+      interfaces: [eth0],
+      routes: [route('169.254.169.254/32', '192.0.2.1')],
+    };
+    const planned = plan(metadata, away, recorded);
+    expect([steps(planned), states(planned), planned.record]).toEqual([[], ['applied'], recorded]);
+    expect(states(plan(metadata, { interfaces: [], routes: [] }, []))).toEqual(['waiting']);
+  });
+
+  it.each<[string, DesiredRoute, RegExp]>([
+    ['the default route', via('0.0.0.0/0'), /default route/],
+    ['loopback', via('127.0.0.0/8'), /loopback/],
+    ['multicast', via('224.0.0.0/4'), /multicast/],
+    ['a network of link-local addresses', via('169.254.0.0/16'), /link-local/],
+    ['the network of the host', via('192.0.2.0/24'), /the host itself is in 192\.0\.2\.0\/24/],
+    ['half of it', via('192.0.2.128/25'), /the host itself is in/],
+    ['half of all addresses', via('128.0.0.0/1'), /link-local/],
+    ['what has its gateway in it', via('172.0.0.0/8', '192.0.2.9'), /the host itself is in/],
+    ['IPv6', via('2001:db8::/32'), /no network of IPv4/],
+    ['a name', via('metadata.internal'), /no network of IPv4/],
+    ['shell text as gateway', via(PEER, '172.16.0.3; reboot'), /no address of IPv4/],
+    ['this host as gateway', via(PEER, '172.16.0.2'), /an address of this host/],
+    ['the address of a network as gateway', via(PEER, '172.16.0.0'), /the address of a network/],
+    ['a broadcast address as gateway', via(PEER, '172.16.0.255'), /broadcast/],
+  ])('rejects %s', (_what, desired, reason) => {
+    const planned = plan([desired], state(), []);
+    expect([steps(planned), states(planned)]).toEqual([[], ['rejected']]);
+    expect(planned.standings[0]?.detail).toMatch(reason);
+  });
+
+  it('rejects what has the next hop of another route in it', () => {
+    const far = { ...route('10.99.0.0/16', '10.1.0.1'), interface: 'e1' };
+    const planned = plan([via('10.1.0.0/16')], state(far), []);
+    expect(planned.standings[0]?.detail).toBe('the gateway 10.1.0.1 is in it');
+  });
+
+  it('rejects a gateway that two interfaces reach, and takes the one that is named', () => {
+    const twin = { ...eth1, id: 'e2', name: 'eth2', addresses: ['172.16.0.9/24'] };
+    const twice = { interfaces: [eth0, eth1, twin], routes: [byDefault] };
+    expect(states(plan([via(PEER)], twice, []))).toEqual(['rejected']);
+    const named = plan([{ ...via(PEER), interface: 'eth2' }], twice, []);
+    expect(named.steps).toMatchObject([{ route: { interface: 'e2' } }]);
+  });
+
+  it('waits for an interface that reaches the gateway', () => {
+    expect(states(plan([via(PEER, '10.9.9.9')], state(), []))).toEqual(['waiting']);
+    const named = plan([{ ...via(PEER), interface: 'eth7' }], state(), []);
+    expect(named.standings).toMatchObject([{ state: 'waiting', interface: 'eth7' }]);
+  });
+
+  it('takes the gateway of a machine whose own network is one address', () => {
+    const alone = { ...eth0, addresses: ['10.128.0.5/32'] };
+    const routes = [{ ...byDefault, gateway: '10.128.0.1' }];
+    const planned = plan([via(PEER, '10.128.0.1')], { interfaces: [alone], routes }, []);
+    expect(steps(planned)).toEqual([`add ${PEER} 10.128.0.1`]);
+  });
+
+  it('leaves steps beyond its limit to the next plan, and rejects routes beyond the other', () => {
+    const many = Array.from({ length: 5 }, (_, index) => via(`10.${index}.0.0/16`));
+    const planned = plan(many, state(), [], { limits: { routes: 4, steps: 3 } });
+    expect(steps(planned)).toHaveLength(3);
+    expect(planned.record).toHaveLength(3);
+    expect(planned.isLimited).toBe(true);
+    expect(states(planned).at(-1)).toBe('rejected');
+  });
+
+  it('is the same whatever the order of what it is given', () => {
+    const peers = [via('10.1.0.0/16'), via('10.2.0.0/16'), via('10.3.0.0/16')];
+    const rows = [route('10.1.0.0/16'), route('10.9.0.0/16')];
+    const record = [owned('10.1.0.0/16'), owned('10.9.0.0/16')];
+    const turned = plan(peers.toReversed(), state(...rows.toReversed()), record.toReversed());
+    expect(turned).toEqual(plan(peers, state(...rows), record));
+  });
+});

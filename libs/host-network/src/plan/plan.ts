@@ -1,0 +1,218 @@
+import type { ListedRoute, RouteChange, RoutingState, StaticRoute } from '@wins/base';
+import type { DesiredRoute } from './desired-route.js';
+import { Surroundings, type ResolvedRoute } from './resolve-route.js';
+
+/** A route that wins made, or was about to make when it was last heard of. */
+export interface OwnedRoute {
+  readonly route: StaticRoute;
+  readonly state: 'pending' | 'applied';
+}
+
+/** What is done at most. What is beyond it is reported, and never cut by chance: the order of destinations decides. */
+export interface PlanLimits {
+  /** Desired routes; those beyond are rejected. Default 1,024. */
+  readonly routes: number;
+  /** Steps of one plan; the next plan has the others. Default 256. */
+  readonly steps: number;
+}
+
+export const PLAN_LIMITS: PlanLimits = { routes: 1024, steps: 256 };
+
+export interface PlannedStep extends RouteChange {
+  /** A clause, for people. */
+  readonly reason: string;
+}
+
+/**
+ * How a desired route stands. `applied`: it is there, and ours. `foreign`: it is there, and somebody else's, so that it stays when it
+ * is wanted no more. `planned`: a step of this plan makes it. `conflict`: a route of somebody else has its place.
+ */
+export type RouteState =
+  'applied' | 'foreign' | 'planned' | 'waiting' | 'conflict' | 'rejected' | 'failed';
+
+export interface RouteStanding {
+  readonly destination: string;
+  readonly state: RouteState;
+  /** A clause, for people; empty when there is nothing to say. */
+  readonly detail: string;
+  /** Where it leads; empty while that is not known. */
+  readonly gateway: string;
+  /** The name of the interface. */
+  readonly interface: string;
+  readonly metric: number;
+}
+
+export interface RoutePlan {
+  /** Removals first: a new route may take the place of an old one. */
+  readonly steps: readonly PlannedStep[];
+  /** The record, as it must be on the disk before the first step is taken. */
+  readonly record: readonly OwnedRoute[];
+  /** One for each desired route, in the order of destinations. */
+  readonly standings: readonly RouteStanding[];
+  /** Routes with the mark of wins that are neither recorded nor wanted. They are left alone. */
+  readonly orphans: readonly StaticRoute[];
+  /** Whether steps were left out, for the next plan. */
+  readonly isLimited: boolean;
+}
+
+/** What else a plan goes by. */
+export interface PlanOptions {
+  readonly limits?: PlanLimits;
+  /** Steps that were tried and are not to be tried again now, by {@link stepKey}, with what came of them. */
+  readonly tried?: ReadonlyMap<string, string>;
+}
+
+/**
+ * Says what to do so that the host has the desired routes, and none of ours besides. Pure and total: equal input gives equal output.
+ *
+ * Ours is what the record has and the host has exactly so. That alone is ever removed. A route that leads alike and is not ours satisfies;
+ * one that has the place of a desired route stays. What somebody else changed or removed is ours no more.
+ */
+export function plan(
+  desired: readonly DesiredRoute[],
+  actual: RoutingState,
+  record: readonly OwnedRoute[],
+  { limits = PLAN_LIMITS, tried = new Map() }: PlanOptions = {},
+): RoutePlan {
+  const host = new Surroundings(actual);
+  const listed = grouped(actual.routes);
+  const owned = grouped(
+    record.filter(({ route }) => listed.get(route.destination)?.some((at) => isOurs(at, route))),
+    ({ route }) => route.destination,
+  );
+  const lost = new Set(
+    record.filter(({ state }) => state === 'applied').map(({ route }) => stepKey(route)),
+  );
+  const names = new Map(actual.interfaces.map(({ id, name }) => [id, name]));
+  const removals: PlannedStep[] = [];
+  const additions: PlannedStep[] = [];
+  const standings: RouteStanding[] = [];
+  const kept: OwnedRoute[] = [];
+
+  const remove = (routes: readonly OwnedRoute[], reason: string): void => {
+    for (const { route } of routes) {
+      kept.push({ route, state: 'applied' });
+      if (!tried.has(stepKey(route, 'remove'))) removals.push({ op: 'remove', route, reason });
+    }
+  };
+  const wanted = [...new Map(desired.map((one) => [one.destination, one])).values()].sort((a, b) =>
+    compare(a.destination, b.destination),
+  );
+  for (const [index, one] of wanted.entries()) {
+    const { destination, metric } = one;
+    const ours = owned.get(destination) ?? [];
+    owned.delete(destination);
+    const stands = (state: RouteState, detail: string, at?: StaticRoute): void => {
+      const where = at ?? { gateway: one.gateway ?? '', interface: one.interface ?? '' };
+      const name = names.get(where.interface) ?? where.interface;
+      standings.push({
+        ...{ destination, state, detail, metric },
+        ...{ gateway: where.gateway, interface: name },
+      });
+    };
+    const resolved: ResolvedRoute =
+      index < limits.routes
+        ? host.resolve(one)
+        : { kind: 'rejected', detail: `it is beyond the limit of ${limits.routes} routes` };
+    if (resolved.kind !== 'route') {
+      const { kind, detail } = resolved;
+      if (kind === 'rejected') remove(ours, detail);
+      // What is there stays while the host lacks something: the interface may be back in a moment.
+      else kept.push(...ours.map(({ route }) => ({ route, state: 'applied' as const })));
+      const isKept = kind === 'waiting' && ours.length > 0;
+      stands(isKept ? 'applied' : kind, detail, isKept ? ours[0]?.route : undefined);
+      continue;
+    }
+    const { route } = resolved;
+    const same = ours.filter((own) => isSame(own.route, route));
+    remove(
+      ours.filter((own) => !isSame(own.route, route)),
+      `${destination} leads elsewhere now`,
+    );
+    if (same.length > 0) {
+      kept.push({ route, state: 'applied' });
+      stands('applied', '', route);
+      continue;
+    }
+    const others = (listed.get(destination) ?? []).filter(
+      (at) => !ours.some((own) => isOurs(at, own.route)),
+    );
+    const alike = others.some((at) => leadsAlike(at, route));
+    const rival = others.find((at) => at.metric === metric);
+    const outcome = tried.get(stepKey(route));
+    if (alike) stands('foreign', 'somebody else made it', route);
+    else if (rival !== undefined) {
+      const way = rival.gateway === '' ? 'another way' : `through ${rival.gateway}`;
+      stands('conflict', `a route of somebody else leads there ${way}`, route);
+    } else if (outcome !== undefined) stands('failed', outcome, route);
+    else {
+      const reason = lost.has(stepKey(route)) ? 'it was taken away' : 'it is wanted';
+      additions.push({ op: 'add', route, reason });
+      stands('planned', reason, route);
+    }
+  }
+  for (const ours of owned.values()) remove(ours, 'it is wanted no more');
+
+  const steps = [...removals, ...additions].slice(0, limits.steps);
+  const pending = steps
+    .filter(({ op }) => op === 'add')
+    .map(({ route }): OwnedRoute => ({ route, state: 'pending' }));
+  const known = new Set(wanted.map(({ destination }) => destination));
+  return {
+    steps,
+    record: sorted([...kept, ...pending], ({ route }) => stepKey(route)),
+    standings,
+    orphans: sorted(
+      actual.routes
+        .filter((at) => at.isMarked === true && !known.has(at.destination))
+        .filter((at) => !record.some(({ route }) => isSame(route, at)))
+        .map(({ isMarked: _isMarked, ...route }) => route),
+      (route) => stepKey(route),
+    ),
+    isLimited: steps.length < removals.length + additions.length,
+  };
+}
+
+/** Names a step of one plan and the next: by all of its route. */
+export function stepKey(route: StaticRoute, op: RouteChange['op'] = 'add'): string {
+  return [op, route.destination, route.gateway, route.interface, route.metric].join(' ');
+}
+
+function isSame(one: StaticRoute, other: StaticRoute): boolean {
+  return leadsAlike(one, other) && one.metric === other.metric;
+}
+
+function leadsAlike(one: StaticRoute, other: StaticRoute): boolean {
+  return (
+    one.destination === other.destination &&
+    one.gateway === other.gateway &&
+    one.interface === other.interface
+  );
+}
+
+/** Whether what the host has is the recorded route, and nobody else's of the same words. */
+function isOurs(listed: ListedRoute, recorded: StaticRoute): boolean {
+  return listed.isMarked !== false && isSame(listed, recorded);
+}
+
+function grouped<Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string = (item) => (item as StaticRoute).destination,
+): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
+function sorted<Item>(items: readonly Item[], keyOf: (item: Item) => string): readonly Item[] {
+  return [...items].sort((a, b) => compare(keyOf(a), keyOf(b)));
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

@@ -1,0 +1,213 @@
+import {
+  formatAddress,
+  formatNetwork,
+  isIpv4LinkLocal,
+  networkOf,
+  parseAddress,
+  parseNetwork,
+  quoteText,
+  unroutableReason,
+  type IpNetwork,
+  type ListedRoute,
+  type RouteInterface,
+  type RoutingState,
+  type StaticRoute,
+} from '@wins/base';
+import type { DesiredRoute } from './desired-route.js';
+
+/**
+ * The route that a desired one is on this host now. `waiting`: the host lacks something that may come back, such as its default
+ * route. `rejected`: it would lead traffic astray.
+ */
+export type ResolvedRoute =
+  | { readonly kind: 'route'; readonly route: StaticRoute }
+  | { readonly kind: 'waiting' | 'rejected'; readonly detail: string };
+
+const ANYWHERE = '0.0.0.0/0';
+
+/** First and last address of an IPv4 network, as numbers. */
+interface Extent {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** An interface, with its addresses read. */
+interface Link {
+  readonly id: string;
+  readonly name: string;
+  readonly own: readonly { readonly address: number; readonly net: IpNetwork }[];
+}
+
+/** A next hop of the host, and the one destination that alone it is for, if it is for one. */
+interface Hop {
+  readonly address: number;
+  readonly destination: string | undefined;
+}
+
+/** What of a {@link RoutingState} decides about routes, found out once for all of them. */
+export class Surroundings {
+  readonly #links: readonly Link[];
+  /** Default routes through a gateway, the cheapest first. */
+  readonly #defaults: readonly ListedRoute[];
+  /** The networks that the host is in. */
+  readonly #taken: readonly (Extent & { readonly text: string })[];
+  /** In the order of addresses. */
+  readonly #hops: readonly Hop[];
+
+  constructor({ interfaces, routes }: RoutingState) {
+    this.#links = interfaces.map(linkOf);
+    const costs = new Map(interfaces.map(({ id, metric }) => [id, metric]));
+    const cost = (route: ListedRoute): number => route.metric + (costs.get(route.interface) ?? 0);
+    this.#defaults = routes
+      .filter(({ destination, gateway, interface: through }) => {
+        return destination === ANYWHERE && gateway !== '' && costs.has(through);
+      })
+      .sort((a, b) => cost(a) - cost(b));
+    this.#taken = this.#links.flatMap(({ own }) =>
+      own.map(({ net }) => {
+        // An adapter without DHCP is in 169.254.0.0/16, where the metadata of a cloud is too, and that is not behind it.
+        const taken = isIpv4LinkLocal(net) ? { ...net, prefix: 32 } : networkOf(net);
+        return { ...extentOf(taken), text: formatNetwork(taken) };
+      }),
+    );
+    this.#hops = hopsOf(routes);
+  }
+
+  /** Finds the gateway and the interface of a desired route, and judges whether it may be made. */
+  resolve(desired: DesiredRoute): ResolvedRoute {
+    const network = parseNetwork(desired.destination);
+    if (network?.bytes.length !== 4) return rejected('its destination is no network of IPv4');
+    const reason = unroutableReason(network) ?? this.#ownReason(network, desired);
+    if (reason !== undefined) return rejected(reason);
+    const { interface: name, gateway } = desired;
+    const candidates = this.#links.filter(
+      (link) => name === undefined || link.name === name || link.id === name,
+    );
+    if (name !== undefined && candidates.length === 0)
+      return waiting(`no interface ${quoteText(name)} is up with an address`);
+    return gateway === undefined
+      ? this.#throughDefault(desired, candidates)
+      : this.#throughGateway(desired, gateway, candidates);
+  }
+
+  /** Why a destination would take over what the host is in, or a way out of it. */
+  #ownReason(network: IpNetwork, { destination, gateway }: DesiredRoute): string | undefined {
+    const { first, last } = extentOf(network);
+    const taken = this.#taken.find((own) => own.first <= last && own.last >= first);
+    if (taken !== undefined) return `the host itself is in ${taken.text}`;
+    const isIn = (address: number): boolean => address >= first && address <= last;
+    const own = addressOf(gateway ?? '');
+    let found = own !== undefined && isIn(own) ? own : undefined;
+    for (let at = firstAtLeast(this.#hops, first); found === undefined; at += 1) {
+      const hop = this.#hops[at];
+      if (hop === undefined || !isIn(hop.address)) break;
+      if (hop.destination !== destination) found = hop.address;
+    }
+    return found === undefined ? undefined : `the gateway ${textOf(found)} is in it`;
+  }
+
+  #throughDefault(
+    { destination, metric }: DesiredRoute,
+    candidates: readonly Link[],
+  ): ResolvedRoute {
+    const best = this.#defaults.find((route) =>
+      candidates.some(({ id }) => id === route.interface),
+    );
+    if (best === undefined) return waiting('there is no default route through a gateway');
+    const { gateway, interface: through } = best;
+    return { kind: 'route', route: { destination, gateway, interface: through, metric } };
+  }
+
+  #throughGateway(
+    { destination, metric }: DesiredRoute,
+    gateway: string,
+    candidates: readonly Link[],
+  ): ResolvedRoute {
+    const hop = addressOf(gateway);
+    if (hop === undefined) return rejected('its gateway is no address of IPv4');
+    const reaching = candidates.filter(
+      ({ id, own }) =>
+        own.some(({ net }) => net.prefix < 32 && isWithin(hop, extentOf(networkOf(net)))) ||
+        // Machines of some clouds have an address of /32, and a gateway all the same.
+        this.#defaults.some((route) => route.gateway === gateway && route.interface === id),
+    );
+    const [found, another] = reaching;
+    if (found === undefined) return waiting(`no interface reaches the gateway ${gateway}`);
+    if (another !== undefined) {
+      const names = reaching.map(({ name }) => quoteText(name)).join(', ');
+      return rejected(`its gateway is reached through ${names}: name one of them`);
+    }
+    const wrong = found.own.map((own) => wrongHop(hop, own)).find((reason) => reason !== undefined);
+    if (wrong !== undefined) return rejected(`its gateway ${gateway} is ${wrong}`);
+    return { kind: 'route', route: { destination, gateway, interface: found.id, metric } };
+  }
+}
+
+function linkOf({ id, name, addresses }: RouteInterface): Link {
+  const nets = addresses.flatMap((text) => parseNetwork(text) ?? []);
+  const own = nets
+    .filter(({ bytes }) => bytes.length === 4)
+    .map((net) => ({ address: numberOf(net.bytes), net }));
+  return { id, name, own };
+}
+
+function hopsOf(routes: readonly ListedRoute[]): readonly Hop[] {
+  const hops = new Map<number, Hop>();
+  for (const { gateway, destination } of routes) {
+    const address = addressOf(gateway);
+    if (address === undefined) continue;
+    const isAlone = (hops.get(address) ?? { destination }).destination === destination;
+    hops.set(address, { address, destination: isAlone ? destination : undefined });
+  }
+  return [...hops.values()].sort((a, b) => a.address - b.address);
+}
+
+/** The index of the first hop that is not below an address. */
+function firstAtLeast(hops: readonly Hop[], address: number): number {
+  let low = 0;
+  for (let high = hops.length; low < high;) {
+    const middle = (low + high) >>> 1;
+    if ((hops[middle]?.address ?? Infinity) < address) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Why no other host has an address: it is that of this host, of the network, or of all its hosts. */
+function wrongHop(hop: number, { address, net }: Link['own'][number]): string | undefined {
+  if (hop === address) return 'an address of this host';
+  const { first, last } = extentOf(networkOf(net));
+  if (net.prefix > 30) return undefined;
+  if (hop === first) return 'the address of a network';
+  return hop === last ? 'the broadcast address of a network' : undefined;
+}
+
+function isWithin(address: number, { first, last }: Extent): boolean {
+  return address >= first && address <= last;
+}
+
+function extentOf({ bytes, prefix }: IpNetwork): Extent {
+  const first = numberOf(bytes);
+  return { first, last: first + 2 ** (32 - prefix) - 1 };
+}
+
+function addressOf(text: string): number | undefined {
+  const bytes = text === '' ? undefined : parseAddress(text);
+  return bytes?.length === 4 ? numberOf(bytes) : undefined;
+}
+
+function numberOf(bytes: Uint8Array): number {
+  return bytes.reduce((sum, byte) => sum * 256 + byte, 0);
+}
+
+function textOf(address: number): string {
+  return formatAddress(Uint8Array.from([24, 16, 8, 0], (shift) => (address >>> shift) & 0xff));
+}
+
+function rejected(detail: string): ResolvedRoute {
+  return { kind: 'rejected', detail };
+}
+
+function waiting(detail: string): ResolvedRoute {
+  return { kind: 'waiting', detail };
+}

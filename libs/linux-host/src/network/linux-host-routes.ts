@@ -1,0 +1,93 @@
+import {
+  networkIdentity,
+  type HostRoutes,
+  type ListedRoute,
+  type RouteChange,
+  type RouteInterface,
+  type RouteOutcome,
+} from '@wins/base';
+import { networkInterfaces } from 'node:os';
+import { LinuxError } from '../linux-error.js';
+import { followIp, isDenial, runIp, runIpLines } from './ip-command.js';
+
+/** The number that marks routes as made by wins. Others may use it: it is no proof, but a route without it is none of ours. */
+const PROTOCOL = '199';
+const UNICAST = '1';
+const LIST = ['-j', '-N', '-4', 'route', 'show', 'table', 'main'];
+/** The words of a batch have no quoting. */
+const PLAIN_NAME = /^[^\s/"'\\#;]{1,15}$/;
+
+/** The static routes of this Linux, by `ip`. Rejections are LinuxErrors: `unavailable` without iproute2. */
+export function linuxHostRoutes(): HostRoutes {
+  const bootMark = (): string => networkIdentity() ?? '';
+  return {
+    bootMark,
+    isThisBoot: (mark) => mark !== '' && mark === bootMark(),
+    list: async () => ({
+      interfaces: interfacesOf(networkInterfaces()),
+      routes: parseRoutes(await runIp(LIST)),
+    }),
+    change: async (changes) => {
+      const said = await runIpLines(changes.map(wordsOf));
+      return changes.map(({ op }, index) => outcomeOf(op, said[index]));
+    },
+    watch: (onChange, signal) => followIp(['-4', 'monitor', 'route'], onChange, signal),
+  };
+}
+
+function interfacesOf(adapters: ReturnType<typeof networkInterfaces>): readonly RouteInterface[] {
+  return Object.entries(adapters)
+    .filter(([name]) => PLAIN_NAME.test(name))
+    .map(([name, addresses = []]) => ({
+      ...{ id: name, name, metric: 0 },
+      addresses: addresses.flatMap(({ family, cidr }) => (family === 'IPv4' ? (cidr ?? []) : [])),
+    }))
+    .filter(({ addresses }) => addresses.length > 0);
+}
+
+/** All of a route, so that none but this one is removed. */
+function wordsOf({ op, route }: RouteChange): readonly string[] {
+  const { destination, gateway, interface: through, metric } = route;
+  const via = gateway === '' ? [] : ['via', gateway];
+  const marks = ['proto', PROTOCOL, 'metric', String(metric)];
+  return ['route', op === 'add' ? 'add' : 'del', destination, ...via, 'dev', through, ...marks];
+}
+
+function outcomeOf(op: RouteChange['op'], said: string | undefined): RouteOutcome {
+  if (said === undefined) return { kind: 'done' };
+  if (op === 'add' && /File exists/.test(said)) return { kind: 'exists' };
+  if (op === 'remove' && /No such process|Cannot find device/.test(said)) return { kind: 'done' };
+  const message = said.replace(/^(?:RTNETLINK answers|Error): /, '');
+  return { kind: 'failed', isDenied: isDenial(said), message };
+}
+
+/**
+ * Reads what `ip -j -N route show` prints. What leads nowhere, or to several next hops, has no interface; routes for a type of service are left
+ * out, because they take no other's place.
+ *
+ * @throws LinuxError `unknown` for anything else.
+ */
+export function parseRoutes(text: string): readonly ListedRoute[] {
+  let rows: unknown;
+  try {
+    rows = JSON.parse(text === '' ? '[]' : text);
+  } catch (cause) {
+    throw new LinuxError('unknown', 'ip printed no JSON; wanted iproute2 5.0 or later', { cause });
+  }
+  if (!Array.isArray(rows)) throw new LinuxError('unknown', 'ip printed no list of routes');
+  return rows.flatMap((row: Readonly<Record<string, unknown>>) => {
+    const { dst, gateway, dev, protocol, metric, type, nexthops, tos } = row;
+    if (typeof dst !== 'string' || tos !== undefined) return [];
+    const address = dst === 'default' ? '0.0.0.0/0' : dst;
+    const isPlain = (type === undefined || type === UNICAST) && nexthops === undefined;
+    return [
+      {
+        destination: address.includes('/') ? address : `${address}/32`,
+        gateway: isPlain && typeof gateway === 'string' ? gateway : '',
+        interface: isPlain && typeof dev === 'string' ? dev : '',
+        metric: typeof metric === 'number' ? metric : 0,
+        isMarked: String(protocol) === PROTOCOL,
+      },
+    ];
+  });
+}

@@ -1,0 +1,157 @@
+import {
+  formatAddress,
+  formatNetwork,
+  parseAddress,
+  parseNetwork,
+  messageOf,
+  type HostRoutes,
+  type ListedRoute,
+  type RouteChange,
+  type RouteOutcome,
+  type StaticRoute,
+} from '@wins/base';
+import { uptime } from 'node:os';
+import { call, checkStatus, inPromise, OwnedHandle } from '../win32/calls/call.js';
+import { EventWaits } from '../win32/calls/event-waits.js';
+import { loadKoffi } from '../win32/calls/system-library.js';
+import { routeNotices } from '../win32/ip-helper.js';
+import { kernel32 } from '../win32/kernel32.js';
+import { OVERLAPPED } from '../win32/structures.js';
+import { WindowsError } from '../windows-error.js';
+import { networkAdapters, type AdapterEntry } from './network-adapters.js';
+import {
+  isOnLink,
+  PROTOCOL,
+  systemRouteTable,
+  type ForwardRow,
+  type RouteTable,
+} from './routes.js';
+
+/** How far apart the times of one boot may be computed: the clock is corrected now and then. No restart takes less. */
+const SAME_BOOT_MS = 20_000;
+const ERROR_IO_PENDING = 997;
+
+/** The network of Windows, by IP Helper. Routes are in the active store alone, and gone after a restart. Errors are WindowsErrors. */
+export function windowsHostRoutes(): HostRoutes {
+  return hostRoutesOf(systemRouteTable, networkAdapters, () => Date.now() - uptime() * 1000);
+}
+
+/** {@link windowsHostRoutes} of these tables, and of when the system was started. */
+export function hostRoutesOf(
+  table: RouteTable,
+  adapters: () => readonly AdapterEntry[],
+  startedMs: () => number,
+): HostRoutes {
+  return {
+    bootMark: () => new Date(startedMs()).toISOString(),
+    isThisBoot: (mark) => Math.abs(Date.parse(mark) - startedMs()) <= SAME_BOOT_MS,
+    list: () =>
+      inPromise(() => {
+        const entries = adapters();
+        return { interfaces: entries.flatMap(interfaceOf), routes: listed(table.read(), entries) };
+      }),
+    change: (changes) =>
+      inPromise(() => {
+        const entries = adapters();
+        return changes.map((change) => outcomeOf(change, table, entries));
+      }),
+    watch,
+  };
+}
+
+/** A GUID names an interface: it outlives another name and another index. */
+function interfaceOf({ guid, name, isUp, metrics, addresses }: AdapterEntry) {
+  const own = addresses.filter(({ bytes }) => bytes.length === 4).map(formatNetwork);
+  return isUp && own.length > 0 ? [{ id: guid, name, metric: metrics.ipv4, addresses: own }] : [];
+}
+
+function listed(
+  rows: readonly ForwardRow[],
+  entries: readonly AdapterEntry[],
+): readonly ListedRoute[] {
+  const guids = new Map(entries.map(({ index, guid }) => [index, guid]));
+  return rows
+    .filter(({ destination }) => destination.bytes.length === 4)
+    .map(({ destination, nextHop, interfaceIndex, metric }) => ({
+      ...{ destination: formatNetwork(destination), metric },
+      gateway: isOnLink(nextHop) ? '' : formatAddress(nextHop),
+      interface: guids.get(interfaceIndex) ?? '',
+    }));
+}
+
+function outcomeOf(
+  { op, route }: RouteChange,
+  table: RouteTable,
+  entries: readonly AdapterEntry[],
+): RouteOutcome {
+  try {
+    const row = rowOf(route, entries);
+    if (op === 'add') return { kind: table.add(row) ? 'done' : 'exists' };
+    // The system goes by destination, interface and next hop: a row with another metric is somebody else's.
+    if (listed(table.read(), entries).some((at) => isSame(at, route))) table.remove(row);
+    return { kind: 'done' };
+  } catch (error) {
+    const isDenied = error instanceof WindowsError && error.code === 'accessDenied';
+    return { kind: 'failed', isDenied, message: messageOf(error) };
+  }
+}
+
+function rowOf(route: StaticRoute, entries: readonly AdapterEntry[]): ForwardRow {
+  const destination = parseNetwork(route.destination);
+  const nextHop = parseAddress(route.gateway === '' ? '0.0.0.0' : route.gateway);
+  const entry = entries.find(({ guid }) => guid === route.interface);
+  if (destination === undefined || nextHop === undefined)
+    throw new WindowsError('invalidArgument', `no route of IPv4: ${JSON.stringify(route)}`);
+  if (entry === undefined)
+    throw new WindowsError('notFound', 'the interface of the route is not there any more');
+  const { index: interfaceIndex } = entry;
+  return {
+    ...{ destination, nextHop, interfaceIndex, metric: route.metric },
+    protocol: PROTOCOL.netmgmt,
+  };
+}
+
+function isSame(one: StaticRoute, other: StaticRoute): boolean {
+  return (
+    one.destination === other.destination &&
+    one.gateway === other.gateway &&
+    one.interface === other.interface &&
+    one.metric === other.metric
+  );
+}
+
+/** Asks for one notice after another. https://learn.microsoft.com/windows/win32/api/iphlpapi/nf-iphlpapi-notifyroutechange */
+async function watch(onChange: () => void, signal: AbortSignal): Promise<void> {
+  const tried = 'waited for a change of routes';
+  const { CreateEventW, SetEvent } = kernel32;
+  const { NotifyRouteChange, CancelIPChangeNotify } = routeNotices;
+  const isOver = (): boolean => signal.aborted;
+  if (isOver()) return;
+  using event = new OwnedHandle(call(tried, CreateEventW, null, 0, 0, null));
+  const waits = new EventWaits();
+  const koffi = loadKoffi();
+  const overlapped = koffi.alloc('uint8_t', OVERLAPPED.sizeBytes) as bigint;
+  // A wait cannot be undone: the event is set.
+  const stop = (): number => SetEvent(event.value);
+  let isAsked = false;
+  try {
+    signal.addEventListener('abort', stop);
+    while (!isOver()) {
+      OVERLAPPED.write(overlapped, { hEvent: event.value });
+      const status = NotifyRouteChange([0], overlapped);
+      checkStatus(tried, 'NotifyRouteChange', status, ERROR_IO_PENDING);
+      isAsked = true;
+      await waits.signalled(event.value, tried);
+      if (!isOver()) {
+        isAsked = false;
+        onChange();
+      }
+    }
+  } finally {
+    signal.removeEventListener('abort', stop);
+    waits.close();
+    // What is called off may still be written to: these 32 bytes stay.
+    if (isAsked) CancelIPChangeNotify(overlapped);
+    else koffi.free(overlapped);
+  }
+}
