@@ -12,7 +12,6 @@ import {
   shown,
   someText,
   list,
-  matching,
   sha256,
   text,
 } from './value-schemas.js';
