@@ -247,7 +247,7 @@ describe('the chart', () => {
       tunnel: { handshakeTimeoutMs: 600_000 },
       white_list: {
         processPaths: ['C:\\é “x”\\y.exe', { path: 'C:\\z.exe', sha256: DIGEST }],
-        proxyPorts: [9796],
+        proxyPorts: ['9796'],
       },
     };
     const [map] = ofKind('ConfigMap', objects({ config }));
@@ -500,6 +500,7 @@ describe('values that make no sense', () => {
     ],
     ['another pipe in the config', { config: { listen: 'x' } }, /host\.pipe/],
     ['a port that is none', { config: { white_list: { proxyPorts: [0] } } }, /proxyPorts\.0/],
+    ['a text that is no port', { config: { white_list: { proxyPorts: ['x'] } } }, /proxyPorts\.0/],
     ['an unknown right', paths({ path: 'C:\\x', mayEverything: true }), /processPaths\.0/],
     ['the helper again', paths('c:/ETC/rancher/wins/wins-upgrade.exe'), /is the helper/],
     [

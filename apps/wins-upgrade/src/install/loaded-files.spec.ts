@@ -1,6 +1,7 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import {
   applicationServiceDefinition,
+  ConfigDescribeResponse,
   configServiceDefinition,
   type ApplicationServiceServer,
 } from '@wins/wins-api/contract';
@@ -40,7 +41,10 @@ describe('what a running daemon has loaded', () => {
     server.addService(applicationServiceDefinition, application);
     server.addService(configServiceDefinition, {
       describe: (_call: unknown, done: (error: null, answer: object) => void) =>
-        done(null, { File: CONFIG, Found: true, SHA256: 'c'.repeat(64) }),
+        done(
+          null,
+          ConfigDescribeResponse.fromPartial({ File: CONFIG, Found: true, SHA256: 'c'.repeat(64) }),
+        ),
     });
     const bind = promisify(server.bindAsync.bind(server));
     await bind(`unix:${pipe}`, ServerCredentials.createInsecure());
@@ -69,7 +73,14 @@ describe('what a running daemon has loaded', () => {
   it('is asked of its pipe of administrators, where it has one', async () => {
     admin.addService(configServiceDefinition, {
       describe: (_call: unknown, done: (error: null, answer: object) => void) =>
-        done(null, { File: '/of/admin', Found: true, SHA256: 'a'.repeat(64) }),
+        done(
+          null,
+          ConfigDescribeResponse.fromPartial({
+            File: '/of/admin',
+            Found: true,
+            SHA256: 'a'.repeat(64),
+          }),
+        ),
     });
     const bind = promisify(admin.bindAsync.bind(admin));
     await bind(`unix:${pipe}_admin`, ServerCredentials.createInsecure());
