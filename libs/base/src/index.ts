@@ -65,19 +65,21 @@ export type {
   PipeServerCheck,
 } from './host/pipe-security.js';
 export type { ExposedPort, PortOpener } from './host/port-opener.js';
-export type {
-  FileHold,
-  HostCommand,
-  HostExit,
-  HostProcess,
-  Leftover,
-  LeftoverSearch,
-  LimitMeans,
-  ProcessHost,
-  ProcessTree,
-  RememberedProcess,
-  TreeLimits,
-  TreeUsage,
+export {
+  STOP_SIGNALS,
+  type FileHold,
+  type HostCommand,
+  type HostExit,
+  type HostProcess,
+  type Leftover,
+  type LeftoverSearch,
+  type LimitMeans,
+  type ProcessHost,
+  type ProcessTree,
+  type RememberedProcess,
+  type TreeLimits,
+  type TreeUsage,
+  type StopRequest,
 } from './host/process-host.js';
 export { isUsageError, UsageError } from './usage-error.js';
 export { networkIdentity } from './network-identity.js';

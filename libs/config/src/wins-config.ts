@@ -1,3 +1,5 @@
+import type { StopRequest } from '@wins/base';
+
 /**
  * The effective configuration: complete (every default is filled in) and checked.
  *
@@ -76,6 +78,10 @@ export interface AllowedPath {
   readonly mayBreakAway?: boolean;
   /** What the program gets as its own name: the path of the verified copy, or `path`. Absent means `copy`. */
   readonly argv0?: 'copy' | 'listed';
+  /** What asks a run to end; absent means SIGTERM, and on Windows that it is ended at once. */
+  readonly stopSignal?: NonNullable<StopRequest['signal']>;
+  /** On Windows, in the place of `stopSignal`: the event that the program waits for. */
+  readonly stopEvent?: string;
   /** Limits of a run whose client asks for none; absent means `maxLimits`. */
   readonly limits?: RunLimits;
   /** The most that a client may ask for; absent means `limits`. */

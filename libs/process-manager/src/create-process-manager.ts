@@ -1,4 +1,4 @@
-import { quoteText, type HostProcess } from '@wins/base';
+import { quoteText, type HostProcess, type StopRequest } from '@wins/base';
 import { hashFile } from '@wins/trusted-files';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
@@ -452,6 +452,7 @@ class RunManager implements ProcessManager {
         directory,
         mayBreakAway: rule.mayBreakAway ?? false,
         ...(limits && { limits }),
+        stop: stopRequest(rule),
       };
       // Without a grant it was refused.
       if (lasting === undefined || rule.lasting === undefined) return await host.start(command);
@@ -503,6 +504,13 @@ class RunManager implements ProcessManager {
     }
     return undefined;
   }
+}
+
+function stopRequest({ stopSignal, stopEvent }: AllowedExecutable): StopRequest {
+  return {
+    ...(stopSignal && { signal: stopSignal }),
+    ...(stopEvent !== undefined && { event: stopEvent }),
+  };
 }
 
 function inOrder(one: Start, other: Start): readonly [older: Start, newer: Start] {

@@ -174,6 +174,8 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
     fc.constantFrom('administrators', 'user:0', 'user:x', 'container:*', 'account:S-1-5-18'),
   ),
   'white_list.processPaths[].mayBreakAway': flag,
+  'white_list.processPaths[].stopSignal': fc.constantFrom('SIGINT', 'CTRL_BREAK', 'SIGKILL', 9),
+  'white_list.processPaths[].stopEvent': fc.oneof(text, fc.constant('Global\\stop')),
   'white_list.processPaths[].argv0': fc.constantFrom('copy', 'listed', 'x'),
   ...Object.fromEntries(
     ['limits', 'maxLimits'].flatMap((key) => [

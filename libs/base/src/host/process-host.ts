@@ -40,6 +40,18 @@ export interface TreeLimits {
  */
 export type LimitMeans = 'jobObject' | 'cgroup' | 'rlimit';
 
+/** Signals by which a tree can be asked to end: those of POSIX, and what Windows has in their place. */
+export const STOP_SIGNALS = {
+  posix: ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'],
+  windows: ['CTRL_BREAK', 'WM_CLOSE'],
+} as const;
+
+/** How a tree is asked to end: by a signal to its processes, or a named event of Windows that one of them waits for. */
+export interface StopRequest {
+  readonly signal?: (typeof STOP_SIGNALS)[keyof typeof STOP_SIGNALS][number];
+  readonly event?: string;
+}
+
 /** The command to start. All of it was decided and verified before. */
 export interface HostCommand {
   /** Names the run, and gives no right to it: 32 hexadecimal digits. */
@@ -60,6 +72,8 @@ export interface HostCommand {
   readonly mayBreakAway?: boolean;
   /** Bounds of the tree, which hold before the program executes, or it does not start. Default: none. */
   readonly limits?: TreeLimits;
+  /** How it is asked to end. Default: SIGTERM, and on Windows it is not asked. */
+  readonly stop?: StopRequest;
 }
 
 /** How the leader of a tree ended. */

@@ -1,3 +1,4 @@
+import { STOP_SIGNALS } from '@wins/base';
 import * as z from 'zod';
 import {
   count,
@@ -156,6 +157,18 @@ function allowedPath() {
         z.enum(['copy', 'listed'], { error: 'copy or listed' }),
         'What the program gets as its own name: the path of the verified copy, by which process lists show it, or the listed path. By default copy.',
         { absent: 'copy' },
+      ).optional(),
+      stopSignal: about(
+        z.enum([...STOP_SIGNALS.posix, ...STOP_SIGNALS.windows], {
+          error: `${STOP_SIGNALS.posix.join(', ')}, or on Windows CTRL_BREAK or WM_CLOSE`,
+        }),
+        'What asks a run to end, before it is ended by force 10 s later. On Windows CTRL_BREAK for its consoles, WM_CLOSE for its windows.',
+        { absent: 'SIGTERM; on Windows it is ended at once' },
+      ).optional(),
+      stopEvent: about(
+        shown(someText('the name of an event')),
+        'On Windows, in the place of stopSignal: the event that the program waits for, such as Global\\exporter-stop.',
+        { absent: 'none' },
       ).optional(),
       limits: about(
         treeLimits(),

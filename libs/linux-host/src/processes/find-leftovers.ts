@@ -94,7 +94,7 @@ function leftover(
     ...facts,
     isGone: () => Promise.resolve(!table.lives(entry)),
     terminate: (mode) => {
-      if (table.lives(entry)) sendSignal(pid, mode);
+      if (table.lives(entry)) sendSignal(pid, mode === 'force' ? 'SIGKILL' : 'SIGTERM');
       return Promise.resolve();
     },
   };

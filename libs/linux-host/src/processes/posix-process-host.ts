@@ -9,6 +9,7 @@ import {
   errnoOf,
   quoteText,
   RUN_MARKER_VARIABLE,
+  STOP_SIGNALS,
   type HostCommand,
   type HostProcess,
   type ProcessHost,
@@ -137,6 +138,10 @@ async function whenFree<T>(act: () => Promise<T>): Promise<T> {
   return act();
 }
 
+function posixSignal({ stop }: HostCommand): NodeJS.Signals | undefined {
+  return STOP_SIGNALS.posix.find((signal) => signal === stop?.signal);
+}
+
 interface Starter {
   readonly daemon: string;
   readonly table: LinuxProcessTable | undefined;
@@ -168,5 +173,9 @@ async function startOnce(
   const startTicks = table?.startTicks(pid) ?? 0;
   const leader = { mark, pid, startTicks };
   const startToken = tokenOf(startTicks);
-  return new PosixSession({ child, leader, table, startToken, cgroup: limited?.cgroup });
+  const stopSignal = posixSignal(command);
+  return new PosixSession({
+    ...{ child, leader, table, startToken, stopSignal },
+    cgroup: limited?.cgroup,
+  });
 }

@@ -17,6 +17,8 @@ export interface PosixChild {
   readonly table: LinuxProcessTable | undefined;
   /** Its own, when it has limits that the kernel enforces by one. */
   readonly cgroup: RunCgroup | undefined;
+  /** Asks it to end. Default SIGTERM. */
+  readonly stopSignal: NodeJS.Signals | undefined;
 }
 
 /**
@@ -35,6 +37,7 @@ export class PosixSession implements HostProcess {
   readonly #leader: TreeLeader;
   readonly #table: LinuxProcessTable | undefined;
   readonly #cgroup: RunCgroup | undefined;
+  readonly #stopSignal: NodeJS.Signals;
   readonly #cpuTime = new TreeCpuTime();
   #collected = false;
   #gone = false;
@@ -47,6 +50,7 @@ export class PosixSession implements HostProcess {
     this.#leader = options.leader;
     this.#table = options.table;
     this.#cgroup = options.cgroup;
+    this.#stopSignal = options.stopSignal ?? 'SIGTERM';
     this.exited = new Promise((resolve) => {
       options.child.once('exit', (code, signal) => {
         this.#collected = true;
@@ -87,10 +91,11 @@ export class PosixSession implements HostProcess {
   async terminate(mode: 'graceful' | 'force'): Promise<void> {
     if (mode === 'force') this.#cgroup?.kill();
     const byGroup = !this.#collected || this.#table === undefined;
-    if (byGroup) sendSignal(-this.pid, mode);
+    const signal = mode === 'force' ? 'SIGKILL' : this.#stopSignal;
+    if (byGroup) sendSignal(-this.pid, signal);
     for (const member of (await this.#members()) ?? []) {
       const isLeft = !byGroup || member.groupId !== this.pid;
-      if (isLeft && this.#table?.lives(member) === true) sendSignal(member.pid, mode);
+      if (isLeft && this.#table?.lives(member) === true) sendSignal(member.pid, signal);
     }
   }
 
@@ -129,9 +134,9 @@ function groupExists(pid: number): boolean {
  * Signals a process, or a group when `pid` is negative. A process that has ended is no error, and neither is one that we may
  * not signal: the caller finds it still running.
  */
-export function sendSignal(pid: number, mode: 'graceful' | 'force'): void {
+export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, mode === 'graceful' ? 'SIGTERM' : 'SIGKILL');
+    process.kill(pid, signal);
   } catch (error) {
     if (errnoOf(error) !== 'ESRCH' && errnoOf(error) !== 'EPERM') throw error;
   }

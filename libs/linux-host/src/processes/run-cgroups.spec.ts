@@ -8,7 +8,8 @@ import { posixProcessHost } from './posix-process-host.js';
 /** A cgroup of our own, where this user may make one. */
 function ownCgroup(): string | undefined {
   const [, mountPoint] =
-    /^\S+ \S+ \S+ \S+ (\S+) .* - cgroup2 /m.exec(readFileSync('/proc/self/mountinfo', 'latin1')) ?? [];
+    /^\S+ \S+ \S+ \S+ (\S+) .* - cgroup2 /m.exec(readFileSync('/proc/self/mountinfo', 'latin1')) ??
+    [];
   try {
     return mountPoint === undefined ? undefined : mkdtempSync(path.join(mountPoint, 'wins-spec-'));
   } catch (error) {

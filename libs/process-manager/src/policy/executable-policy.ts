@@ -1,4 +1,4 @@
-import { quoteText, foldAscii, type TreeLimits } from '@wins/base';
+import { quoteText, foldAscii, STOP_SIGNALS, type StopRequest, type TreeLimits } from '@wins/base';
 import type { ProcessRule } from '../process-error.js';
 import { faultOfArgumentRules, type ArgumentRules } from './argument-rules.js';
 import { faultOfAllowedVariables, type AllowedVariables } from './child-environment.js';
@@ -46,6 +46,10 @@ export interface AllowedExecutable {
    * lines finds the run, or `listed`, which is `path`, for a program that behaves by its name. Default `copy`.
    */
   readonly argv0?: 'copy' | 'listed';
+  /** The signal that asks it to end, one of {@link STOP_SIGNALS} of the system. Default: SIGTERM, and on Windows it is not asked. */
+  readonly stopSignal?: NonNullable<StopRequest['signal']>;
+  /** Windows alone: the name of the event that asks it to end, in the place of a signal, such as `Global\\exporter-stop`. */
+  readonly stopEvent?: string;
   /** Limits of a run whose client asks for none. Default: `maxLimits`. */
   readonly limits?: TreeLimits;
   /** The most that a client may ask for. Default: `limits`; a client may limit by itself what the entry does not. */
@@ -234,8 +238,22 @@ function faultOf(entry: AllowedExecutable, dialect: PathDialect): string | undef
     faultOfAllowedVariables(entry.envs ?? []) ??
     faultOfArgumentRules(entry.args ?? 'any', dialect) ??
     faultOfCallers(entry.for, dialect) ??
-    faultOfLimits(entry)
+    faultOfLimits(entry) ??
+    faultOfStop(entry, dialect)
   );
+}
+
+function faultOfStop(
+  { stopSignal, stopEvent }: AllowedExecutable,
+  dialect: PathDialect,
+): string | undefined {
+  const known: readonly string[] = STOP_SIGNALS[dialect];
+  if (stopSignal !== undefined && !known.includes(stopSignal))
+    return `its "stopSignal" is ${stopSignal}, which this system does not have; wanted ${known.join(', ')}`;
+  if (stopEvent === undefined) return undefined;
+  if (dialect === 'posix')
+    return 'it has "stopEvent", and this system has no events; wanted "stopSignal"';
+  return stopSignal && 'it has "stopSignal" and "stopEvent"; wanted one of them';
 }
 
 function refuse(

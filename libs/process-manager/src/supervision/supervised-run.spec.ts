@@ -1,3 +1,4 @@
+import { checkAllowedExecutables } from '../policy/executable-policy.js';
 import { createHash } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { readdirSync } from 'node:fs';
@@ -302,5 +303,53 @@ describe('a supervised process', () => {
     expect(getEventListeners(owner.disconnected, 'abort')).toEqual([]);
     expect(readdirSync(harness.stateDirectory)).toEqual([]);
     expect(manager.list()).toEqual([]);
+  });
+});
+
+describe('a program whose entry says how it is asked to end', () => {
+  let harness: ManagerHarness;
+  beforeEach(() => {
+    harness = new ManagerHarness();
+  });
+  afterEach(() => harness.close());
+
+  it('gets that signal, and is killed when it does not end by it', async () => {
+    const source = `trap 'echo term' TERM; trap 'echo quit; exit 4' QUIT; trap 'echo usr' USR1; echo ready; while :; do sleep 0.01; done`;
+    const program = harness.program('tool', source);
+    const outcomeOf = async (stopSignal: 'SIGQUIT' | 'SIGUSR1') => {
+      const allowed = [{ path: program.path, stopSignal }];
+      const manager = harness.manager([], { allowed, graceMs: 200 });
+      const run = await manager.start(requestFor(program));
+      const reader = run.read('pipe:1');
+      await untilOutput(reader, 'ready');
+      const exit = await run.stop('pipe:1');
+      return [await untilOutput(reader, '\n'), exit.code];
+    };
+    expect(await outcomeOf('SIGQUIT')).toEqual(['quit\n', 4]);
+    expect(await outcomeOf('SIGUSR1')).toEqual(['usr\n', 137]);
+  });
+
+  it.each([
+    [
+      'posix',
+      { stopSignal: 'CTRL_BREAK' },
+      'its "stopSignal" is CTRL_BREAK, which this system does not have',
+    ],
+    ['posix', { stopEvent: 'stop' }, 'it has "stopEvent", and this system has no events'],
+    [
+      'windows',
+      { stopSignal: 'SIGTERM' },
+      'its "stopSignal" is SIGTERM, which this system does not have',
+    ],
+    [
+      'windows',
+      { stopSignal: 'WM_CLOSE', stopEvent: 'stop' },
+      'it has "stopSignal" and "stopEvent"',
+    ],
+  ] as const)('is faulty where the system cannot: %s %j', (dialect, stop, found) => {
+    const path = dialect === 'windows' ? 'c:\\tools\\a.exe' : '/opt/a';
+    expect(checkAllowedExecutables([{ path, ...stop }], dialect)).toMatchObject([
+      { neverMatches: true, found },
+    ]);
   });
 });

@@ -64,11 +64,11 @@ export function jobObjectProcessHost(
         () => holdFile(path),
       ),
     ),
-    start: rejecting(({ mark, mayBreakAway = false, ...program }) => {
+    start: rejecting(({ mark, mayBreakAway = false, stop, ...program }) => {
       // By the mark the helper of an upgrade knows that it has to leave its job.
       const env = { ...program.env, [RUN_MARKER_VARIABLE]: mark };
       return failing(failure, program.file, startCode, () =>
-        JobObjectProcess.start({ ...program, env }, { mayBreakAway }),
+        JobObjectProcess.start({ ...program, env }, { mayBreakAway, stop }),
       );
     }),
     findLeftovers: rejecting((search) => {

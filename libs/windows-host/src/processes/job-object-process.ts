@@ -1,7 +1,8 @@
-import type { HostProcess, TreeUsage } from '@wins/base';
+import type { HostProcess, StopRequest, TreeUsage } from '@wins/base';
 import type { Readable } from 'node:stream';
 
 import type { OwnedHandle } from '../win32/calls/call.js';
+import { askToEnd } from './ask-to-end.js';
 import { endJob, openJob, jobAccount, jobUsage } from './job-object.js';
 import { openNullDevice, openOutputPipe, type OutputPipe } from './windows-process-output.js';
 import { startWindowsProcess, type Program } from './windows-process-start.js';
@@ -17,11 +18,12 @@ export class JobObjectProcess implements HostProcess {
   readonly stderr: Readable;
   readonly exited: Promise<{ readonly code: number }>;
   readonly #job: OwnedHandle;
+  readonly #stop: StopRequest;
   #closed = false;
 
   private constructor(
     started: Pick<JobObjectProcess, 'pid' | 'startToken' | 'stdout' | 'stderr' | 'exited'>,
-    job: OwnedHandle,
+    { job, stop }: { readonly job: OwnedHandle; readonly stop: StopRequest },
   ) {
     this.pid = started.pid;
     this.startToken = started.startToken;
@@ -29,6 +31,7 @@ export class JobObjectProcess implements HostProcess {
     this.stderr = started.stderr;
     this.exited = started.exited;
     this.#job = job;
+    this.#stop = stop;
   }
 
   /**
@@ -36,7 +39,11 @@ export class JobObjectProcess implements HostProcess {
    *
    * @throws WindowsError as {@link startWindowsProcess} does; then nothing runs.
    */
-  static start(program: Program, options: { readonly mayBreakAway: boolean }): JobObjectProcess {
+  static start(
+    program: Program,
+    options: { readonly mayBreakAway: boolean; readonly stop?: StopRequest | undefined },
+  ): JobObjectProcess {
+    const { stop = {} } = options;
     const job = openJob(options.mayBreakAway);
     const outputs: OutputPipe[] = [];
     try {
@@ -61,7 +68,7 @@ export class JobObjectProcess implements HostProcess {
           throw error;
         }
         const streams = { stdout: stdout.stream, stderr: stderr.stream };
-        return new JobObjectProcess({ pid, startToken, exited, ...streams }, job);
+        return new JobObjectProcess({ pid, startToken, exited, ...streams }, { job, stop });
       } finally {
         // Or the streams would not end with the last process that writes to them.
         for (const { childEnd } of outputs) childEnd.close();
@@ -83,11 +90,12 @@ export class JobObjectProcess implements HostProcess {
   }
 
   /**
-   * Ends everything in the tree at once. Windows cannot ask a program without a window to end, but by its console, to which a
-   * daemon would have to attach itself and then be ended with it: so both modes do the same.
+   * Asks the tree to end as its command says, or ends everything in it at once: by force, when the command says nothing, and when
+   * nothing of it can be asked.
    */
-  terminate(): Promise<void> {
-    this.#try(() => endJob(this.#job.value));
+  terminate(mode: 'graceful' | 'force'): Promise<void> {
+    const ask = (): boolean => mode === 'graceful' && askToEnd(this.#job.value, this.#stop);
+    if (this.#try(ask) !== true) this.#try(() => endJob(this.#job.value));
     return Promise.resolve();
   }
 

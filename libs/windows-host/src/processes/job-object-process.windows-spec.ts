@@ -93,7 +93,7 @@ describe('a process in a job object', () => {
     const grandchild = Number(line.toString());
     assert.doesNotThrow(() => process.kill(grandchild, 0));
     assert.equal(await child.isGone(), false);
-    await child.terminate();
+    await child.terminate('force');
     assert.deepEqual(await child.exited, { code: 1 });
     await gone(child);
     assert.throws(() => process.kill(grandchild, 0), { code: 'ESRCH' });

@@ -40,7 +40,7 @@ export function readAccounting(accounting: Buffer): Pick<TreeUsage, 'cpuMs' | 'p
 }
 
 /** https://learn.microsoft.com/windows/win32/api/winnt/ns-winnt-jobobject_basic_process_id_list */
-function processesIn(job: Handle): readonly number[] {
+export function processesIn(job: Handle): readonly number[] {
   const list = Buffer.alloc(LIST_HEAD_BYTES + 8 * MAX_PROCESSES);
   try {
     ask(job, JobObjectBasicProcessIdList, list);

@@ -85,6 +85,9 @@ export const kernel32 = systemLibrary('kernel32.dll', [
   'int GetExitCodeProcess(intptr_t process, _Out_ uint32_t *code)',
   'int TerminateProcess(intptr_t process, uint32_t code)',
   'intptr_t CreateThread(void *security, size_t stackSize, void *start, void *parameter, uint32_t flags, _Out_ uint32_t *id)',
+  'intptr_t CreateRemoteThread(intptr_t process, void *security, size_t stackSize, void *start, void *parameter, uint32_t flags, _Out_ uint32_t *id)',
+  // wow64apiset
+  'int IsWow64Process(intptr_t process, _Out_ int *isWow64)',
   // psapi, where it has no number
   'int K32GetProcessMemoryInfo(intptr_t process, void *counters, uint32_t size)',
   // tlhelp32

@@ -3,6 +3,7 @@
  * token and the protocol's version; a keeper of one release serves the daemons of that release and of the next. New fields are ignored by who
  * does not know them; a change that is more than that gets a new version, which a daemon offers last.
  */
+import { STOP_SIGNALS } from '@wins/base';
 import type { Socket } from 'node:net';
 import * as z from 'zod';
 import { keptRun } from '../run-folders.js';
@@ -25,6 +26,12 @@ const command = z.object({
   ...{ mark, lineage: text, file: text, argv0: text, args: z.array(text), directory: text },
   env: z.record(text, text),
   mayBreakAway: z.boolean(),
+  stop: z
+    .object({
+      signal: z.enum([...STOP_SIGNALS.posix, ...STOP_SIGNALS.windows]).exactOptional(),
+      event: text.exactOptional(),
+    })
+    .exactOptional(),
 });
 
 /** What a daemon says. */

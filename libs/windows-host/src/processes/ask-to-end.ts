@@ -1,0 +1,86 @@
+import type { StopRequest } from '@wins/base';
+import { call } from '../win32/calls/call.js';
+import { addressOfFunction, systemLibrary } from '../win32/calls/system-library.js';
+import { kernel32, type Handle } from '../win32/kernel32.js';
+import { unlessFails } from '../windows-error.js';
+import { processesIn } from './job-object.js';
+import { signalEvent } from './named-event.js';
+import { isInJob, PROCESS_QUERY_INFORMATION, withProcess } from './windows-process.js';
+
+const CTRL_BREAK_EVENT = 1;
+const PROCESS_CREATE_THREAD = 0x2;
+const PROCESS_VM_OPERATION = 0x8;
+const PROCESS_VM_READ = 0x10;
+const PROCESS_VM_WRITE = 0x20;
+/** What CreateRemoteThread wants. */
+const MAY_START_THREAD =
+  PROCESS_CREATE_THREAD |
+  PROCESS_QUERY_INFORMATION |
+  PROCESS_VM_OPERATION |
+  PROCESS_VM_READ |
+  PROCESS_VM_WRITE;
+const WM_CLOSE = 0x10;
+/** Others of a desktop may make windows without end. */
+const MAX_WINDOWS = 65_536;
+
+/** By their headers, as in `kernel32`: winuser. */
+const user32 = systemLibrary('user32.dll', [
+  'intptr_t FindWindowExW(intptr_t parent, intptr_t after, str16 class_, str16 title)',
+  'uint32_t GetWindowThreadProcessId(intptr_t window, _Out_ uint32_t *pid)',
+  'int PostMessageW(intptr_t window, uint32_t message, uintptr_t first, intptr_t second)',
+]);
+
+/**
+ * Asks the processes of a job to end.
+ *
+ * @returns Whether any of them, or the event, was reached.
+ * @throws WindowsError
+ */
+export function askToEnd(job: Handle, { signal, event }: StopRequest): boolean {
+  if (event !== undefined) {
+    signalEvent(event);
+    return true;
+  }
+  if (signal === 'CTRL_BREAK')
+    return processesIn(job).filter((pid) => breakOff(pid, job)).length > 0;
+  return signal === 'WM_CLOSE' && closeWindows(job);
+}
+
+/**
+ * Has a process handle Ctrl-Break as if it were pressed at its console: in a new thread, at the routine at which the system begins then. So the
+ * daemon needs no console, cannot hit itself, and reaches no process but this. System libraries are at one address in all processes of a
+ * boot, but in those of 32 bits, which are not asked.
+ */
+function breakOff(pid: number, job: Handle): boolean {
+  const asked = unlessFails(() =>
+    withProcess(pid, MAY_START_THREAD, (process) => {
+      const isWow64: [number] = [0];
+      call('asked for the kind of a process', kernel32.IsWow64Process, process, isWow64);
+      // Its number may be another's by now.
+      if (isWow64[0] !== 0 || !isInJob(process, job)) return false;
+      const routine = addressOfFunction('kernelbase.dll', 'CtrlRoutine');
+      const { CreateRemoteThread } = kernel32;
+      const event = BigInt(CTRL_BREAK_EVENT);
+      const tried = `sent Ctrl-Break to process ${pid}`;
+      const thread = call(tried, CreateRemoteThread, process, null, 0, routine, event, 0, [0]);
+      kernel32.CloseHandle(thread);
+      return true;
+    }),
+  );
+  return asked ?? false;
+}
+
+/** Closes the windows of a job, as a user would: those on the desktop of this process, hidden ones too. */
+function closeWindows(job: Handle): boolean {
+  const wanted = new Set(processesIn(job));
+  const { FindWindowExW, GetWindowThreadProcessId, PostMessageW } = user32;
+  let isAsked = false;
+  let window = FindWindowExW(0, 0, null, null);
+  for (let count = 0; window !== 0 && count < MAX_WINDOWS; count += 1) {
+    const pid: [number] = [0];
+    GetWindowThreadProcessId(window, pid);
+    if (wanted.has(pid[0])) isAsked = PostMessageW(window, WM_CLOSE, 0, 0) !== 0 || isAsked;
+    window = FindWindowExW(0, window, null, null);
+  }
+  return isAsked;
+}
