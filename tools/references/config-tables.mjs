@@ -18,6 +18,7 @@ function typeOf(value) {
   }
   switch (value.type) {
     case 'integer':
+    case 'number':
       return `${number(value.minimum)} to ${number(value.maximum)}`;
     case 'array':
       return fieldsOf(value.items).properties

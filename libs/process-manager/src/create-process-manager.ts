@@ -1,4 +1,4 @@
-import { quoteText, type HostProcess, type StopRequest } from '@wins/base';
+import { quoteText, type HostProcess } from '@wins/base';
 import { hashFile } from '@wins/trusted-files';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
@@ -22,6 +22,7 @@ import {
   stagedPathsOf,
 } from './policy/executable-policy.js';
 import { minimalEnvironment } from './policy/child-environment.js';
+import { stopRequest } from './policy/stop-request.js';
 import { nameKey } from './policy/parsed-path.js';
 import { asProcessError, fileError, ProcessError } from './process-error.js';
 import type { ProcessManager, StartOptions } from './process-manager.js';
@@ -504,13 +505,6 @@ class RunManager implements ProcessManager {
     }
     return undefined;
   }
-}
-
-function stopRequest({ stopSignal, stopEvent }: AllowedExecutable): StopRequest {
-  return {
-    ...(stopSignal && { signal: stopSignal }),
-    ...(stopEvent !== undefined && { event: stopEvent }),
-  };
 }
 
 function inOrder(one: Start, other: Start): readonly [older: Start, newer: Start] {

@@ -96,7 +96,6 @@ export {
   type ProcessErrorDetails,
   type ProcessRule,
 } from './process-error.js';
-export { LIMIT_BOUNDS } from './policy/run-limits.js';
 export { MAX_EXECUTABLE_BYTES } from './staging/staged-binary.js';
 export type { ProcessManager, StartOptions } from './process-manager.js';
 export type { RunName } from './supervision/run-registry.js';

@@ -1,4 +1,5 @@
 // Longer than most files because this file is also the daemon that its tests end: its role and the tests of it are one thing.
+import { errnoOf } from '@wins/base';
 import { posixProcessHost } from '@wins/linux-host';
 import { judgeExecutablePath } from '@wins/process-manager';
 import { processHostContract } from '@wins/process-manager/testing';
@@ -138,6 +139,30 @@ else {
       connection.abort();
       assert.equal((await run.ended).reason, 'ownerDisconnected');
       assert.deepEqual(pids.map(isRunning), [false, false]);
+    });
+
+    it('asks a program by Ctrl-Break when its entry says so, and gives its name to one that replaces it', async () => {
+      const script = `process.on('SIGBREAK', () => process.exit(42)); console.log('ready'); ${FOREVER}`;
+      const request = programs.request('tool.exe', ['-e', script]);
+      manager.setAllowed([{ path: request.path, stopSignal: 'CTRL_BREAK' }]);
+      const run = await manager.start(request);
+      assert.match(await firstLineOf(run), /ready/);
+      const next = await manager.start({ ...request, replaces: true });
+      assert.deepEqual(await run.ended, { code: 42, reason: 'replaced' });
+      assert.match(await firstLineOf(next), /ready/);
+      assert.deepEqual(await next.stop(next.owner.id), { code: 42, reason: 'stopped' });
+    });
+
+    it('keeps a run within its limits by its job, or does not start it where the system keeps none', async () => {
+      const request = programs.request('tool.exe', ['-e', '0']);
+      const limits = { memoryBytes: 2 ** 30, cpus: 0.5, pids: 16 };
+      await manager.start({ ...request, limits }).then(
+        async (run) => {
+          assert.deepEqual(run.limits, { ...limits, means: 'jobObject' });
+          assert.deepEqual(await run.ended, { code: 0, reason: 'exited' });
+        },
+        (error: unknown) => assert.equal(errnoOf(error), 'limitsUnavailable'),
+      );
     });
 
     it('refuses a second start of what runs, and starts it again later', async () => {

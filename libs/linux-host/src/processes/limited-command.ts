@@ -10,7 +10,7 @@ import type { RunCgroup, RunCgroups } from './run-cgroups.js';
  */
 const STARTER = '/bin/sh';
 const INTO_CGROUP = 'echo 0 > "$0" && exec "$@"; exit 125';
-const UNDER_RLIMIT = 'ulimit -d "$0" && exec "$@"; exit 125';
+const WITHOUT_CGROUP = 'ulimit -d "$0" && exec "$@"; exit 125';
 /** A shell hands on no other variables. */
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
@@ -56,7 +56,7 @@ export class LinuxLimits {
     this.#try('spawnFailed', file, () => accessSync(file, constants.X_OK));
     if (means === 'rlimit') {
       const kibibytes = String(Math.floor((limits.memoryBytes ?? 0) / 1024));
-      return { command: started([UNDER_RLIMIT, kibibytes, file, ...args]) };
+      return { command: started([WITHOUT_CGROUP, kibibytes, file, ...args]) };
     }
     const cgroup = this.#try('limitsUnavailable', file, () => this.#cgroups.create(mark, limits));
     return { command: started([INTO_CGROUP, cgroup.procsFile, file, ...args]), cgroup };

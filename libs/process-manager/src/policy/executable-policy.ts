@@ -1,8 +1,9 @@
-import { quoteText, foldAscii, STOP_SIGNALS, type StopRequest, type TreeLimits } from '@wins/base';
+import { quoteText, foldAscii } from '@wins/base';
 import type { ProcessRule } from '../process-error.js';
 import { faultOfArgumentRules, type ArgumentRules } from './argument-rules.js';
 import { faultOfAllowedVariables, type AllowedVariables } from './child-environment.js';
-import { faultOfLimits } from './run-limits.js';
+import { faultOfLimits, type LimitedEntry } from './run-limits.js';
+import { faultOfStop, type StoppedEntry } from './stop-request.js';
 import {
   parsePath,
   type ParsedPath,
@@ -18,7 +19,7 @@ const NO_PROGRAM =
   /\.(?:ps1|psm1|psd1|vbs|vbe|js|jse|wsf|wsh|msi|msp|lnk|url|py|pyw|rb|pl|sh|jar|txt|md|json|ya?ml|xml|ini|reg|inf|zip|dll|sys)$/;
 
 /** One program that clients may run. */
-export interface AllowedExecutable {
+export interface AllowedExecutable extends LimitedEntry, StoppedEntry {
   /** Absolute path, in the dialect of the host. */
   readonly path: string;
   /** SHA-256 digests, hexadecimal. When present only these bytes run; an empty list is a mistake. */
@@ -46,14 +47,6 @@ export interface AllowedExecutable {
    * lines finds the run, or `listed`, which is `path`, for a program that behaves by its name. Default `copy`.
    */
   readonly argv0?: 'copy' | 'listed';
-  /** The signal that asks it to end, one of {@link STOP_SIGNALS} of the system. Default: SIGTERM, and on Windows it is not asked. */
-  readonly stopSignal?: NonNullable<StopRequest['signal']>;
-  /** Windows alone: the name of the event that asks it to end, in the place of a signal, such as `Global\\exporter-stop`. */
-  readonly stopEvent?: string;
-  /** Limits of a run whose client asks for none. Default: `maxLimits`. */
-  readonly limits?: TreeLimits;
-  /** The most that a client may ask for. Default: `limits`; a client may limit by itself what the entry does not. */
-  readonly maxLimits?: TreeLimits;
   /** Lets a client have the program outlive it and the daemon, within these bounds. Default: not at all. */
   readonly lasting?: LastingGrant;
 }
@@ -241,19 +234,6 @@ function faultOf(entry: AllowedExecutable, dialect: PathDialect): string | undef
     faultOfLimits(entry) ??
     faultOfStop(entry, dialect)
   );
-}
-
-function faultOfStop(
-  { stopSignal, stopEvent }: AllowedExecutable,
-  dialect: PathDialect,
-): string | undefined {
-  const known: readonly string[] = STOP_SIGNALS[dialect];
-  if (stopSignal !== undefined && !known.includes(stopSignal))
-    return `its "stopSignal" is ${stopSignal}, which this system does not have; wanted ${known.join(', ')}`;
-  if (stopEvent === undefined) return undefined;
-  if (dialect === 'posix')
-    return 'it has "stopEvent", and this system has no events; wanted "stopSignal"';
-  return stopSignal && 'it has "stopSignal" and "stopEvent"; wanted one of them';
 }
 
 function refuse(

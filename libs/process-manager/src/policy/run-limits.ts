@@ -1,11 +1,18 @@
 import type { TreeLimits } from '@wins/base';
 import { ProcessError } from '../process-error.js';
-import type { AllowedExecutable } from './executable-policy.js';
 
 type LimitName = keyof TreeLimits;
 
+/** The limits of the runs of an entry. */
+export interface LimitedEntry {
+  /** Limits of a run whose client asks for none. Default: `maxLimits`. */
+  readonly limits?: TreeLimits;
+  /** The most that a client may ask for. Default: `limits`; a client may limit by itself what the entry does not. */
+  readonly maxLimits?: TreeLimits;
+}
+
 /** The least and the most that a limit may be. */
-export const LIMIT_BOUNDS: Readonly<Record<LimitName, readonly [least: number, most: number]>> = {
+const LIMIT_BOUNDS: Readonly<Record<LimitName, readonly [least: number, most: number]>> = {
   memoryBytes: [1024 * 1024, 2 ** 50],
   cpus: [0.01, 4096],
   pids: [1, 4_194_304],
@@ -26,7 +33,7 @@ const NAMES = Object.keys(LIMIT_BOUNDS) as readonly LimitName[];
  */
 export function grantedLimits(
   asked: TreeLimits,
-  { limits = {}, maxLimits = {} }: Pick<AllowedExecutable, 'limits' | 'maxLimits'>,
+  { limits = {}, maxLimits = {} }: LimitedEntry,
 ): TreeLimits | undefined {
   const granted = NAMES.flatMap((name): [LimitName, number][] => {
     const wanted = asked[name];
@@ -42,7 +49,7 @@ export function grantedLimits(
 }
 
 /** Why the limits of an entry cannot be meant, or undefined. */
-export function faultOfLimits({ limits = {}, maxLimits = {} }: AllowedExecutable) {
+export function faultOfLimits({ limits = {}, maxLimits = {} }: LimitedEntry) {
   const name = NAMES.find((each) => (limits[each] ?? 0) > (maxLimits[each] ?? Infinity));
   if (name === undefined) return undefined;
   return `its "limits" has more ${WORDS[name]} than its "maxLimits"; wanted ${maxLimits[name]} at most`;

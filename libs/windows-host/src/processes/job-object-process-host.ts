@@ -19,6 +19,7 @@ import {
   windowsFileTrust,
 } from '../access/windows-file-trust.js';
 import { WindowsError } from '../windows-error.js';
+import { openJob } from './job-object.js';
 import { JobObjectProcess } from './job-object-process.js';
 import {
   listProcesses,
@@ -41,7 +42,7 @@ const ONLY_OURS = "that only administrators and the daemon's account can change"
  */
 export function jobObjectProcessHost(
   options: ProcessHostOptions = {},
-): Required<Omit<ProcessHost, 'assertProgram' | 'limitMeans'>> {
+): Required<Omit<ProcessHost, 'assertProgram'>> {
   const { failure = windowsFailure } = options;
   const own = ownIdentity();
   return {
@@ -64,11 +65,20 @@ export function jobObjectProcessHost(
         () => holdFile(path),
       ),
     ),
-    start: rejecting(({ mark, mayBreakAway = false, stop, ...program }) => {
+    limitMeans: (limits) => {
+      failing(
+        failure,
+        undefined,
+        () => 'limitsUnavailable',
+        () => openJob({ limits }).close(),
+      );
+      return 'jobObject';
+    },
+    start: rejecting(({ mark, mayBreakAway = false, stop, limits, ...program }) => {
       // By the mark the helper of an upgrade knows that it has to leave its job.
       const env = { ...program.env, [RUN_MARKER_VARIABLE]: mark };
       return failing(failure, program.file, startCode, () =>
-        JobObjectProcess.start({ ...program, env }, { mayBreakAway, stop }),
+        JobObjectProcess.start({ ...program, env }, { mayBreakAway, stop, limits }),
       );
     }),
     findLeftovers: rejecting((search) => {

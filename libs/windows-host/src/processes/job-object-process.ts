@@ -1,9 +1,17 @@
-import type { HostProcess, StopRequest, TreeUsage } from '@wins/base';
+import type { HostExit, HostProcess, StopRequest, TreeUsage } from '@wins/base';
 import type { Readable } from 'node:stream';
 
 import type { OwnedHandle } from '../win32/calls/call.js';
 import { askToEnd } from './ask-to-end.js';
-import { endJob, openJob, jobAccount, jobUsage } from './job-object.js';
+import {
+  endJob,
+  hasRunOutOfMemory,
+  openJob,
+  jobAccount,
+  jobUsage,
+  type JobOptions,
+} from './job-object.js';
+import { unlessFails } from '../windows-error.js';
 import { openNullDevice, openOutputPipe, type OutputPipe } from './windows-process-output.js';
 import { startWindowsProcess, type Program } from './windows-process-start.js';
 import { creationTime, exitOf } from './windows-process.js';
@@ -16,7 +24,7 @@ export class JobObjectProcess implements HostProcess {
   readonly startToken: string;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  readonly exited: Promise<{ readonly code: number }>;
+  readonly exited: Promise<HostExit>;
   readonly #job: OwnedHandle;
   readonly #stop: StopRequest;
   #closed = false;
@@ -41,10 +49,11 @@ export class JobObjectProcess implements HostProcess {
    */
   static start(
     program: Program,
-    options: { readonly mayBreakAway: boolean; readonly stop?: StopRequest | undefined },
+    options: JobOptions & { readonly stop?: StopRequest | undefined },
   ): JobObjectProcess {
     const { stop = {} } = options;
-    const job = openJob(options.mayBreakAway);
+    const limitBytes = options.limits?.memoryBytes;
+    const job = openJob(options);
     const outputs: OutputPipe[] = [];
     try {
       using stdin = openNullDevice();
@@ -58,11 +67,15 @@ export class JobObjectProcess implements HostProcess {
           stdio: [stdin.value, stdout.childEnd.value, stderr.childEnd.value],
           flags: CREATE_NEW_CONSOLE,
         });
-        let exited: Promise<{ code: number }>;
+        let exited: Promise<HostExit>;
         let startToken: string;
         try {
           startToken = creationTime(handle.value);
-          exited = exitOf(handle).then((code) => ({ code }));
+          exited = exitOf(handle).then((code) => {
+            const mayBeFull = limitBytes !== undefined && code !== 0;
+            const isFull = mayBeFull && unlessFails(() => hasRunOutOfMemory(job.value, limitBytes));
+            return { code, ...(isFull === true && { outOfMemory: true }) };
+          });
         } catch (error) {
           handle.close();
           throw error;

@@ -1,3 +1,4 @@
+import type { TreeLimits } from '@wins/base';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
@@ -5,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, describe, it } from 'node:test';
+import { unlessFails } from '../windows-error.js';
 import { holdFile } from '../access/file-hold.js';
 import { JobObjectProcess } from './job-object-process.js';
 import { systemPath } from '../win32/calls/system-library.js';
@@ -98,6 +100,32 @@ describe('a process in a job object', () => {
     await gone(child);
     assert.throws(() => process.kill(grandchild, 0), { code: 'ESRCH' });
     child.close();
+  });
+
+  describe('with limits', () => {
+    const MIB = 1024 * 1024;
+    /** Wine takes limits, and keeps none of them. */
+    const limited = (script: string, limits: TreeLimits): JobObjectProcess | undefined =>
+      unlessFails(() => JobObjectProcess.start(program(['-e', script]), { limits }), 'unavailable');
+
+    it('starts no more processes than it may have, or nothing where the system keeps no limit', async () => {
+      const script = `require('node:child_process').spawn(process.execPath, ['-e', '0'])
+        .on('error', () => process.exit(3)).on('exit', (code) => process.exit(code === 0 ? 0 : 3))`;
+      const child = limited(script, { pids: 1 });
+      if (child === undefined) return;
+      assert.deepEqual(await child.exited, { code: 3 });
+      child.close();
+    });
+
+    it('gets no more memory than it may have, and it is told why it ended', async () => {
+      const script = `const all = []; for (;;) all.push(Buffer.alloc(${4 * MIB}, 1))`;
+      const child = limited(script, { memoryBytes: 256 * MIB });
+      if (child === undefined) return;
+      const exit = await child.exited;
+      assert.notEqual(exit.code, 0);
+      assert.equal(exit.outOfMemory, true);
+      child.close();
+    });
   });
 
   it('is one of many that end at the same time', async () => {

@@ -1,8 +1,10 @@
-import type { TreeUsage } from '@wins/base';
+import type { TreeLimits, TreeUsage } from '@wins/base';
+import { cpus } from 'node:os';
 import { call, OwnedHandle } from '../win32/calls/call.js';
 import { kernel32, type Handle } from '../win32/kernel32.js';
 import {
   JOBOBJECT_BASIC_ACCOUNTING_INFORMATION,
+  JOBOBJECT_CPU_RATE_CONTROL_INFORMATION,
   PROCESS_MEMORY_COUNTERS,
   JOBOBJECT_EXTENDED_LIMIT_INFORMATION,
 } from '../win32/structures.js';
@@ -79,29 +81,83 @@ function ask(job: Handle, kind: number, information: Buffer): void {
 /** What taskkill and Node use, too. */
 const TERMINATED_EXIT_CODE = 1;
 const JobObjectExtendedLimitInformation = 9;
+const JobObjectCpuRateControlInformation = 15;
+const JOB_OBJECT_LIMIT_ACTIVE_PROCESS = 0x8;
+const JOB_OBJECT_LIMIT_JOB_MEMORY = 0x200;
 const JOB_OBJECT_LIMIT_BREAKAWAY_OK = 0x800;
 const JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE = 0x2000;
+const JOB_OBJECT_CPU_RATE_CONTROL_ENABLE = 1;
+const JOB_OBJECT_CPU_RATE_CONTROL_HARD_CAP = 4;
+const ALL_PROCESSORS = 10_000;
+const MAX_PAGE_BYTES = 64 * 1024;
+const NEARLY_ALL = 15 / 16;
+
+/** What holds for a job from its beginning. */
+export interface JobOptions {
+  /** Whether a process in it may start others outside of it, if it asks for it. Nothing leaves it otherwise. Default false. */
+  readonly mayBreakAway?: boolean;
+  readonly limits?: TreeLimits | undefined;
+}
 
 /**
  * Makes a tree of processes that ends with its handle: what is in the job, and everything that those start, is ended when the last
  * handle is closed, and the system closes it however this process ends. The handle is not inheritable; the caller closes it.
  *
- * @param mayBreakAway whether a process in it may start others outside of it, if it asks for it. Nothing leaves it otherwise.
- * @throws WindowsError
+ * @throws WindowsError `unavailable` when the system does not keep one of the limits.
  */
-export function openJob(mayBreakAway = false): OwnedHandle {
+export function openJob(options: JobOptions = {}): OwnedHandle {
   const tried = 'made a job object';
   const job = new OwnedHandle(call(tried, kernel32.CreateJobObjectW, null, null));
-  const limits = jobLimits(mayBreakAway);
   const { SetInformationJobObject } = kernel32;
   try {
+    const wanted = jobLimits(options);
     const kind = JobObjectExtendedLimitInformation;
-    call(tried, SetInformationJobObject, job.value, kind, limits, limits.length);
+    call(tried, SetInformationJobObject, job.value, kind, wanted, wanted.length);
+    const { limits } = options;
+    if (limits?.cpus !== undefined) {
+      const rate = cpuRate(limits.cpus, cpus().length);
+      const information = JobObjectCpuRateControlInformation;
+      call(tried, SetInformationJobObject, job.value, information, rate, rate.length);
+    }
+    if (limits !== undefined) assertKept(job.value, wanted);
     return job;
   } catch (error) {
     job.close();
     throw error;
   }
+}
+
+/** Some systems take a limit and do not know it any more: Wine. */
+function assertKept(job: Handle, wanted: Buffer): void {
+  const kept = limitsOf(job);
+  const { LimitFlags, ActiveProcessLimit, JobMemoryLimit } =
+    JOBOBJECT_EXTENDED_LIMIT_INFORMATION.read(wanted);
+  const isKept =
+    kept.LimitFlags === LimitFlags &&
+    kept.ActiveProcessLimit === ActiveProcessLimit &&
+    // In whole pages.
+    Math.abs(Number(kept.JobMemoryLimit) - Number(JobMemoryLimit)) < MAX_PAGE_BYTES;
+  if (isKept) return;
+  throw new WindowsError(
+    'unavailable',
+    'limited a job object: the system does not keep the limits',
+  );
+}
+
+function limitsOf(job: Handle) {
+  const found = JOBOBJECT_EXTENDED_LIMIT_INFORMATION.create({});
+  ask(job, JobObjectExtendedLimitInformation, found);
+  return JOBOBJECT_EXTENDED_LIMIT_INFORMATION.read(found);
+}
+
+/**
+ * Whether a job came to its limit of memory. The system refuses memory then, and tells nobody that keeps no queue of all that happens in
+ * the job: so near to the limit is taken for it.
+ *
+ * @throws WindowsError
+ */
+export function hasRunOutOfMemory(job: Handle, limitBytes: number): boolean {
+  return Number(limitsOf(job).PeakJobMemoryUsed) >= limitBytes * NEARLY_ALL;
 }
 
 /** Ends every process of a job at once; they exit with 1. @throws WindowsError */
@@ -110,9 +166,24 @@ export function endJob(job: Handle): void {
 }
 
 /** There is no silent breakaway: leaving takes a permission and a request. */
-export function jobLimits(mayBreakAway: boolean): Buffer {
-  const breakaway = mayBreakAway ? JOB_OBJECT_LIMIT_BREAKAWAY_OK : 0;
+export function jobLimits({ mayBreakAway = false, limits = {} }: JobOptions): Buffer {
+  const { memoryBytes, pids } = limits;
   return JOBOBJECT_EXTENDED_LIMIT_INFORMATION.create({
-    LimitFlags: JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | breakaway,
+    LimitFlags:
+      JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE |
+      (mayBreakAway ? JOB_OBJECT_LIMIT_BREAKAWAY_OK : 0) |
+      (memoryBytes === undefined ? 0 : JOB_OBJECT_LIMIT_JOB_MEMORY) |
+      (pids === undefined ? 0 : JOB_OBJECT_LIMIT_ACTIVE_PROCESS),
+    ActiveProcessLimit: pids ?? 0,
+    JobMemoryLimit: BigInt(memoryBytes ?? 0),
+  });
+}
+
+/** A part of all processors, in hundredths of a per cent, that is never exceeded. */
+export function cpuRate(wanted: number, processors: number): Buffer {
+  const rate = Math.round((wanted / processors) * ALL_PROCESSORS);
+  return JOBOBJECT_CPU_RATE_CONTROL_INFORMATION.create({
+    ControlFlags: JOB_OBJECT_CPU_RATE_CONTROL_ENABLE | JOB_OBJECT_CPU_RATE_CONTROL_HARD_CAP,
+    CpuRate: Math.min(ALL_PROCESSORS, Math.max(1, rate)),
   });
 }

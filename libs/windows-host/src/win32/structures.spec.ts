@@ -11,6 +11,7 @@ it.each([
   ['PROCESS_INFORMATION', 24],
   ['JOBOBJECT_BASIC_ACCOUNTING_INFORMATION', 48],
   ['JOBOBJECT_EXTENDED_LIMIT_INFORMATION', 144],
+  ['JOBOBJECT_CPU_RATE_CONTROL_INFORMATION', 8],
   ['PROCESS_MEMORY_COUNTERS', 72],
   ['SERVICE_STATUS', 28],
   ['SERVICE_STATUS_PROCESS', 36],
@@ -30,7 +31,7 @@ it.each([
 });
 
 it('covers every structure', () => {
-  expect(Object.keys(structures)).toHaveLength(22);
+  expect(Object.keys(structures)).toHaveLength(23);
 });
 
 it('reads what it wrote, and nothing past the end of memory', () => {

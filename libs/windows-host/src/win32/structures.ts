@@ -37,7 +37,10 @@ export const JOBOBJECT_BASIC_ACCOUNTING_INFORMATION = structure(
   'int64_t TotalUserTime; int64_t TotalKernelTime; int64_t ThisPeriodTotalUserTime; int64_t ThisPeriodTotalKernelTime; uint32_t TotalPageFaultCount; uint32_t TotalProcesses; uint32_t ActiveProcesses; uint32_t TotalTerminatedProcesses',
 );
 export const JOBOBJECT_EXTENDED_LIMIT_INFORMATION = structure(
-  'int64_t PerProcessUserTimeLimit; int64_t PerJobUserTimeLimit; uint32_t LimitFlags; uint64_t spare[15]',
+  'int64_t PerProcessUserTimeLimit; int64_t PerJobUserTimeLimit; uint32_t LimitFlags; uint64_t MinimumWorkingSetSize; uint64_t MaximumWorkingSetSize; uint32_t ActiveProcessLimit; uint64_t Affinity; uint32_t PriorityClass; uint32_t SchedulingClass; uint64_t spare[7]; uint64_t JobMemoryLimit; uint64_t PeakProcessMemoryUsed; uint64_t PeakJobMemoryUsed',
+);
+export const JOBOBJECT_CPU_RATE_CONTROL_INFORMATION = structure(
+  'uint32_t ControlFlags; uint32_t CpuRate',
 );
 // psapi
 export const PROCESS_MEMORY_COUNTERS = structure(

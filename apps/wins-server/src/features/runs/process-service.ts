@@ -34,7 +34,7 @@ export const servedProcessDefinition: typeof processServiceDefinition = {
   startExactly: { ...processServiceDefinition.startExactly, requestDeserialize: decodeExactly },
 };
 
-const BY_RLIMIT =
+const EACH_BY_ITSELF =
   'memory is limited by rlimit, for each process by itself: the daemon has no cgroup v2 of its own on this host';
 
 /** Serves wins.ProcessService: decodes, calls the process manager, encodes. */
@@ -75,7 +75,7 @@ export function createProcessService(
         const { ports, limits } = process;
         const Warnings: string[] = [];
         if (ports?.kind === 'notNeeded') Warnings.push(`no port was opened, because ${ports.why}`);
-        if (limits?.means === 'rlimit') Warnings.push(BY_RLIMIT);
+        if (limits?.means === 'rlimit') Warnings.push(EACH_BY_ITSELF);
         return { Data: nameOf(process), Warnings };
       });
     respondWith(respond, started);

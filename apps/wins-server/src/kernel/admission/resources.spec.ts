@@ -34,6 +34,7 @@ const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
   ],
   'of what the system says, for one question': [
     ...['MOST_COMMON', 'MAX_STRANGERS', 'MAX_ITEMS', 'MAX_HOLDERS', 'MAX_PROCESSES'],
+    'MAX_WINDOWS',
   ],
   'of tries of one act': ['MAX_TRIES', 'MAX_ATTEMPTS'],
   'of the client program itself': ['MOST_TRIALS', 'MOST_STREAMS'],
