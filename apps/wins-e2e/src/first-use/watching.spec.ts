@@ -72,7 +72,7 @@ describe('wins cli prc ls --watch', () => {
       while (!text.test(shown)) await once(child.stdout, 'data');
     };
     const ended = once(child, 'close');
-    await shows(/^<ESC>\[HNAME +PID +STATE +STARTED +EXPOSES +PATH<ESC>\[K\r\n<ESC>\[J$/);
+    await shows(/^<ESC>\[HNAME +PID +STATE +STARTED +EXPOSES +LIMITS +PATH<ESC>\[K\r\n<ESC>\[J$/);
     const run = await startRun();
     await shows(/<ESC>\[J<ESC>\[HNAME .*\r\nrancher-wins-stay .*<ESC>\[K\r\n<ESC>\[J$/);
     child.stdin.write('\u0003');

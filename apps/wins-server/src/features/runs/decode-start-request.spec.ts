@@ -1,6 +1,6 @@
 import { RunExposeProtocol } from '@wins/wins-api';
 import { ProcessStartRequest } from '@wins/wins-api/contract';
-import { decodeStartRequest } from './decode-start-request.js';
+import { decodeExactly, decodeStartRequest } from './decode-start-request.js';
 
 const REQUEST = ProcessStartRequest.fromPartial({
   Path: '/opt/tool',
@@ -40,9 +40,24 @@ it.each(['0b0c', '1aff', '1affffffffffffffffffff', '08', '1d0000', '1a05'])(
 // To who counts fields, what hides a thousand variables is a field that no one knows, or a message.
 it.each([
   ['reaches beyond its end', '220239017ad00f'],
+  ['of limits reaches beyond its end', '420239017ad00f'],
   ['ends before its end', '22d10f00'],
+  ['of limits ends before its end', '42d10f00'],
 ])('refuses a request in which a message %s, so that no entries hide behind it', (_how, hex) => {
   const message = Buffer.from(hex + '2a00'.repeat(1000), 'hex');
   expect(ProcessStartRequest.decode(message).Envs.length).toBeGreaterThan(900);
   expect(() => decodeStartRequest(message)).toThrow('the request is malformed');
+});
+
+it('decodes exactly, or refuses what it does not know of a request and of its limits', () => {
+  const Limits = { MemoryBytes: 5n, CpuMillis: 500, Pids: 0, Means: '' };
+  const whole = encoded({ Limits, Replace: true });
+  expect(decodeExactly(whole)).toEqual({ ...REQUEST, Limits, Replace: true });
+  const unknown = [
+    // Field 31 of the request, and field 15 of the limits.
+    Buffer.concat([whole, Buffer.from('f80101', 'hex')]),
+    Buffer.concat([encoded({}), Buffer.from('42027801', 'hex')]),
+  ];
+  for (const message of unknown)
+    expect(() => decodeExactly(message)).toThrow('parts that this daemon does not know');
 });

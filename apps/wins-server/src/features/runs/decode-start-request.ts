@@ -9,8 +9,8 @@ const DECODED: ReadonlyMap<number, number> = new Map([
   [5, START_LIMITS.variables + 1],
 ]);
 
-/** The field that holds messages. */
-const EXPOSES = 4;
+/** The fields that hold messages: exposed ports and limits. */
+const MESSAGES: ReadonlySet<number> = new Set([4, 8]);
 
 /**
  * Decodes a Start request. What follows an entry that is one too many is not decoded: 200,000 entries of four octets would
@@ -43,7 +43,7 @@ function endOfDecoded(message: Buffer): number {
   const reader = new BinaryReader(message);
   while (reader.pos < reader.len) {
     const [field, wireType] = tagOf(reader);
-    if (field === EXPOSES && wireType === WireType.LengthDelimited) skipWhole(reader);
+    if (MESSAGES.has(field) && wireType === WireType.LengthDelimited) skipWhole(reader);
     else reader.skip(wireType, field);
     const most = DECODED.get(field);
     if (most === undefined) continue;
