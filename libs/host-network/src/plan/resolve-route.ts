@@ -31,11 +31,17 @@ interface Extent {
   readonly last: number;
 }
 
+/** An address of this host, and the extent of the network that it is in. */
+interface OwnAddress extends Extent {
+  readonly address: number;
+  readonly net: IpNetwork;
+}
+
 /** An interface, with its addresses read. */
 interface Link {
   readonly id: string;
   readonly name: string;
-  readonly own: readonly { readonly address: number; readonly net: IpNetwork }[];
+  readonly own: readonly OwnAddress[];
 }
 
 /** A next hop of the host, and the one destination that alone it is for, if it is for one. */
@@ -127,7 +133,7 @@ export class Surroundings {
     if (hop === undefined) return rejected('its gateway is no address of IPv4');
     const reaching = candidates.filter(
       ({ id, own }) =>
-        own.some(({ net }) => net.prefix < 32 && isWithin(hop, extentOf(networkOf(net)))) ||
+        own.some((net) => net.first < net.last && isWithin(hop, net)) ||
         // Machines of some clouds have an address of /32, and a gateway all the same.
         this.#defaults.some((route) => route.gateway === gateway && route.interface === id),
     );
@@ -147,7 +153,7 @@ function linkOf({ id, name, addresses }: RouteInterface): Link {
   const nets = addresses.flatMap((text) => parseNetwork(text) ?? []);
   const own = nets
     .filter(({ bytes }) => bytes.length === 4)
-    .map((net) => ({ address: numberOf(net.bytes), net }));
+    .map((net) => ({ address: numberOf(net.bytes), net, ...extentOf(networkOf(net)) }));
   return { id, name, own };
 }
 
@@ -174,9 +180,8 @@ function firstAtLeast(hops: readonly Hop[], address: number): number {
 }
 
 /** Why no other host has an address: it is that of this host, of the network, or of all its hosts. */
-function wrongHop(hop: number, { address, net }: Link['own'][number]): string | undefined {
+function wrongHop(hop: number, { address, net, first, last }: OwnAddress): string | undefined {
   if (hop === address) return 'an address of this host';
-  const { first, last } = extentOf(networkOf(net));
   if (net.prefix > 30) return undefined;
   if (hop === first) return 'the address of a network';
   return hop === last ? 'the broadcast address of a network' : undefined;

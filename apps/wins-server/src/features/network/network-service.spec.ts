@@ -21,7 +21,9 @@ describe('the service of the network of the host', () => {
     status: STATUS,
     plan: (options) =>
       Promise.resolve({
-        steps: [{ op: options?.isDown === true ? 'remove' : 'add', route: ROUTE, reason: 'it is wanted' }],
+        steps: [
+          { op: options?.isDown === true ? 'remove' : 'add', route: ROUTE, reason: 'it is wanted' },
+        ],
         ...{ record: [], standings: [], orphans: [], isLimited: true },
       }),
     apply: () => Promise.resolve({ ...STATUS, kind: 'settled' }),
