@@ -14,6 +14,7 @@ import './heap-report.cjs';
 import { Programs, Run } from './measure.mjs';
 import { measureMetrics, metricsRows } from './metrics-rows.mjs';
 import { reportOf } from './report.mjs';
+import { measureNetwork, networkRows } from './network-rows.mjs';
 import { measureMemory, measureStarts, startRows } from './start-rows.mjs';
 import { measureTunnel, tunnelRows } from './tunnel-rows.mjs';
 import { measureWindows, windowsRows } from './windows-rows.mjs';
@@ -45,6 +46,7 @@ try {
   await group(ofDaemon, measureDaemon);
   await group(tunnelRows, () => measureTunnel(parts));
   await group(metricsRows, () => measureMetrics(parts));
+  await group(networkRows, () => measureNetwork(parts));
 } finally {
   programs.end();
   rmSync(folder, { recursive: true, force: true });
@@ -80,6 +82,7 @@ function optionsOrExit() {
       ...ofDaemon,
       ...tunnelRows,
       ...metricsRows,
+      ...networkRows,
       ...ofWindows,
       ...ofExecutables,
     ]);

@@ -1,0 +1,56 @@
+// The rows of the routes that a daemon keeps: a plan for many hosts, and the routes to them, in a network of their own.
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { ROUNDS } from './measure.mjs';
+
+const PLANNED = '1,000 hosts planned';
+const APPLIED = '1,000 routes applied';
+/** A network with an interface whose neighbours are the gateways of the routes. */
+const SETUP = `set -e
+PATH=/usr/sbin:/sbin:/usr/bin:/bin
+ip link set lo up
+ip link add wins0 type veth peer name wins1
+ip addr add 172.16.0.1/16 dev wins0
+ip link set wins0 up
+ip link set wins1 up
+exec "$@"`;
+const OPTIONS = ['--user', '--map-root-user', '--net', '/bin/sh', '-c', SETUP, 'sh'];
+const mayMakeNetwork = spawnSync('unshare', [...OPTIONS, 'true']).status === 0;
+
+export const networkRows = [PLANNED, ...(mayMakeNetwork ? [APPLIED] : [])];
+
+/** A route to the subnet of each of so many hosts, each through a gateway of its own. */
+export function peers(count) {
+  return Array.from({ length: count }, (_, index) => ({
+    destination: `10.${index >> 8}.${index & 0xff}.0/24`,
+    gateway: `172.16.${1 + (index >> 7)}.${1 + (index & 0x7f)}`,
+    metric: 256,
+  }));
+}
+
+export async function measureNetwork({ run }) {
+  const { plan } = await import('@wins/host-network');
+  const desired = peers(1000);
+  const uplink = { id: 'e0', name: 'eth0', metric: 0, addresses: ['172.16.0.1/16'] };
+  // Nothing is there yet: that takes most.
+  const look = () => plan(desired, { interfaces: [uplink], routes: [] }, []);
+  for (let count = 0; count < ROUNDS; count += 1) look();
+  value(run, PLANNED, 50, () => {
+    const start = performance.now();
+    look();
+    return performance.now() - start;
+  });
+  value(run, APPLIED, 2000, () => {
+    const script = path.join(import.meta.dirname, 'keep-routes.mjs');
+    const args = [...OPTIONS, process.execPath, script];
+    const { stdout, stderr, status } = spawnSync('unshare', args, { encoding: 'utf8' });
+    if (status !== 0) throw new Error(stderr);
+    return Number(stdout);
+  });
+}
+
+function value(run, name, atMost, measure) {
+  if (!networkRows.includes(name) || !run.wants(name)) return;
+  const rounds = Array.from({ length: ROUNDS }, () => ({ value: measure() }));
+  run.add({ name, unit: 'ms', figure: { is: 'value', atMost } }, [{ name: 'wins', rounds }]);
+}
