@@ -123,20 +123,23 @@ function inNetworkOf({ pid }: ChildProcess): readonly string[] {
   return ['--target', String(pid), '--net', '--mount'];
 }
 
-/** Connects two hosts by a cable: uplink of one has the one address, uplink of the other the other one. */
+/** Connects two hosts by a cable: its interface has the one address at one, and the other address at the other. */
 export function connect(
   one: HostInNetwork,
   address: string,
   other: HostInNetwork,
   otherAddress: string,
+  cable = 'uplink',
 ): void {
   const { pid } = other.daemon.child;
-  one.ip(`link add uplink type veth peer name uplink netns ${pid}`);
+  one.ip(`link add ${cable} type veth peer name ${cable} netns ${pid}`);
   for (const [host, own] of [
     [one, address],
     [other, otherAddress],
   ] as const) {
-    host.ip(`addr add ${own} dev uplink`);
-    host.ip('link set uplink up');
+    host.ip(`addr add ${own} dev ${cable}`);
+    host.ip(`link set ${cable} up`);
   }
+  // The system finds out by itself that there is something at the other end.
+  for (const host of [one, other]) while (!/ state UP /.test(host.ip(`link show dev ${cable}`)));
 }

@@ -224,3 +224,37 @@ inOwnNetwork('two hosts with a route to each other', () => {
     await listener.outcome;
   });
 });
+
+inOwnNetwork('three hosts with routes to each other', () => {
+  it('lose the route to a host that leaves once, and no other route is touched', async () => {
+    const to = (...peers: readonly (readonly [number, string])[]) => ({
+      routes: peers.map(([host, gateway]) => ({ destination: `10.42.${host}.0/24`, gateway })),
+    });
+    await using one = await HostInNetwork.start(to([2, '172.16.1.2'], [3, '172.16.2.3']));
+    await using two = await HostInNetwork.start(to([1, '172.16.1.1'], [3, '172.16.3.3']));
+    await using three = await HostInNetwork.start(to([1, '172.16.2.1'], [2, '172.16.3.2']));
+    connect(one, '172.16.1.1/24', two, '172.16.1.2/24', 'cable1');
+    connect(one, '172.16.2.1/24', three, '172.16.2.3/24', 'cable2');
+    connect(two, '172.16.3.2/24', three, '172.16.3.3/24', 'cable3');
+    for (const host of [one, two, three])
+      expect(Object.values(states(await host.network('apply')))).toEqual(['applied', 'applied']);
+    const lookup = (host: HostInNetwork, address: string) => host.ip(`-4 route get ${address}`);
+    expect(lookup(one, '10.42.3.9')).toMatch(/via 172\.16\.2\.3 dev cable2/);
+    expect(lookup(three, '10.42.2.9')).toMatch(/via 172\.16\.3\.2 dev cable3/);
+
+    const monitor = one.run('/sbin/ip', '-4', 'monitor', 'route');
+    one.configure(to([2, '172.16.1.2']));
+    await one.logs(isChange, () => one.wins('srv', 'config', 'reload'));
+    await one.network('apply');
+    one.ip('route add 203.0.113.7/32 via 192.0.2.1 dev wins0');
+    await monitor.printed('203.0.113.7');
+    monitor.child.kill();
+    await monitor.outcome;
+    expect(
+      monitor
+        .stdout()
+        .split('\n')
+        .filter((line) => line.includes('10.42.')),
+    ).toEqual([expect.stringMatching(/^Deleted 10\.42\.3\.0\/24 via 172\.16\.2\.3 dev cable2/)]);
+  });
+});

@@ -64,7 +64,8 @@ export interface HostRoutes {
    */
   change(changes: readonly RouteChange[]): Promise<readonly RouteOutcome[]>;
   /**
-   * Calls back after each change of routes, whoever made it, until the signal aborts; then it resolves.
+   * Calls back after each change of routes, and of interfaces where that changes no route, until the signal aborts; then it
+   * resolves.
    *
    * @throws when changes cannot be followed any more.
    */

@@ -14,6 +14,8 @@ import { followIp, isDenial, runIp, runIpLines } from './ip-command.js';
 const PROTOCOL = '199';
 const UNICAST = '1';
 const LIST = ['-j', '-N', '-4', 'route', 'show', 'table', 'main'];
+/** An interface that comes up may be what a route waits for. */
+const WATCH = ['monitor', 'link', 'address', 'route'];
 /** The words of a batch have no quoting. */
 const PLAIN_NAME = /^[^\s/"'\\#;]{1,15}$/;
 
@@ -31,7 +33,7 @@ export function linuxHostRoutes(): HostRoutes {
       const said = await runIpLines(changes.map(wordsOf));
       return changes.map(({ op }, index) => outcomeOf(op, said[index]));
     },
-    watch: (onChange, signal) => followIp(['-4', 'monitor', 'route'], onChange, signal),
+    watch: (onChange, signal) => followIp(WATCH, onChange, signal),
   };
 }
 
