@@ -1,3 +1,6 @@
+/**
+ * A connection to a keeper and the runs that are reached by it. One file, longer than most, because the end of one is that of the others.
+ */
 import { connectPipe } from '@wins/pipe-transport';
 import type { HostCommand, HostExit, HostProcess, ProcessHost, TreeUsage } from '@wins/base';
 import { ProcessError, type KeptProcess, type ProcessErrorCode } from '@wins/process-manager';

@@ -1,3 +1,6 @@
+/**
+ * The keeper and its runs. One file, longer than most, because a keeper ends by what its runs, its starts and its daemon do.
+ */
 import { Backoff } from '@wins/time';
 import {
   errnoOf,
