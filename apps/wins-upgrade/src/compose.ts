@@ -20,9 +20,9 @@ import {
   type Around,
   type ServedConfig,
   type ServiceStatus,
+  type SignersOf,
   type SystemParts,
   type UpgradeContext,
-  type UpgradeWish,
 } from '@wins/service-upgrade';
 import type { InstallPlaces } from '@wins/installation';
 import { messageOf } from '@wins/base';
@@ -55,7 +55,7 @@ export async function composeUpgrade(settings: UpgradeSettings): Promise<Upgrade
     ...contextOf(parts, effects, settings),
     ...{ askedBy, attempt, knownVersions, refuseDrops, forgetReplaced },
     configServed: (status) => configServed(status, parts.host),
-    signers: (status, wish) => signersOf(status, wish, parts.host),
+    signers: signersOf(parts.host),
   };
 }
 
@@ -87,7 +87,8 @@ export async function composeNode(
 ): Promise<NodeParts> {
   const effects = new Effects();
   const { upgrade, ...node } = await system.nodeParts(places, effects);
-  return { ...node, upgrade: contextOf(upgrade, effects, { log: new UpgradeLog(log), waitMs }) };
+  const context = contextOf(upgrade, effects, { log: new UpgradeLog(log), waitMs });
+  return { ...node, upgrade: context, signers: signersOf(upgrade.host) };
 }
 
 /**
@@ -124,22 +125,18 @@ async function configServed(
  * service that is not there yet has the config of its arguments. A wrong config has no list: the
  * upgrade refuses the one that the new daemon would read.
  */
-async function signersOf(
-  status: ServiceStatus | undefined,
-  { winsArgs }: UpgradeWish,
-  host: UpgradeContext['host'],
-): Promise<readonly (readonly string[])[]> {
-  const served = status && (await configServed(status, host));
-  const file = configFileOf(
-    mergeServiceArgs(status?.command.args, status ? undefined : winsArgs),
-    defaultConfigPath(),
-  );
-  const configs = await Promise.all([
-    served && unlessWrong(() => parseConfig(served.bytes)),
-    unlessWrong(() => loadConfig(file, { trust: host.trust })),
-  ]);
-  const lists = configs.map((loaded) => loaded?.config.upgrade.signedBy);
-  return lists.filter((list) => list !== undefined);
+function signersOf(host: UpgradeContext['host']): SignersOf {
+  return async (status, { winsArgs }) => {
+    const served = status && (await configServed(status, host));
+    const args = mergeServiceArgs(status?.command.args, status ? undefined : winsArgs);
+    const file = configFileOf(args, defaultConfigPath());
+    const configs = await Promise.all([
+      served && unlessWrong(() => parseConfig(served.bytes)),
+      unlessWrong(() => loadConfig(file, { trust: host.trust })),
+    ]);
+    const lists = configs.map((loaded) => loaded?.config.upgrade.signedBy);
+    return lists.filter((list) => list !== undefined);
+  };
 }
 
 async function unlessWrong<T>(read: () => T | Promise<T>): Promise<T | undefined> {

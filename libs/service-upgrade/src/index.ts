@@ -72,6 +72,7 @@ export type {
 export type {
   RefuseDrops,
   ServedConfig,
+  SignersOf,
   SystemParts,
   UpgradeContext,
 } from './run/upgrade-context.js';

@@ -55,6 +55,26 @@ describe('wins suc', () => {
     expect((await ask()).outcome).toBe('installed');
   });
 
+  it('installs no program that nobody of the list in the config has signed', async () => {
+    const { pid } = world;
+    const config = world.text(world.config);
+    const write = async (text: string) => {
+      writeFileSync(world.config, text);
+      expect((await world.wins(['srv', 'config', 'reload'])).code).toBe(0);
+    };
+    await write(`${config}upgrade: { signedBy: ${'ab'.repeat(32)} }\n`);
+    const before = world.snapshot();
+    for (const variables of [{}, cluster.variables]) {
+      const said = await ask(variables);
+      expect([said.code, said.outcome]).toEqual([65, 'refused']);
+      expect(said.reason).toMatch(/cannot install this program: found no PE file; .* abab/);
+    }
+    expect(world.snapshot()).toEqual(before);
+    expect(world.pid).toBe(pid);
+    await write(config);
+    expect((await ask()).outcome).toBe('nothing');
+  });
+
   it('is not ended by the daemon that it starts when it runs from where a verified copy of that lies', async () => {
     const config = world.text(world.config);
     const listed = world.workspace.path('wins-suc');

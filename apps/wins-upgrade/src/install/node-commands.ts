@@ -1,3 +1,4 @@
+import { SignedProgram } from '@wins/service-upgrade';
 import {
   InstallError,
   installWish,
@@ -223,9 +224,19 @@ async function requireNoServer({ nodeId, connectionInfo }: InstallPlaces): Promi
   );
 }
 
-/** What is installed is this very program. */
-async function ownProgram({ upgrade: { ownFile } }: NodeParts): Promise<StagedProgram> {
-  const { sha256 } = await hashFile(ownFile, ['sha256'], { followLinks: true });
+/**
+ * What is installed is this very program, if those have signed it whom the node's config wants. Its digest is what is installed later.
+ *
+ * @throws InstallError `refused`.
+ */
+async function ownProgram({ upgrade, signers }: NodeParts): Promise<StagedProgram> {
+  const { ownFile, service } = upgrade;
+  const signed = new SignedProgram();
+  const options = { followLinks: true, onBlock: signed.take };
+  const { sha256 } = await hashFile(ownFile, ['sha256'], options);
+  const found = await signed.refuseByAll(await signers(await service.query(), {}));
+  if (found !== undefined)
+    throw new InstallError('refused', `cannot install this program: ${found}`);
   return { file: ownFile, sha256, version: VERSION };
 }
 

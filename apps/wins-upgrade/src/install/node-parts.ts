@@ -1,6 +1,7 @@
 import type { InstallPlaces, NodeHost } from '@wins/installation';
 import {
   UpgradeError,
+  type SignersOf,
   type SystemParts,
   type UpgradeContext,
   type UpgradeLock,
@@ -14,7 +15,10 @@ import { daemonClient, type DialPipe } from '../daemon-client.js';
 /** A node that can be installed, and how its daemon is replaced. */
 export interface NodeParts {
   readonly places: InstallPlaces;
+  /** Without `signers`: what is put back is not judged. */
   readonly upgrade: UpgradeContext;
+  /** By whom a program must be signed that is installed. */
+  readonly signers: SignersOf;
   /** Connects to the pipe of the service alone. Absent: to whatever serves it, as the owner of the socket says. */
   readonly dialOf?: DialPipe;
   /** All that an installation needs but what {@link nodeHost} adds. */
@@ -24,7 +28,9 @@ export interface NodeParts {
 }
 
 /** A node, and what an upgrade of its program takes from the system. */
-export type NodeOfSystem = Omit<NodeParts, 'upgrade'> & { readonly upgrade: SystemParts };
+export type NodeOfSystem = Omit<NodeParts, 'upgrade' | 'signers'> & {
+  readonly upgrade: SystemParts;
+};
 
 /** What a daemon that was started must show before an installation counts: undefined, or what was found in its place. */
 export type Proof = (pipe: string, limitMs: number) => Promise<string | undefined>;

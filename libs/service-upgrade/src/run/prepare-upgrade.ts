@@ -43,7 +43,7 @@ export async function prepareUpgrade(
   const { host, effects, service } = context;
   const status = await service.query();
   const signers = (await context.signers?.(status, wish)) ?? [];
-  const signed = signers.length === 0 ? undefined : new SignedProgram();
+  const signed = new SignedProgram();
   const read = await copyProgram(effects, 'offered program', program, copy, signed);
   const { sha256, sha1, format } = read;
   const bytes = { sha256, sha1 };
@@ -76,16 +76,12 @@ export async function prepareUpgrade(
   return { plan: judged, status, installed, offered, copy };
 }
 
-/** Says why a program that was copied is not signed by whom each of these lists wants. */
 async function refuseUnsigned(
-  signed: SignedProgram | undefined,
+  signed: SignedProgram,
   signers: readonly (readonly string[])[],
 ): Promise<string | undefined> {
-  for (const signedBy of signers) {
-    const found = await signed?.refuse(signedBy);
-    if (found !== undefined) return `the offered program is not trusted: ${found}`;
-  }
-  return undefined;
+  const found = await signed.refuseByAll(signers);
+  return found && `the offered program is not trusted: ${found}`;
 }
 
 /** Tells what came of an upgrade that takes no steps. */

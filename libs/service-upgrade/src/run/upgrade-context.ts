@@ -29,6 +29,16 @@ export type RefuseDrops = (config: {
   readonly allowDrop: readonly string[];
 }) => Promise<string | undefined>;
 
+/**
+ * Returns lists of certificates (`upgrade.signedBy`), by SHA-256: a program that becomes the daemon must be signed by one of each.
+ *
+ * @param status - Undefined when there is no service.
+ */
+export type SignersOf = (
+  status: ServiceStatus | undefined,
+  wish: Pick<UpgradeWish, 'winsArgs'>,
+) => Promise<readonly (readonly string[])[]>;
+
 /** What an upgrade works with. */
 export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'attempt'> {
   /** Releases that programs were already asked for, by SHA-256: these programs are not run again. Default: none. */
@@ -50,14 +60,8 @@ export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | '
   readonly pipeOf: (args: readonly string[]) => Promise<string>;
   /** Says why the service may not come to a config that lacks what it has now; undefined when it may. Default: it may. */
   readonly refuseDrops?: RefuseDrops | undefined;
-  /**
-   * Returns lists of certificates (`upgrade.signedBy`), by SHA-256: the new program must be signed
-   * by one of each. Default: none, so that any program is taken.
-   */
-  readonly signers?: (
-    status: ServiceStatus | undefined,
-    wish: UpgradeWish,
-  ) => Promise<readonly (readonly string[])[]>;
+  /** Says by whom the new program must be signed. Default: by nobody, so that any program is taken. */
+  readonly signers?: SignersOf;
   /** How long the service may take to end, and a daemon to serve, in milliseconds. */
   readonly waitMs: number;
   /** How long a program may take to say its release or to check the config, in milliseconds. */

@@ -24,4 +24,13 @@ export class SignedProgram {
     this.#content ??= this.#reader.end();
     return refuseSignature(this.#content, signedBy, now);
   }
+
+  /** Judges the signature by several lists: each must have a certificate of it. Without lists every program is taken. */
+  async refuseByAll(lists: readonly (readonly string[])[]): Promise<string | undefined> {
+    for (const signedBy of lists) {
+      const found = await this.refuse(signedBy);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
 }
