@@ -12,9 +12,6 @@ import { showAnswer } from './output/show-answer.js';
 /** Asked often, by programs; answered without reading anything else. */
 const VERSION_WORDS = new Set(['--version', '-version', '-v', 'version']);
 
-/** The first word of the client's commands. */
-const CLIENT_WORDS = new Set(['cli', 'client']);
-
 async function run(typed: readonly string[]): Promise<number> {
   // In a run this program is the upgrade helper, whatever the words say: a client of the pipe chose them, and the helper judges them. `up` is all that
   // it has there.
@@ -58,11 +55,6 @@ function hasWorkingDirectory(): boolean {
 // A reader that has gone (wins … | head) is no failure; writers look at the stream themselves.
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
-void run(process.argv.slice(2)).then((code) => {
-  process.exitCode = code;
-  const [first = ''] = process.argv.slice(2);
-  const isPrinted = process.stdout.writableLength + process.stderr.writableLength === 0;
-  // These are over when they have their exit code. Node takes as long to take apart what such a command has made as the command took to read its
-  // words, and need not.
-  if (isPrinted && (CLIENT_WORDS.has(first) || VERSION_WORDS.has(first))) process.exit();
-});
+// It ends by itself: process.exit() waits for threads of V8, and one of them for a collection that then never comes
+// (docs/adr/0053-node-26.md).
+void run(process.argv.slice(2)).then((code) => (process.exitCode = code));
