@@ -48,6 +48,8 @@ export {
   type EntryName,
   type Verdict,
 } from './policy/executable-policy.js';
+export type { LimitedEntry } from './policy/run-limits.js';
+export type { StoppedEntry } from './policy/stop-request.js';
 export {
   judgeStart,
   type StartQuestion,
