@@ -54,6 +54,19 @@ describe('a tunnel between two of our peers', () => {
     await until(() => tunnel.client.streamCount + tunnel.server.streamCount === 0);
   });
 
+  it('keeps the bytes of programs that fill each read apart', async () => {
+    let last = 0;
+    const filled = await target((socket) => socket.end(Buffer.alloc(2 * MIB, (last += 1))));
+    const tunnel = await pair({ allowedPorts: [filled.port] });
+    const listener = await publish(tunnel, filled.port);
+    const all = await Promise.all(Array.from({ length: 8 }, () => readAll(dial(listener).end())));
+    const firsts = all.map((bytes) => bytes.at(0) ?? 0);
+    expect(firsts.toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    all.forEach((bytes, index) =>
+      expect(bytes.equals(Buffer.alloc(2 * MIB, firsts[index]))).toBe(true),
+    );
+  });
+
   it('counts what all its streams have moved, and tells how each dial has ended', async () => {
     const echo = await target((socket) => socket.pipe(socket));
     const silent = await target(() => undefined);
