@@ -81,6 +81,7 @@ export type {
   HostRouteSettings,
   MetricsSettings,
   RouteGrants,
+  RunLimits,
   SystemAgentSettings,
   TlsSettings,
   TracingSettings,

@@ -21,7 +21,6 @@ export { routeRecords, type RouteRecordOptions, type RouteRecords } from './keep
 export {
   CLOUD_ADDRESSES,
   cloudRoutes,
-  DEFAULT_METRIC,
   type Cloud,
   type DesiredRoute,
 } from './plan/desired-route.js';

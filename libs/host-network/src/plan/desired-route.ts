@@ -10,7 +10,7 @@ export interface DesiredRoute {
 }
 
 /** The metric that `New-NetRoute` of Windows gives. A route of somebody else with a lower one goes first. */
-export const DEFAULT_METRIC = 256;
+const DEFAULT_METRIC = 256;
 
 /**
  * The addresses of a cloud that its machines reach through their gateway: metadata, and what else lies outside of every network that
