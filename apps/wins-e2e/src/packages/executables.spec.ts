@@ -73,7 +73,7 @@ describe('the package', () => {
       'wins-upgrade.exe',
       'wins.exe',
     ]);
-    expect(readdirSync(PACKAGE)).toHaveLength(10);
+    expect(readdirSync(PACKAGE)).toHaveLength(11);
   });
 
   it('carries no runtime but the one whose digest is written down', () => {

@@ -122,7 +122,7 @@ withSigner('a signed package', () => {
     const changed = [...unsigned].filter(([name, sum]) => signed.get(name) !== sum);
     expect(changed.map(([name]) => name)).toEqual([
       ...['image/wins.exe', 'provenance.intoto.json', 'upgrade-image/wins.exe'],
-      ...['wins-agent-install.ps1', 'wins-upgrade.exe', 'wins.exe'],
+      ...['wins-agent-install.ps1', 'wins-arm64.exe', 'wins-upgrade.exe', 'wins.exe'],
     ]);
     expect([...signed.keys()]).toEqual([...unsigned.keys()]);
     for (const [name, sum] of signed) {

@@ -193,9 +193,9 @@ describe('a detached run', () => {
     await startDaemon();
     expect(daemon.text).not.toContain('root:');
     const listed = JSON.parse((await prc('ls', '--detached', '-o', 'json')).stdout.toString()) as {
-      readonly Name: string;
+      readonly name: string;
     }[];
-    expect(listed.map(({ Name }) => Name)).toEqual([name]);
+    expect(listed.map((run) => run.name)).toEqual([name]);
     expect((await prc('rm', name)).code).toBe(0);
   });
 

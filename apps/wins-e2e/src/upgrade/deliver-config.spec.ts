@@ -59,9 +59,9 @@ class DeliveredNode implements AsyncDisposable {
     const run = await this.wins('cli', 'prc', 'run', '--path', this.program);
     const ask = ['cli', 'explain', '-o', 'text', '--port', String(this.port)];
     const port = await this.wins(...ask);
-    const plans = await this.node.ask<{ On: boolean }>('status');
+    const plans = await this.node.ask<{ on: boolean }>('status');
     const metrics = await this.wins('srv', 'metrics');
-    return { run: run.code, port: port.code, plans: plans.On, metrics: metrics.code };
+    return { run: run.code, port: port.code, plans: plans.on, metrics: metrics.code };
   }
 
   doctor = async () => (await this.wins('doctor', '--config', this.config)).stdout;

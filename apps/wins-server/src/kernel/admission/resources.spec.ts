@@ -30,7 +30,7 @@ const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
     ...['DEFAULT_IMAGE_LIMITS', 'MAX_URLS', 'MAX_KEPT', 'MAX_TRUSTS', 'MAX_REDIRECTS'],
     ...['MAX_NAME', 'MAX_STDERR', 'MAX_OUTPUT_FILES', 'MAX_APPLIED_PLANS'],
     ...['MAX_BURST', 'MAX_TOPICS', 'MAX_SHOWN', 'MAX_COOL_DOWNS'],
-    ...['MAX_VERSION', 'MAX_ARGUMENT'],
+    ...['MAX_VERSION', 'MAX_ARGUMENT', 'MAX_ROUTES', 'MAX_CERTIFICATES'],
   ],
   'of what the system says, for one question': [
     ...['MOST_COMMON', 'MAX_STRANGERS', 'MAX_ITEMS', 'MAX_HOLDERS', 'MAX_PROCESSES'],
