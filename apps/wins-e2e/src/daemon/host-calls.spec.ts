@@ -145,15 +145,15 @@ inOwnNetwork('the routes of a host', () => {
   const NETWORKS = ['8.8.8.8', '10.0.0.0/8', '2001:db8::/32', '192.0.2.0/24'];
   const GRANTS = { routes: { allow: [...NETWORKS, ...METADATA] } };
   const WANTED = [
-    { DestinationCIDR: '8.8.8.8/32', Gateway: '192.0.2.1' },
-    { DestinationCIDR: '10.1.0.0/16', Gateway: '192.0.2.1' },
-    { DestinationCIDR: '2001:db8:1::5/128', Gateway: '2001:db8::1' },
+    { destinationCidr: '8.8.8.8/32', gateway: '192.0.2.1' },
+    { destinationCidr: '10.1.0.0/16', gateway: '192.0.2.1' },
+    { destinationCidr: '2001:db8:1::5/128', gateway: '2001:db8::1' },
   ].map((wanted) => expect.objectContaining(wanted) as unknown);
 
   it('are added and removed, each as often as one likes, and nothing else changes', async () => {
     const before = await table();
     expect(before).toContainEqual(
-      expect.objectContaining({ DestinationCIDR: '0.0.0.0/0', Gateway: '192.0.2.1' }),
+      expect.objectContaining({ destinationCidr: '0.0.0.0/0', gateway: '192.0.2.1' }),
     );
     for (let times = 0; times < 2; times += 1) {
       const { code, stdout, stderr } = await route('add', '--addresses', ADDRESSES);
@@ -193,7 +193,7 @@ inOwnNetwork('the routes of a host', () => {
     expect(now).toHaveLength(before.length + METADATA.length);
     for (const address of METADATA.slice(0, -1))
       expect(now).toContainEqual(
-        expect.objectContaining({ DestinationCIDR: `${address}/32`, Gateway: '192.0.2.1' }),
+        expect.objectContaining({ destinationCidr: `${address}/32`, gateway: '192.0.2.1' }),
       );
     expect((await route('rm', '--addresses', METADATA.join(' '))).code).toBe(0);
     expect(await table()).toEqual(before);

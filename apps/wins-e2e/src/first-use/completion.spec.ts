@@ -41,8 +41,8 @@ afterAll(async () => {
 const TYPED = [
   ['wins sr', 'wins srv '],
   ['wins cl', 'wins cli '],
-  ['wins cli prc r', 'wins cli prc run '],
-  ['wins help cli prc r', 'wins help cli prc run '],
+  ['wins cli prc ru', 'wins cli prc run '],
+  ['wins help cli prc ru', 'wins help cli prc run '],
   ['wins completion b', 'wins completion bash '],
   ['wins cli prc stop ran', 'wins cli prc stop rancher-wins-stay '],
   ['wins cli net get --name l', 'wins cli net get --name lo '],
@@ -127,6 +127,6 @@ describe('a tab (finding 15)', () => {
   it('still answers the scripts of earlier releases, with words alone', async () => {
     const words = ['--get-yargs-completions', 'wins', 'cli', 'prc', ''];
     const { stdout } = await runWins(words, environment);
-    expect(stdout.toString()).toBe('run\nls\nstats\ntop\nstop\n');
+    expect(stdout.toString()).toBe('run\nls\nstats\ntop\nstop\nlogs\nattach\nwait\nrm\n');
   });
 });

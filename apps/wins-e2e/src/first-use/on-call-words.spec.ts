@@ -15,7 +15,6 @@ const MEANT = [
   ['config', 'srv config'],
   ['proxy', 'cli proxy'],
   ['validate', 'srv config check'],
-  ['cli prc logs', 'logs'],
   ['cli prc status', 'status'],
   ['cli prc kill', 'cli prc stop'],
 ] as const;

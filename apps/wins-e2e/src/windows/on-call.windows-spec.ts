@@ -153,18 +153,20 @@ describe('who is on call on Windows', () => {
   it('is told of a daemon that is frozen, within seconds', async () => {
     const words = ['--inspect=127.0.0.1:0', WINS, 'srv', 'app', 'run', '--config', config];
     const frozen = startProgram(process.execPath, words, process.env);
-    await frozen.said('"msg":"ready"');
-    const [url = ''] = /ws:\/\/\S+/.exec(frozen.stderr()) ?? [];
-    const inspector = new WebSocket(url);
-    await once(inspector, 'open');
-    const expression = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)';
-    inspector.send(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } }));
-    const { code, text } = await status();
-    assert.equal(code, 2, text);
-    assert.match(text, /^problem +daemon +does not serve: .*no answer in 5 s/);
-    assert.match(text, /→ look at the daemon's log, then restart it/);
-    frozen.child.kill('SIGKILL');
-    inspector.close();
+    try {
+      await frozen.said('"msg":"ready"');
+      const [url = ''] = /ws:\/\/\S+/.exec(frozen.stderr()) ?? [];
+      const inspector = new WebSocket(url);
+      await once(inspector, 'open');
+      const expression = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)';
+      inspector.send(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } }));
+      const { code, text } = await status();
+      assert.equal(code, 2, text);
+      assert.match(text, /^problem +daemon +does not serve: .*gave no answer within 5 s/);
+      assert.match(text, /→ look at the daemon's log, then restart it/);
+    } finally {
+      frozen.child.kill('SIGKILL');
+    }
     await frozen.outcome;
   });
 });
