@@ -1,7 +1,7 @@
 /**
- * Facts and texts that all wins programs share: the version, the names that two of them must agree on, foreign text that is safe to
- * be shown, durations, exit codes, IP networks and where routes may lead, processes that outlive their starter, what a caught error says, and what
- * the programs need of an operating system: the ports that `@wins/linux-host` and `@wins/windows-host` implement.
+ * Facts and texts that all wins programs share: the version, the names that two of them must agree on, foreign text that is safe to be shown,
+ * durations and exit codes. Also IP networks and where routes may lead, processes that outlive their starter, and the message of a caught error.
+ * The ports to the operating system are here too; `@wins/linux-host` and `@wins/windows-host` implement them.
  *
  * It knows nothing of what the programs do, and imports Node alone.
  *

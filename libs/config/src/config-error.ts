@@ -15,7 +15,7 @@ const SHOWN_PROBLEMS = 20;
 
 /** A configuration that cannot be used or saved, with every problem that was found. */
 export class ConfigError extends Error {
-  /** What kind of failure it is. */
+  /** Kind of the failure. */
   readonly code: ConfigErrorCode;
   /** Every problem in file order, warnings included; at least one is an error. */
   readonly problems: readonly ConfigProblem[];
@@ -72,7 +72,7 @@ const SYSTEM_CODES: ReadonlyMap<unknown, readonly [FileProblemCode, string]> = n
   ['ELOOP', ['notRegularFile', 'a loop of symbolic links']],
 ]);
 
-/** What was judged of a file, as a problem of it. What is not listed is `unknown`. */
+/** Problem code for each code of a file error. A code that is not listed becomes `unknown`. */
 const CODES: Readonly<Partial<Record<TrustedFileErrorCode, FileProblemCode>>> = {
   accessDenied: 'accessDenied',
   changed: 'insecure',

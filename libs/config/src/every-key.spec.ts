@@ -81,7 +81,7 @@ function valuesAt(root: unknown, key: string): readonly unknown[] {
   );
 }
 
-/** Of several keys at once: one comparison shows all that differ. */
+/** Returns the values of several keys at once: one comparison shows all that differ. */
 function allAt(root: unknown, of: readonly string[] = keys): Readonly<Record<string, unknown>> {
   return Object.fromEntries(of.map((key) => [key, valuesAt(root, key)]));
 }

@@ -46,7 +46,7 @@ export interface WinsConfig {
   readonly agentStrictTlsMode: boolean;
 }
 
-/** What containers may use of the host. */
+/** Programs and ports of the host that containers may use. */
 export interface WhiteList {
   /** `processPaths`, in file order. Empty (the default) means that nothing may run. */
   readonly processPaths: readonly AllowedPath[];
@@ -70,15 +70,15 @@ export interface AllowedPath {
   /** Folders in which a client may have it run, besides its own. Empty by default. */
   readonly directories: readonly string[];
   /**
-   * Who may run it: `administrators`, `user:UID`, `account:SID`, `container:ID` (or a beginning of 12 digits and `*`),
+   * Callers who may run it: `administrators`, `user:UID`, `account:SID`, `container:ID` (or a beginning of 12 digits and `*`),
    * `container:*`. Absent means everyone who may open the pipe; never empty.
    */
   readonly for?: readonly string[];
   /** Whether it may leave processes behind on purpose on Windows; absent means no. */
   readonly mayBreakAway?: boolean;
-  /** What the program gets as its own name: the path of the verified copy, or `path`. Absent means `copy`. */
+  /** Name that the program gets as its own: the path of the verified copy, or `path`. Absent means `copy`. */
   readonly argv0?: 'copy' | 'listed';
-  /** What asks a run to end; absent means SIGTERM, and on Windows that it is ended at once. */
+  /** Signal that asks a run to end; absent means SIGTERM, and on Windows that the run is ended at once. */
   readonly stopSignal?: NonNullable<StopRequest['signal']>;
   /** On Windows, in the place of `stopSignal`: the event that the program waits for. */
   readonly stopEvent?: string;
@@ -133,7 +133,7 @@ export interface TunnelLimits {
   readonly handshakeTimeoutMs: number;
 }
 
-/** What clients may change in the routing table of the host. */
+/** Changes that clients may make in the routing table of the host. */
 export interface RouteGrants {
   /**
    * `allow`, without repeats: networks (`10.42.0.0/16`) and addresses into which routes may be added and removed. Empty (the

@@ -16,7 +16,7 @@ interface Way {
   readonly how: (client: FrameClient, connection: Http2Connection) => void;
 }
 
-/** Every way in which a connection with a call under way ends, and the reason that is told. */
+/** Every way in which a connection with a call under way ends, and the reason that is reported. */
 const WAYS: [string, string, Way][] = [
   ['the client closes', 'clientGone', { how: (c) => c.socket.end() }],
   ['the client vanishes', 'clientGone', { how: (c) => c.socket.destroy() }],

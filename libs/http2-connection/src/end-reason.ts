@@ -13,11 +13,11 @@ export const HTTP2_CODE = {
   enhanceYourCalm: 11,
 } as const;
 
-/** Why a connection ended, and the code of HTTP/2 that the client is told. */
+/** Why a connection ended, and the code of HTTP/2 that the client gets. */
 export const END_REASONS = {
   /** The client closed it, or its socket failed. */
   clientGone: HTTP2_CODE.noError,
-  /** We were told to close. */
+  /** The application closed it. */
   closed: HTTP2_CODE.noError,
   /** No call for the idle time. */
   idle: HTTP2_CODE.noError,
@@ -60,7 +60,7 @@ export const END_REASONS = {
 /** Why a connection ended; the first cause. */
 export type EndReason = keyof typeof END_REASONS;
 
-/** The code that the client is told. */
+/** Returns the code that the client gets. */
 export function http2CodeOf(reason: EndReason): number {
   return END_REASONS[reason];
 }

@@ -120,7 +120,7 @@ export class Connection {
     this.#windowUpdates = new TokenBucket(limits.windowUpdates);
     this.#ignored = new TokenBucket(limits.ignoredFrames);
     this.#headerOctets = new TokenBucket(limits.headerBlockOctets);
-    // What has come and waits to be read may be what is waited for: the delay is ours.
+    // Input that waits to be read may be what the deadline expects: the delay is ours.
     const hasInput = (): boolean => socket.readableLength > 0;
     const expect = (ms: number, late: EndReason): Deadline =>
       new Deadline(ms, () => this.#end(late), hasInput);
@@ -198,7 +198,7 @@ export class Connection {
   }
 
   answered(stream: Http2Stream): void {
-    // A client that is not done yet is told that the rest is of no use.
+    // Tells a client that is not done yet that the rest is of no use.
     if (stream.state === 'open') this.#sendReset(stream.id, HTTP2_CODE.noError);
     this.#forget(stream, HTTP2_CODE.noError, false);
   }

@@ -286,7 +286,7 @@ export class Http2Stream extends Duplex {
     return Math.max(0, chunk.length - this.#link.limits.freeOctetsPerStream);
   }
 
-  /** Gives a message to whoever reads, when one is there and wanted. */
+  /** Gives a message to the reader, when one is there and wanted. */
   #deliver(): void {
     if (!this.#isWanted || this.#isOver) return;
     const message = this.#ready.shift();

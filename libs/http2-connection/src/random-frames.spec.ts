@@ -41,7 +41,7 @@ const flags = fc.oneof(
 /** Streams in rising order now and then, mostly the same few. */
 const streamId = fc.constantFrom(0, 1, 1, 3, 3, 5, 7, 9, 11, 2);
 const anyFrame = fc.tuple(fc.nat(10), flags, streamId, payload).map((parts) => frame(...parts));
-/** What gets further: calls, their messages, their ends. */
+/** Frames that get further: calls, their messages, their ends. */
 const likely = fc
   .tuple(
     fc.constantFrom(FRAME.headers, FRAME.data, FRAME.data, FRAME.rstStream),

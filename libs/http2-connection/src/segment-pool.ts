@@ -10,7 +10,7 @@ const PERIOD_MS = 1000;
  * garbage faster than it is collected. Segments live longer than young objects may, so garbage of them waits for a collection of the
  * whole heap. What a segment held before is never handed on, for only what was written since is read.
  *
- * It keeps as many as were in use at a time. What was needed by nothing for a second is let go, down to 4 MiB.
+ * It keeps as many as were in use at a time. It releases segments that nothing needed for a second, down to 4 MiB.
  */
 export class SegmentPool {
   readonly #kept: Buffer[] = [];

@@ -30,7 +30,7 @@ const FILE = Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(2000, 7)]);
 const sha256 = createHash('sha256').update(FILE).digest('hex');
 const once = { timeoutMs: 0 };
 
-/** Who is asked, and what was known of it before. */
+/** Server of a question, and the facts known of it before. */
 interface Asked {
   readonly url: string;
   readonly checksum: string;
@@ -141,7 +141,7 @@ describe.each(QUESTIONS)('what is asked at %s', (path, ask) => {
   it.each(faults)('has no answer that %s', async (_title, fault, code) => {
     const server = await start();
     server.script(path, [fault], { forEver: true });
-    // A registration is waited for longer than other answers: the whole is bounded.
+    // A registration may take longer than other answers: the whole is bounded.
     const own = settings(code === 'timedOut' ? { limits } : {});
     const failure = await failureOf(ask(knownAs(server), own));
     expect(failure).toMatchObject({ code });

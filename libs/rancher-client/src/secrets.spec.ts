@@ -28,11 +28,11 @@ afterEach(closeServers);
 
 const PASSWORD = 'canary-of-a-proxy-password';
 const AGENT_TOKEN = 'canary-of-the-agents-token';
-/** As Node shows the bytes of an answer. */
+/** Bytes of an answer as Node shows them. */
 const bytes = Buffer.from('canary')
   .toString('hex')
   .replace(/..(?=.)/g, '$& ');
-/** What leaves the node in the place of the token, and what a proxy is shown. */
+/** Hash that leaves the node in the place of the token, and credentials that a proxy gets. */
 const HASH = createHash('sha256').update(CANARY).digest('base64');
 const BASIC = Buffer.from(`agent:${PASSWORD}`).toString('base64');
 const secrets = [HASH, BASIC, CANARY, PASSWORD, AGENT_TOKEN, bytes];
@@ -42,7 +42,7 @@ const info = connectionInfo({
   token: AGENT_TOKEN,
 });
 
-/** What a server may do that has seen everything: say it all again. */
+/** Answer of a server that has seen everything and repeats all of it. */
 const echo = `Bearer ${CANARY} ${PASSWORD}`;
 const faults: [string, RancherFault][] = [
   ['is well', (_request, _response, proceed) => proceed()],

@@ -1,6 +1,9 @@
 import type { FailedInstruction } from './apply/pass.js';
 
-/** Something that happened, reported to the program that composes the agent: for a log, an audit log and metrics. None of it holds a secret of the plan. */
+/**
+ * Something that happened, reported to the program that composes the agent: for a log, an audit log and metrics. None of it holds a secret of
+ * the plan.
+ */
 export type AgentEvent =
   /** Reported before the act, and awaited: see `AgentOptions.onAct`. */
   | AgentAct
@@ -41,7 +44,7 @@ export type AgentEvent =
   | {
       readonly kind: 'warning';
       readonly source: string;
-      /** Each reason is told once, until it changes. */
+      /** Each reason is reported once, until it changes. */
       readonly message: string;
       readonly error?: Error;
     };

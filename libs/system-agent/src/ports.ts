@@ -1,7 +1,7 @@
 /** Ports of the agent. The program that composes it says how each is done on its operating system. */
 export type { Clock } from '@wins/time';
 
-/** Who may do what with a file of a plan. */
+/** Owner and permissions of a file of a plan. */
 export interface PlanFileRights {
   /** The nine permission bits. */
   readonly mode: number;

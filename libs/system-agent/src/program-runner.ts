@@ -12,7 +12,7 @@ export interface CommandTrees {
   ): Promise<HostExit>;
 }
 
-/** What a system that ends a program by a signal has as its exit code, in Go. */
+/** Exit code, in Go, of a program that the system ended by a signal. */
 const BY_SIGNAL = -1;
 
 /**
@@ -49,7 +49,10 @@ function isPath(name: string): boolean {
   return process.platform === 'win32' ? name.toUpperCase() === 'PATH' : name === 'PATH';
 }
 
-/** What has no `=` no program can read as a variable, and Node cannot hand it on. On Windows a name may begin with one. */
+/**
+ * Parses variables. Leaves out an entry without `=`: no program can read it as a variable, and Node cannot pass it on. On Windows a name may
+ * begin with `=`.
+ */
 function variables(entries: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     entries.flatMap((entry) => {

@@ -20,7 +20,7 @@ export interface AgentOptions {
   readonly secrets?: SecretStore;
   readonly clock: Clock;
   readonly files: PlanFiles;
-  /** Who may have written a local plan. By default, owners and modes of POSIX say it, by which no file on Windows is trusted. */
+  /** Rule for who may have written a local plan. By default, owners and modes of POSIX decide, by which no file on Windows is trusted. */
   readonly trust?: Pick<FileTrust, 'distrustOfFile'>;
   readonly programs: ProgramRunner;
   readonly images: ImageStore;

@@ -19,7 +19,7 @@ export interface PublishedPort {
   readonly host?: string;
 }
 
-/** What to publish, and through which tunnel. */
+/** Ports to publish, and the tunnel that carries them. */
 export interface PublishOptions extends OpenTunnelOptions, TunnelAddress {
   /** Ports of the host; a number is published here under the same one. */
   readonly publish: readonly (number | PublishedPort)[];
@@ -28,7 +28,7 @@ export interface PublishOptions extends OpenTunnelOptions, TunnelAddress {
   readonly signal?: AbortSignal;
 }
 
-/** Ports of the host that are reachable here. Whoever opened it closes it. */
+/** Ports of the host that are reachable here. Its opener closes it. */
 export interface PublishedTunnel extends AsyncDisposable {
   /** Where each port is listened on, in the order in which they were given. */
   readonly ports: readonly Required<PublishedPort>[];

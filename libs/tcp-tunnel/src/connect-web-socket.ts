@@ -27,7 +27,7 @@ export interface TunnelAddress {
    * to `address` and trusts any server.
    */
   readonly dial?: () => Promise<Socket>;
-  /** What the daemon's audit log calls this client: printable ASCII, cut at 100 characters. Default: the name of this host. */
+  /** Name of this client in the daemon's audit log: printable ASCII, cut at 100 characters. Default: the name of this host. */
   readonly clientName?: string;
   /** The identity of the network of this process, which the daemon compares with its own. Default: it is not told. */
   readonly network?: string | undefined;

@@ -18,7 +18,7 @@ import { PROTOCOL_LIMITS } from './wire/limits.js';
 import { writeRefusal, type RefusalRule } from './wire/refusal.js';
 import type { Int64 } from './wire/varint.js';
 
-/** What was asked of a server and what it decided. */
+/** Connect that a server received, and its decision. */
 export interface ConnectRecord {
   /** The connection id on the wire. */
   readonly streamId: Int64;
@@ -52,11 +52,14 @@ export interface ServeTunnelOptions extends TunnelOptions {
    * called again with that refusal. It must not throw.
    */
   readonly onConnect?: (record: ConnectRecord, isTold: boolean) => unknown;
-  /** Called with the stream of each allowed Connect and its port, before it is dialled; a dial that fails destroys it with the error. It must not throw. */
+  /**
+   * Called with the stream of each allowed Connect and its port, before it is dialled; a dial that fails destroys it with the error. It must not
+   * throw.
+   */
   readonly onStream?: (stream: TunnelStream, port: number) => void;
   /** Called once a dial has ended, with why it failed; not when its stream was given up before. It must not throw. */
   readonly onDialed?: (port: number, failure: TunnelError | undefined) => void;
-  /** What Connects may cost. Default: limits for this session alone. */
+  /** Limits of the cost of Connects. Default: limits for this session alone. */
   readonly limits?: PeerConnects;
   /**
    * Begins a dial when it is this session's turn; what is returned takes it back, also while it waits. One that waits longer than

@@ -287,7 +287,7 @@ class World {
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** What may be held beyond the shared buffer: each stream's least share, and what was under way when it paused. */
+/** Limit of the bytes held: the shared buffer, each stream's least share, and what was under way when it paused. */
 const MOST_HELD =
   flow.sharedBufferBytes +
   MOST_CHANNELS * flow.leastShareBytes +

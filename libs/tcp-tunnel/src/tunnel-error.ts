@@ -87,7 +87,7 @@ export type TunnelErrorCode =
   | ('connectRefused' | 'dialRefused' | 'dialTimeout' | 'dialFailed')
   | ('addressInUse' | 'addressDenied' | 'listenFailed');
 
-/** What a failure was about, as data; only the fields that apply are present. */
+/** Details of a failure, as data; only the fields that apply are present. */
 export interface TunnelErrorFields {
   readonly cause?: unknown;
   /** The TCP port that was dialled or listened on. */
@@ -96,7 +96,7 @@ export interface TunnelErrorFields {
   readonly streamId?: number | bigint;
   /** The rule by which the peer refused the stream, where it named one that is known here. */
   readonly rule?: RefusalRule | undefined;
-  /** What the peer said, at most 100 characters, with anything unprintable replaced. */
+  /** Text of the peer, at most 100 characters, with anything unprintable replaced. */
   readonly peerText?: string;
 }
 

@@ -387,7 +387,7 @@ describe('a tunnel between two of our peers', () => {
   });
 });
 
-/** What is reachable once the rest is collected. What the system gave to the process says less: it is given back late. */
+/** Returns the memory that is reachable once the rest is collected. The memory of the process says less: it is returned to the system late. */
 async function livingBytes(): Promise<number> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
@@ -400,7 +400,7 @@ async function livingBytes(): Promise<number> {
   return heapUsed + external;
 }
 
-/** What a connection may leave behind, counted by kind; of other kinds the test runner may open some at any time. */
+/** Counts what a connection may leave behind, by kind; of other kinds the test runner may open some at any time. */
 function resources(): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const kind of process.getActiveResourcesInfo()) {

@@ -18,7 +18,7 @@ export interface Tunnel extends AsyncDisposable {
   readonly state: SessionState['kind'];
   /** Streams that are not gone yet. */
   readonly streamCount: number;
-  /** What all streams of this tunnel have moved so far, those that are gone included. */
+  /** Traffic of all streams of this tunnel so far, including those that are gone. */
   readonly traffic: Readonly<TunnelTraffic>;
   /** Takes no new streams, lets the open ones finish, then closes. Resolves with the end, however it came. */
   drain(): Promise<TunnelEnd>;

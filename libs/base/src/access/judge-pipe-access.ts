@@ -34,7 +34,7 @@ const MAX_ENTRIES = 800;
 /**
  * Judges who may open the pipes of the daemon, from the SDDL alone and on every system: a client of a pipe commands the host.
  *
- * A doubt errs on the safe side: an entry that denies takes nothing away, and whoever may write counts. Pure.
+ * A doubt errs on the safe side: an entry that denies takes nothing away, and every account that may write counts. Pure.
  */
 export function judgePipeAccess(sddl: string): PipeAccessVerdict {
   let descriptor: SecurityDescriptor;

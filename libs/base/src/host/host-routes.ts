@@ -22,17 +22,17 @@ export interface RouteInterface {
   readonly id: string;
   /** For people, and in the config. */
   readonly name: string;
-  /** What a route through it costs on top of its own metric. */
+  /** Cost of a route through it on top of the route's own metric. */
   readonly metric: number;
   /** Its IPv4 addresses, each with the length of its network: `192.0.2.2/24`. */
   readonly addresses: readonly string[];
 }
 
-/** What the system has, at one moment. */
+/** Interfaces and routes of the system at one moment. */
 export interface RoutingState {
   /** Those that are up and have an IPv4 address. */
   readonly interfaces: readonly RouteInterface[];
-  /** All of IPv4, whoever made them; what leads nowhere, or to several next hops, has no interface. */
+  /** All IPv4 routes, also those of other programs; one that leads nowhere, or to several next hops, has no interface. */
   readonly routes: readonly ListedRoute[];
 }
 

@@ -37,7 +37,7 @@ export interface PipeSecurity {
 /**
  * The port that opens connections and knows who answers before a byte is sent.
  *
- * On Windows whoever is there first may have the name of a pipe.
+ * On Windows the first process to claim the name of a pipe may have it.
  */
 export interface PipeServerCheck {
   /**

@@ -10,7 +10,7 @@ import { nearestKey } from '../parse/key-spelling.js';
 import { type ParsedConfig, parseConfig } from '../parse/parse-config.js';
 
 /**
- * What to change: a value by canonical key path (`debug`, `white_list.proxyPorts`), or null to remove the key
+ * Changes to make: a value by canonical key path (`debug`, `white_list.proxyPorts`), or null to remove the key
  * so that its default applies. A section can only be removed; set its keys one by one.
  */
 export type ConfigChanges = Readonly<Record<string, EditValue | null>>;

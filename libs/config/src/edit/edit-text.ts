@@ -126,7 +126,7 @@ class TextEditor {
     }
   }
 
-  /** As {@link put}, and of a key that is written more than once only the last stays. */
+  /** Works as {@link put}, and keeps only the last of a key that is written more than once. */
   replace(map: Section | null, key: string, content: unknown): void {
     const earlier = this.pairs(map, key).slice(0, -1);
     if (map !== null && earlier.length > 0)

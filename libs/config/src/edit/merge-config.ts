@@ -26,7 +26,7 @@ export interface MergeOptions {
   readonly fileName?: string;
   /** Name of the file with the changes. Default `changes`. */
   readonly changesName?: string;
-  /** Whose paths the whitelist has: Windows compares them without case. Default: this system. */
+  /** System to which the paths of the whitelist belong: Windows compares them without case. Default: this system. */
   readonly platform?: NodeJS.Platform;
 }
 
@@ -34,11 +34,11 @@ export interface MergeOptions {
  * Puts the top-level keys that one config names into the text of another, in place of those, whatever their spelling; every other key stays,
  * byte for byte with its comments, as by `editConfig`. Pure.
  *
- * The lists of `white_list` are joined: an entry of `processPaths` takes the place of the one with the same path, else it is added, and
- * ports are added. So a merge takes nothing off a whitelist.
+ * The lists of `white_list` are joined: an entry of `processPaths` takes the place of the one with the same path, else it is added, and ports
+ * are added. So a merge takes nothing off a whitelist.
  *
- * @throws ConfigError `invalid`: one of the texts is not valid (the changes may not have an unknown key either), the result is not, or the
- *   text is written such (an alias, for one) that the change would reach other keys.
+ * @throws ConfigError `invalid`: one of the texts or the result is not valid, or the text is written such (an alias, for one) that the change
+ *   would reach other keys. The changes may not have an unknown key either.
  */
 export function mergeConfig(
   source: string | Uint8Array,
@@ -92,7 +92,7 @@ function topValues(source: string | Uint8Array, file: string): Readonly<Record<s
   >;
 }
 
-/** What stays keeps its order, so that comments stay with it. */
+/** Joins two lists. Items that stay keep their order, so that comments stay with them. */
 function joined(
   current: readonly EditItem[],
   added: readonly EditItem[],

@@ -18,11 +18,11 @@ export interface ConfigKey {
   /** Canonical key path; `[]` stands for an entry of a list: `white_list.processPaths[].sha256`. */
   readonly key: string;
   readonly meaning: string;
-  /** What a value may be: `a port number from 1 to 65535`. */
+  /** Description of valid values: `a port number from 1 to 65535`. */
   readonly type: string;
   /** The value without the key; undefined when there is none, or when `absent` says what holds. */
   readonly default: unknown;
-  /** What holds without the key, in words, where that is no value. */
+  /** Behaviour without the key, in words, where it is no value. */
   readonly absent: string | undefined;
   /** The first release that knows the key; those before 1.0.0 are the Go program's. */
   readonly since: string;
@@ -93,7 +93,7 @@ function keyOf(key: string, schema: z.core.$ZodType, platform: NodeJS.Platform):
   };
 }
 
-/** What a value may be, in the words of the schema itself: those with which it refuses what is none. */
+/** Describes valid values in the words of the schema itself: those with which it refuses an invalid value. */
 function typeOf(schema: z.core.$ZodType): string {
   const bare = bareSchema(schema) as z.ZodType;
   const own = bare.safeParse(Symbol()).error?.issues[0]?.message ?? '';

@@ -30,7 +30,7 @@ function valuesOf({ origins }: LoadedConfig): ReadonlyMap<string, readonly unkno
   return values;
 }
 
-/** As much of a value as a line repeats. */
+/** Limit of the characters of a value that a line repeats. */
 const SHOWN_CHARACTERS = 500;
 
 /**
@@ -82,10 +82,10 @@ function shown(value: unknown): string {
 }
 
 const LOOK_EVERY_MS = 1000;
-/** What is wrong with a file may be elsewhere, such as the rights of its folder: it is tried again after so many looks. */
+/** Looks until a rejected file is tried again, because its fault may lie elsewhere, such as in the rights of its folder. */
 const LOOKS_UNTIL_RETRY = 10;
 
-/** What happened to a changed config file. */
+/** Events of a changed config file. */
 export interface ConfigWatchEvents<Change> {
   /** The file changed and is valid. Returns what that changes. */
   readonly changed: (loaded: LoadedConfig) => Change;

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import type { ConfigTrust } from '../load/load-config.js';
 import { translateFileError } from '../config-error.js';
 
-/** As much of a config as is guarded; a `WinsConfig` is one. */
+/** Guarded parts of a config; a `WinsConfig` has them. */
 export interface GuardedParts {
   /** Only its presence counts. */
   readonly systemAgent?: object | undefined;
@@ -90,7 +90,7 @@ const permissionSchema = z.object({ sha256: z.string(), allowDrop: z.array(z.unk
 
 /**
  * Permits one content of a config file to drop keys, in a file beside it (`FILE.allow-drop`). It goes with the content, through a mount and
- * across restarts, to whoever reads the config next. Only those who may replace the config can write it there. It replaces an earlier one;
+ * across restarts, to the next reader of the config. Only those who may replace the config can write it there. It replaces an earlier one;
  * without keys there is none afterwards.
  *
  * @param sha256 - Of the content, in lower-case hex.

@@ -15,7 +15,7 @@ import { errnoOf } from '@wins/base';
 import { existsSync } from 'node:fs';
 import { MAX_CONFIG_BYTES } from '../parse/yaml-source.js';
 
-/** Who may touch what is kept: the rule by which the config file itself is judged. */
+/** Rule for who may touch the kept files: the one by which the config file itself is judged. */
 export type KeepTrust = Pick<FileTrust, 'distrustOfFile' | 'ensurePrivateFolder'>;
 
 /** The folder beside a config file in which a daemon keeps what it serves with; private, as a config may hold secrets. */
@@ -102,7 +102,7 @@ function digestOf(bytes: Uint8Array): string {
 
 /** More deliveries than this between two starts of a daemon lose the oldest. */
 const MOST_KEPT = 4;
-/** The start of a process and the change of a file are told by different clocks, some hundredths of a second apart. */
+/** The start of a process and the change of a file are timed by different clocks, some hundredths of a second apart. */
 const CLOCKS_DIFFER_MS = 1_000;
 /** From when to when a content was in place, in milliseconds since 1970. */
 const NAME = /^(\d{1,15})-(\d{1,15})$/;

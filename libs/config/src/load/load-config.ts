@@ -67,7 +67,10 @@ async function isLink(path: string): Promise<boolean> {
 
 /** How to load a configuration; the file name is the path. */
 export interface LoadOptions extends Omit<ParseOptions, 'fileName'> {
-  /** Judges who could have put the file there, or can change it. Default: owner and mode, which trusts nothing on Windows: `windowsFileTrust()` of `@wins/windows-host` does. */
+  /**
+   * Judges who could have put the file there, or can change it. Default: owner and mode, which trusts nothing on Windows: `windowsFileTrust()`
+   * of `@wins/windows-host` does.
+   */
   readonly trust?: ConfigTrust | undefined;
   /** Whether a missing file is an error: someone named it, so that the defaults are not what was meant. Default false. */
   readonly mustExist?: boolean;
@@ -88,12 +91,11 @@ export interface LoadedConfig extends ParsedConfig {
 /**
  * Loads a configuration file; a missing one gives the defaults, unless it must exist.
  *
- * It has no state and changes nothing: to reload, call it again and keep the last good value when it throws
- * or when `found` turns false.
+ * It has no state and changes nothing: to reload, call it again and keep the last good value when it throws or when `found` turns false.
  * @param path Default {@link defaultConfigPath}.
- * @throws ConfigError `invalid` for the content; else what is wrong with the file: `notRegularFile` (a directory,
- *   device, FIFO, or a link to nothing), `accessDenied`, `insecure` (others may write it, or replace it or a link to it), `tooLarge`
- *   (above 1 MiB), `notFound` (a parent is no directory, or it must exist), `unknown`.
+ * @throws ConfigError `invalid` for the content; `notRegularFile` for a directory, a device, a FIFO, or a link to nothing. `accessDenied`;
+ *   `insecure` where others may write the file, or replace it or a link to it. `tooLarge` above 1 MiB; `notFound` where a parent is no
+ *   directory, or the file must exist; `unknown`.
  */
 export async function loadConfig(path?: string, options: LoadOptions = {}): Promise<LoadedConfig> {
   const file = path ?? defaultConfigPath(options.platform);

@@ -268,7 +268,7 @@ class FileReader {
     return isAlias(written) ? (this.#source.resolve(written) ?? null) : written;
   }
 
-  /** What is written, however it is laid out and its keys are spelt; within the limits of the file, because aliases may blow it up. */
+  /** Returns the written content, whatever its layout and the spelling of its keys; within the limits of the file, because aliases may blow it up. */
   #content(written: Node | null): unknown {
     return this.#within(written, () => {
       const node = this.#resolved(written);

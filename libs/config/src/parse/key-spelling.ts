@@ -1,5 +1,5 @@
 /**
- * What all accepted spellings of a key have in common: `white_list`, `whiteList`, `White-List`.
+ * Returns the form that all accepted spellings of a key have in common: `white_list`, `whiteList`, `White-List`.
  *
  * Only ASCII letters lose their case: U+212A (Kelvin sign) is no `k` and U+0130 is no `i`.
  */
@@ -20,7 +20,7 @@ export interface KeyWriting {
 }
 
 /**
- * Of several writings of one key, the one that counts: that which counts in the Go releases from 0.1.2 on. A spelling that they do not
+ * Returns the one of several writings of a key that counts: the same as in the Go releases from 0.1.2 on. A spelling that they do not
  * find counts for nothing beside one that they find. Of one spelling the last counts. They go through different spellings in the order
  * of their characters, and each overwrites those before it, unless it has no value.
  *

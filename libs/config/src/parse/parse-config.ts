@@ -20,7 +20,7 @@ export interface ParseOptions {
 
 /** Where the value of a key comes from. */
 export interface ConfigOrigin {
-  /** Canonical key path; a list that has entries is told entry by entry. */
+  /** Canonical key path; a list that has entries is listed entry by entry. */
   readonly key: string;
   /** The effective value; undefined when the key is not set and has no default. */
   readonly value: unknown;
@@ -33,7 +33,7 @@ export interface ParsedConfig {
   readonly config: WinsConfig;
   /** Every key with its value and origin, in the order of the documentation. */
   readonly origins: readonly ConfigOrigin[];
-  /** What is doubtful, in file order; never an error. */
+  /** Doubts about the file, in its order; never an error. */
   readonly warnings: readonly ConfigProblem[];
 }
 
@@ -92,7 +92,10 @@ function reportIssues(
   }
 }
 
-/** Of a value that may have several shapes: what is wrong with the one that it comes nearest to. Of a name: what is wrong with it. */
+/**
+ * Returns the issue to report. For a value that may have several shapes: the issue of the shape that it comes nearest to. For a name: its own
+ * issue.
+ */
 function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code === 'invalid_key') {
     return { ...issue, message: issue.issues[0]?.message ?? issue.message };

@@ -153,7 +153,7 @@ function compose(
   return document;
 }
 
-/** As much of a line as is searched for the quotes around an escape: the search takes the square of it. */
+/** Limit of the characters of a line that are searched for the quotes around an escape: the time of the search grows with their square. */
 const LONGEST_LINE = 2048;
 
 /** One problem for each line: a path has as many backslashes as it has folders. */
@@ -178,7 +178,7 @@ function reportEscapes(
   }
 }
 
-/** How a text in double quotes with a backslash in it is told, and how it is written. */
+/** Describes a text in double quotes with a backslash in it, and how to write it. */
 export function inDoubleQuotes(written: string): Pick<Finding, 'found' | 'nextStep'> {
   const shown = escapeText(written, { maxLength: SHOWN_CHARACTERS });
   const inner = /^"([^'"]*)"$/s.exec(written)?.[1];

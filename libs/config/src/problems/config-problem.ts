@@ -1,6 +1,6 @@
 import { escapeText, quoteText } from '@wins/base';
 
-/** What to do about a problem of each kind, where the problem itself does not say it better. */
+/** Next step for a problem of each kind, where the problem itself does not say it better. */
 const NEXT_STEP: Readonly<Record<ConfigProblemCode, string>> = {
   accessDenied: "run this as an administrator or as the daemon's user",
   controlCharacter: 'remove the character, or write it as an escape',
@@ -50,7 +50,7 @@ export function describeProblem(problem: ProblemFacts): ConfigProblem {
   };
 }
 
-/** What is wrong with a configuration, as a closed set. */
+/** Kinds of problems of a configuration, as a closed set. */
 export type ConfigProblemCode = FileProblemCode | ContentProblemCode;
 
 /** Problems of the file itself; {@link ConfigError.code} repeats them. */
@@ -83,13 +83,13 @@ export interface ConfigProblem {
   readonly expected: string;
   /** For an unknown key: the known key path that is nearest, when one is near. */
   readonly nearestKey?: string;
-  /** What to do about it, in a few words. */
+  /** Next step, in a few words. */
   readonly nextStep: string;
   /** All of the above as one printable line: control and formatting characters are escaped. */
   readonly message: string;
 }
 
-/** As much of a foreign text as a message repeats. */
+/** Limit of the characters of a foreign text that a message repeats. */
 export const SHOWN_CHARACTERS = 80;
 
 /** Quotes foreign text for a message: nothing invisible in it, and at most 80 characters. */

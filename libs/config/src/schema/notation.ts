@@ -3,11 +3,11 @@ import * as z from 'zod';
 /**
  * How a part of the file may be written besides its full form; travels in the schema's metadata.
  *
- * `shorthand` on an object: a lone scalar stands for the object with only that key. On a list: `true`,
- * a lone scalar stands for a list of one. `strictKeys`: an unknown or empty key is always an error,
- * because leaving it out would widen what is allowed; on a list: without a value it is an error. `asWritten`: names are of the operator's choice; every scalar is text, or what
- * it looks like. `isSecret`: problems do not repeat the values. `shown`: how much of a text those who help may see: all, the names of a section,
- * an address without its secrets, or the number of entries; without it nothing. Numbers, booleans and words of a list are always shown.
+ * `shorthand` on an object: a lone scalar stands for the object with only that key. On a list: `true`, a lone scalar stands for a list of one.
+ * `strictKeys`: an unknown or empty key is always an error, because leaving it out would widen what is allowed; on a list: without a value it is
+ * an error. `asWritten`: names are of the operator's choice; every scalar is text, or what it looks like. `isSecret`: problems do not repeat the
+ * values. `shown`: how much of a text those who help may see: all, the names of a section, an address without its secrets, or the number of
+ * entries; without it nothing. Numbers, booleans and words of a list are always shown.
  */
 export interface Notation {
   readonly shorthand?: string | true;
@@ -17,12 +17,12 @@ export interface Notation {
   readonly shown?: 'all' | 'names' | 'address' | 'count';
 }
 
-/** What the metadata of a key says to people. */
+/** Metadata of a key for people. */
 export interface KeyNotes {
   readonly description?: string;
   /** The first release that knows the key. */
   readonly since?: string;
-  /** What holds without the key, where that is no value of the file. */
+  /** Behaviour without the key, where it is no value of the file. */
   readonly absent?: string;
 }
 
@@ -47,7 +47,7 @@ export function notationOf(schema: z.core.$ZodType): Notation {
   return (z.globalRegistry.get(schema) ?? {}) as Notation;
 }
 
-/** What a schema says of its key: its own word, else that of the schemas inside the layers around it. */
+/** Returns the notes of a schema on its key: its own, else those of the schemas inside the layers around it. */
 export function notesOf(schema: z.core.$ZodType): KeyNotes {
   const own = (z.globalRegistry.get(schema) ?? {}) as KeyNotes;
   const inner = isLayer(schema) ? notesOf(schema.unwrap()) : {};

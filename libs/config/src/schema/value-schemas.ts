@@ -1,5 +1,5 @@
 /**
- * What single values of the file may be, with the words for what was expected.
+ * Schemas of single values of the file, with the words for what was expected.
  */
 import { isIpv4LinkLocal, networkOf, overlap, parseNetwork } from '@wins/base';
 import * as z from 'zod';

@@ -52,7 +52,7 @@ function argumentRules() {
   );
 }
 
-/** What the system knows of who connects; a beginning of a container's id is long enough to mean one. */
+/** Facts that the system knows about a caller; a beginning of a container's id is long enough to identify one. */
 const CALLER =
   /^(?:administrators|user:(?:0|[1-9][0-9]{0,9})|account:S-1-[0-9]{1,15}(?:-[0-9]{1,10}){1,15}|container:(?:\*|[0-9a-f]{12,63}\*|[0-9a-f]{64}))$/;
 const VARIABLE_PATTERN = /^(?=.*\S)[^=*\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+\*?$/u;
@@ -77,7 +77,7 @@ export function whiteListSection() {
   ).prefault({});
 }
 
-/** What a whole run may use. */
+/** Limits of a whole run. */
 function treeLimits() {
   const wanted = 'a number of processors from 0.01 to 4096';
   return section({

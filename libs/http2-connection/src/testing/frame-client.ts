@@ -13,7 +13,7 @@ export interface ReceivedFrame {
   readonly payload: Buffer;
 }
 
-/** For specs: a client that says in frames whatever it is told to say. */
+/** For specs: a client that sends whatever frames a test wants. */
 export class FrameClient implements Disposable {
   readonly frames: ReceivedFrame[] = [];
   readonly closed: Promise<void>;

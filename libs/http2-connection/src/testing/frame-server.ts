@@ -9,7 +9,7 @@ import type { RequestHeaders } from '../request-headers.js';
 import { serveHttp2Connection, type Http2Connection } from '../serve-http2-connection.js';
 import type { Http2Limits } from '../connection-limits.js';
 
-/** What handlers do in the place of gRPC: echo the messages of a request when it is whole. */
+/** Echoes the messages of a request when it is whole, in the place of gRPC. */
 export function echo(stream: ServedStream): void {
   const messages: Buffer[] = [];
   stream.on('data', (message: Buffer) => messages.push(message));

@@ -82,7 +82,7 @@ export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: In
     }
   }
   for (const path of [places.programFolder, ...places.morePathElements]) {
-    // Whoever may make a folder of the PATH has programs in it that others run: those above are there before.
+    // A user who may create a folder of the PATH could place programs in it that others run: the folders above exist before.
     wantAncestors(wanted, facts, folderOf(path, facts.platform));
     wanted.want(wanted.quiet, { kind: 'pathElement', path }, 'present');
   }

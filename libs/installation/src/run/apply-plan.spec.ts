@@ -24,7 +24,7 @@ const RUNS = IS_LONG ? 200 : 15;
 const STRIDE = IS_LONG ? 1 : 8;
 const { cert: CERTIFICATE } = createCertificateAuthority('authority');
 
-/** What makes a node differ from an empty one, before anything is installed. */
+/** State in which a node differs from an empty one, before anything is installed. */
 interface Before {
   readonly config?: string;
   readonly service?: 'running' | 'stopped';

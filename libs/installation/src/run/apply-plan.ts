@@ -155,7 +155,7 @@ async function rollBack(
     await files.removeFolder();
     return { outcome: 'rolledBack', cause, left };
   } catch (error) {
-    // The first cause is told, also when undoing failed too.
+    // Reports the first cause, also when undoing failed too.
     const message = `${cause.message}; then ${messageOf(error)}; the next run tries again`;
     throw new InstallError('notUndone', message, { cause });
   }

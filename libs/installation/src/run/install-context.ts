@@ -28,12 +28,12 @@ export function act<T>(
   return around === undefined ? task() : around(effect, task);
 }
 
-/** The state of a thing of this node; undefined when it is absent. */
+/** Returns the state of an item of this node; undefined when it is absent. */
 export function readItem(host: NodeHost, item: Item): Promise<StateOf | undefined> {
   return roomOf(host, item).read(item);
 }
 
-/** Makes a thing of this node so. The program of a service is replaced as a file: the service must be stopped. */
+/** Brings an item of this node into this state. The program of a service is replaced as a file: the service must be stopped. */
 export function writeItem(
   context: InstallContext,
   item: Item,

@@ -72,7 +72,7 @@ function notUndone(tried: string, cause: unknown): InstallError {
 }
 
 /**
- * Waits for the daemon that was stopped by steps which were undone, so that the user who is told finds it serving.
+ * Waits for the daemon that was stopped by steps which were undone, so that it serves when the user reads the message.
  *
  * @returns What is wrong with it; undefined when it answers, or was not stopped.
  */

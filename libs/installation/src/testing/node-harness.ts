@@ -28,7 +28,7 @@ import type { ServiceRunner } from './posix-system.js';
 /** Thousands of durable writes: in memory they are as real and need no disk. */
 const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
-/** What happens at an effect: death before or after it, or an error of the system in its place. */
+/** Fault at an effect: death before or after it, or an error of the system in its place. */
 export type Fault = 'before' | 'after' | 'EIO';
 
 /** A node with real files in a folder of its own, whose processes live and die as a test wants. */
@@ -136,7 +136,7 @@ export class TestNode implements Disposable {
     return Promise.race([life(), death.then((outcome) => ({ outcome }))]);
   }
 
-  /** What the next run of any command does first. */
+  /** Does the recovery with which the next run of any command begins. */
   async recover(
     faults?: ReadonlyMap<number, Fault>,
   ): Promise<Recovered['outcome'] | 'died' | 'none'> {

@@ -77,7 +77,7 @@ export function posixFiles(around: Around): Room<'file'> {
   };
 }
 
-/** What in a folder others made or can write to, at any depth; at most 100 paths. */
+/** Lists the paths in a folder that others made or can write to, at any depth; at most 100. */
 export async function posixStrangers(folder: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (const entry of await readdir(folder)) {

@@ -2,13 +2,13 @@ import { posixFileTrust } from '@wins/trusted-files';
 import { FolderNode, type FolderNodeOptions } from './folder-node.js';
 import type { NodeHost, ProgramSwap } from '../ports.js';
 
-/** What a node of specs takes from outside. */
+/** Ports that a spec may give to its node. */
 export interface PosixNodeOptions extends FolderNodeOptions {
   /** Whether the daemon serves as it should; rejects when it does not. Default: it does. */
   readonly prove?: NodeHost['prove'];
   /** Waits until a daemon answers. Default: it does at once. */
   readonly answers?: NodeHost['answers'];
-  /** What a program says of its release. Default: nothing. */
+  /** Release that a program reports. Default: none. */
   readonly versionOf?: NodeHost['versionOf'];
   /** Default: one that replaces the file and starts the service. */
   readonly swap?: ProgramSwap;

@@ -139,7 +139,7 @@ function presence(isThere: boolean): Promise<'present' | undefined> {
   return Promise.resolve(isThere ? 'present' : undefined);
 }
 
-/** As the service manager of Windows: what others that run depend on does not stop. */
+/** Refuses to stop a service on which others that run depend, as the service manager of Windows does. */
 function requireNoDependents(system: FolderSystem, name: string, runner: ServiceRunner): void {
   for (const [other, { dependencies }] of Object.entries(system.services)) {
     if (!dependencies.includes(name) || !runner.isRunning(other)) continue;

@@ -19,7 +19,7 @@ export interface RoomSubject<K extends ItemKind = ItemKind> {
 }
 
 /**
- * What every room does, as pairs of a name and a check for any test runner:
+ * Checks that every room passes, as pairs of a name and a check for any test runner:
  * `test.each(roomContract(subject))('%s', async (_name, check) => check())`. The checks are one story: they run in this order.
  */
 export function roomContract<K extends ItemKind>(

@@ -126,11 +126,11 @@ export class Variables {
 }
 
 /**
- * The one spelling of a path of a person: absolute, on a drive of this machine, without detours. On Windows one that begins with a
- * slash lies on the system drive.
+ * The one spelling of a path of a person: absolute, on a drive of this machine, without detours. On Windows one that begins with a slash lies on
+ * the system drive.
  *
- * @returns Undefined for a path that is not taken: a relative one, one with `..`, of another machine or a device, with a character
- *   that a command line, a list of folders or a log could take for something else, or of more than 200 characters.
+ * @returns Undefined for a refused path: a relative one, one with `..`, one of another machine or a device, or one of more than 200 characters.
+ *   A path is also refused for a character that a command line, a list of folders or a log could take for something else.
  */
 export function canonicalPath(text: string, platform: NodeJS.Platform): string | undefined {
   if (text.length > MAX_PATH_CHARACTERS || REFUSED_IN_PATH.test(text)) return undefined;

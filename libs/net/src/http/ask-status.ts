@@ -8,7 +8,7 @@ import { StatusReader, type StatusAnswer } from './status-reader.js';
 
 /** A question of which the status is all that is wanted. */
 export interface StatusRequest {
-  /** A user and a password in it are shown to whomever the redirects lead to. */
+  /** A user and a password in it are sent to every server that the redirects lead to. */
   readonly url: URL;
   readonly trust: TlsTrust;
   readonly userAgent: string;
@@ -84,7 +84,7 @@ function exchange(
     let socket: Socket | undefined;
     try {
       const isSecure = url.protocol === 'https:';
-      // A server whose certificate is not believed is told nothing.
+      // A server whose certificate is not trusted gets no request.
       socket = isSecure ? tls.connect({ ...to, ...tlsOptions(trust, bareHost(url)) }) : connect(to);
       socket.once(isSecure ? 'secureConnect' : 'connect', () =>
         socket?.write(requestText(url, userAgent, authorization), 'latin1'),

@@ -4,7 +4,7 @@ import type { TlsTrust } from '../trust/tls-trust.js';
 
 const KEEP_ALIVE_MS = 30_000;
 
-/** How the pool is told by `request` which connection it may use. */
+/** Options by which `request` tells the pool which connection it may use. */
 export interface PooledOptions {
   /** Connections with the same name lead to the same server in the same way. */
   readonly poolName: string;

@@ -12,7 +12,7 @@ export interface BodyOptions {
   readonly mayBeEncoded?: boolean;
 }
 
-/** An answer, of which the head has come. Whoever gets it closes it. */
+/** An answer whose head has arrived. Its receiver closes it. */
 export interface HttpAnswer extends Disposable {
   readonly url: URL;
   readonly status: number;
@@ -27,7 +27,7 @@ export interface HttpAnswer extends Disposable {
   body(options: BodyOptions): AsyncGenerator<Buffer, void>;
   /** Reads a body that is small enough to be held. @throws as {@link body}. */
   bytes(options: BodyOptions): Promise<Buffer>;
-  /** Ends it before its time: whoever reads its body gets this error. */
+  /** Ends it early: the reader of its body gets this error. */
   end(cause: NetError): void;
   /** Ends it. A connection whose answer was read to its end stays open where some are kept. */
   close(): void;

@@ -34,7 +34,7 @@ const CUT = new Set(['interrupted', 'tlsFailed']);
 const TOLD_BYTES = 512;
 
 /**
- * HTTP and HTTPS/1.1, by Node's own. Whoever makes one closes it.
+ * HTTP and HTTPS/1.1, by Node's own. Its creator closes it.
  *
  * Each step of a request (the name, the connection, the proxy, TLS, the answer) has its own limit and its own code of {@link NetError}.
  */
@@ -50,8 +50,9 @@ export class HttpClient implements Disposable {
   }
 
   /**
-   * Sends a request, follows redirects, and resolves with the head of its answer, whatever its status. Where there are several tries, one that may be sent
-   * again is, after a connection that ended and a status that may be another one soon; such a status is an error when the tries are over.
+   * Sends a request, follows redirects, and resolves with the head of its answer, whatever its status. Where there are several tries, one that
+   * may be sent again is, after a connection that ended and a status that may be another one soon; such a status is an error when the tries are
+   * over.
    *
    * @param what - The act, as the end of "cannot".
    * @throws NetError
@@ -61,7 +62,7 @@ export class HttpClient implements Disposable {
     const own = signal === undefined ? this : this.#with({ signal });
     if (maxTries === 1) return await own.#openOnce(request, what);
     const timeoutMs = limits.totalMs;
-    // A server that cannot be reached is not waited for: perhaps another one can.
+    // A server that cannot be reached is not tried again: perhaps another one can.
     const mayRepeat = ({ code, status }: NetError<string>) =>
       isRepeatable(request) && (status !== undefined || CUT.has(code));
     return await own.retry({ what, timeoutMs, maxTries, mayRepeat }, async (each) => {

@@ -30,7 +30,7 @@ export interface RequestFacts {
 /**
  * Translates an error of Node at a stage of a request. An error of this library stays as it is.
  *
- * @param peer - `host:port` of whom the stage is about.
+ * @param peer - `host:port` of the peer of the stage.
  */
 export function networkFailure(
   error: unknown,

@@ -21,8 +21,8 @@ export interface ConnectionWanted {
 export const NEXT_ADDRESS_MS = 1000;
 
 /**
- * Opens a connection over which a request can be sent: name, TCP, proxy, TLS, each within `connectMs`. A proxy leads to a server without TLS by being asked
- * itself.
+ * Opens a connection over which a request can be sent: name, TCP, proxy, TLS, each within `connectMs`. A proxy leads to a server without TLS by
+ * being asked itself.
  *
  * @throws NetError whose code says which of them failed.
  */
@@ -46,7 +46,7 @@ export async function openConnection(
   const startTls = (socket: Socket, to: URL, its: TlsTrust, stage: Stage): Promise<Socket> =>
     step(stage, hostAndPort(to), `TLS with ${hostAndPort(to)} was not done`, async () => {
       const secured = lifetime.own(tls.connect({ socket, ...tlsOptions(its, bareHost(to)) }));
-      // Errors that come later are told to whoever waits for them then.
+      // Later errors reach the code that waits for them then.
       secured.on('error', () => undefined).once('close', () => socket.destroy());
       await once(secured, 'secureConnect');
       return secured;

@@ -30,7 +30,10 @@ export interface HttpRequest {
   readonly trust: TlsTrust | ((url: URL) => TlsTrust | Promise<TlsTrust>);
   /** The header `Authorization`, which the origin of `url` alone is shown. */
   readonly authorization?: string;
-  /** Default: within the origin where there is an `authorization` or any certificate is believed, else to any server securely; `none` takes them for answers. */
+  /**
+   * Default: within the origin where there is an `authorization` or any certificate is believed, else to any server securely; `none` takes them
+   * for answers.
+   */
   readonly redirects?: RedirectRule | 'none';
   /** Without a proxy, whatever the environment says. */
   readonly isDirect?: boolean;
@@ -112,7 +115,7 @@ export async function sendRequest(
       maxHeaderSize: MAX_HEAD_BYTES,
       ...pooled,
     });
-    // Errors are told to whoever waits for the answer; one that is given up before is nobody's.
+    // Errors reach the code that waits for the answer; nobody needs the error of a request that was given up before.
     outgoing.on('error', () => undefined);
     lifetime.handOver(outgoing);
     // Another connection had become free meanwhile.

@@ -1,4 +1,4 @@
-/** Of an answer. */
+/** Status of an answer, and where it redirects to. */
 export interface StatusAnswer {
   readonly status: number;
   readonly location: string | undefined;
@@ -10,7 +10,7 @@ interface Head extends StatusAnswer {
 }
 
 const MAX_HEAD_BYTES = 16_384;
-/** Once so much of a body has come, the rest is not waited for. */
+/** Limit of the body that is read: after this much the answer counts as complete. */
 const MAX_BODY_BYTES = 10 * 1024;
 
 const HEAD_END = /\r?\n\r?\n/;
@@ -26,7 +26,7 @@ const SWITCHING_PROTOCOLS = 101;
 export class StatusReader {
   #unread = '';
   #head: Head | undefined;
-  /** Of the body, as it is on the wire. */
+  /** Bytes of the body received so far, as they are on the wire. */
   #bodyBytes = 0;
   #skipBytes = 0;
 

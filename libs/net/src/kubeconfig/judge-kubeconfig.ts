@@ -25,11 +25,11 @@ export interface ReadKubeconfig {
 }
 
 /**
- * Judges the current context of a kubeconfig. What it grants is a list: the address, the certificates and keys in the file itself, and a
- * token. Everything else in the cluster or the user of the context is refused by its name, so that the text can neither run a program
- * (`exec`, `auth-provider`) nor make the daemon read a file and send it somewhere (`tokenFile`, `certificate-authority`,
- * `client-certificate`, `client-key`, which a kubeconfig for other programs may have) nor switch verification off. Other contexts are
- * not looked at. No text of the result repeats a value.
+ * Judges the current context of a kubeconfig. What it grants is a list: the address, the certificates and keys in the file itself, and a token.
+ * Everything else in the cluster or the user of the context is refused by its name. So the text cannot run a program (`exec`, `auth-provider`)
+ * or switch verification off. Nor can it make the daemon read a file and send it somewhere (`tokenFile`, `certificate-authority`,
+ * `client-certificate`, `client-key`, which a kubeconfig for other programs may have). Other contexts are not looked at. No text of the result
+ * repeats a value.
  *
  * @param allowHttp - Accepts an `http://` address of another machine; one of this machine is always accepted.
  */

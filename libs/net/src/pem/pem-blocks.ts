@@ -18,7 +18,7 @@ export function readPemBlocks(text: string): readonly PemBlock[] {
     if (open !== undefined) blocks.push({ label: open.label, bytes: undefined });
     open = undefined;
   };
-  // Markers are told apart from what is between them.
+  // Separates the markers from the text between them.
   for (const piece of text.split(/(-----(?:BEGIN|END) [A-Z0-9 #]{1,64}-----)/)) {
     const [, kind, label = ''] = /^-----(BEGIN|END) (.*)-----$/.exec(piece) ?? [];
     if (kind === undefined) {

@@ -14,7 +14,7 @@ export class LeapingClock implements Clock {
     return new Date(this.#nowMs);
   }
 
-  /** What takes time beside the waits. */
+  /** Advances the time, as work beside the waits does. */
   advance(ms: number): void {
     this.#nowMs += ms;
   }
@@ -23,7 +23,7 @@ export class LeapingClock implements Clock {
     signal?.throwIfAborted();
     this.waits.push(ms);
     this.#nowMs += ms;
-    // Whoever aborts gets a turn.
+    // Gives the code that aborts a turn.
     await new Promise(setImmediate);
     signal?.throwIfAborted();
   }

@@ -14,7 +14,7 @@ export interface ProxyRequest {
 }
 
 export interface ProxyOptions {
-  /** Who may use it. Default: everybody. */
+  /** User who may use it. Default: everybody. */
   readonly user?: { readonly name: string; readonly password: string };
   /** Where names lead, as `host:port` to a port of 127.0.0.1. What is not here is answered by 502. */
   readonly hosts: Readonly<Record<string, number>>;
@@ -26,7 +26,7 @@ export interface ProxyOptions {
   readonly isSilent?: boolean;
 }
 
-/** A proxy that records what it saw. Whoever starts it closes it. */
+/** A proxy that records what it saw. Its starter closes it. */
 export interface ProxyDouble {
   /** `127.0.0.1:PORT`. */
   readonly host: string;

@@ -35,8 +35,8 @@ export function systemRoots(environment: Environment = process.env): readonly st
 }
 
 /**
- * PEM of the authorities of the system, and elsewhere than on Linux of the list that Node brings along too: Windows fetches the authority of a public server when
- * its own TLS first needs it, so that its store may lack one. For whoever asks servers of the internet.
+ * PEM of the authorities of the system, and elsewhere than on Linux of the list that Node brings along too: Windows fetches the authority of a
+ * public server when its own TLS first needs it, so that its store may lack one. For requests to servers of the internet.
  *
  * @param environment - Default: that of the process.
  */

@@ -2,18 +2,17 @@ import { isIP } from 'node:net';
 import tls from 'node:tls';
 
 /**
- * Which certificates of servers are believed, and which one is shown to them. The TLS context of one is made once: whoever asks often keeps the
- * object.
+ * Certificates of servers that are trusted, and the one that servers get. Its TLS context is made once: a caller with many requests keeps the object.
  */
 export interface TlsTrust {
   /**
-   * PEM of authorities. A certificate is believed that one of them has signed, or that is among them itself, whether or not another one has signed that one: as in
-   * Go. `anyCertificate` proves nothing about who a server is.
+   * PEM of authorities. A certificate is believed that one of them has signed, or that is among them itself, whether or not another one has
+   * signed that one: as in Go. `anyCertificate` proves nothing about who a server is.
    */
   readonly roots: readonly (string | Buffer)[] | 'anyCertificate';
   /** PEM that is shown to a server that asks for it. */
   readonly clientCertificate?: { readonly cert: string | Buffer; readonly key: string | Buffer };
-  /** The name that the certificate must have, which the server is told. Default: the host of its address. */
+  /** The name that the certificate must have; it is sent to the server. Default: the host of its address. */
   readonly serverName?: string;
 }
 

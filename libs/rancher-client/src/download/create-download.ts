@@ -75,7 +75,7 @@ export function createDownload(options: DownloadOptions = {}): Download {
     const trust = anyCertificate
       ? ({ roots: 'anyCertificate' } as const)
       : () => ({ roots: roots() });
-    // What a sink has got cannot be taken back: whoever gave it begins again.
+    // Bytes that a sink has got cannot be taken back: the owner of the sink begins again.
     let isBegun = false;
     return await client.retry({ what, timeoutMs, mayRepeat: () => !isBegun }, (each) =>
       each.ask({ url, trust }, { what, maxBytes: wanted.maxBytes }, async (answer, parts) => {

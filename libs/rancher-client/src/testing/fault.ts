@@ -6,11 +6,11 @@ export interface RancherRequest {
   /** With its query. */
   readonly path: string;
   readonly headers: Readonly<IncomingHttpHeaders>;
-  /** What the client asked for in its handshake (SNI); undefined for none. */
+  /** Server name that the client sent in its handshake (SNI); undefined for none. */
   readonly serverName: string | undefined;
 }
 
-/** What happens in place of an answer. `proceed` gives the answer that the double would have given. */
+/** Fault in place of an answer. `proceed` gives the answer that the double would have given. */
 export type RancherFault = (
   request: RancherRequest,
   response: ServerResponse,

@@ -5,7 +5,7 @@ import {
 } from '@wins/base/testing';
 
 /**
- * What the certificate of the double is like. `chain`: an authority between it and that of `/cacerts`, which the server sends along;
+ * Kind of the certificate of the double. `chain`: an authority between it and that of `/cacerts`, which the server sends along;
  * `otherAuthority`: from one that is not in `/cacerts`.
  */
 export type CertificateKind =

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { proofOf } from '../trust/cattle-proof.js';
 import type { RancherRequest } from './fault.js';
 
-/** What the double answers by. */
+/** State that the double answers from. */
 export interface RancherState {
   /** The body of `/cacerts`. */
   readonly caCerts: string;

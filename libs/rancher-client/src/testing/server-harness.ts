@@ -41,7 +41,7 @@ export function settings(
   };
 }
 
-/** What a promise rejects with. */
+/** Returns the error with which a promise rejects. */
 export async function failureOf(promise: Promise<unknown>): Promise<NetError<string>> {
   const error = await promise.then(
     (value) => {

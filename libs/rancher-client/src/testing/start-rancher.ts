@@ -9,13 +9,13 @@ import type { RancherFault, RancherRequest } from './fault.js';
 import { issueCertificate, type CertificateKind } from './rancher-certificates.js';
 import { route } from './rancher-routes.js';
 
-/** What the double is made of. Everything has a default: a server that is well, with a private authority. */
+/** Parts of the double. Everything has a default: a healthy server with a private authority. */
 export interface RancherOptions {
   /** Default: a new one. */
   readonly authority?: CertificateAuthority;
   /** Default: `valid`. */
   readonly certificate?: CertificateKind;
-  /** What the certificate is for, beside `localhost`, `127.0.0.1` and `::1`. */
+  /** Names in the certificate, beside `localhost`, `127.0.0.1` and `::1`. */
   readonly names?: readonly string[];
   /** The body of `/cacerts`. Default: the certificate of the authority. */
   readonly caCerts?: string;
@@ -29,7 +29,7 @@ export interface RancherOptions {
   readonly plain?: boolean;
 }
 
-/** A server that answers as Rancher does. Whoever starts it closes it. */
+/** A server that answers as Rancher does. Its starter closes it. */
 export interface RancherDouble {
   /** `https://127.0.0.1:PORT`. */
   readonly url: string;
@@ -46,7 +46,7 @@ export interface RancherDouble {
   /** The answer of `/v3/connect/agent`. */
   connectionInfo: unknown;
   readonly assets: Map<string, Buffer>;
-  /** What the next requests of a path meet, one after the other; the last one `for ever` if so wanted. */
+  /** Sets the faults of the next requests of a path, one after the other; with `forEver` the last one repeats. */
   script(
     path: string,
     faults: readonly RancherFault[],
@@ -141,7 +141,7 @@ export async function startRancher(options: RancherOptions = {}): Promise<Ranche
   return double;
 }
 
-/** What `/v3/connect/agent` answers, with a kubeconfig as Rancher writes it. */
+/** Answer of `/v3/connect/agent`, with a kubeconfig as Rancher writes it. */
 export function connectionInfo({
   server,
   ca,

@@ -4,8 +4,8 @@ export const CAPTURED_HALF_BYTES = 256 * 1024;
 const FIRST_CAPACITY_BYTES = 4096;
 
 /**
- * What a program wrote to one stream, byte for byte, in bounded memory: of more than 512 KiB the beginning and the end are kept, with a
- * line between them that says how much is missing.
+ * Output of a program on one stream, byte for byte, in bounded memory: of more than 512 KiB the beginning and the end are kept, with a line
+ * between them that says how much is missing.
  */
 export class CapturedOutput {
   #head = Buffer.alloc(0);

@@ -75,7 +75,7 @@ async function act(
   const { source, checksum, oneTime } = pass;
   let done: InstructionsResult = { succeeded: true, outputs: pass.outputs };
   if (oneTime !== undefined) {
-    // In one turn, so that whoever records them can do it at once.
+    // In one turn, so that all can be recorded at once.
     const onFiles = async (acts: readonly FileAct[]): Promise<void> => {
       const acted = acts.map((file) => options.onAct({ kind: 'file', source, checksum, ...file }));
       await Promise.all([recorded, ...acted]);

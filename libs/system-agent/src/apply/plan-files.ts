@@ -71,7 +71,7 @@ async function translated(
 
 async function ensureFolder(folder: string, { mode, uid, gid }: PlanFileRights): Promise<void> {
   await mkdir(folder, { recursive: true, mode });
-  // By its handle: whoever owns the folder above could put a link to any other in its place.
+  // By its handle: the owner of the folder above could put a link to any other folder in its place.
   const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
   const handle = await open(await followLinks(folder), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   try {

@@ -92,7 +92,7 @@ function modeOf(file: PlanFile, index: number): number {
     const found = `the permissions ${quoteText(text, { maxLength: 32 })}`;
     throw failed(file, index, found, 'octal digits such as 0644');
   }
-  // The bits that set the user or the group of whoever runs a file, and the sticky one, are not granted to plans.
+  // Plans may not set the set-user-ID, set-group-ID and sticky bits.
   return Number.parseInt(text, 8) & 0o777;
 }
 

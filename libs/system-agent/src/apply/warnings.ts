@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../agent-event.js';
 
-/** How many topics are remembered; beyond, the oldest is told again. */
+/** Limit of the topics that are remembered; beyond it, the oldest is reported again. */
 const MAX_TOPICS = 1000;
 
 /** Tells what a person should know once, until the message changes or it was well in between. */
@@ -29,7 +29,7 @@ export class Warnings {
     this.#onEvent({ kind: 'warning', source, message, ...cause });
   }
 
-  /** Does what may fail without harm to all else: that is told, and it is well again once it succeeds. */
+  /** Does an act that may fail without harm to all else: reports the failure, and clears it once the act succeeds. */
   async attempt(
     source: string,
     topic: string,

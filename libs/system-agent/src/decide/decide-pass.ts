@@ -40,7 +40,7 @@ export function hasFailed(state: SecretState, checksum: string): boolean {
   return state.failedChecksum === checksum && state.failureCount !== 0;
 }
 
-/** Decides by the Secret, whoever wrote it: `in-progress` is a run without a result. */
+/** Decides by the Secret, regardless of its writer: `in-progress` is a run without a result. */
 function decideByPlanState(
   { planState, planRevision, failureCount }: SecretState,
   checksum: string,

@@ -12,7 +12,7 @@ import { storeParts, type ImageStoreOptions } from './store-options.js';
 export interface AskedRegistry {
   /** Address up to the name of the repository. */
   readonly url: string;
-  /** Empty where no image is asked for. */
+  /** Empty where no image is requested. */
   readonly repository: string;
   /** The entry of `mirrors` in `registries.yaml`; empty for the registry itself. */
   readonly mirrorOf: string;
@@ -20,7 +20,7 @@ export interface AskedRegistry {
   readonly rewrittenBy: string;
   /** `host:port` of the proxy; empty for none. */
   readonly proxy: string;
-  /** Whose certificates are believed. */
+  /** Authorities that are trusted, and the certificate that the server gets. */
   readonly trust: string;
   /** Where the credentials for it are from; empty for none. */
   readonly login: string;

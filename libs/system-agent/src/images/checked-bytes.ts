@@ -12,7 +12,7 @@ export interface Expected {
 }
 
 /**
- * Gives out bytes as they come, and ends well only when they were as expected: whoever uses them before knows that they may be wrong.
+ * Gives out bytes as they come, and ends well only when they were as expected: a consumer that uses them before must know that they may be wrong.
  *
  * @throws AgentError `imageFailed`, as soon as there are too many; what the input throws.
  */

@@ -23,7 +23,7 @@ export interface FoundImage {
   /** How many of the lowest layers are Microsoft's base image of Windows, of whose `Files` none is in a folder of a program. */
   readonly baseLayers: number;
   /**
-   * The bytes of its layers in the same order, compressed or not. Each is read to its end before the next is asked for.
+   * The bytes of its layers in the same order, compressed or not. Each is read to its end before the next is requested.
    *
    * @param first - How many of the lowest are left out.
    */
@@ -46,10 +46,10 @@ export function foundImage(
   throw imageFailed('read an image', `${diffIds.length} digests in its config`, wanted);
 }
 
-/** Where the blobs of an image are. What is read of them is checked by whoever reads. */
+/** Source of the blobs of an image. The reader checks what it reads of them. */
 export interface BlobSource {
   blob(descriptor: Descriptor): AsyncIterable<Uint8Array>;
-  /** Each is read to its end before the next is asked for. */
+  /** Each is read to its end before the next is requested. */
   layers(
     descriptors: readonly Descriptor[],
   ): Iterable<AsyncIterable<Uint8Array>> | AsyncIterable<AsyncIterable<Uint8Array>>;

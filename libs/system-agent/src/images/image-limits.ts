@@ -3,17 +3,17 @@ const GIB = 1024 * MIB;
 
 /** How much an image may cost. What goes beyond fails with `imageFailed`. */
 export interface ImageLimits {
-  /** Of a manifest, an index or a config. Default: 1 MiB. */
+  /** Size of a manifest, an index or a config. Default: 1 MiB. */
   readonly documentBytes: number;
-  /** Of one layer as it is stored. Default: 4 GiB. */
+  /** Size of one layer as it is stored. Default: 4 GiB. */
   readonly layerBytes: number;
   /** Default: 256. */
   readonly layers: number;
-  /** Of all layers unpacked, with what is not kept of them. Default: 16 GiB. */
+  /** Size of all layers unpacked, including the content that is not kept. Default: 16 GiB. */
   readonly unpackedBytes: number;
   /** Files, folders and links of all layers, with the folders that are made because something is in them. Default: 500,000. */
   readonly entries: number;
-  /** Of the paths of all these together, in UTF-16 units: those of a layer are in memory while it is unpacked. Default: 64 Mi. */
+  /** Length of the paths of all these together, in UTF-16 units: those of a layer are in memory while it is unpacked. Default: 64 Mi. */
   readonly pathUnits: number;
   /** Between two bytes of a registry, and for its answer to begin. Default: 30 s. */
   readonly idleMs: number;

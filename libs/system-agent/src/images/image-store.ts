@@ -60,8 +60,8 @@ export function imageStore(given: ImageStoreOptions): ImageStore {
 }
 
 /**
- * False when no archive of the node has it, or it is asked for by its digest. An archive that cannot be read is passed over; one that has the image is the
- * one that counts.
+ * False when no archive of the node has it, or it is requested by its digest. Skips an archive that cannot be read; the first one that has the
+ * image counts.
  */
 export async function inArchive(
   wanted: StoreParts & Wanted,

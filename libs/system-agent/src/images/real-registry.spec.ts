@@ -10,7 +10,7 @@ const mustRun = process.env['CI'] !== undefined || process.env['WINS_REQUIRE_WIN
 const withRegistry = existsSync(PROGRAM) || mustRun ? describe : describe.skip;
 if (withRegistry === describe.skip) process.stderr.write(`SKIPPED: no ${PROGRAM}\n`);
 
-/** As `htpasswd -nbB agent 'word:of canary'` wrote it. */
+/** Output of `htpasswd -nbB agent 'word:of canary'`. */
 const HTPASSWD = 'agent:$2y$05$dJP/dHmeUy0yKmcNnEvKl.ZjY9K.V1XcBZFo94OeGya0kzB2E62YG';
 const SECRET = 'word:of canary';
 

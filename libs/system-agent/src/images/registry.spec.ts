@@ -46,7 +46,7 @@ function registries(content: unknown) {
   return { registriesFiles: [file] };
 }
 
-/** Of a registry on this machine that is asked by TLS. */
+/** Configures a registry on this machine that is reached over TLS. */
 function registriesOf({ configs, secure }: { configs?: object; secure: RegistryDouble }) {
   const mirrors = { [secure.host]: { endpoint: [secure.url] } };
   return registries({ mirrors, ...(configs && { configs }) });

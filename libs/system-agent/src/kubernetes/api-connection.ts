@@ -62,7 +62,7 @@ export class ApiConnection {
     checkProxy(access.server, environment);
     this.#options = options;
     this.#client = new HttpClient({
-      // Whoever watches and writes says when to try again. One connection is kept: after one that turned out to be closed the next is a new one.
+      // The watch and the writer decide when to try again. One connection is kept: after one that turned out to be closed the next is a new one.
       ...{ environment, systemRoots, tries: 1, keptConnections: 1, userAgent: userAgent() },
       limits: { connectMs: answerMs, answerMs, idleMs: Infinity, totalMs: Infinity },
     });
@@ -82,7 +82,7 @@ export class ApiConnection {
   }
 
   /**
-   * Sends a request and resolves once the answer is known to be 200; whoever calls closes it.
+   * Sends a request and resolves once the answer is known to be 200; the caller closes it.
    *
    * @throws AgentError with the `refusal` of an answer that is none; `unreachable`; `closed` when the signal aborts.
    */

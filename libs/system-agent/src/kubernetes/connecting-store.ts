@@ -20,9 +20,9 @@ interface Connection {
 }
 
 /**
- * A store for a file that says where the Secret is: read when it is needed, waited for while it is not there or cannot be used, and read
- * again whenever the API server does not answer as wanted, because a token or an authority in it may have been replaced. A watch that
- * still goes on by then is made anew, as the server ends none for a token that has ended.
+ * A store for a file that says where the Secret is. The file is read when it is needed, and awaited while it is missing or cannot be used. It is
+ * read again whenever the API server does not answer as wanted, because a token or an authority in it may have been replaced. A watch that still
+ * goes on by then is made anew, as the server ends none for a token that has ended.
  */
 export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOptions): SecretStore {
   let known: Connection | undefined;
@@ -52,7 +52,7 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
     used.replaced.abort();
     return true;
   };
-  /** Asks once more where the connection info was replaced; whoever asks says when to try again otherwise. */
+  /** Asks once more where the connection info was replaced; otherwise the caller decides when to try again. */
   const ask = async <T>(question: (store: SecretStore) => Promise<T>): Promise<T> => {
     const used = await connect();
     try {

@@ -26,7 +26,7 @@ const METADATA_ALONE =
 /**
  * Looks after a watch on which nothing arrives: a connection that something between the two has forgotten looks like one on which
  * nothing happens, and bookmarks, one a minute at best, tell too late. HTTP/1.1 has no PING, and a keep-alive of TCP ends at the nearest
- * proxy; so the version of the Secret is asked for on another connection. A watch that has not told it, a server that does not
+ * proxy; so it requests the version of the Secret on another connection. A watch that has not told it, a server that does not
  * answer, and a token that has ended end the watch.
  */
 export class QuietWatch {

@@ -20,7 +20,7 @@ export function readSecret(value: unknown, { namespace, secretName }: SecretName
   const metadata = objectOf(object['metadata']);
   const { name, namespace: space, uid, resourceVersion } = metadata;
   if (object['kind'] !== 'Secret' || name !== secretName || space !== namespace) {
-    // Its names are not repeated: whoever sends another object may have put the token into them.
+    // Its names are not repeated: a server that sends another object may have put the token into them.
     throw unusable(
       `found another object; wanted the Secret ${quoteText(secretName)} of ${quoteText(namespace)}`,
     );

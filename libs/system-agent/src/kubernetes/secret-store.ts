@@ -97,7 +97,7 @@ export function secretStore(
       try {
         await watch.run();
       } finally {
-        // Whoever watches no more needs none, and a server might keep it for ever.
+        // No connection is needed after the watch, and a server might keep it for ever.
         connection.closeIdle();
       }
     },

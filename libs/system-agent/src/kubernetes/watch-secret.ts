@@ -224,7 +224,7 @@ function collection({ namespace }: SecretName): string {
   return `/api/v1/namespaces/${namespace}/secrets`;
 }
 
-/** All that there was is told; events follow. */
+/** True for the bookmark after the initial events; changes follow it. */
 function endsInitialEvents({ annotations }: Readonly<Record<string, unknown>>): boolean {
   return annotations !== undefined && objectOf(annotations)['k8s.io/initial-events-end'] === 'true';
 }

@@ -23,7 +23,7 @@ export class ProbeTls {
   #roots: readonly string[] | undefined;
 
   async trustFor({ insecure, caCert, clientCert, clientKey }: HttpGet): Promise<ProbeTrust> {
-    // Whoever accepts any certificate shows none.
+    // A probe that accepts any certificate sends none.
     if (insecure) return { trust: ANYBODY, faults: [] };
     const faults: Error[] = [];
     const attempt = <T>(what: string, acting: Promise<T>): Promise<T | undefined> =>

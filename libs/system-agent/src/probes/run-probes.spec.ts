@@ -33,7 +33,7 @@ afterEach(() => {
   }
 });
 
-/** What is needed of the socket of a TLS server. */
+/** Part of the socket of a TLS server that the specs need. */
 interface PeerSocket {
   getPeerCertificate(): { readonly subject?: { readonly CN?: string } };
 }

@@ -21,7 +21,7 @@ const schema = z.object({
   uid: z.string(),
   checksum: z.string(),
   planState: z.string().optional(),
-  // A file may lend no hand to whoever wants another plan, or other limits, in the Secret.
+  // Accept known keys only: a tampered file must not change the plan or its limits in the Secret.
   values: z.partialRecord(z.enum(WRITTEN_KEYS), z.base64()),
 });
 

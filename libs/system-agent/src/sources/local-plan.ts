@@ -55,7 +55,7 @@ export class LocalPlan {
   }
 
   /**
-   * Applies the plan if it is another one than that of the `.pos` file, and does what else is due. Whatever fails is told, and tried at
+   * Applies the plan if it is another one than that of the `.pos` file, and does what else is due. Every failure is reported, and tried again at
    * the next look; only a plan that was carried out is never repeated, even if an instruction failed.
    *
    * @throws AgentError `closed`.

@@ -63,7 +63,7 @@ const plan = (name: string, script = `echo ${name}`): object => ({
   instructions: [shell(name, script)],
 });
 
-/** What ran since the last time, each with its attempt. */
+/** Returns the instructions that ran since the last call, each with its attempt. */
 const ran = (): string[] =>
   harness.acts
     .splice(0)

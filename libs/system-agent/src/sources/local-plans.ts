@@ -20,7 +20,7 @@ export interface LocalPlansOptions extends Pick<
 
 /**
  * Follows the plans of a folder: every 5 s each is applied if it changed, one after the other in the order of their paths, and what came
- * of it is kept in a `.pos` file beside it. Whatever fails is told, and tried again.
+ * of it is kept in a `.pos` file beside it. Every failure is reported, and tried again.
  *
  * @returns when the signal aborted and nothing of it runs.
  */

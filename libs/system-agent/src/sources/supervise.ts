@@ -5,7 +5,7 @@ import type { AgentOptions } from '../system-agent.js';
 /** A source that ran for so long starts again as if it had not failed before. */
 const STEADY_MS = 10 * 60 * 1000;
 
-/** Runs a source until the signal aborts: one that ends before is told of and starts again, and takes nothing with it. */
+/** Runs a source until the signal aborts: reports one that ends before and starts it again; it stops nothing else. */
 export async function supervise(
   { source, clock, onEvent }: Pick<AgentOptions, 'clock' | 'onEvent'> & { readonly source: string },
   run: (signal: AbortSignal) => Promise<void>,

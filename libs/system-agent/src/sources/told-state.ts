@@ -7,7 +7,7 @@ interface Failure {
   readonly retryAt: Date;
 }
 
-/** Where a source stands, as others are told: once for each change. */
+/** State of a source, reported once for each change. */
 export class ToldState {
   readonly #source: string;
   readonly #onEvent: (event: AgentEvent) => void;
@@ -22,8 +22,8 @@ export class ToldState {
   }
 
   /**
-   * What keeps a result from the server is more than what keeps the server from us; both are more than how the plan does;
-   * and a server that does not know the node is the reason of all of it.
+   * Returns the state to report. A result that cannot be written to the server ranks above a server that cannot be reached; both rank above the
+   * state of the plan. A server that does not know the node ranks above these, because it causes them.
    */
   get current(): SourceState {
     if (this.#state.kind === 'applying') return this.#state;

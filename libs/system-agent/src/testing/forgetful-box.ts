@@ -9,7 +9,7 @@ export interface ForgetfulBox {
   close(): Promise<void>;
 }
 
-/** Starts one before a server of this machine. Whoever starts it closes it. */
+/** Starts one before a server of this machine. Its starter closes it. */
 export async function startForgetfulBox(to: string): Promise<ForgetfulBox> {
   const sockets = new Set<Socket>();
   let isOpen = true;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { AgentError } from '../agent-error.js';
 import type { ProgramRunner } from '../ports.js';
 
-/** What programs see of the agent. */
+/** Environment of the agent as programs see it. */
 export interface GroupRunnerOptions {
   readonly searchPath?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;

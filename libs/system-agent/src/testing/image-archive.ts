@@ -20,7 +20,10 @@ export function digestOf(bytes: Buffer): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }
 
-/** What `docker save` writes. `stored` are the layers as they are in the archive, where that is another form; `more` is in the config. */
+/**
+ * Writes an archive as `docker save` does. `stored` are the layers as they are in the archive, where that is another form; `more` is in the
+ * config.
+ */
 export async function dockerArchive(
   tag: string,
   layers: readonly Buffer[],

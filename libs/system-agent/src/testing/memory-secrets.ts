@@ -8,7 +8,7 @@ export interface SecretVersion {
   readonly data: Readonly<Record<string, Buffer>> | undefined;
 }
 
-/** What the agent asks for. */
+/** Kind of a call of the agent. */
 export type SecretCall = 'watch' | 'read' | 'write';
 
 type Watcher = { readonly tell: () => void; readonly tellState: (state: WatchState) => void };

@@ -17,7 +17,7 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Answers as a registry does, but for what a test answers itself. */
 export class RegistryDouble {
-  /** What is served, by its path behind `/v2/`. */
+  /** Content that is served, by its path behind `/v2/`. */
   readonly content = new Map<string, Buffer>([['', Buffer.from('{}')]]);
   /** Answers of a test, by the path of the request without its query. */
   readonly answers = new Map<string, Answer>();

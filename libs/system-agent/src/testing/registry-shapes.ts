@@ -1,4 +1,4 @@
-/** How the registries that people have answer whom they do not know, as reports and their documentation tell it. */
+/** How the registries that people have answer unknown clients, according to reports and their documentation. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** A double of a registry that can play one. */
@@ -8,7 +8,7 @@ export interface PlayingRegistry {
   gate: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
-/** Who is known to all of them. */
+/** User known to all of them. */
 export const REGISTRY_USER = { username: 'agent', password: 'canary%20word' };
 export const IDENTITY_TOKEN = 'canary-identity';
 const BASIC = `Basic ${Buffer.from(`${REGISTRY_USER.username}:${REGISTRY_USER.password}`).toString('base64')}`;
@@ -37,7 +37,7 @@ function byTokens(
     const { authorization } = request.headers;
     if (request.url?.startsWith(at) === true) {
       if (request.method !== 'GET') return refuse(response, 404);
-      // Whom it does not know gets one that opens nothing.
+      // An unknown client gets a token that opens nothing.
       const isKnown = authorization === BASIC || authorization === BY_TOKEN;
       response.end(JSON.stringify(isKnown ? answer : { token: 'anonymous' }));
       return true;
@@ -52,7 +52,7 @@ const harbor: RegistryShape = (registry) =>
     refuse(response, 401, how),
   );
 
-/** What is private is not there, without a challenge; the root wants a password. */
+/** Hides private content as missing, without a challenge; the root wants a password. */
 const nexus: RegistryShape = (registry) => {
   registry.gate = (request, response) =>
     request.headers.authorization !== BASIC &&
@@ -61,7 +61,7 @@ const nexus: RegistryShape = (registry) => {
       : refuse(response, 404));
 };
 
-/** What is private is forbidden, without a challenge; tokens by the newer name, with an empty older one. */
+/** Forbids private content, without a challenge; gives tokens by the newer name, with an empty older one. */
 const artifactory: RegistryShape = (registry) =>
   byTokens(registry, '/v2/token', { token: '', access_token: 'abc' }, (request, response, how) =>
     isRoot(request) ? refuse(response, 401, how) : refuse(response, 403),

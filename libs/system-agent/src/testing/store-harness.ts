@@ -18,7 +18,7 @@ import {
 
 export const AT_START = new Date('2026-11-22T00:00:00Z');
 const servers: ApiServer[] = [];
-/** What ends when the test does, before the servers. */
+/** Calls that stop what a test started, before the servers close. */
 export const stops: (() => Promise<void>)[] = [];
 
 afterEach(async () => {

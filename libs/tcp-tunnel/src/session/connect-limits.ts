@@ -12,7 +12,7 @@ export interface ConnectLimitsOptions {
 }
 
 /**
- * What Connects may cost a server, whatever its peers send. Failed Connects, those that are refused and those whose dial fails, are
+ * Limits of what Connects cost a server, whatever its peers send. Failed Connects, those that are refused and those whose dial fails, are
  * limited by a rate; Connects that succeed are not.
  */
 export interface ConnectLimits {

@@ -37,7 +37,7 @@ export class Probes {
   }
 }
 
-/** What a message costs to answer, in Connects. */
+/** Cost of answering a message, in Connects. */
 export type Work = number | 'over-rate';
 
 /** Connects that are answered in one turn of the event loop: about half a millisecond. */
@@ -111,7 +111,7 @@ export class Intake {
     if (!this.#resting) this.#reading.release('work');
   }
 
-  /** As the compiler cannot see that it changes while a message is handled. */
+  /** Getter, because the compiler cannot see that the field changes while a message is handled. */
   get #resting(): boolean {
     return this.#isResting;
   }

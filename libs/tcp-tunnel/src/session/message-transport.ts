@@ -1,6 +1,5 @@
 /**
- * What a session needs of the thing that carries its messages: whole messages, in order. The WebSocket is one; a
- * specification uses one in memory.
+ * Port of a session to the carrier of its messages: whole messages, in order. The WebSocket is one; specs use one in memory.
  */
 export interface MessageTransport {
   /** Bytes accepted by `send` and not yet handed on. */

@@ -39,7 +39,7 @@ export class SendRound {
   #running = false;
   #sentBytes = 0;
   #turn = { beganAt: 0, spent: false };
-  /** Who sent a small message last, and where in all that was sent. */
+  /** Member that sent a small message last, and its position in all that was sent. */
   #sparse: { readonly member: RoundMember; readonly at: number } | undefined;
 
   constructor(transport: MessageTransport, limits: FlowLimits) {

@@ -52,7 +52,7 @@ function server(): SessionOverMemory & { readonly opened: SessionStream[] } {
   return { ...sessionOf({ kind: 'server', admit, mostListed: 10 }), opened };
 }
 
-/** What a session put on the wire; each look hands on what the transport holds. */
+/** Returns the messages that a session put on the wire; each call hands on what the transport holds. */
 function messagesOf(link: MemoryLink): TunnelMessage[] {
   while (!link.quiet) link.handOn();
   return link.wire.splice(0).map(decodeMessage);

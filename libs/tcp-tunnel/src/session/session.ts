@@ -28,7 +28,7 @@ const LATE_TICK = 1.5;
 const SYNC_GRACE_TICKS = 1;
 /** So many pings without an answer, and a Connect beside them: the peer serves no more. */
 const UNANSWERED_PINGS = 3;
-/** As much as a turn of the event loop is given. */
+/** Work of a message that may list every stream: all that one turn of the event loop allows. */
 const WORK_OF_A_LIST = 32;
 
 /**
@@ -112,7 +112,7 @@ export class Session implements TransportEvents, SessionLink {
     return this.#probes.next();
   }
 
-  /** Takes no new streams. Ends that are held back for the sake of an answer are told. */
+  /** Takes no new streams. Sends the ends that were held back for the sake of an answer. */
   drain(): void {
     if (!this.#move({ kind: 'draining' })) return;
     for (const stream of [...this.#live.values()]) stream.tellHeldEnd();

@@ -6,7 +6,7 @@ export interface SlowReader {
   giveUp(): void;
 }
 
-/** What its reader had left at the last tick, and for how many ticks that was the same. */
+/** Bytes that its reader had left at the last tick, and for how many ticks they were the same. */
 interface Progress {
   readonly heldBytes: number;
   readonly stoppedTicks: number;

@@ -7,7 +7,7 @@ export const DEFAULT_FLOW_LIMITS = {
   pauseAboveBytes: 2 * MIB,
   /** A paused stream that holds less lets its peer go on. */
   resumeBelowBytes: 256 * KIB,
-  /** What all streams of a session may hold together before each gets a smaller share. */
+  /** Bytes that all streams of a session may hold together before each gets a smaller share. */
   sharedBufferBytes: 24 * MIB,
   /** The share that every stream keeps however full the session is. */
   leastShareBytes: 64 * KIB,
@@ -35,7 +35,7 @@ export const DEFAULT_FLOW_LIMITS = {
 export type FlowLimits = Readonly<Record<keyof typeof DEFAULT_FLOW_LIMITS, number>>;
 
 /**
- * What all streams of one session hold together. Each stream may hold as much as is still free, between the least
+ * Bytes that all streams of one session hold together. Each stream may hold as much as is still free, between the least
  * share and the pause threshold: a lone slow reader gets all of it, a hundred of them share it.
  */
 export class SharedBuffer {
@@ -121,7 +121,7 @@ export class ReceiveGate {
     return 'resume';
   }
 
-  /** What to repeat to the peer at this tick. */
+  /** Returns the message to repeat to the peer at this tick. */
   tick(): 'pause' | 'resume' | undefined {
     if (this.#state.kind === 'never-paused') return undefined;
     if (this.#state.kind === 'paused') return 'pause';

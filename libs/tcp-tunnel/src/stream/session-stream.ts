@@ -40,7 +40,7 @@ export function mayMove(from: StreamState['kind'], to: StreamState['kind']): boo
   return LEGAL_MOVES[from].has(to);
 }
 
-/** What a stream needs of its session. */
+/** Services of the session for one of its streams. */
 export interface SessionLink extends WaitingBytes {
   readonly encoder: MessageEncoder;
   readonly shared: SharedBuffer;
@@ -64,9 +64,9 @@ export interface SessionLink extends WaitingBytes {
 const READ_AHEAD_BYTES = 64 * 1024;
 /** Small, because every stalled stream holds it; {@link joinSocket} knows that a chunk sent at once holds nothing. */
 const WRITE_AHEAD_BYTES = 16 * 1024;
-/** What a held chunk costs beyond its bytes. */
+/** Cost of a held chunk beyond its bytes. */
 const CHUNK_OVERHEAD_BYTES = 256;
-/** What is kept as it is may wait for its turn while its writer goes on: with the next read of a socket it is one message. */
+/** Bytes kept without a copy that may wait for their turn while the writer goes on: with the next read of a socket they are one message. */
 const SEND_AHEAD_BYTES = 64 * 1024;
 /** A shorter chunk is copied to its header, and to others that wait. */
 const LEAST_VIEW_BYTES = 4 * 1024;

@@ -18,7 +18,7 @@ export interface TunnelStream extends Duplex {
   readonly bytesWritten: number;
 }
 
-/** What the streams of one tunnel have moved. */
+/** Traffic of the streams of one tunnel. */
 export interface TunnelTraffic {
   /** Bytes of streams that came from the peer. */
   receivedBytes: number;

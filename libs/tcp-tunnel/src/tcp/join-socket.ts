@@ -9,12 +9,11 @@ const NOTHING = Buffer.alloc(0);
 const UNREAD_MS = 600_000;
 
 /**
- * Carries bytes both ways between a TCP socket and a stream until both are gone. Each direction ends by itself; a reset
- * on one side resets the other. Once the peer of the stream is gone, what the socket still sends is thrown away for up
- * to `lingerMs`, because closing at once would destroy the answer that is still on its way to the other program. A program that reads
- * nothing of the rest loses its connection after ten minutes.
+ * Carries bytes both ways between a TCP socket and a stream until both are gone. Each direction ends by itself; a reset on one side resets the
+ * other. Once the peer of the stream is gone, what the socket still sends is discarded for up to `lingerMs`. Closing at once would destroy the
+ * answer that is still on its way to the other program. A program that reads nothing of the rest loses its connection after ten minutes.
  *
- * Every wait for `drain` ends with the `close` of the stream waited for: there both sides are let go.
+ * Every wait for `drain` ends with the `close` of the awaited stream, which releases both sides.
  */
 export function joinSocket(socket: Socket, stream: TunnelStream, lingerMs: number): void {
   let failure: Error | undefined;

@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** A tunnel to a program which answers as it is told to, and a port here that leads through it. */
+/** A tunnel to a program that answers as a test wants, and a port here that leads through it. */
 async function tunnelTo(program: (socket: Socket) => void, times: TunnelOptions = {}) {
   const target = await startTcpServer(program);
   closers.push(() => target.close());
@@ -28,7 +28,7 @@ async function tunnelTo(program: (socket: Socket) => void, times: TunnelOptions 
 const portOf = async (program: (socket: Socket) => void): Promise<number> =>
   (await tunnelTo(program)).port;
 
-/** What a client gets that reads a little at a time: how it ended, and how much came. */
+/** Reads as a client that takes a little at a time: returns how it ended, and how much came. */
 async function readSlowly(port: number): Promise<{ end: string; bytes: number }> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   let end = 'nothing';

@@ -14,10 +14,10 @@ const HOSTS = ['127.0.0.1', '::1'] as const;
 /** With less than one message of data every write would stop the writer. */
 const SOCKET_BUFFER_BYTES = 128 * 1024;
 
-/** What a read takes at most, and what that of a program takes that has filled this. */
+/** Limit of a read, and limit of the next read from a program that has filled this one. */
 const READ_BYTES = 64 * 1024;
 const BULK_READ_BYTES = 128 * 1024;
-/** What is shorter is copied, and leaves its buffer for the next read. */
+/** Shortest read that keeps its buffer; a shorter one is copied. */
 const LEAST_KEPT_BYTES = BULK_READ_BYTES / 2;
 /** Into it all sockets read that have little to read: each read is copied before the next. */
 const sharedBuffer = Buffer.allocUnsafeSlow(READ_BYTES);

@@ -27,7 +27,7 @@ export interface ListenTcpOptions {
 
 /** An accepted connection that has no stream yet. */
 export interface PendingConnection {
-  /** Fires when the connection ends before it got its stream. Made when it is asked for. */
+  /** Fires when the connection ends before it got its stream. Created on first use. */
   readonly signal: AbortSignal;
 }
 

@@ -92,12 +92,12 @@ export class MemoryLink implements MessageTransport {
     this.ended = true;
   }
 
-  /** What waited for a second goes on. */
+  /** Resumes what waited for a second. */
   elapse(): void {
     for (const then of this.#later.splice(0)) then();
   }
 
-  /** What waited for the next turn goes on. */
+  /** Resumes what waited for the next turn. */
   endTurn(): void {
     for (const then of this.#turns.splice(0)) then();
   }
@@ -114,7 +114,7 @@ export class MemoryLink implements MessageTransport {
     entry.sent();
   }
 
-  /** Everything goes out and no one is told. */
+  /** Drops everything that is buffered, without a call of `sent`. */
   forget(): void {
     this.#buffered.length = 0;
     this.#bufferedBytes = 0;

@@ -4,13 +4,13 @@ import * as ws from 'ws';
 import { plainFrame, PlainFrameReader } from './plain-frames.js';
 import { PROTOCOL_LIMITS } from '../wire/limits.js';
 
-/** What `ws` has and its types do not tell. */
+/** Exports of `ws` that its types lack. */
 const { Receiver, Sender } = ws as unknown as {
   readonly Receiver: new () => Writable;
   readonly Sender: { frame(data: Buffer, options: object): Buffer[] };
 };
 
-/** What came, message by message, and the bytes of all other frames. */
+/** Received messages, one by one, and the bytes of all other frames. */
 class Found {
   readonly messages: Buffer[] = [];
   others = Buffer.alloc(0);

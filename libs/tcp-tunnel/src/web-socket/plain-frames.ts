@@ -29,7 +29,7 @@ export class PlainFrameReader {
   /** Bytes of the present frame that have not come yet. */
   #left = 0;
   #isPlain = false;
-  /** What came of the present message, */
+  /** Received parts of the present message, */
   #parts: Buffer[] = [];
   /** unless it is put together here. */
   #whole: Buffer | undefined;

@@ -41,7 +41,7 @@ export function webSocketClientOptions(
 }
 
 /**
- * What a tunnel needs of a WebSocket. That of the package `ws` is one; it is described here so that users need no types
+ * WebSocket as a tunnel needs it. That of the package `ws` is one; it is described here so that users need no types
  * but these.
  */
 export interface TunnelWebSocket {

@@ -32,7 +32,7 @@ export class WebSocketTransport implements MessageTransport {
   /** Frames of short messages that wait for the end of this turn, */
   #gathered: Buffer[] = [];
   #gatheredBytes = 0;
-  /** and whom to tell once they are written. */
+  /** and callbacks for when they are written. */
   #toTell: (() => void)[] = [];
   /** Short messages of this turn, and whether the turn before had several. */
   #turn = { messages: 0, isBusy: false };

@@ -25,7 +25,7 @@ export type Refusal =
 // of these, which is stable; what follows is a rule or a code. A peer in Go logs the text and reads nothing in it.
 const REFUSED = 'connect not allowed';
 const FAILED = 'connect failed';
-/** What Go's dialler says (`dial tcp 127.0.0.1:80: connect: connection refused`), and earlier builds of this library. */
+/** Beginning of what Go's dialler says (`dial tcp 127.0.0.1:80: connect: connection refused`), and earlier builds of this library. */
 const OTHER_DIAL_TEXT = /^dial(?:led)? /;
 const DIAL_FAILURES: readonly DialFailure[] = ['dialRefused', 'dialTimeout', 'dialFailed'];
 

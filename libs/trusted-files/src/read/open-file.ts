@@ -7,7 +7,7 @@ import { distrusted, TrustedFileError } from '../trusted-file-error.js';
 // Opening a FIFO or a terminal must neither wait nor take it over. Windows has none of these flags.
 const { O_NONBLOCK = 0, O_NOCTTY = 0, O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 
-/** A file that is open for reading; whoever opened it closes `handle`. */
+/** A file that is open for reading; its opener closes `handle`. */
 export interface ReadableFile {
   /** By which it was opened: for errors. */
   readonly path: string;
@@ -49,7 +49,7 @@ export async function openRegularFile(
   }
 }
 
-/** A trusted user may replace the file at any moment; someone who does so each time cannot be waited for. */
+/** A trusted user may replace the file at any moment; one who does so each time ends the tries. */
 const MAX_ATTEMPTS = 10;
 
 /**
@@ -91,8 +91,7 @@ export interface ReadLimits {
 }
 
 /**
- * Reads an open file from its beginning, wherever it was read before. A block has 256 KiB at most, and is valid until the next
- * one is asked for.
+ * Reads an open file from its beginning, wherever it was read before. A block has 256 KiB at most, and is valid until the next one is requested.
  *
  * @throws TrustedFileError `tooLarge`, after `maxBytes` were given out at most; the reason of the signal; what Node throws.
  */

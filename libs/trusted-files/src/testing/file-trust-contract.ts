@@ -15,7 +15,7 @@ export interface FileTrustSubject {
 }
 
 /**
- * What every trust does, as pairs of a name and a check: `test.each(fileTrustContract(subject))('%s', async (_name, check) => check())`.
+ * Checks that every trust passes, as pairs of a name and a check: `test.each(fileTrustContract(subject))('%s', async (_name, check) => check())`.
  * It asks for verdicts and the steps that are their reason, not for rules, which are the system's own.
  */
 export function fileTrustContract(

@@ -29,9 +29,9 @@ export interface StepFault {
 /**
  * Judges one step of a path by its owner and mode. Pure.
  *
- * Write permission for a group is refused whichever group it is, root's and our own included: who is in a group changes without
- * the file, and where a file has a POSIX access list, the bits of the group are the list's mask, so that they show someone who
- * is named there. The number of hard links is no criterion: another name gives no one a right that owner and mode do not give.
+ * Write permission for a group is refused whichever group it is, root's and our own included, because the members of a group change without the
+ * file. Where a file has a POSIX access list, the bits of the group are the list's mask, so that they show someone who is named there. The
+ * number of hard links is no criterion: another name gives no one a right that owner and mode do not give.
  */
 export function judgePosixStep(
   facts: PosixFacts,

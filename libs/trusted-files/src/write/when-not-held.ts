@@ -12,7 +12,7 @@ const HELD: Readonly<Record<'win32' | 'posix', readonly string[]>> = {
   posix: ['EBUSY', 'ETXTBSY'],
 };
 
-/** How long a file is waited for that another program holds. */
+/** How long to wait for a file that another program holds. */
 export interface HeldPatience {
   /** In milliseconds. Default 0: the first failure counts. */
   readonly heldFileMs?: number | undefined;

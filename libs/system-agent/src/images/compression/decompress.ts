@@ -12,8 +12,8 @@ export const LAYER_COMPRESSIONS: readonly Compression[] = ['gzip', 'zstd'];
 export const ARCHIVE_COMPRESSIONS: readonly Compression[] = ['gzip', 'zstd', 'lz4', 'bzip2'];
 
 /**
- * Decompresses by what the first bytes say, whatever a name or a media type says; gives out as it is what is not compressed. Only a few
- * MiB are decoded ahead of what is taken: whoever takes it bounds it.
+ * Decompresses by what the first bytes say, whatever a name or a media type says; gives out as it is what is not compressed. Only a few MiB are
+ * decoded ahead of the reader, which limits the total.
  *
  * @throws AgentError `imageFailed` for a compression that is not in `allowed`; what is wrong with the input.
  */

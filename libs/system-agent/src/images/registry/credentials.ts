@@ -4,7 +4,7 @@ import { parseJson } from '../image-failure.js';
 import { entryOf, namesOfServer } from './host-entry.js';
 import { readTrusted, type Registries, type RegistryConfig } from './registries-file.js';
 
-/** Who the agent is to a registry. */
+/** Identity of the agent towards a registry. */
 export interface Credentials {
   readonly username: string;
   readonly password: string;

@@ -10,7 +10,7 @@ export interface Endpoint {
   /** Address up to `/<repository>/manifests/…`; no slash at its end. */
   readonly base: URL;
   readonly repository: string;
-  /** The registry that a mirror of another host is asked for, which it may need to know. */
+  /** The registry for which a mirror of another host stands in; the mirror may need to know it. */
   readonly namespace?: string;
   /** The entry of `mirrors` that names it; absent for the registry itself. */
   readonly mirrorOf?: string;
@@ -21,7 +21,7 @@ export interface Endpoint {
 const DOCKER_HUB = 'index.docker.io';
 
 /**
- * Where an image is asked for, in this order: the mirrors of its registry, or of `*` where it has no entry of its own, then the registry
+ * Endpoints to ask for an image, in this order: the mirrors of its registry, or of `*` where it has no entry of its own, then the registry
  * itself. Names are rewritten for mirrors alone.
  *
  * @throws AgentError `imageFailed` for an endpoint or a rewrite that cannot be used.

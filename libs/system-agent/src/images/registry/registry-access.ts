@@ -45,7 +45,7 @@ export interface Question {
   readonly form?: URLSearchParams;
 }
 
-/** The registries of a node as its files say now, and HTTP with the login and the TLS settings that each host has there. Whoever opens it closes it. */
+/** The registries of a node as its files say now, and HTTP with the login and the TLS settings that each host has there. Its opener closes it. */
 export class RegistryAccess implements Disposable {
   readonly found: FoundRegistries;
   readonly limits: ImageLimits;
@@ -85,10 +85,10 @@ export class RegistryAccess implements Disposable {
   }
 
   /**
-   * Asks, follows redirects, and tries again what may pass. Authorization and certificates are for the host that was asked first: another one gets what is
-   * configured for itself, and never `Authorization`.
+   * Asks, follows redirects, and tries again what may pass. Authorization and certificates are for the host that was asked first: another one
+   * gets what is configured for itself, and never `Authorization`.
    *
-   * @returns Whatever the answer is; whoever asks closes it.
+   * @returns The answer, whatever its status; the caller closes it.
    * @throws AgentError `unreachable`; `imageFailed` for redirects that are not followed and a server that stays busy.
    */
   async ask(url: URL, { headers = {}, authorization, form }: Question): Promise<HttpAnswer> {
@@ -115,7 +115,8 @@ export class RegistryAccess implements Disposable {
   /**
    * The bytes of an answer, which is closed at their end. A connection that fails is `unreachable`.
    *
-   * @param askForRest - Asks for what begins at a byte: where the connection ends, it goes on from there, three times in all. Absent: it does not go on.
+   * @param askForRest - Asks for what begins at a byte: where the connection ends, it goes on from there, three times in all. Absent: it does
+   *   not go on.
    * @throws AgentError `unreachable`, `imageFailed`; what `askForRest` throws.
    */
   async *body(
@@ -144,12 +145,16 @@ export class RegistryAccess implements Disposable {
       }
       current = await askForRest(gotBytes);
       const isRest = current.headers['content-range']?.startsWith(`bytes ${gotBytes}-`) === true;
-      // Whoever sends another part is found out by the digest.
+      // The digest reveals a server that sends another part.
       skippedBytes = current.status === 206 && isRest ? 0 : gotBytes;
     }
   }
 
-  /** Who the agent is to a registry: by `registries.yaml`, else by a credential provider, else by Docker's file. @throws AgentError `imageFailed`. */
+  /**
+   * Finds the login of the agent for a registry: by `registries.yaml`, else by a credential provider, else by Docker's file.
+   *
+   * @throws AgentError `imageFailed`.
+   */
   async findLogin({ base, repository }: Endpoint): Promise<Login | undefined> {
     const own = loginOfRegistries(base, this.found.registries);
     if (own !== undefined) return own;
@@ -168,7 +173,7 @@ export class RegistryAccess implements Disposable {
     return new URL(proxyOf(url, this.#options.environment) ?? 'none:').host;
   }
 
-  /** Whose certificates are believed of a server, and which one it is shown, for people. */
+  /** Describes to people which authorities are trusted for a server, and which certificate the server gets. */
   describeTrust(url: URL): string {
     if (url.protocol === 'http:') return 'none: it has no TLS';
     const { ca_file: ca, cert_file: cert, insecure_skip_verify: isAny } = this.#tlsOf(url);

@@ -32,7 +32,7 @@ export class RegistrySession {
 
   /**
    * @param path - Behind the name of the repository: `manifests/v1`.
-   * @returns An answer with status 200, or 206 where a range is asked for.
+   * @returns An answer with status 200, or 206 where a range is requested.
    * @throws AgentError `unreachable`, `unauthorized`, `notFound`, `imageFailed`.
    */
   async get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<HttpAnswer> {

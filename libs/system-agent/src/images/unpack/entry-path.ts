@@ -1,7 +1,7 @@
 import { quoteText } from '@wins/base';
 import { imageFailed } from '../image-failure.js';
 
-/** Whose rules the names of files have to follow, in Go's words. */
+/** Operating system whose rules the names of files have to follow, in Go's words. */
 export type FileSystemOs = 'windows' | 'linux' | 'darwin';
 
 const MAX_LENGTH = 4096;

@@ -17,11 +17,11 @@ export interface TarEntry extends AsyncIterable<Uint8Array> {
 const WITH_OLD_FORMATS: object = { allowUnknownFormat: true };
 
 /**
- * Reads the entries of a tar in their order. What is not read of an entry is skipped. The whole input is read, beyond the end of the tar
- * too, for whoever counts and digests it.
+ * Reads the entries of a tar in their order. What is not read of an entry is skipped. The whole input is read, beyond the end of the tar too, so
+ * that the caller can count and digest it.
  *
- * @throws What the input throws; an Error of tar-stream when the input is not a tar, or ends too early. It limits long names to 4 MiB.
- * The bytes of an entry throw the same.
+ * @throws What the input throws; an Error of tar-stream when the input is not a tar, or ends too early. It limits long names to 4 MiB. The bytes
+ *   of an entry throw the same.
  */
 export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
   const { extract: createExtract } = await import('tar-stream');

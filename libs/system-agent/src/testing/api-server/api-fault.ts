@@ -9,7 +9,7 @@ export interface ApiRequest {
   readonly body: Buffer;
 }
 
-/** What happens in place of an answer. `proceed` gives the answer that the double would have given. */
+/** Fault in place of an answer. `proceed` gives the answer that the double would have given. */
 export type ApiFault = (request: ApiRequest, response: ServerResponse, proceed: () => void) => void;
 
 /** Takes the request, and says nothing for ever. */
@@ -18,7 +18,7 @@ export const silent: ApiFault = () => undefined;
 /** Ends the connection without an answer. */
 export const reset: ApiFault = (_request, response) => void response.socket?.destroy();
 
-/** Does what is asked for, and has something else happen in place of the answer. */
+/** Carries out the request, and applies another fault in place of the answer. */
 export function unanswered(instead: ApiFault): ApiFault {
   return (request, response, proceed) => {
     response.end = () => response;

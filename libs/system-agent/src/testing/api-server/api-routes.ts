@@ -11,7 +11,7 @@ import {
 import type { SecretDraft, SecretTable } from './secret-table.js';
 import { serveWatch, type WatchOptions } from './serve-watch.js';
 
-/** Who asks. */
+/** User who sends a request. */
 export interface ApiUser {
   readonly name: string;
   /** Names of the Secrets that it may get, list by name, watch and update. Absent: everything is allowed. */

@@ -1,4 +1,4 @@
-/** What the API server answers when it does not answer with an object. */
+/** Answer of the API server when it does not answer with an object. */
 export interface ApiStatus {
   readonly kind: 'Status';
   readonly code?: number;

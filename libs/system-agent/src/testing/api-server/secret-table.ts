@@ -34,7 +34,7 @@ export interface SecretEvent {
   readonly manager: string;
 }
 
-/** What a client asks the table to hold. What is missing is made up. */
+/** Secret that a client asks the table to hold. Missing parts are made up. */
 export interface SecretDraft {
   readonly metadata: {
     readonly name: string;
@@ -187,7 +187,7 @@ function sorted(data: Readonly<Record<string, string>>): Record<string, string> 
   return Object.fromEntries(Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** What the server notes about who owns which field; one entry, for whoever wrote last. */
+/** Notes of the server on which client owns which field; one entry, for the last writer. */
 function managedFields({ data = {} }: SecretDraft, manager: string): object {
   const fields = Object.fromEntries(Object.keys(sorted(data)).map((key) => [`f:${key}`, {}]));
   return {

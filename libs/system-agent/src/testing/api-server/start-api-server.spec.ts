@@ -192,7 +192,7 @@ function linesOf(body: string): unknown[] {
     .map((line) => neutral(JSON.parse(line)));
 }
 
-/** What differs from run to run is replaced by what it is. */
+/** Replaces values that differ from run to run by their kind. */
 function neutral(value: unknown): unknown {
   const json = JSON.stringify(value, (key, each: unknown) => {
     if (key === 'resourceVersion') return 'a version';

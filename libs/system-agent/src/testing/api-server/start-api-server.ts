@@ -13,7 +13,7 @@ import { route, type ApiUser } from './api-routes.js';
 import { SecretTable, type SecretEvent, type SecretObject } from './secret-table.js';
 import type { OpenWatch } from './serve-watch.js';
 
-/** What the double is made of. Everything has a default that suits a node with the plan `demo-machine-plan`. */
+/** Parts of the double. Everything has a default that suits a node with the plan `demo-machine-plan`. */
 export interface ApiServerOptions {
   readonly namespace?: string;
   /** The Secret that the agent may use. */
@@ -24,7 +24,7 @@ export interface ApiServerOptions {
   readonly plain?: boolean;
   /** Default: a free one. */
   readonly port?: number;
-  /** Who signs its certificate. Default: an authority of its own. */
+  /** Authority that signs its certificate. Default: one of its own. */
   readonly authority?: CertificateAuthority;
 }
 
@@ -35,7 +35,7 @@ export interface FaultOptions {
   readonly times?: number;
 }
 
-/** What a kubeconfig may say other than the double's own. */
+/** Values of a kubeconfig that replace the double's own. */
 export interface KubeconfigOptions {
   readonly token?: string;
   /** Null leaves it out. */
@@ -45,14 +45,14 @@ export interface KubeconfigOptions {
   readonly client?: KeyPair;
 }
 
-/** A double of the API server, over real HTTPS on the loopback, with Secrets alone. Whoever starts it closes it. */
+/** A double of the API server, over real HTTPS on the loopback, with Secrets alone. Its starter closes it. */
 export interface ApiServer {
   readonly url: string;
   readonly namespace: string;
   readonly secretName: string;
   /** PEM of the authority that its certificate is from. */
   readonly ca: string;
-  /** What the agent shows, until `rotateToken`. */
+  /** Token that the agent sends, until `rotateToken`. */
   readonly token: string;
   /** May look at the Secret of the agent, and not write it. */
   readonly readerToken: string;

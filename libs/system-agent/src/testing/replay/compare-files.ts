@@ -16,7 +16,7 @@ const ROOMS: Readonly<Record<string, string>> = {
 /** The folders of instructions differ: they are private here, go with their pass, and those of periodic ones have names of their own. */
 const FOLDERS_OF_INSTRUCTIONS = /^work(?:\/[^/]+){0,2}$/;
 
-/** What the original left in its history, the files of plans, the folder of local plans and what is in those of instructions. */
+/** Returns the files that the original left: its history, the files of plans, the folder of local plans and the content of those of instructions. */
 export function recordedFiles({ filesAtEnd }: Recording): ComparedFiles {
   return compared(
     filesAtEnd
@@ -29,7 +29,7 @@ export function recordedFiles({ filesAtEnd }: Recording): ComparedFiles {
   );
 }
 
-/** What our agent left there. */
+/** Returns the files that our agent left there. */
 export function playedFiles(folder: string): ComparedFiles {
   const found: [string, number, Buffer | undefined][] = [];
   const look = (place: string, name: string): void => {

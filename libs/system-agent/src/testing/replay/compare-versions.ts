@@ -50,7 +50,7 @@ function shown(value: Buffer): unknown {
   return { gzipJson: mapValues(saved, shownOutput) };
 }
 
-/** Of a one-time instruction its text, of a periodic one its status. */
+/** Shows the text of a one-time instruction, and the status of a periodic one. */
 function shownOutput(saved: unknown): unknown {
   if (typeof saved !== 'object' || saved === null) return textOf(saved);
   return mapValues(saved as Record<string, unknown>, (value, key) =>
@@ -58,7 +58,7 @@ function shownOutput(saved: unknown): unknown {
   );
 }
 
-/** As the recorder showed outputs: bytes that are no UTF-8 as `\xff`. */
+/** Shows an output as the recorder did: bytes that are no UTF-8 as `\xff`. */
 function textOf(base64: unknown): unknown {
   if (typeof base64 !== 'string') return base64;
   const bytes = Buffer.from(base64, 'base64');

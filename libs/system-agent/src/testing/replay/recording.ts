@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** What was done to the Secret, the files or the agent, in seconds since the recording began. */
+/** Action on the Secret, the files or the agent; `t` is in seconds since the recording began. */
 export interface RecordedAction {
   readonly t: number;
   readonly action: string;

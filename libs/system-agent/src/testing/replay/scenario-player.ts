@@ -22,13 +22,13 @@ export interface PlayedVersion {
 
 /** Where a recording has its Secret. */
 export interface PlayedSecrets {
-  /** What a process of the agent asks. */
+  /** Returns the store for a process of the agent. */
   connect(): SecretStore;
   /** Called when a write of the agent has happened. */
   onWritten: () => void;
   /** Nothing is on its way to the agent or from it. */
   readonly isAtRest: boolean;
-  /** How often the clock is waited for on its behalf. */
+  /** Number of waits on the clock for it. */
   readonly waits: number;
   /** The values of the Secret; none when there is no Secret. */
   data(): Readonly<Record<string, Buffer>>;
@@ -148,7 +148,7 @@ export class ScenarioPlayer {
     return typeof file?.content === 'string' ? file.content : '';
   }
 
-  /** What the agent's clock shows is wrong by so much; what it waits is right. */
+  /** Error of the time that the agent's clock shows, in milliseconds; its waits are right. */
   wrongByMs = 0;
 
   #wrongClock(clock: Clock): Clock {

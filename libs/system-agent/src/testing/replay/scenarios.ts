@@ -8,7 +8,7 @@ import type { Deed } from './scenario-player.js';
 /** How a scenario is played, and in what our agent differs from the original on purpose. */
 export interface Scenario {
   readonly deeds?: Readonly<Record<string, Deed>>;
-  /** What is there before the recording begins. */
+  /** Prepares the folder before the recording begins. */
   readonly before?: (folder: string) => void | Promise<void>;
   /** Why what follows is expected to differ. */
   readonly difference?: string;
@@ -16,9 +16,9 @@ export interface Scenario {
   readonly notWritten?: readonly number[];
   /** Writes of the original that ours does with a later one. */
   readonly writtenLater?: Readonly<Record<number, number>>;
-  /** What ours writes in the end, and the original had not yet. */
+  /** Version that ours writes in the end, and the original had not yet written. */
   readonly alsoWritten?: RecordedVersion;
-  /** What is replaced in the versions that were recorded, as JSON. */
+  /** Replaces parts of the recorded versions, as JSON. */
   readonly replaced?: (json: string) => string;
   /** Outputs that tell of the machine. */
   readonly notCompared?: readonly string[];

@@ -100,7 +100,7 @@ export class ServedSecrets implements PlayedSecrets {
     await this.api.down();
   }
 
-  /** As after a start of the real one: the history of versions is gone. */
+  /** Starts the server again, without the history of versions, as the real one does. */
   async recover(): Promise<void> {
     this.api.compact();
     await this.api.up();
@@ -126,7 +126,7 @@ export class ServedSecrets implements PlayedSecrets {
     }
   }
 
-  /** What the watch waits for is a matter of its own, and none of the passes. */
+  /** Returns a clock that counts the waits of the watch apart, because they are none of the passes'. */
   #countedClock(): Clock {
     return {
       now: () => this.#clock.now(),

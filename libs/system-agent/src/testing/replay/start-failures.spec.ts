@@ -19,7 +19,7 @@ const OTHER = createCertificateAuthority('another-authority').cert;
 const CLOSED = '127.0.0.1:1';
 
 interface Failure {
-  /** What is in the file of the connection info; undefined for no file. */
+  /** Content of the connection info file; undefined for no file. */
   readonly text: (api: ApiServer) => string | undefined;
   readonly strictTls?: boolean;
   readonly code: AgentErrorCode;
