@@ -20,7 +20,7 @@ export async function records(workspace: Workspace): Promise<AuditRecord[]> {
   return lines.map((line) => JSON.parse(line) as AuditRecord);
 }
 
-/** What `verify` says of the log. */
+/** Returns the verdict of `verify` on the log. */
 export async function verified(workspace: Workspace): Promise<Record<string, unknown>> {
   const { stdout } = await audit(workspace, 'verify', '-o', 'json');
   return JSON.parse(stdout.toString()) as Record<string, unknown>;

@@ -18,7 +18,7 @@ function total(all: readonly AuditRecord[], kind: string): number {
   return counted.reduce((sum, { count }) => sum + count, written);
 }
 
-/** A session that asks for a port that is not listed, again and again, until it is told to end. */
+/** A tunnel session that requests an unlisted port again and again until `goOn` returns false. */
 async function floodOfConnects(address: string, goOn: (refused: number) => boolean) {
   const tunnel = await openLibraryTunnel(address, 'flood');
   let refused = 0;

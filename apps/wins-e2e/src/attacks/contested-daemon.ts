@@ -21,7 +21,7 @@ export function whereContainersCanBe<Test extends { readonly skip: Test }>(test:
   return wherePossible(test, mayMakeContainer(), skipped);
 }
 
-/** Who asked for what is recorded, as the system knows him. */
+/** Returns the client of a record, as the system identifies it. */
 export function clientOf(record: LogRecord): Readonly<Record<string, unknown>> {
   return record['client'] as Readonly<Record<string, unknown>>;
 }
@@ -81,7 +81,7 @@ export class ContestedDaemon implements AsyncDisposable {
     await program.printed(says);
   }
 
-  /** What a client in a container of its own prints, which runs a program that is listed. */
+  /** Returns the output of a client in a container of its own that runs a listed program. */
   runHello(start = startInContainer): Promise<string> {
     return printedBy(start([...RUN, this.workspace.path('hello')], this.workspace.environment));
   }
@@ -91,7 +91,7 @@ export class ContestedDaemon implements AsyncDisposable {
     return this.runHello((args, environment) => startProgram(process.execPath, args, environment));
   }
 
-  /** What the other client gets through a tunnel of its own. */
+  /** Returns the response that the other client gets through a tunnel of its own. */
   async fetchThroughTunnel(): Promise<string> {
     const [port = 0] = await freePorts(1);
     await using _tunnel = await Tunnel.start(this.workspace, `TCP:${port}:${this.web.port}`);

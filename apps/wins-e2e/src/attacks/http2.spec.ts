@@ -251,7 +251,7 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
     for (let count = 0; count < 20; count += 1) await client.info();
     served = true;
     await Promise.all(flooding);
-    // Not by a faster decoder alone: whoever goes on is ended, and told why.
+    // Not by a faster decoder alone: the daemon disconnects a client that goes on, and reports the reason to it.
     using attacking = await attacker();
     for (let id = 1; id < 400 && attacking.socket.writable; id += 2) {
       attacking.send(FRAME.headers, FLAG.endHeaders | FLAG.endStream, id, literal);

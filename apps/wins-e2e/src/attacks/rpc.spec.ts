@@ -18,7 +18,7 @@ import { wherePossible } from '../testing/where-possible.js';
 import { Workspace } from '../testing/workspace.js';
 
 const MEGABYTE = 1024 * 1024;
-/** What steers a terminal, and octets that are no text. */
+/** Characters that steer a terminal, and octets that are no text. */
 const STEERING = /[^\P{C}\n]|[\p{Zl}\p{Zp}\ufffd]/u;
 const REFLECTION = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
 /** Octets as Node writes them into a header: one for each character. */

@@ -8,7 +8,7 @@ import { singleFile } from '../testing/upgrade/single-file.js';
 import { Supervisor } from '../testing/upgrade/supervisor.js';
 import { sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
-/** What the helper may load its answers from, were it asked; an entry of the whitelist that lets a client set all of them. */
+/** Variables that could lead the helper to another service or pipe, if it read them. An entry of the whitelist lets a client set all of them. */
 const ENVS = [
   ...['WINS_RUNTIME_DIR', 'WINS_SERVICE', 'XDG_RUNTIME_DIR'],
   ...['RANCHER_WINS_SERVICE', 'RANCHER_WINS_RUNTIME_DIR', 'TMPDIR'],

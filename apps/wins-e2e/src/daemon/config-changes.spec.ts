@@ -3,7 +3,7 @@ import { runWins } from '../testing/built-program.js';
 import { Daemon, type LogRecord } from '../testing/daemon.js';
 import { IS_LONG, Workspace } from '../testing/workspace.js';
 
-/** What the long tier tries besides. */
+/** Further changes, which only the long tier tries. */
 const FOR_THE_LONG_TIER: [string, (config: string) => void][] = [
   ['an empty file', (file) => writeFileSync(file, '')],
   ['half a file', (file) => writeFileSync(file, '{ "white_list": { "processPaths": [')],

@@ -115,7 +115,7 @@ describe('a daemon on a host in trouble', () => {
     const { address, tunnelAddress } = await daemon.logged(({ msg }) => msg === 'ready');
     const [grpc, webSocket] = [connect(String(address)), connect(String(tunnelAddress))];
     await Promise.all([once(grpc, 'connect'), once(webSocket, 'connect')]);
-    // Whoever comes later is served, so these two have been accepted.
+    // A later client is served, so these two connections have been accepted.
     const later = createWinsClient({ address: String(address) });
     await later.info();
     const accepted = performance.now();

@@ -5,7 +5,7 @@ import { nodeWithDaemon } from '../testing/upgrade/node-with-daemon.js';
 import { singleFile } from '../testing/upgrade/single-file.js';
 import { Workspace } from '../testing/workspace.js';
 
-/** What no daemon starts with: what the config says, the key, and the words for it. */
+/** Configs with which no daemon starts: their content, the key, and the words for it. */
 const REFUSED: readonly [(workspace: Workspace) => object, string, RegExp][] = [
   [() => ({ pipeAccess: 'Everyone' }), 'pipeAccess', /"Everyone": its parts are not O:/],
   [() => ({ pipeAccess: '(A;;GA;;;BA)' }), 'pipeAccess', /its parts are not O:/],

@@ -37,7 +37,7 @@ afterAll(async () => {
   workspace[Symbol.dispose]();
 });
 
-/** What a person has typed, a tab at the end, and what stands there then. */
+/** Input that is followed by a tab, and the line that stands there then. */
 const TYPED = [
   ['wins sr', 'wins srv '],
   ['wins cl', 'wins cli '],

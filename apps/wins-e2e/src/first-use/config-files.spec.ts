@@ -4,7 +4,7 @@ import { Workspace } from '../testing/workspace.js';
 
 type ByteOrder = 'le' | 'be';
 
-/** As PowerShell 5.1 writes it by `>` and `Out-File`, and the other byte order. */
+/** Encodes text as PowerShell 5.1 does by `>` and `Out-File`, or in the other byte order. */
 function utf16(text: string, order: ByteOrder = 'le'): Buffer {
   const bytes = Buffer.from(`\uFEFF${text}`, 'utf16le');
   return order === 'le' ? bytes : bytes.swap16();

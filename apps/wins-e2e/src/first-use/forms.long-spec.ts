@@ -1,7 +1,7 @@
 import { runWins } from '../testing/built-program.js';
 import { namedCommands } from '../testing/named-commands.js';
 
-/** What prints no data: the output of a program, a log, a script, or nothing. */
+/** Commands that print no data but the output of a program, a log, a script, or nothing. */
 const WITHOUT = [
   'cli prc run',
   'cli proxy',

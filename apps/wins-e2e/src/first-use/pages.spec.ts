@@ -7,7 +7,7 @@ import { ROOT } from '../testing/workspace.js';
 
 /** Pages whose shell blocks are run as they stand; a text block that follows is what they print. */
 const RUN = ['README.md', 'docs/getting-started.md'];
-/** What CI does before and beside this. */
+/** Commands that CI runs before and beside this. */
 const BY_CI = /^npm (ci|test|run [a-z:]+)( .*)?$/;
 /** Commands that packages.long-spec.ts runs, those that take a Windows node, a cluster or a registry, which no test here has. */
 const ELSEWHERE =

@@ -14,7 +14,7 @@ interface Host {
   readonly closedPort: number;
 }
 
-/** What each section of the page shows, brought about. */
+/** Functions that bring about the symptom of each section of the page. */
 const SYMPTOMS: Readonly<Record<string, (host: Host) => Promise<string>>> = {
   'The client finds no daemon': ({ workspace }) =>
     saying(['cli', 'app', 'info'], { WINS_RUNTIME_DIR: workspace.path('nowhere') }, 125),
@@ -29,7 +29,7 @@ const SYMPTOMS: Readonly<Record<string, (host: Host) => Promise<string>>> = {
     (await refusal(host, 'tool', '--dir', '/')) +
     (await refusal(host, 'strict', '--args', 'anything')),
   'The daemon refuses an administrator': async ({ workspace }) => {
-    // Whoever may replace the socket may be who serves it.
+    // An account that may replace the socket may also be the one that serves it.
     chmodSync(workspace.runtimeDirectory, 0o777);
     const words = ['srv', 'config', 'reload', '--config', workspace.path('config')];
     const said = await saying(words, workspace.environment, 77);

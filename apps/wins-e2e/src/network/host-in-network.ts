@@ -7,7 +7,7 @@ import { WINS, Workspace } from '../testing/workspace.js';
 
 const NSENTER = '/usr/bin/nsenter';
 
-/** What `wins srv network status -o json` prints, as far as specs look at it. */
+/** Output of `wins srv network status -o json`, as far as specs look at it. */
 export interface NetworkStatus {
   readonly On: boolean;
   readonly State: string;

@@ -85,7 +85,7 @@ describe('the secrets of a node', () => {
       expect(lines).not.toContain(secret);
       expect(world.filesWith(secret).filter((each) => each !== file)).toEqual([]);
     }
-    // Whoever watched saw the commands.
+    // The watcher of command lines saw the commands.
     expect(lines).toContain('--debug');
   }
 
@@ -123,7 +123,7 @@ describe('the secrets of a node', () => {
     for (const [secret] of secrets) expect(journal).not.toContain(secret);
     expect(await run(['join'])).toBe(0);
     expect(world.text(world.manifest)).toContain('variable');
-    // The journal has digests: none of them is told, as a password could be guessed by it.
+    // The journal has digests. No output contains one, because a password could be guessed by it.
     const digest = createHash('sha256')
       .update(variables()['HTTPS_PROXY'] ?? '')
       .digest('hex');

@@ -24,7 +24,7 @@ describe('an installation that the script of the original made', () => {
   });
   afterAll(() => cluster[Symbol.asyncDispose]());
 
-  /** What is left of a node once all is taken away: folders that others use too. */
+  /** Returns the paths that remain after a removal, without folders that others use too. */
   const leftovers = () =>
     Object.keys(world.snapshot())
       .filter((name) => /^(etc|usr|var|windows)\//.test(name))

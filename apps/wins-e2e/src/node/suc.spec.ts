@@ -181,7 +181,7 @@ describe('wins suc', () => {
     cluster.rancher.connectionInfo = good;
     expect([said.code, said.outcome]).toEqual([1, 'rolledBack']);
     expect(said.reason).toContain('has not reached its server');
-    // Who is told that all was put back finds the daemon before serving.
+    // Once the command reports that all was put back, the earlier daemon serves.
     expect(await world.serves()).toBe(true);
     expect(world.snapshot()).toEqual(before);
     expect(await world.version()).toBe('v1.0.0');

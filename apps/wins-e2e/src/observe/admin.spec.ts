@@ -48,7 +48,7 @@ describe('the pipe of administrators', () => {
     for (const [, ...words] of COMMANDS) found.push([(await wins(...words)).code, ...words]);
     return found;
   };
-  /** What tells an administrator of the main pipe in the log. */
+  /** Returns the clients that the log names as administrators on the main pipe. */
   const noted = (): unknown[] =>
     daemon.log.filter(({ msg }) => msg.startsWith('deprecated: ')).map(({ client }) => client);
   const doctor = async (): Promise<string> => String((await wins('doctor')).stdout);

@@ -241,7 +241,7 @@ describe('the package', () => {
         await daemon.said('"msg":"ready"');
         const ran = await run(['cli', 'prc', 'run', '--path', hello, '--args', 'you']);
         expect([ran.code, ran.stdout.toString()]).toEqual([0, 'hello you\n']);
-        // Found through PATH and a link, a program is told a name that leads nowhere.
+        // Found through PATH and a link, a program gets a name that leads nowhere.
         symlinkSync(WINS, workspace.path('linked'));
         const info = await run(['cli', 'app', 'info'], { PATH: workspace.folder }, 'linked');
         const sum = createHash('sha1').update(readFileSync(WINS)).digest('hex');

@@ -8,7 +8,7 @@ import { after, describe, it } from 'node:test';
 
 const ROOT = process.env['WINS_ROOT'] ?? '';
 const FORMS = { 'es-module': '.mjs', commonjs: '.cjs', 'esbuild-cjs': '.cjs' };
-/** What a document double cannot have on Windows: a daemon, and facts of this host. */
+/** Libraries whose output on Windows no README can show: it needs a daemon, or states facts of this host. */
 const ELSEWHERE = ['wins-api', 'windows-host'];
 
 const folder = mkdtempSync(path.join(tmpdir(), 'wins-examples-'));

@@ -19,7 +19,7 @@ type Step =
   | 'kill a program'
   | 'kill a client';
 
-/** What must be true of a run: it lives, its program was killed, or its keeper was. */
+/** Expected fate of a run: it lives, its program was killed, or its keeper was. */
 type Fate = 'lives' | 'killed' | 'lost';
 
 /** A generator that is the same for the same seed: a failure can be repeated. */

@@ -15,7 +15,7 @@ setInterval(() => {}, 1e6);`;
 /** A moment of a run. */
 type Reached = (client: RunningProgram, daemon: Daemon) => Promise<unknown>;
 
-/** What the long tier tries besides. */
+/** Further moments, which only the long tier tries. */
 const FOR_THE_LONG_TIER: [string, Reached][] = [
   ['before it was asked', () => Promise.resolve()],
   [

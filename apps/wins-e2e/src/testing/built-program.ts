@@ -15,7 +15,7 @@ export interface Outcome {
 export interface RunningProgram {
   readonly child: ChildProcess;
   readonly outcome: Promise<Outcome>;
-  /** What it has printed so far. */
+  /** Returns its standard output so far. */
   stdout(): string;
   stderr(): string;
   /** Resolves once its standard output contains the text. */

@@ -45,7 +45,7 @@ export class Daemon implements AsyncDisposable {
     return this.#program.outcome;
   }
 
-  /** What it has written to standard error so far. */
+  /** Its standard error so far. */
   get text(): string {
     return this.#program.stderr();
   }

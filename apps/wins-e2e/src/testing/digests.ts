@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** What a client says of the program that it wants to run. */
+/** Returns a client's description of the program that it wants to run. */
 export function startRequest(program: string, args: readonly string[] = []) {
   const bytes = readFileSync(program);
   const hash = (algorithm: string) => createHash(algorithm).update(bytes).digest('hex');

@@ -41,7 +41,7 @@ async function run(host: CommandHost, code: number, ...args: string[]): Promise<
   return outcome;
 }
 
-/** What a command that goes well prints, and nothing on standard error. */
+/** Returns the output of a command that must succeed and print nothing on standard error. */
 async function print(host: CommandHost, ...args: string[]): Promise<string> {
   const { stdout, stderr } = await run(host, 0, ...args);
   assert.equal(stderr, '');
@@ -101,7 +101,7 @@ async function forgetDetached(host: CommandHost, words: readonly string[]): Prom
   await fail(host, 127, ...words);
 }
 
-/** What a command about the node would do: that is refused where there is nothing installed, and elsewhere than on Windows. */
+/** Runs a command about the node with `--dry-run`: it is refused where nothing is installed, and on other systems than Windows. */
 async function planNode(host: CommandHost, command: string): Promise<void> {
   const { code, stdout, stderr } = await host.start(command, '--dry-run').outcome;
   if (process.platform !== 'win32') assert.match(stderr, /WINS_NODE_ROOT names none/);
@@ -110,7 +110,7 @@ async function planNode(host: CommandHost, command: string): Promise<void> {
   else assert.match(stderr, ONE_LINE);
 }
 
-/** What each command does, by its name; a command that is not here fails the suites that use this. */
+/** Check of each command, by its name; a command that is missing here fails the suites that use this. */
 export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promise<void>>> = {
   'cli app info': async (host) => {
     const info = json(await print(host, 'cli', 'app', 'info', ...on(host))) as {

@@ -5,7 +5,7 @@ import {
   type HealthStatus,
 } from '@wins/wins-api/contract';
 
-/** What the daemon behind a socket says of the health of one of its services. */
+/** Returns the health that the daemon behind a socket reports for one of its services. */
 export async function healthOf(socket: string, service: string): Promise<HealthStatus> {
   const { path: method, requestSerialize } = healthServiceDefinition.check;
   const client = new Client(`unix:${socket}`, credentials.createInsecure());

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { startProgram, type RunningProgram } from './built-program.js';
 
 const UNSHARE = '/usr/bin/unshare';
-/** What sets a container apart from the host, for the daemon. */
+/** Options that set a container apart from the host, for the daemon. */
 const OPTIONS = ['--mount'];
 
 /** Whether this user may make mounts of his own. */

@@ -10,8 +10,8 @@ interface MemoryRange {
 }
 
 /**
- * What each process has in memory over several looks, one after each round of work. What a process takes differs with what it
- * has not collected yet, so that a single look says little.
+ * Returns the memory of each process over several looks, one after each round of work. A single look says little, because the memory varies
+ * with garbage that a process has not collected yet.
  */
 export async function memoryOver(
   pids: readonly (number | undefined)[],
@@ -28,7 +28,7 @@ export async function memoryOver(
   });
 }
 
-/** What each process certainly needs more than before, in bytes: the least after against the most before. */
+/** Returns the certain growth of each process, in bytes: the least after, minus the most before. */
 export function memoryGrowth(
   before: readonly MemoryRange[],
   after: readonly MemoryRange[],
@@ -36,7 +36,7 @@ export function memoryGrowth(
   return after.map(({ least }, index) => least - (before[index]?.most ?? NaN));
 }
 
-/** What a process has in memory now, in bytes. */
+/** Returns the resident memory of a process now, in bytes. */
 export function residentBytes(pid: number | undefined): number {
   return memoryField(pid, 'VmRSS');
 }

@@ -38,7 +38,7 @@ export function growth(before: Scrape, after: Scrape): Readonly<Record<string, n
   return Object.fromEntries(grown);
 }
 
-/** What nearly everything moves: calls, their connections, records, and the processor time of all. */
+/** Counters that nearly everything moves: calls, their connections, records, and the processor time of all. */
 const ORDINARY =
   /^(?:wins_(?:calls|connections|audit_records|run_cpu_seconds)_total|process_cpu_seconds_total)/;
 
@@ -68,7 +68,7 @@ export async function growthBy(
   return growth(before, after);
 }
 
-/** What has grown but for what nearly everything moves. */
+/** Returns the growth without the counters that nearly everything moves. */
 export function unusual(grown: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
   return Object.fromEntries(Object.entries(grown).filter(([series]) => !ORDINARY.test(series)));
 }

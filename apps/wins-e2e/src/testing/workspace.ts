@@ -13,7 +13,7 @@ export const WINS = path.join(ROOT, 'dist', 'wins.cjs');
 export class Workspace implements Disposable {
   readonly folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-e2e-')));
   readonly runtimeDirectory = path.join(this.folder, 'run');
-  /** What programs have in their environment beside what this one has. */
+  /** Variables of programs in addition to those of this process. */
   readonly variables: NodeJS.ProcessEnv = {};
 
   path(...names: string[]): string {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { Daemon } from '../testing/daemon.js';
 import { PlanNode } from '../testing/agent/plan-node.js';
 
-/** What the chart gives to a node: one key, and the entry of the helper. */
+/** Config that the chart gives to a node: one key, and the entry of the helper. */
 interface Offered {
   readonly debug?: boolean;
   readonly systemagent?: object;
@@ -54,7 +54,7 @@ class DeliveredNode implements AsyncDisposable {
     return { code, stdout: String(stdout), stderr };
   }
 
-  /** What the node gives to those who work on it. */
+  /** Returns the services that users of the node get: a run, a port, plans and metrics. */
   async gives() {
     const run = await this.wins('cli', 'prc', 'run', '--path', this.program);
     const ask = ['cli', 'explain', '-o', 'text', '--port', String(this.port)];

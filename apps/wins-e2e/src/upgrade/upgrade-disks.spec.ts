@@ -15,7 +15,7 @@ const itOnItsOwnDisk = wherePossible(
   'upgrades on full and read-only disks, since only root may mount',
 );
 
-/** What a file system gives out at a time. */
+/** Unit in which the file system allocates space, in bytes. */
 const PAGE_BYTES = 4096;
 const PAGES = 16;
 /** The long tier leaves any number of pages from none to six. */

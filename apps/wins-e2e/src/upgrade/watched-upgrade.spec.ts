@@ -19,7 +19,7 @@ import {
 const UNWELL = (version: string) =>
   singleFile(version).replace('\n', "\nif (process.argv.includes('run')) process.exit(7);\n");
 
-/** What the doctor says of upgrades: levels and findings. */
+/** Returns the doctor's levels and findings for upgrades. */
 async function doctor(world: UpgradeWorld) {
   const environment = { ...world.workspace.environment, WINS_SERVICE: world.definition };
   const words = ['doctor', '--json', '--config', world.config];

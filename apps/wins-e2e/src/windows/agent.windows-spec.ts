@@ -32,7 +32,7 @@ describe('the service with the plans of its node', () => {
     setInterval(() => {}, 1e6);`,
   );
   const agent = (name: string) => workspace.path('agent', name);
-  /** As a setting of a cluster of Linux and Windows has it. */
+  /** Returns a path in the form of a setting for a cluster of Linux and Windows. */
   const ofCluster = (file: string) =>
     file.toLowerCase().startsWith(`${process.env['SystemDrive'] ?? 'c:'}\\`.toLowerCase())
       ? file.slice(2).replaceAll('\\', '/')

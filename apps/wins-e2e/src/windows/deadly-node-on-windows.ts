@@ -8,9 +8,9 @@ import { until } from './windows-workspace.js';
 /** A release whose commands can be made to die at any change of the node, and its version. */
 const DEADLY = path.join(ROOT, 'dist', 'deadly.exe');
 const VERSION = 'v1.1.0';
-/** What an update is told that is to leave the release as it is. */
+/** Variables of an update that must leave the release as it is. */
 const SKIP = { CATTLE_WINS_SKIP_BINARY_UPGRADE: 'true' };
-/** What an update is told that is to change the config, and the release too. */
+/** Variables of an update that must change the config, and the release too. */
 const UPDATE = { CATTLE_WINS_DEBUG: 'true' };
 /** The exit code of a process that Node ends on Windows. */
 const KILLED = 1;

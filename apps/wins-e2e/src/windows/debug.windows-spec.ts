@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { serviceLogFolders, until, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';
-/** Whoever may open the other pipes: also all users. */
+/** Access to the other pipes: all users may open them too. */
 const FOR_USERS = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)(A;;0x12019b;;;BU)';
 
 function assertGrants(found: string, wanted: string): void {

@@ -26,7 +26,7 @@ interface Outcome {
   readonly stderr: string;
 }
 
-/** What `tools/package/probe/wins.cjs` tells. */
+/** Output of `tools/package/probe/wins.cjs`. */
 interface Seen {
   readonly argv: readonly string[];
   readonly execPath: string;

@@ -6,7 +6,7 @@ import { digest, release, WindowsUpgradeWorld, type Death } from './windows-upgr
 
 const NAME = 'rancher-wins';
 const TARGET = path.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'wins.exe');
-/** What cannot be told from the act before. */
+/** Acts that cannot be distinguished from the act before. */
 const NO_ACT = /^sync /;
 /** ERROR_INTERNAL_ERROR, which Windows has no reason to answer. */
 const WINE_HICCUP = /StartServiceW failed with error 1359; there is no service, as before$/;
@@ -44,7 +44,7 @@ export class FirstInstallation implements AsyncDisposable {
     rmSync(TARGET, { force: true, maxRetries: 20, retryDelay: 100 });
   }
 
-  /** What an installation does, in its order; it is undone. */
+  /** Returns the acts of an installation in their order, and undoes it. */
   async acts(): Promise<readonly { readonly number: number; readonly act: string }[]> {
     await this.world.up(...this.args);
     const acts = this.world.effects.map((act, at) => ({ number: at + 1, act }));
@@ -58,7 +58,7 @@ export class FirstInstallation implements AsyncDisposable {
     assert.deepEqual([this.world.effects.length, stdout.toString()], [number, '']);
   }
 
-  /** Whoever runs the helper again has it installed. */
+  /** Asserts that another run of the helper installs it. */
   async assertInstalledAgain(): Promise<void> {
     let again = await this.world.up(...this.args);
     // Wine's service manager sometimes cannot start what another process had just asked it about; that is taken back, too.

@@ -18,7 +18,7 @@ export const PLACES = installPlaces('win32');
 const ENVIRONMENT = 'SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment';
 const SERVICES = 'SYSTEM\\CurrentControlSet\\Services';
 const EVENTS = `${SERVICES}\\EventLog\\Application\\${NAME}`;
-/** What an installation makes at the top of the disk. */
+/** Folders that an installation makes at the top of the disk or in ProgramData. */
 const TOPS = ['etc', 'usr', 'var', 'ProgramData\\rancher-wins-install'].map(
   (name) => `C:\\${name}`,
 );
@@ -37,7 +37,7 @@ export const STUB = {
 /** In no file but the connection info, and in no text. */
 export const TOKEN = 'canary-of-a-registration-0123456789';
 
-/** What a command about a node prints with `-o json`, and how it ended. */
+/** Output of a command about a node with `-o json`, and its exit code. */
 export interface NodeReport {
   readonly code: number | null;
   readonly outcome: string;
@@ -73,7 +73,7 @@ export class NodeOnWindows implements AsyncDisposable {
     return node;
   }
 
-  /** What a node is told that is to join the server. */
+  /** Variables of a node that joins the server. */
   get joining(): Readonly<Record<string, string>> {
     return {
       CATTLE_SERVER: this.rancher.url,
@@ -198,7 +198,7 @@ export class NodeOnWindows implements AsyncDisposable {
     await this.services.start('rke2');
   }
 
-  /** What the service manager of this system keeps: Wine takes more, and forgets it. */
+  /** Settings that the service manager of this system keeps; Wine accepts more, and forgets them. */
   get keeps(): { readonly dependencies: boolean; readonly delayedStart: boolean } {
     const [name, other] = [`wins-e2e-${this.workspace.id}`, 'EventLog'];
     const command = ['C:\\none.exe'];

@@ -23,10 +23,10 @@ const EVERYONE = 'S-1-1-0';
 const MANIFEST = path.join(PLACES.stateFolder, 'install-manifest.json');
 const EXPANDED = '%SystemRoot%\\system32;%SystemRoot%;C:\\other tool\\bin';
 
-/** What an installation that was taken over shares with others: folders above, and what lies in them. */
+/** Folders that an adopted installation shares with others. */
 const SHARED = new Set(['C:\\etc', 'C:\\usr', 'C:\\var']);
 
-/** Who is in the access list of a file. */
+/** Returns the accounts in the access list of a file. */
 function accountsOf(file: string): string[] {
   const { entries = [] } = parseSecurityDescriptor(fileSecurity(file));
   return [...new Set(entries.map(({ sid }) => sid))].sort();

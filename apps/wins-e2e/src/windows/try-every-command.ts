@@ -16,12 +16,12 @@ const PACKAGE = path.join(ROOT, 'dist', 'package');
 /** Where a service keeps its records. Wine gives services another folder than programs at a terminal. */
 const PROGRAM_DATA = [process.env['ProgramData'] ?? 'C:\\ProgramData', 'C:\\users\\Public'];
 
-/** What is tried. */
+/** Packaged program under test. */
 export interface PackagedProgram {
   /** The same file by the name of the upgrade helper. */
   readonly upgrader: string;
   readonly start: (file: string, ...args: string[]) => RunningProgram;
-  /** What its own help lists; known once the specs run. */
+  /** Returns the commands that its own help lists; known once the specs run. */
   readonly commands: () => readonly NamedCommand[];
 }
 

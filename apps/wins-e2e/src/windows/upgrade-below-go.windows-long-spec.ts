@@ -118,7 +118,7 @@ async function upgradeBelowGo(world: WindowsUpgradeWorld, act?: number): Promise
   }
 }
 
-/** What helpers of a node run from. */
+/** Returns the programs that helpers of a node run from. */
 function programsOf(world: WindowsUpgradeWorld): readonly string[] {
   const helpers = world.leftovers.filter((name) => name.startsWith('helper-'));
   return [copyOf(world), ...helpers.map((name) => path.join(world.folder, name))];

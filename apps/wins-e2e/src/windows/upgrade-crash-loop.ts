@@ -19,7 +19,7 @@ export interface CrashedNode {
   readonly world: WindowsUpgradeWorld;
   readonly installed: string;
   readonly offered: string;
-  /** What `wins up` was given. */
+  /** Arguments of `wins up`. */
   readonly args: readonly string[];
 }
 

@@ -9,7 +9,7 @@ import { ROOT } from '../testing/workspace.js';
 import { until, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';
-/** What stays in the private folder. */
+/** Files that stay in the private folder. */
 const REMAINS = /^(lock|result\.json|upgrade\.log|record-.*\.json)$/;
 
 interface Result {

@@ -17,7 +17,7 @@ import { ROOT } from '../testing/workspace.js';
 import { until, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';
-/** What stays in the private folder; a program that runs cannot be removed, so the next upgrade removes the helper. */
+/** Files that stay in the private folder; a program that runs cannot be removed, so the next upgrade removes the helper. */
 const REMAINS = /^(lock|result\.json|upgrade\.log|helper-[0-9a-f]+\.exe)$/;
 const PROGRAM_DATA = process.env['ProgramData'] ?? 'C:\\ProgramData';
 /** Under Wine the variable is another one for services. */

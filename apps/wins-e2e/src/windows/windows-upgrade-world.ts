@@ -8,21 +8,21 @@ import { startProgram, type Outcome, type RunningProgram } from '../testing/buil
 import { ROOT } from '../testing/workspace.js';
 import { isAlive, until, WindowsWorkspace } from './windows-workspace.js';
 
-/** What happens to the helper at one of its effects: it is killed before or after it. */
+/** Death of the helper at one of its effects: it is killed before or after it. */
 export type Death = 'before' | 'after';
 
-/** What `wins up --json` prints, and how it ended. */
+/** Output of `wins up --json`, and its exit code. */
 export interface Report {
   readonly code: number | null;
   readonly outcome: string;
   readonly reason: string;
 }
 
-/** Far more than a service needs to come to rest. */
+/** Time-out of `rest`, in milliseconds: far more than a service needs to become stable. */
 const REST_MS = 60_000;
 /** More than a daemon that is well needs for an answer. */
 const ANSWER_MS = 5000;
-/** What stays in the private folder for good. */
+/** Files that stay in the private folder for good. */
 const REMAINS = /^(lock|result\.json|upgrade\.log|record-.*\.json)$/;
 
 /** `wins up`, which tells of each of its effects, and dies at one. */
@@ -108,7 +108,7 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     });
   }
 
-  /** What the service is registered with after its program. */
+  /** Arguments that the service is registered with, after its program. */
   get words(): readonly string[] {
     return ['srv', 'app', 'run', '--config', this.config];
   }
@@ -147,7 +147,7 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   }
 
-  /** What upgrades have left behind: files of theirs, and programs beside the one in place. */
+  /** Names that upgrades have left behind: files of theirs, and programs beside the one in place. */
   get leftovers(): string[] {
     const inside = existsSync(this.folder) ? readdirSync(this.folder) : [];
     const beside = readdirSync(path.dirname(this.target));
@@ -164,13 +164,13 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     return existsSync(file) ? readFileSync(file, 'utf8').slice(-3000) : '';
   }
 
-  /** What the service names. */
+  /** Program that the service names. */
   get named(): string {
     const { commandLine } = this;
     return /^"([^"]+)"/.exec(commandLine)?.[1] ?? commandLine.split(' ', 1)[0] ?? '';
   }
 
-  /** What the daemon says that is reached now; undefined when none is. */
+  /** Returns the version and SHA-1 that the daemon reports; undefined when no daemon is reachable. */
   async answer(): Promise<{ readonly version: string; readonly sha1: string } | undefined> {
     const { address } = resolvePipePath(this.workspace.listen);
     const client = createWinsClient({ address, connectTimeoutMs: ANSWER_MS });
@@ -201,8 +201,8 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
   }
 
   /**
-   * Waits until the service has come to rest, and starts it meanwhile as often as it ends, as its failure actions would: it names the
-   * target, which is what runs, and no upgrade is under way. What a helper left before it kept a journal stays for the next one.
+   * Waits until the service is stable: it names the target, which is what runs, and no upgrade is under way. Meanwhile starts it as often
+   * as it ends, as its failure actions would. Files that a helper left before it kept a journal stay for the next one.
    *
    * @returns The release that serves.
    */

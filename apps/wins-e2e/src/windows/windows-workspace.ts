@@ -39,7 +39,7 @@ export class WindowsWorkspace {
     return file;
   }
 
-  /** What a program does. */
+  /** Writes the source of a program. */
   script(name: string, source: string): string {
     return this.write(path.join('scripts', `${name}.cjs`), source);
   }
@@ -70,7 +70,7 @@ export class WindowsWorkspace {
     return this.start('cli', ...before, ...pipe, ...args.slice(before.length));
   }
 
-  /** Ends what was started here. A program that just ended may be held for a moment by whoever scans files. */
+  /** Ends what was started here. A virus scanner may briefly keep a program open that just ended. */
   async remove(): Promise<void> {
     for (const { child } of this.#programs) child.kill('SIGKILL');
     await Promise.all(this.#programs.map(({ outcome }) => outcome));

@@ -12,7 +12,7 @@ import type { PlanOfCrash } from './crashed-agent.js';
 const NOWHERE = 'http://127.0.0.1:1/';
 const PROBE = { failureCount: 3 };
 
-/** What happens to one write of the agent, or to more that follow each other. */
+/** Fault of one write of the agent, or of several that follow each other. */
 export interface WriteFault {
   readonly title: string;
   readonly fault: ApiFault;

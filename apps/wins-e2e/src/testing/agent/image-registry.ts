@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { digestOf, tarOf, type PlayingRegistry } from '@wins/system-agent/testing';
 import type { KeyPair } from '@wins/base/testing';
 
-/** A registry over TLS with one image, `some/img:v1`, whose run.sh ends well; everything else that it is asked for is well too, by its path `/healthz`. */
+/** A registry over TLS with one image, `some/img:v1`, whose run.sh ends well. It also answers `/healthz` with status 200. */
 export interface ImageRegistry extends AsyncDisposable, PlayingRegistry {
   readonly port: number;
-  /** The paths that were asked for, in order. */
+  /** The paths of the requests, in order. */
   readonly requests: readonly string[];
   /** Answers the next requests in this way, one after the other. */
   readonly faults: ((response: ServerResponse) => void)[];

@@ -57,7 +57,7 @@ export class PlanNode implements AsyncDisposable {
     return runWins(args, this.workspace.environment);
   }
 
-  /** What a command of `wins srv plan` says to programs. */
+  /** Returns the JSON answer of a command of `wins srv plan`. */
   async ask<Answer>(command: string, ...args: string[]): Promise<Answer> {
     const { code, stdout, stderr } = await this.wins('srv', 'plan', command, '-o', 'json', ...args);
     if (code !== 0) throw new Error(stderr);

@@ -13,7 +13,7 @@ import { csiProgram, CsiService } from './csi-service.js';
 /** A secret in the address of csi-proxy. */
 export const CANARY = 'canary-of-a-signature';
 
-/** What `wins srv csi-proxy status` says to programs. */
+/** JSON answer of `wins srv csi-proxy status`. */
 interface Status {
   readonly on: boolean;
   readonly state: string;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 
-/** What the service runs. */
+/** Command that the service runs. */
 interface Command {
   readonly program: string;
   readonly args: readonly string[];
@@ -23,7 +23,7 @@ export class CsiService {
     return this.#process.pid;
   }
 
-  /** What it runs; undefined when there is no such service. */
+  /** Command that it runs; undefined when there is no such service. */
   get command(): Command | undefined {
     if (!existsSync(this.file)) return undefined;
     return (JSON.parse(readFileSync(this.file, 'utf8')) as { readonly command: Command }).command;

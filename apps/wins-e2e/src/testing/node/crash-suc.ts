@@ -7,9 +7,9 @@ import { Rke2OfNode } from './rke2-of-node.js';
 /** How one job ended, and the next. */
 export interface CrashedSuc {
   readonly wasKilled: boolean;
-  /** The change behind which it was killed, as it was told. */
+  /** The change after which it was killed, as the release recorded it. */
   readonly last: string;
-  /** What the next command said of the one that was killed. */
+  /** Report of the next command on the one that was killed. */
   readonly recovered: string;
 }
 

@@ -5,7 +5,7 @@ import { ROOT } from '../workspace.js';
 import { nodeRelease } from './node-release.js';
 import { NodeWorld } from './node-world.js';
 
-/** What a release runs first: it counts what its commands change, and dies at the change that DIE_AT names. */
+/** Program that a release runs first: it counts the changes of its commands, and dies at the change that DIE_AT names. */
 const DEADLY = path.join(ROOT, 'tools', 'package', 'probe', 'die-at-change.cjs');
 
 /** A node whose commands can be made to die at any change of a file. */

@@ -9,7 +9,7 @@ export const GO_NODE_ID = 'ab'.repeat(31);
 
 /** A node as the original's script leaves it: nothing of it is recorded anywhere. */
 export interface GoLayout {
-  /** What stands for the service csiproxy; commands find it by the variable `WINS_CSI_PROXY_SERVICE`. */
+  /** Double of the service csiproxy; commands find it by the variable `WINS_CSI_PROXY_SERVICE`. */
   readonly csiProxy: CsiService;
   readonly csiProxyProgram: string;
   readonly variables: NodeJS.ProcessEnv;

@@ -3,8 +3,9 @@ import type { NodeWorld } from './node-world.js';
 import { nodeRelease } from './node-release.js';
 
 /**
- * JavaScript by which a release tells each change that one command makes of the disk and of services, behind it, and ends itself by
- * SIGKILL behind the one that it is told, by number or kind: names of files, lines of the journal, starts and stops. The daemon that it starts is spared.
+ * JavaScript by which a release records each change that one command makes to the disk and to services, after the change. It ends itself by
+ * SIGKILL after the change that DIES_AT names by number or kind: names of files, lines of the journal, starts and stops. The daemon that it
+ * starts is spared.
  */
 const MORTAL = `
 const { DIES_AT: diesAt, CHANGES: changes } = process.env;
@@ -70,7 +71,7 @@ export function mortalRelease({ workspace }: NodeWorld, version?: string): strin
 /** Behind which change a command dies: its number, from 1, or the first of a kind. */
 export type Death = number | 'start' | 'stop';
 
-/** What a command changed before it ended, or was ended. */
+/** Changes that a command made before it ended or was killed. */
 export interface Life {
   readonly wasKilled: boolean;
   readonly changes: readonly string[];

@@ -19,7 +19,7 @@ import { Workspace } from '../workspace.js';
 /** A token of registration: in no argument, log, record, message or file. */
 export const CANARY = 'canary-of-a-token-0123456789';
 
-/** What a command about a node says to programs. */
+/** JSON answer of a command about a node. */
 export interface Said {
   readonly outcome: string;
   readonly reason: string;
@@ -29,7 +29,7 @@ export interface Said {
   readonly pending?: { readonly outcome: string; readonly steps: readonly string[] };
 }
 
-/** What the node has in the place of a registry. */
+/** Content of the node's substitute for a registry. */
 export interface StandIn {
   readonly services: Readonly<
     Record<
@@ -91,7 +91,7 @@ export class NodeWorld implements AsyncDisposable {
   readonly journal = path.join(this.stateFolder, 'journal.jsonl');
   readonly manifest = path.join(this.stateFolder, 'install-manifest.json');
 
-  /** What is run where nothing else is said. */
+  /** Release that runs by default. */
   readonly release = nodeRelease(this.workspace);
 
   constructor() {

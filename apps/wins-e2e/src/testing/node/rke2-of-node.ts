@@ -21,7 +21,7 @@ export class Rke2OfNode implements AsyncDisposable {
     return new Rke2OfNode(world, child);
   }
 
-  /** What it depends on, as the service manager has it. */
+  /** Its dependencies, as the service manager records them. */
   get dependencies(): readonly string[] {
     return this.#world.system.services['rke2']?.dependencies ?? [];
   }

@@ -15,7 +15,7 @@ export interface Library {
   readonly manifest: Manifest;
   readonly name: string;
   readonly first: string;
-  /** What it can be imported by. */
+  /** Specifiers by which it can be imported. */
   readonly doors: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export const LIBRARIES: readonly Library[] = readdirSync(path.join(ROOT, 'libs')
   return { folder, manifest, name: manifest.name, first, doors };
 });
 
-/** What a library says of itself. */
+/** Returns the README of a library. */
 export function readmeOf({ folder }: Library): string {
   return readFileSync(path.join(folder, 'README.md'), 'utf8');
 }
@@ -66,7 +66,7 @@ const npm = path.join(
 );
 const tsc = require.resolve('typescript/bin/tsc');
 
-/** What the packages say that they come from, in these specs. */
+/** Repository that the packages name as their source, in these specs. */
 export const REPOSITORY = 'https://example.org/somebody/wins';
 
 /** The ways in which TypeScript finds modules, and the ends of the files that can be written for each. */

@@ -10,7 +10,7 @@ function* commandLines(text: string): Iterable<string> {
       yield* block.text.replaceAll('\\\n', ' ').split('\n');
 }
 
-/** What pages say of commands that the program does not have, by the help of each of its commands. */
+/** Returns the problems of pages that name commands which the program lacks, according to the help of each of its commands. */
 export function unknownCommands(commands: readonly NamedCommand[]): string[] {
   const known = new Map(commands.map((command) => [command.name, command]));
   const below = ({ name }: NamedCommand, word: string): NamedCommand | undefined =>

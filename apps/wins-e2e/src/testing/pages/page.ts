@@ -38,7 +38,7 @@ export function blocksOf(text: string): Block[] {
   );
 }
 
-/** What a page shows as output: `…` stands for any text of a line, a line of `…` alone for any lines. */
+/** Returns a pattern for the output that a page shows: `…` stands for any text of a line, a line of `…` alone for any lines. */
 export function shownOutput(text: string): RegExp {
   const lines = text.trimEnd().split('\n');
   const patterns = lines.map((line, index) => {

@@ -9,7 +9,7 @@ const APART = ['unshare', '--net', '/bin/sh', '-c', 'ip link set lo up && exec "
 const [unshare = '', ...apart] = APART;
 const mayBeApart = spawnSync(unshare, [...apart, 'true'], { stdio: 'ignore' }).status === 0;
 
-/** What a reader of a page has before him: a shell, in the checkout, in which the blocks of a page are run one after the other. */
+/** Shell of a reader of a page: in the checkout, it runs the blocks of a page one after the other. */
 export class ShellSession implements AsyncDisposable {
   readonly #shell: ChildProcessByStdio<Writable, Readable, null>;
   readonly #ended: Promise<unknown>;

@@ -41,7 +41,7 @@ export class GoTunnelServer implements AsyncDisposable {
     return this.#connects.get(port) ?? 0;
   }
 
-  /** As another process with another config. */
+  /** Acts as another process with another config. */
   restart(ports: readonly number[]): void {
     this.#ports = new Set(ports);
     for (const session of this.#sessions) session.terminate();

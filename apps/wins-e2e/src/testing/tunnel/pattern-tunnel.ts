@@ -58,7 +58,7 @@ export class PatternTunnel implements AsyncDisposable {
     return new PatternTunnel(new Workspace(), web, port);
   }
 
-  /** What `--publish` is given. */
+  /** Value of `--publish`. */
   get publish(): string {
     return `TCP:${this.port}:${this.web.port}`;
   }
@@ -80,7 +80,7 @@ export class PatternTunnel implements AsyncDisposable {
     return readPattern(await this.begin(sizeBytes));
   }
 
-  /** What the program has sent to those who are connected. */
+  /** Number of bytes that the program has sent on its open connections. */
   get sentBytes(): number {
     return this.web.openSockets.reduce((sum, socket) => sum + socket.bytesWritten, 0);
   }

@@ -5,11 +5,11 @@ export const OPCODE = { binary: 2, ping: 9 } as const;
 
 /** One WebSocket frame, or the HTTP head before the first one. */
 export interface TunnelFrame {
-  /** As they came. */
+  /** Bytes of the frame or head, as received. */
   readonly bytes: Buffer;
   /** 0 for the head. */
   readonly opcode: number;
-  /** Of a binary frame: its stream, the type of its message, and what follows these. */
+  /** Stream of a binary frame; the type of its message and the rest of its content follow. */
   readonly stream: number;
   readonly type: number;
   readonly body: Buffer;

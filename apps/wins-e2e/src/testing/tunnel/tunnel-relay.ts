@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Daemon } from '../daemon.js';
 import type { Workspace } from '../workspace.js';
 
-/** Who sent something through a relay. */
+/** Side that sent something through a relay. */
 export type Sender = 'client' | 'daemon';
 /** Made for each direction of each connection: what is passed on of what came. */
 export type Passing = (from: Sender) => (chunk: Buffer) => Iterable<Buffer>;

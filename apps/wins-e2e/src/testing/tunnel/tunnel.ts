@@ -73,7 +73,7 @@ export class HostProgram implements AsyncDisposable {
     return program;
   }
 
-  /** What an HTTP program does with a request for another protocol. */
+  /** Sets the handler of the HTTP program for requests to upgrade to another protocol. */
   onUpgrade(handler: (incoming: IncomingMessage, socket: Duplex, head: Buffer) => void): void {
     this.#server.on('upgrade', handler);
   }

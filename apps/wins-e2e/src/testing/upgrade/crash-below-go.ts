@@ -35,7 +35,7 @@ export async function actsBelowGo(): Promise<number[]> {
 }
 
 /**
- * The helper dies at an act, the node is restarted, and whoever wanted the upgrade asks again, if the old release serves.
+ * Lets the helper die at an act, restarts the node, and asks for the upgrade again if the old release serves.
  *
  * @returns The release that served after the restart.
  */

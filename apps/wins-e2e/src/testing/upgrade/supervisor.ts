@@ -14,11 +14,11 @@ interface Request {
 }
 
 /**
- * What Windows' service manager is to a node, for one service: starts what the definition names, when the system starts and after
- * a failure, and is asked through a socket.
+ * Double of Windows' service manager for one service: it starts the program that the definition names, when the system starts and after a
+ * failure, and answers requests on a socket.
  */
 export class Supervisor implements AsyncDisposable {
-  /** What it answers in place of the truth, for states that a process cannot be in. */
+  /** State that it answers in place of the real one, for states that a process cannot be in. */
   pretend: State | undefined;
   restartMs = DEFAULT_RESTART_MS;
   /** Makes starting fail, as a service manager may. */
@@ -51,7 +51,7 @@ export class Supervisor implements AsyncDisposable {
     return supervisor;
   }
 
-  /** What the service runs now, program and arguments. */
+  /** Command of the service now, program and arguments. */
   get command(): readonly [string, ...string[]] {
     const { command } = JSON.parse(readFileSync(this.definition, 'utf8')) as { command: string };
     const quoted = /^"([^"]+)"(.*)$/.exec(command);
@@ -74,7 +74,7 @@ export class Supervisor implements AsyncDisposable {
     return this.#child?.pid;
   }
 
-  /** What the service printed on standard error, for failed tests. */
+  /** Standard error of the service, for failed tests. */
   get said(): string {
     return this.#output;
   }

@@ -8,13 +8,13 @@ import { Supervisor } from './supervisor.js';
 import { standIn } from '../packages/package-folder.js';
 import { Workspace } from '../workspace.js';
 
-/** What happens at an effect: the process is killed before or after it, or the effect fails with an error of the system. */
+/** Fault at an effect: the process is killed before or after it, or the effect fails with an error of the system. */
 export type Fault = 'before' | 'after' | 'EBUSY' | 'ENOSPC' | 'EROFS' | 'EIO' | 'ECONNRESET';
 
 /** Faults by the number of the effect, the first being 1, or by its name. */
 export type Faults = Readonly<Record<number | string, Fault>>;
 
-/** What the result file says. */
+/** Content of the result file. */
 export interface Result {
   readonly id: string;
   readonly outcome: string;
@@ -148,7 +148,7 @@ export class UpgradeWorld implements AsyncDisposable {
     return JSON.parse(readFileSync(path.join(this.folder, 'result.json'), 'utf8')) as Result;
   }
 
-  /** What is in the folder of the upgrade, but for the result, the log, and records that no daemon has taken. */
+  /** Names in the folder of the upgrade except the result, the log, and records that no daemon has taken. */
   get leftovers(): string[] {
     if (!existsSync(this.folder)) return [];
     return readdirSync(this.folder).filter(
@@ -162,7 +162,7 @@ export class UpgradeWorld implements AsyncDisposable {
     return existsSync(program) ? sha256(readFileSync(program)) : undefined;
   }
 
-  /** What the daemon says that is reached now; undefined when none is. */
+  /** Returns the version and SHA-1 that the daemon reports; undefined when no daemon is reachable. */
   async answer(): Promise<{ readonly version: string; readonly sha1: string } | undefined> {
     const client = createWinsClient({ address: this.pipe, connectTimeoutMs: 1000 });
     try {
@@ -175,7 +175,7 @@ export class UpgradeWorld implements AsyncDisposable {
     }
   }
 
-  /** Waits until the service has come to rest: it names the target, runs it, and nothing is left to be done. */
+  /** Waits until the service is stable: it names the target, runs it, and nothing is left to be done. */
   async rest(): Promise<string> {
     const deadline = Date.now() + 30_000;
     for (;;) {

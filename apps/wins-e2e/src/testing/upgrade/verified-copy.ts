@@ -38,7 +38,7 @@ export class StrangerProcess implements Disposable {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** What identifies it among all processes that ever ran here, as process hosts write it. */
+  /** Identity among all processes that ever ran here, in the form of process hosts. */
   get identity(): string {
     const stat = readFileSync(`/proc/${this.pid}/stat`, 'latin1');
     const startTicks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
