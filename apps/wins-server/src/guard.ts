@@ -25,7 +25,7 @@ export function later<Loaded, Name extends keyof Loaded>(
 
 /**
  * Makes a command of a function that is loaded when it runs: what it throws becomes lines on standard error and an exit code. Only
- * a `UsageError` is left to whoever read the command line.
+ * a `UsageError` is left to the caller that read the command line.
  */
 export function guard<Loaded, Name extends keyof Loaded>(
   load: () => Promise<Loaded>,

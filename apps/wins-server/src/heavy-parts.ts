@@ -1,6 +1,6 @@
 /**
  * Heavy parts, which a config or a command turns on: a program beside the daemon, so that a daemon
- * without any of it holds none of it. Each part is loaded when it is asked for.
+ * without any of it holds none of it. Each part is loaded on first use.
  */
 /* eslint-disable @typescript-eslint/no-require-imports */
 

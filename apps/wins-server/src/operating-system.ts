@@ -9,7 +9,7 @@ import type { FileTrust } from '@wins/trusted-files';
 import type { PlanFilesOf } from './features/agent/running-agent.js';
 import type { Logger } from './kernel/log/logger.js';
 
-/** What this program needs of its operating system; `posix.ts` and `windows.ts` implement it, `this-system.ts` selects. */
+/** Port of this program to its operating system; `posix.ts` and `windows.ts` implement it, `this-system.ts` selects. */
 export interface OperatingSystem {
   readonly processHost: () => ProcessHost;
   /**
@@ -31,7 +31,7 @@ export interface OperatingSystem {
   readonly createPrivateFile?: (file: string) => void;
 }
 
-/** What the operating system gives to a daemon. What is absent does not exist here, or is a default of the libraries. */
+/** Parts that the operating system gives to a daemon. An absent part does not exist here, or is a default of the libraries. */
 export interface DaemonSystem {
   readonly processHost: ProcessHost;
   /** Opens pipes for those clients alone that may use them. */

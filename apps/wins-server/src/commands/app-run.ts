@@ -79,7 +79,7 @@ async function runDaemon(options: RegisterOptions, surroundings: Surroundings): 
     return await serve(options, within, recordsFolder);
   } catch (error) {
     await upgrade.fails(error);
-    // A person at a terminal, or whoever wants no log, gets the message alone.
+    // At a terminal, or where no log is wanted, the message appears alone.
     if (options.quiet || process.stderr.isTTY) throw error;
     logStartFailure(logger, error, configFileOf(options.config));
     return exitCodeForError(error);

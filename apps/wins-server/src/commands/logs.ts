@@ -19,7 +19,7 @@ export interface LogsOptions {
 }
 
 const FIRST_LINES = 100;
-/** Of a larger log only the end is read. */
+/** Limit in bytes; only the end of a larger log is read. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const EVERY_MS = 500;
 

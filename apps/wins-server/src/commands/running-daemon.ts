@@ -26,7 +26,7 @@ export interface Question {
    * earlier release answers.
    */
   readonly pipe?: 'main' | 'admin';
-  /** What to do when no daemon answers there. */
+  /** Next step when no daemon answers there. */
   readonly nextStep?: string;
   /** Ends it before it is over. Default: nothing does but the time. */
   readonly signal?: AbortSignal;

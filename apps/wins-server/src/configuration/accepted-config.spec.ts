@@ -232,7 +232,7 @@ const leaves = keys.filter(
   (key) => !keys.some((other) => other.startsWith(`${key}.`) || other.startsWith(`${key}[`)),
 );
 
-/** What a section must have besides. */
+/** Other values that a section must have. */
 const REQUIRED: Readonly<Record<string, unknown>> = {
   'white_list.processPaths[].path': '/bin/true',
   'hostNetwork.routes[].destination': '198.51.100.0/24',

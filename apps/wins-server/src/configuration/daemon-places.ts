@@ -13,7 +13,7 @@ export interface JudgingOptions {
   readonly host?: JudgingHost | undefined;
 }
 
-/** What only the host of a config can tell. */
+/** Facts that only the host of a config can provide. */
 export interface JudgingHost {
   readonly trust: FileTrust;
   /** Called for a config with `for` alone. */

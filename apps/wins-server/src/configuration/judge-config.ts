@@ -88,7 +88,7 @@ function entryOf({ index, path, found, wanted }: AllowedExecutableProblem) {
   };
 }
 
-/** What this release reads and does nothing with, and what is lost by that. */
+/** Returns settings that this release reads and does nothing with, and the consequences. */
 function judgeUnused(config: WinsConfig, platform: NodeJS.Platform): readonly JudgedValue[] {
   const unused: JudgedValue[] = [];
   const { systemAgent } = config;

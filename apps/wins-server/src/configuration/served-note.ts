@@ -5,7 +5,7 @@ import type { FileTrust } from '@wins/trusted-files';
 import path from 'node:path';
 import { stateDirectoryOf } from '../state-directory.js';
 
-/** What a daemon notes of the config that it serves with, for the next one and the doctor. */
+/** Note of a daemon about the config that it serves with, for the next daemon and the doctor. */
 export interface ServedNote {
   readonly served: GuardedParts;
   /** Guarded keys that went with a start, which nobody has accepted yet. */

@@ -35,7 +35,7 @@ export async function loadStartConfig(named: string | undefined): Promise<StartC
   return { loaded: kept, refused: new Error(`the config file ${file.path} is empty`) };
 }
 
-/** What a daemon served with last, judged as the file is; undefined: none. @throws ConfigError. */
+/** Loads the config that a daemon served with last, judged as the file is; undefined when there is none. @throws ConfigError. */
 export async function loadKeptConfig(named: string | undefined): Promise<LoadedConfig | undefined> {
   const file = path.resolve(configFileOf(named));
   const trust = (await thisSystem()).fileTrust();

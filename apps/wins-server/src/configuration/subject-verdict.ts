@@ -13,7 +13,7 @@ export interface DecidingEntry {
 
 export interface SubjectVerdict {
   readonly allowed: boolean;
-  /** As the attempt would be refused; empty when it is allowed. */
+  /** Code with which the attempt would be refused; empty when it is allowed. */
   readonly code: string;
   /** The same as a sentence; with a verdict that is not final, what else decides. */
   readonly reason: string;

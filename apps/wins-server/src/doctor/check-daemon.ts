@@ -44,7 +44,7 @@ const START_DAEMON =
     ? `start the service: sc.exe start ${SERVICE_NAME}`
     : 'start the daemon: by its service, or wins srv app run';
 
-/** What to do about a pipe that cannot be reached, by the reason. */
+/** Advice for a pipe that cannot be reached, by the reason. */
 const PIPE_ADVICE: Readonly<Record<PipeErrorCode, string>> = {
   aborted: 'try again',
   accessDenied: "run this as an administrator or as the daemon's user",
@@ -58,7 +58,7 @@ const PIPE_ADVICE: Readonly<Record<PipeErrorCode, string>> = {
   unknown: "look at the daemon's log, then restart it",
 };
 
-/** What to do when a daemon cannot be reached, by the reason. */
+/** Returns the advice for a daemon that cannot be reached, by the reason. */
 export function adviceForPipe(error: unknown): string {
   return PIPE_ADVICE[error instanceof PipeError ? error.code : 'unknown'];
 }
@@ -99,7 +99,7 @@ async function lookAtAdminPipe(
 ): Promise<readonly Finding[]> {
   const { isAbsent, findings } = await lookAtPipe(name, 'administrators', host, undefined);
   if (!isAbsent) return findings;
-  // Then the main one is told of.
+  // Then the finding about the main pipe suffices.
   if (!isMainServed) return [];
   const found = `the daemon has no pipe ${name}: it is of an earlier release, or could not open it`;
   const advice = `look at its log (${host.logPlace}), or restart it with this release`;

@@ -22,7 +22,7 @@ export type FileJudgement =
   /** `fault` is the reason in a few words, `message` the whole sentence. */
   | { readonly kind: 'untrusted'; readonly fault: string; readonly message: string };
 
-/** Who may open a pipe that is served. */
+/** Access rules of a pipe that is served. */
 export interface PipeAccess {
   /** The rules as they are: `mode 600, user 0`. */
   readonly found: string;
@@ -34,7 +34,7 @@ export interface PipeAccess {
 export interface AuditFolder {
   readonly path: string;
   readonly place: FileJudgement;
-  /** Who else may look into it, or why this user cannot write there. */
+  /** Others who may look into it, or the reason why this user cannot write there. */
   readonly faults: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export interface DaemonActivity {
   readonly streams: number;
 }
 
-/** What the doctor asks about a host. Nothing here changes anything; a method that cannot look rejects. */
+/** Questions of the doctor about a host. Nothing here changes anything; a method that cannot look rejects. */
 export interface DoctorHost {
   /** This program, the `process.versions.node` that runs it, and the system with the user who asks: others see less of it. */
   versions(): Promise<{
@@ -58,11 +58,11 @@ export interface DoctorHost {
   readonly configFile: string;
   /** @throws ConfigError */
   loadConfig(): Promise<LoadedConfig>;
-  /** What the daemon with this pipe noted of the config that it serves with; undefined when it noted nothing. */
+  /** Reads the note of the daemon with this pipe about the config that it serves with; undefined when there is none. */
   servedNote(listen: string): Promise<ServedNote | undefined>;
   /** Guarded keys of an earlier config that this one lacks, and may not drop. */
   missingKeys(before: GuardedParts, loaded: LoadedConfig): Promise<readonly GuardedKey[]>;
-  /** What the daemon served with last, which a start takes when the file cannot be used; undefined when none is kept. @throws ConfigError */
+  /** Loads the config that the daemon served with last, which a start uses when the file cannot be used; undefined when none is kept. @throws ConfigError */
   loadKeptConfig(): Promise<LoadedConfig | undefined>;
   /** Judges the place of a file as the daemon does before it runs it. */
   judgeFile(path: string): Promise<FileJudgement>;
@@ -111,7 +111,7 @@ export interface DoctorHost {
   now(): number;
   /** Finds processes of runs whose daemon is dead. */
   orphans(config: WinsConfig): Promise<readonly RecoveredProcess[]>;
-  /** What only this system has: services, firewall rules. */
+  /** Checks that only this system has: services, firewall rules. */
   readonly systemChecks: readonly Check[];
   /** Where the log of the daemon is, for advice: a folder, or what holds it. */
   readonly logPlace: string;
@@ -121,7 +121,7 @@ export interface DoctorHost {
 export interface Check {
   /** The name in the report. */
   readonly name: string;
-  /** Whether it is about what the config says: not asked when the file cannot be used, which is told once. */
+  /** Whether it is about the content of the config: skipped when the file cannot be used, which is reported once. */
   readonly needsConfig?: boolean;
   /** @param loaded - What the daemon would start with now; the defaults when the file cannot be used. */
   readonly look: (host: DoctorHost, loaded: LoadedConfig) => Promise<readonly Finding[]>;

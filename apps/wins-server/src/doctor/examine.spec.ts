@@ -108,7 +108,7 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
 const notOk = (findings: readonly Finding[]) => findings.filter(({ level }) => level !== 'ok');
 
 interface Case {
-  /** What is wrong. */
+  /** The problem, in words. */
   readonly what: string;
   readonly changes: Partial<DoctorHost>;
   readonly check: string;

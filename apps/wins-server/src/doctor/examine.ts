@@ -10,7 +10,7 @@ import type { Feature } from '../kernel/feature.js';
 import type { Check, DoctorHost } from './doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
 
-/** What is looked at whatever the daemon does. */
+/** Checks that run whatever the daemon does. */
 const CHECKS: readonly Check[] = [checkDaemon, checkAudit, checkDisk, checkHistory];
 
 /**

@@ -3,12 +3,12 @@ import { DaemonCallError } from '../daemon-call-error.js';
 
 /** One thing that the doctor looked at. */
 export interface Finding {
-  /** What was looked at: `config`, `whitelist`, `pipe`, … */
+  /** Subject of the check: `config`, `whitelist`, `pipe`, … */
   readonly check: string;
   readonly level: 'ok' | 'warning' | 'problem';
-  /** What was found, where. */
+  /** The finding and its place. */
   readonly found: string;
-  /** What to do about it; absent with `ok` alone. */
+  /** Remedy; absent with `ok` alone. */
   readonly advice?: string;
 }
 

@@ -8,7 +8,7 @@ import type { RingEvent } from '../kernel/events/ring-files.js';
 import type { DaemonActivity, DoctorHost } from './doctor-host.js';
 
 const DAY_MS = 86_400_000;
-/** Of more events the newest count. */
+/** Limit of events; of more, only the newest count. */
 const MOST_EVENTS = 20_000;
 const DIAL_MS = 1000;
 

@@ -37,11 +37,11 @@ const QUESTION = {
   ...{ asker: 'wins doctor', timeoutMs: ANSWER_TIMEOUT_MS },
   nextStep: 'start the daemon, or see what its log says',
 };
-/** As much of the audit log as a file of it has by default. */
+/** Part of the audit log that is verified, in bytes: the default size of one of its files. */
 const VERIFIED_BYTES = 8 * 1024 * 1024;
 const OTHERS = 0o077;
 
-/** What {@link localDoctorHost} is made with. */
+/** Options of {@link localDoctorHost}. */
 export interface LocalDoctorHostOptions {
   /** The config file that someone named. Default: the one of the system. */
   readonly config: string | undefined;
@@ -152,7 +152,7 @@ async function lookInto(directory: string): Promise<Pick<AuditFolder, 'faults'>>
   return { faults };
 }
 
-/** Who may open a Unix socket, and who may put another in its place. */
+/** Reports who may open a Unix socket, and who may replace it. */
 async function socketAccess(address: string, trust: FileTrust): Promise<PipeAccess> {
   const socket = await lstat(address);
   const distrust = trust.distrustOfFolder(path.dirname(address));

@@ -2,7 +2,7 @@ import type { ServiceStatus } from '@wins/windows-host';
 import { EXIT, SERVICE_NAME } from '@wins/base';
 import { ok, problem, type Finding } from './finding.js';
 
-/** What the service control manager knows of the service, and where it logs. */
+/** State of the service as the service control manager knows it, and the folder of its log. */
 export interface SeenService extends Pick<
   ServiceStatus,
   'state' | 'pid' | 'win32ExitCode' | 'serviceExitCode'

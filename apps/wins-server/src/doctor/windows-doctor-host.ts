@@ -13,7 +13,7 @@ import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
 import { serviceFinding } from './service-finding.js';
 import { localDoctorHost, type LocalDoctorHostOptions } from './local-doctor-host.js';
 
-/** Who may open a pipe by default, and that of administrators always, as the system tells it. */
+/** Default access list of a pipe, and the only one of the administrators' pipe, in the form that the system reports. */
 const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;FA;;;BA)(A;;FA;;;SY)';
 
 /** A host with Windows: pipes with access lists, a service, and rules of the firewall. */

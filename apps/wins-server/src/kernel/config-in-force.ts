@@ -101,7 +101,7 @@ export class ConfigInForce implements DaemonConfig {
   }
 }
 
-/** What a warning of the config is called in the log; the rest is `config`. */
+/** Log messages for warnings of the config; that of all others is `config`. */
 const HEADLINES: Readonly<Partial<Record<ConfigProblemCode, string>>> = {
   doubtful: 'this entry is doubtful',
   noEffect: 'this of the config has no effect',

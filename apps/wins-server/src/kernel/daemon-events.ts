@@ -10,7 +10,7 @@ import type { TraceContext } from '../features/tracing/trace-context.js';
 export type DaemonPipe = 'main' | 'tunnel' | 'admin';
 
 /**
- * What happens in the daemon, for those who count or keep it. No event holds an argument, a
+ * Event in the daemon, for listeners that count or keep it. No event holds an argument, a
  * variable, output or the id of a run; paths, addresses and what clients call themselves are in
  * decisions and events of runs, as in the audit log.
  */
@@ -94,7 +94,7 @@ export type DaemonEvent =
 type Listener = (event: DaemonEvent) => void;
 
 /**
- * Tells what happens in one daemon to whoever listens. A source asks {@link isCounted} before it
+ * Publishes the events of one daemon to its listeners. A source asks {@link isCounted} before it
  * makes an event that comes with each call, connection or stream, so that a daemon without metrics
  * makes none of them. Listeners are called at once and in the order in which they came; one that
  * throws disturbs neither the source nor the others.

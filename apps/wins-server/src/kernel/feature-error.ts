@@ -13,7 +13,7 @@ export type HostSystemErrorCode = keyof typeof HOST_CODES;
 
 /** Every way in which a feature of the daemon refuses or fails; the list is closed. */
 export type FeatureErrorCode =
-  /** Of the host, and of what is asked of it. */
+  /** Codes of the host, and of requests to it. */
   | HostSystemErrorCode
   /** The feature is off: `agentOff`. */
   | `${string}Off`

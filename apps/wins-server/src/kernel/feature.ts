@@ -117,7 +117,7 @@ export type FeatureState =
 /** A feature as others see it. */
 export interface FeatureView<Settings, Running> {
   readonly state: FeatureState;
-  /** What the config wants; undefined when that is to be off. */
+  /** Settings that the config wants; undefined when the feature is to be off. */
   readonly settings: Settings | undefined;
   /** Undefined while it does not run. */
   readonly running: Running | undefined;
@@ -137,7 +137,7 @@ export interface StartedConfig {
   readonly fingerprint: ReturnType<typeof configFingerprint>;
 }
 
-/** What a config that came into force changed. */
+/** Changes by a config that came into force. */
 export interface ConfigChange {
   /** Lists as a whole. */
   readonly changed: readonly string[];
@@ -159,13 +159,13 @@ export interface DaemonConfig {
   needRestart(next: LoadedConfig): readonly string[];
 }
 
-/** What features are given: the parts of a daemon that are there whatever its config says. */
+/** Parts of a daemon that features receive: they exist whatever its config says. */
 export interface Kernel {
   readonly logger: Logger;
   readonly level: LogLevel;
   readonly events: DaemonEvents;
   readonly audit: AuditTrail;
-  /** What clients share. */
+  /** Resources that clients share. */
   readonly resources: DaemonResources;
   readonly trust: FileTrust;
   readonly system: DaemonSystem;
@@ -173,7 +173,7 @@ export interface Kernel {
   readonly hostCalls: Pick<HostCallGate, 'answer'>;
   /** Starts processes, which learn of this daemon. */
   readonly processHost: ProcessHost;
-  /** What must be known of processes after a crash is kept in it. */
+  /** Folder of the facts about processes that must be known after a crash. */
   readonly stateDirectory: string;
   /** The service that this daemon is, if it is one. */
   readonly service: string | undefined;

@@ -12,10 +12,10 @@ import { tallyLog } from './admission/tally.js';
 import type { DaemonEvents } from './daemon-events.js';
 import { turnedAwayLog } from './turned-away-log.js';
 
-/** What the pipe is served with that is not the same for each daemon. */
+/** Parts of a pipe that differ between daemons. */
 export interface PipeParts {
   readonly pipe: string;
-  /** Who may open it. Default: a Unix socket of mode 0600. */
+  /** Access rules of the pipe. Default: a Unix socket of mode 0600. */
   readonly security: PipeSecurity | undefined;
   /** Default: clients cannot be told apart, and none is an administrator. */
   readonly identify: IdentifyClient | undefined;
@@ -26,14 +26,14 @@ export interface PipeParts {
   readonly addServices?: (server: Server, callers: Callers) => void;
 }
 
-/** What tells the pipes of a daemon apart. */
+/** Options that differ between the pipes of a daemon. */
 export interface ServedPipeOptions
   extends Omit<PipeParts, 'resources'>, Pick<ConnectionsOptions, 'read'> {
   /** The pipe of containers, or that of administrators. */
   readonly kind: ConnectionsOptions['pipe'];
   readonly what: string;
   readonly resources: PipeResources & Pick<PlacesOptions, 'connections' | 'handshakes'>;
-  /** Called after each turn. Default: nobody is told. */
+  /** Called after each turn. Default: no call. */
   readonly turnEnded?: ClientTurnsOptions['ended'];
 }
 
@@ -70,7 +70,7 @@ export class ServedPipe {
     });
   }
 
-  /** Where services are added; made when it is asked for, so that a pipe without clients has none. */
+  /** Server to which services are added; created on first use, so that a pipe without clients has none. */
   get server(): Server {
     return (this.#calls ??= this.#serve()).server;
   }

@@ -3,7 +3,7 @@ import type { PlacesOptions } from './admission/places.js';
 import { tallyLog } from './admission/tally.js';
 import type { DaemonEvents, DaemonPipe } from './daemon-events.js';
 
-/** What the log calls the pipes. */
+/** Names of the pipes in the log. */
 const NAMES: Readonly<Record<DaemonPipe, string>> = {
   ...{ main: 'gRPC', admin: 'admin', tunnel: 'tunnel' },
 };

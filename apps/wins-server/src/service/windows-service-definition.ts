@@ -35,7 +35,7 @@ export function serviceDefinition(options: RegisterOptions, program: Program): S
   };
 }
 
-/** As the original has it: a profile is asked for with the registration, and one of each run is written. */
+/** Returns the words for a profile. Like the original, the registration requests it, and each run writes one. */
 function profileWords(
   { profile = 'none', 'profile-output': output }: ProfileOptions,
   program: Program,

@@ -10,7 +10,7 @@ import {
   type ServiceLog,
 } from '../kernel/log/windows-service-log.js';
 
-/** What a daemon runs under: a terminal, or the service control manager. */
+/** Surroundings of a daemon: a terminal, or the service control manager. */
 export interface Surroundings {
   /** The service that this daemon is, if it is one. */
   readonly service: string | undefined;

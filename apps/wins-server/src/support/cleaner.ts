@@ -89,7 +89,7 @@ function valueOf(pair: string): string {
   return pair.slice(pair.indexOf('=') + 1);
 }
 
-/** What proxies are reached with. */
+/** Returns the user names and passwords of proxies. */
 function proxySecrets(environment: NodeJS.ProcessEnv): readonly string[] {
   return Object.entries(environment)
     .filter(([name]) => PROXY_VARIABLES.test(name))

@@ -3,9 +3,9 @@ import { messageOf } from '@wins/base';
 export interface SupportMember {
   /** Its name in the archive, with the ending that says what it is. */
   readonly name: string;
-  /** What is beyond is cut: at its beginning, as the newest is last. */
+  /** Limit in bytes; a larger text is cut at its beginning, because the newest is last. */
   readonly maxBytes: number;
-  /** What it throws becomes a text member of its own. */
+  /** Makes the text; an error that it throws becomes a text member of its own. */
   readonly make: () => Promise<string>;
 }
 

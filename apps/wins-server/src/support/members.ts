@@ -16,7 +16,7 @@ import { maskedConfig, type SupportSource } from './support-source.js';
 const KIB = 1024;
 const MIB = KIB * KIB;
 
-/** What a bundle is made of; each member is made on its own. */
+/** Returns the members of a bundle; each is made on its own. */
 export function supportMembers(source: SupportSource): readonly SupportMember[] {
   const { host, listen } = source;
   const json = (name: string, make: () => Promise<unknown>, maxBytes = 256 * KIB) => ({
@@ -65,7 +65,7 @@ function config({ loaded, fault }: SupportSource): Promise<object> {
 
 async function doctor({ host, loaded }: SupportSource): Promise<object> {
   const findings = await examine(host);
-  // What is wrong with a file that cannot be used is told in words of that file.
+  // A finding about a file that cannot be used quotes words of that file.
   const isTold = (check: string): boolean => loaded !== undefined || check !== 'config';
   return reportValue(
     findings.map((finding) =>

@@ -3,7 +3,7 @@ import { SERVICE_NAME } from '@wins/base';
 /** Options of the service whose values may be shown; of others there is the name. */
 const SHOWN: ReadonlySet<string> = new Set(['config', 'log-file-size', 'log-files']);
 
-/** What the service control manager knows of the service. @throws Error elsewhere than on Windows. */
+/** Returns the facts that the service control manager knows of the service. @throws Error elsewhere than on Windows. */
 export async function serviceFacts(): Promise<object> {
   if (process.platform !== 'win32')
     throw new Error('cannot tell about the service: found a system without Windows services');

@@ -8,7 +8,7 @@ import { addressWithoutSecrets } from './cleaner.js';
 export interface SupportSource {
   /** The config file that someone named. */
   readonly named: string | undefined;
-  /** What would be in force now; undefined when the file cannot be used. */
+  /** Config that would be in force now; undefined when the file cannot be used. */
   readonly loaded: LoadedConfig | undefined;
   /** Why it cannot, without what was found in it. */
   readonly fault: string | undefined;
@@ -31,7 +31,7 @@ export async function supportSource(
   }
 }
 
-/** A message of a problem repeats what was found in the file, which may be a secret: its place is told. */
+/** Returns the text of a fault. Problem messages quote file content, which may be secret, so it gives their positions only. */
 function faultOf(error: unknown): string {
   if (!(error instanceof ConfigError)) return messageOf(error);
   const places = error.problems.map((problem) => JSON.stringify(problemPlace(problem)));

@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { ClientIdentity } from '@wins/base';
 import { serveCalls } from './serve-calls.js';
 
-/** Asks services as one client or another, each time over a socket of its own, and keeps what they decide. Whoever made it disposes of it. */
+/** Asks services as one client or another, each time over a socket of its own, and keeps what they decide. Its creator disposes of it. */
 export class AskedAs implements Disposable {
   readonly decisions: Decision[] = [];
   /** For the services. */

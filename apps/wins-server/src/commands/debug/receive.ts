@@ -8,7 +8,7 @@ export interface SecondsOptions extends RunningDaemonOptions {
   readonly seconds: number;
 }
 
-/** How the running daemon is asked for diagnosis: 64 is for what cannot be asked, 70 for what it cannot tell. */
+/** Request for diagnosis to the running daemon: exit code 64 when the request is invalid, 70 when the daemon cannot answer it. */
 export const DIAGNOSIS: Question = {
   asker: 'wins srv debug',
   pipe: 'admin',
@@ -18,7 +18,7 @@ export const DIAGNOSIS: Question = {
   },
 };
 
-/** What is done with an answer that comes in pieces. */
+/** Handling of an answer that comes in pieces. */
 export interface Receiver {
   /** The rest of a larger answer is refused: one of a daemon is smaller. */
   readonly mostBytes: number;

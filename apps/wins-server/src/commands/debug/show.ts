@@ -66,7 +66,7 @@ export const showConnections = listing(
   },
 );
 
-/** `wins srv debug runs`: what runs, whoever started it. */
+/** `wins srv debug runs`: all current runs, of any client. */
 export const showRuns = listing(debugServiceDefinition.runs, ({ Runs }) => Runs, {
   NAME: ({ Name }) => Name,
   STATE: ({ State }) => State,

@@ -13,7 +13,7 @@ export interface FileAnswerOptions extends RunningDaemonOptions {
   readonly file: string;
 }
 
-/** What is beyond is not written: an answer of the daemon is smaller. */
+/** Limit of a file in bytes; the rest of a larger answer is not written. An answer of the daemon is smaller. */
 const LARGEST_FILE_BYTES = 2 ** 31;
 
 /** `wins srv debug heap FILE`: all that the daemon's heap holds. */

@@ -11,7 +11,7 @@ import { safeLines } from '../safe-lines.js';
 import { contentText, failureLines, probeLines } from './plan-text.js';
 import { ABOUT_PLANS } from './show.js';
 
-/** What a request may hold, less what is around the plan in it. */
+/** Limit of a plan in bytes: that of a request (1 MiB), less 1 KiB for the rest of the request. */
 const MAX_PLAN_BYTES = 1024 * 1024 - 1024;
 
 export interface ApplyOptions extends RunningDaemonOptions {

@@ -8,7 +8,7 @@ import { weightOf } from './shares.js';
 const SETTLED = Promise.resolve();
 /** Another client counts as served when it sent something within this time before a turn. */
 const OTHERS_MS = 1000;
-/** Of the cost of an octet, before anything of a client was read: its first read has 4 KiB. */
+/** Octets by which a quantum is divided for the cost of an octet before anything of a client was read: its first read has 4 KiB. */
 const FIRST_READ_OCTETS = 4096;
 /** Connections of a client whose input may wait in this process; that of others waits in the system. */
 const MOST_WAITING = 8;
@@ -61,7 +61,7 @@ interface Party {
   readonly connections: Map<Readable, TurnConnection>;
   /** Those with input that waits, in the order of their turns. */
   readonly ready: Set<Readable>;
-  /** What is left of the client's quantum, in milliseconds; below 0 when a turn took longer. */
+  /** Rest of the client's quantum, in milliseconds; below 0 when a turn took longer. */
   leftMs: number;
   /** Whether its input came when none of it waited: it comes before the others while something of its quantum is left. */
   isFresh: boolean;
@@ -107,7 +107,7 @@ export class ClientTurns implements Disposable {
   #wasAdministrator = false;
   #retry: Disposable | undefined;
   readonly #afterPromises = (): void => process.nextTick(this.#end);
-  /** Who was served last, and when the last one before that was another client. */
+  /** Client that was served last, and when; `#otherAt` is when a different client was served last before it. */
   #last: { key: string; at: number } | undefined;
   #otherAt = -Infinity;
 

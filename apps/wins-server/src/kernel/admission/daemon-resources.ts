@@ -4,7 +4,7 @@ import { resourceTable, type ResourceName } from './resources.js';
 import { Shares } from './shares.js';
 import { tallyLog } from './tally.js';
 
-/** What clients of one daemon share. */
+/** Resources that clients of one daemon share. */
 export type DaemonResources = Readonly<Record<ResourceName, Shares>> & Disposable;
 
 /** Those who take these tell of them. */

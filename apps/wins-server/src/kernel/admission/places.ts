@@ -15,11 +15,11 @@ export type TurnedAway =
   /** No place is left. */
   | 'full';
 
-/** What {@link Places} is made with. */
+/** Options of {@link Places}. */
 export interface PlacesOptions {
-  /** Of connections that have not greeted. */
+  /** Shares of connections that have not greeted. */
   readonly handshakes: Shares;
-  /** Of those that have. */
+  /** Shares of connections that have greeted. */
   readonly connections: Shares;
   /** Learns of each connection that is ended here. A hostile client can cause many of these. */
   readonly turnedAway: (client: ClientIdentity, why: TurnedAway) => void;

@@ -13,7 +13,7 @@ const SOURCES = [
 ];
 /** A constant that says how much there may be of something. */
 const LIMIT = /\bconst ((?:MAX|MOST)_\w+|\w*LIMITS?)\b/g;
-/** Of one thing: text, a message, a file, a time. */
+/** Names of limits of one thing: text, a message, a file, a time. */
 const OF_ONE_THING = /_(BYTES|OCTETS|LENGTH|CHARACTERS|TEXT|MS)$/;
 /** The others that are no share of anything: a reason, and their names. */
 const NO_SHARES: Readonly<Record<string, readonly string[]>> = {

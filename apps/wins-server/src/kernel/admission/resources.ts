@@ -89,7 +89,7 @@ export function resourceTable(
 
 /** How the time of the daemon's one thread is shared: by what is used, in turns. */
 export interface ProcessorRow {
-  /** What a client may use in its turn while others wait, in milliseconds. */
+  /** Time that a client may use in its turn while others wait, in milliseconds. */
   readonly quantumMs: number;
   /** The most octets that one read gives: while others wait, and alone. */
   readonly readOctets: { readonly shared: number; readonly alone: number };

@@ -47,7 +47,7 @@ class World {
     );
   }
 
-  /** What a client may count on beside all that hold something. */
+  /** Returns the amount that a client may count on beside all clients that hold something. */
   shareOf({ key }: ClientIdentity): number {
     const present = CLIENTS.filter(
       (each) => !each.isAdministrator && (each.key === key || this.heldBy(each) > 0),

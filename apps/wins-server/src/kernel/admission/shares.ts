@@ -4,7 +4,7 @@ import type { ResourceRow } from './resources.js';
 /** Why a client does not get, or keep, something: it has its share, or there is no more and it has the most. */
 export type LimitReason = 'share' | 'full';
 
-/** What a client holds of a resource. */
+/** Part of a resource that a client holds. */
 export interface Claim {
   readonly held: number;
   /** Holds so much from now on. At the limit something has to yield, which may be this claim. */
@@ -64,7 +64,7 @@ export class Shares {
     this.#told = told;
   }
 
-  /** What all clients hold. */
+  /** Amount that all clients hold. */
   get held(): number {
     return this.#ofAdministrators + this.#ofOthers;
   }
@@ -159,7 +159,7 @@ export class Shares {
     return claim;
   }
 
-  /** What administrators use is first of their reserve. */
+  /** Reports whether the party would exceed the total. Use by administrators counts against their reserve first. */
   #isOver({ client }: Party, more = 0): boolean {
     const { total, reserve } = this.row;
     if (client.isAdministrator) return this.held + more > total;

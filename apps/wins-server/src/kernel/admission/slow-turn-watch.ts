@@ -13,7 +13,7 @@ export function slowTurnLog(logger: Logger): (turn: Turn) => void {
   };
 }
 
-/** What {@link watchSlowTurns} saw in one stretch of time. */
+/** Observations of {@link watchSlowTurns} in one stretch of time. */
 export interface SlowTurns {
   /** Turns of the event loop that kept a look waiting for longer than the tolerance. */
   readonly turns: number;

@@ -10,7 +10,7 @@ const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 const MAX_BATCH_BYTES = 256 * 1024;
 const RETRY_MS = 1000;
 
-/** Where a log is kept, and who is told of it. What is called must not throw. */
+/** Where a log is kept, and its callbacks, which must not throw. */
 export interface AuditLogOptions extends ChainWriterOptions {
   /** Called when records can no longer be written, with the reason, and when they can be again. */
   readonly onChange?: (isAvailable: boolean, reason?: FeatureError) => void;
@@ -20,7 +20,7 @@ export interface AuditLogOptions extends ChainWriterOptions {
   readonly onCounted?: (record: AuditFacts) => void;
 }
 
-/** What became of the records since the log was opened. */
+/** Counts of the records since the log was opened, by outcome. */
 export interface AuditCounts {
   /** Flushed to the disk. */
   readonly written: number;
@@ -31,7 +31,7 @@ export interface AuditCounts {
 }
 
 interface Waiting {
-  /** As `encodeFacts` gave it. */
+  /** Facts in the form that `encodeFacts` returned. */
   readonly text: string;
   readonly sizeBytes: number;
   /** Absent for a note. */
@@ -197,7 +197,7 @@ export class AuditLog {
     while (this.#waiting.length > 0 || this.#lost > 0 || this.#refused > 0) {
       if (!(await this.#writeSome())) break;
     }
-    // In this turn: who is told of a record may bring the next one at once.
+    // In this turn, because a callback may append the next record at once.
     this.#writing = undefined;
   }
 
@@ -273,7 +273,7 @@ export class AuditLog {
   }
 }
 
-/** What a failure to write says was found. Of a folder that is not trusted, the step of its path and the reason. */
+/** Returns the finding of a failure to write: for a folder that is not trusted, the step of its path and the reason. */
 function foundBy(error: unknown): string {
   if (!(error instanceof TrustedFileError)) return messageOf(error);
   return error.at === error.path ? error.found : `${quoteText(error.at)}: ${error.found}`;

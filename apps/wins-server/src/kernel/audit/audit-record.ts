@@ -5,7 +5,7 @@ import { FeatureError } from '../feature-error.js';
 
 /** The longest line of a log, in bytes, its end not counted. */
 export const MAX_LINE_BYTES = 64 * 1024;
-/** What `prev` says in the very first record. */
+/** Value of `prev` in the very first record. */
 export const NO_LINE = '0'.repeat(64);
 
 /** For the number and the chain in front of the facts. */
@@ -16,7 +16,7 @@ const SHORT_LIST = 16;
 const MAX_DEPTH = 8;
 const RESERVED = ['seq', 'prev', 'time'] as const;
 
-/** What is to be recorded: its kind, and facts that JSON can hold. `seq`, `prev` and `time` are not among them. */
+/** Content of a future record: its kind, and facts that JSON can hold, without `seq`, `prev` and `time`. */
 export interface AuditFacts {
   readonly kind: string;
   readonly [fact: string]: unknown;

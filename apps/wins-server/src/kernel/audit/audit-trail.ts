@@ -7,9 +7,9 @@ import { decisionMessage, recordRule, type Decision } from './decision.js';
 /** The field `log` of a line of the daemon's log that is a copy of an audit record. */
 export const AUDIT = 'audit';
 
-/** Where and how the trail is kept, and who is told of it. */
+/** Where and how the trail is kept, and its listener. */
 export interface AuditTrailOptions extends Omit<AuditLogOptions, 'onChange' | 'onCounted'> {
-  /** Told of each decision once it is recorded, or counted as one of a flood. It must not throw. Default: nobody is told. */
+  /** Called with each decision once it is recorded, or counted as one of a flood. It must not throw. Default: no call. */
   readonly onDecision?: (decision: Decision) => void;
 }
 
@@ -97,7 +97,7 @@ export class AuditTrail {
     return this.#log.isAvailable;
   }
 
-  /** What became of the records so far. */
+  /** Counts of the records so far, by outcome. */
   get counts(): AuditCounts {
     return this.#log.counts;
   }

@@ -11,12 +11,12 @@ import {
   type ChainEnd,
 } from './audit-record.js';
 
-/** As many of the longest lines as may be broken before the last good one. */
+/** Part of a file's end that is searched for the last good line: four of the longest lines, because some may be broken. */
 const TAIL = { maxLineBytes: MAX_LINE_BYTES, lastBytes: 4 * (MAX_LINE_BYTES + 1), mustExist: true };
 
 /** How a file ends, as far as its last 256 KiB say. */
 interface ChainTail {
-  /** What the next line follows; undefined when no whole line was seen. */
+  /** End that the next line follows; undefined when no whole line was seen. */
   readonly end: ChainEnd | undefined;
   /** Lines at the end that are no records. */
   readonly strangeLines: number;
@@ -46,7 +46,7 @@ export class ChainWriter {
   readonly #file: RollingFile;
   /** The last line that was flushed; undefined before the first opening. */
   #end: ChainEnd | undefined;
-  /** What was found and fixed, for the next append to tell. */
+  /** Problems that were found and fixed; the next append records them. */
   #findings: AuditFacts[] = [];
 
   constructor(options: ChainWriterOptions) {

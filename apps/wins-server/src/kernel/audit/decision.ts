@@ -23,17 +23,17 @@ export interface DecisionFacts {
   readonly requester: string;
   readonly mark?: string;
   readonly client?: object | undefined;
-  /** What it was about, as far as the part knows it. */
+  /** Subject of the decision, as far as the part knows it. */
   readonly path?: string;
   readonly name?: string;
-  /** Of a start: the entry of the whitelist by which it was judged. */
+  /** Entry of the whitelist by which a start was judged. */
   readonly entry?: EntryName;
   readonly port?: number | undefined;
   readonly address?: string;
   readonly code?: DecidingCode;
   /** The name of the variable for which it was refused. */
   readonly variable?: string;
-  /** Of an act of a plan: where the plan is from, the SHA-256 of its bytes, and the try. */
+  /** Origin of the plan, the SHA-256 of its bytes, and the try, for an action of a plan. */
   readonly source?: string;
   readonly checksum?: string;
   readonly attempt?: number;
@@ -59,7 +59,7 @@ type Act = readonly [
    * is never counted as one of a flood; `with` for what gives a client something, and changes nothing.
    */
   when: RecordRule['when'],
-  /** What was wanted, as it follows "allowed to" and "refused to". */
+  /** Words for the wanted action, as they follow "allowed to" and "refused to". */
   words: string | ((about: Subject) => string),
 ];
 
@@ -103,7 +103,7 @@ const ACTS = {
   debugLogLevel: ['before', ({ name }) => `have the daemon log at the level ${quoted(name)}`],
 } satisfies Readonly<Record<string, Act>>;
 
-/** What was decided about; the list is closed. */
+/** Action that was decided about; the list is closed. */
 export type DecidedAction = keyof typeof ACTS;
 
 /**

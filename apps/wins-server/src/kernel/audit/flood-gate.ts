@@ -9,9 +9,9 @@ const TOLD_GROUPS = 8;
 const RATE_BYTES = { burst: 1024 * 1024, perSecond: 4_000 };
 const OTHERS = '*others';
 
-/** Whose records are counted together when there are many of them. */
+/** Key of records that are counted together when there are many of them. */
 export interface Flood {
-  /** Who causes them, for example a connection. */
+  /** Cause of the records, for example a connection. */
   readonly client: string;
   /** How it was decided; allowed and others have a share of the log's room each. */
   readonly verdict: string;

@@ -9,7 +9,7 @@ import {
 
 const MAX_PROBLEMS = 100;
 
-/** What is wrong, and where. */
+/** Problem of a log, and its place. */
 export interface AuditProblem {
   readonly file: string;
   /** From 1; 0 for the file as a whole. */
@@ -17,7 +17,7 @@ export interface AuditProblem {
   readonly what: string;
 }
 
-/** What was found in a log. */
+/** Result of the verification of a log. */
 export interface AuditVerdict {
   /** Every line is the one that was written, and none is missing but those that the log itself says were removed. */
   readonly ok: boolean;
@@ -38,8 +38,8 @@ export interface AuditVerdict {
 /**
  * Reads a whole log and checks that it is complete and unchanged. It may be written to meanwhile.
  *
- * A chain without a key shows what was edited, removed or put in, by whoever did not write all later lines anew as well; that the
- * last lines are missing shows only to who knows their number or `lastHash`.
+ * A chain without a key shows lines that were edited, removed or inserted, unless all later lines were written anew as well. Missing last
+ * lines show only to a caller that knows their number or `lastHash`.
  *
  * @param options - `newestBytes`: of the newest file alone, and only so much of its end; lines then count from where reading began,
  * and what is missing before is not noticed. `expect`: SHA-256 of a line that must be
@@ -147,7 +147,7 @@ class ChainCheck {
     };
   }
 
-  /** What the first line of all must say; one of a later file follows what was removed. */
+  /** Returns the value that the first line must have: `wanted` in the very first file; else any, because it follows lines that were removed or not read. */
   #beginning<T>(found: T, wanted: T): T {
     return this.#firstNumber === 1 && !this.#isPart ? wanted : found;
   }

@@ -24,11 +24,11 @@ export interface EventRingOptions {
   readonly directory: string;
   /** At least so many events are kept, unless they are longer than `maxBytes`. Default 10,000. */
   readonly maxEvents?: number;
-  /** What all files together may have. Default 8 MiB. */
+  /** Limit of all files together, in bytes. Default 8 MiB. */
   readonly maxBytes?: number;
   /** Makes the folder, or refuses it. */
   readonly prepareDirectory: (directory: string) => void | Promise<void>;
-  /** Told when events can no longer be written, with why, and when they can be again. It must not throw. */
+  /** Called when events can no longer be written, with the reason, and when they can be again. It must not throw. */
   readonly onChange?: (isAvailable: boolean, reason?: unknown) => void;
   /** A clock in milliseconds that does not jump. Default: that of Node. */
   readonly nowMs?: () => number;
@@ -110,7 +110,7 @@ export class EventRing implements AsyncDisposable {
         if (isPart) break;
         events.push(event);
       }
-      // Meanwhile more may have been written: what was looked at goes as far as what is told, at least.
+      // Meanwhile more may have been written: `next` is never behind the last event that is returned.
       const lastSeq = events.at(-1)?.seq ?? 0;
       const next = isPart ? lastSeq : Math.max(written, range.after ?? 0, lastSeq);
       const isWaiting = events.length === 0 && waitUntil?.aborted === false && !this.#isClosed;

@@ -2,7 +2,7 @@ import { TokenBucket } from '@wins/time';
 
 const RATE = { burst: 1_000, perSecond: 1 };
 const MOST_SHARES = 16;
-/** Between two times at which counts are told. */
+/** Time between two reports of counts. */
 const COUNTS_MS = 10_000;
 
 /**
@@ -36,7 +36,7 @@ export class EventShares {
   }
 
   /**
-   * What was counted since the last time, by share; nothing when that is less than ten seconds ago.
+   * Takes the counts since the last time, by share; empty when that is less than ten seconds ago.
    *
    * @param isLast - Whenever that was.
    */

@@ -8,12 +8,12 @@ const MAX_FACTS = 16;
 const MAX_TEXT = 256;
 const OWN = new Set(['seq', 'time', 'type']);
 
-/** What is said of an event: flat, and without what may be long or secret. */
+/** Facts of an event: flat, and without any that may be long or secret. */
 export type EventFacts = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** An event before it is written. */
 export interface UnnumberedEvent extends EventFacts {
-  /** As RFC 3339, in UTC with milliseconds. */
+  /** Time in the form of RFC 3339, in UTC with milliseconds. */
   readonly time: string;
   readonly type: string;
 }

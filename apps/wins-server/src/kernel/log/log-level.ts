@@ -1,6 +1,6 @@
 import type { Logger } from './logger.js';
 
-/** What an administrator may set for some time. */
+/** Levels that an administrator may set for some time. */
 export const SET_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
 /** How much is logged now. */
@@ -25,7 +25,7 @@ export class LogLevel implements Disposable {
     return this.#set?.now ?? { level: this.#usual };
   }
 
-  /** What the config and the options say, from now on. */
+  /** Sets the level of the config and the options, from now on. */
   become(usual: string): void {
     this.#usual = usual;
     this.#apply();
@@ -46,7 +46,7 @@ export class LogLevel implements Disposable {
     this.#apply();
   }
 
-  /** What was set ends; the logger keeps its usual level. Idempotent. */
+  /** Ends the level that was set; the logger keeps its usual level. Idempotent. */
   [Symbol.dispose](): void {
     this.reset();
   }

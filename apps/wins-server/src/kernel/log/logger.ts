@@ -5,7 +5,7 @@ export type { Logger };
 
 /** Standard error: standard output belongs to what a command answers. */
 const STDERR = 2;
-/** What waits for a slow reader of the log, in characters; beyond it lines are dropped, the daemon goes on. */
+/** Limit of the text that waits for a slow reader of the log, in characters; beyond it lines are dropped, and the daemon goes on. */
 const LONGEST_BACKLOG = 4 * 1024 * 1024;
 
 /** How much to log. */

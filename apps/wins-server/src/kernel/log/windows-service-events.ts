@@ -1,7 +1,7 @@
 import type { EventLog, LogEvent } from '@wins/windows-host';
 import { AUDIT } from '../audit/audit-trail.js';
 
-/** What one minute may bring into the event log of events of our own, of refusals, and of what clients were allowed to do. */
+/** Limit per minute of our own events in the event log, and of refusals; allowed actions of clients have the next limit. */
 const EVENTS_PER_MINUTE = 60;
 /** More of these: what a client did matters more than what it could not do. */
 const ACTS_PER_MINUTE = 600;
@@ -28,7 +28,7 @@ interface LogLine {
 /** Lines of information about the daemon itself, rather than about its clients. */
 const LIFECYCLE = new Set(['starting', 'ready', 'stopping', 'stopped', 'config changed']);
 
-/** What changes the host when it is allowed. */
+/** Actions that change the host when they are allowed. */
 const ACTS = new Set<unknown>(['start', 'upgrade', 'addRoutes', 'removeRoutes']);
 
 /** Events of one cause share what a minute may bring. */

@@ -15,7 +15,7 @@ export type SecureFolder = (folder: string) => void | Promise<void>;
 /** The log of a service; its opener closes it. */
 export interface ServiceLog {
   readonly logger: Logger;
-  /** Of its files; undefined when others can change it or lead it elsewhere, so that nothing may be written there. */
+  /** Folder of its files; undefined when others can change it or lead it elsewhere, so that nothing may be written there. */
   readonly folder: string | undefined;
   /** Writes what is buffered. Idempotent. */
   close(): Promise<void>;

@@ -2,7 +2,7 @@ import { Server, status } from '@grpc/grpc-js';
 import type { ServedStream, RequestHeaders } from '@wins/http2-connection';
 import { quoteText } from '@wins/base';
 
-/** What of grpc-js is used beyond its public face: the way in for a stream that no session of Node's made. */
+/** Internals of grpc-js that are used beside its public interface: the entry for a stream that no session of Node's made. */
 interface ServerInside {
   readonly handlers: ReadonlyMap<string, { readonly type: string }>;
   _streamHandler(interceptors: readonly unknown[], stream: ServedStream, headers: object): void;

@@ -21,7 +21,7 @@ import type { Logger } from '../log/logger.js';
 import type { DaemonEvents } from '../daemon-events.js';
 import { RequestTrace } from './request-trace.js';
 
-/** What clients of a pipe share. */
+/** Resources that clients of a pipe share. */
 export type PipeResources = Readonly<
   Record<'calls' | 'requestOctets' | 'answerOctets' | CallResource, Shares>
 >;
@@ -39,14 +39,14 @@ const LASTING_CALLS: ReadonlyMap<string, LastingCall> = new Map<string, LastingC
   ['/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo', REFLECTION],
 ]);
 
-/** What {@link Connections} are made with. */
+/** Options of {@link Connections}. */
 export interface ConnectionsOptions {
   /** Answers the calls; asked for when one comes. */
   readonly calls: () => CallServer;
-  /** Calls that come before it resolves wait for it. */
+  /** Calls received before this promise resolves are queued. */
   readonly opened: Promise<void>;
   readonly logger: Logger;
-  /** Told of connections and of calls that are over. */
+  /** Receives the events of connections, and of calls that are over. */
   readonly events: DaemonEvents;
   /** Measures what each connection costs. The owner disposes of it. */
   readonly turns: ClientTurns;
@@ -83,7 +83,7 @@ export interface OpenConnection {
   readonly sentBytes: number;
 }
 
-/** What is kept of one. */
+/** State of an admitted connection. */
 interface Admitted {
   readonly client: ClientIdentity;
   readonly openedAtMs: number;
@@ -219,7 +219,7 @@ export class Connections {
     return this.#admitted.get(name)?.client;
   }
 
-  /** Who made a call. What is started for a connection that has gone ends at once. */
+  /** Returns the maker of a call, as the owner of processes. A process that starts for a connection that has gone ends at once. */
   ownerOf(caller: Caller): ProcessOwner {
     const id = caller.getPeer();
     const client = this.clientOf(caller);

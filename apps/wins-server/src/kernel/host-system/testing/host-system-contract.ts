@@ -1,5 +1,5 @@
 /**
- * What every `HostSystem` must do, as a list of named checks for any test runner:
+ * Requirements for every `HostSystem`, as a list of named checks for any test runner:
  * `test.each(hostSystemContract(subject))('%s', async (_name, check) => check())`. The host has a default route of IPv4 through a
  * gateway.
  */

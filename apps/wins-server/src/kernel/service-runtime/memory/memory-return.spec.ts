@@ -11,7 +11,7 @@ const QUIET = 0.01;
 const BUSY = 0.9;
 const START_MIB = 65;
 
-/** What the policy says to looks: seconds, MiB, and how busy it was. */
+/** Returns the answers of the policy to looks: seconds, MiB, and how busy it was. */
 function asked(...looks: readonly (readonly [at: number, mib: number, busyShare?: number])[]) {
   const policy = new MemoryPolicy(START_MIB * MIB);
   return looks.map(([seconds, mib, busyShare = QUIET]) =>

@@ -9,7 +9,7 @@ const LOOK_WHILE_BUSY_MS = 100;
 const GROWTH_BYTES = 8 * 1024 * 1024;
 /** Growth of old objects that is worth a collection while the daemon is busy: connections that end by the hundred become such ones. */
 const OLD_GROWTH_BYTES = 8 * 1024 * 1024;
-/** Of the time between two looks, the share in which the event loop of a quiet daemon did something, at most. */
+/** Largest share of the time between two looks in which the event loop of a quiet daemon did something. */
 const QUIET_SHARE = 0.2;
 /**
  * Between two collections. V8 makes the place for young objects small again in a collection that finds that little was allocated in
@@ -25,7 +25,7 @@ export interface MemoryLook {
   /** Any clock that only goes forward, in ms. */
   readonly at: number;
   readonly residentBytes: number;
-  /** What old objects take, garbage included. */
+  /** Memory of old objects, garbage included. */
   readonly oldBytes: number;
   /** The share of the time since the last look in which the event loop did something, 0 to 1. */
   readonly busyShare: number;
