@@ -18,7 +18,7 @@ const { values } = parseArgs({ options: { changed: { type: 'boolean', default: f
 const changed = values.changed ? changedFiles() : undefined;
 // CI asks for it by this variable: there nothing may be skipped.
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
-/** What makes large trees out of many files collects its garbage a quarter of its time otherwise. */
+/** Option of Node for programs that build large trees from many files: without it they spend a quarter of their time on garbage collection. */
 const YOUNG = '--max-semi-space-size=128';
 const TESTS_OF_TOOLS = [
   'tools/bench/bench.test.mjs',

@@ -21,7 +21,7 @@ const files = execFileSync('git', args, { cwd: root, encoding: 'utf8' })
   .map((file) => ({ file, text: read(file), project: file.split('/', 2).join('/') }));
 
 const isSpec = ({ file }) => file.endsWith('spec.ts');
-/** What serves specs is no part of a program. */
+/** True for a file that serves specs, because it is no part of a program. */
 const isTesting = ({ file }) => /\/testing\/|^apps\/wins-e2e\//.test(file);
 const source = files.filter((one) => !isSpec(one) && !isTesting(one));
 const lines = (some) => some.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);

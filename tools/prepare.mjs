@@ -33,12 +33,12 @@ const STAND_INS = [
 ];
 
 /**
- * What can be needed; `missing` says why it cannot be made here.
+ * Prerequisites that can be needed; `missing` says why one cannot be made here.
  *
  * @type {Record<string, { make: () => void, after?: readonly string[], missing?: string | undefined }>}
  */
 const NEEDS = {
-  /** What is released, as `npm run package` makes it: dist/package. */
+  /** Content of a release, as `npm run package` makes it: dist/package. */
   package: { make: () => node('tools/package/package.mjs') },
   /** The built programs with what stands for a service manager on Linux, and one executable of them: dist/stand-ins. */
   'stand-ins': { make: () => node('tools/package/stand-ins.mjs', 'dist/stand-ins') },

@@ -1,6 +1,6 @@
 /** Longer sentences are read twice. */
 const MOST_WORDS = 35;
-/** What is longer is a section, or data. */
+/** Limit of a table cell, in characters; longer content is a section, or data. */
 const MOST_IN_CELL = 200;
 
 const FIRST_WORDS = /^(?:What|Whoever|Whom|Whose|Who|Of|As|Told)\b/;

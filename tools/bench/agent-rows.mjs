@@ -159,7 +159,7 @@ async function applied(api, before) {
   }
 }
 
-/** What each of some processes takes of the processors in a minute, in ms: measured at the same time. */
+/** Measures the processor time of several processes in a minute, in ms, all at the same time. */
 async function idleRounds(pids, share) {
   const ways = Object.keys(pids).map((name) => ({ name, rounds: noRounds() }));
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -17,7 +17,7 @@ const NEWCOMERS = 64;
 const PLACES_LIMIT_MS = 30_000;
 const UNSHARE = '/usr/bin/unshare';
 
-/** What the attacker must not get, beyond what the daemon is while idle. */
+/** Limits of what an attacker may cause, beyond the values of the idle daemon. */
 export const TARGET = {
   ...{ p99Ms: 50, duringMib: 64, afterMib: 20, placesMs: 5000 },
   // Of another container.
@@ -155,7 +155,7 @@ function spawnContained(program) {
   return spawn(file, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
-/** What a client in a container of its own sees meanwhile. */
+/** Returns the observations of a client in a container of its own meanwhile. */
 async function observe(address) {
   const program = path.join(import.meta.dirname, 'attacks', 'observer.mjs');
   const child = spawnContained([program, address, ATTACK_MS]);

@@ -11,7 +11,7 @@ export const USAGE = `npm run bench -- [--only PATTERN] [--quick] [--json] [--ag
 
 docs/performance.md says what the numbers mean.`;
 
-/** What is wrong with a command line. */
+/** Problem with a command line. */
 export class UsageError extends Error {}
 
 /**

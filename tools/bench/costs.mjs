@@ -27,7 +27,7 @@ const reports = mkdtempSync(path.join(tmpdir(), 'wins-bench-reports-'));
 process.on('exit', () => rmSync(reports, { recursive: true, force: true }));
 process.env.WINS_BENCH_HEAP_FOLDER = reports;
 
-/** Of a running program. */
+/** Returns the processor time of a running program, in ms. */
 export function processorMs(pid) {
   const tasks = `/proc/${pid}/task`;
   let nanoseconds = 0;
@@ -36,19 +36,19 @@ export function processorMs(pid) {
   return nanoseconds / 1e6;
 }
 
-/** Of the first thread of a running program: of a program of Node, what its event loop works. */
+/** Returns the processor time of the first thread of a running program, in ms; in a program of Node, that of its event loop. */
 export function eventLoopMs(pid) {
   const [nanoseconds] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ', 1);
   return Number(nanoseconds) / 1e6;
 }
 
-/** What a running program has in memory, in MiB. */
+/** Returns the resident memory of a running program, in MiB. */
 export function residentMebibytes(pid) {
   const kilobytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Number(kilobytes) / 1024;
 }
 
-/** Of all programs that this one has started and that have ended. */
+/** Returns the processor time of all programs that this one has started and that have ended, in ms. */
 function processorMsOfEnded() {
   const text = readFileSync('/proc/self/stat', 'utf8');
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
@@ -56,8 +56,8 @@ function processorMsOfEnded() {
 }
 
 /**
- * What the programs of each role take while work is done. A role is the process id of a program that runs, or the {@link Programs}
- * of which each new one is meant.
+ * Measures the processor time of the programs of each role while work is done, in ms. A role is the process id of a running
+ * program, or the {@link Programs} of which each new one counts.
  */
 export function beginProcessorTime(roles) {
   const read = () =>
@@ -98,7 +98,7 @@ async function heapReport(pid) {
   return text;
 }
 
-/** Counts system calls of a program, not of its children, once it is told to. */
+/** Counts system calls of a program, not of its children, once `tell('enable')` asks for it. */
 function attachPerf(pid) {
   if (!hasPerf) return undefined;
   const args = [...PERF, '--no-inherit', '--delay=-1', '--control=fd:3,4', `--pid=${pid}`];

@@ -21,7 +21,7 @@ const NAME = 'wins_bench_executable';
 const IDLE_MS = 3000;
 const QUIET = /** @type {const} */ ({ stdio: 'ignore' });
 
-/** What is measured: the words, and how many times as long as a Node that does nothing it may take. */
+/** Measured starts: the words, and the time limit as a multiple of that of a Node that does nothing. */
 const STARTS = /** @type {const} */ ([
   ['cli --version', 1.3],
   // It reads the whole executable for its digest.
@@ -37,7 +37,7 @@ if (process.platform === 'win32') {
 }
 
 export const executableRows = [...STARTS.map(([words]) => `executable, ${words}`), IDLE_DAEMON];
-/** Wine is no measure of Windows: the ratio is told, and has no target. */
+/** Rows for Wine, which is no measure of Windows: they report the ratio, and have no target. */
 export const wineExecutableRows = STARTS.map(([words]) => `executable, ${words}${WHERE}`);
 
 /** Builds the executables and measures those of Linux, and those of Windows where Wine can run them. */

@@ -90,8 +90,8 @@ export class Programs {
 }
 
 /**
- * The rows of a run. A row is its `name`; the `unit` of its values; `per`, the unit of work that costs are told for; and its `figure`, which `is` the
- * `ratio` of wins to the floor, what it has more (`growth`) or its `value`, with the target, `atLeast` or `atMost`.
+ * The rows of a run. A row is its `name`; the `unit` of its values; `per`, the unit of work that costs refer to; and its `figure`.
+ * The figure `is` the `ratio` of wins to the floor, what it has more (`growth`) or its `value`, with the target, `atLeast` or `atMost`.
  */
 export class Run {
   rows = [];
@@ -105,9 +105,9 @@ export class Run {
   /**
    * Measures each way to do some work, in {@link ROUNDS} rounds. The first is the floor, the last is wins.
    *
-   * @param ways - By name, each with its `work(share)`, which does that share of the work and resolves with its `units`, how many `ms` they
-   *   took, and its `value` where that is not what `valueOf` makes of the two; with `less(share)`, work that is subtracted from it, such as a
-   *   start; and with the roles whose costs are wanted, `client` and `daemon`.
+   * @param ways - By name, each with `work(share)`, `less(share)` and the roles whose costs are wanted, `client` and `daemon`.
+   *   `work` does that share of the work. It resolves with its `units`, how many `ms` they took, and its `value` where that is not what
+   *   `valueOf` makes of the two. `less` is work that is subtracted from it, such as a start.
    */
   async measure(row, ways, valueOf) {
     if (!this.wants(row.name)) return;
@@ -178,7 +178,7 @@ export const medianCall = (call) => async (share) => {
   return { units: times.length, value: median(times.slice(warm)) };
 };
 
-/** What says how many ms it took, done a number of times: the median of these. */
+/** Runs `act`, which resolves with its duration in ms, a number of times; the value is the median of these. */
 export const medianTime = (count, act) => async (share) => {
   const times = [];
   for (let left = count * share; left > 0; left -= 1) times.push(await act());

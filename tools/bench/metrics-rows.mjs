@@ -91,7 +91,7 @@ export async function measureMetrics({ run, programs, wins, folder }) {
   for (const { client } of [off, on]) await client.close();
 }
 
-/** What the event loop of a busy daemon works for a scrape, more than in the time around it, in ms. */
+/** Measures the extra work of a busy daemon's event loop for a scrape, compared with the time around it, in ms. */
 async function measureBusy({ run, on, processPaths, scrape, createWinsClient }) {
   // A connection has 128 runs at most.
   const clients = [0, 1].map(() => createWinsClient({ address: on.address }));

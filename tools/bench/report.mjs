@@ -56,7 +56,7 @@ function target({ atLeast, atMost }, show) {
   return atMost === undefined ? 'none' : `at most ${show(atMost)}`;
 }
 
-/** What each way took: undefined where nothing was measured that has a cost. */
+/** Table of what each way took; undefined where nothing was measured that has a cost. */
 function costsTable(rows) {
   const lines = [];
   for (const row of rows) {

@@ -60,7 +60,7 @@ export function costOf(way, role, cost) {
   return summary(way.rounds.map((round) => round[role]?.[cost]));
 }
 
-/** What both programs of a way take of the processors, in each round. */
+/** Returns the processor time of both programs of a way in each round, in ms. */
 function processorTimes({ rounds }) {
   return rounds.map((round) => {
     const times = ROLES.map((role) => round[role]?.cpuMs).filter((ms) => ms !== undefined);

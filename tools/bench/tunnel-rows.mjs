@@ -36,7 +36,7 @@ const STALLS = 'tunnel, 100 stalled readers';
 const echo = { unit: 'ms', per: 'echo', figure: { is: 'ratio', atMost: 2.2 } };
 const connects = { unit: 'per s', per: 'connection', figure: { is: 'ratio', atLeast: 0.7 } };
 
-/** What is done through a port, of that share. */
+/** Returns the work of moving that share of the bytes through a port. */
 const moves = (streams, way) => async (port, share) => {
   const bytes = BYTES * share;
   return { units: bytes / 1e9, value: await rate(bytes, streams, port, way) };
@@ -105,7 +105,7 @@ export async function measureTunnel({ run, programs, wins, folder }) {
 }
 
 /**
- * What the larger of its programs grows by, in MiB.
+ * Measures the growth of the larger of its programs, in MiB.
  *
  * @param {{ port: number, client?: number, daemon?: number }} way
  */

@@ -12,7 +12,7 @@ const DIGEST = 'AB'.repeat(32);
 const image = { repository: 'example/wins' };
 const HELPER = 'cd'.repeat(32);
 const PAUSE = `sha256:${'ef'.repeat(32)}`;
-/** What has no default. */
+/** Values that have no default. */
 const wanted = {
   image,
   helper: { sha256: HELPER },
@@ -32,14 +32,14 @@ const ofKind = (kind, all) => all.filter((object) => object.kind === kind);
 const groupsNamed = (...names) => names.map((name) => ({ name, nodeSelector: { pool: name } }));
 const container = (daemonSet, name) =>
   daemonSet.spec.template.spec.initContainers.find((candidate) => candidate.name === name);
-/** What an option of a container is followed by. */
+/** Returns the word that follows an option of a container. */
 const optionOf = (daemonSet, name, option) => {
   const words = wordsOf(container(daemonSet, name));
   const index = words.indexOf(option);
   return index < 0 ? undefined : words[index + 1];
 };
 
-/** What `wins srv config check` makes of the config of a map. */
+/** Checks the config of a map with `wins srv config check`. */
 function checkConfig(map) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-chart-'));
   try {
@@ -61,7 +61,7 @@ function checkConfig(map) {
   }
 }
 
-/** What Kubernetes asks of every object, beyond the types of its fields. */
+/** Asserts the requirements of Kubernetes for every object, beyond the types of its fields. */
 function assertAcceptable(all) {
   assert.deepEqual(complaintsOfKubernetes(all), []);
   const names = all.map(({ kind, metadata }) => `${kind}/${metadata.name}`);

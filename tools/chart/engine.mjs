@@ -9,7 +9,7 @@ export const cacheFolder = path.join(root, 'node_modules/.cache/wins-chart');
 const gopath = '/usr/share/gocode';
 const packages = ['Masterminds/sprig', 'xeipuuv/gojsonschema'];
 
-/** What is missing for it here; undefined when it can be built. */
+/** Prerequisites of the engine that are missing here; undefined when it can be built. */
 export const missing = whatIsMissing();
 
 function whatIsMissing() {

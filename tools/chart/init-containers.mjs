@@ -20,7 +20,7 @@ const releases = {
 mkdirSync(path.dirname(out), { recursive: true });
 writeFileSync(out, JSON.stringify(releases));
 
-/** What the kubelet of a node does for a pod of the chart, but for the containers themselves. */
+/** Does the work of a node's kubelet for a pod of the chart, except for the containers themselves. */
 function commands(values) {
   const { error, documents } = render({
     image: { repository: 'wins' },

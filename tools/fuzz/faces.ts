@@ -64,7 +64,7 @@ export { posixFileTrust } from '@wins/trusted-files';
 export { createWinsClient } from '@wins/wins-api';
 export { WebSocketServer } from 'ws';
 
-/** Of each service the daemon serves or asks. */
+/** Definitions of all services that the daemon serves or calls. */
 export const definitions = [
   applicationServiceDefinition,
   healthServiceDefinition,

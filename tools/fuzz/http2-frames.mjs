@@ -58,7 +58,7 @@ export function generateFrames(rng, { paths, bodyOf = () => rng.size() }) {
   };
 }
 
-/** What the client sends. */
+/** Returns the octets that the client sends. */
 export function octetsOf({ steps, greets }) {
   const greeting = greets ? [PREFACE, frameOf([SETTINGS, 0, 0, ''])] : [];
   return Buffer.concat([...greeting, ...steps.map(frameOf)]);

@@ -18,7 +18,7 @@ export async function sendInPieces(socket, octets, { cuts, leaves, reads = true 
   if (leaves === 'end') {
     socket.end(rest);
     await turn();
-    // Whoever does not read would not see the end either.
+    // A peer that does not read would not notice the end either.
     socket.resume();
   } else {
     socket.write(rest);

@@ -69,7 +69,7 @@ function number(rng, value) {
   return varint(zigzag, rng.chance(0.02) ? 3 : 0).toString('hex');
 }
 
-/** What the client sends after the handshake. */
+/** Returns the octets that the client sends after the handshake. */
 export function tunnelOctetsOf({ steps }, port) {
   return Buffer.concat(steps.map((step) => frameOf(step, port)));
 }

@@ -15,14 +15,14 @@ import path from 'node:path';
 export const root = path.resolve(import.meta.dirname, '../..');
 export const libraries = readdirSync(path.join(root, 'libs')).sort();
 
-/** What all packages say of themselves. */
+/** Fields that are the same in all packages. */
 const { author, engines, license } = readJson(path.join(root, 'package.json'));
-/** What serves the work in this repository. */
+/** Fields of a manifest that serve the work in this repository. */
 const OURS = ['private', 'nx', 'devDependencies', 'main', 'types', 'exports', 'files'];
 
 const REQUIRE = 'requireAtFirstUse';
 /**
- * What an ES module calls in place of `require`, which loads native code at its first use. Nothing happens at import, because a bundle in
+ * Function that an ES module calls in place of `require`, which loads native code at its first use. Nothing happens at import, because a bundle in
  * CommonJS may have no `import.meta.url`; that has `__filename`. By the name `createRequire` alone webpack would bundle the native code.
  */
 const REQUIRE_IN_ES_MODULES = `import nodeModule from "node:module";

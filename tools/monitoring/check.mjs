@@ -1,7 +1,8 @@
 // node tools/monitoring/check.mjs
-// What deploy/monitoring asks for is there, and every metric has a panel: every name of a metric and of a label is in the daemon's table of metrics, promtool takes the rules
-// and the queries of the dashboard, the rules fire when they should (wins-rules.test.yaml), and a real Prometheus that scrapes a daemon
-// under load evaluates each of them and has data for every panel that the load concerns.
+// Checks that all data that deploy/monitoring queries exists, and that every metric has a panel. Every name of a metric and of a label is
+// in the daemon's table of metrics. promtool takes the rules and the queries of the dashboard, and the rules fire when they should
+// (wins-rules.test.yaml). A real Prometheus that scrapes a daemon under load evaluates each of them, and has data for every panel that the
+// load concerns.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +18,7 @@ import { missing, PROMTOOL } from './prometheus-programs.mjs';
 
 /** A bound for what hangs, not a measure. */
 const LIMIT_MS = 120_000;
-/** What the load does not cause. */
+/** Panels whose data the load does not produce. */
 const WITHOUT_DATA = new Set(['Last contact', 'Probes', 'csi-proxy']);
 
 assert.deepEqual(faultsOfPanels(dashboard()), []);

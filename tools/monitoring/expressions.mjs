@@ -9,7 +9,7 @@ const DASHBOARD = path.join(root, 'deploy/monitoring/wins-dashboard.json');
 // That of the daemon: what is hoisted to the root is another release.
 const { parse } = createRequire(path.join(root, 'libs/config/package.json'))('yaml');
 
-/** What Grafana puts in the place of a variable, here for all nodes and the time that a test takes. */
+/** Values that Grafana puts in the place of variables, here for all nodes and the time that a test takes. */
 const VARIABLES = [
   ['$__rate_interval', '1m'],
   ['$instance', '.*'],

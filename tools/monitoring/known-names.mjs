@@ -4,7 +4,7 @@ const OF_SCRAPES = new Set(['instance', 'job']);
 const TEXT = /"(?:[^"\\]|\\.)*"/g;
 
 /**
- * What is wrong with the names of metrics and labels in an expression.
+ * Returns the problems with the names of metrics and labels in an expression.
  *
  * @param metrics - The table of the daemon: each metric with its `type` and `labels`, whose values are a list or a number.
  * @param records - The expressions that the rules record, by the names that they get; they have the labels that these keep.

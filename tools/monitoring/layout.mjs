@@ -1,7 +1,7 @@
 /** How wide Grafana makes a line. */
 const LINE = 24;
 
-/** What is wrong with the panels of a dashboard: ids that stand twice, lines that are not full, panels that say nothing of themselves. */
+/** Returns the faults of a dashboard's panels: duplicate ids or titles, lines that are not full, panels without a description. */
 export function faultsOfPanels({ panels }) {
   const ids = new Set(panels.map(({ id }) => id));
   const titles = new Set(panels.map(({ title, type }) => `${type === 'row'} ${title}`));

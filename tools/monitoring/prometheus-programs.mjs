@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 export const PROMETHEUS = '/usr/bin/prometheus';
 export const PROMTOOL = '/usr/bin/promtool';
 
-/** What the machine lacks to check alerts and dashboard with Prometheus itself; undefined when it has all. */
+/** Programs that the machine lacks to check alerts and dashboard with Prometheus itself; undefined when it has all. */
 export const missing = [PROMETHEUS, PROMTOOL].every((file) => existsSync(file))
   ? undefined
   : 'Prometheus (Debian: apt-get install prometheus)';

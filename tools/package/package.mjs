@@ -72,7 +72,7 @@ for (const image of images) {
   const dockerfile = path.join(image, 'Dockerfile');
   copyFileSync(path.join(import.meta.dirname, dockerfile), path.join(out, dockerfile));
 }
-// The one script takes no other wins.exe than that of its release, unless it is told to.
+// The one script takes no other wins.exe than that of its release, unless its user requests that.
 const install = readFileSync(path.join(scripts, 'wins-agent-install.ps1'), 'utf8');
 const digest = `$releasedChecksum = '${sha256(path.join(out, 'wins.exe'))}'`;
 if (!install.includes("$releasedChecksum = ''")) throw new Error('no place for a digest was found');

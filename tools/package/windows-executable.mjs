@@ -7,7 +7,7 @@ import { preparationBlob } from './preparation-blob.mjs';
 import { replaceOnce, runtimeFile } from './runtime-file.mjs';
 
 const BLOB_NAME = 'NODE_SEA_BLOB';
-/** What in a runtime says whether it carries a blob; `:0` after it becomes `:1`. */
+/** Text in a runtime before the flag that says whether it carries a blob; `:0` after it becomes `:1`. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const RT_ICON = 3;
 const RT_RCDATA = 10;

@@ -37,7 +37,7 @@ function optionWords(name, { kind, short, placeholder = 'TEXT' }) {
   return `${short === undefined ? '' : `-${short}, `}--${name}${value}`;
 }
 
-/** What an option means, with its values and what it is without it. */
+/** Returns the meaning of an option, with its values and its default. */
 function optionMeaning({ describe, choices, byDefault, wanted }) {
   const notes = [
     ...(wanted === undefined ? [] : ['required']),

@@ -10,7 +10,7 @@ const require = createRequire(import.meta.url);
 export const nx = require.resolve('nx/bin/nx.js');
 export const tsc = binOf('typescript', 'bin/tsc');
 
-/** What all checks of this run found. */
+/** Results of all checks of this run. */
 export const checks = emptyResult('checks');
 
 /**

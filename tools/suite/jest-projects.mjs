@@ -14,7 +14,7 @@ const jest = require.resolve('jest/bin/jest');
 const projects = ['libs', 'apps']
   .flatMap((folder) => readdirSync(path.join(root, folder)).map((name) => path.join(folder, name)))
   .filter((project) => existsSync(path.join(root, project, 'jest.config.js')));
-/** What jest.preset.js chooses the long specs by. */
+/** Variables of the environment by which jest.preset.js chooses the long specs. */
 const LONG = { WINS_TEST_TIER: 'long' };
 const summaryOf = (project) => path.join(root, project, 'test-output', 'summary.json');
 
@@ -64,7 +64,7 @@ function hasLongSpecs(project) {
   return files.some((file) => /\.(?:long|release)-spec\.ts$/.test(file));
 }
 
-/** What a project's run of Jest left, after a second try of what failed. */
+/** Returns the result of a project's run of Jest, after a second try of the failed tests. */
 async function resultOf(project, summaryFile, env) {
   const result = emptyResult(project);
   const summary = readSummary(summaryFile);

@@ -64,7 +64,7 @@ export const PROBES = {
   scriptUninstalls: 'wins-agent-uninstall.ps1 takes all of it away',
 };
 
-/** What a person tries. A transcript may have it, added by hand. */
+/** Statements that a person tries. A transcript may contain them, added by hand. */
 export const BY_HAND = {
   windowsSuite:
     'the whole suite without Wine, by `node tools/windows/run-specs.mjs`: exclusive names, enforced access lists, routes, firewall',
@@ -87,7 +87,7 @@ const probe = z.strictObject({
   result: z.enum(['ok', 'failed', 'skipped']),
   /** Why it failed or was skipped. */
   why: z.string().max(2000),
-  /** What was seen, by what it is; a statement without a verdict has that alone. */
+  /** Observations, by their names; a statement without a verdict has only these. */
   seen: z.record(word, z.string().max(2000)),
 });
 
@@ -121,7 +121,7 @@ export function filedTranscripts(folder = TRANSCRIPTS) {
     .sort((a, b) => a.date.localeCompare(b.date));
 }
 
-/** What docs/windows.md says of real systems: a row for each statement, a column for each transcript, and what was seen. */
+/** Returns the part of docs/windows.md about real systems: a row for each statement, a column for each transcript, and the observations. */
 export function acceptanceTable(transcripts) {
   const row = (...cells) => `| ${cells.join(' | ')} |`;
   const systems = transcripts.map(

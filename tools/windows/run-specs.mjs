@@ -2,7 +2,7 @@
 // node.exe with its own test runner; under Wine here, directly on Windows.
 // node tools/windows/run-specs.mjs [--long [--all]] [--built] [PART OF A PATH …]
 // With --all, those of a release (`*.windows-release-spec.ts`) run too, and what tries a sample tries all: that takes hours.
-// With --built the programs are built, and are not built again: that takes them away for a moment from whoever runs them.
+// With --built the programs are built, and are not built again: a build removes them for a moment, also for processes that run them.
 import { build } from 'esbuild';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -141,7 +141,7 @@ function sizeOf(spec) {
   return statSync(path.join(root, spec)).size;
 }
 
-/** What a spec needs beside the built programs: it says so in its first lines. */
+/** Returns the needs of a spec beside the built programs, which it states in its first lines. */
 function needsOf(spec) {
   const [, needs = ''] =
     /^\/\*\* @needs ([a-z ]+) \*\/$/m.exec(readFileSync(path.join(root, spec), 'utf8')) ?? [];

@@ -1,4 +1,4 @@
-/** What kind of failure it was. */
+/** Kind of a failure. */
 export type WindowsErrorCode =
   /** Not this operating system, or a feature of it that is not installed. */
   | 'unavailable'
@@ -41,7 +41,7 @@ export class WindowsError extends Error {
 }
 
 /**
- * What the error codes are called with which the calls of this library are known to fail, and what kind of failure they are.
+ * Numbers and names of the error codes with which calls of this library are known to fail, by kind of failure.
  * https://learn.microsoft.com/windows/win32/debug/system-error-codes
  */
 const ERRORS: Readonly<Partial<Record<WindowsErrorCode, string>>> = {

@@ -12,7 +12,7 @@ const PLATFORM = { os: 'linux', architecture: 'amd64' };
 const PROTOCOL = 'credentialprovider.kubelet.k8s.io/v1';
 const PERIODIC = { name: 'p', stdout: 'eA==', stderr: null, exitCode: 0, failures: 1 };
 const PROBES = { kubelet: { healthy: true, successCount: 1, failureCount: 0 } };
-/** What YAML has beyond JSON. */
+/** Syntax of YAML beyond JSON. */
 const YAML = [
   '&a [*a]',
   '*a',
@@ -42,8 +42,8 @@ const base64 = (text) => Buffer.from(text).toString('base64');
 const packed = (json) => gzipSync(JSON.stringify(json)).toString('base64');
 
 /**
- * What lies on a node, and what registries and programs answer: each reader gives a value that its writer could have written, or the
- * error of its library.
+ * Files of a node, and answers of registries and programs: each reader returns a value that its writer could have written, or
+ * throws the error of its library.
  */
 export async function openFiles(faces) {
   const { AgentError, InstallError, InstallFiles, installPlaces, joinedEnvironment } = faces;

@@ -2,7 +2,7 @@ import { duplexPair } from 'node:stream';
 import { generateFrames, octetsOf } from '../http2-frames.mjs';
 import { sendInPieces } from '../send-in-pieces.mjs';
 
-/** What gRPC may do with a call. */
+/** Ways in which gRPC may handle a call. */
 const HANDLERS = {
   echo(stream) {
     const messages = [];

@@ -20,7 +20,7 @@ const RECORD = {
   askedBy: 'run 1',
 };
 const PHASES = ['staging', 'stopping', 'trial', 'committing', 'installing', 'undoing'];
-/** What is on the disk is a record of ours in every field, or unreadable. */
+/** Content on the disk is read as a record of ours in every field, or as unreadable. */
 export async function openJournal({ UpgradeJournal, upgradePlaces, Effects }) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-fuzz-journal-'));
   const places = upgradePlaces(path.join(folder, 'wins'));

@@ -26,7 +26,7 @@ const NAMES = [
   ],
   ...['a\0b', '\u202e', '\ud800', 'x'.repeat(300), 'a/'.repeat(90), 'c:ads', 'a.', 'A'],
 ];
-/** Of tar, by the octet of the header. */
+/** Types of entries in a tar file, by the octet of the header. */
 const TYPES = [
   '0',
   '0',
@@ -74,7 +74,7 @@ const CHALLENGES = [
 ];
 const STATUSES = [200, 200, 200, 200, 206, 204, 301, 307, 400, 401, 403, 404, 429, 500, 503];
 
-/** What a registry answers ends in an image that stays in its folder and within its limits, or in an error of the library. */
+/** Answers of a registry result in an image that stays in its folder and within its limits, or in an error of the library. */
 export async function openRegistry({ imageStore, posixFileTrust, AgentError }) {
   const root = mkdtempSync(path.join(tmpdir(), 'wins-fuzz-registry-'));
   const [images, folder, outside] = ['images', 'folder', 'outside'].map((name) =>

@@ -56,7 +56,7 @@ export async function openSignature({ SignedProgram }) {
   };
 }
 
-/** What the signature covers: all before the table, but the checksum and the place of the table. */
+/** Returns the content that the signature covers: all before the table, except for the checksum and the position of the table. */
 function contentOf(bytes) {
   const content = Buffer.from(bytes.subarray(0, tableOf(bytes)));
   content.fill(0, CHECKSUM, CHECKSUM + 4);

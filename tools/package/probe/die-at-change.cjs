@@ -28,7 +28,7 @@ if (!['srv', 'cli'].includes(process.argv[2]) && (process.env.DIE_AT || process.
     // What it does while it dies is not the command's.
     if (count === Number(DIE_AT)) return;
     const change = `${name} ${what.startsWith(root) ? what.slice(root.length) : what}`;
-    // A large file is written in many blocks, and a service is told again until it takes it: that is one change.
+    // A large file is written in many blocks, and a control is sent again until the service takes it: that is one change.
     if (['write', 'ControlService'].includes(name) && change === last) return;
     last = change;
     count += 1;

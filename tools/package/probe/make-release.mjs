@@ -35,11 +35,11 @@ async function goService() {
   return outputFiles[0].text;
 }
 
-/** What is wrong with a release: which program is changed, and how. */
+/** Flaws of a release: which program is changed, and how. */
 const FLAWS = {
   /** It ends when it is to be the daemon. */
   crashes: ['wins.cjs', asDaemon('process.exit(7);')],
-  /** As the daemon it does nothing at all, not even for the service manager. */
+  /** Its daemon does nothing at all, not even for the service manager. */
   hangs: ['wins.cjs', asDaemon('setInterval(() => undefined, 1e9); return;')],
   /** Its daemon says to the service manager that it starts, and never serves. */
   idles: [

@@ -1,8 +1,8 @@
 // Windows loads a native addon from a file only, so the one inside the executable is written to a folder first. What
 // is loaded runs with the rights of the process: nobody with fewer rights may be able to write there. No access list
 // can be read or set before the addon is loaded; therefore the folder lies in the profile of the account that the
-// process runs as, which Windows itself keeps from others. The system is asked for it: the environment may come from a
-// container, and the folder of the executable may be shared with one.
+// process runs as, which Windows itself keeps from others. The path comes from the system, because the environment may
+// come from a container, and the folder of the executable may be shared with one.
 'use strict';
 const {
   lstatSync,
@@ -18,7 +18,7 @@ const { userInfo } = require('node:os');
 const path = require('node:path');
 
 const FOLDER = ['AppData', 'Local', 'rancher', 'wins', 'native'];
-/** What is named here in no other way: addons, and what is left of writing one. */
+/** Names that only our files have here: addons, and remains of writing one. */
 const OURS = /^(?:koffi-[0-9a-f]{16}\.node|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp)$/;
 /** So old an addon is taken for one of a release that is gone. One that is not gone writes it again. */
 const STALE_MS = 30 * 24 * 60 * 60 * 1000;

@@ -1,19 +1,19 @@
 import type { CommandSurroundings } from '@wins/base';
 import type { Completed, GLOBAL_OPTIONS, Options, ValuesOf } from './option.js';
 
-/** What every node of the tree of commands has. */
+/** Properties of every node of the tree of commands. */
 interface Node {
   readonly name: string;
   readonly aliases?: readonly string[];
-  /** Is accepted, and told no one. */
+  /** Accepted, but shown nowhere. */
   readonly isHidden?: boolean;
   /** One sentence. */
   readonly summary: string;
   /** More than the sentence says. */
   readonly details?: string;
-  /** Of a group: those of all commands below it. */
+  /** Options of the command, or in a group those of all commands below it. */
   readonly options?: Options;
-  /** What to read on. */
+  /** Page of docs/ for further reading. */
   readonly page: string;
   /** Names and meanings. */
   readonly environment?: readonly (readonly [string, string])[];
@@ -26,11 +26,11 @@ export interface Group extends Node {
   readonly commands: readonly (Group | Command)[];
 }
 
-/** What a handler gets beside the values of its options. */
+/** Input of a handler beside the values of its options. */
 export interface Given<Word = string | undefined> {
   /** In the place of {@link Command.positional}; undefined for one that is optional and not there. */
   readonly word: Word;
-  /** What follows `--`; undefined when nothing does. */
+  /** Words after `--`; undefined when nothing follows it. */
   readonly rest: readonly string[] | undefined;
 }
 

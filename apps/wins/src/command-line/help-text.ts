@@ -19,7 +19,7 @@ export function usageLine(path: readonly (Group | Command)[]): string {
   return words.join(' ');
 }
 
-/** What stands at the end of a help: variables of the environment, other words, and what to read on. */
+/** Returns the end of a help text: variables of the environment, other words, and the page for further reading. */
 export function epilogue(path: readonly (Group | Command)[]): string {
   const at = path.at(-1);
   if (at === undefined) return '';

@@ -7,7 +7,7 @@ import {
   type DurationLimits,
 } from '@wins/base';
 
-/** What a shell offers for a value. */
+/** Completions that a shell offers for a value. */
 export type Completed = 'files' | 'folders' | 'runs' | 'adapters' | 'configKeys' | 'nothing';
 
 /** An option of a command; `Value` is what the handler gets. */
@@ -19,9 +19,9 @@ export interface Option<Value = unknown> {
   readonly short?: string;
   readonly byDefault?: string;
   readonly choices?: readonly string[];
-  /** What was wanted when it is not there; without this the option may be left out. */
+  /** Description of the wanted value, for the error when the option is missing; without this the option may be left out. */
   readonly wanted?: string;
-  /** Is accepted, and told no one. */
+  /** Accepted, but shown nowhere. */
   readonly isHidden?: boolean;
   readonly completes?: Completed;
   /** @throws UsageError for a value that cannot be. */
@@ -31,7 +31,7 @@ export interface Option<Value = unknown> {
 /** Options by name. */
 export type Options = Readonly<Record<string, Option>>;
 
-/** What the handler of a command with these options gets. */
+/** Values that the handler of a command with these options gets. */
 export type ValuesOf<Given extends Options> = {
   readonly [Name in keyof Given]: Given[Name] extends Option<infer Value> ? Value : never;
 };
@@ -179,7 +179,7 @@ export function processorsOption(name: string, describe: string): Option<number 
   return { kind: 'text', placeholder: 'NUMBER', describe, read, completes: 'nothing' };
 }
 
-/** What every command takes. */
+/** Options that every command takes. */
 export const GLOBAL_OPTIONS = {
   debug: switchOption('Print more about what the command does'),
   quiet: switchOption('Print no messages: no progress, no log, no errors'),

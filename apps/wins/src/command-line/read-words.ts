@@ -12,9 +12,9 @@ export interface ReadWords {
   /** By the names of options; a switch that is on has `true`. The last one counts, but of a list. */
   readonly options: ReadonlyMap<string, readonly string[]>;
   readonly words: readonly string[];
-  /** What follows `--`, if anything does and the command takes it. */
+  /** Words after `--`, if there are any and the command takes them. */
   readonly rest: readonly string[] | undefined;
-  /** What the handler gets, by the names of all options; empty for a group, and when help or the version was asked for. */
+  /** Values for the handler, by the names of all options; empty for a group, and when help or the version was requested. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 

@@ -4,7 +4,7 @@ import { choiceOption, durationOption, limitOption, textOption } from '../comman
 /** The forms of data. */
 const DATA_FORMS = ['json', 'yaml', 'table', 'name'] as const;
 
-/** What `--output` does. */
+/** Description of `--output`. */
 export const FORMS = 'Output format; --json is short for -o json';
 
 /** `--server` and `--wait-timeout`. */
@@ -29,7 +29,7 @@ export function waitTimeoutOption(byDefault = '0s', whatFor = 'a daemon that is 
   return durationOption('wait-timeout', byDefault, describe);
 }
 
-/** `--output` for what was JSON in the original, whoever reads it. */
+/** `--output` for data that was always JSON in the original, on a terminal too. */
 export const outputOfOriginal = {
   ...choiceOption('output', DATA_FORMS, FORMS, { short: 'o', placeholder: 'FORM' }),
   byDefault: 'json',

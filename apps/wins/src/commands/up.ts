@@ -21,7 +21,7 @@ function matching(name: string, pattern: RegExp, wanted: string) {
   };
 }
 
-/** What `wins up` knows of the run that it is in. */
+/** Facts that `wins up` knows about the run that it is in. */
 export type Inside = Parameters<Parameters<ReturnType<typeof upgradeHelper>['runInRun']>[1]>[1];
 
 /** `wins up`, in a run of a daemon or, as mostly, in none. */

@@ -3,7 +3,7 @@ const CLEAR_LINE = '\u001b[K';
 const CLEAR_BELOW = '\u001b[J';
 
 /**
- * What draws lines over the screen of a terminal, from its first row on, as `docker stats` does.
+ * Returns text that draws lines over the screen of a terminal, from its first row on, as `docker stats` does.
  *
  * @param text - Lines, each with its end.
  * @param rows - The height of the terminal: what is longer ends with a row that counts what is left out. 0 or absent: not known, so all lines.

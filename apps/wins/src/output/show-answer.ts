@@ -3,7 +3,7 @@ import { output } from '../load-applications.js';
 import { goJson } from './go-json.js';
 import { redrawn } from './redrawn.js';
 
-/** What draws tables and writes YAML. */
+/** Functions that draw tables and write YAML. */
 type Layouts = Pick<ReturnType<typeof output>, 'tableOf' | 'yamlOf'>;
 
 /** Where an answer goes. */

@@ -33,7 +33,7 @@ export function fileSecurity(path: string): string {
 }
 
 /**
- * As {@link fileSecurity}, of an open file, folder or pipe. Its handle needs READ_CONTROL, which every way of reading has.
+ * Works like {@link fileSecurity}, for an open file, folder or pipe. Its handle needs READ_CONTROL, which every way of reading has.
  *
  * @param tried begins the message of an error: what was tried and on what.
  * @throws WindowsError

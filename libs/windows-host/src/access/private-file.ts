@@ -68,7 +68,7 @@ export function planFileSecurity(
   const full = (sid: string): string => `(A;${inherited};FA;;;${sid})`;
   const everyone = [
     (mode & READ) === 0 ? '' : 'FR',
-    // Whoever may change what is in a folder may remove it, which DC is.
+    // An account that may change the content of a folder may remove it, which is DC.
     (mode & WRITE) === 0 ? '' : `FW${isFolder ? 'DC' : ''}`,
     (mode & EXECUTE) === 0 ? '' : 'FX',
   ].join('');

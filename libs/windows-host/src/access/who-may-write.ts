@@ -32,7 +32,7 @@ export function whoMayWrite(sddl: string, trusted: readonly string[] = []): read
 }
 
 /**
- * As {@link whoMayWrite}, of a folder further up: who may put another file or folder in the place of one that is in it. Making
+ * Works like {@link whoMayWrite}, for a folder further up: returns who may replace a file or folder in it by another. Making
  * new ones does not count, because everyone may do so in the root of a drive.
  *
  * @throws TextError for text that is no SDDL.
@@ -41,7 +41,7 @@ export function whoMayReplace(sddl: string, trusted: readonly string[] = []): re
   return whoMay(sddl, REPLACE, trusted);
 }
 
-/** Who besides the trusted ones has one of these rights, or owns it. */
+/** Returns the accounts, besides the trusted ones, that have one of these rights or own it. */
 export function whoMay(
   sddl: string,
   rights: number,

@@ -13,14 +13,14 @@ import { fileHolders } from './file-holders.js';
 import { createFolder, createPrivateFile, listFor, setMode } from './private-file.js';
 import { windowsFileTrust } from './windows-file-trust.js';
 
-/** Who may do what with a file. Other facts of POSIX have no meaning here. */
+/** Permissions of a file. Other facts of POSIX have no meaning here. */
 export type PlanFileMode = Readonly<Record<'mode', number>>;
 
 /** Options of {@link windowsPlanFiles}. */
 export interface WindowsPlanFilesOptions {
   /** Makes the errors that it throws, of the class that its user expects. Default: an `Error`. */
   readonly failure?: (message: string, options: ErrorOptions) => Error;
-  /** Gets told of a file that was written in place. */
+  /** Called with a warning about a file that was written in place. */
   readonly onWarning?: (message: string) => void;
   /** How long a file is waited for that another program holds, in milliseconds. Default: 5,000. */
   readonly heldFileMs?: number;
@@ -99,8 +99,8 @@ async function holdersOf(file: string): Promise<string> {
 }
 
 /**
- * Writes a file that is there, as Go does, with its list before its first byte. False where whoever holds it lets nobody write. Who
- * reads it meanwhile may see a part.
+ * Writes a file that is there, as Go does, with its list before its first byte. Returns false where another program holds it open
+ * and lets nobody write. A reader may see a part of it meanwhile.
  */
 async function overwrite(file: string, content: Buffer, mode: number): Promise<boolean> {
   const handle = await open(file, 'r+').catch((error: unknown) => {

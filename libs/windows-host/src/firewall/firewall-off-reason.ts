@@ -3,7 +3,7 @@ import { serviceControlManager } from '../services/service-control-manager.js';
 import type { ServiceState } from '../services/service-wait.js';
 import { unlessFails } from '../windows-error.js';
 
-/** What says whether the firewall of a host filters anything. */
+/** Sources of the settings that show whether the firewall of a host filters anything. */
 export interface FirewallSwitches {
   /** The state of the service of the firewall; undefined when there is none. */
   readonly serviceState: () => ServiceState | undefined;

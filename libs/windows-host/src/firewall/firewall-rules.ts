@@ -130,14 +130,14 @@ export interface FirewallRules extends PortOpener {
   list(): readonly RunOpening[];
 }
 
-/** What the firewall lets through for one run. */
+/** Traffic that the firewall lets through for one run. */
 export interface RunOpening {
   readonly mark: string;
   /** One text for each rule, such as `tcp 80,443`; `any` for a rule that names no ports. */
   readonly rules: readonly string[];
 }
 
-/** What the rules are kept in. */
+/** Store of the rules. */
 export interface FirewallHost {
   /** The texts of all rules, in the format of the registry. */
   readonly ruleTexts: () => readonly string[];

@@ -47,7 +47,7 @@ export async function enumerateNetworks(query: string): Promise<string> {
   return answer('listed the networks of HNS', 'HcnEnumerateNetworks', result, networks, record);
 }
 
-/** What one network is, as a JSON object. The id is a GUID of 16 bytes. */
+/** Returns the properties of one network, as the text of a JSON object. The id is a GUID of 16 bytes. */
 async function queryNetwork(id: Buffer, query: string): Promise<string> {
   const { HcnOpenNetwork, HcnQueryNetworkProperties, HcnCloseNetwork } = computeNetwork;
   const network: OutPointer = [null];

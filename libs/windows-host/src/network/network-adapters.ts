@@ -23,7 +23,7 @@ export interface AdapterEntry {
   readonly guid: string;
   readonly name: string;
   readonly isUp: boolean;
-  /** What an IPv4 or IPv6 route through it costs on top of the route's own metric. */
+  /** Cost of an IPv4 or IPv6 route through it, added to the route's own metric. */
   readonly metrics: { readonly ipv4: number; readonly ipv6: number };
   /** Its own addresses, each with the length of the network that it is in. */
   readonly addresses: readonly IpNetwork[];

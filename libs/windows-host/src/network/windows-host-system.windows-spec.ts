@@ -55,7 +55,7 @@ describe('the network of the host', () => {
 });
 
 describe('HNS', () => {
-  /** What a host without HNS says; a host with it finds no network of that name. */
+  /** Checks for the error of a host without HNS; a host with it finds no network of that name. */
   const isTold = (error: unknown) => {
     assert.ok(error instanceof WindowsError);
     if (!isWine()) return error.code === 'notFound';

@@ -44,7 +44,7 @@ function write(path: string, value: RegistryValue): void {
   key.flush();
 }
 
-/** As they stand there, the empty ones too, so that what is joined again is what was parted. */
+/** Returns the elements as they stand there, the empty ones too, so that joining them gives the same text again. */
 function elementsOf(value: string): readonly string[] {
   return value.split(';');
 }

@@ -97,8 +97,8 @@ export function nodeFiles(): ContentRoom<{ readonly path: string }, FileState> {
 }
 
 /**
- * What in a folder others made or can change, at any depth, and the folder itself when its owner or its list gave others the right
- * to change the list: they may have kept it open. At most 100 paths; links are not followed.
+ * Returns the paths in a folder that others made or can change, at any depth; the folder alone when its owner or its list gave
+ * others the right to change the list, because they may have kept it open. At most 100 paths; links are not followed.
  */
 export async function strangersIn(folder: string): Promise<readonly string[]> {
   const trusted = [processAccount().user];

@@ -28,12 +28,12 @@ export function presence(isThere: boolean): Promise<Presence | undefined> {
   return Promise.resolve(isThere ? 'present' : undefined);
 }
 
-/** What an act gives; what it throws is a rejection. */
+/** Resolves with the result of an act; rejects with the error that it throws. */
 export function settled<T>(act: () => T | Promise<T>): Promise<T> {
   return Promise.resolve().then(act);
 }
 
-/** What everyone gets, by the word for it; accounts are written as SIDs, whose names differ by language. */
+/** Rights of everyone, by the word for them; accounts are written as SIDs, because their names differ by language. */
 const FOR_EVERYONE: Readonly<Record<string, string>> = {
   private: '',
   readable: 'FR',
@@ -74,7 +74,7 @@ export function accessOf(sddl: string, isFolder: boolean): string {
   return word?.[0] ?? sddl;
 }
 
-/** Who may read a folder may look into it. */
+/** Returns the rights for a file or folder: an account that may read a folder may also look into it. */
 function rightsOf(rights: string, isFolder: boolean): string {
   return isFolder && rights !== '' ? 'FRFX' : rights;
 }
@@ -106,7 +106,7 @@ const MAX_BYTES = 1024 * 1024;
 /** More than any program. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 
-/** Small content out of a file, once its digest is known to be right. What it holds is told by no error. */
+/** Small content out of a file, once its digest is known to be right. No error quotes the content. */
 export async function contentIn(file: string | undefined, sha256: string): Promise<Buffer> {
   if (file === undefined) throw refused('read content', 'no file with it');
   const bytes = await readBytes(file, { maxBytes: MAX_BYTES });

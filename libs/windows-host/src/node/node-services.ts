@@ -10,7 +10,7 @@ export interface NodeServiceState {
   readonly startType: ServiceStartType;
 }
 
-/** What a service that is made has beside its state: what people read, and what follows a failure. */
+/** Properties of a new service beside its state: the texts for people, and the reaction to a failure. */
 export type NodeServiceManners = Omit<
   ServiceDefinition,
   'name' | 'command' | 'commandLine' | 'startType'

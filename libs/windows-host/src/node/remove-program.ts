@@ -12,7 +12,7 @@ import { WindowsError } from '../windows-error.js';
 const MOVEFILE_DELAY_UNTIL_REBOOT = 4;
 /** A second apart. */
 const TRIES = 20;
-/** What a command line of the command interpreter takes as it is. */
+/** Path that needs no quotes in a command line of the command interpreter. */
 const PLAIN = /^[A-Za-z]:[\w.\\-]+$/;
 
 /**
@@ -42,8 +42,8 @@ async function isOwnProgram(file: string): Promise<boolean> {
 }
 
 /**
- * Has a file removed a moment later, whoever makes it until then. Nothing but a program of the system can do it: any other would have to be
- * removed in turn.
+ * Has a file removed a moment later; the file may be created until then. Only a program of the system can do it, because any
+ * other would have to be removed in turn.
  *
  * @returns False where the system lies in an odd place, or the job that this process is in lets nothing leave it.
  */

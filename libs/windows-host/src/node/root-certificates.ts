@@ -19,7 +19,7 @@ const CERT_STORE_PROV_SYSTEM_W = 10;
 const STORE_OF_MACHINE = 0x2_0000 | 0x4000;
 const X509_ASN_ENCODING = 1;
 const CERT_STORE_CTRL_COMMIT = 3;
-/** What is there with its properties stays. */
+/** Keeps a certificate that is there, with its properties. */
 const CERT_STORE_ADD_USE_EXISTING = 2;
 
 /** Certificates that the whole machine trusts, by the SHA-256 of their DER form. */
@@ -57,7 +57,7 @@ function add(der: Buffer): void {
   });
 }
 
-/** Writes what was changed, whoever else has the store open. */
+/** Writes the changes, even while other programs have the store open. */
 function commit(store: CertificateHandle): void {
   const { CertControlStore } = certificateStores;
   const tried = 'wrote the root store of the machine';

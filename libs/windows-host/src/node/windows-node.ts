@@ -17,10 +17,10 @@ import { serviceEnvironment, isBeingRemoved } from './service-environment.js';
 import { winHttpProxy } from './win-http-proxy.js';
 
 /**
- * What of a Windows node an installation makes and takes away: a room for each kind of thing. A room holds nothing open between calls.
- * What it throws is a WindowsError or an error of files; no value of a variable is in it.
+ * Parts of a Windows node that an installation makes and removes: a room for each kind of part. A room holds nothing open between calls.
+ * It throws a WindowsError or an error of files, which never contains the value of a variable.
  *
- * @param manners - What a service that is made has beside its command line and its start.
+ * @param manners - Properties of a new service beside its command line and its start.
  */
 export function windowsNode(manners: NodeServiceManners) {
   return {

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { OwnedHandle } from '../win32/calls/call.js';
 import { systemLibrary } from '../win32/calls/system-library.js';
 
-/** What this program itself exports: the file is the one that runs, so nothing is searched. */
+/** Functions that this program itself exports: the file is the one that runs, so nothing is searched. */
 const libuv = systemLibrary(process.execPath, [
   // https://docs.libuv.org/en/v1.x/fs.html#c.uv_open_osfhandle
   'int uv_open_osfhandle(intptr_t handle)',

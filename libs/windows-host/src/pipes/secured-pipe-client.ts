@@ -20,7 +20,7 @@ import {
   SECURITY_SQOS_PRESENT,
 } from '../win32/kernel32.js';
 
-/** What a client can find out about who serves a pipe, through its own end and before it sends anything. */
+/** Evidence about the server of a pipe, which a client finds through its own end and before it sends anything. */
 export interface PipeServerEvidence {
   readonly serverPid: number;
   /** The process of the registered service; `undefined` when there is none, or none is running. */

@@ -29,7 +29,7 @@ import {
 import { call, OwnedHandle } from '../win32/calls/call.js';
 import { EventWaits } from '../win32/calls/event-waits.js';
 
-/** Who is at the other end of an instance of a pipe that this process serves. No client can choose any of it. */
+/** Peer of an instance of a pipe that this process serves. No client can choose any of it. */
 export interface PipeClient {
   /** The process that opened it. It may have ended since. */
   readonly pid: number;
@@ -39,7 +39,7 @@ export interface PipeClient {
   readonly account: ProcessAccount | undefined;
 }
 
-/** Who opened this instance; `undefined` when it has gone before it could be asked for. */
+/** Returns the client that opened this instance; `undefined` when it has gone before the query. */
 function pipeClient(pipe: win32.Handle): PipeClient | undefined {
   const pid: [number] = [0];
   if (win32.kernel32.GetNamedPipeClientProcessId(pipe, pid) === 0) return undefined;
@@ -56,9 +56,9 @@ const PIPE_ACCESS_DUPLEX = 3;
 const PIPE_UNLIMITED_INSTANCES = 255;
 /** So many clients get in at the same instant; the next ones find the pipe busy until the event loop has had a turn. */
 const WAITING_INSTANCES = 8;
-/** What was received and not read yet, of each connection; a client that has filled it waits. */
+/** Buffer of each connection for received data that is not read yet; a client that has filled it waits. */
 const RECEIVED_BYTES = 64 * 1024;
-/** What was sent and its client has not read yet, of each connection: two rounds of output, so that the next is under way meanwhile. */
+/** Buffer of each connection for data that its client has not read yet: two rounds of output, so that the next is under way meanwhile. */
 const SENT_BYTES = 256 * 1024;
 const ACCESS_DENIED = 5;
 const PIPE_BUSY = 231;
@@ -220,7 +220,7 @@ class ServedPipe implements PipeEndpoint {
 
 /** How {@link securedPipe} protects. */
 export interface SecuredPipeOptions {
-  /** Who may open the pipe, as SDDL with an access list; its owner is Administrators if it names none. Default: Administrators and SYSTEM. */
+  /** Access to the pipe, as SDDL with an access list; its owner is Administrators if it names none. Default: Administrators and SYSTEM. */
   readonly sddl?: string | undefined;
 }
 

@@ -52,7 +52,7 @@ async function serve(
   return { address, accepted, failures, close: () => pipe.close() };
 }
 
-/** What a test that fails leaves open would hold the process. */
+/** Pipes to close after each test, because one that a failed test leaves open would keep the process alive. */
 const open: PipeEndpoint[] = [];
 afterEach(async () => {
   for (const pipe of open.splice(0)) await pipe.close();

@@ -28,7 +28,7 @@ export function windowsClients(
 }
 
 /**
- * What is made of the system's answers.
+ * Derives the identity of a client from the system's answers.
  *
  * @param isOfAdministrators - Whether the pipe is one that no container has: then its access list has proved what the session proves on
  * a pipe that containers share, and an administrator is one in any session. Default: no.

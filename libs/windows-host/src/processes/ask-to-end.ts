@@ -12,7 +12,7 @@ const PROCESS_CREATE_THREAD = 0x2;
 const PROCESS_VM_OPERATION = 0x8;
 const PROCESS_VM_READ = 0x10;
 const PROCESS_VM_WRITE = 0x20;
-/** What CreateRemoteThread wants. */
+/** Access rights that CreateRemoteThread needs. */
 const MAY_START_THREAD =
   PROCESS_CREATE_THREAD |
   PROCESS_QUERY_INFORMATION |

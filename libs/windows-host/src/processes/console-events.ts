@@ -2,7 +2,7 @@ import { call, inBackground } from '../win32/calls/call.js';
 import { addressOfFunction, lazily, loadKoffi } from '../win32/calls/system-library.js';
 import { kernel32 } from '../win32/kernel32.js';
 
-/** What happens to the console of a process, or to the session or container around it. */
+/** Event of the console of a process, or of the session or container around it. */
 export type ConsoleEvent = 'interrupt' | 'break' | 'close' | 'logoff' | 'shutdown';
 
 const EVENTS: ReadonlyMap<number, ConsoleEvent> = new Map([

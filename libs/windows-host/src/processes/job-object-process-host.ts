@@ -105,7 +105,7 @@ function windowsFailure(
   return new WindowsError(known, message, { cause });
 }
 
-/** What it throws rejects. It acts at once, and nothing is waited for. */
+/** Turns an exception of an act into a rejection. The act happens at once, without waiting for anything. */
 function rejecting<A, T>(act: (argument: A) => T): (argument: A) => Promise<T> {
   return (argument) => new Promise((resolve) => resolve(act(argument)));
 }

@@ -78,7 +78,7 @@ function ask(job: Handle, kind: number, information: Buffer): void {
   call('asked what a job has used', query, job, kind, information, information.length, null);
 }
 
-/** What taskkill and Node use, too. */
+/** Exit code of terminated processes, which taskkill and Node use, too. */
 const TERMINATED_EXIT_CODE = 1;
 const JobObjectExtendedLimitInformation = 9;
 const JobObjectCpuRateControlInformation = 15;
@@ -92,7 +92,7 @@ const ALL_PROCESSORS = 10_000;
 const MAX_PAGE_BYTES = 64 * 1024;
 const NEARLY_ALL = 15 / 16;
 
-/** What holds for a job from its beginning. */
+/** Settings that hold for a job from its beginning. */
 export interface JobOptions {
   /** Whether a process in it may start others outside of it, if it asks for it. Nothing leaves it otherwise. Default false. */
   readonly mayBreakAway?: boolean;

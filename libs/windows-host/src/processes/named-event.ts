@@ -9,15 +9,15 @@ import { systemError } from '../windows-error.js';
 const ALREADY_EXISTS = 183;
 const EVENT_MODIFY_STATE = 2;
 
-/** What {@link listenToEvent} listens to. */
+/** Event that {@link listenToEvent} listens to, with its listeners. */
 export interface NamedEvent {
   /** With its namespace, such as `Global\\stackdump-4711`. Names in `Global` are for services and administrators to make. */
   readonly name: string;
-  /** Who may open it, as SDDL. */
+  /** Access to the event, as SDDL. */
   readonly sddl: string;
-  /** Called for each signal, one call at a time: signals that come while one goes on are one more. What it rejects with is told to `failed`. */
+  /** Called for each signal, one call at a time: signals that come while one goes on are one more. `failed` gets its rejections. */
   readonly signalled: () => Promise<void>;
-  /** Told why a call failed, or why the event can be waited for no more. */
+  /** Called with the reason why a call failed, or why waiting for the event is no longer possible. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -50,7 +50,7 @@ export function listenToEvent({ name, sddl, signalled, failed }: NamedEvent): Ev
     try {
       for (;;) {
         await eventWaits.signalled(event.value, `waited for the event ${quoteText(name)}`);
-        // A wait cannot be undone: whoever closes sets the event.
+        // A wait cannot be undone, so `close` sets the event.
         if (!stillOpen()) return;
         await signalled().catch(failed);
       }

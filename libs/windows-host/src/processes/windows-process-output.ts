@@ -12,7 +12,7 @@ const PIPE_ACCESS_INBOUND = 1;
 const BUFFER_BYTES = 65_536;
 
 export interface OutputPipe {
-  /** What the child writes; the caller destroys it. */
+  /** Output of the child; the caller destroys it. */
   readonly stream: Socket;
   /** Inheritable; to be closed once the child has it, for otherwise the stream never ends. */
   readonly childEnd: OwnedHandle;

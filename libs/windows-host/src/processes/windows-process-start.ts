@@ -87,7 +87,7 @@ export function programEnvironment(
   return Object.fromEntries(entries.values());
 }
 
-/** What to start; nothing is searched, so the file has its extension. */
+/** Program to start; nothing is searched, so the file has its extension. */
 export type Program = Pick<HostCommand, 'file' | 'argv0' | 'args' | 'env' | 'directory'>;
 
 interface Surroundings {

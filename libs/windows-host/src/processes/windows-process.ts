@@ -4,7 +4,7 @@ import { kernel32, type Handle } from '../win32/kernel32.js';
 import { systemError, unlessFails, WindowsError } from '../windows-error.js';
 import { PROCESSENTRY32W } from '../win32/structures.js';
 
-/** What identifies a process forever: numbers are given again, and then the time differs. */
+/** Permanent identity of a process: the system reuses process ids, and then the time differs. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** When it was created, in units of 100 ns since 1601, decimal. */

@@ -15,13 +15,13 @@ import {
 
 /** How a service is set up. What the system does not tell is `undefined`. */
 export interface ServiceConfig {
-  /** As it stands there, quotes and all. */
+  /** Command line as the system stores it, quotes and all. */
   readonly commandLine: string;
   readonly displayName: string;
   readonly description: string;
   readonly startType: ServiceStartType;
   readonly dependencies: readonly string[];
-  /** Whose rights it has, such as `LocalSystem`. */
+  /** Account whose rights it has, such as `LocalSystem`. */
   readonly account: string;
   readonly failurePolicy: FailurePolicy | undefined;
   /** Whether a stop with an error counts as a failure, as a crash does. */
@@ -63,11 +63,11 @@ export function readConfig(service: number, name: string): ServiceConfig {
 /** When a service is started: with the system, two minutes or so after it, when someone asks, or never. */
 export type ServiceStartType = 'automatic' | 'delayed' | 'manual' | 'disabled';
 
-/** What the service control manager is to know of a service. */
+/** Definition of a service for the service control manager. */
 export interface ServiceDefinition {
-  /** What programs call it; at most 256 characters, no slashes. */
+  /** Name for programs; at most 256 characters, no slashes. */
   readonly name: string;
-  /** What people call it. */
+  /** Name for people. */
   readonly displayName: string;
   readonly description: string;
   /** The program, by its absolute path, and its arguments. */
@@ -82,7 +82,7 @@ export interface ServiceDefinition {
   readonly preshutdownTimeoutMs: number;
 }
 
-/** What follows when the service crashes or stops with an error. */
+/** Reaction to a crash of the service, or to a stop with an error. */
 export interface FailurePolicy {
   /** Waits before the first, second, … restart, in milliseconds. The last one is repeated forever. At least one. */
   readonly restartDelaysMs: readonly number[];
@@ -90,7 +90,7 @@ export interface FailurePolicy {
   readonly resetAfterSeconds: number;
 }
 
-/** What `writeSettings` needs: SERVICE_CHANGE_CONFIG, and SERVICE_START because there are restarts among the actions. */
+/** Access rights that `writeSettings` needs: SERVICE_CHANGE_CONFIG, and SERVICE_START because there are restarts among the actions. */
 export const CHANGE_RIGHTS = 0x2 | 0x10;
 
 /** Levels of ChangeServiceConfig2W and QueryServiceConfig2W. */

@@ -32,7 +32,7 @@ import { kernel32 } from '../win32/kernel32.js';
 import { SERVICE_STATUS } from '../win32/structures.js';
 import { systemError, unlessFails } from '../windows-error.js';
 
-/** What became of a registration. */
+/** Outcome of a registration. */
 export interface Registration {
   readonly outcome: 'created' | 'updated';
   /** It runs as it was set up before; what is new counts from its next start. */
@@ -41,7 +41,7 @@ export interface Registration {
   readonly ignored: readonly string[];
 }
 
-/** What is changed of a service. */
+/** Changes to a service. */
 export interface ServiceChange {
   /** The whole line, as {@link ServiceControlManager.config} tells it. */
   readonly commandLine?: string;
@@ -77,8 +77,8 @@ export interface ServiceControlManager {
    */
   change(name: string, change: ServiceChange): void;
   /**
-   * Starts a service and waits until it runs. One that runs is left alone. Whoever gives up before the service control manager
-   * has answered, which takes up to 30 s for a program that never connects to it, leaves it to go on.
+   * Starts a service and waits until it runs. One that runs is left alone. The start goes on when the caller gives up before the
+   * service control manager has answered, which takes up to 30 s for a program that never connects to it.
    *
    * @throws WindowsError `notFound`, `accessDenied`, `timeout`; `unknown` when it ended instead, with its exit code.
    */
@@ -289,7 +289,7 @@ function remove(name: string): boolean {
   return unlessFails(act, 'notFound') ?? false;
 }
 
-/** Of a service that is just starting, the one is said or the other. */
+/** Errors for a service that is just starting; the system reports one or the other. */
 const LATER: ReadonlySet<number> = new Set([
   ERROR_SERVICE_CANNOT_ACCEPT_CTRL,
   ERROR_INVALID_SERVICE_CONTROL,

@@ -115,7 +115,7 @@ const NO_ERROR = 0;
 const ERROR_CALL_NOT_IMPLEMENTED = 120;
 
 /**
- * What a control of the service control manager means.
+ * Interprets a control of the service control manager.
  *
  * @returns The answer, and why to stop if that is what it means.
  */

@@ -18,7 +18,7 @@ const START_LIMIT_MS = 120_000;
 
 /** A service, for the program that is one. */
 export interface RunningService {
-  /** What it is called by the service control manager, which may be another name than the usual one. */
+  /** Name by which the service control manager calls it, which may differ from the usual one. */
   readonly name: string;
   /** Reports to the service control manager that the service runs. */
   ready(): void;

@@ -4,7 +4,7 @@ import { call, OwnedHandle } from '../win32/calls/call.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WindowsError } from '../windows-error.js';
 
-/** What a service does, as the service control manager counts it. */
+/** State of a service, as the service control manager defines it. */
 export type ServiceState =
   | ('stopped' | 'startPending' | 'stopPending' | 'running')
   | ('continuePending' | 'pausePending' | 'paused');
@@ -15,7 +15,7 @@ const STATES: readonly ServiceState[] = [
   ...(['continuePending', 'pausePending', 'paused'] as const),
 ];
 
-/** What the service control manager knows of a service as it is now. */
+/** Present status of a service, as the service control manager knows it. */
 export interface ServiceStatus {
   readonly state: ServiceState;
   /** Its process; 0 when it has none. */
@@ -187,7 +187,7 @@ const PATIENCE_MS = 10_000;
 
 type ProgressVerdict = 'reached' | 'waiting' | 'ended' | 'stalled';
 
-/** What was seen of a service that is on its way to a state; give it back with the next status. */
+/** Observations of a service on its way to a state; give them back with the next status. */
 interface Progress {
   readonly verdict: ProgressVerdict;
   readonly status: ServiceStatus;

@@ -14,7 +14,7 @@ export const UNPROTECTED_DACL_SECURITY_INFORMATION = 0x2000_0000;
 export type LocalMemory = bigint;
 
 /**
- * What this library calls of advapi32.dll, by the headers under which its pages stand:
+ * Functions of advapi32.dll that this library calls, by the headers under which their pages stand:
  * `https://learn.microsoft.com/windows/win32/api/HEADER/nf-HEADER-NAME`, all in small letters.
  */
 export const advapi32 = systemLibrary('advapi32.dll', [

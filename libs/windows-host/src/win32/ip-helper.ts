@@ -20,7 +20,7 @@ export const routeNotices = systemLibrary(
   'telling about changes of routes',
 );
 
-/** What changes the routing table. Not every system that has the others has these. */
+/** Functions that change the routing table. Not every system that has the others has these. */
 export const routeChanges = systemLibrary(
   'iphlpapi.dll',
   [

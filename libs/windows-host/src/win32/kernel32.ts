@@ -32,7 +32,7 @@ export const SECURITY_IDENTIFICATION = 0x0001_0000;
 export const PIPE_REJECT_REMOTE_CLIENTS = 8;
 
 /**
- * What this library calls of kernel32.dll, by the headers under which its pages stand:
+ * Functions of kernel32.dll that this library calls, by the headers under which their pages stand:
  * `https://learn.microsoft.com/windows/win32/api/HEADER/nf-HEADER-NAME`, all in small letters.
  */
 export const kernel32 = systemLibrary('kernel32.dll', [

@@ -2,13 +2,13 @@ import { isGroup, type Command, type Group } from '../command.js';
 import type { Completed, Option } from '../option.js';
 import { optionsAt } from '../read-words.js';
 
-/** What our scripts ask with: `--get-completions=COUNT wins WORD…`, the last word being typed. */
+/** Request of our completion scripts: `--get-completions=COUNT wins WORD…`, the last word being typed. */
 const REQUEST = /^--get-completions(?:=(\d{1,3}))?$/;
-/** What scripts of earlier releases ask with. They know words alone. */
+/** Request of the scripts of earlier releases, which know words alone. */
 const EARLIER_REQUEST = '--get-yargs-completions';
 /** A person waits for the completion: names that the daemon sends later than this are left out. */
 const ANSWER_LIMIT_MS = 1000;
-/** What cannot be taken for more than a word by any shell. */
+/** Text that no shell can take for more than a word. */
 const PLAIN = /^[\w.+@-]{1,200}$/;
 
 /** Where values come from that only others know. */
@@ -19,7 +19,7 @@ export interface ValueSources {
   readonly configKeys: () => Promise<Completions['words']>;
 }
 
-/** What may follow, and whether a shell looks for files itself. */
+/** Possible continuations, and whether a shell looks for files itself. */
 export interface Completions {
   readonly kind: 'words' | 'files' | 'folders';
   /** Words and what they are. */
@@ -54,7 +54,7 @@ export async function completeWords(
   return true;
 }
 
-/** What may follow these words, the last of which is being typed. */
+/** Returns the possible continuations of these words, the last of which is being typed. */
 export async function completionsOf(
   root: Group,
   words: readonly string[],

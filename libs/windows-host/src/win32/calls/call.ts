@@ -20,7 +20,11 @@ export function call<Arguments extends unknown[], Returned>(
   throw systemError(tried, { functionName: callee.name, errorNumber: GetLastError() });
 }
 
-/** As {@link call}, of a function that returns its error code. @throws WindowsError unless it is 0, or one of `fine`. */
+/**
+ * Checks the result of a function that returns its error code, as {@link call} does for others.
+ *
+ * @throws WindowsError unless it is 0, or one of `fine`.
+ */
 export function checkStatus(
   tried: string,
   functionName: string,

@@ -151,7 +151,7 @@ export function structure<const Declaration extends string>(
 /** Memory that a function is given: ours, an address, or none. */
 type Pointer = Buffer | bigint | null;
 
-/** What a function of C takes for one parameter, declared as `uint32_t flags`. */
+/** Type of the argument for one parameter of a function of C, declared as `uint32_t flags`. */
 type Parameter<Declaration extends string> = Declaration extends `_Out_ void **${string}`
   ? [bigint | null]
   : Declaration extends `_Out_ uint64_t *${string}`
