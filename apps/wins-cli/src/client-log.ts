@@ -3,7 +3,7 @@ import { escapeJson, escapeText } from '@wins/base';
 /** The forms of the lines: `pretty` for people, `json` for programs. */
 export type LogFormat = 'pretty' | 'json';
 
-/** What is logged, and how. */
+/** Form and level of the log. */
 export interface ClientLogOptions {
   readonly debug?: boolean;
   readonly quiet?: boolean;
@@ -16,7 +16,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 type Level = 'debug' | 'info' | 'warn' | 'fatal';
 
 /**
- * What the client says of its own work, on standard error. The words of a daemon or of a person are escaped. With `json` a line is an
+ * Log of the client's own work, on standard error. The words of a daemon or of a person are escaped. With `json` a line is an
  * object with `level`, `time`, `msg` and its fields; with `pretty` it is `wins: ` and the message. Only lines of `--debug` have their
  * time and fields there.
  */

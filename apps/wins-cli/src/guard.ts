@@ -3,7 +3,7 @@ import { CommandError } from './command-error.js';
 import { outputError } from './output-error.js';
 import { OutputFailure } from './output-failure.js';
 
-/** What every command is told of what it prints. */
+/** Verbosity of a command. */
 export interface Verbosity {
   readonly debug: boolean;
   readonly quiet: boolean;

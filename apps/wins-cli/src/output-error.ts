@@ -11,7 +11,7 @@ export function outputError(tried: string, cause: Error): CommandError {
   return new CommandError(`cannot write ${tried}: ${foundIn(cause)}`, undefined, { cause });
 }
 
-/** What the system's error means, for the end of a message. */
+/** Explains an error of the system, for the end of a message. */
 export function foundIn(cause: unknown): string {
   const error = fileSystemError(cause, 'write', '');
   return error instanceof Object && 'found' in error ? String(error.found) : messageOf(error);

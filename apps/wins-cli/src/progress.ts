@@ -1,6 +1,6 @@
 import { escapeText } from '@wins/base';
 
-/** What a line of progress is written to. */
+/** Terminal for a line of progress. */
 export type ProgressTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'write'>;
 
 /** How progress is shown. */

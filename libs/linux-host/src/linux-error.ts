@@ -1,4 +1,4 @@
-/** What kind of failure it was. */
+/** Kinds of failure. */
 export type LinuxErrorCode =
   /** Not Linux, a program or a feature that is not installed, or the foreign function interface cannot be loaded here. */
   | 'unavailable'

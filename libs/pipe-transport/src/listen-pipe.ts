@@ -143,7 +143,7 @@ export interface ClosePipeListenerOptions {
 
 /** A pipe that is being served. */
 export interface PipeListener extends AsyncDisposable {
-  /** What is served, and where. */
+  /** Address of the pipe. */
   readonly path: PipePath;
   /** How many connections are open, handed out or not yet spoken. */
   readonly connectionCount: number;

@@ -1,4 +1,4 @@
-/** What can go wrong with a pipe; the list is closed, a switch over it can be exhaustive. */
+/** Kinds of failure of a pipe; the list is closed, so that a switch over it can be exhaustive. */
 export type PipeErrorCode =
   /** Nothing serves the pipe, or a directory on the way to it does not exist. */
   | 'notFound'

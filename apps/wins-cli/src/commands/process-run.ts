@@ -35,7 +35,7 @@ export interface RunOptions extends DaemonOptions {
   readonly pids?: number | undefined;
   /** Takes the name of a run of the same program, which is asked to end. */
   readonly replace?: boolean;
-  /** What follows `--`. */
+  /** Words after `--`. */
   readonly rest?: readonly string[] | undefined;
   /** Starts it so that it outlives this program and the daemon, and ends at once. */
   readonly detach: boolean;
@@ -47,7 +47,7 @@ export interface RunOptions extends DaemonOptions {
 const GRACE = '10 s';
 /** How long a second interruption waits for a daemon to force the end: it may be frozen, or know no force. */
 const FORCED_WITHIN_MS = 2000;
-/** What a reason does not say by itself. */
+/** Explanations of reasons that do not speak for themselves. */
 const REMARKS: Readonly<Record<string, string | undefined>> = {
   replaced: ' (a newer run has taken its place)',
   outOfMemory: ' (it reached its limit of memory)',

@@ -2,7 +2,7 @@ import { EXIT, type CommandSurroundings } from '@wins/base';
 import { CommandError } from '../command-error.js';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
-/** Who may end a run of another client by force. Other sessions of Windows than 0 may be those of a container. */
+/** Advice on who may end a run of another client by force. Other sessions of Windows than 0 may be those of a container. */
 const WHO_MAY =
   process.platform === 'win32'
     ? 'stop it without --now, or as an administrator in session 0: over SSH or WinRM'

@@ -129,7 +129,7 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
 
 interface TunnelAttempt extends TunnelPipe {
   readonly log: ClientLog;
-  /** Told whether the daemon has the network of this process; what it throws gives the tunnel up. */
+  /** Called with whether the daemon shares the network of this process; an error that it throws ends the tunnel. */
   readonly judge: (hasOwnNetwork: boolean) => void;
 }
 

@@ -176,7 +176,7 @@ async function putBack({ from }: UpgradeOptions, file: string, sha256?: string):
 }
 
 /**
- * What the helper is told of the config. A daemon of ours registers for a client nothing else than is registered, so there the helper
+ * Arguments for the helper about the config. A daemon of ours registers for a client nothing else than is registered, so there the helper
  * only compares. One of the original has no health service, does not mark what it runs, and its service may still get this config.
  */
 async function configWords(options: UpgradeOptions, endMs: number): Promise<readonly string[]> {

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 /** The longest that leaves room for the id of the process beside it. */
 const MOST_CHARACTERS = 100;
 
-/** What this client calls itself in the daemon's audit log: the name of its host, in characters that a header may have. */
+/** Label of this client in the daemon's audit log: the name of its host, in characters that a header may have. */
 export function clientLabel(name: string = hostname()): string {
   return name.replace(/[^\x21-\x7e]/g, '?').slice(0, MOST_CHARACTERS) || 'unknown';
 }

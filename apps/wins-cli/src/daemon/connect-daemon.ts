@@ -22,7 +22,7 @@ const AGAIN_DELAY_MS = 200;
 const FOLLOWING: ReadonlySet<string> = new Set(['Wait', 'KeepAlive']);
 
 const FROZEN = `it may be frozen, or busy: --timeout waits longer, or ${ASK_DOCTOR}`;
-/** What is waited for so long is told. */
+/** Waiting time after which the user is informed. */
 const TELL_AFTER_MS = 2000;
 
 /** A daemon that works accepts within milliseconds, and within seconds on a host whose processors are all busy. */

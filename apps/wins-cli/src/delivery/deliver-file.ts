@@ -24,7 +24,7 @@ export interface Delivery {
   readonly sha256?: string | undefined;
   /** How long to wait while another process has the target open. */
   readonly waitTimeoutMs: number;
-  /** What is written in place of the bytes of the source, to which the digest does not apply. Default: those bytes. */
+  /** Content that replaces the bytes of the source; the digest does not apply to it. Default: those bytes. */
   readonly content?: Buffer | undefined;
   /** Called with the digest of what is to be there, before it is. */
   readonly permit?: ((sha256: string) => Promise<void>) | undefined;
@@ -34,7 +34,7 @@ export interface Delivery {
   readonly decidedFor?: { readonly sha256: string | undefined };
 }
 
-/** What became of it. */
+/** Outcome of a delivery. */
 export interface Delivered {
   /** False when the target had the same bytes already. */
   readonly changed: boolean;

@@ -1,4 +1,4 @@
-/** What this program needs of the one that reads configs, and is loaded when a config may be concerned. */
+/** Functions of the program that reads configs; loaded only when a config may be concerned. */
 export interface DeliveredConfigs {
   /** Judges a file before it is delivered. */
   judgeDelivery(offered: {
@@ -11,7 +11,7 @@ export interface DeliveredConfigs {
     | { readonly kind: 'refused'; readonly reason: string }
     | {
         readonly kind: 'accepted';
-        /** What to write in place of the bytes of the file; absent for those. */
+        /** Content that replaces the bytes of the file; absent to keep them. */
         readonly merged?: Buffer;
         /** Keys of the node that a merge leaves as they are. */
         readonly kept: readonly string[];

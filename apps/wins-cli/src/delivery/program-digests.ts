@@ -2,7 +2,7 @@ import { hashFile, TrustedFileError } from '@wins/trusted-files';
 import { errnoOf, EXIT } from '@wins/base';
 import { CommandError } from '../command-error.js';
 
-/** What the client knows of the program, for the daemon to compare with the host's file. */
+/** Digests of the program that the client sees, for the daemon to compare with the host's file. */
 export interface ProgramDigests {
   readonly sha1: string;
   readonly sha256: string;

@@ -4,7 +4,7 @@ import { ASK_DOCTOR } from '../daemon/pipe-failure.js';
 const OTHER_PIPE = `is it the tunnel pipe (--proxy ${DEFAULT_PROXY_PIPE_NAME}), and not the main one? Else ${ASK_DOCTOR}`;
 
 /**
- * What it means that a pipe was opened and no tunnel came of it. What ws and Node say of that is about HTTP, which no one chose
+ * Explains why a pipe was opened and no tunnel followed. What ws and Node say of that is about HTTP, which no one chose
  * here; it stays the `cause`.
  */
 export function handshakeFailure(pipe: string, cause: unknown, timeoutMs: number): Error {

@@ -6,7 +6,7 @@ const VERDICT_MS = 5_000;
 /** Ports that are tried at a time; each has a session of its own. */
 const MOST_TRIALS = 16;
 
-/** What {@link PortTrials} are made of. */
+/** Parts of {@link PortTrials}. */
 export interface PortTrialsOptions {
   /** Opens another tunnel to the daemon, which has answered by then. */
   readonly open: () => Promise<ClientTunnel>;
@@ -14,7 +14,7 @@ export interface PortTrialsOptions {
   readonly onRefused: (port: number, error: TunnelError) => void;
 }
 
-/** What is known of the ports of one daemon. */
+/** Known verdicts on the ports of one daemon. */
 type Verdicts = Map<number, 'allowed' | 'refused' | Promise<void>>;
 
 /**

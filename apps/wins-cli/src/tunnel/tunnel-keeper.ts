@@ -16,7 +16,7 @@ const BACKOFF = { initialMs: 40, maxMs: 500, jitter: 1 };
 /** A tunnel that held for so long was a good one: the next attempt begins without delay. */
 const GOOD_TUNNEL_MS = 5000;
 
-/** What a {@link TunnelKeeper} is made of. */
+/** Parts of a {@link TunnelKeeper}. */
 export interface TunnelKeeperOptions {
   /** Makes one attempt to open a tunnel, whose peer has answered a probe by then. */
   readonly open: (signal: AbortSignal) => Promise<ClientTunnel>;

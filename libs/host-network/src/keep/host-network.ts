@@ -27,7 +27,7 @@ export interface HostNetworkOptions {
   readonly beforeSteps: (steps: readonly PlannedStep[]) => Promise<void>;
   /** Called when the status is another one. */
   readonly onStatus: (status: HostNetworkStatus) => void;
-  /** Told what does not keep routes from being kept. */
+  /** Called with problems that do not prevent routes from being kept. */
   readonly onWarning: (problem: string) => void;
 }
 

@@ -24,7 +24,7 @@ export interface RouteRecordOptions {
   readonly path: string;
   readonly trust: Pick<FileTrust, 'distrustOfFile' | 'ensurePrivateFolder'>;
   readonly host: Pick<HostRoutes, 'bootMark' | 'isThisBoot'>;
-  /** Told that a record is not one of ours: it counts as none, so that what it names is left alone. */
+  /** Called when a record is not one of ours: it counts as empty, so that the routes it names stay untouched. */
   readonly onDamaged: (file: string) => void;
 }
 

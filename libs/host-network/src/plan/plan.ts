@@ -8,7 +8,7 @@ export interface OwnedRoute {
   readonly state: 'pending' | 'applied';
 }
 
-/** What is done at most. What is beyond it is reported, and never cut by chance: the order of destinations decides. */
+/** Limits of a plan. Routes beyond them are reported; the order of destinations decides which. */
 export interface PlanLimits {
   /** Desired routes; those beyond are rejected. Default 1,024. */
   readonly routes: number;
@@ -55,7 +55,7 @@ export interface RoutePlan {
   readonly isLimited: boolean;
 }
 
-/** What else a plan goes by. */
+/** Options of a plan. */
 export interface PlanOptions {
   readonly limits?: PlanLimits;
   /** Steps that were tried and are not to be tried again now, by {@link stepKey}, with what came of them. */

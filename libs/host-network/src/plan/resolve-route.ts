@@ -50,7 +50,7 @@ interface Hop {
   readonly destination: string | undefined;
 }
 
-/** What of a {@link RoutingState} decides about routes, found out once for all of them. */
+/** Facts of a {@link RoutingState} that decide about routes, computed once for all of them. */
 export class Surroundings {
   readonly #links: readonly Link[];
   /** Default routes through a gateway, the cheapest first. */

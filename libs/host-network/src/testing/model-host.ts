@@ -41,7 +41,7 @@ export class ModelHost implements HostRoutes, RouteRecords {
     for (const route of foreign) this.add(route);
   }
 
-  /** As somebody else adds a route; false where the system says that something has its place. */
+  /** Adds a route as another program would; false where the system already has one in its place. */
   add(route: StaticRoute, isMarked = false): boolean {
     if (this.routes.some((at) => this.#hasPlaceOf(at, route))) return false;
     this.routes.push({ ...route, ...(this.#dialect === 'linux' && { isMarked }) });

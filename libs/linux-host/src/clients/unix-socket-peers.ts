@@ -2,7 +2,7 @@ import { closeSync, readFileSync } from 'node:fs';
 import { loadCLibrary } from '../c-library.js';
 import { LinuxError } from '../linux-error.js';
 
-/** Who connected a Unix socket, as the kernel noted it at that moment. */
+/** Peer of a Unix socket, as the kernel recorded it when it connected. */
 export interface UnixPeer {
   /** The process, as seen from here: 0 for one that cannot be seen from here. It may have ended since. */
   readonly pid: number;
@@ -15,7 +15,7 @@ export interface UnixPeer {
 /** Tells who is at the other end of accepted Unix sockets. */
 export interface UnixSocketPeers {
   /**
-   * Who connected the socket with this descriptor.
+   * Returns the peer of the socket with this descriptor.
    *
    * @throws LinuxError `noPeer` when it is no connected Unix socket.
    */

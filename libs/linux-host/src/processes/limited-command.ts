@@ -38,7 +38,7 @@ export class LinuxLimits {
     throw this.#failure('limitsUnavailable', message, {});
   }
 
-  /** What to start in the place of a command; undefined when that has no limits. */
+  /** Returns the command to start instead; undefined when the given one has no limits. */
   limit(command: HostCommand): LimitedCommand | undefined {
     const { file, argv0, args, env, mark, limits } = command;
     if (limits === undefined) return undefined;

@@ -144,7 +144,7 @@ function attempt<T>(read: () => T): T | undefined {
   }
 }
 
-/** What every process of a run carries: which run, and which daemon started it. */
+/** Marker that every process of a run carries: its run, and the daemon that started it. */
 export interface RunMarker {
   readonly mark: string;
   /** The line of daemons that one state directory belongs to: 16 hexadecimal digits. */

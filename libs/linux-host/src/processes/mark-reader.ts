@@ -1,7 +1,7 @@
 import type { RunMarker, LinuxProcessEntry } from './linux-process-entry.js';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What shows the mark of a process. */
+/** Facts that show the mark of a process. */
 export type MarkedProcess = Pick<LinuxProcessEntry, 'marker' | 'isBetweenPrograms'>;
 
 /**

@@ -55,7 +55,7 @@ export class RunCgroup {
     }
   }
 
-  /** What cannot be removed because something is in it goes when the next daemon looks. */
+  /** Removes the cgroup; one that is not empty is removed by the next daemon. */
   remove(): void {
     removeQuietly(this.#folder);
   }

@@ -9,7 +9,7 @@ import { createMarkReader, type MarkedProcess } from './mark-reader.js';
  */
 export const ENVIRONMENTS_PER_TURN = 4;
 
-/** What decides whether a process belongs to a run. */
+/** Facts that decide whether a process belongs to a run. */
 export type TreeProcess = MarkedProcess &
   Pick<LinuxProcessEntry, 'pid' | 'parentPid' | 'sessionId' | 'startTicks' | 'isMarkRead'>;
 

@@ -1,5 +1,5 @@
 /**
- * What every listener and connector of pipes must do, as a list of named checks for any test runner:
+ * Duties of every listener and connector of pipes, as a list of named checks for any test runner:
  * `test.each(pipeContract(subject))('%s', async (_name, check) => check())`.
  *
  * The checks use real endpoints and wait for events only. What one kind of endpoint cannot do is a

@@ -6,7 +6,7 @@ import { stat } from 'node:fs/promises';
 
 export type FileEffect = 'create' | 'replace' | 'keep' | 'delete' | 'none' | '';
 
-/** What each file of a plan would become, in its order; empty where it cannot be known. Changes nothing. */
+/** Predicts the effect on each file of a plan, in its order; empty where it cannot be known. Changes nothing. */
 export async function fileEffects({ files }: Plan): Promise<readonly FileEffect[]> {
   const effects: FileEffect[] = [];
   for (const file of files)

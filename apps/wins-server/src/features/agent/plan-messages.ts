@@ -21,7 +21,7 @@ import type {
 import { quoteText, toldAddress } from '@wins/base';
 import type { PlanOutcome } from './running-agent.js';
 
-/** What a plan wants, without what may be a secret: contents, arguments, values. */
+/** Describes a plan without possible secrets: contents, arguments, values. */
 export function contentMessage(source: string, checksum: string, plan: Plan): PlanContent {
   return {
     ...{ Source: source, Checksum: checksum },
@@ -119,7 +119,7 @@ function instructionMessage(
   };
 }
 
-/** What is wrong with a plan in this state; empty when nothing is. */
+/** Problem of a plan in this state; empty when there is none. */
 export function problemOf(state: SourceState): string {
   if (state.kind === 'noSecret') return `the server has no Secret for this node: ${JOIN_AGAIN}`;
   if (state.kind === 'unregistered') return `${state.error.message}: ${JOIN_AGAIN}`;

@@ -6,7 +6,7 @@ import { messageOf, onSystemDrive } from '@wins/base';
 import path from 'node:path';
 import type { AgentSettings } from './agent-settings.js';
 
-/** What images call an architecture. */
+/** Names of architectures in images. */
 const ARCHITECTURES: Readonly<Partial<Record<string, string>>> = {
   x64: 'amd64',
   arm64: 'arm64',

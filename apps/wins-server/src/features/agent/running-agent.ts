@@ -48,7 +48,7 @@ export interface AgentParts {
 export interface PlanOutcome {
   readonly plan: Plan;
   readonly checksum: string;
-  /** What each of its files would become, in their order; absent when it was applied. */
+  /** Effect on each of its files, in their order; absent when it was applied. */
   readonly effects?: readonly FileEffect[];
   readonly result?: PassResult;
 }

@@ -54,7 +54,7 @@ export interface KeeperOptions {
   readonly goProgram?: string;
   /** When none is wanted, also takes away a service that runs `goProgram`, and that file. Default: both stay. */
   readonly removesGo?: boolean;
-  /** What a program begins with. Default: `MZ`. */
+  /** First bytes of a program. Default: `MZ`. */
   readonly programMagic?: Uint8Array;
   /** How long csi-proxy, which never ends by itself, may take to. Default: 5,000 ms. */
   readonly graceMs?: number;

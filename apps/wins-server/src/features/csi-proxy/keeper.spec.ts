@@ -82,7 +82,7 @@ class Node {
     return kept;
   }
 
-  /** What the pipe says: the mark of the program that serves. */
+  /** Answer of the pipe: the mark of the program that serves. */
   answer(): Promise<string> {
     return new Promise((resolve, reject) => {
       let text = '';

@@ -50,7 +50,7 @@ export class Keeper implements AsyncDisposable {
     return this.#state;
   }
 
-  /** What is wanted. Its address may have a secret in it. */
+  /** Wanted state. Its address may contain a secret. */
   get wish(): CsiProxyWish | undefined {
     return this.#wish;
   }

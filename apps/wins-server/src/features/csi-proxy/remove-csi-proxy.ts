@@ -5,10 +5,10 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 
-/** What csi-proxy itself writes, beside the config. */
+/** File that csi-proxy itself writes, beside the config. */
 const LOG_FILE = 'csi-proxy.log';
 
-/** What it is taken away with. */
+/** Options of the removal. */
 export interface RemoveCsiProxyOptions {
   /** Default: that of this system. */
   readonly trust?: FileTrust;

@@ -1,5 +1,5 @@
 /**
- * What keeps csi-proxy: where its parts meet. Loaded when the config has such a section, or had one.
+ * Composition of the parts that keep csi-proxy. Loaded when the config has such a section, or had one.
  */
 import type { TlsSettings } from '@wins/config';
 import { readCertificates, systemRoots } from '@wins/net';
@@ -11,14 +11,14 @@ import type { KeeperOptions } from './csi-proxy-port.js';
 import { Keeper } from './keeper.js';
 import type { CsiProxyWish } from './settings/judge-settings.js';
 
-/** What the daemon gives to the keeper. */
+/** Parts that the daemon gives to the keeper. */
 export type CsiProxyParts = Pick<
   KeeperOptions,
   'stateFolder' | 'trust' | 'onAct' | 'onState' | 'onWarning' | 'removesGo'
 >;
 
 const MAX_AUTHORITIES_BYTES = 1024 * 1024;
-/** Who waits for the answer of a command should not wait for a server that is away; what keeps csi-proxy tries again by itself. */
+/** Time-out of a download. A command should not wait for an absent server, and the keeper retries by itself. */
 const TIMEOUT_MS = 60_000;
 
 /** The service of csi-proxy, and what it runs. */

@@ -20,7 +20,7 @@ const NAME = 'csiproxy';
 const PIPE = '\\\\.\\pipe\\csi-proxy-filesystem-v1';
 const REMOVED_MS = 10_000;
 
-/** As the original registers it. */
+/** Definition with which the original registers the service. */
 const DEFINITION: Omit<ServiceDefinition, 'command'> = {
   name: NAME,
   displayName: 'CSI Proxy',

@@ -6,7 +6,7 @@ import { stacksText } from './stacks-text.js';
 
 /** How many of a kind keep the process alive. */
 export interface ActiveHandles {
-  /** As Node calls it, such as `PipeWrap`, `Timeout` or `FSReqPromise`. */
+  /** Node's name for it, such as `PipeWrap`, `Timeout` or `FSReqPromise`. */
   readonly kind: string;
   readonly count: number;
 }
@@ -48,7 +48,7 @@ export class Diagnostics {
     return `${JSON.stringify(processReport(), undefined, 2)}\n`;
   }
 
-  /** What keeps this process alive, by kind, the most frequent first; 64 kinds at most. */
+  /** Counts the resources that keep this process alive, by kind, the most frequent first; 64 kinds at most. */
   handles(): readonly ActiveHandles[] {
     const counts = new Map<string, number>();
     for (const kind of process.getActiveResourcesInfo())

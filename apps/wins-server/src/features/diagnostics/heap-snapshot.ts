@@ -47,7 +47,7 @@ export async function* heapSnapshot(): AsyncGenerator<Buffer, void, void> {
   }
 }
 
-/** What the heap holds, and what this process may still take. */
+/** Measures the heap and the memory that this process may still use. */
 function roomNow() {
   // Node 20.19 has it; the types are older than that.
   const { availableMemory } = process as { availableMemory?: () => number };

@@ -1,6 +1,6 @@
 import { InspectorSession } from './recording.js';
 
-/** What a profile of a whole run of a program shows: where its time went, or who made what its heap holds. */
+/** Subject of a profile of a whole run of a program: its processor time, or the allocations on its heap. */
 export type LongProfileKind = 'cpu' | 'heap';
 
 /** A profile of the processor ends by itself then; its text is kept until it is finished. */

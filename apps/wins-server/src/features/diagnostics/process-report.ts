@@ -1,7 +1,7 @@
 import { FeatureError } from '../../kernel/feature-error.js';
 
 /**
- * What of Node's report is told, by list: the environment, the command line, the network and the modules of the host are not.
+ * Sections of Node's report that are shown; the environment, command line, network and modules of the host are not.
  * https://nodejs.org/api/report.html
  */
 const SECTIONS = [
@@ -12,7 +12,7 @@ const HEADER = [
   ...['reportVersion', 'dumpEventTime', 'processId', 'nodejsVersion', 'wordSize', 'arch'],
   ...['platform', 'componentVersions', 'osName', 'osRelease', 'osVersion', 'osMachine'],
 ];
-/** Of a handle of libuv; of a pipe, file or socket its name is left out. */
+/** Fields of a libuv handle that are shown; the name of a pipe, file or socket is left out. */
 const HANDLE = [
   ...['type', 'is_active', 'is_referenced', 'fd', 'writeQueueSize', 'writable', 'readable'],
   ...['repeat', 'firesInMsFromNow', 'expired', 'pid', 'signum'],

@@ -92,7 +92,7 @@ async function recorded<Result>(
   });
 }
 
-/** What the profiler has seen, as `.cpuprofile` files have it. Names of functions and files alone: no argument, no text. */
+/** Samples of the profiler in the form of `.cpuprofile` files. Names of functions and files alone: no argument, no text. */
 export interface CpuProfile {
   readonly nodes: readonly CpuProfileNode[];
   /** Ids of nodes. */
@@ -131,7 +131,7 @@ export function recordCpuProfile(options: RecordOptions): Promise<CpuProfile> {
   });
 }
 
-/** As the text of a `.cpuprofile` file. @throws FeatureError `tooLarge`. */
+/** Returns the text of a `.cpuprofile` file. @throws FeatureError `tooLarge`. */
 export function cpuProfileText(profile: CpuProfile): Buffer {
   const text = Buffer.from(JSON.stringify(profile));
   if (text.length <= LARGEST_BYTES) return text;
@@ -139,7 +139,7 @@ export function cpuProfileText(profile: CpuProfile): Buffer {
   throw new FeatureError('tooLarge', message);
 }
 
-/** What the runtime does beside JavaScript, and when it collects garbage. Those of each promise would slow everything down. */
+/** Trace categories: work of the runtime beside JavaScript, and garbage collection. Those of each promise would slow everything down. */
 const CATEGORIES = [
   ...['v8', 'node.perf', 'node.fs.sync', 'node.fs.async', 'node.net.native', 'node.dns.native'],
   ...['node.promises.rejections', 'node.threadpoolwork.sync', 'node.threadpoolwork.async'],

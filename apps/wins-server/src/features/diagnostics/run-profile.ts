@@ -2,7 +2,7 @@ import { replaceFile } from '@wins/trusted-files';
 import path from 'node:path';
 import type { Logger } from '../../kernel/log/logger.js';
 
-/** What `--profile` takes, as the original has it. */
+/** Values of `--profile`, the same as in the original. */
 export type ProfileKind =
   'none' | 'cpu' | 'heap' | 'goroutine' | 'threadcreate' | 'block' | 'mutex';
 

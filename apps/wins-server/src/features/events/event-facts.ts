@@ -8,13 +8,13 @@ export interface KeptEvent {
   readonly share?: string;
 }
 
-/** Who asked, when it was a client. */
+/** Requester, when it was a client. */
 const CLIENT = /^(?:pipe|tunnel):/;
-/** What each run brings besides its start and its end: allowed, it is only counted. */
+/** Actions that each run causes besides its start and end; allowed ones are only counted. */
 const ROUTINE: ReadonlySet<string> = new Set(['keepAlive', 'wait']);
 
 /**
- * What of an event is kept; undefined for what is only counted. Every fact is named here, or by the
+ * Returns the kept facts of an event; undefined for an event that is only counted. Every fact is named here, or by the
  * source of what is kept as it is: an argument, a variable, output or an address with a query
  * cannot come in by a new field of an event.
  */
@@ -70,7 +70,7 @@ function decision({ decision }: Extract<DaemonEvent, { type: 'decided' }>): Kept
   return { type: 'decided', facts, ...(CLIENT.test(requester) && { share: verdict }) };
 }
 
-/** Of each description, which stays what it is for as long as its connection: made once for all that one asks. */
+/** Text of each client description. A description does not change while its connection lives, so its text is made once. */
 const clientTexts = new WeakMap<object, string>();
 
 /** A client as the system knows it: user, process, container. */

@@ -11,14 +11,14 @@ const AUDITED = 64;
 
 /** One decision about a host call, for the audit log; `failed`: it was allowed, and the system could not do it. */
 export type HostDecision = Decision & {
-  /** What the client calls itself: its own words, proof of nothing. */
+  /** Name that the client gives itself; proof of nothing. */
   readonly clientSays?: string;
-  /** What it is about: the first 64 addresses, or a name; texts of the client are cut at 64 characters. */
+  /** Subject of the call: the first 64 addresses, or a name; texts of the client are cut at 64 characters. */
   readonly subject: readonly string[];
   readonly subjectCount: number;
 };
 
-/** What can be asked of the host. */
+/** Calls about the host. */
 export type HostAction = Extract<
   DecidedAction,
   'getVersion' | 'getAdapter' | 'getHnsNetwork' | 'listRoutes' | 'addRoutes' | 'removeRoutes'
@@ -30,7 +30,7 @@ type Ask<Answer> = (host: HostSystem) => Promise<Answer>;
 /** A call as one of the services describes it. */
 export interface HostCall<Answer> {
   readonly action: HostAction;
-  /** What the call is about, as the client wrote it. */
+  /** Subject of the call, as the client wrote it. */
   readonly subject: readonly string[];
   /** Whether it changes the host: one at a time does, in the order of their coming. Default: it does not. */
   readonly changes?: boolean;
@@ -43,7 +43,7 @@ type Call = Caller & {
   once(event: 'cancelled', listener: () => void): unknown;
 };
 
-/** What {@link HostCallGate} is made with. */
+/** Parts of a {@link HostCallGate}. */
 export interface HostCallGateParts {
   readonly host: HostSystem;
   readonly connections: Pick<Connections, 'clientOf' | 'ownerOf'>;

@@ -41,7 +41,7 @@ const OTHER = { ...CONTAINER, key: 'container:other' };
 /** A host that answers what the recorded one did, and remembers what it was asked. */
 class RecordedHost implements HostSystem {
   readonly asked: unknown[] = [];
-  /** What the next change waits for. */
+  /** Promise that the next change waits for. */
   gate: Promise<unknown> = Promise.resolve();
 
   version() {
@@ -97,11 +97,11 @@ describe('the services of the host', () => {
   let records: HostDecision[];
   let auditFails: boolean;
   let granted: readonly string[];
-  /** What the record of an allowed call waits for. */
+  /** Promise that the record of an allowed call waits for. */
   let recording: (() => Promise<void>) | undefined;
   let served: AsyncDisposable;
   let client: WinsClient;
-  /** Whose the next connection is. */
+  /** Client of the next connection. */
   let asks: ClientIdentity;
 
   beforeEach(async () => {

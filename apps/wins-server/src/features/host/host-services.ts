@@ -11,7 +11,7 @@ const MAX_NAME_LENGTH = 256;
 
 type ChoiceMessage = { readonly $case: 'Name' | 'Address'; readonly value: string } | undefined;
 
-/** What tells clients about the host. */
+/** Services that inform clients about the host. */
 export function hostServices(calls: Pick<HostCallGate, 'answer'>) {
   const host: HostServiceServer = {
     getVersion: (call, respond) =>

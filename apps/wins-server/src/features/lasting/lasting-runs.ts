@@ -24,7 +24,7 @@ import { lastingOwner } from './lasting-owner.js';
 import { RunFolders, type KeptEnd, type KeptRun } from './run-folders.js';
 import { readSpool, tailOffset, type SpoolPart } from './spool/spool-reader.js';
 
-/** What a client may call a run. */
+/** Names that a client may give to a run. */
 const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const SWEEP_EACH_MS = 10 * 60_000;
 
@@ -37,7 +37,7 @@ export interface Kept {
   readonly end: KeptEnd | undefined;
 }
 
-/** What of the output is read. */
+/** Part of the output that is read. */
 export interface LastingRead {
   readonly offset?: number;
   readonly sinceMs?: number;
@@ -318,7 +318,7 @@ export class LastingRuns {
     for (const keeper of [...this.#keepers]) this.#leaveIfIdle(keeper);
   }
 
-  /** Of a run whose keeper has died: nobody knows how it ended. */
+  /** Records the end of a run whose keeper has died: nobody knows how it ended. */
   async #recordLost(mark: string): Promise<KeptEnd> {
     const end = lostEnd(await tailOffset(this.#folders.folderOf(mark), 0));
     await this.#folders

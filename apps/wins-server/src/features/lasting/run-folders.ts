@@ -11,7 +11,7 @@ const MARK = /^[0-9a-f]{32}$/;
 const text = z.string().max(4096);
 const count = z.int().min(0);
 
-/** What must be known of a run by a daemon that did not start it. */
+/** Facts of a run that a daemon needs when it did not start it. */
 export const keptRun = z.object({
   version: z.literal(1),
   /** By which clients find it. */

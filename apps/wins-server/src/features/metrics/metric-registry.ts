@@ -11,7 +11,7 @@ import {
 /** Between two collections, in milliseconds. */
 const REST_MS = 100;
 
-/** What a metric is at the moment: numbers, which are added where the labels are the same. */
+/** Present values of a metric; values with equal labels are added. */
 export type Samples<Name extends MetricName> = Iterable<
   readonly [labels: LabelsOf<Name>, value: number]
 >;

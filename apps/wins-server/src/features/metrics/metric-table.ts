@@ -7,7 +7,7 @@ import type {
 } from '../../kernel/audit/decision.js';
 import type { ServedMethod } from '../../kernel/rpc/call-server.js';
 
-/** What kinds of metrics there are, as Prometheus names them. */
+/** Kinds of metrics, as Prometheus names them. */
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 
 /** Values that are not listed here, but by a type which no text of a client has. */
@@ -51,7 +51,7 @@ declare const planned: unique symbol;
 declare const built: unique symbol;
 
 const PIPE = ['main', 'tunnel'] as const;
-/** What a program is called that no entry names. */
+/** Label of a program that no entry names. */
 export const NO_ENTRY = 'other';
 const ENTRY = typed<EntryName | typeof NO_ENTRY>('programs of the whitelist, `other`');
 const METHOD = typed<ServedMethod>('methods that are served, `unknown`');

@@ -11,7 +11,7 @@ const HEADERS_MS = 5_000;
 const IDLE_MS = 90_000;
 const REQUESTS_OF_CONNECTION = 10_000;
 
-/** What is served, and where. */
+/** Source and address of the metrics. */
 export interface ServeMetricsOptions {
   /** `127.0.0.1:9797` or `[::1]:9797`, as the config was judged; port 0 lets the system choose. */
   readonly listen: string;

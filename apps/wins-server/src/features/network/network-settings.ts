@@ -1,7 +1,7 @@
 import type { WinsConfig } from '@wins/config';
 import type { Cloud, DesiredRoute } from '@wins/host-network';
 
-/** What the host is to have; with neither, what an earlier section has made is removed. */
+/** Routes that the host should have; with neither key, routes of an earlier section are removed. */
 export interface NetworkSettings {
   readonly routes: readonly DesiredRoute[];
   readonly keep: readonly Cloud[];

@@ -1,4 +1,4 @@
-/** What keeps the network of the host: where its parts meet. Loaded when the config wants routes, or wanted some. */
+/** Composition of the parts that keep the network of the host. Loaded when the config wants routes, or wanted some. */
 import type { HostRoutes } from '@wins/base';
 import {
   cloudRoutes,
@@ -11,7 +11,7 @@ import type { FileTrust } from '@wins/trusted-files';
 import { FeatureError } from '../../kernel/feature-error.js';
 import type { NetworkSettings } from './network-settings.js';
 
-/** What the daemon gives to it. */
+/** Parts that the daemon gives to it. */
 export interface NetworkParts extends Pick<
   HostNetworkOptions,
   'beforeSteps' | 'onStatus' | 'onWarning'

@@ -41,7 +41,7 @@ function withoutHostBits(text: string): string {
   return network === undefined ? text : formatNetwork(networkOf(network));
 }
 
-/** What of a host's surroundings no client may lead elsewhere. */
+/** Networks and addresses around the host that no client may lead elsewhere. */
 export interface OwnNetworks {
   /**
    * The networks that its adapters are in. Of a link-local one the adapter's own address alone: an adapter that found no DHCP server is

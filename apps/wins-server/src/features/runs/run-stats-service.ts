@@ -43,7 +43,7 @@ export function createRunStatsService(
   };
 }
 
-/** Of a client that the system identifies it says at least the account. */
+/** True for a client that the system does not identify; of others it reports at least the account. */
 function isUnknown({ client }: ProcessOwner): boolean {
   return Object.keys(client?.description ?? {}).length === 0;
 }

@@ -1,7 +1,7 @@
 import type { Samples } from '../metrics/metric-registry.js';
 import type { EntryName, ManagerEvent, Measurement, RunFigures } from '@wins/process-manager';
 
-/** What runs have used in all, by a name; the parts of {@link RunFigures} that only grow. */
+/** Total use of all runs of a name; the parts of {@link RunFigures} that only grow. */
 interface Totals {
   cpuMs: number;
   stdoutBytes: number;
@@ -14,7 +14,7 @@ type Part = keyof Totals;
 /** Sums what runs cost by the names of their entries: of those that have ended by their events, of the others as they were measured. */
 export class RunTotals {
   readonly #ended = new Map<EntryName, Totals>();
-  /** What was told last: a counter that goes down for a moment is taken for one that began anew. */
+  /** Last reported totals. Prometheus takes a counter that falls for a moment for one that restarted. */
   readonly #told = new Map<EntryName, Totals>();
   #memoryBytes = new Map<EntryName, number>();
 

@@ -55,7 +55,7 @@ export interface TunnelFigures {
   readonly connections: number;
   readonly sessions: number;
   readonly streams: number;
-  /** Of all sessions, those that have ended included. */
+  /** Traffic of all sessions, including ended ones. */
   readonly traffic: Readonly<TunnelTraffic>;
 }
 

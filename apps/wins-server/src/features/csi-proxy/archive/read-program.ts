@@ -5,7 +5,7 @@ import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { FeatureError } from '../../../kernel/feature-error.js';
 
-/** What is looked for, in exactly this spelling. */
+/** Name of the program in the archive, in exactly this spelling. */
 const PROGRAM_NAME = 'csi-proxy.exe';
 /** An archive of csi-proxy has some 10 MiB, and a few entries. */
 const LIMITS = { unpackedBytes: 512 * 1024 * 1024, entries: 1024 };

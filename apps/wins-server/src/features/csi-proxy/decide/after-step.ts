@@ -7,12 +7,12 @@ import {
   type StoredRelease,
 } from './install-record.js';
 
-/** Of a node that never comes to rest there is something wrong with the decision; no way is longer than half of this. */
+/** Guard against a cycle in decide(); the longest legal sequence is half of this. */
 export const MAX_STEPS = 16;
 /** Stands for what is known once the archive is here. */
 const UNKNOWN = '0'.repeat(64);
 
-/** What will be there when a step succeeds. Pure: for a dry run, and for the proof that steps lead to rest. */
+/** Predicts the facts after a step that succeeds. Pure: for a dry run, and for the proof that steps lead to rest. */
 export function afterStep(
   step: Step,
   facts: CsiProxyFacts,

@@ -41,7 +41,7 @@ const MINUTE_MS = 60_000;
 const USUAL = { initialMs: 5_000, maxMs: 10 * MINUTE_MS };
 const SELDOM = { initialMs: 10 * MINUTE_MS, maxMs: 6 * 60 * MINUTE_MS };
 
-/** What another try would only repeat, or what interrupts the volumes of the node: tried again seldom. */
+/** Failures that another try would only repeat, or that interrupt the volumes of the node; retried rarely. */
 const COSTLY: ReadonlySet<FeatureErrorCode> = new Set([
   'archiveRefused',
   'digestMismatch',

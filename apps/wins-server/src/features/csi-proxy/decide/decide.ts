@@ -8,7 +8,7 @@ import {
   type StoredRelease,
 } from './install-record.js';
 
-/** What is really there. Paths have one spelling. */
+/** Facts of the node. Paths have one spelling. */
 export interface CsiProxyFacts {
   readonly service: ServiceFacts | undefined;
   readonly record: InstallRecord;

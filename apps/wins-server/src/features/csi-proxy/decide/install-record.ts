@@ -15,7 +15,7 @@ export const installRecord = z
     /** The digest of the archive by version, as it was seen first. */
     pins: z.record(text, sha256).readonly(),
     releases: z.array(release).max(256).readonly(),
-    /** What the service was proven to serve with; absent: nothing of ours. */
+    /** Command with which the service was proven to serve; absent: nothing of ours. */
     installed: command.exactOptional(),
     /** A change of the service without an end yet; `from` is what is put back, absent for a service that is new. */
     trial: z.object({ to: command, from: command.exactOptional() }).readonly().exactOptional(),

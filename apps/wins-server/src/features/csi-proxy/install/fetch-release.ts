@@ -21,7 +21,7 @@ export interface FetchParts {
   readonly signal: AbortSignal;
 }
 
-/** Of an archive as it is fetched: one of csi-proxy has some 10 MiB. */
+/** Limit of a fetched archive; one of csi-proxy has some 10 MiB. */
 const MAX_ARCHIVE_BYTES = 256 * 1024 * 1024;
 const GZIP_MAGIC = Uint8Array.of(0x1f, 0x8b);
 const PRIVATE = 0o600;

@@ -77,7 +77,7 @@ export function judgeUrl({ url: template, version, sha256 }: CsiProxySettings): 
   return { found: `the scheme ${protocol}`, wanted: 'https:, or http: with csi-proxy.sha256' };
 }
 
-/** What may be added, and the first release that knows it; csi-proxy ends at a flag that it does not know. */
+/** Flags that may be added, each with the first release that knows it; csi-proxy exits at an unknown flag. */
 const ALLOWED: Readonly<Partial<Record<string, VersionNumbers>>> = {
   ...{ add_dir_header: FIRST, alsologtostderr: FIRST, log_file_max_size: FIRST },
   ...{ 'metrics-bind-address': [1, 3, 0], 'require-privacy': [1, 2, 0] },
@@ -85,7 +85,7 @@ const ALLOWED: Readonly<Partial<Record<string, VersionNumbers>>> = {
   ...{ v: FIRST, vmodule: FIRST, 'working-dir': [1, 1, 0] },
 };
 
-/** What the daemon sets, and by which key of the config it can be changed. */
+/** Flags that the daemon sets, each with the key of the config that changes it. */
 const OURS: Readonly<Partial<Record<string, string>>> = {
   'windows-service': 'none: a service always has it',
   log_file: 'none: the log lies beside the config',

@@ -3,7 +3,7 @@ import { quoteText } from '@wins/base';
 import path from 'node:path';
 import { judgeArguments, judgeUrl, judgeVersion, type Fault } from './judge-release.js';
 
-/** What a node is to have; every path is absolute. */
+/** Wanted state of a node; every path is absolute. */
 export interface CsiProxyWish {
   readonly url: string;
   readonly version: string;
@@ -16,7 +16,7 @@ export interface CsiProxyWish {
   readonly trust: TlsSettings;
 }
 
-/** What is wrong, or doubtful, with a key as it is in the file: `csi-proxy.url`. */
+/** Error or doubt about a key as the file spells it: `csi-proxy.url`. */
 export interface SettingFault extends Fault {
   readonly keyPath: string;
 }

@@ -149,7 +149,7 @@ function requireLevel(wanted: string, seconds: number): void {
     throw refused(`${seconds} s`, `more than 0 and at most ${LONGEST_LEVEL_SECONDS} s`);
 }
 
-/** What this Node does not have is no matter of the host's system. */
+/** Translates errors; a part that this Node lacks is no fault of the host's system. */
 function debugError(error: unknown): ReturnType<typeof toRpcError> {
   return error instanceof FeatureError && error.code === 'unavailable'
     ? rpcError(status.FAILED_PRECONDITION, error.code, error.message)

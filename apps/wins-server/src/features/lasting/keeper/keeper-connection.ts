@@ -20,7 +20,7 @@ import {
 
 /** How long a keeper may still have the daemon before this one, which was killed or is ending. */
 const BUSY_MS = 5000;
-/** What ended with its keeper, whose pipes it had. */
+/** Exit of a run that ended with its keeper, whose pipes it had. */
 const LOST: HostExit = { code: 137, signal: 'SIGKILL' };
 const CODES: readonly ProcessErrorCode[] = ['spawnFailed', 'invalidArgument', 'notFound'];
 
@@ -53,7 +53,7 @@ export class KeeperConnection {
   #runs: readonly string[] = [];
   #starting = 0;
   #isLost = false;
-  /** What came about runs before they were known here. */
+  /** Messages about runs that arrived before these were known here. */
   readonly #early: RunMessage[] = [];
 
   private constructor(record: KeeperRecord, host: ProcessHost) {

@@ -34,7 +34,7 @@ const command = z.object({
     .exactOptional(),
 });
 
-/** What a daemon says. */
+/** Messages of a daemon. */
 export const daemonMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('hello'), protocol: z.int(), token: text }),
   z.object({
@@ -48,7 +48,7 @@ export const daemonMessage = z.discriminatedUnion('kind', [
 
 export type DaemonMessage = z.infer<typeof daemonMessage>;
 
-/** What a keeper says. */
+/** Messages of a keeper. */
 export const keeperMessage = z.discriminatedUnion('kind', [
   /** Another daemon may be connected, which it serves alone. */
   z.object({ kind: z.literal('welcome'), protocol: z.int(), runs: z.array(mark) }),

@@ -29,7 +29,7 @@ import {
 } from './keeper-messages.js';
 import { keeperRecordFile } from './keeper-records.js';
 
-/** As the manager gives a run whose leader has ended. */
+/** Grace period, the same as the manager's for a run whose leader has ended. */
 const GRACE_MS = 10_000;
 /** How long a keeper without runs waits for the daemon that started it. */
 const UNUSED_MS = 30_000;
@@ -38,7 +38,7 @@ const TELL_MS = 20;
 
 type StartMessage = Extract<DaemonMessage, { readonly kind: 'start' }>;
 
-/** What a keeper is made with. */
+/** Parts of a keeper. */
 export interface KeeperOptions {
   /** Absolute; of the daemons that it serves. */
   readonly stateDirectory: string;
@@ -223,7 +223,7 @@ export class Keeper {
   }
 }
 
-/** What a run of a keeper calls. */
+/** Callbacks of a run of a keeper. */
 interface RunListener {
   readonly tell: (message: KeeperMessage) => void;
   readonly settled: () => void;

@@ -7,7 +7,7 @@ import { keeperRecord, type KeeperRecord } from './keeper-messages.js';
 /** A Node program starts within a second, and within several on a host whose processors are all busy. */
 const START_MS = 20_000;
 const MAX_LINE_BYTES = 4096;
-/** What a keeper is given of the environment of its daemon. Its runs get theirs with their commands. */
+/** Variables of the daemon's environment that a keeper receives. Its runs get theirs with their commands. */
 const KEPT_VARIABLES = ['PATH', 'TZ', 'SystemRoot', 'ProgramData', 'TEMP'];
 
 /**

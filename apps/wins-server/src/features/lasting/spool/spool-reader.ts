@@ -4,7 +4,7 @@ import { errnoOf } from '@wins/base';
 import { decodeFrame, HEADER_BYTES, MAX_FRAME_BYTES, type SpoolFrame } from './spool-frame.js';
 import { spoolFiles } from './spool-files.js';
 
-/** What is read at once: several frames, one of them whole in any case. */
+/** Size of one read: several frames, at least one of them whole. */
 const READ_BYTES = 4 * (HEADER_BYTES + MAX_FRAME_BYTES);
 const LINE_END = 0x0a;
 

@@ -95,7 +95,7 @@ export class SpoolWriter {
     this.#pumping = undefined;
   }
 
-  /** As many frames as one file may grow by. */
+  /** Takes as many frames as one file may grow by. */
   #takeBatch(): readonly SpoolFrame[] {
     let sizeBytes = 0;
     const tooMany = this.#waiting.findIndex(({ bytes }) => {
