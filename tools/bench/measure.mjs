@@ -105,7 +105,7 @@ export class Run {
   /**
    * Measures each way to do some work, in {@link ROUNDS} rounds. The first is the floor, the last is wins.
    *
-   * @param ways - By name, each with `work(share)`, `less(share)` and the roles whose costs are wanted, `client` and `daemon`.
+   * @param ways - By name, each with `work(share)`, perhaps `less(share)`, and the roles whose costs are wanted, `client` and `daemon`.
    *   `work` does that share of the work. It resolves with its `units`, how many `ms` they took, and its `value` where that is not what
    *   `valueOf` makes of the two. `less` is work that is subtracted from it, such as a start.
    */
