@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { firewallRules, registryRuleTexts } from './firewall-rules.js';
 import { RegistryKey } from '../registry/registry.js';
-import { systemLibrary } from '../win32/calls/system-library.js';
+import { isWine } from '../testing/is-wine.js';
 
 const RUN = process.pid.toString(16).padStart(32, '0');
 const OTHER = process.pid.toString(16).padStart(32, 'f');
@@ -12,19 +12,10 @@ const ports = [
   { protocol: 'udp', port: 50_053 },
 ] as const;
 
-/** Wine's netsh.exe does nothing and reports success. */
-function isWine(): boolean {
-  try {
-    systemLibrary('ntdll.dll', ['void *wine_get_version()']).wine_get_version();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 describe('the firewall', () => {
   it('opens the ports of a run and closes them, or says that netsh did not', async () => {
     const rules = firewallRules();
+    // Wine's netsh.exe does nothing and reports success.
     if (isWine()) {
       await assert.rejects(rules.open(RUN, ports), {
         code: 'notVerified',

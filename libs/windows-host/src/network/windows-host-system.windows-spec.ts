@@ -6,23 +6,13 @@ import { networkAdapters } from './network-adapters.js';
 import { addGatewayRoutes } from './gateway-routes.js';
 import { systemRouteTable } from './routes.js';
 import { callFirstVersion, enumerateNetworks } from './hns-networks.js';
-import { systemLibrary } from '../win32/calls/system-library.js';
 import { windowsHostSystem } from './windows-host-system.js';
+import { isWine } from '../testing/is-wine.js';
 import { WindowsError } from '../windows-error.js';
 
 const system = windowsHostSystem();
 /** An address of documentation, which no one has. */
 const NOBODY = '203.0.113.77';
-
-/** Wine's IP Helper has no call that changes the table by a MIB_IPFORWARD_ROW2. */
-function isWine(): boolean {
-  try {
-    systemLibrary('ntdll.dll', ['void *wine_get_version()']).wine_get_version();
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 describe('the network of the host', () => {
   it('lists the adapters and addresses that Node lists', () => {
@@ -36,6 +26,7 @@ describe('the network of the host', () => {
     assert.deepEqual(new Set(listed), new Set(expected));
   });
 
+  // Wine's IP Helper has no call that changes the table by a MIB_IPFORWARD_ROW2.
   it('says what is missing for a change of routes', { skip: !isWine() }, async () => {
     await assert.rejects(system.addRoutes([NOBODY]), {
       code: 'unavailable',
