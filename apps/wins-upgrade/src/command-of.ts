@@ -31,7 +31,7 @@ export interface UpgradeOptions {
   readonly 'known-version': readonly string[];
 }
 
-/** What is upgraded, to what, and by whose wish: what a process that leaves its run is told. */
+/** Target of the upgrade and its requester, for the process that leaves its run. */
 export interface HelperCommand extends Pick<
   UpgradeSettings,
   'service' | 'waitMs' | 'id' | 'askedBy' | 'attempt' | 'knownVersions'
@@ -41,7 +41,7 @@ export interface HelperCommand extends Pick<
   readonly path?: string | undefined;
 }
 
-/** What `wins up` was asked. */
+/** Options of `wins up`. */
 export interface UpgradeCommand
   extends HelperCommand, Pick<UpgradeOptions, 'apart' | 'debug' | 'quiet'> {
   readonly dryRun: boolean;
@@ -50,7 +50,7 @@ export interface UpgradeCommand
 }
 
 /**
- * What the options ask for.
+ * Reads the options.
  *
  * @throws UsageError
  */

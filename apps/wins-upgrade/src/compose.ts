@@ -30,7 +30,7 @@ import { randomUUID } from 'node:crypto';
 import type { NodeParts } from './install/node-parts.js';
 import { system } from './system.js';
 
-/** What an upgrade takes from outside, beside what {@link UpgradeContext} says. */
+/** Inputs of an upgrade beside those of {@link UpgradeContext}. */
 export interface UpgradeSettings
   extends
     Pick<UpgradeContext, 'log' | 'askedBy' | 'attempt' | 'knownVersions' | 'refuseDrops'>,
@@ -59,7 +59,7 @@ export async function composeUpgrade(settings: UpgradeSettings): Promise<Upgrade
   };
 }
 
-/** What each upgrade works with. */
+/** Creates the context of an upgrade. */
 function contextOf(
   parts: SystemParts,
   effects: Effects,

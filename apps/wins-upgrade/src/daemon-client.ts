@@ -11,7 +11,7 @@ import {
 /** Gives what connects to a pipe and judges who serves it: is it the service? */
 export type DialPipe = (pipe: string) => NonNullable<WinsClientOptions['dial']>;
 
-/** What asks daemons. */
+/** Calls to daemons. */
 export interface Asking {
   readonly clientName: 'wins-install' | 'wins-upgrade';
   /** Default: any server is asked. */

@@ -1,7 +1,7 @@
 import { RUN_MARKER_VARIABLE, RUN_RUNTIME_DIR_VARIABLE, RUN_SERVICE_VARIABLE } from '@wins/base';
 
 /**
- * What a process keeps of its environment in a run, upper case: what belongs to the system, and the mark. All else may be a
+ * Variables that a process keeps in a run, upper case: those of the system, and the mark. All else may be a
  * client's, and would choose where pipes are looked for, which service is upgraded, or what is loaded.
  */
 const KEPT: ReadonlySet<string> = new Set([

@@ -20,7 +20,7 @@ const ALLOWED: Readonly<Record<string, 'switch' | 'value'>> = {
 
 const SHORT: Readonly<Record<string, string>> = { '-h': 'help', '-v': 'version' };
 
-/** What to do instead of what is refused. */
+/** Alternatives to refused words. */
 const INSTEAD: Readonly<Record<string, string>> = {
   path: 'what is offered is the program that the daemon runs',
   'wins-args':
@@ -78,7 +78,7 @@ export function requireWordsOfRun(argv: readonly string[]): string[] {
 }
 
 /**
- * What a run decides, and no word of it: which service it is, and who asked.
+ * Facts that the run decides and its words cannot: the service, and the requester.
  *
  * @throws UpgradeError `refused` for a name such as a daemon gives to the upgrades that it begins by itself.
  */

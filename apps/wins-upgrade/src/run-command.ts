@@ -21,7 +21,7 @@ const EXIT_OF: Readonly<Record<UpgradeOutcome | 'handedOver', number>> = {
 };
 const EXIT_OF_ERROR: Readonly<Partial<Record<UpgradeErrorCode, number>>> = { refused, busy };
 
-/** What `wins up` gets beside its options. */
+/** Surroundings of `wins up`. */
 export interface UpgradeSurroundings
   extends CommandSurroundings, Pick<UpgradeSettings, 'refuseDrops' | 'around'> {
   /** The run that this process is in; undefined for none. */

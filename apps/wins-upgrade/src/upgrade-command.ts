@@ -36,7 +36,7 @@ function tickStep(line: string): void {
   if (msg === 'step done') tickOff(STEP_TEXT[step]);
 }
 
-/** What a command came to: a result, a plan, or a helper that goes on. */
+/** Outcome of a command: a result, a plan, or a helper that continues. */
 export type CommandOutcome =
   | UpgradeResult
   | { readonly outcome: 'planned'; readonly text: string; readonly exitCode: number }

@@ -69,7 +69,7 @@ interface Start {
   readonly runId: string;
   readonly mark: string;
   readonly signal: AbortSignal | undefined;
-  /** What the start has taken: given back when its run has ended, or when the start fails. */
+  /** Resources of the start; released when its run has ended, or when the start fails. */
   name?: TakenName;
   leavePlace?: () => void;
   isYielded?: boolean;
@@ -521,7 +521,7 @@ function release({ name, leavePlace }: Start): void {
   name?.release();
 }
 
-/** Whose turn it is to be staged: the client behind the connection where the system knows it, else the connection. */
+/** Key of the staging queue: the client behind the connection where the system knows it, else the connection. */
 function clientOf({ client, id }: ProcessOwner): string {
   return client?.key ?? id;
 }

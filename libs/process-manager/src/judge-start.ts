@@ -61,7 +61,7 @@ export interface StartQuestion {
   readonly path: string;
   /** SHA-256 of the file as the client sees it, hexadecimal. Absent or empty: the content is not judged. */
   readonly sha256?: string;
-  /** What the system calls who would start it. Absent: `for` of the entries is left aside. */
+  /** The system's names for the one who would start it. Absent: `for` of the entries is ignored. */
   readonly callerNames?: readonly string[];
 }
 
@@ -75,7 +75,7 @@ export interface StartVerdict {
   readonly isPinned: boolean;
 }
 
-/** What the answer depends on besides the question. */
+/** Context of the answer besides the question. */
 export interface StartQuestionContext extends Omit<AdmissionContext, 'dialect'> {
   readonly host: Pick<ProcessHost, 'dialect' | 'assertTrustedFile' | 'assertProgram'>;
   /** The largest executable, in bytes. */

@@ -34,10 +34,10 @@ export function hostOf(host: HostOf): ProcessHost {
 
 /** How a manager is set up; `allowed`, `stateDirectory` and `host` must be given. */
 export interface ProcessManagerOptions {
-  /** What may run; empty means nothing. See `checkAllowedExecutables` for faulty entries. */
+  /** Programs that may run; empty means none. See `checkAllowedExecutables` for faulty entries. */
   readonly allowed: readonly AllowedExecutable[];
   /**
-   * What to do about a program that is not listed, for the message of its refusal, which every client may read: where the list
+   * Remedy for a program that is not listed, for the message of its refusal, which every client may read: where the list
    * is. Default: nothing is said.
    */
   readonly howToAllow?: string;
@@ -48,7 +48,7 @@ export interface ProcessManagerOptions {
    * nothing else of it reaches a run. Default: the daemon's own environment.
    */
   readonly environment?: NodeJS.ProcessEnv;
-  /** What every run gets besides, by the operator's word. See `checkProcessEnvironment`. Default: nothing. */
+  /** Variables that the operator adds to every run. See `checkProcessEnvironment`. Default: nothing. */
   readonly processEnvironment?: Readonly<Record<string, string>>;
   /** The operating system: `posixProcessHost` of `@wins/linux-host`, `jobObjectProcessHost` of `@wins/windows-host`. */
   readonly host: HostOf;

@@ -65,7 +65,7 @@ export type ProcessErrorCode =
 
 /** Facts that go with an error; each is absent when it does not apply. */
 export interface ProcessErrorDetails {
-  /** What the operating system or another layer said. */
+  /** Error of the operating system or another layer. */
   readonly cause?: unknown;
   /** The path in question, as the caller spelt it or as it was canonicalised. */
   readonly path?: string;

@@ -27,7 +27,7 @@ export const START_LIMITS = {
   arguments: 4_096,
   variables: 256,
   exposes: 256,
-  /** Of each argument and of each `NAME=value`, in octets of UTF-8. */
+  /** Limit of each argument and each `NAME=value`, in octets of UTF-8. */
   textBytes: 64 * 1024,
 } as const;
 
@@ -66,7 +66,7 @@ function refusal(found: string): ProcessError {
   return new ProcessError('invalidArgument', message, { rule: 'A50 request too large' });
 }
 
-/** What a client asks to run. */
+/** Request of a client to run a program. */
 export interface StartRequest {
   /** Absolute path of the program on the host. */
   readonly path: string;
@@ -105,7 +105,7 @@ export interface LastingStart {
   start(command: HostCommand, run: LastingRun, grant: LastingGrant): Promise<KeptProcess>;
 }
 
-/** What the next manager must know of a run that lasts. */
+/** Facts that the next manager needs of a run that lasts. */
 export interface LastingRun extends Pick<
   ManagedProcess,
   'name' | 'mark' | 'path' | 'stagedPath' | 'sha256'

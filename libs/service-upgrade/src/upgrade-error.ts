@@ -1,4 +1,4 @@
-/** What went wrong with an upgrade. */
+/** Kinds of failure of an upgrade. */
 export type UpgradeErrorCode =
   /** The upgrade must not be done: nothing was touched. */
   | 'refused'

@@ -1,6 +1,6 @@
 import type { WinsClientErrorCode } from './client-error.js';
 
-/** What a client does for its caller; times are in milliseconds. Nothing of a message is in it. */
+/** Work of a client for its caller; times are in milliseconds. It contains no part of a message. */
 export type CallEvent =
   /** A call wants a connection, and there is none. */
   | { readonly kind: 'connecting' }

@@ -6,7 +6,7 @@ import type { ServiceError, status } from '@grpc/grpc-js';
  */
 export const ERROR_METADATA_KEY = 'wins-error';
 
-/** What went wrong with a call. */
+/** Kinds of failure of a call. */
 export type WinsClientErrorCode =
   /** No daemon could be reached, or the connection broke. */
   | 'unavailable'
@@ -27,13 +27,13 @@ export type WinsClientErrorCode =
   | 'internal'
   | 'unknown';
 
-/** What a `WinsClientError` knows beside its code. */
+/** Facts of a `WinsClientError` beside its code. */
 export interface WinsClientErrorDetails {
   /** The method that was called, `Start`; empty when the error is about the client itself. */
   readonly method?: string;
   /** The address that was called. */
   readonly address?: string;
-  /** What was found: the daemon's own words where it answered; that there was no connection, in ours. */
+  /** The finding: the daemon's own words where it answered; ours where there was no connection. */
   readonly details: string;
   /** Whether the connection broke after it had been made; else it never was. Only ever true with `unavailable`. */
   readonly connectionLost?: boolean;
@@ -103,7 +103,7 @@ const LOST_CONNECTION =
   /^Connection dropped|^Stream refused|^Write error|^Write failed|^read E|transport is closing|triggered by internal client error|\b(?:ECONNRESET|EPIPE)\b/;
 const NEVER_CONNECTED = /^No connection established/;
 
-/** What grpc-js quotes of why it never connected, and what that means. The first that is found counts. */
+/** Texts of grpc-js for a connection that was never made, and their meaning. The first that is found counts. */
 const NO_CONNECTION: readonly (readonly [RegExp, string])[] = [
   [/\bENOENT\b/, 'there is no such pipe'],
   [/\bECONNREFUSED\b/, 'no process serves it'],
@@ -121,7 +121,7 @@ export function isServiceError(error: Error): error is ServiceError {
   return 'metadata' in error && 'details' in error;
 }
 
-/** What a status means; the words say it more exactly at times. */
+/** Maps a status to a code; the details are sometimes more exact. */
 function codeOfStatus(code: number, details: string): WinsClientErrorCode {
   if (code === INVALID_ARGUMENT && REFUSAL.test(details)) return 'refused';
   if (code === INTERNAL && NOT_ENCODED.test(details)) return 'invalidRequest';

@@ -37,7 +37,7 @@ export interface ConfigDescription {
   readonly pid: number;
 }
 
-/** What came of a config that was read again. */
+/** Outcome of a reload. */
 export interface ConfigReload {
   readonly file: string;
   /** Whether the file cannot be used, so that nothing has changed. */
@@ -64,7 +64,7 @@ export interface ConfigProblem {
   readonly nextStep: string;
 }
 
-/** What someone would do, if the config allowed it. */
+/** Act to be judged by the config. */
 export type ConfigSubject =
   /** Run a program; without a SHA-256 digest its content is not judged. */
   | { readonly path: string; readonly sha256?: string | undefined }

@@ -13,7 +13,7 @@ import { HostServiceService } from './gen/host.js';
 import { NetworkServiceService } from './gen/network.js';
 import { RouteServiceService } from './gen/route.js';
 
-/** What a daemon says of its host, and its routes. Each method rejects with a `WinsClientError`. */
+/** Calls about a daemon's host and its routes. Each method rejects with a `WinsClientError`. */
 export interface HostClient {
   /** Asks which release of the system the host has. */
   version(options?: CallOptions): Promise<HostVersion>;

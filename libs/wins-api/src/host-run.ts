@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** What to run. */
+/** Program to run, and how. */
 export interface RunOptions {
   /** The program, at the same path and with the same bytes here and on the host. A relative path counts from the working directory. */
   readonly path: string;
@@ -65,11 +65,11 @@ export interface HostRun extends AsyncDisposable {
   /** The number of its process on the host; undefined when it has ended already, and from a Go daemon. */
   readonly pid: number | undefined;
   /**
-   * What it writes to standard output; ends when the run ends, whatever the reason. Read this and `stderr`, or `resume()` them: output
+   * Standard output of the program; ends when the run ends, whatever the reason. Read this and `stderr`, or `resume()` them: output
    * that nobody takes holds the program up.
    */
   readonly stdout: Readable;
-  /** What it writes to standard error. */
+  /** Standard error of the program. */
   readonly stderr: Readable;
   /** Resolves when it and all that it started are gone, and its output is read. Rejects with a `WinsClientError`, also unheard. */
   readonly exit: Promise<RunExit>;

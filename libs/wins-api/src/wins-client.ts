@@ -71,7 +71,7 @@ export interface ListedRun {
 
 /** Resource use of one run. */
 export interface RunFigures {
-  /** As in {@link ListedRun}. */
+  /** Name as in {@link ListedRun}. */
   readonly name: string;
   /** The file name of the program in the list of what may run. */
   readonly entry: string;
@@ -113,7 +113,7 @@ export interface StopOptions extends CallOptions {
   readonly force?: boolean;
 }
 
-/** What to start: the program and a digest of its bytes, which the daemon compares with the host's; all else may be left out. */
+/** Program to start and a digest of its bytes, which the daemon compares with the host's; all else may be left out. */
 export type StartRequest = Partial<ProcessStartRequest> &
   Pick<ProcessStartRequest, 'Path'> &
   (Pick<ProcessStartRequest, 'Checksum'> | Pick<ProcessStartRequest, 'ChecksumSHA256'>);

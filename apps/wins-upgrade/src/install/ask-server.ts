@@ -17,7 +17,7 @@ import {
 import { decodeAnyway, readBytes, unlessNotFound } from '@wins/trusted-files';
 import type { Judge } from './node-task.js';
 
-/** What a server is asked with. */
+/** Parts for requests to a server. */
 export interface Asker {
   readonly settings: RancherSettings;
   /** For how long a server is waited for. */
@@ -30,7 +30,7 @@ export interface Asker {
   readonly judge: Judge;
 }
 
-/** What of the wish a server is asked about. */
+/** Part of the wish that concerns a server. */
 export type AskedWish = ServerWish &
   Partial<
     Pick<EnvironmentWish, 'isWorker' | 'labels' | 'taints' | 'nodeName'> &

@@ -53,7 +53,7 @@ const PARAMETERS: (keyof InstallParameters)[] = [
   'internal-address',
 ];
 
-/** What a shell, a command line, YAML, a list, a header or a terminal would take for something else. */
+/** Values that a shell, a command line, YAML, a list, a header or a terminal would misread. */
 const HOSTILE: readonly string[] = [
   'canary\nwhite_list: x',
   'canary\r\nX-Cattle-Role-Etcd: true',

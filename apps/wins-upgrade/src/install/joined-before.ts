@@ -5,7 +5,7 @@ import path from 'node:path';
 import { readIfThere, readNodeId } from './ask-server.js';
 
 /**
- * What this node told its server when it joined, as the variables that say it, so that one reader judges both. The token is not among
+ * Record of the values that this node sent when it joined, in the form of variables, so that one reader judges both. The token is not among
  * them. It lies with what the agent keeps, and goes with that.
  */
 const FILE = 'joined.json';

@@ -225,7 +225,7 @@ async function requireNoServer({ nodeId, connectionInfo }: InstallPlaces): Promi
 }
 
 /**
- * What is installed is this very program, if those have signed it whom the node's config wants. Its digest is what is installed later.
+ * Stages this very program for the installation, if a certificate that the node's config lists has signed it. Its digest is what is installed later.
  *
  * @throws InstallError `refused`.
  */

@@ -32,7 +32,7 @@ export type NodeOfSystem = Omit<NodeParts, 'upgrade' | 'signers'> & {
   readonly upgrade: SystemParts;
 };
 
-/** What a daemon that was started must show before an installation counts: undefined, or what was found in its place. */
+/** Proof that a started daemon serves, before an installation counts: undefined, or the finding instead. */
 export type Proof = (pipe: string, limitMs: number) => Promise<string | undefined>;
 
 const LOOK_EVERY_MS = 100;

@@ -30,7 +30,7 @@ import { nodeHost } from './node-host.js';
 import { NodeLock } from './node-lock.js';
 import type { NodeParts, Proof } from './node-parts.js';
 
-/** What became of a command about a node. */
+/** Outcome of a command about a node. */
 export interface NodeOutcome {
   readonly outcome:
     | 'adopted'
@@ -43,13 +43,13 @@ export interface NodeOutcome {
     | 'rolledBack'
     | 'uninstalled';
   readonly reason: string;
-  /** What was done, or would be. */
+  /** Steps that were done, or would be. */
   readonly steps?: readonly string[];
-  /** What stays, or could not be taken away, with the reason. */
+  /** Items that stay, or could not be removed, each with the reason. */
   readonly kept?: readonly string[];
-  /** What an earlier command that was interrupted came to. */
+  /** Outcome of an earlier, interrupted command. */
   readonly recovered?: 'finished' | 'undone';
-  /** What the next command does first with one that was interrupted; told by a dry run, whose steps are for the node as it is. */
+  /** Recovery that the next command does first; reported by a dry run, whose steps are for the node as it is. */
   readonly pending?: {
     readonly outcome: 'finished' | 'undone';
     readonly steps: readonly string[];

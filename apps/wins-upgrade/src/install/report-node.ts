@@ -14,7 +14,7 @@ const EXIT_OF: Readonly<Record<NodeOutcome['outcome'], number>> = {
 const EXIT_OF_INSTALL: Readonly<Partial<Record<InstallErrorCode, number>>> = {
   ...{ usage, refused, busy },
 };
-/** What the server is, or what it was asked with, is wrong: another try gives the same. */
+/** Failures by a wrong server or wrong parameters: another try gives the same. */
 const REFUSED: ReadonlySet<string> = new Set<RancherErrorCode>([
   ...([
     'untrusted',

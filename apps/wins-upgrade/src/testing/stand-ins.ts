@@ -10,7 +10,7 @@ import { createPosixUpgradeHost } from './posix-upgrade-host.js';
 import { lockByPipe, SupervisedService } from './supervised-service.js';
 
 /**
- * What stands for a service manager where there is none: a file that `--service` or `WINS_SERVICE` names by its absolute path, with a
+ * Stand-ins for a service manager where there is none: a file that `--service` or `WINS_SERVICE` names by its absolute path, with a
  * supervisor that listens beside it; and a folder for the root of a node, which `WINS_NODE_ROOT` names.
  */
 const STAND_INS: System = {

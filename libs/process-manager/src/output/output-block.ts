@@ -40,7 +40,7 @@ export class OutputBlock {
     return this.#length;
   }
 
-  /** What the block counts against the limit of its log, in bytes; it holds at most twice as much memory. */
+  /** Cost of the block against the limit of its log, in bytes; it holds at most twice as much memory. */
   get cost(): number {
     return Math.max(this.#length, MIN_COST_BYTES);
   }

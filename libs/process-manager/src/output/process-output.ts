@@ -1,6 +1,6 @@
 import { MAX_BLOCK_BYTES, OutputBlock, type OutputStream } from './output-block.js';
 
-/** What a run has written until now. */
+/** Output of a run so far. */
 export interface OutputFigures {
   readonly stdoutBytes: number;
   readonly stderrBytes: number;

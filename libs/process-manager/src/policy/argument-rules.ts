@@ -1,7 +1,7 @@
 import { quoteText } from '@wins/base';
 import { parsePath, type PathDialect, describePathRule } from './parsed-path.js';
 
-/** What one argument may be: a text itself, or one of the forms; `after` is text in front of it, such as `--port=`. */
+/** Pattern of one argument: a text itself, or one of the forms; `after` is text in front of it, such as `--port=`. */
 export type ArgumentPattern = string | ArgumentForm;
 
 /** A form of an argument. */
@@ -15,7 +15,7 @@ export type ArgumentForm = { readonly after?: string } & (
 );
 
 /**
- * What arguments a client may pass: none, any, or exactly one of these lists, each from its first argument to its last.
+ * Arguments that a client may pass: none, any, or exactly one of these lists, each from its first argument to its last.
  */
 export type ArgumentRules = 'none' | 'any' | readonly (readonly ArgumentPattern[])[];
 

@@ -4,13 +4,13 @@ import { ProcessError, type ProcessRule } from '../process-error.js';
 import path from 'node:path';
 
 /**
- * What clients may set for a program: the variables of these names, a trailing `*` standing for every name with that beginning;
+ * Variables that clients may set for a program: those of these names, a trailing `*` standing for every name with that beginning;
  * or `any` but the guarded ones, which must be named exactly.
  */
 export type AllowedVariables = readonly string[] | 'any';
 
 interface ChildEnvironmentRequest {
-  /** What every run gets, in layers: of a variable that is in several of them the last counts. */
+  /** Variables of every run, in layers: of a variable that is in several of them the last counts. */
   readonly base: readonly Readonly<Record<string, string>>[];
   readonly envs: readonly string[];
   readonly allowed: AllowedVariables;
@@ -58,7 +58,7 @@ export function faultOfAllowedVariables(allowed: AllowedVariables): string | und
     : `${quoteText(bad)} in its "envs" is no name of a variable; wanted one such as NODE_NAME or KUBE_*`;
 }
 
-/** What a rule grants, ready to be asked many times. */
+/** Grant of a rule, prepared for many look-ups. */
 interface Grant {
   readonly any: boolean;
   readonly names: ReadonlySet<string>;

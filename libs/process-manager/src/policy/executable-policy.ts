@@ -33,7 +33,7 @@ export interface AllowedExecutable extends LimitedEntry, StoppedEntry {
   /** Absolute paths of folders in which a client may have it run, besides the program's own. Default: none. */
   readonly directories?: readonly string[];
   /**
-   * Who may run it, by what the system calls them: `administrators`, `user:UID`, `account:SID`, `container:ID`, or a beginning
+   * Clients that may run it, by the system's names for them: `administrators`, `user:UID`, `account:SID`, `container:ID`, or a beginning
    * such as `container:*`. Default: everyone; an empty list is a mistake.
    */
   readonly for?: readonly string[];
@@ -43,7 +43,7 @@ export interface AllowedExecutable extends LimitedEntry, StoppedEntry {
    */
   readonly mayBreakAway?: boolean;
   /**
-   * What the program gets as its own name: the path of the verified copy, so that a search for `rancher-wins-` in command
+   * Name that the program sees as its own: the path of the verified copy, so that a search for `rancher-wins-` in command
    * lines finds the run, or `listed`, which is `path`, for a program that behaves by its name. Default `copy`.
    */
   readonly argv0?: 'copy' | 'listed';
@@ -66,7 +66,7 @@ declare const listed: unique symbol;
 /** The file name of an entry's program, as the list spells it. The type shows that no client chose it. */
 export type EntryName = string & { readonly [listed]: true };
 
-/** What the policy says about a path, and which rule made it say so. */
+/** Verdict of the policy on a path, with the rule that decided. */
 export type Verdict =
   | {
       readonly allowed: true;
@@ -91,7 +91,7 @@ export interface AllowedExecutableProblem {
   /** Position in the list, from 0. */
   readonly index: number;
   readonly path: string;
-  /** What was found and what was wanted, without the entry: for whoever names entries by another word. */
+  /** The finding and the expectation, without the entry: for callers that name entries by another word. */
   readonly found: string;
   readonly wanted: string;
   /** Whether the entry can never match; else it is doubtful. */

@@ -41,12 +41,12 @@ const WORDS: Readonly<Record<PathRule, string>> = {
     'its name begins with "rancher-wins-", as verified copies do; wanted another name',
 };
 
-/** What was found and what was wanted, for a message: "cannot run X: FOUND; wanted Y". */
+/** Describes the finding and the expectation for a message: "cannot run X: FOUND; wanted Y". */
 export function describePathRule(rule: PathRule): string {
   return WORDS[rule];
 }
 
-/** What every process name and every verified copy begins with. */
+/** Prefix of every process name and every verified copy. */
 export const PROCESS_NAME_PREFIX = 'rancher-wins-';
 
 /**

@@ -111,7 +111,7 @@ export interface SignatureReader {
   refuse(signedBy: readonly string[]): Promise<string | undefined>;
 }
 
-/** What is copied where, and which bytes it must be. */
+/** Source, target and expected bytes of a copy. */
 export interface StagingRequest extends WantedBytes {
   /** The final name, in the same directory as `source`. */
   readonly target: string;
@@ -127,7 +127,7 @@ export interface StagingRequest extends WantedBytes {
 
 /** A copy that was verified and has only a temporary name yet, so that any number of starts can have one of a program. */
 interface VerifiedCopy {
-  /** Of its bytes, lower-case hexadecimal. */
+  /** Digest of its bytes, lower-case hexadecimal. */
   readonly sha256: string;
   /**
    * Gives the copy its final name. Once, by the one start that may use that name.
@@ -141,7 +141,7 @@ interface VerifiedCopy {
 
 /** A verified copy under its final name. Where the host can, it is held: no one changes it until it is closed. */
 export interface StagedBinary extends FileHold {
-  /** Of the bytes that will run, lower-case hexadecimal. */
+  /** Digest of the bytes that will run, lower-case hexadecimal. */
   readonly sha256: string;
 }
 

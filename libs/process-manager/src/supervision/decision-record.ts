@@ -13,7 +13,7 @@ export type DecisionRecord = DecisionFacts &
   (
     | {
         readonly verdict: 'allowed';
-        /** Of a start: the path of the entry that allowed it. */
+        /** Path of the entry that allowed a start. */
         readonly rule?: string;
       }
     | {
@@ -28,7 +28,7 @@ export interface DecisionFacts {
   readonly action: 'start' | 'wait' | 'keepAlive' | 'stop';
   /** `ProcessOwner.id` of the connection that asked. */
   readonly requester: string;
-  /** What the client calls itself: its own words, proof of nothing. */
+  /** Name that the client gives itself; proof of nothing. */
   readonly clientSays?: string;
   /** `ProcessOwner.client` of a start, as the system describes it. */
   readonly client?: Readonly<Record<string, string | number>>;
@@ -36,21 +36,21 @@ export interface DecisionFacts {
   readonly mark: string;
   readonly path: string;
   readonly name?: string;
-  /** Of a start: the file name of the entry that names the program, once that has let the client pass. */
+  /** File name of the entry that names the program of a start, once that has let the client pass. */
   readonly entry?: EntryName;
-  /** Of a start that was refused for it: the name of a variable, cut at 128 characters. */
+  /** Name of the variable for which a start was refused, cut at 128 characters. */
   readonly variable?: string;
   /** Digest of the bytes that will run. */
   readonly sha256?: string;
-  /** Of a start that exposes ports: which, such as `tcp 9796`, at most 64 of them. */
+  /** Ports that a start exposes, such as `tcp 9796`, at most 64 of them. */
   readonly exposes?: readonly string[];
   /**
-   * What becomes of these: `opened` before the program starts, or it does not start; `notNeeded`, because of `portsReason`;
+   * Outcome for these ports: `opened` before the program starts, or it does not start; `notNeeded`, because of `portsReason`;
    * `asTheHostHasThem` where nothing opens ports.
    */
   readonly ports?: 'opened' | 'notNeeded' | 'asTheHostHasThem';
   readonly portsReason?: string;
-  /** Of a start with limits: these, and `by` which means, such as `memoryBytes=67108864 pids=8 by=cgroup`. */
+  /** Limits of a start, and `by` which means, such as `memoryBytes=67108864 pids=8 by=cgroup`. */
   readonly limits?: string;
   readonly argumentCount?: number;
   /** The first 64 names, each cut at 128 characters; empty for an entry without `=`. */

@@ -70,7 +70,7 @@ describe('what earlier daemons left', () => {
     return `${statOf(pid)?.startTicks ?? '0'}${host.daemon.slice(host.daemon.indexOf('.'))}`;
   }
 
-  /** What a recovery told about these processes; others on this machine may have leftovers too. */
+  /** Reports of a recovery about these processes; others on this machine may have leftovers too. */
   async function recovered(manager: ProcessManager, ...pids: number[]) {
     return (await manager.recover()).filter(({ pid }) => pids.includes(pid));
   }

@@ -90,9 +90,9 @@ function stillRunning(path: string, { pid }: Leftover, how: string): ProcessErro
   return new ProcessError('alreadyRunning', message, { path });
 }
 
-/** Whose orphans to look for. */
+/** Search for orphans. */
 export interface OrphanSearch {
-  /** What daemons may run: a process of a verified copy of it belongs to a run. */
+  /** Programs that daemons may run: a process of a verified copy of one belongs to a run. */
   readonly allowed: readonly AllowedExecutable[];
   /** The state directory of the daemons; it need not exist. */
   readonly stateDirectory: string;

@@ -8,7 +8,7 @@ export interface ProcessOwner {
   readonly id: string;
   /** For people, in the audit log. */
   readonly label?: string;
-  /** Who is behind the connection, where the system can tell: quotas count by it, else by the connection. */
+  /** Client behind the connection, where the system can tell: quotas count by it, else by the connection. */
   readonly client?: OwningClient;
   /** Aborts when the connection is gone; the run then ends, whatever else is held. */
   readonly disconnected: AbortSignal;
@@ -16,11 +16,11 @@ export interface ProcessOwner {
 
 /** A client as the system knows it, not as it calls itself. */
 export interface OwningClient {
-  /** What quotas go by: the same for all connections of one client that has some. */
+  /** Key of quotas: the same for all connections of one client. */
   readonly key: string;
   /** For the audit log: its process, account, container. */
   readonly description: Readonly<Record<string, string | number>>;
-  /** What `for` of an entry may call it, such as `administrators` or `user:1000`. Absent or empty: the system cannot tell. */
+  /** Names that `for` of an entry may use for it, such as `administrators` or `user:1000`. Absent or empty: the system cannot tell. */
   readonly names?: readonly string[];
 }
 
@@ -63,7 +63,7 @@ export interface ManagedProcess {
   readonly sha256: string;
   readonly owner: ProcessOwner;
   readonly exposes: readonly ExposedPort[];
-  /** What became of these; undefined without any. */
+  /** Outcome for these ports; undefined without any. */
   readonly ports: PortsOutcome | undefined;
   /** Undefined without any. */
   readonly limits: RunLimits | undefined;
@@ -103,9 +103,9 @@ export interface ManagedProcess {
   measure(): Promise<RunFigures>;
 }
 
-/** What a run costs. */
+/** Cost of a run. */
 export interface RunFigures {
-  /** What its tree has used; undefined when the system does not tell. */
+  /** Resource use of its tree; undefined when the system does not report it. */
   readonly usage: TreeUsage | undefined;
   readonly output: OutputFigures;
 }
@@ -115,7 +115,7 @@ export interface RunLimits extends TreeLimits {
   readonly means: LimitMeans;
 }
 
-/** What becomes of the ports that a run exposes. */
+/** Outcome for the ports that a run exposes. */
 export type PortsOutcome =
   /** They are opened before its program starts, or it does not start. */
   | { readonly kind: 'opened' }
@@ -173,7 +173,7 @@ export interface ProcessExit {
 /** A process of an earlier daemon's run, found and ended. */
 export interface RecoveredProcess {
   readonly pid: number;
-  /** What showed that it was a leftover. */
+  /** Evidence that it was a leftover. */
   readonly evidence: Leftover['evidence'];
   readonly mark?: string;
   /** Name and path of the program, when a record remembered them. */
@@ -184,7 +184,7 @@ export interface RecoveredProcess {
 /** The run that an event is about, as `ManagedProcess` has it. */
 export type EventRun = Pick<ManagedProcess, 'mark' | 'path' | 'entry'>;
 
-/** What happened, for the daemon's log. */
+/** Events for the daemon's log. */
 export type ManagerEvent =
   | ({ readonly type: 'started'; readonly name: string; readonly pid: number } & EventRun)
   /** With what it has cost in all. */

@@ -70,7 +70,7 @@ export interface TakenName {
   release(): void;
 }
 
-/** Who has a name. */
+/** Holder of a name. */
 interface NameHolder<Holder> {
   /** The program. */
   readonly path: string;
@@ -92,7 +92,7 @@ export class RunNames<Holder> {
     this.#limit = limit;
   }
 
-  /** Who has a name; undefined when it is free. */
+  /** Returns the holder of a name; undefined when it is free. */
   holderOf(name: string): NameHolder<Holder> | undefined {
     return this.#taken.get(this.#keyOf(name));
   }

@@ -133,7 +133,7 @@ export function isRunning(pid: number): boolean {
   return !/^[ZX]?$/.test(statOf(pid)?.state ?? '');
 }
 
-/** What the kernel says of a process; undefined when there is none. */
+/** Reads the state of a process from the kernel; undefined when there is none. */
 export function statOf(pid: number): { state: string; startTicks: string } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

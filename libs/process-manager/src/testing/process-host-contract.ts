@@ -1,5 +1,5 @@
 /**
- * What every `ProcessHost` must do, as a list of named checks for any test runner:
+ * Duties of every `ProcessHost`, as a list of named checks for any test runner:
  * `test.each(processHostContract(subject))('%s', async (_name, check) => check())`.
  *
  * The checks run this Node as the program, so that they are the same on every system, and wait for events only.

@@ -7,9 +7,9 @@ import type { UpgradePlaces } from './upgrade-places.js';
 /** A program of which a daemon can be told. */
 export interface ProgramIdentity {
   readonly sha256: string;
-  /** What the daemon itself reports. */
+  /** Digest that the daemon itself reports. */
   readonly sha1: string;
-  /** As `--version` prints it; undefined when the program does not say. */
+  /** Output of `--version`; undefined when the program prints none. */
   readonly version?: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface UpgradeRecord {
   readonly pipe: string;
   /** Where the old daemon served. */
   readonly oldPipe: string;
-  /** What the old daemon served with; absent when that is not known. */
+  /** Config that the old daemon served with; absent when that is not known. */
   readonly configBefore?: ConfigBefore | undefined;
   /** Whether the service may have been stopped or changed. */
   readonly disturbed: boolean;

@@ -3,7 +3,7 @@ import { appendFileSync, rmSync, statSync } from 'node:fs';
 const LIMIT_BYTES = 1024 * 1024;
 
 /**
- * What an upgrade does, for those who come to look afterwards: JSON lines in a file, which is begun anew when it has grown
+ * Log of upgrades for later reading: JSON lines in a file, which is started anew when it has grown
  * beyond 1 MiB. What cannot be written is lost: an upgrade does not fail because its log does.
  */
 export class UpgradeLog {

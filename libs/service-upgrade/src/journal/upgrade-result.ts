@@ -30,7 +30,7 @@ export interface UpgradeResult extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'a
     readonly before: readonly string[] | undefined;
     readonly after: readonly string[];
   };
-  /** What the new program doubts of the config, a line for each doubt; absent when it has none. */
+  /** Doubts of the new program about the config, one in each line; absent when it has none. */
   readonly configWarnings?: string | undefined;
   /** Whether it was undone because it was interrupted, and not because of what it found. */
   readonly interrupted?: true | undefined;
@@ -72,7 +72,7 @@ function dated(result: UpgradeResult) {
   return { format: 1, at: new Date().toISOString(), ...result };
 }
 
-/** What the result file says; undefined when there is none, or it is none of ours. */
+/** Reads the result file; undefined when there is none, or it is none of ours. */
 export async function latestResult(places: UpgradePlaces): Promise<UpgradeResult | undefined> {
   const text = await readResult(places);
   try {

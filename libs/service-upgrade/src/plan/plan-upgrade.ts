@@ -7,7 +7,7 @@ import { UpgradeError } from '../upgrade-error.js';
 import type { ProgramIdentity } from '../journal/upgrade-journal.js';
 import { stepsOf, type PlannedStep, type UpgradeStep } from './upgrade-phases.js';
 
-/** What an operator wants. */
+/** Wish of an operator. */
 export interface UpgradeWish {
   /** Arguments of the service in place of those that it has. */
   readonly winsArgs?: string;
@@ -20,7 +20,7 @@ export interface UpgradeWish {
   readonly allowDrop?: readonly string[];
 }
 
-/** What is really there. */
+/** Facts of the node. */
 export interface UpgradeFacts {
   readonly platform: NodeJS.Platform;
   readonly arch: string;
@@ -39,7 +39,7 @@ export interface UpgradeFacts {
   readonly wish: UpgradeWish;
 }
 
-/** What is to be done, or why not. */
+/** Plan of an upgrade, or the reason for none. */
 export type UpgradePlan =
   | { readonly kind: 'nothing'; readonly reason: string }
   | { readonly kind: 'refusal'; readonly reason: string }

@@ -1,7 +1,7 @@
-/** What a program is, by its first bytes. */
+/** Format of a program by its first bytes. */
 export interface ProgramFormat {
   readonly format: 'pe' | 'elf' | 'script' | 'unknown';
-  /** As `process.arch` has it, or `unknown`; a script runs on all. */
+  /** Processor in the terms of `process.arch`, or `unknown`; a script runs on all. */
   readonly arch: 'x64' | 'arm64' | 'any' | 'unknown';
 }
 

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { splitCommandLine } from './service-command.js';
 import { UpgradeError } from '../upgrade-error.js';
 
-/** What every service of ours begins with. */
+/** First arguments of every service of ours. */
 const RUN = ['srv', 'app', 'run'] as const;
 /** Options of `srv app run` that take no value. */
 const SWITCHES = new Set(['debug', 'quiet', 'delayed-start']);

@@ -1,4 +1,4 @@
-/** What a service runs. */
+/** Command of a service. */
 export interface ServiceCommand {
   /** The program, an absolute path. */
   readonly imagePath: string;

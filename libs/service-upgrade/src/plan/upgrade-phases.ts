@@ -11,7 +11,7 @@ export type UpgradeStep =
   | 'register';
 
 /**
- * What the journal says is going on; written before it is done.
+ * Phase in the journal; written before its work begins.
  *
  * - `staging`: the new program is made and judged; the service is as it was.
  * - `stopping`: the service is stopped.

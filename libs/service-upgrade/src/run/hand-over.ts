@@ -9,7 +9,7 @@ import { conclude, prepareUpgrade } from './prepare-upgrade.js';
 import { copyProgram } from './read-program.js';
 import type { UpgradeContext } from './upgrade-context.js';
 
-/** What goes on in a process of its own: the copy to run, and what was found out, so that it is not found out again. */
+/** Helper in a process of its own: the copy to run, and the findings so far, so that it need not repeat the search. */
 export interface Helper {
   readonly file: string;
   /** See {@link UpgradeContext}. */
@@ -48,7 +48,7 @@ export async function handOver(
   }
 }
 
-/** What an upgrade would do; `isPending` when one that was interrupted would be finished or undone first. The caller holds the lock. */
+/** Returns the plan of an upgrade; `isPending` when an interrupted one would be finished or undone first. The caller holds the lock. */
 export async function planOnly(
   context: UpgradeContext,
   places: UpgradePlaces,

@@ -3,7 +3,7 @@ import type { ServiceControl } from './service-control.js';
 import { UpgradeError } from '../upgrade-error.js';
 import type { ProgramIdentity } from '../journal/upgrade-journal.js';
 
-/** What a daemon says of itself. */
+/** Answer of a daemon about itself. */
 export interface DaemonAnswer {
   readonly version: string;
   /** SHA-1 of its program, hexadecimal. */

@@ -31,7 +31,7 @@ export interface OfferedProgram {
   readonly log?: ((line: string) => void) | undefined;
 }
 
-/** What a daemon says of itself when it starts. The default service is the one that `wins up` takes. */
+/** Facts that a daemon gives about itself when it starts. The default service is the one that `wins up` takes. */
 export interface RecoverOptions
   extends Pick<OfferedProgram, 'runningFile' | 'log'>, Partial<Pick<OfferedProgram, 'service'>> {
   /** Resolves once this daemon serves; rejects when it will not. */
@@ -40,7 +40,7 @@ export interface RecoverOptions
   readonly waitMs?: number | undefined;
 }
 
-/** What the upgrade program does for the daemon that is the service. All methods reject with UpgradeError. */
+/** Services of the upgrade program for the daemon that is the service. All methods reject with UpgradeError. */
 export interface Upgrader {
   /** Finishes or undoes an upgrade that was interrupted. */
   recoverUpgrade(options: RecoverOptions): Promise<RecoveredUpgrade>;
@@ -54,7 +54,7 @@ export interface Upgrader {
   readSignature(): SignedProgram;
 }
 
-/** What came of an offer. */
+/** Outcome of an offer. */
 export type OfferOutcome =
   /** A helper of its own goes on: the daemon will be stopped, or there will be a result of this id. */
   | { readonly kind: 'handedOver'; readonly id: string }

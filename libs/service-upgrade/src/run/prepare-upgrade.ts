@@ -100,7 +100,7 @@ export async function conclude(
   return result;
 }
 
-/** What a result says of a program. */
+/** Returns the part of a program's identity that a result contains. */
 export function releaseOf({ sha256, version }: ProgramIdentity): Omit<ProgramIdentity, 'sha1'> {
   return { sha256, version };
 }

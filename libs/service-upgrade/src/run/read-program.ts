@@ -10,7 +10,7 @@ import { HEADER_BYTES, programFormat, type ProgramFormat } from '../plan/program
 import type { SignedProgram } from '../signature/signed-program.js';
 import { fileError, type Effects } from './effects.js';
 
-/** What reading a program tells of it. */
+/** Facts from reading a program. */
 export interface ProgramContent extends Omit<ProgramIdentity, 'version'> {
   readonly format: ProgramFormat;
 }

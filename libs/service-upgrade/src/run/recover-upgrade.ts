@@ -17,7 +17,7 @@ import { nameOldProgram, noteUndoing, undoUpgrade } from './undo-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
 import { takeStep, type UpgradeRun } from './upgrade-steps.js';
 
-/** Who recovers. */
+/** Process that recovers. */
 export type Recoverer =
   | { readonly worker: 'helper' }
   | {
@@ -28,7 +28,7 @@ export type Recoverer =
       readonly serving: Promise<void>;
     };
 
-/** What was found and done. */
+/** Findings and actions of a recovery. */
 export interface RecoveredUpgrade {
   /** `none`: nothing was under way. `busy`: a helper lives and does what is to be done. */
   readonly outcome: UpgradeOutcome | 'none' | 'busy';

@@ -11,7 +11,7 @@ export interface ProgramAnswer {
 }
 
 const LONGEST_OUTPUT = 64 * 1024;
-/** What a program gets of our environment; nothing that makes it load code. */
+/** Variables that a program inherits from us; none that makes it load code. */
 const PASSED_ON = ['PATH', 'SYSTEMROOT', 'SystemRoot', 'TEMP', 'TMP', 'ProgramData'] as const;
 const MAX_TRIES = 6;
 const FIRST_DELAY_MS = 10;

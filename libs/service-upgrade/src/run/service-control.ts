@@ -1,7 +1,7 @@
 import type { FileTrust } from '@wins/trusted-files';
 import type { ServiceCommand } from '../plan/service-command.js';
 
-/** What a service manager says of a service. What is on its way counts as `pending`. */
+/** State of a service by its manager. A transition counts as `pending`. */
 export type ServiceState = 'running' | 'stopped' | 'paused' | 'pending';
 
 /** A service as it is registered, and what it does. */
@@ -25,7 +25,7 @@ export interface UpgradeLock {
  * Nothing in it decides: the order of the calls is what makes an upgrade safe.
  */
 export interface ServiceControl {
-  /** What the service is called, in messages. */
+  /** Name of the service in messages. */
   readonly name: string;
   /** Where its program belongs when there is no service yet: an absolute path. */
   readonly defaultTarget: string;
@@ -49,7 +49,7 @@ export interface ServiceControl {
   lock(): Promise<UpgradeLock | undefined>;
 }
 
-/** What else differs between systems. */
+/** Other differences between systems. */
 export interface UpgradeHost {
   readonly platform: NodeJS.Platform;
   readonly arch: string;

@@ -9,7 +9,7 @@ import type { UpgradeLog } from '../journal/upgrade-log.js';
 export interface ServedConfig {
   /** The file that its arguments name. */
   readonly file: string;
-  /** What the daemon kept of it; for one that keeps nothing what a delivery kept, else its file. */
+  /** Content that the daemon kept; for a daemon that keeps none the one that a delivery kept, else its file. */
   readonly bytes: Uint8Array;
   /** Where it serves with that; absent when that cannot be told. */
   readonly pipe?: string;
@@ -39,7 +39,7 @@ export type SignersOf = (
   wish: Pick<UpgradeWish, 'winsArgs'>,
 ) => Promise<readonly (readonly string[])[]>;
 
-/** What an upgrade works with. */
+/** Context of an upgrade. */
 export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'attempt'> {
   /** Releases that programs were already asked for, by SHA-256: these programs are not run again. Default: none. */
   readonly knownVersions?: ReadonlyMap<string, string> | undefined;

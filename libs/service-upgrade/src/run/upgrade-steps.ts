@@ -16,13 +16,13 @@ export interface UpgradeRun {
   readonly context: UpgradeContext;
   readonly places: UpgradePlaces;
   readonly journal: UpgradeJournal;
-  /** Who works: the helper, which starts and stops the service, or the daemon of that service itself. */
+  /** Process at work: the helper, which starts and stops the service, or the daemon of that service itself. */
   readonly worker: 'helper' | 'daemon';
   /** The private copy of the offered program, until it is staged. */
   readonly copy?: string;
-  /** What the new program doubts of the config that it accepts, in its own words. */
+  /** Doubts of the new program about the config that it accepts, in its own words. */
   configWarnings?: string;
-  /** What the journal on disk says. */
+  /** Content of the journal on disk. */
   record: UpgradeRecord;
 }
 

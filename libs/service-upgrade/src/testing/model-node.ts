@@ -28,7 +28,7 @@ import { UpgradeLog } from '../journal/upgrade-log.js';
 import { findPlaces, upgradePlaces } from '../journal/upgrade-places.js';
 import type { UpgradeOutcome } from '../journal/upgrade-result.js';
 
-/** What happens at an effect: death before or after it, or an error of the system in its place. */
+/** Fault at an effect: death before or after it, or an error of the system in its place. */
 export type Fault = 'before' | 'after' | 'EBUSY' | 'ENOSPC' | 'EIO';
 
 /** How a life ended. */
@@ -59,7 +59,7 @@ export class ModelNode implements Disposable {
   readonly target = path.join(this.folder, 'wins');
   readonly places = upgradePlaces(this.target);
   command: ServiceCommand | undefined;
-  /** What runs: the file as it was when it was started. */
+  /** Running program: the file as it was when it was started. */
   running: { readonly file: string; readonly text: string } | undefined;
   /** Where the invariant did not hold. */
   readonly violations: string[] = [];
@@ -95,7 +95,7 @@ export class ModelNode implements Disposable {
     });
   }
 
-  /** As from a container: one process plans and leaves a helper, which does the rest. */
+  /** Upgrades as from a container: one process plans and leaves a helper, which does the rest. */
   async upByHelper(
     program: string,
     wish: UpgradeWish = { allowDowngrade: true },

@@ -4,7 +4,7 @@ import { ModelNode, release, type Fault } from './model-node.js';
 const OLD = release('v1.0.0');
 const NEXT = release('v1.1.0');
 
-/** What an upgrade starts from and leads to. */
+/** Start and end of an upgrade. */
 interface Story {
   readonly service: 'running' | 'stopped' | 'absent';
   readonly offered: string;
@@ -73,7 +73,7 @@ async function expectRestAfterUp(node: ModelNode, story: Story, program: string)
 
 /** How much of the model a tier tries. */
 export interface ModelExtent {
-  /** Of each story every effect, or every second, third, … one; each story begins at another. */
+  /** Stride over the effects of each story: each, every second, third, …; each story begins at another. */
   readonly everyNth: number;
   readonly schedules: number;
 }

@@ -1,7 +1,7 @@
 import { fileFingerprint, hashFile, type FileFingerprint } from '@wins/trusted-files';
 import { messageOf } from '@wins/base';
 
-/** What was found out about a watched program. */
+/** Finding about a watched program. */
 export type Examination =
   | { readonly kind: 'program'; readonly sha1: string; readonly sha256: string }
   /** Others could have written it, or it cannot be read: what was found and wanted. */

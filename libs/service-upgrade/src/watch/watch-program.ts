@@ -6,7 +6,7 @@ import type { Upgrader } from '../run/offer-upgrade.js';
 import { examineProgram, type FileGuard } from './examine-program.js';
 
 const LOOK_EVERY_MS = 1000;
-/** Who may write a file can change without it. */
+/** Interval of the check of access, because access to a file can change without the file. */
 const JUDGE_AGAIN_MS = 10_000;
 const BACKOFF = { initialMs: 2_000, maxMs: 600_000, jitter: 0 };
 /** A helper waits for a minute at each of three moments at most. */
@@ -17,7 +17,7 @@ export type WatchLog = Readonly<
   Record<'debug' | 'info' | 'warn' | 'error', (facts: object, message: string) => void>
 >;
 
-/** What a watch works with. */
+/** Options of a watch. */
 export interface WatchOptions {
   /** An absolute path, in the spelling of the system. */
   readonly file: string;
@@ -54,7 +54,7 @@ export interface WatchOptions {
  */
 type WatchState = 'absent' | 'changing' | 'examining' | 'offered' | 'deferred' | 'settled';
 
-/** What came of a file: it changed meanwhile, nothing is left to be done, it is not to be trusted, or it is to be tried again. */
+/** Outcome for a file: it changed meanwhile, nothing is left to do, it is not trusted, or it is retried. */
 type Outcome = 'moved' | 'done' | 'unfit' | 'failed';
 
 const AFTER: Readonly<Record<Outcome, WatchState>> = {

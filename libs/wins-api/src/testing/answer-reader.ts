@@ -1,7 +1,7 @@
 import http2 from 'node:http2';
 import { Duplex } from 'node:stream';
 
-/** What a server answered to one gRPC call. */
+/** Answer of a server to one gRPC call. */
 export interface Answer {
   /** The gRPC status; -1 when there was none. */
   readonly status: number;

@@ -22,12 +22,12 @@ export type RecordedCommand = keyof typeof RECORDINGS;
 // Pings and their answers concern the two that talked then: a peer ends the connection over an answer to no ping.
 const PING = /00000806(?:00|01)00000000.{16}/g;
 
-/** What the Go client of release 0.1.1 sent for a command: HTTP/2 from its preface on. */
+/** Bytes that the Go client of release 0.1.1 sent for a command: HTTP/2 from its preface on. */
 export function recordedClient(command: RecordedCommand): Buffer {
   return half(command, 'client');
 }
 
-/** What the Go daemon of that release answered: HTTP/2 from its settings on. */
+/** Bytes that the Go daemon of that release answered: HTTP/2 from its settings on. */
 export function recordedDaemon(command: RecordedCommand): Buffer {
   return half(command, 'server');
 }

@@ -14,7 +14,7 @@ const MAX_WAITING = 2_048;
 const GATHER_MS = 100;
 /** Events of one page, at most. */
 const PAGE = 500;
-/** Of 8 KiB each at most. */
+/** Number of recent events in memory, of 8 KiB each at most. */
 const RECENT = 128;
 const RETRY_MS = 1_000;
 

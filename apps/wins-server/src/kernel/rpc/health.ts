@@ -13,7 +13,7 @@ interface Watcher {
 export class Health {
   #serving = false;
   readonly #services: readonly string[];
-  /** Of services with something of their own that may be unwell. */
+  /** Health of services that have a part of their own that may fail. */
   readonly #wellness = new Map<string, boolean>();
   readonly #watchers = new Set<Watcher>();
 
