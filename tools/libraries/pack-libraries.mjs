@@ -43,6 +43,8 @@ export function packLibraries({
     runNpm([...args, '--loglevel=error'], {
       cwd: root,
       encoding: 'utf8',
+      // The list of all files of all packages: more than a megabyte.
+      maxBuffer: 64 * 1024 * 1024,
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   );

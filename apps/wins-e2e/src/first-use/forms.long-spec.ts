@@ -4,6 +4,10 @@ import { namedCommands } from '../testing/named-commands.js';
 /** Commands that print no data but the output of a program, a log, a script, or nothing. */
 const WITHOUT = [
   'cli prc run',
+  'cli prc logs',
+  'cli prc attach',
+  'cli prc wait',
+  'cli prc rm',
   'cli proxy',
   'cli route add',
   'cli route rm',

@@ -22,6 +22,7 @@ export interface Library {
 const FIRST: Readonly<Record<string, string>> = {
   '@wins/config': 'parseConfig',
   '@wins/files': 'RollingFile',
+  '@wins/host-network': 'plan',
   '@wins/http2-connection': 'serveHttp2Connection',
   '@wins/linux-host': 'linuxClients',
   '@wins/net': 'proxyOf',
