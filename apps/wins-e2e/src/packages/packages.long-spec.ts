@@ -42,7 +42,7 @@ describe('the packages of the libraries, installed together', () => {
     afterAll(() => daemon[Symbol.asyncDispose]());
 
     describe.each([...nodeLines()])('whose example runs on Node %s', (_, node) => {
-      it.each(LIBRARIES)('$name: for either module system', (library) => {
+      it.each(sampleOf(LIBRARIES, 6))('$name: for either module system', (library) => {
         for (const form of ['an ES module', 'CommonJS'] as const) {
           const printed = user.runs(library, form, [hello], workspace.environment, node);
           expect(readmeOf(library)).toContain(`\`\`\`text\n${printed}\`\`\``);
