@@ -28,7 +28,7 @@ export async function showCsiProxy(
   return EXIT.server.ok;
 }
 
-/** `wins srv csi-proxy apply`: has the running daemon see to csi-proxy now, or say what it would do. Ends as `wins up` does. */
+/** `wins srv csi-proxy apply`: has the running daemon update csi-proxy now, or report what it would do. Ends as `wins up` does. */
 export async function applyCsiProxy(
   options: ApplyCsiProxyOptions,
   { show }: CommandSurroundings,

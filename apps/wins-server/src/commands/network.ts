@@ -36,7 +36,7 @@ export async function planNetwork(
   return EXIT.server.ok;
 }
 
-/** `wins srv network apply`: has the daemon see to the routes now. */
+/** `wins srv network apply`: has the daemon check and restore the routes now. */
 export async function applyNetwork(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,

@@ -62,7 +62,11 @@ export interface DoctorHost {
   servedNote(listen: string): Promise<ServedNote | undefined>;
   /** Guarded keys of an earlier config that this one lacks, and may not drop. */
   missingKeys(before: GuardedParts, loaded: LoadedConfig): Promise<readonly GuardedKey[]>;
-  /** Loads the config that the daemon served with last, which a start uses when the file cannot be used; undefined when none is kept. @throws ConfigError */
+  /**
+   * Loads the config that the daemon served with last, which a start uses when the file cannot be used; undefined when none is kept.
+   *
+   * @throws ConfigError
+   */
   loadKeptConfig(): Promise<LoadedConfig | undefined>;
   /** Judges the place of a file as the daemon does before it runs it. */
   judgeFile(path: string): Promise<FileJudgement>;

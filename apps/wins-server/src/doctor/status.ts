@@ -46,7 +46,7 @@ async function serves(host: DoctorHost, listen: string): Promise<readonly Findin
   try {
     await host.reachPipe(listen);
     const { version } = await host.daemonInfo(listen);
-    // Administrators alone are told; for others it is no problem of the daemon.
+    // Only administrators get an answer; for others its absence is no problem of the daemon.
     const daemon = await host.daemonConfig(listen).catch(() => undefined);
     const age = daemon && ` for ${wholeSeconds(host.now() - daemon.startedAtMs)}`;
     return [ok('daemon', `serves ${version}${daemon ? `${age} (process ${daemon.pid})` : ''}`)];

@@ -2,7 +2,7 @@ import type { Logger } from '../log/logger.js';
 import type { Connections } from '../rpc/connections.js';
 import type { Callers } from '../rpc/administrators-only.js';
 
-/** Administrators choose what their clients are called: these many names are told. */
+/** Administrators choose the names of their clients; at most so many are logged. */
 const MOST_CLIENTS = 32;
 
 /** The callers of the main pipe: a client is logged once that an administrator, deprecated, asks by. */

@@ -147,7 +147,7 @@ class ChainCheck {
     };
   }
 
-  /** Returns the value that the first line must have: `wanted` in the very first file; else any, because it follows lines that were removed or not read. */
+  /** Returns `wanted` for the first line of a log that is read whole; else `found`, because earlier lines were removed or not read. */
   #beginning<T>(found: T, wanted: T): T {
     return this.#firstNumber === 1 && !this.#isPart ? wanted : found;
   }
