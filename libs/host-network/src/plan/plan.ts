@@ -8,7 +8,7 @@ export interface OwnedRoute {
   readonly state: 'pending' | 'applied';
 }
 
-/** Limits of a plan. Routes beyond them are reported; the order of destinations decides which. */
+/** Limits of a plan. Routes and steps beyond them are reported, and never cut by chance: the order of destinations decides. */
 export interface PlanLimits {
   /** Desired routes; those beyond are rejected. Default 1,024. */
   readonly routes: number;

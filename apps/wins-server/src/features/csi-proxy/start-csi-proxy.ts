@@ -18,7 +18,7 @@ export type CsiProxyParts = Pick<
 >;
 
 const MAX_AUTHORITIES_BYTES = 1024 * 1024;
-/** Time-out of a download. A command should not wait for an absent server, and the keeper retries by itself. */
+/** Time for which a download is retried before its first byte. A command should not wait for an absent server, and the keeper retries by itself. */
 const TIMEOUT_MS = 60_000;
 
 /** The service of csi-proxy, and what it runs. */

@@ -1,7 +1,7 @@
 import { FeatureError } from '../../kernel/feature-error.js';
 
 /**
- * Sections of Node's report that are shown; the environment, command line, network and modules of the host are not.
+ * Allow-list of the sections of Node's report; the environment, command line, network and modules of the host are not.
  * https://nodejs.org/api/report.html
  */
 const SECTIONS = [
