@@ -1,6 +1,6 @@
-import type { LastingGrant } from './policy/executable-policy.js';
+import type { AllowedExecutable, LastingGrant } from './policy/executable-policy.js';
 import type { HostProcess } from '@wins/base';
-import type { KeptProcess, LastingRun, LastingStart } from './start-request.js';
+import type { KeptProcess, LastingRun, LastingStart, StartRequest } from './start-request.js';
 import {
   codeOf,
   isRunning,
@@ -61,6 +61,21 @@ describe('a run that lasts', () => {
       ...{ action: 'start', verdict: 'refused', code: 'lastingNotAllowed' },
     });
   });
+
+  it.each<[string, Partial<AllowedExecutable>, Partial<StartRequest>]>([
+    ['its entry', { limits: { memoryBytes: 2 ** 30 } }, {}],
+    ['the request', {}, { limits: { pids: 8 } }],
+  ])(
+    'is refused when %s has limits, which its keeper would not enforce',
+    async (_where, entry, asked) => {
+      const allowed = [{ path: program.path, lasting: GRANT, ...entry }];
+      const request = requestFor(program, { lasting: keeping, ...asked });
+      expect(await codeOf(harness.manager([], { allowed }).start(request))).toBe(
+        'limitsUnavailable',
+      );
+      expect(keeping.started).toEqual([]);
+    },
+  );
 
   it('starts where it is to be kept, with the grant of its entry', async () => {
     const run = await manager().start(requestFor(program, { lasting: keeping }));

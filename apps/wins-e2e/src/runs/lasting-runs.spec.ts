@@ -4,6 +4,7 @@ import { runWins, startWins, type Outcome, type RunningProgram } from '../testin
 import { Daemon } from '../testing/daemon.js';
 import { mayMakeContainer, startInContainer } from '../testing/other-container.js';
 import { processesWith, until } from '../testing/process-table.js';
+import { wherePossible } from '../testing/where-possible.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
 /** Counts, a line each 10 ms, up to its first argument or a file of the name in its second. */
@@ -221,6 +222,12 @@ describe('a detached run', () => {
     expect(keepers()).toEqual([]);
   });
 
+  it('is refused with a limit, which its keeper would not enforce', async () => {
+    const { code, stderr } = await prc('run', '-d', '--memory', '64MiB', '--path', counter);
+    expect([code, stderr]).toEqual([125, expect.stringContaining('its keeper enforces no limits')]);
+    expect(ofRun()).toEqual([]);
+  });
+
   it('keeps its program running while its entry has no more of it', async () => {
     const name = await detach();
     config = workspace.config([counter]);
@@ -230,17 +237,18 @@ describe('a detached run', () => {
     expect((await prc('rm', name)).code).toBe(0);
   });
 
-  (mayMakeContainer() ? it : it.skip)(
-    'of another client is not seen, read or removed by a container',
-    async () => {
-      const name = await detach();
-      const inContainer = (...args: string[]): Promise<Outcome> =>
-        startInContainer([WINS, 'cli', 'prc', ...args], workspace.environment).outcome;
-      const listed = await inContainer('ls', '--detached', '-o', 'json');
-      expect(listed.stdout.toString().trim()).toBe('[]');
-      for (const command of ['logs', 'wait', 'attach', 'rm'])
-        expect((await inContainer(command, name)).code).toBe(127);
-      expect(ofRun()).toHaveLength(1);
-    },
-  );
+  wherePossible(
+    it,
+    mayMakeContainer(),
+    'detached runs of another container, since none can be made',
+  )('of another client is not seen, read or removed by a container', async () => {
+    const name = await detach();
+    const inContainer = (...args: string[]): Promise<Outcome> =>
+      startInContainer([WINS, 'cli', 'prc', ...args], workspace.environment).outcome;
+    const listed = await inContainer('ls', '--detached', '-o', 'json');
+    expect(listed.stdout.toString().trim()).toBe('[]');
+    for (const command of ['logs', 'wait', 'attach', 'rm'])
+      expect((await inContainer(command, name)).code).toBe(127);
+    expect(ofRun()).toHaveLength(1);
+  });
 });

@@ -2,7 +2,6 @@ import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { ProcessExit } from '@wins/wins-api';
 import {
   lastingRunsDefinition,
-  RunExposeProtocol,
   type LastingEnd,
   type LastingReadRequest,
   type LastingReadResponse,
@@ -17,15 +16,16 @@ import type { Kernel } from '../../kernel/feature.js';
 import { goneSignal, type Callers } from '../../kernel/rpc/administrators-only.js';
 import type { Caller } from '../../kernel/rpc/connections.js';
 import { respondWith, toRpcError } from '../../kernel/rpc/rpc-errors.js';
-import { decodeStartRequest } from '../runs/decode-start-request.js';
+import { decodeExactly } from '../runs/decode-start-request.js';
+import { startRequestOf } from '../runs/start-request-of.js';
 import type { Kept, LastingRuns } from './lasting-runs.js';
 import type { KeptEnd } from './run-folders.js';
 import type { SpoolPart } from './spool/spool-reader.js';
 
-/** The service as it is served: a request to start decodes only as far as it can be granted. */
+/** The service as it is served: a request to start decodes only as far as it can be granted, and with nothing that this daemon does not know. */
 export const servedLastingDefinition: typeof lastingRunsDefinition = {
   ...lastingRunsDefinition,
-  start: { ...lastingRunsDefinition.start, requestDeserialize: decodeStartRequest },
+  start: { ...lastingRunsDefinition.start, requestDeserialize: decodeExactly },
 };
 
 /** Serves wins.LastingRuns. A client sees its own runs, an administrator of the host all. */
@@ -56,17 +56,7 @@ export function createLastingService(
   };
   return {
     start: (call, respond) => {
-      const { Path, Args, Envs, Dir, Exposes, Checksum, ChecksumSHA256 } = call.request;
-      const request = {
-        ...{ path: Path, args: Args, envs: Envs },
-        exposes: Exposes.map(({ Port, Protocol }) => ({
-          port: Port,
-          protocol: Protocol === RunExposeProtocol.UDP ? ('udp' as const) : ('tcp' as const),
-        })),
-        ...(Dir !== '' && { directory: Dir }),
-        ...(Checksum !== '' && { sha1: Checksum }),
-        ...(ChecksumSHA256 !== '' && { sha256: ChecksumSHA256 }),
-      };
+      const request = startRequestOf(call.request);
       const from = { owner: callers.ownerOf(call), client: callers.clientOf(call) };
       const start = async () => ({
         Name: await runs().start(request, from, call.request.LastingName, goneSignal(call)),

@@ -21,11 +21,11 @@ import {
   type ProcessWaitResponse,
   type RunLimits,
 } from '@wins/wins-api/contract';
-import type { TreeLimits } from '@wins/base';
 import type { Connections } from '../../kernel/rpc/connections.js';
 import { goneSignal } from '../../kernel/rpc/administrators-only.js';
 import { respondWith, toRpcError } from '../../kernel/rpc/rpc-errors.js';
 import { decodeExactly, decodeStartRequest } from './decode-start-request.js';
+import { startRequestOf } from './start-request-of.js';
 
 /** The service as it is served: a request decodes only as far as it can be granted. */
 export const servedProcessDefinition: typeof processServiceDefinition = {
@@ -49,25 +49,9 @@ export function createProcessService(
     });
 
   const start: ProcessServiceServer['start'] = (call, respond) => {
-    const { Path, Args, Envs, Dir, Exposes, Checksum, ChecksumSHA256, Limits, Replace } =
-      call.request;
     const started = manager()
       .start(
-        {
-          path: Path,
-          args: Args,
-          envs: Envs,
-          exposes: Exposes.map(({ Port, Protocol }) => ({
-            port: Port,
-            protocol: Protocol === RunExposeProtocol.UDP ? 'udp' : 'tcp',
-          })),
-          ...(Dir !== '' && { directory: Dir }),
-          ...(Checksum !== '' && { sha1: Checksum }),
-          ...(ChecksumSHA256 !== '' && { sha256: ChecksumSHA256 }),
-          ...(Limits && { limits: limitsOf(Limits) }),
-          replaces: Replace,
-          owner: connections.ownerOf(call),
-        },
+        { ...startRequestOf(call.request), owner: connections.ownerOf(call) },
         // After the answer it has no effect.
         { signal: goneSignal(call) },
       )
@@ -142,15 +126,6 @@ export function createProcessService(
       };
       respondWith(respond, stop());
     },
-  };
-}
-
-/** No limit of a field is 0. */
-function limitsOf({ MemoryBytes, CpuMillis, Pids }: RunLimits): TreeLimits {
-  return {
-    ...(MemoryBytes !== 0n && { memoryBytes: Number(MemoryBytes) }),
-    ...(CpuMillis !== 0 && { cpus: CpuMillis / 1000 }),
-    ...(Pids !== 0 && { pids: Pids }),
   };
 }
 

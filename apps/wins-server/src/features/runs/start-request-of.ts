@@ -1,0 +1,29 @@
+import type { TreeLimits } from '@wins/base';
+import type { StartRequest } from '@wins/process-manager';
+import { RunExposeProtocol } from '@wins/wins-api';
+import type { ProcessStartRequest, RunLimits } from '@wins/wins-api/contract';
+
+/** Reads a request to start, whole, for each call that starts runs: a part that one of them left out might be a limit. */
+export function startRequestOf(message: ProcessStartRequest): Omit<StartRequest, 'owner'> {
+  const { Path, Args, Envs, Dir, Exposes, Checksum, ChecksumSHA256, Limits, Replace } = message;
+  return {
+    ...{ path: Path, args: Args, envs: Envs, replaces: Replace },
+    exposes: Exposes.map(({ Port, Protocol }) => ({
+      port: Port,
+      protocol: Protocol === RunExposeProtocol.UDP ? 'udp' : 'tcp',
+    })),
+    ...(Dir !== '' && { directory: Dir }),
+    ...(Checksum !== '' && { sha1: Checksum }),
+    ...(ChecksumSHA256 !== '' && { sha256: ChecksumSHA256 }),
+    ...(Limits && { limits: limitsOf(Limits) }),
+  };
+}
+
+/** No limit of a field is 0. */
+function limitsOf({ MemoryBytes, CpuMillis, Pids }: RunLimits): TreeLimits {
+  return {
+    ...(MemoryBytes !== 0n && { memoryBytes: Number(MemoryBytes) }),
+    ...(CpuMillis !== 0 && { cpus: CpuMillis / 1000 }),
+    ...(Pids !== 0 && { pids: Pids }),
+  };
+}
