@@ -41,14 +41,15 @@ export type {
   NetworkSelector,
   RouteEntry,
 } from './host/host-system.js';
-export type {
-  HostRoutes,
-  ListedRoute,
-  RouteChange,
-  RouteInterface,
-  RouteOutcome,
-  RoutingState,
-  StaticRoute,
+export {
+  isSameRoute,
+  type HostRoutes,
+  type ListedRoute,
+  type RouteChange,
+  type RouteInterface,
+  type RouteOutcome,
+  type RoutingState,
+  type StaticRoute,
 } from './host/host-routes.js';
 export {
   EVERYBODY,

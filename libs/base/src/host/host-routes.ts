@@ -10,6 +10,16 @@ export interface StaticRoute {
   readonly metric: number;
 }
 
+/** Whether two routes are one. The route that is ours is told by it from one that somebody changed, before it is removed. */
+export function isSameRoute(one: StaticRoute, other: StaticRoute): boolean {
+  return (
+    one.destination === other.destination &&
+    one.gateway === other.gateway &&
+    one.interface === other.interface &&
+    one.metric === other.metric
+  );
+}
+
 /** A route as the system lists it. */
 export interface ListedRoute extends StaticRoute {
   /** Whether it has the mark of wins; undefined where routes have no marks. */

@@ -1,4 +1,10 @@
-import type { ListedRoute, RouteChange, RoutingState, StaticRoute } from '@wins/base';
+import {
+  isSameRoute,
+  type ListedRoute,
+  type RouteChange,
+  type RoutingState,
+  type StaticRoute,
+} from '@wins/base';
 import type { DesiredRoute } from './desired-route.js';
 import { Surroundings, type ResolvedRoute } from './resolve-route.js';
 
@@ -124,9 +130,9 @@ export function plan(
       continue;
     }
     const { route } = resolved;
-    const same = ours.filter((own) => isSame(own.route, route));
+    const same = ours.filter((own) => isSameRoute(own.route, route));
     remove(
-      ours.filter((own) => !isSame(own.route, route)),
+      ours.filter((own) => !isSameRoute(own.route, route)),
       `${destination} leads elsewhere now`,
     );
     if (same.length > 0) {
@@ -165,7 +171,7 @@ export function plan(
     orphans: sorted(
       actual.routes
         .filter((at) => at.isMarked === true && !known.has(at.destination))
-        .filter((at) => !record.some(({ route }) => isSame(route, at)))
+        .filter((at) => !record.some(({ route }) => isSameRoute(route, at)))
         .map(({ isMarked: _isMarked, ...route }) => route),
       (route) => stepKey(route),
     ),
@@ -178,10 +184,6 @@ export function stepKey(route: StaticRoute, op: RouteChange['op'] = 'add'): stri
   return [op, route.destination, route.gateway, route.interface, route.metric].join(' ');
 }
 
-function isSame(one: StaticRoute, other: StaticRoute): boolean {
-  return leadsAlike(one, other) && one.metric === other.metric;
-}
-
 function leadsAlike(one: StaticRoute, other: StaticRoute): boolean {
   return (
     one.destination === other.destination &&
@@ -192,7 +194,7 @@ function leadsAlike(one: StaticRoute, other: StaticRoute): boolean {
 
 /** Whether what the host has is the recorded route, and nobody else's of the same words. */
 function isOurs(listed: ListedRoute, recorded: StaticRoute): boolean {
-  return listed.isMarked !== false && isSame(listed, recorded);
+  return listed.isMarked !== false && isSameRoute(listed, recorded);
 }
 
 function grouped<Item>(

@@ -1,6 +1,7 @@
 import {
   formatAddress,
   formatNetwork,
+  isSameRoute,
   parseAddress,
   parseNetwork,
   messageOf,
@@ -88,7 +89,7 @@ function outcomeOf(
     const row = rowOf(route, entries);
     if (op === 'add') return { kind: table.add(row) ? 'done' : 'exists' };
     // The system goes by destination, interface and next hop: a row with another metric is somebody else's.
-    if (listed(table.read(), entries).some((at) => isSame(at, route))) table.remove(row);
+    if (listed(table.read(), entries).some((at) => isSameRoute(at, route))) table.remove(row);
     return { kind: 'done' };
   } catch (error) {
     const isDenied = error instanceof WindowsError && error.code === 'accessDenied';
@@ -109,15 +110,6 @@ function rowOf(route: StaticRoute, entries: readonly AdapterEntry[]): ForwardRow
     ...{ destination, nextHop, interfaceIndex, metric: route.metric },
     protocol: PROTOCOL.netmgmt,
   };
-}
-
-function isSame(one: StaticRoute, other: StaticRoute): boolean {
-  return (
-    one.destination === other.destination &&
-    one.gateway === other.gateway &&
-    one.interface === other.interface &&
-    one.metric === other.metric
-  );
 }
 
 /** Asks for one notice after another. https://learn.microsoft.com/windows/win32/api/iphlpapi/nf-iphlpapi-notifyroutechange */
