@@ -10,7 +10,7 @@ export interface StaticRoute {
   readonly metric: number;
 }
 
-/** Whether two routes are one. The route that is ours is told by it from one that somebody changed, before it is removed. */
+/** Whether two routes are one. Only a route that still equals its record is removed. */
 export function isSameRoute(one: StaticRoute, other: StaticRoute): boolean {
   return (
     one.destination === other.destination &&
