@@ -23,7 +23,7 @@ describe('a daemon that is killed at each act of its agent', () => {
       return [{ act, moment: 'after' }, ...(goesOn ? [{ act, moment: 'during' } as const] : [])];
     });
     expect(acts).toEqual(expect.arrayContaining(['PUT', 'run second', 'rename unwritten.json']));
-    await forEachOf(sampleOf(crashes, 8), async (crash) => {
+    await forEachOf(sampleOf(crashes, 4), async (crash) => {
       await using crashed = await CrashedAgent.create(rules);
       await crashed.dieAndFollow(crash).catch((error: unknown) => {
         const { act, moment } = crash;

@@ -8,7 +8,7 @@ const SEED = process.env['WINS_TEST_SEED'] ?? '0';
  * The acts at which a long spec kills: so many of them, which the seed of the run chooses; all of them with
  * `npm run test:long -- --all`. A failure has to name its act: with `--all` it is met again.
  *
- * @param count - How many; the first and the last are always among them.
+ * @param count - How many, 2 at least; the first and the last are always among them.
  */
 export function sampleOf<T>(items: readonly T[], count: number): readonly T[] {
   if (isAll || items.length <= count) return items;

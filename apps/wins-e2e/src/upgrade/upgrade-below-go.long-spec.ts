@@ -8,7 +8,7 @@ it.each(['kills', 'leaves'] as const)(
   'a helper below a daemon of the original that %s what it runs, and that dies at any act, leaves one release that serves',
   async (whenStopped) => {
     const ends = new Set<string>();
-    await forEachOf(sampleOf(await actsBelowGo(), 8), async (act) => {
+    await forEachOf(sampleOf(await actsBelowGo(), 4), async (act) => {
       ends.add(await dieBelowGo(act, whenStopped));
     });
     expect([...ends].sort()).toEqual([GO_RELEASE, 'v1.1.0']);

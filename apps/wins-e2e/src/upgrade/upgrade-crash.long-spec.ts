@@ -12,7 +12,7 @@ import { forEachOf, sha256 } from '../testing/upgrade/upgrade-world.js';
 describe('a helper that dies at any of its acts', () => {
   it('upgrades when it is run again', async () => {
     const upgrade = new CrashedUpgrade();
-    await forEachOf(sampleOf(await upgrade.acts(), 8), async (act) => {
+    await forEachOf(sampleOf(await upgrade.acts(), 4), async (act) => {
       await using world = await upgrade.interrupted(act, 'after');
       const { code, stderr } = await upgrade.again(world);
       if (code !== 0) throw new Error(stderr);
@@ -24,7 +24,7 @@ describe('a helper that dies at any of its acts', () => {
   it('leaves the old or the new release, whole and serving, when the node is restarted', async () => {
     const upgrade = new CrashedUpgrade();
     const ends = new Set<string>();
-    await forEachOf(sampleOf(await upgrade.acts(), 8), async (act) => {
+    await forEachOf(sampleOf(await upgrade.acts(), 4), async (act) => {
       await using world = await upgrade.interrupted(act, 'before');
       await world.supervisor.powerCycle();
       const version = await world.rest();
@@ -38,7 +38,7 @@ describe('a helper that dies at any of its acts', () => {
 describe('a helper that dies at any of its acts with a release that is not well', () => {
   it('leaves the old release when the node is restarted', async () => {
     const upgrade = new CrashedUpgrade('lies about its version');
-    await forEachOf(sampleOf(await upgrade.acts(), 8), async (act) => {
+    await forEachOf(sampleOf(await upgrade.acts(), 4), async (act) => {
       await using world = await upgrade.interrupted(act, 'after');
       await world.supervisor.powerCycle();
       expect(await world.rest()).toBe('v1.0.0');
@@ -48,7 +48,7 @@ describe('a helper that dies at any of its acts with a release that is not well'
 
   it('leaves the old release when it is run again', async () => {
     const upgrade = new CrashedUpgrade('crashes');
-    await forEachOf(sampleOf(await upgrade.acts(), 8), async (act) => {
+    await forEachOf(sampleOf(await upgrade.acts(), 4), async (act) => {
       await using world = await upgrade.interrupted(act, 'before');
       const { code, stderr } = await upgrade.again(world);
       if (code !== 1) throw new Error(`ended with ${code}: ${stderr}`);

@@ -1,7 +1,7 @@
 import { isAll, sampleOf } from '../testing/sample.js';
 
 /** Each death takes some ten seconds. */
-const MOST = 7;
+const MOST = 3;
 
 /**
  * At which changes a command is to die, counted from 1: a sample of some at equal distances and of the last of each kind; with

@@ -33,7 +33,7 @@ export async function dieAtActs(loop: CrashLoop): Promise<void> {
   await first.up(...argsOf(offered));
   const all = first.effects.flatMap((effect, at) => (NO_ACT.test(effect) ? [] : [at + 1]));
   assert.ok(all.length > 10, first.effects.join());
-  const acts = [...sampleOf(all, 6)];
+  const acts = [...sampleOf(all, 4)];
   const whole = ['v1.0.0', offered].map((name) => digest('sha256', release(name)));
   const worker = async (world: WindowsUpgradeWorld): Promise<void> => {
     await using _owned = world;
