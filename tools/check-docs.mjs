@@ -1,4 +1,4 @@
-// The pages name what there is: every file of CONTRIBUTING.md, and every test that docs/threat-model.md and docs/testing.md quote as
+// The pages name what there is: every file of CONTRIBUTING.md, and every test that docs/threat-model.md quotes as
 // `short/file` "title", "another title of the same file"; and docs/adr/README.md lists every decision by its title, date and status.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,14 +6,13 @@ import path from 'node:path';
 const root = path.resolve(import.meta.dirname, '..');
 /** @param {string} file */
 const read = (file) => readFileSync(path.join(root, file), 'utf8');
-const PAGES = ['docs/threat-model.md', 'docs/testing.md'].map((page) => ({
-  page,
-  text: read(page),
-}));
+const page = 'docs/threat-model.md';
+const text = read(page);
 const folders = new Map(
-  PAGES.flatMap(({ text }) => [
-    ...text.matchAll(/\| `([a-z0-9-]+)`\s+\| `((?:libs|apps)\/[^`]+)`/g),
-  ]).map(([, short = '', folder = '']) => [short, folder]),
+  Array.from(
+    text.matchAll(/\| `([a-z0-9-]+)`\s+\| `((?:libs|apps)\/[^`]+)`/g),
+    ([, short = '', folder = '']) => [short, folder],
+  ),
 );
 
 const named = Array.from(
@@ -24,19 +23,18 @@ const problems = named
   .filter((file) => !existsSync(path.join(root, file)))
   .map((file) => `CONTRIBUTING.md names ${file}, which does not exist`);
 let quoted = 0;
-for (const { page, text } of PAGES)
-  for (const [, short = '', name = '', titles = ''] of text.matchAll(
-    /`([a-z0-9-]+)\/([a-z0-9/-]+)`((?:,?\s+"[^"]+")+)/g,
-  )) {
-    const folder = folders.get(short);
-    if (folder === undefined) continue;
-    const source = plain(specs(folder, name));
-    for (const [, title = ''] of titles.matchAll(/"([^"]+)"/g)) {
-      quoted += 1;
-      if (!source.includes(plain(title)))
-        problems.push(`${page}: ${short}/${name} has no test ${JSON.stringify(title)}`);
-    }
+for (const [, short = '', name = '', titles = ''] of text.matchAll(
+  /`([a-z0-9-]+)\/([a-z0-9/-]+)`((?:,?\s+"[^"]+")+)/g,
+)) {
+  const folder = folders.get(short);
+  if (folder === undefined) continue;
+  const source = plain(specs(folder, name));
+  for (const [, title = ''] of titles.matchAll(/"([^"]+)"/g)) {
+    quoted += 1;
+    if (!source.includes(plain(title)))
+      problems.push(`${page}: ${short}/${name} has no test ${JSON.stringify(title)}`);
   }
+}
 const index = read('docs/adr/README.md').replace(/ +/g, ' ');
 for (const name of readdirSync(path.join(root, 'docs/adr')).filter((one) => /^\d/.test(one))) {
   const [, number, title, date, status] =
