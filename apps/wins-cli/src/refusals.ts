@@ -30,7 +30,7 @@ export class Refusals {
     if (text !== undefined) this.#once(`host ${port}`, text, { hostPort: port, code, rule });
   }
 
-  /** Looks whether a connection to a published port was refused by this client. That there is no tunnel is told elsewhere. */
+  /** Looks whether a connection to a published port was refused by this client. Elsewhere the user reads that there is no tunnel. */
   lookHere(port: number, error: unknown): void {
     if (!(error instanceof TunnelError) || !HERE.has(error.code)) return;
     const text = `a connection to port ${port} was refused here: ${error.message}`;

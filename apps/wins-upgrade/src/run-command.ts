@@ -100,7 +100,7 @@ async function report(
   return tell({ ...options, show }, exitCode, { value: outcome, names: namesOf(outcome), text });
 }
 
-/** `wins up --show-result`: the result file. When there is none, programs and clients of a daemon get `null`, and people are told. */
+/** `wins up --show-result`: the result file. When there is none, programs and clients of a daemon get `null`, and a user reads it as text. */
 async function showResult(
   command: UpgradeCommand,
   options: UpgradeOptions,

@@ -1,5 +1,5 @@
 /**
- * The network of a host, as somebody wants it: static routes that stay, whoever takes them away, and that go without a trace.
+ * The network of a host, as somebody wants it: static routes that stay when somebody removes them, and that go without a trace.
  *
  * It owns the plan, which is pure, the record of what is ours, and the loop that looks, plans, records and acts. It does not own the
  * routing table: `@wins/linux-host` and `@wins/windows-host` implement the port {@link HostRoutes} of `@wins/base`.

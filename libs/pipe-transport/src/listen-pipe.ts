@@ -24,7 +24,7 @@ export interface ListenPipeOptions {
   readonly onConnection: (connection: Socket, client: ClientIdentity) => void;
   /**
    * Says who connects, before anything is read: `linuxClients()` of `@wins/linux-host`, `windowsClients(security)` of
-   * `@wins/windows-host`. Default: nobody is told apart, and `client` is no administrator.
+   * `@wins/windows-host`. Default: clients are not distinguished, and `client` is no administrator.
    */
   readonly identify?: IdentifyClient | undefined;
   /** The most connections at a time; further ones are closed at once. Default 1024. */

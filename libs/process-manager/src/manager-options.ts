@@ -74,7 +74,7 @@ export interface ProcessManagerOptions {
   readonly maxBufferedBytes?: number;
   /** Runs that may start or run at once, and ended runs remembered beside them. Default 256. */
   readonly maxProcesses?: number;
-  /** Shares what starts or runs among clients. Default: whoever asks first has it, up to `maxProcesses`. */
+  /** Shares what starts or runs among clients. Default: first come, first served, up to `maxProcesses`. */
   readonly places?: RunPlaces;
   /** The largest executable that is copied, in bytes. Default 2 GiB. */
   readonly maxExecutableBytes?: number;

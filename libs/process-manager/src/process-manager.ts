@@ -15,7 +15,7 @@ export interface StartOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Runs allowed programs and knows how they ended. Whoever creates one closes it. */
+/** Runs allowed programs and knows how they ended. Its creator closes it. */
 export interface ProcessManager extends AsyncDisposable {
   /**
    * Ends what earlier daemons that died left running: by the mark in its environment, by the record
@@ -62,7 +62,7 @@ export interface ProcessManager extends AsyncDisposable {
   /** Every run that can be found, the oldest first; `state` tells which of them live. */
   list(): readonly ManagedProcess[];
   /**
-   * Measures every run that lives. Whoever asks within a second, or within ten times as long as it took, gets the same measurement,
+   * Measures every run that lives. Callers within a second, or within ten times as long as it took, get the same measurement,
    * and while one is taken no other is begun. Never rejects.
    */
   measure(): Promise<Measurement>;

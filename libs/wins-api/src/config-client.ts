@@ -10,7 +10,7 @@ export interface ConfigVerdict {
   readonly code: string;
   /** The same as a sentence. */
   readonly reason: string;
-  /** The entry that decides; administrators of the host alone are told. */
+  /** The entry that decides; only administrators of the host learn it. */
   readonly entry?: ConfigEntry | undefined;
 }
 
@@ -86,7 +86,7 @@ export interface ConfigClient {
   /** Asks which config file is in force. */
   describe(options?: CallOptions): Promise<ConfigDescription>;
   /**
-   * Has the config file read again; one that cannot be used is told as `rejected`, with its problems.
+   * Has the config file read again; an unusable one is answered with `rejected` and its problems.
    *
    * @param options - `allowDrop`: guarded keys that the file may drop (`systemagent`, `csi-proxy`, `white_list`). Default: none.
    */

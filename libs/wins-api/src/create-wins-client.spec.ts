@@ -391,7 +391,7 @@ describe('createWinsClient', () => {
       expect(dialled).toHaveLength(2);
       await client.close();
       expect(dialled).toMatchObject([{ destroyed: true }, { destroyed: true }]);
-      // Whoever had connected came before this one.
+      // An earlier connection would have come before this one.
       const last = once(unjudged, 'connection');
       (await dialTo(other)).destroy();
       await last;
@@ -434,7 +434,7 @@ describe('createWinsClient', () => {
       const error = await failure(client.info());
       expect(error).toMatchObject({ code: 'unavailable', connectionLost: false, cause: reason });
       expect(error.message).toContain('the pipe belongs to somebody else');
-      // Whoever had connected came before this one.
+      // An earlier connection would have come before this one.
       const last = nextSocket();
       (await dialTo(address)).destroy();
       await last;

@@ -10,7 +10,7 @@ export function readToEnd<T>(
   call: CancellableStream<T> | undefined,
   result: Promise<void>,
 ): AsyncIterable<T> {
-  // Whoever iterates learns of a failure; before that no one is there to be told.
+  // The iterator learns of a failure; before it there is nobody to tell.
   result.catch(() => undefined);
   return iterate(call, result);
 }

@@ -17,8 +17,8 @@ export interface WinsClientOptions {
   readonly address?: string;
   /**
    * Opens each connection, and judges who serves it before a byte is sent: no other is made then, and `address` only names the
-   * daemon. A rejection is the `cause` of the `unavailable` error of the call that wanted the connection. Default: whoever
-   * serves `address` is spoken to.
+   * daemon. A rejection is the `cause` of the `unavailable` error of the call that wanted the connection. Default: any server
+   * of `address` is accepted.
    */
   readonly dial?: ConnectDaemon;
   /** How long a call waits for a connection that neither succeeds nor fails, in milliseconds. Default 5,000. */
@@ -126,7 +126,7 @@ export interface StartOptions extends CallOptions {
 
 /**
  * The calls to one daemon. Their connection is made by the first call and again after it was lost. Each method rejects with a
- * `WinsClientError`. Whoever created it closes it, or says `await using`.
+ * `WinsClientError`. Its creator closes it, or declares it with `await using`.
  */
 export interface WinsClient extends AsyncDisposable {
   /** Calls about the host itself: its version, networks and routes. */
@@ -153,7 +153,7 @@ export interface WinsClient extends AsyncDisposable {
   /** Stops a process and resolves when its whole tree is gone. A Go daemon answers `unimplemented`. */
   stopProcess(run: string | RunName, options?: StopOptions): Promise<RunExit>;
   /**
-   * Measures the runs of this client, and all for an administrator of the host; or one, by its name. Whoever asks within a second of
+   * Measures the runs of this client, and all for an administrator of the host; or one, by its name. A caller within a second of
    * another gets the same figures. A daemon of an earlier release answers `unimplemented`.
    */
   measureRuns(name?: string, options?: CallOptions): Promise<RunStats>;

@@ -62,7 +62,7 @@ function readList<T>(option: string, text: string | undefined, read: (entries: s
   }
 }
 
-/** Absent when none is asked for: then any daemon will do. */
+/** Absent when the user gives none: then any daemon will do. */
 function limitsOf({ memory = 0, cpus = 0, pids = 0 }: RunOptions): { Limits?: RunLimitsMessage } {
   if (memory === 0 && cpus === 0 && pids === 0) return {};
   const CpuMillis = Math.round(cpus * 1000);

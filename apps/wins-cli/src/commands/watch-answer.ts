@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { listenForInterruptions } from '../interruptions.js';
 
-/** How long after an answer the next is asked for. */
+/** The pause between an answer and the next request. */
 const EVERY_MS = 1000;
 
 /**

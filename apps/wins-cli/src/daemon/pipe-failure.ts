@@ -2,7 +2,7 @@ import type { PipeError } from '@wins/pipe-transport';
 import { EXIT } from '@wins/base';
 import { CommandError } from '../command-error.js';
 
-/** The next step of whoever cannot reach a daemon. */
+/** The next step for a user whose client cannot reach a daemon. */
 export const ASK_DOCTOR = 'run "wins doctor" on the host to see why';
 
 /** The one line for people of a pipe that cannot be opened. */

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { loadWindowsClient } from './load-windows-client.js';
 
 /**
- * Connects to a pipe of the daemon; on Windows only to one whose server is the service or runs with privileges: whoever is
- * there first may have the name of a pipe.
+ * Connects to a pipe of the daemon; on Windows only to one whose server is the service or runs with privileges: the first
+ * process to claim a pipe's name has it.
  *
  * @throws PipeError as `connectPipe` does.
  */

@@ -91,7 +91,7 @@ export class TunnelKeeper {
     await this.#following;
   }
 
-  /** Resets all streams and gives up; nothing is told afterwards. Idempotent. */
+  /** Resets all streams and gives up; no event follows. Idempotent. */
   async close(): Promise<void> {
     const state = this.#state;
     this.#state = { kind: 'closed' };

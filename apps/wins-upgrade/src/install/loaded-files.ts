@@ -21,7 +21,7 @@ export async function loadedFiles({
   const status = await service.query();
   if (status?.state !== 'running') return undefined;
   const pipe = await pipeOf(status.command.args).catch(() => undefined);
-  // Why a config is wrong is told by who plans to change it.
+  // The command that plans to change a config says why it is wrong.
   if (pipe === undefined) return undefined;
   const asking = { clientName: 'wins-install', dialOf } as const;
   await using admin = daemonClient(adminPipeOf(pipe), LIMIT_MS, asking);

@@ -94,7 +94,7 @@ export function agentProof({ dialOf }: Pick<NodeParts, 'dialOf'>): Proof {
   return async (pipe, limitMs) => {
     await using client = daemonClient(pipe, limitMs, { clientName: 'wins-install', dialOf });
     try {
-      // Every client is told how the daemon is; of plans, on a desktop, only session 0 is told.
+      // Every client may read the health of the daemon; on a desktop, only session 0 may read about plans.
       const asked = { service: 'wins.PlanService.Server' };
       const signal = AbortSignal.timeout(limitMs);
       const { status } = await client.call(healthServiceDefinition.check, asked, { signal });

@@ -62,11 +62,11 @@ export interface NodeTask {
   readonly proofs: readonly Proof[];
   /** Ends it between two steps; what was done is undone. */
   readonly signal: AbortSignal;
-  /** Called after each step that is done. Default: nobody is told. */
+  /** Called after each step that is done. Default: no callback. */
   readonly onStep?: ((step: Step) => void) | undefined;
 }
 
-/** Judges what is known before a server is asked for what it remembers. @throws InstallError `refused`. */
+/** Judges the node by its own files, before any question to a server. @throws InstallError `refused`. */
 export type Judge = (parts: FetchedParts) => Promise<void>;
 
 /**

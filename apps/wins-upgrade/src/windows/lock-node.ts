@@ -25,7 +25,7 @@ export async function lockNode(
     held && {
       close: async () => {
         held.close();
-        // Whoever took it meanwhile has it open, and removes it.
+        // A process that took it meanwhile has it open, and removes it.
         await unlessTaken(() => unlink(file));
         await unlessTaken(() => rmdir(folder));
       },

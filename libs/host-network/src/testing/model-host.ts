@@ -14,7 +14,7 @@ import type { RouteRecords } from '../keep/route-records.js';
 /** How a system names a route: Linux takes one of a destination and metric, and marks ours; Windows one through a next hop. */
 export type Dialect = 'linux' | 'windows';
 
-/** A host whose routing table keeps the rules of the real ones, and the disk of its record. It dies at a call, if it is told to. */
+/** A host whose routing table keeps the rules of the real ones, and the disk of its record. It dies at a call that the test chooses. */
 export class ModelHost implements HostRoutes, RouteRecords {
   routes: ListedRoute[];
   interfaces: RouteInterface[];

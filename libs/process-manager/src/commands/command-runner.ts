@@ -31,7 +31,7 @@ export interface HostOwnCommand {
   readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Buffer) => void;
 }
 
-/** Runs commands in trees of their own. Whoever creates one closes it. */
+/** Runs commands in trees of their own. Its creator closes it. */
 export interface CommandRunner {
   /**
    * Resolves when the program has ended and everything that holds its outputs has closed them. What it started and left behind runs

@@ -177,7 +177,7 @@ export interface OutputReaderOptions {
 
 /**
  * Reads the output of one run from the oldest byte that is kept. While it is attached nothing is
- * dropped; a reader that lags makes its own child wait. Whoever attached it must `close()` it, or
+ * dropped; a reader that lags makes its own child wait. The reader must `close()` it, or
  * iterate it to the end or a `break`.
  */
 export interface OutputReader extends AsyncIterable<OutputChunk> {

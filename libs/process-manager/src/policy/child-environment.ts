@@ -30,7 +30,7 @@ export function childEnvironment(request: ChildEnvironmentRequest): Record<strin
   const asked = new Map<string, readonly [name: string, value: string]>();
   for (const [index, entry] of request.envs.entries()) {
     const [name, value] = splitEntry(entry, index);
-    // Whoever folds more than A to Z takes \u017F for S and \u0131 for I: it would be another name here than there.
+    // A comparison that folds more than A to Z takes \u017F for S and \u0131 for I: it would be another name here than there.
     if (dialect === 'windows' && /[^ -~]/.test(name)) {
       throw invalid(`environment variable ${quoteText(name)} has a name beyond ASCII; wanted none`);
     }

@@ -214,7 +214,7 @@ function parseExecutable(path: string, dialect: PathDialect): ParsedPath | PathR
 }
 
 function faultOf(entry: AllowedExecutable, dialect: PathDialect): string | undefined {
-  // A file may have such a name where Windows is not; whoever lists one means others.
+  // A file may have such a name where Windows is not; an entry of that name means another file.
   if (/[*?]/.test(entry.path)) return 'it has a wildcard; wanted the path of one program';
   if (entry.sha256?.length === 0) return 'its "sha256" is empty; wanted a digest, or no "sha256"';
   if (entry.sha256?.some((digest) => !/^[0-9a-f]{64}$/i.test(digest)) === true) {

@@ -97,7 +97,7 @@ async function requireSignature(
   });
 }
 
-/** Where files can be held, whoever looks into the earlier copy, such as a virus scanner, holds it for a moment. */
+/** Where files can be held, a reader of the earlier copy, such as a virus scanner, holds it for a moment. */
 const HELD_FILE_MS = 320;
 
 /** The largest executable that is copied: 2 GiB; a larger one is refused with `stagingFailed`. */

@@ -15,7 +15,7 @@ const exposes: readonly ExposedPort[] = [
   { protocol: 'udp', port: 53 },
 ];
 
-/** Notes what it is asked for, and does what the test says. */
+/** Records the requests, and does what the test says. */
 class RecordingOpener implements PortOpener {
   readonly steps: string[] = [];
   onOpen: (signal: AbortSignal) => unknown = () => undefined;

@@ -36,7 +36,7 @@ export async function finishUpgrade(
   await writeResult(context.effects, places, result);
   await journal.end();
   context.log.write('finished', { outcome, reason });
-  // Whoever looks at the journal may hold it for a moment: on Windows it is seen until then.
+  // A reader of the journal may hold it for a moment: on Windows it is seen until then.
   await sweepFolder(context, places);
   return result;
 }

@@ -12,7 +12,7 @@ describe('an upgrade that leaves its run', () => {
   });
   afterEach(() => node[Symbol.dispose]());
 
-  /** A release that notes when it is asked for its version. */
+  /** A release that records each question for its version. */
   const noting = (version: string): string =>
     release(version).replace('\n', `\n[ "$1" = --version ] && echo ${version} >> '${asked}'\n`);
   const asks = (): string[] =>

@@ -39,7 +39,7 @@ export interface RecoveredUpgrade {
 
 /**
  * Finishes or undoes an upgrade that came to no end, from within the daemon of that service. Call it first of all, without
- * waiting for it: before it waits for `serving` it sees to it that the next start is that of a proven program. While a helper lives,
+ * waiting for it: before it waits for `serving` it ensures that the next start is that of a proven program. While a helper lives,
  * it does nothing.
  *
  * @param serving - Resolves once this daemon serves; rejects when it will not.

@@ -4,8 +4,8 @@ import type { Socket } from 'node:net';
 
 /**
  * Opens a connection to the daemon and resolves with it once the other side is known to be who it should be; nothing was sent
- * or read. Rejects when there is no such connection, and when the signal is aborted, as `close()` of the client does. Whoever
- * called it closes what it gives.
+ * or read. Rejects when there is no such connection, and when the signal is aborted, as `close()` of the client does. The caller
+ * closes the result.
  */
 export type ConnectDaemon = (signal: AbortSignal) => Promise<Socket>;
 

@@ -10,8 +10,8 @@ const LONGEST_LINE = 512;
  * Gives what grpc-js logs to a function of ours. By itself it writes to standard error, at once and as long as the log of the
  * program is slow to take it, and repeats octets of its peer as they came: a header with an octet above 0x7f is enough.
  *
- * A line is escaped and cut at 512 characters, so that it steers no terminal. Of those in a second ten are told, of the others
- * their number.
+ * A line is escaped and cut at 512 characters, so that it steers no terminal. Ten in a second are logged; of the others, their
+ * number.
  *
  * The logger of grpc-js is one for all its clients and servers in this process: call it once for a program. The last call
  * counts.

@@ -103,7 +103,7 @@ function planMetrics(metrics: MetricRegistry, view: AgentView): (event: DaemonEv
     return at === undefined ? [] : [[{}, (Date.now() - at.getTime()) / 1000]];
   });
   metrics.read('wins_plan_probe_healthy', () => {
-    // Of two plans with a probe of one name, the one that is not well is told.
+    // Where two plans have a probe of one name, the unhealthy one is reported.
     const healthy = new Map<ProbeName, boolean>();
     for (const { probes } of status()?.plans ?? [])
       for (const [written, probe] of Object.entries(probes)) {

@@ -1,4 +1,4 @@
-/** How the agent finds images, for its plans and for whoever checks that before. */
+/** How the agent finds images, for its plans and for the check before them. */
 import { parseReference, registriesFiles, type CheckOptions } from '@wins/system-agent';
 import { systemClock } from '@wins/time';
 import type { FileTrust } from '@wins/trusted-files';
@@ -38,7 +38,7 @@ export function referenceFault(image: string): string | undefined {
   }
 }
 
-/** Those of a check: whoever makes one waits in front of a screen. */
+/** Those of a check, for which a user waits in front of a screen. */
 export function checkOptions(settings: AgentSettings, trust: FileTrust): CheckOptions {
   return { ...registryOptions(settings, trust), limits: { idleMs: 10_000 } };
 }

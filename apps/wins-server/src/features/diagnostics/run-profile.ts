@@ -6,7 +6,7 @@ import type { Logger } from '../../kernel/log/logger.js';
 export type ProfileKind =
   'none' | 'cpu' | 'heap' | 'goroutine' | 'threadcreate' | 'block' | 'mutex';
 
-/** How a profile of the whole run of a daemon is asked for. */
+/** The options of a profile of a daemon's whole run. */
 export interface ProfileOptions {
   /** Default: `none`. */
   readonly profile?: ProfileKind | undefined;
@@ -15,7 +15,7 @@ export interface ProfileOptions {
 }
 
 /**
- * Records the profile that is asked for, until it is disposed of: then it is written, in place of the one of the run before. A kind that this
+ * Records the requested profile until it is disposed of: then it is written, in place of the one of the run before. A kind that this
  * runtime has not, and a profile that cannot be recorded or written, are lines of the log: the daemon serves without.
  *
  * @param folder - Where a relative name is; a service does not run in a folder of its own. Undefined when there is no place for one.

@@ -22,7 +22,7 @@ export interface ServeMetricsOptions {
   readonly answerMs?: number;
 }
 
-/** A listener for scrapes. Whoever began it closes it. */
+/** A listener for scrapes. Its creator closes it. */
 export interface MetricsListener extends AsyncDisposable {
   /** Where it listens, such as `127.0.0.1:9797`. */
   readonly address: string;
@@ -124,7 +124,7 @@ function refuse(response: ServerResponse, status: number, text: string): void {
   response.end(`${text}\n`);
 }
 
-/** Keeps connections few: whoever waits for nothing makes room for who comes. */
+/** Keeps connections few: an idle connection yields to a new one. */
 class ConnectionRoom {
   /** In the order in which they were last used. */
   readonly #idle = new Set<Socket>();

@@ -86,7 +86,7 @@ interface OpenTurn {
  * have every second turn when they have input: that is their reserve.
  *
  * A turn begins with a read and ends after the callbacks and promises that this settles: frames, headers, messages and the
- * beginning of handlers. Time that work waits for the system is not counted. Whoever processes the connection listens for `data`
+ * beginning of handlers. Time that work waits for the system is not counted. The owner of the connection listens for `data`
  * as always.
  */
 export class ClientTurns implements Disposable {

@@ -124,7 +124,7 @@ const connections = command({
 
 const runs = command({
   name: 'runs',
-  summary: 'List what runs, whoever started it',
+  summary: 'List the runs of all clients',
   page,
   inherits,
   options: { ...ofDaemon, output: dataOutput },

@@ -25,7 +25,7 @@ const plan = command({
 
 const apply = command({
   name: 'apply',
-  summary: 'Have the daemon see to its routes now',
+  summary: 'Have the daemon apply its routes now',
   details: 'Ends with 1 when a change failed. It also brings back what teardown has taken away.',
   ...{ page, inherits, options },
   examples: [['srv network apply', 'after the cause of a failure is gone']],

@@ -12,7 +12,7 @@ const LIMITS = { unpackedBytes: 512 * 1024 * 1024, entries: 1024 };
 
 /**
  * Hands out the bytes of the one program in a tar that is compressed with gzip. The archive is read to its end, so that a second program, or what
- * is wrong behind the first, is found: whoever takes the bytes uses them only when this has ended well.
+ * is wrong behind the first, is found: the caller uses the bytes only after this has ended well.
  *
  * @param limits - Of all that is in it, and of its files and folders; beyond them it is refused.
  * @throws FeatureError `archiveRefused`; what `sink` throws.
@@ -42,8 +42,8 @@ export async function readProgram(
 }
 
 /**
- * Judges an entry by its name and kind. Nothing but the program is ever written, under a name of our own; whoever makes an archive with a name
- * that leads elsewhere, or with links, means no good: it is refused as a whole.
+ * Judges an entry by its name and kind. Nothing but the program is ever written, under a name of our own. An archive with a name that
+ * leads elsewhere, or with links, is hostile, and is refused as a whole.
  */
 function isProgram({ name, type }: TarEntry['header']): boolean {
   const refuse = (found: string, wanted: string): FeatureError =>

@@ -40,7 +40,7 @@ export type Step = { readonly reason: string } & (
   | { readonly act: 'remove'; readonly service: boolean }
 );
 
-/** Decides the next step. Total and pure; who follows it comes to rest after a few steps, and stays so. */
+/** Decides the next step. Total and pure; its steps reach a fixed point after a few, and stay there. */
 export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): Step {
   const { service, record } = facts;
   if (wish === undefined) return decideWithoutWish(facts);

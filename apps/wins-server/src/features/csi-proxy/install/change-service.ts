@@ -77,7 +77,7 @@ export function serviceChange(
       await startAndProve(version);
       return { isDone: true, text: 'what ran before was put back, and serves' };
     } catch (error) {
-      // The first cause is the one that is told; the next try finds the trial in the record.
+      // The first cause is the one that is reported; the next try finds the trial in the record.
       return { isDone: false, text: `it could not be put back: ${messageOf(error)}` };
     }
   };

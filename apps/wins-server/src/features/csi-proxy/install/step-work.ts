@@ -76,7 +76,7 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
         ? await withFile('read', goProgram, () => seenProgram(goProgram))
         : undefined;
     const record = { ...others, ...(obsolete && { obsolete }) };
-    // Whoever comes after an end in the middle finds no service that tells of its program.
+    // After an interruption in the middle, no service names its program.
     if (obsolete !== known) await records.write(record);
     if (isOurs) await change.remove(service?.command);
     const programs = record.releases.map(({ program }) => program);

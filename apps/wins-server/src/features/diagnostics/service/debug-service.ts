@@ -156,7 +156,7 @@ function debugError(error: unknown): ReturnType<typeof toRpcError> {
     : toRpcError(error);
 }
 
-/** A connection as it is told. */
+/** A connection, as an administrator sees it. */
 function connectionMessage(connection: OpenConnection): DebugConnection {
   const { name, client, openedAt, calls, receivedBytes, sentBytes } = connection;
   return {
@@ -174,7 +174,7 @@ function sessionMessage({ name, client, openedAt, streams, traffic }: OpenSessio
   };
 }
 
-/** A run as it is told: not its id, arguments or variables. */
+/** A run, as an administrator sees it: without its id, arguments and variables. */
 function runMessage(run: ManagedProcess): DebugRun {
   const { name, mark, path, pid, state, startedAtMs, owner } = run;
   return {
