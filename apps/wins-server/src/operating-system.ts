@@ -5,6 +5,7 @@ import type {
   ProcessHost,
   IdentifyClient,
 } from '@wins/base';
+import type { Readable } from 'node:stream';
 import type { FileTrust } from '@wins/trusted-files';
 import type { PlanFilesOf } from './features/agent/running-agent.js';
 import type { Logger } from './kernel/log/logger.js';
@@ -44,8 +45,28 @@ export interface DaemonSystem {
   readonly trimMemory?: () => void;
   /** Files of plans, with their permissions. Absent: as POSIX has them. */
   readonly planFiles?: PlanFilesOf;
+  /** Absent: sessions of their own, whose sockets lie in private folders. */
+  readonly processesApart?: ProcessesApart;
   /** Opens ports of the host's firewall for the time of a run. */
   readonly portOpener?: PortOpener & RecoveredPorts;
+}
+
+/** How a process that outlives the daemon is started, and known again. */
+export interface ProcessesApart {
+  /**
+   * Starts a program outside of the job of this process, without a window or an input.
+   *
+   * @throws WindowsError.
+   */
+  start(
+    program: Readonly<{
+      file: string;
+      args: readonly string[];
+      env: Readonly<Record<string, string>>;
+    }>,
+  ): { readonly stdout: Readable; readonly kill: () => void };
+  /** Checks that one process, as `ProcessHost.daemon` names it, serves a pipe, before anything is said to it. */
+  serverCheck(process: string): PipeServerCheck;
 }
 
 /** Ports that outlive a daemon that dies. */

@@ -2,12 +2,15 @@ import { type PipeServerCheck, SERVICE_NAME, type ProcessHost } from '@wins/base
 import { ProcessError } from '@wins/process-manager';
 import {
   createPrivateFile,
+  endProcess,
   firewallOffReason,
   firewallRules,
   jobObjectProcessHost,
   pipeAccessFault,
+  processOfText,
   securedPipe,
   securedPipeClient,
+  startDetachedWithOutput,
   windowsFileTrust,
   windowsPlanFiles,
   windowsClients,
@@ -15,13 +18,14 @@ import {
 } from '@wins/windows-host';
 import { distrusted, TrustedFileError } from '@wins/trusted-files';
 import path from 'node:path';
-import type { DaemonSystem, OperatingSystem } from './operating-system.js';
+import type { DaemonSystem, OperatingSystem, ProcessesApart } from './operating-system.js';
 
 export const windows: OperatingSystem = {
   processHost,
   fileTrust: () => windowsFileTrust(),
   daemonParts: (_logger, pipeAccess) => ({
     processHost: processHost(),
+    processesApart,
     portOpener: { ...firewallRules(), whyNotNeeded: () => firewallOffReason() },
     planFiles: (failure, onWarning) => windowsPlanFiles({ failure, onWarning }),
     ...pipeParts(pipeAccess),
@@ -36,6 +40,21 @@ export const windows: OperatingSystem = {
 function serverCheck(): PipeServerCheck {
   return securedPipeClient({ service: SERVICE_NAME });
 }
+
+const processesApart: ProcessesApart = {
+  start: ({ file, args, env }) => {
+    // A working folder cannot be removed.
+    const { root: directory } = path.win32.parse(file);
+    const program = { file, argv0: file, args, env, directory };
+    const { output: stdout, ...started } = startDetachedWithOutput(program);
+    return { stdout, kill: () => endProcess(started) };
+  },
+  serverCheck: (text) => {
+    const process = processOfText(text);
+    if (process !== undefined) return securedPipeClient({ process });
+    throw new ProcessError('stateUnavailable', 'cannot use a keeper: its record names no process');
+  },
+};
 
 /** In a folder that others can change, the file that is opened need not be the one that was made. */
 function createFileInOwnFolder(file: string): void {

@@ -14,10 +14,13 @@ export interface KeepOptions {
 export async function keepRuns({ state }: KeepOptions): Promise<number> {
   const system = await thisSystem();
   const logger = await createLogger({ debug: false, quiet: true });
-  const { processHost: host, identify } = system.daemonParts(logger);
+  const { processHost: host, identify, adminPipe } = system.daemonParts(logger);
   const program = process.argv[1] ?? process.execPath;
   const { sha1: release } = await hashFile(program, ['sha1'], { followLinks: true });
-  const keeper = new Keeper({ stateDirectory: state, host, release, identify });
+  const keeper = new Keeper({
+    ...{ stateDirectory: state, host, release, identify },
+    ...(adminPipe && { adminPipe }),
+  });
   // The system shuts down: its runs get their time to end.
   process.on('SIGTERM', () => keeper.endAll());
   // A daemon that has gone reads nothing.

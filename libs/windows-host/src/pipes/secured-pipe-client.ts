@@ -9,6 +9,7 @@ import { PRIVILEGED, whoMay } from '../access/who-may-write.js';
 import { handleSecurity } from '../access/file-security.js';
 import { withNodeCode, type NodeCode, unlessFails, WindowsError } from '../windows-error.js';
 import { socketOfPipe } from './pipe-socket.js';
+import { processIdentity, type ProcessIdentity } from '../processes/windows-process.js';
 import { serviceControlManager } from '../services/service-control-manager.js';
 import { SE_KERNEL_OBJECT } from '../win32/advapi32.js';
 import { call, type OwnedHandle } from '../win32/calls/call.js';
@@ -75,6 +76,8 @@ const PIPE_READ_AND_WRITE = 0x12_019b;
 export interface SecuredPipeClientOptions {
   /** The service whose process is trusted, asked for at each attempt. Default: none. */
   readonly service?: string;
+  /** The one process that may serve the pipe. Default: any that is trusted. */
+  readonly process?: ProcessIdentity;
 }
 
 const FAILURES: readonly NodeCode[] = [
@@ -95,7 +98,7 @@ export function securedPipeClient(options: SecuredPipeClientOptions = {}): {
     open: async ({ address }) => {
       const pipe = openPipe(address);
       try {
-        assertServer(pipe, address, options.service);
+        assertServer(pipe, address, options);
       } catch (error) {
         pipe.close();
         throw error;
@@ -117,9 +120,14 @@ function openPipe(address: string): OwnedHandle {
   }
 }
 
-function assertServer(pipe: OwnedHandle, address: string, service: string | undefined): void {
+function assertServer(
+  pipe: OwnedHandle,
+  address: string,
+  { service, process: wanted }: SecuredPipeClientOptions,
+): void {
   try {
     const serverPid = serverProcess(pipe, address);
+    if (wanted !== undefined) assertProcess(serverPid, wanted);
     const tried = `looked who owns the pipe ${address}`;
     const verdict = judgePipeServer({
       serverPid,
@@ -141,6 +149,12 @@ function assertServer(pipe: OwnedHandle, address: string, service: string | unde
       code: 'ERR_UNTRUSTED_PIPE_SERVER',
     });
   }
+}
+
+function assertProcess(serverPid: number, { pid, created }: ProcessIdentity): void {
+  if (serverPid === pid && processIdentity(pid)?.created === created) return;
+  const found = `did not speak to it: process ${serverPid} serves it`;
+  throw new WindowsError('accessDenied', `${found}; wanted ${pid} of ${created}`);
 }
 
 function serverProcess(pipe: OwnedHandle, address: string): number {

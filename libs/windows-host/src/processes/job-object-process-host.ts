@@ -29,6 +29,7 @@ import {
   isRunning,
   ownIdentity,
   endProcess,
+  processOfText,
   type ProcessIdentity,
 } from './windows-process.js';
 
@@ -49,8 +50,8 @@ export function jobObjectProcessHost(
     dialect: 'windows',
     daemon: `${own.pid}:${own.created}`,
     isDaemonAlive: (daemon) => {
-      const [, pid, created = ''] = /^([1-9][0-9]{0,9}):([0-9]{1,20})$/.exec(daemon) ?? [];
-      return pid !== undefined && isRunning({ pid: Number(pid), created });
+      const found = processOfText(daemon);
+      return found !== undefined && isRunning(found);
     },
     // By its spelling: the trust of this library resolves a path, and what the system reads as another one must be refused here.
     ...hostPaths({ ...windowsFileTrust(), distrustOfFile, distrustOfFolder }, failure, {

@@ -4,7 +4,8 @@ import { call, OwnedHandle } from '../win32/calls/call.js';
 import { loadKoffi } from '../win32/calls/system-library.js';
 import { kernel32, type Handle } from '../win32/kernel32.js';
 import { PROCESS_INFORMATION, STARTUPINFOEXW } from '../win32/structures.js';
-import { openNullDevice } from './windows-process-output.js';
+import type { Readable } from 'node:stream';
+import { openNullDevice, openOutputPipe } from './windows-process-output.js';
 import { creationTime, endProcess, isInJob, type ProcessIdentity } from './windows-process.js';
 
 /** With the NUL at its end, a command line has at most 32,767 UTF-16 units. */
@@ -201,11 +202,34 @@ const CREATE_BREAKAWAY_FROM_JOB = 0x100_0000;
  * @throws WindowsError `accessDenied` when the job of this process does not let it: only a run whose rule allows it may.
  */
 export function startDetachedProcess(program: Program): ProcessIdentity {
+  return startApart(program);
+}
+
+/**
+ * The same with an output that is read here: the caller destroys it.
+ *
+ * @throws WindowsError as {@link startDetachedProcess}.
+ */
+export function startDetachedWithOutput(
+  program: Program,
+): ProcessIdentity & { readonly output: Readable } {
+  const { stream: output, childEnd } = openOutputPipe();
+  try {
+    return { ...startApart(program, childEnd.value), output };
+  } catch (error) {
+    output.destroy();
+    throw error;
+  } finally {
+    childEnd.close();
+  }
+}
+
+function startApart(program: Program, stdout?: Handle): ProcessIdentity {
   using nothing = openNullDevice();
   const { value } = nothing;
   const { pid, handle } = startWindowsProcess(program, {
     job: undefined,
-    stdio: [value, value, value],
+    stdio: [value, stdout ?? value, value],
     flags: CREATE_BREAKAWAY_FROM_JOB | DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP,
   });
   using started = handle;

@@ -67,6 +67,12 @@ export function isRunning({ pid, created }: ProcessIdentity): boolean {
   }
 }
 
+/** The process that a text `PID:CREATED` names, as `ProcessHost.daemon` of Windows does; undefined for another text. */
+export function processOfText(text: string): ProcessIdentity | undefined {
+  const [, pid, created = ''] = /^([1-9][0-9]{0,9}):([0-9]{1,20})$/.exec(text) ?? [];
+  return pid === undefined ? undefined : { pid: Number(pid), created };
+}
+
 /** Ends exactly this process, if it runs; it exits with 1. @throws WindowsError */
 export function endProcess({ pid, created }: ProcessIdentity): void {
   withProcess(pid, SYNCHRONIZE | PROCESS_TERMINATE, (handle) => {

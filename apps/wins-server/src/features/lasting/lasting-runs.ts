@@ -18,6 +18,7 @@ import path from 'node:path';
 import type { Claim } from '../../kernel/admission/shares.js';
 import type { Kernel } from '../../kernel/feature.js';
 import { KeeperConnection } from './keeper/keeper-connection.js';
+import type { KeeperRecord } from './keeper/keeper-messages.js';
 import { keeperRecordFile, readKeeperRecords } from './keeper/keeper-records.js';
 import { startKeeper } from './keeper/start-keeper.js';
 import { lastingOwner } from './lasting-owner.js';
@@ -56,7 +57,7 @@ interface Entry extends Kept {
 
 type LastingKernel = Pick<
   Kernel,
-  'stateDirectory' | 'processHost' | 'program' | 'checksum' | 'resources' | 'logger'
+  'stateDirectory' | 'processHost' | 'system' | 'program' | 'checksum' | 'resources' | 'logger'
 >;
 
 /** Starts, finds, reads and forgets runs that last. */
@@ -90,7 +91,7 @@ export class LastingRuns {
         continue;
       }
       try {
-        const keeper = await KeeperConnection.open(record, processHost);
+        const keeper = await this.#connect(record);
         this.#keepers.add(keeper);
         if (record.release === release) this.#own ??= Promise.resolve(keeper);
       } catch (err) {
@@ -123,8 +124,6 @@ export class LastingRuns {
     signal: AbortSignal,
   ): Promise<string> {
     const { client } = from;
-    if (process.platform !== 'linux')
-      throw refusal('hostUnsupported', 'this release keeps runs on Linux alone');
     if (client.isEverybody || client.names.length === 0)
       throw refusal('callerNotAllowed', 'the system does not say who asks');
     if ((request.exposes ?? []).length > 0)
@@ -349,10 +348,16 @@ export class LastingRuns {
     return this.#own;
   }
 
+  #connect(record: KeeperRecord): Promise<KeeperConnection> {
+    const { processHost, system } = this.#kernel;
+    const check = system.processesApart?.serverCheck(record.keeper);
+    return KeeperConnection.open(record, processHost, check);
+  }
+
   async #startKeeper(): Promise<KeeperConnection> {
-    const { program, stateDirectory, processHost, logger } = this.#kernel;
-    const record = await startKeeper(program, stateDirectory);
-    const keeper = await KeeperConnection.open(record, processHost);
+    const { program, stateDirectory, system, logger } = this.#kernel;
+    const record = await startKeeper(program, stateDirectory, system.processesApart);
+    const keeper = await this.#connect(record);
     this.#keepers.add(keeper);
     logger.info({ keeper: record.keeper }, 'started a keeper of runs');
     return keeper;

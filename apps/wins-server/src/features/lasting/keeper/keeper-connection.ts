@@ -2,7 +2,14 @@
  * A connection to a keeper and the runs that are reached by it. One file, longer than most, because the end of one is that of the others.
  */
 import { connectPipe } from '@wins/pipe-transport';
-import type { HostCommand, HostExit, HostProcess, ProcessHost, TreeUsage } from '@wins/base';
+import type {
+  HostCommand,
+  HostExit,
+  HostProcess,
+  PipeServerCheck,
+  ProcessHost,
+  TreeUsage,
+} from '@wins/base';
 import { ProcessError, type KeptProcess, type ProcessErrorCode } from '@wins/process-manager';
 import { Backoff } from '@wins/time';
 import { Readable } from 'node:stream';
@@ -61,13 +68,22 @@ export class KeeperConnection {
     this.#host = host;
   }
 
-  /** Connects, and waits for its turn. @throws PipeError, ProcessError `stateUnavailable`. */
-  static async open(record: KeeperRecord, host: ProcessHost): Promise<KeeperConnection> {
+  /**
+   * Connects, and waits for its turn.
+   *
+   * @param security - Checks that the recorded process serves the pipe. Default: that of a private folder does.
+   * @throws PipeError, ProcessError `stateUnavailable`.
+   */
+  static async open(
+    record: KeeperRecord,
+    host: ProcessHost,
+    security?: PipeServerCheck,
+  ): Promise<KeeperConnection> {
     const again = new Backoff({ initialMs: 20, maxMs: 200 });
     const deadline = performance.now() + BUSY_MS;
     for (;;) {
       const connection = new KeeperConnection(record, host);
-      const why = await connection.#greet();
+      const why = await connection.#greet(security);
       if (why === undefined) return connection;
       if (why !== ANOTHER_DAEMON || performance.now() > deadline) {
         const message = `cannot use the keeper ${record.keeper}: ${why}`;
@@ -125,8 +141,8 @@ export class KeeperConnection {
     this.#end?.close();
   }
 
-  async #greet(): Promise<string | undefined> {
-    const socket = await connectPipe(this.record.socket);
+  async #greet(security: PipeServerCheck | undefined): Promise<string | undefined> {
+    const socket = await connectPipe(this.record.socket, { security });
     return new Promise((resolve) => {
       const end = speakMessages<KeeperMessage, DaemonMessage>(
         socket,

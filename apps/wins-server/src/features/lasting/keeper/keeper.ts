@@ -15,6 +15,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import path from 'node:path';
+import type { DaemonSystem } from '../../../operating-system.js';
 import { RunFolders, type KeptEnd, type KeptRun } from '../run-folders.js';
 import { SpoolWriter } from '../spool/spool-writer.js';
 import {
@@ -47,6 +48,8 @@ export interface KeeperOptions {
   readonly release: string;
   /** Says who connects, where the system tells: then only administrators are served. */
   readonly identify: IdentifyClient | undefined;
+  /** How its pipe is opened where it is no file, and who connects to it. Default: it is a socket in the state folder. */
+  readonly adminPipe?: DaemonSystem['adminPipe'];
 }
 
 /**
@@ -77,8 +80,11 @@ export class Keeper {
     this.record = {
       version: 1,
       keeper: options.host.daemon,
-      // Short: the name of a Unix socket has 107 bytes at most.
-      socket: path.join(options.stateDirectory, `k.${randomBytes(4).toString('hex')}`),
+      socket:
+        options.adminPipe === undefined
+          ? // Short: the name of a Unix socket has 107 bytes at most.
+            path.join(options.stateDirectory, `k.${randomBytes(4).toString('hex')}`)
+          : `rancher_wins_keeper_${randomBytes(16).toString('hex')}`,
       token: randomBytes(32).toString('hex'),
       release: options.release,
     };
@@ -86,11 +92,12 @@ export class Keeper {
 
   /** Serves daemons from now on. @throws PipeError, TrustedFileError. */
   async listen(): Promise<void> {
-    const { host, stateDirectory, identify } = this.#options;
+    const { host, stateDirectory, adminPipe } = this.#options;
+    const { security, identify = this.#options.identify } = adminPipe ?? {};
     host.ensurePrivateDirectory(stateDirectory);
     host.ensurePrivateDirectory(this.#folders.folder);
     this.#listener = await listenPipe(this.record.socket, {
-      identify,
+      ...{ security, identify },
       maxConnections: 8,
       onConnection: (socket, client) => {
         // The folder is private and the token is in it: this is the third lock.

@@ -1,6 +1,7 @@
 import { ProcessError } from '@wins/process-manager';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { ProcessesApart } from '../../../operating-system.js';
 import { isSea } from 'node:sea';
 import { keeperRecord, type KeeperRecord } from './keeper-messages.js';
 
@@ -11,32 +12,46 @@ const MAX_LINE_BYTES = 4096;
 const KEPT_VARIABLES = ['PATH', 'TZ', 'SystemRoot', 'ProgramData', 'TEMP'];
 
 /**
- * Starts a keeper in a session of its own, which outlives this process, and waits until it serves.
+ * Starts a keeper, which outlives this process, and waits until it serves.
  *
  * @param program - The file of this program.
+ * @param apart - Starts it. Default: a session of its own.
  * @throws ProcessError `stateUnavailable`.
  */
-export async function startKeeper(program: string, stateDirectory: string): Promise<KeeperRecord> {
+export async function startKeeper(
+  program: string,
+  stateDirectory: string,
+  apart: Pick<ProcessesApart, 'start'> = ofSession,
+): Promise<KeeperRecord> {
   const command = [...(isSea() ? [] : [program]), 'srv', 'keep', '--state', stateDirectory];
   const environment = KEPT_VARIABLES.flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value] as const];
   });
-  const child = spawn(process.execPath, command, {
-    ...{ detached: true, cwd: '/', env: Object.fromEntries(environment) },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  child.unref();
+  const env = Object.fromEntries(environment);
+  let child: ReturnType<typeof apart.start> | undefined;
   try {
+    child = apart.start({ file: process.execPath, args: command, env });
     return await firstLine(child.stdout, AbortSignal.timeout(START_MS));
   } catch (cause) {
-    child.kill('SIGKILL');
+    child?.kill();
     const message = 'cannot start a run: no keeper of runs could be started';
     throw new ProcessError('stateUnavailable', message, { cause });
   } finally {
-    child.stdout.destroy();
+    child?.stdout.destroy();
   }
 }
+
+const ofSession: Pick<ProcessesApart, 'start'> = {
+  start: ({ file, args, env }) => {
+    const child = spawn(file, args, {
+      ...{ detached: true, cwd: '/', env },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    child.unref();
+    return { stdout: child.stdout, kill: () => child.kill('SIGKILL') };
+  },
+};
 
 async function firstLine(
   output: NodeJS.ReadableStream,
