@@ -44,7 +44,7 @@ function subjectOf({ path, sha256, port }: ExplainOptions): ConfigSubject {
   if (path !== undefined && port === undefined) return { path, sha256 };
   if (port === undefined || path !== undefined || sha256 !== undefined) {
     throw new UsageError(
-      'cannot explain: found no question or two; wanted --path PROGRAM [--sha256 DIGEST], or --port N',
+      'cannot explain: wanted either --path PROGRAM [--sha256 DIGEST] or --port N',
     );
   }
   if (Number.isInteger(port) && port > 0 && port < 2 ** 16) return { port };

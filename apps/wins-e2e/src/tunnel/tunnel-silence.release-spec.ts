@@ -49,7 +49,7 @@ describe('a tunnel that falls silent', () => {
     next.destroy();
     // It looks at every ping, each 5 s.
     expect((await tunnel.stop()).stderr).toMatch(
-      /the tunnel is lost: cannot reach the peer: found no sign of life for 6[0-7]\d{3} ms; wanted one within 60000 ms/,
+      /the tunnel is lost: no traffic from the peer for 6\d s \(limit 60 s\)/,
     );
   });
 });

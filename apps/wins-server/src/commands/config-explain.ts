@@ -47,7 +47,7 @@ export async function explainConfig(
   const { key, path, sha256, port, server } = options;
   const chosen = [key, path, port].filter((choice) => choice !== undefined);
   if (chosen.length > 1) {
-    throw new UsageError('cannot explain: found two questions; wanted KEY, --path or --port alone');
+    throw new UsageError('cannot explain: wanted only one of KEY, --path and --port');
   }
   if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 2 ** 16)) {
     throw new UsageError(`cannot explain: found --port ${port}; wanted 1 to 65535`);

@@ -69,7 +69,7 @@ export class ConfigGuard implements AsyncDisposable {
         ...{ severity: 'error', code: 'dropped', keyPath: key },
         found: `that it is dropped: ${describeLosses([key])}`,
         expected: 'what is in force to stay',
-        nextStep: `put it back, or let it go: ${howToDrop(next.path, refused)}`,
+        nextStep: `put it back, or allow its removal: ${howToDrop(next.path, refused)}`,
       })),
     );
   }
@@ -111,7 +111,7 @@ function tellLost(
   { path: file }: LoadedConfig,
   { logger, events, audit }: ConfigGuardParts,
 ): void {
-  const nextStep = `put it back, or let it go: ${howToDrop(file, keys)}`;
+  const nextStep = `put it back, or allow its removal: ${howToDrop(file, keys)}`;
   const facts = { keys, lost: describeLosses(keys), config: escapeText(file), nextStep };
   logger.warn(facts, 'the config lacks what the daemon served with before this start');
   events.publish({ type: 'configLost', keys });

@@ -79,7 +79,7 @@ export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {
   const isConfig = before !== undefined || after !== undefined;
   if (dropped.length === 0) return { kind: 'accepted', kept: [], isConfig, ...replaces };
   const options = dropped.map((key) => `--allow-drop ${key}`).join(' ');
-  const reason = `it would take from the config ${names.fileName}: ${describeLosses(dropped)}; keep that with --merge, or let it go with ${options}`;
+  const reason = `it would take from the config ${names.fileName}: ${describeLosses(dropped)}; keep that with --merge, or allow its removal with ${options}`;
   return { kind: 'refused', reason };
 }
 

@@ -44,7 +44,7 @@ export function judgeOwnFolders(
   const wanted = platform === 'win32' ? 'an absolute path with a drive' : 'an absolute path';
   const faults: JudgedValue[] = [];
   const relative = (keyPath: string, value: string): void => {
-    const found = `${quoteText(value)}, which is relative to wherever the daemon is started`;
+    const found = `${quoteText(value)}, which is relative to the daemon's working directory`;
     faults.push({ severity: 'error', keyPath, found, expected: wanted });
   };
   if (mode === 'watching' && absolutePath(watchingPath, platform) === undefined)

@@ -44,9 +44,7 @@ export function createKernel(parts: KernelParts) {
   const { listen } = loaded;
   const system = parts.system.daemonParts(logger, loaded.pipeAccess);
   const trust = parts.system.fileTrust();
-  const events = new DaemonEvents((err) =>
-    logger.error({ err }, 'an event of the daemon could not be counted or kept'),
-  );
+  const events = new DaemonEvents((err) => logger.error({ err }, 'cannot count or keep an event'));
   const { maxFileBytes, maxFiles } = loaded.audit;
   const audit = new AuditTrail(
     {

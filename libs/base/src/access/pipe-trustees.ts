@@ -9,7 +9,7 @@ const GROUPS: ReadonlyMap<string, string> = new Map([
   ['S-1-5-2', 'everyone on the network'],
   ['S-1-5-4', 'everyone at the console'],
   ['S-1-5-6', 'every service'],
-  ['S-1-5-7', 'whoever gives no name (anonymous)'],
+  ['S-1-5-7', 'anonymous users'],
   ['S-1-5-11', 'every authenticated user'],
   ['S-1-5-19', 'every service without privileges (LOCAL SERVICE)'],
   ['S-1-5-20', 'every service without privileges (NETWORK SERVICE)'],

@@ -6,7 +6,7 @@ const NEXT_STEP: Readonly<Record<ConfigProblemCode, string>> = {
   controlCharacter: 'remove the character, or write it as an escape',
   damaged: 'find out who changed it, then start the daemon with a good file: it is kept anew',
   doubtful: 'grant what clients need, and no more',
-  dropped: 'put it back, or say that it may go: --allow-drop KEY',
+  dropped: 'put it back, or allow its removal: --allow-drop KEY',
   duplicateEntry: 'remove one of them',
   duplicateKey: 'remove one of them',
   insecure: 'make it and the folders above it writable by administrators alone',

@@ -108,7 +108,7 @@ async function doStep(
       await act(context, 'swap program', () => host.swap.swap(item.path, content, sha256));
     } else await writeItem(context, item, to, content);
     if (!isSameState(await readItem(host, item), to)) {
-      throw new InstallError('stepFailed', 'the system says that it did it, and did not');
+      throw new InstallError('stepFailed', 'the system reported success, but nothing changed');
     }
     if (wasOpen) await requireNoStrangers(context, item);
   } catch (error) {

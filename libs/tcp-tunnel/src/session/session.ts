@@ -139,7 +139,7 @@ export class Session implements TransportEvents, SessionLink {
     // What is not read cannot be heard.
     if (!this.#slowReaders.holding) this.#silentMs += Math.min(elapsedMs, tickMs * LATE_TICK);
     if (this.#silentMs >= silenceTimeoutMs) {
-      const message = `cannot reach the peer: found no sign of life for ${Math.round(this.#silentMs)} ms; wanted one within ${silenceTimeoutMs} ms`;
+      const message = `no traffic from the peer for ${Math.round(this.#silentMs / 1000)} s (limit ${silenceTimeoutMs / 1000} s)`;
       this.#fail(new TunnelError('peerSilent', message));
       return;
     }

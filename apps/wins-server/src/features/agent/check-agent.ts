@@ -35,7 +35,7 @@ async function judgeFolders(
     const judgement = await host.judgeFolder(folder);
     if (judgement.kind === 'untrusted') {
       const advice =
-        'make it and the folders above it writable by administrators alone: who can write there commands the node';
+        'make it and the folders above it writable by administrators alone: a writer there controls the node';
       findings.push(problem(NAME, judgement.message, advice));
     } else {
       const is = judgement.kind === 'missing' ? 'does not exist yet' : 'can be used';

@@ -57,8 +57,7 @@ export const agent: Feature<AgentSettings, RunningAgent> = {
   },
   whenOff: {
     code: 'agentOff',
-    message: (reason) =>
-      `cannot use the plans of this node: found that the agent is off: ${reason}; wanted it on; see "systemagent" in the config`,
+    message: (reason) => `the agent is disabled (${reason}): see "systemagent" in the config`,
   },
   services: (view, { audit }) => [
     {

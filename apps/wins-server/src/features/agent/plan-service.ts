@@ -26,7 +26,7 @@ export interface PlanServiceParts {
 /** Serves wins.PlanService, for administrators of the host alone: a plan commands the node. */
 export function createPlanService(parts: PlanServiceParts): PlanServiceServer {
   const { agent } = parts;
-  const answer = administratorsOnly(parts.callers, 'tell about plans or apply one', planError);
+  const answer = administratorsOnly(parts.callers, 'show or apply plans', planError);
   return {
     status: (call, respond) =>
       answer(call, respond, () => {

@@ -26,5 +26,5 @@ export const checkServed: Check = {
 };
 
 function advice(file: string, keys: Parameters<typeof howToDrop>[1]): string {
-  return `put it back, or let it go: ${howToDrop(file, keys)}`;
+  return `put it back, or allow its removal: ${howToDrop(file, keys)}`;
 }

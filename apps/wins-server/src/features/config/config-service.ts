@@ -36,7 +36,7 @@ export interface ConfigServiceParts {
  */
 export function createConfigService(parts: ConfigServiceParts): ConfigServiceServer {
   const { config, callers, logger } = parts;
-  const administered = administratorsOnly(callers, 'tell about the config');
+  const administered = administratorsOnly(callers, 'show or change the config');
   return {
     explain: (call, respond) => {
       const answer = async () => {

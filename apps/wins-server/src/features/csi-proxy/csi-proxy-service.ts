@@ -27,7 +27,7 @@ export interface CsiProxyServiceParts {
 /** Serves wins.CsiProxyService, for administrators of the host alone. */
 export function createCsiProxyService(parts: CsiProxyServiceParts): CsiProxyServiceServer {
   const { csiProxy, callers } = parts;
-  const answer = administratorsOnly(callers, 'tell about csi-proxy or see to it');
+  const answer = administratorsOnly(callers, 'show or apply csi-proxy');
   return {
     status: (call, respond) =>
       answer(call, respond, () =>

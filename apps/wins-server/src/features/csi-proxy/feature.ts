@@ -70,8 +70,7 @@ export function csiProxyFeature(
     closeWithinMs: 5_000,
     whenOff: {
       code: 'csiProxyOff',
-      message: (reason) =>
-        `cannot see to csi-proxy: found that it is off: ${reason}; wanted it on; see "csi-proxy" in the config`,
+      message: (reason) => `csi-proxy is disabled (${reason}): see "csi-proxy" in the config`,
     },
     services: (view, { audit }) => [
       {

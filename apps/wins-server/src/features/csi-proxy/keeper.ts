@@ -24,7 +24,7 @@ export class Keeper implements AsyncDisposable {
   readonly #closing = new AbortController();
   readonly #working: Promise<void>;
   #wish: CsiProxyWish | undefined;
-  #state: CsiProxyState = { kind: 'absent', detail: 'it was not looked yet' };
+  #state: CsiProxyState = { kind: 'absent', detail: 'not examined yet' };
   #failures = 0;
   /** Ends the wait between two passes. */
   #wake = new AbortController();

@@ -72,7 +72,7 @@ export class Diagnostics {
 
   /** A `.cpuprofile` file. @throws FeatureError `busy`, `invalidArgument`, `tooLarge`, `unavailable`. */
   async *cpu(options: RecordOptions): Pieces {
-    using _turn = this.#begin('record the processor');
+    using _turn = this.#begin('record a CPU profile');
     yield* piecesOf(cpuProfileText(await recordCpuProfile(options)));
   }
 
@@ -84,7 +84,7 @@ export class Diagnostics {
 
   #begin(what: string): Disposable {
     if (this.#underWay.has(what)) {
-      const message = `cannot ${what}: found that one is under way; wanted one at a time; try again when it has ended`;
+      const message = `cannot ${what}: another is under way; try again when it has ended`;
       throw new FeatureError('busy', message);
     }
     this.#underWay.add(what);

@@ -122,7 +122,7 @@ const INTERVAL_US = 1000;
  * @throws FeatureError `invalidArgument`, `unavailable`; the reason of the signal.
  */
 export function recordCpuProfile(options: RecordOptions): Promise<CpuProfile> {
-  return recorded('record the processor', options, async (session, wait) => {
+  return recorded('record a CPU profile', options, async (session, wait) => {
     await session.ask('Profiler.enable');
     await session.ask('Profiler.setSamplingInterval', { interval: INTERVAL_US });
     await session.ask('Profiler.start');
@@ -135,7 +135,7 @@ export function recordCpuProfile(options: RecordOptions): Promise<CpuProfile> {
 export function cpuProfileText(profile: CpuProfile): Buffer {
   const text = Buffer.from(JSON.stringify(profile));
   if (text.length <= LARGEST_BYTES) return text;
-  const message = `cannot record the processor: found ${text.length} bytes; wanted at most ${LARGEST_BYTES}; record for a shorter time`;
+  const message = `cannot record a CPU profile: found ${text.length} bytes; wanted at most ${LARGEST_BYTES}; record for a shorter time`;
   throw new FeatureError('tooLarge', message);
 }
 

@@ -33,13 +33,12 @@ export function createEventsService({
   callers,
   followers,
 }: EventsServiceParts): EventsServiceServer {
-  const answer = administratorsOnly(callers, 'tell about events', failure);
+  const answer = administratorsOnly(callers, 'show events', failure);
   const read = async (call: ReadCall): Promise<EventsReadResponse> => {
     const { After: after, Since: since, Wait: wait } = call.request;
     const time = since === '' ? undefined : Date.parse(since);
     if (Number.isNaN(time)) {
-      const message =
-        'cannot tell about events: found a "Since" that is no time; wanted one as RFC 3339';
+      const message = 'cannot show events: "Since" is not a time; wanted RFC 3339';
       throw new FeatureError('invalidSince', message);
     }
     const range = {

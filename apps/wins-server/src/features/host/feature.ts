@@ -7,7 +7,7 @@ import type { Feature } from '../../kernel/feature.js';
 import { hostServices } from './host-services.js';
 
 export const host: Feature = {
-  ...{ name: 'host', stage: 'serves', purpose: 'tell about the host' },
+  ...{ name: 'host', stage: 'serves', purpose: 'describe the host' },
   settings: () => ({}),
   services: (_view, { hostCalls }) => {
     const services = hostServices(hostCalls);

@@ -82,7 +82,7 @@ describe('the feature metrics', () => {
     metrics.apply(at('127.0.0.1:1'));
     await settled();
     expect(() => metrics.require()).toThrow(
-      'cannot tell the metrics: found that they are off: it cannot start: no such file; wanted them on; see "metrics" in the config',
+      'metrics are disabled (it cannot start: no such file): see "metrics" in the config',
     );
     await metrics.close();
   });

@@ -17,15 +17,14 @@ export function metricsFeature(
     start: (_settings, kernel) => load().startMetrics(kernel),
     whenOff: {
       code: 'metricsOff',
-      message: (reason) =>
-        `cannot tell the metrics: found that they are off: ${reason}; wanted them on; see "metrics" in the config`,
+      message: (reason) => `metrics are disabled (${reason}): see "metrics" in the config`,
     },
     services: (view) => [
       {
         definition: metricsServiceDefinition,
         pipe: 'both',
         implement: (callers) => {
-          const answer = administratorsOnly(callers, 'tell the metrics');
+          const answer = administratorsOnly(callers, 'show the metrics');
           return {
             scrape: (call, respond) =>
               answer(call, respond, async () => ({ Text: await view.require().scrape() })),

@@ -69,7 +69,7 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
   whenOff: {
     code: 'networkOff',
     message: (reason) =>
-      `cannot see to the network of the host: found that it is off: ${reason}; wanted it on; see "hostNetwork" in the config`,
+      `the network of the host is not managed (${reason}): see "hostNetwork" in the config`,
   },
   services: (view, { audit }) => [
     {

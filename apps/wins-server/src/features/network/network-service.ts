@@ -22,7 +22,7 @@ export interface NetworkServiceParts {
 /** Serves wins.HostNetworkService, for administrators of the host alone. */
 export function createNetworkService(parts: NetworkServiceParts): HostNetworkServiceServer {
   const { network, callers } = parts;
-  const answer = administratorsOnly(callers, 'tell about the network of the host or see to it');
+  const answer = administratorsOnly(callers, 'show or change the network of the host');
   return {
     status: (call, respond) =>
       answer(call, respond, () =>

@@ -5,7 +5,7 @@ import { createReflection } from './reflection.js';
 export const reflection: Feature = {
   name: 'reflection',
   stage: 'serves',
-  purpose: 'tell which services there are',
+  purpose: 'list the gRPC services',
   readAtStart: ['reflection'],
   settings: ({ config }) =>
     config.reflection ? {} : { reason: 'the config says reflection: false' },

@@ -23,7 +23,7 @@ const USUAL_DESCRIPTORS = process.platform === 'win32' ? 65_536 : 4096;
  * @param tunnels - Sessions of the tunnel.
  */
 export function daemonResources(logger: Logger, tunnels?: number): DaemonResources {
-  const tally = tallyLog(logger, 'warn', 'a client has no more of what clients share');
+  const tally = tallyLog(logger, 'warn', 'a client has used its share of a resource');
   const rows = Object.entries(resourceTable(descriptorLimit(), tunnels)).map(([name, row]) => {
     const shares = new Shares(row, ({ key, description: client }, why) => {
       if (TOLD_ELSEWHERE.has(name)) return;

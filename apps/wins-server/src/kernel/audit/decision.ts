@@ -90,7 +90,7 @@ const ACTS = {
     'before',
     ({ name, address }) => `ask the credential provider ${quoted(name)} for ${quoted(address)}`,
   ],
-  csiProxyApply: ['before', 'see to csi-proxy by hand'],
+  csiProxyApply: ['before', 'apply csi-proxy by hand'],
   csiProxyFetch: ['before', ({ address }) => `fetch csi-proxy from ${quoted(address)}`],
   csiProxySwitch: ['before', ({ path }) => `have the service csiproxy run ${quoted(path)}`],
   csiProxyStart: ['before', ({ path }) => `start ${quoted(path)} as the service csiproxy`],

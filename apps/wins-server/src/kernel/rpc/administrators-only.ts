@@ -51,7 +51,7 @@ export function refusalOf(
     callers.administered?.(call);
     return undefined;
   }
-  const details = `cannot ${what}: found a caller that is no administrator of the host; wanted one`;
+  const details = `cannot ${what}: only an administrator of the host may`;
   return rpcError(status.PERMISSION_DENIED, 'notAdministrator', details);
 }
 

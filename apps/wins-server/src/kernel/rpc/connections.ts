@@ -235,12 +235,12 @@ export class Connections {
     };
   }
 
-  /** Claims what a call takes; undefined when its client has its share of it, and the call is refused. */
+  /** Claims what a call takes; undefined when its client has used its share of it, and the call is refused. */
   #claim(client: ClientIdentity, stream: ServedStream, path: string): readonly Claim[] | undefined {
     const { resources } = this.#options;
     const claims: Claim[] = [];
     const take = (shares: Shares, code?: string): boolean => {
-      const message = `cannot serve this call: its client has its share of ${shares.row.what}`;
+      const message = `cannot serve this call: its client has used its share of ${shares.row.what}`;
       const headers = code === undefined ? {} : { [ERROR_METADATA_KEY]: code };
       const end = (): void => {
         stream.refuse({ status: status.RESOURCE_EXHAUSTED, message, headers });

@@ -32,7 +32,7 @@ export function judgeVersion(
   if (major < 1) return { found: `${text}, which cannot be a service`, wanted };
   const isSafe = isAtLeast(numbers, SAFE) && parts[4] === undefined;
   if (isSafe || isAtLeast(numbers, [1, 1, 4])) return { numbers };
-  const doubt = `${text} lets whoever may mount a volume run commands on the host; v1.1.3 is the first release that does not`;
+  const doubt = `${text} lets everybody who may mount a volume run commands on the host; v1.1.3 is the first release that does not`;
   return { numbers, doubt };
 }
 
