@@ -41,6 +41,11 @@ export interface DaemonSystem {
   readonly identify?: IdentifyClient;
   /** How the pipe of administrators is opened, whatever the config says, and who connects to it. Absent: as the others. */
   readonly adminPipe?: { readonly security: PipeSecurity; readonly identify: IdentifyClient };
+  /**
+   * What tells a session of clients from another of the same number; undefined when the system does not say. Absent: the keys of
+   * clients are not given again.
+   */
+  readonly sessionStart?: (session: number) => string | undefined;
   /** Gives free memory of this process back to the system. Absent: not needed, or not possible. */
   readonly trimMemory?: () => void;
   /** Files of plans, with their permissions. Absent: as POSIX has them. */

@@ -10,10 +10,12 @@ import {
   processOfText,
   securedPipe,
   securedPipeClient,
+  sessionStart,
   startDetachedWithOutput,
   windowsFileTrust,
   windowsPlanFiles,
   windowsClients,
+  unlessFails,
   WindowsError,
 } from '@wins/windows-host';
 import { distrusted, TrustedFileError } from '@wins/trusted-files';
@@ -26,6 +28,7 @@ export const windows: OperatingSystem = {
   daemonParts: (_logger, pipeAccess) => ({
     processHost: processHost(),
     processesApart,
+    sessionStart: (session) => unlessFails(() => sessionStart(session)),
     portOpener: { ...firewallRules(), whyNotNeeded: () => firewallOffReason() },
     planFiles: (failure, onWarning) => windowsPlanFiles({ failure, onWarning }),
     ...pipeParts(pipeAccess),

@@ -69,6 +69,7 @@ export {
   type ProcessIdentity,
   isBelow,
   processesOf,
+  sessionStart,
 } from './processes/windows-process.js';
 export {
   eventAccess,

@@ -169,6 +169,26 @@ export function listProcesses(): ReadonlyMap<number, ProcessEntry> {
   return found;
 }
 
+/**
+ * When the oldest process of a session was created, which tells it from another of the same number: the system gives numbers again. Its
+ * first processes live as long as it does.
+ *
+ * @returns As {@link ProcessIdentity} has it; undefined when no process of it can be looked at.
+ * @throws WindowsError when the system does not list the processes.
+ */
+export function sessionStart(session: number): string | undefined {
+  const { ProcessIdToSessionId } = kernel32;
+  let oldest: bigint | undefined;
+  for (const { th32ProcessID: pid } of snapshotEntries()) {
+    const found: [number] = [0];
+    if (ProcessIdToSessionId(pid, found) === 0 || found[0] !== session) continue;
+    const created = unlessFails(() => withProcess(pid, 0, creationTime));
+    if (created === undefined) continue;
+    if (oldest === undefined || BigInt(created) < oldest) oldest = BigInt(created);
+  }
+  return oldest?.toString();
+}
+
 /** The file name of the program of a process, also of one that may not be asked; undefined when there is no such process. */
 export function programNameOf(pid: number): string | undefined {
   for (const entry of snapshotEntries()) if (entry.th32ProcessID === pid) return entry.szExeFile;

@@ -82,6 +82,7 @@ export const kernel32 = systemLibrary('kernel32.dll', [
   'void DeleteProcThreadAttributeList(void *list)',
   'intptr_t OpenProcess(uint32_t access, int inherit, uint32_t pid)',
   'int GetProcessTimes(intptr_t process, _Out_ uint64_t *created, _Out_ uint64_t *exited, _Out_ uint64_t *kernel, _Out_ uint64_t *user)',
+  'int ProcessIdToSessionId(uint32_t pid, _Out_ uint32_t *session)',
   'int GetExitCodeProcess(intptr_t process, _Out_ uint32_t *code)',
   'int TerminateProcess(intptr_t process, uint32_t code)',
   'intptr_t CreateThread(void *security, size_t stackSize, void *start, void *parameter, uint32_t flags, _Out_ uint32_t *id)',

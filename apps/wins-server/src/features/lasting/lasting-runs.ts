@@ -2,7 +2,7 @@
  * The runs that last, as a daemon knows them: those that live, in keepers, and those that have ended, on the disk. One file, longer than most,
  * because each way in which a run comes and goes changes the same list.
  */
-import { messageOf, quoteText, type ClientIdentity } from '@wins/base';
+import { messageOf, quoteText, UNIDENTIFIED, type ClientIdentity } from '@wins/base';
 import {
   ProcessError,
   type LastingGrant,
@@ -124,8 +124,8 @@ export class LastingRuns {
     signal: AbortSignal,
   ): Promise<string> {
     const { client } = from;
-    if (client.isEverybody || client.names.length === 0)
-      throw refusal('callerNotAllowed', 'the system does not say who asks');
+    const known = this.#knownOwner(client);
+    if (known === undefined) throw refusal('callerNotAllowed', 'the system does not say who asks');
     if ((request.exposes ?? []).length > 0)
       throw refusal(
         'invalidArgument',
@@ -154,7 +154,7 @@ export class LastingRuns {
             start: async (command, run, grant) => {
               claim = await this.#makeRoom(run.path, grant, client);
               const { spoolBytes, maxAgeMs } = grant;
-              const facts = { version: 1, label: name, run, owner: ownerFacts(client) } as const;
+              const facts = { version: 1, label: name, run, owner: known } as const;
               const changes = new EventEmitter();
               const keeper = await this.#keeper();
               const kept = await keeper.start(
@@ -188,7 +188,8 @@ export class LastingRuns {
 
   /** The runs that a client may see, the oldest first. */
   list(client: ClientIdentity): readonly Kept[] {
-    return [...this.#entries.values()].filter((entry) => isSeenBy(entry, client));
+    const known = this.#knownOwner(client);
+    return [...this.#entries.values()].filter((entry) => isSeenBy(entry, client, known));
   }
 
   /** @throws ProcessError `notFound`, also for a run of another client. */
@@ -246,9 +247,21 @@ export class LastingRuns {
     for (const keeper of this.#keepers) keeper.close();
   }
 
+  /** What is kept of a client that the system identifies; undefined for another. */
+  #knownOwner(client: ClientIdentity): KeptRun['owner'] | undefined {
+    const { sessionStart } = this.#kernel.system;
+    const { session } = client.description;
+    // The accounts of the host's services are its own.
+    const isOfHost = sessionStart === undefined || session === 0;
+    if (client.isEverybody || client.key === UNIDENTIFIED) return undefined;
+    if (isOfHost) return client.names.length === 0 ? undefined : ownerFacts(client);
+    const since = typeof session === 'number' ? sessionStart(session) : undefined;
+    return since === undefined ? undefined : { ...ownerFacts(client), since };
+  }
+
   #entryOf(label: string, client: ClientIdentity): Entry {
     const entry = this.#entries.get(label);
-    if (entry !== undefined && isSeenBy(entry, client)) return entry;
+    if (entry !== undefined && isSeenBy(entry, client, this.#knownOwner(client))) return entry;
     const message = `cannot find ${quoteText(label)}: found no run of that name that is kept for this client`;
     throw new ProcessError('notFound', message);
   }
@@ -402,9 +415,13 @@ export class LastingRuns {
   }
 }
 
-function isSeenBy({ facts }: Entry, client: ClientIdentity): boolean {
+function isSeenBy(
+  { facts: { owner } }: Entry,
+  client: ClientIdentity,
+  known: KeptRun['owner'] | undefined,
+): boolean {
   if (client.isAdministrator) return true;
-  return !client.isEverybody && client.names.length > 0 && facts.owner.key === client.key;
+  return known !== undefined && owner.key === known.key && owner.since === known.since;
 }
 
 function oldestEnded(entries: readonly Entry[]): Entry | undefined {

@@ -30,6 +30,8 @@ export const keptRun = z.object({
     ...{ key: text.min(1), isAdministrator: z.boolean(), isEverybody: z.boolean() },
     description: z.record(text, z.union([text, z.number()])),
     names: z.array(text).max(256),
+    /** Tells its session from a later one of the same number. */
+    since: text.exactOptional(),
   }),
   spoolBytes: count,
   maxAgeMs: count,
