@@ -16,3 +16,15 @@ export function exitStatusOf(exit: ProcessExit, platform: NodeJS.Platform): numb
   if (platform === 'win32') return exit.Code | 0;
   return exit.Code > EXIT.client.wide ? EXIT.client.wide : exit.Code;
 }
+
+/** Explanations of reasons that do not speak for themselves. */
+const REMARKS: Readonly<Record<string, string | undefined>> = {
+  replaced: ' (a newer run has taken its place)',
+  outOfMemory: ' (it reached its limit of memory)',
+  daemonStopping: ' (the daemon was stopped, restarted or replaced by another release)',
+};
+
+/** The reason for which a run did not end by itself, for people; undefined for one that did. */
+export function whyStopped({ Reason }: ProcessExit): string | undefined {
+  return Reason === 'exited' ? undefined : `${Reason}${REMARKS[Reason] ?? ''}`;
+}

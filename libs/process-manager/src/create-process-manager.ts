@@ -166,9 +166,9 @@ class RunManager implements ProcessManager {
       throw error;
     }
     const entry = lasting.entry as EntryName;
-    const none = { exposes: [], ports: undefined, limits: undefined };
-    const facts = { ...lasting, ...none, entry, runId, owner, lasts: true };
-    return this.#supervise(start, facts, kept);
+    const { limits } = lasting;
+    const facts = { ...lasting, exposes: [], ports: undefined, limits, entry, runId, owner };
+    return this.#supervise(start, { ...facts, lasts: true }, kept);
   }
 
   setAllowed(allowed: readonly AllowedExecutable[]): void {
@@ -395,7 +395,7 @@ class RunManager implements ProcessManager {
     // A program that nobody could find again after a crash is not begun.
     this.#records.reserve({ mark, name, path, daemon: host.daemon });
     await this.#ports.open({ mark, path, entry }, { ports: exposes, outcome: ports }, signals);
-    const kept = { name, mark, path, entry, stagedPath, sha256 };
+    const kept = { name, mark, path, entry, stagedPath, sha256, ...(limits && { limits }) };
     const hostProcess = await this.#spawn(plan, kept, start.request.lasting);
     // From here to the record nothing waits: a daemon killed at any later moment finds the run again.
     const { pid, startToken } = hostProcess;

@@ -1,6 +1,6 @@
-import type { AllowedExecutable, LastingGrant } from './policy/executable-policy.js';
-import type { HostProcess } from '@wins/base';
-import type { KeptProcess, LastingRun, LastingStart, StartRequest } from './start-request.js';
+import type { LastingGrant } from './policy/executable-policy.js';
+import type { HostCommand, HostProcess } from '@wins/base';
+import type { KeptProcess, LastingRun, LastingStart } from './start-request.js';
 import {
   codeOf,
   isRunning,
@@ -15,7 +15,11 @@ const GRANT: LastingGrant = { maxRuns: 2, spoolBytes: 1024, maxAgeMs: 1000 };
 
 /** Keeps runs in this process, for one manager after the other: `keeper` says who has them. */
 class Keeping implements LastingStart {
-  readonly started: { readonly run: LastingRun; readonly process: KeptProcess }[] = [];
+  readonly started: {
+    readonly command: HostCommand;
+    readonly run: LastingRun;
+    readonly process: KeptProcess;
+  }[] = [];
   grant: LastingGrant | undefined;
   readonly #host = realHost();
 
@@ -27,7 +31,7 @@ class Keeping implements LastingStart {
     this.grant = grant;
     const started: HostProcess = await this.#host.start(command);
     const process = Object.assign(started, { keeper: this.#host.daemon });
-    this.started.push({ run, process });
+    this.started.push({ command, run, process });
     return process;
   }
 
@@ -62,20 +66,19 @@ describe('a run that lasts', () => {
     });
   });
 
-  it.each<[string, Partial<AllowedExecutable>, Partial<StartRequest>]>([
-    ['its entry', { limits: { memoryBytes: 2 ** 30 } }, {}],
-    ['the request', {}, { limits: { pids: 8 } }],
-  ])(
-    'is refused when %s has limits, which its keeper would not enforce',
-    async (_where, entry, asked) => {
-      const allowed = [{ path: program.path, lasting: GRANT, ...entry }];
-      const request = requestFor(program, { lasting: keeping, ...asked });
-      expect(await codeOf(harness.manager([], { allowed }).start(request))).toBe(
-        'limitsUnavailable',
-      );
-      expect(keeping.started).toEqual([]);
-    },
-  );
+  it('has its limits where it is kept, and with the next manager', async () => {
+    const limits = { memoryBytes: 2 ** 30 };
+    const allowed = [{ path: program.path, lasting: GRANT, limits }];
+    const first = harness.manager([], { allowed });
+    const run = await first.start(requestFor(program, { lasting: keeping }));
+    const [kept] = keeping.started;
+    if (kept === undefined) throw new Error('nothing was started');
+    expect(kept.command.limits).toEqual(limits);
+    await first.close();
+    const adopted = manager().adopt(kept.run, kept.process, new TestOwner('lasting:web'));
+    expect(adopted.limits).toEqual(run.limits);
+    expect(adopted.limits).toMatchObject(limits);
+  });
 
   it('starts where it is to be kept, with the grant of its entry', async () => {
     const run = await manager().start(requestFor(program, { lasting: keeping }));

@@ -20,7 +20,7 @@ import {
 } from './policy/parsed-path.js';
 import { grantedLimits } from './policy/run-limits.js';
 import { expectedDigest, type ExpectedDigest } from './staging/staged-binary.js';
-import type { ManagedProcess, ProcessOwner } from './supervision/managed-process.js';
+import type { ManagedProcess, ProcessOwner, RunLimits } from './supervision/managed-process.js';
 
 /** The most of a kind that one start may have, and the longest of its texts. */
 export const START_LIMITS = {
@@ -112,6 +112,8 @@ export interface LastingRun extends Pick<
 > {
   /** The file name of the entry's program. */
   readonly entry: string;
+  /** Absent without any. */
+  readonly limits?: RunLimits;
 }
 
 export interface StartPlan {
@@ -166,11 +168,6 @@ export function planStart(
     const message = `cannot run ${quoteText(rule.path)} detached: its entry does not grant it; wanted "lasting" of the entry`;
     throw new ProcessError('lastingNotAllowed', message, { rule: 'A120 lasting not granted' });
   }
-  const limits = grantedLimits(request.limits ?? {}, rule);
-  if (request.lasting !== undefined && limits !== undefined) {
-    const message = `cannot limit a detached run of ${quoteText(rule.path)}: its keeper enforces no limits; wanted none in the entry and the request`;
-    throw new ProcessError('limitsUnavailable', message);
-  }
   return {
     rule,
     name: processName(executable.baseName),
@@ -179,7 +176,7 @@ export function planStart(
     stagedPath: stagedPathOf(executable),
     digest: expectedDigest(request.sha1, request.sha256),
     args: request.args,
-    limits,
+    limits: grantedLimits(request.limits ?? {}, rule),
     env: childEnvironment({
       ...{ base, envs: request.envs, dialect },
       allowed: rule.envs ?? [],

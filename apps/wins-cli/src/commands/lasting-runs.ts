@@ -8,13 +8,12 @@ import {
   lastingRunsDefinition,
   type LastingEnd,
   type LastingReadRequest,
-  type ProcessStartRequest,
 } from '@wins/wins-api/contract';
 import { EXIT, UsageError, type Answer } from '@wins/base';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
-import { exitStatusOf } from '../exit-status-of.js';
+import { exitStatusOf, whyStopped } from '../exit-status-of.js';
 import { writeAll } from '../write-all.js';
 
 /** How long the next daemon is waited for, once one had answered: an upgrade takes less. */
@@ -33,16 +32,6 @@ export interface LogsOptions extends NamedRunOptions {
   readonly since?: number | undefined;
   readonly offset?: string | undefined;
   readonly tail?: number | undefined;
-}
-
-/** Starts a run that lasts, and prints the name by which it is found. */
-export async function startDetached(
-  client: WinsClient,
-  request: ProcessStartRequest,
-): Promise<number> {
-  const { Name } = await client.call(lastingRunsDefinition.start, request);
-  process.stdout.write(`${Name}\n`);
-  return EXIT.client.ok;
 }
 
 /** `wins cli prc logs NAME`: the output that is kept of a run. */
@@ -98,13 +87,20 @@ export async function listDetached(client: WinsClient, signal?: AbortSignal): Pr
   }));
   const rows = runs.map(({ name, pid, state, startedAt, exit, path }) => [
     ...[name, String(pid), state, startedAt],
-    ...[exit === null ? '' : exit.signal || String(exit.code), path],
+    ...[exitText(exit), path],
   ]);
   return {
     value: runs,
     table: { headings: ['NAME', 'PID', 'STATE', 'STARTED', 'EXIT', 'PATH'], rows },
     names: runs.map(({ name }) => name),
   };
+}
+
+/** `7`, `SIGTERM`, or the cause where nobody asked for the end. */
+function exitText(exit: { code: number; signal: string; reason: string } | null): string {
+  if (exit === null) return '';
+  if (exit.reason === 'outOfMemory') return exit.reason;
+  return exit.signal || String(exit.code);
 }
 
 /** How far a reader has come. */
@@ -186,7 +182,7 @@ function isDaemonGone(error: unknown): boolean {
 function statusOf(end: LastingEnd | undefined, { name, quiet }: NamedRunOptions): number {
   if (end?.Exit === undefined) return EXIT.client.readerGone;
   const { Exit } = end;
-  if (Exit.Reason !== 'exited' && !quiet)
-    process.stderr.write(`wins: ${name} was stopped: ${Exit.Reason}\n`);
+  const why = whyStopped(Exit);
+  if (why !== undefined && !quiet) process.stderr.write(`wins: ${name} was stopped: ${why}\n`);
   return exitStatusOf(Exit, process.platform);
 }

@@ -9,15 +9,15 @@ import {
   type WinsClient,
   WinsClientError,
 } from '@wins/wins-api';
+import { lastingRunsDefinition } from '@wins/wins-api/contract';
 import { escapeText, EXIT, messageOf, UsageError } from '@wins/base';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
-import { exitStatusOf } from '../exit-status-of.js';
+import { exitStatusOf, whyStopped } from '../exit-status-of.js';
 import { parseExposes } from '../options/expose-list.js';
 import { leaveAtOnce, listenForInterruptions } from '../interruptions.js';
 import { splitListValue } from '../options/list-value.js';
-import { startDetached } from './lasting-runs.js';
 import { OutputFailure } from '../output-failure.js';
 import { outputError } from '../output-error.js';
 import { writeAll } from '../write-all.js';
@@ -47,12 +47,6 @@ export interface RunOptions extends DaemonOptions {
 const GRACE = '10 s';
 /** How long a second interruption waits for a daemon to force the end: it may be frozen, or know no force. */
 const FORCED_WITHIN_MS = 2000;
-/** Explanations of reasons that do not speak for themselves. */
-const REMARKS: Readonly<Record<string, string | undefined>> = {
-  replaced: ' (a newer run has taken its place)',
-  outOfMemory: ' (it reached its limit of memory)',
-  daemonStopping: ' (the daemon was stopped, restarted or replaced by another release)',
-};
 
 function readList<T>(option: string, text: string | undefined, read: (entries: string[]) => T): T {
   try {
@@ -103,7 +97,15 @@ export async function runProcess(options: RunOptions): Promise<number> {
       if (!options.quiet) process.stderr.write(`wins: warning: ${escapeText(text)}\n`);
     };
     const whole = { ...request, Checksum: sha1, ChecksumSHA256: sha256 };
-    if (options.detach) return startDetached(client, { ...whole, LastingName: options.name ?? '' });
+    if (options.detach) {
+      const { Name, Warnings } = await client.call(lastingRunsDefinition.start, {
+        ...whole,
+        LastingName: options.name ?? '',
+      });
+      Warnings.forEach(onWarning);
+      process.stdout.write(`${Name}\n`);
+      return EXIT.client.ok;
+    }
     const name = await client.startProcess(whole, { onWarning });
     answered();
     return follow(client, name, options.quiet);
@@ -166,9 +168,8 @@ async function follow(client: WinsClient, name: ProcessName, quiet: boolean): Pr
       if (notCleanedUp !== undefined) say(cleanUpFailure(name, notCleanedUp));
       return EXIT.client.ok;
     }
-    if (exit.Reason !== 'exited') {
-      say(`${name.Value} was stopped: ${exit.Reason}${REMARKS[exit.Reason] ?? ''}`);
-    }
+    const why = whyStopped(exit);
+    if (why !== undefined) say(`${name.Value} was stopped: ${why}`);
     return exitStatusOf(exit, process.platform);
   } finally {
     isOver = true;

@@ -222,12 +222,6 @@ describe('a detached run', () => {
     expect(keepers()).toEqual([]);
   });
 
-  it('is refused with a limit, which its keeper would not enforce', async () => {
-    const { code, stderr } = await prc('run', '-d', '--memory', '64MiB', '--path', counter);
-    expect([code, stderr]).toEqual([125, expect.stringContaining('its keeper enforces no limits')]);
-    expect(ofRun()).toEqual([]);
-  });
-
   it('keeps its program running while its entry has no more of it', async () => {
     const name = await detach();
     config = workspace.config([counter]);

@@ -55,7 +55,7 @@ export class RunCgroup {
     }
   }
 
-  /** Removes the cgroup; one that is not empty is removed by the next daemon. */
+  /** Removes the cgroup; one that is not empty is removed after the end of this process. */
   remove(): void {
     removeQuietly(this.#folder);
   }
@@ -72,7 +72,6 @@ export class RunCgroup {
 /** Makes cgroups of runs below the one that this process was given. */
 export class RunCgroups {
   readonly #folder: string | undefined;
-  #isSwept = false;
 
   /** @param folder - A cgroup of version 2. Default: the one of this process, if the system has any. */
   constructor(folder: string | undefined = ownCgroup()) {
@@ -97,8 +96,8 @@ export class RunCgroups {
   /** Makes the cgroup of a run. @throws what `node:fs` throws; then there is none. */
   create(mark: string, limits: TreeLimits): RunCgroup {
     if (this.#folder === undefined) throw new Error('this system has no cgroup v2');
-    this.#sweep(this.#folder);
-    const folder = path.join(this.#folder, `${RUN_PREFIX}${mark}`);
+    sweep(this.#folder);
+    const folder = path.join(this.#folder, `${RUN_PREFIX}${process.pid}-${mark}`);
     mkdirSync(folder);
     try {
       for (const [file, value] of settingsOf(limits))
@@ -119,13 +118,14 @@ export class RunCgroups {
     const change = wanted.map((controller) => `+${controller}`).join(' ');
     writeFileSync(control, change, { flag: 'r+' });
   }
+}
 
-  /** Removes the empty cgroups of earlier daemons. */
-  #sweep(folder: string): void {
-    if (this.#isSwept) return;
-    this.#isSwept = true;
-    for (const name of readdirSync(folder))
-      if (name.startsWith(RUN_PREFIX)) removeQuietly(path.join(folder, name));
+/** Removes the empty cgroups that daemons and keepers left. One of a process that lives may be empty because its run is about to start. */
+function sweep(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(RUN_PREFIX)) continue;
+    const pid = Number.parseInt(name.slice(RUN_PREFIX.length), 10);
+    if (!existsSync(`/proc/${pid}`)) removeQuietly(path.join(folder, name));
   }
 }
 

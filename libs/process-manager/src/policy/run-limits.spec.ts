@@ -80,7 +80,9 @@ describe('the limits of a run', () => {
     const run = await startWith({ memoryBytes: 64 * MIB }, {}, 'ulimit -d; cat /proc/self/cgroup');
     const { stdout } = await outputOf(run);
     const means = hasCgroup() ? 'cgroup' : 'rlimit';
-    expect(stdout).toMatch(means === 'cgroup' ? `/wins-run-${run.mark}\n` : /^65536\n/);
+    expect(stdout).toMatch(
+      means === 'cgroup' ? `/wins-run-${process.pid}-${run.mark}\n` : /^65536\n/,
+    );
     expect(run.limits).toEqual({ memoryBytes: 64 * MIB, means });
     const limits = `memoryBytes=${64 * MIB} by=${means}`;
     expect(harness.decisions[0]).toMatchObject({ action: 'start', verdict: 'allowed', limits });

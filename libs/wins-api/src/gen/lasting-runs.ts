@@ -24,6 +24,8 @@ export const protobufFileName = "lasting-runs.proto";
 export interface LastingStartResponse {
   /** By which it is found. */
   Name: string;
+  /** About a start that succeeded, such as a limit that holds for each process by itself. */
+  Warnings: string[];
 }
 
 export interface LastingListRequest {
@@ -91,13 +93,16 @@ export interface LastingRemoveResponse {
 }
 
 function createBaseLastingStartResponse(): LastingStartResponse {
-  return { Name: "" };
+  return { Name: "", Warnings: [] };
 }
 
 export const LastingStartResponse: MessageFns<LastingStartResponse> = {
   encode(message: LastingStartResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.Name !== "") {
       writer.uint32(10).string(message.Name);
+    }
+    for (const v of message.Warnings) {
+      writer.uint32(18).string(v!);
     }
     return writer;
   },
@@ -123,6 +128,14 @@ export const LastingStartResponse: MessageFns<LastingStartResponse> = {
             message.Name = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.Warnings.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -141,6 +154,7 @@ export const LastingStartResponse: MessageFns<LastingStartResponse> = {
   fromPartial(object: DeepPartial<LastingStartResponse>): LastingStartResponse {
     const message = createBaseLastingStartResponse();
     message.Name = object.Name ?? "";
+    message.Warnings = object.Warnings?.map((e) => e) || [];
     return message;
   },
 };

@@ -17,6 +17,7 @@ import { goneSignal, type Callers } from '../../kernel/rpc/administrators-only.j
 import type { Caller } from '../../kernel/rpc/connections.js';
 import { respondWith, toRpcError } from '../../kernel/rpc/rpc-errors.js';
 import { decodeExactly } from '../runs/decode-start-request.js';
+import { warningsAbout } from '../runs/process-service.js';
 import { startRequestOf } from '../runs/start-request-of.js';
 import type { Kept, LastingRuns } from './lasting-runs.js';
 import type { KeptEnd } from './run-folders.js';
@@ -58,9 +59,14 @@ export function createLastingService(
     start: (call, respond) => {
       const request = startRequestOf(call.request);
       const from = { owner: callers.ownerOf(call), client: callers.clientOf(call) };
-      const start = async () => ({
-        Name: await runs().start(request, from, call.request.LastingName, goneSignal(call)),
-      });
+      const start = async () => {
+        const { LastingName } = call.request;
+        const Name = await runs().start(request, from, LastingName, goneSignal(call));
+        const kept = runs()
+          .list(from.client)
+          .find(({ label }) => label === Name);
+        return { Name, Warnings: [...warningsAbout(kept?.facts.run.limits)] };
+      };
       respondWith(respond, start());
     },
 

@@ -11,6 +11,12 @@ const MARK = /^[0-9a-f]{32}$/;
 const text = z.string().max(4096);
 const count = z.int().min(0);
 
+/** Bounds of the tree of a run. */
+export const treeLimits = z.object({
+  ...{ memoryBytes: count.exactOptional(), pids: count.exactOptional() },
+  cpus: z.number().positive().exactOptional(),
+});
+
 /** Facts of a run that a daemon needs when it did not start it. */
 export const keptRun = z.object({
   version: z.literal(1),
@@ -24,6 +30,7 @@ export const keptRun = z.object({
   run: z.object({
     ...{ name: text, mark: text.regex(MARK), path: text, entry: text, stagedPath: text },
     sha256: text,
+    limits: treeLimits.extend({ means: z.enum(['jobObject', 'cgroup', 'rlimit']) }).exactOptional(),
   }),
   /** The client that started it. */
   owner: z.object({

@@ -34,8 +34,13 @@ export const servedProcessDefinition: typeof processServiceDefinition = {
   startExactly: { ...processServiceDefinition.startExactly, requestDeserialize: decodeExactly },
 };
 
-const EACH_BY_ITSELF =
-  'memory is limited by rlimit, for each process by itself: the daemon has no cgroup v2 of its own on this host';
+/** Warnings about the limits of a run that has started. */
+export function warningsAbout(limits: ManagedProcess['limits']): readonly string[] {
+  if (limits?.means !== 'rlimit') return [];
+  return [
+    'memory is limited by rlimit, for each process by itself: the daemon has no cgroup v2 of its own on this host',
+  ];
+}
 
 /** Serves wins.ProcessService: decodes, calls the process manager, encodes. */
 export function createProcessService(
@@ -57,9 +62,8 @@ export function createProcessService(
       )
       .then((process) => {
         const { ports, limits } = process;
-        const Warnings: string[] = [];
+        const Warnings = [...warningsAbout(limits)];
         if (ports?.kind === 'notNeeded') Warnings.push(`no port was opened, because ${ports.why}`);
-        if (limits?.means === 'rlimit') Warnings.push(EACH_BY_ITSELF);
         return { Data: nameOf(process), Warnings };
       });
     respondWith(respond, started);

@@ -29,7 +29,9 @@ import {
 const BUSY_MS = 5000;
 /** Exit of a run that ended with its keeper, whose pipes it had. */
 const LOST: HostExit = { code: 137, signal: 'SIGKILL' };
-const CODES: readonly ProcessErrorCode[] = ['spawnFailed', 'invalidArgument', 'notFound'];
+const CODES: readonly ProcessErrorCode[] = [
+  ...(['spawnFailed', 'invalidArgument', 'notFound', 'limitsUnavailable'] as const),
+];
 
 type Answer = Extract<KeeperMessage, { readonly id: number }>;
 type RunMessage = Extract<KeeperMessage, { readonly mark: string }>;
@@ -192,7 +194,7 @@ export class KeeperConnection {
         ({ kind, mark }) => kind === message.kind && mark === message.mark,
       );
       if (!isKnown) this.#early.push(message);
-    } else if (message.kind === 'exited') process.exit(exitOf(message.exit));
+    } else if (message.kind === 'exited') process.exit(message.exit);
     else if (message.kind === 'written') process.listener.written();
     else {
       this.#processes.delete(message.mark);
@@ -311,13 +313,6 @@ function emptyStream(): HostProcess['stdout'] {
 function failure({ code, message }: Extract<Answer, { readonly kind: 'failed' }>): ProcessError {
   const known = CODES.find((each) => each === code);
   return new ProcessError(known ?? 'stateUnavailable', message);
-}
-
-function exitOf({
-  code,
-  signal,
-}: Extract<KeeperMessage, { readonly kind: 'exited' }>['exit']): HostExit {
-  return { code, ...(signal !== undefined && { signal }) };
 }
 
 function hungUp(): ProcessError {

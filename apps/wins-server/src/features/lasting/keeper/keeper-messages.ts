@@ -6,7 +6,7 @@
 import { STOP_SIGNALS } from '@wins/base';
 import type { Socket } from 'node:net';
 import * as z from 'zod';
-import { keptRun } from '../run-folders.js';
+import { keptRun, treeLimits } from '../run-folders.js';
 
 /** The version that this release speaks. */
 export const KEEPER_PROTOCOL = 1;
@@ -20,12 +20,16 @@ const text = z.string();
 const mark = text.regex(/^[0-9a-f]{32}$/);
 const id = z.int().min(1);
 
-export const hostExit = z.object({ code: z.int().min(0), signal: text.optional() });
+const hostExit = z.object({
+  ...{ code: z.int().min(0), signal: text.exactOptional() },
+  outOfMemory: z.literal(true).exactOptional(),
+});
 
 const command = z.object({
   ...{ mark, lineage: text, file: text, argv0: text, args: z.array(text), directory: text },
   env: z.record(text, text),
   mayBreakAway: z.boolean(),
+  limits: treeLimits.exactOptional(),
   stop: z
     .object({
       signal: z.enum([...STOP_SIGNALS.posix, ...STOP_SIGNALS.windows]).exactOptional(),

@@ -1,5 +1,5 @@
 import { connectPipe } from '@wins/pipe-transport';
-import type { ClientIdentity } from '@wins/base';
+import type { ClientIdentity, ProcessHost, TreeLimits } from '@wins/base';
 import type { KeptProcess } from '@wins/process-manager';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -41,9 +41,14 @@ describe('a keeper', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function startKeeper(): Promise<Keeper> {
+  async function startKeeper(ofSystem: ProcessHost = host): Promise<Keeper> {
     isOver = false;
-    const made = new Keeper({ stateDirectory: folder, host, release: 'r', identify: undefined });
+    const made = new Keeper({
+      stateDirectory: folder,
+      host: ofSystem,
+      release: 'r',
+      identify: undefined,
+    });
     void made.over.then(() => (isOver = true));
     await made.listen();
     return made;
@@ -60,13 +65,23 @@ describe('a keeper', () => {
     const bounds = { spoolBytes: 2 ** 20, maxAgeMs: 1000 };
     return { version: 1 as const, label: 'web', run: facts, owner, ...bounds };
   }
-  async function start(connection: KeeperConnection, script: string, written = ignore) {
+  async function start(
+    connection: KeeperConnection,
+    script: string,
+    written = ignore,
+    limits?: TreeLimits,
+    means = limits && host.limitMeans?.(limits),
+  ) {
     const mark = randomBytes(16).toString('hex');
+    const { run, ...facts } = runOf(mark);
+    const limited = limits && means && { limits: { ...limits, means } };
     const command = {
-      ...{ mark, lineage: 'l', file: '/bin/sh', argv0: 'sh', args: ['-c', script] },
+      ...{ mark, lineage: 'l', file: '/bin/sh', argv0: '/bin/sh', args: ['-c', script] },
       ...{ env: { PATH: process.env['PATH'] ?? '' }, directory: folder, mayBreakAway: false },
+      ...(limits && { limits }),
     };
-    return { mark, process: await connection.start(command, runOf(mark), { written }) };
+    const whole = { ...facts, run: { ...run, ...limited } };
+    return { mark, process: await connection.start(command, whole, { written }) };
   }
   async function settled({ stdout, stderr }: KeptProcess): Promise<void> {
     const ends = [stdout, stderr].map((stream) => once(stream.resume(), 'close'));
@@ -91,6 +106,47 @@ describe('a keeper', () => {
     });
     expect(await folders.run(mark).read()).toMatchObject({ pid: process.pid, label: 'web' });
     expect(statSync(folders.folderOf(mark)).mode & 0o77).toBe(0);
+  });
+
+  it('keeps a program within its limits, by the means of which the daemon was told', async () => {
+    const limits = { memoryBytes: 2 ** 28 };
+    const connection = await connect();
+    const script = 'grep -h "" /proc/self/cgroup; ulimit -d';
+    const { mark, process } = await start(connection, script, ignore, limits);
+    await settled(process);
+    expect(await outputOf(mark)).toMatch(/wins-run-|^262144$/m);
+    expect(await folders.run(mark).read()).toMatchObject({ run: { limits } });
+    const other = host.limitMeans?.(limits) === 'rlimit' ? 'cgroup' : 'rlimit';
+    await expect(start(connection, 'exit 0', ignore, limits, other)).rejects.toMatchObject({
+      code: 'limitsUnavailable',
+    });
+    expect(await folders.marks()).toEqual([mark]);
+  });
+
+  it('writes down that a program ran out of memory, and tells that to the daemon and to the next', async () => {
+    keeper.endAll();
+    await keeper.over;
+    await keeper.close();
+    // The system says so at the end of the leader; not every kernel gives this process a cgroup.
+    keeper = await startKeeper({
+      ...host,
+      start: async (command) => {
+        const started = await host.start(command);
+        const exited = started.exited.then((exit) => ({ ...exit, outOfMemory: true as const }));
+        return Object.defineProperty(started, 'exited', { value: exited });
+      },
+    });
+    const first = await connect();
+    const { mark, process } = await start(first, 'trap "" TERM; (sleep 30) & exit 137');
+    expect(await process.exited).toEqual({ code: 137, outOfMemory: true });
+    first.close();
+    const second = await connect();
+    const facts = (await folders.run(mark).read()) as KeptRun;
+    const adopted = second.adopt(facts, { written: ignore });
+    expect(await adopted.exited).toEqual({ code: 137, outOfMemory: true });
+    while (!(await adopted.isGone())) await adopted.terminate('force');
+    await settled(adopted);
+    expect(await folders.end(mark).read()).toMatchObject({ code: 137, reason: 'outOfMemory' });
   });
 
   it('goes on without a daemon, and tells the next one of what it has and of what ended', async () => {

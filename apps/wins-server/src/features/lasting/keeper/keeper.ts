@@ -5,12 +5,13 @@ import { Backoff } from '@wins/time';
 import {
   errnoOf,
   messageOf,
+  type HostExit,
   type HostProcess,
   type IdentifyClient,
   type ProcessHost,
 } from '@wins/base';
 import { listenPipe, type PipeListener } from '@wins/pipe-transport';
-import { endProcessTree } from '@wins/process-manager';
+import { endProcessTree, ProcessError } from '@wins/process-manager';
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import type { Socket } from 'node:net';
@@ -191,6 +192,7 @@ export class Keeper {
     try {
       const folder = this.#folders.folderOf(mark);
       await mkdir(folder, { mode: 0o700 });
+      this.#assertMeans(command, run.run);
       const process = await this.#options.host.start(command);
       const { pid, startToken } = process;
       const whole = {
@@ -222,6 +224,15 @@ export class Keeper {
     }
   }
 
+  /** Another cgroup than the daemon's may enforce less than the client was told. */
+  #assertMeans({ limits }: StartMessage['command'], run: KeptRun['run']): void {
+    if (limits === undefined) return;
+    const means = this.#options.host.limitMeans?.(limits);
+    if (means === run.limits?.means) return;
+    const found = `its keeper limits by ${means}; wanted ${run.limits?.means}`;
+    throw new ProcessError('limitsUnavailable', `cannot limit a run: ${found}`);
+  }
+
   #endIfIdle(): void {
     if (this.#runs.size > 0 || this.#starts > 0) return;
     if (this.#daemon !== undefined && !this.#isEnding) return;
@@ -243,8 +254,8 @@ class RunOfKeeper {
   readonly #folders: RunFolders;
   readonly #listener: RunListener;
   readonly #spool: SpoolWriter;
-  #exit: { readonly code: number; readonly signal?: string } | undefined;
-  #reason: 'exited' | 'stopped' = 'exited';
+  #exit: HostExit | undefined;
+  #reason: 'exited' | 'outOfMemory' | 'stopped' = 'exited';
   #telling: NodeJS.Timeout | undefined;
 
   constructor(run: KeptRun, process: HostProcess, folders: RunFolders, listener: RunListener) {
@@ -291,6 +302,7 @@ class RunOfKeeper {
       return new Promise((resolve) => output.once('close', resolve));
     });
     const exit = (this.#exit = await this.process.exited);
+    if (exit.outOfMemory === true && this.#reason === 'exited') this.#reason = 'outOfMemory';
     this.tellExit();
     await endProcessTree(this.process, GRACE_MS);
     // A stranger may keep a pipe open.
@@ -301,7 +313,13 @@ class RunOfKeeper {
     await this.#spool.close();
     clearTimeout(this.#telling);
     await this.#record({
-      ...{ version: 1, ...exit, reason: this.#reason, endedAtMs: Date.now() },
+      ...{
+        version: 1,
+        code: exit.code,
+        ...(exit.signal && { signal: exit.signal }),
+        reason: this.#reason,
+        endedAtMs: Date.now(),
+      },
       outputBytes: this.#spool.offset,
     });
     this.#listener.settled();
