@@ -10,12 +10,14 @@ const desired = [
   { destination: '10.42.1.0/24', gateway: '192.0.2.7', metric: 256 },
   { destination: '192.0.2.0/24', gateway: '192.0.2.7', metric: 256 },
 ];
-const { steps, standings, record } = plan(desired, state, []);
+const { steps, standings, record } = plan({ routes: desired }, state, []);
 for (const { op, route } of steps) console.log(op, route.destination, 'via', route.gateway);
 for (const { destination, state: standing, detail } of standings)
   console.log(destination, standing, `(${detail})`);
 
 // Once they are there, nothing is left to do; what is wanted no more is removed, and nothing else.
 const later = { ...state, routes: [byDefault, ...record.map(({ route }) => route)] };
-console.log(plan(desired, later, record).steps.length);
-console.log(plan([], later, record).steps.map(({ op, route }) => `${op} ${route.destination}`));
+console.log(plan({ routes: desired }, later, record).steps.length);
+console.log(
+  plan({ routes: [] }, later, record).steps.map(({ op, route }) => `${op} ${route.destination}`),
+);

@@ -14,7 +14,7 @@ const records = routeRecords({
   ...{ path: path.join(folder, 'state', 'routes.json'), trust: posixFileTrust(), host },
   onDamaged: complain,
 });
-const desired = peers(1000);
+const desired = { routes: [], peers: peers(1000) };
 const start = performance.now();
 const network = new HostNetwork(
   {

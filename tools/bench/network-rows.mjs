@@ -19,18 +19,18 @@ const mayMakeNetwork = spawnSync('unshare', [...OPTIONS, 'true']).status === 0;
 
 export const networkRows = [PLANNED, ...(mayMakeNetwork ? [APPLIED] : [])];
 
-/** A route to the subnet of each of so many hosts, each through a gateway of its own. */
+/** So many hosts, each with a subnet. */
 export function peers(count) {
   return Array.from({ length: count }, (_, index) => ({
-    destination: `10.${index >> 8}.${index & 0xff}.0/24`,
-    gateway: `172.16.${1 + (index >> 7)}.${1 + (index & 0x7f)}`,
-    metric: 256,
+    id: String(index),
+    subnet: `10.${index >> 8}.${index & 0xff}.0/24`,
+    nextHop: `172.16.${1 + (index >> 7)}.${1 + (index & 0x7f)}`,
   }));
 }
 
 export async function measureNetwork({ run }) {
   const { plan } = await import('@wins/host-network');
-  const desired = peers(1000);
+  const desired = { routes: [], peers: peers(1000) };
   const uplink = { id: 'e0', name: 'eth0', metric: 0, addresses: ['172.16.0.1/16'] };
   // Nothing is there yet: that takes most.
   const look = () => plan(desired, { interfaces: [uplink], routes: [] }, []);

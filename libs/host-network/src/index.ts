@@ -5,7 +5,7 @@
  * routing table: `@wins/linux-host` and `@wins/windows-host` implement the port {@link HostRoutes} of `@wins/base`.
  *
  * ```ts
- * const desired = [{ destination: '10.42.1.0/24', gateway: '192.0.2.7', metric: 256 }];
+ * const desired = { peers: [{ id: 'b', subnet: '10.42.1.0/24', nextHop: '192.0.2.7' }], routes: [] };
  * const { steps } = plan(desired, await host.list(), []);
  * ```
  *
@@ -22,8 +22,17 @@ export {
   CLOUD_ADDRESSES,
   cloudRoutes,
   type Cloud,
+  type DesiredNetwork,
   type DesiredRoute,
 } from './plan/desired-route.js';
+export {
+  judgePeers,
+  type DesiredPeer,
+  type JudgedPeers,
+  type PeerRejectionCode,
+  type PeerRules,
+  type RejectedPeer,
+} from './plan/judge-peers.js';
 export {
   plan,
   type OwnedRoute,

@@ -38,7 +38,7 @@ function kept(host: ModelHost, desired: readonly DesiredRoute[], more: object = 
     onWarning: () => undefined,
     ...more,
   };
-  return new HostNetwork(options, desired);
+  return new HostNetwork(options, { routes: desired });
 }
 
 async function applied(host: ModelHost, desired: readonly DesiredRoute[]) {
@@ -209,9 +209,9 @@ describe('a host network', () => {
     const model = host();
     await using network = kept(model, [PEER]);
     expect(await network.teardown()).toMatchObject({ isDown: true, standings: [] });
-    network.want([PEER]);
+    network.want({ routes: [PEER] });
     expect(network.status.isDown).toBe(true);
-    network.want([{ ...PEER, metric: 9 }]);
+    network.want({ routes: [{ ...PEER, metric: 9 }] });
     expect((await network.apply()).standings).toMatchObject([{ state: 'applied', metric: 9 }]);
   });
 

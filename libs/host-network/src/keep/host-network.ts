@@ -2,7 +2,7 @@ import { messageOf, type HostRoutes } from '@wins/base';
 import { Backoff, systemClock, type Clock } from '@wins/time';
 import { isDeepStrictEqual } from 'node:util';
 import { HostNetworkError } from '../host-network-error.js';
-import type { DesiredRoute } from '../plan/desired-route.js';
+import type { DesiredNetwork } from '../plan/desired-route.js';
 import {
   plan,
   stepKey,
@@ -46,6 +46,7 @@ export interface HostNetworkStatus {
   readonly isDown: boolean;
 }
 
+const NOTHING: DesiredNetwork = { routes: [] };
 const STARTING: HostNetworkStatus = {
   ...{ kind: 'starting', standings: [], orphans: [], problems: [], isDown: false },
 };
@@ -65,7 +66,7 @@ export class HostNetwork implements AsyncDisposable {
   readonly #closing = new AbortController();
   readonly #working: Promise<unknown>;
   readonly #backoff = new Backoff({ initialMs: 1_000, maxMs: 300_000 });
-  #desired: readonly DesiredRoute[];
+  #desired: DesiredNetwork;
   #status = STARTING;
   #isDown = false;
   /** Undefined until it was read. */
@@ -75,7 +76,7 @@ export class HostNetwork implements AsyncDisposable {
   #isGathering = false;
   #waiting: Waiting[] = [];
 
-  constructor(options: HostNetworkOptions, desired: readonly DesiredRoute[]) {
+  constructor(options: HostNetworkOptions, desired: DesiredNetwork) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#desired = desired;
@@ -88,11 +89,12 @@ export class HostNetwork implements AsyncDisposable {
 
   /** Whether nothing is wanted, and nothing of ours is left. */
   get isBare(): boolean {
-    return this.#desired.length === 0 && this.#record?.length === 0;
+    const { routes, peers = [] } = this.#desired;
+    return routes.length === 0 && peers.length === 0 && this.#record?.length === 0;
   }
 
-  /** Wants these routes from now on. */
-  want(desired: readonly DesiredRoute[]): void {
+  /** Wants this from now on. */
+  want(desired: DesiredNetwork): void {
     if (isDeepStrictEqual(desired, this.#desired)) return;
     this.#desired = desired;
     this.#isDown = false;
@@ -109,7 +111,7 @@ export class HostNetwork implements AsyncDisposable {
     this.#throwIfClosed();
     const state = await this.#options.host.list();
     const record = (this.#record ??= await this.#options.records.read());
-    return plan(isDown ? [] : this.#desired, state, record);
+    return plan(isDown ? NOTHING : this.#desired, state, record);
   }
 
   /** Looks and acts at once, whatever is waited for. @throws HostNetworkError `closed`; the reason of the signal. */
@@ -218,9 +220,14 @@ export class HostNetwork implements AsyncDisposable {
     this.#record ??= await records.read();
     const tried = new Map<string, string>();
     for (;;) {
-      const planned = plan(this.#isDown ? [] : this.#desired, await host.list(), this.#record, {
-        tried,
-      });
+      const planned = plan(
+        this.#isDown ? NOTHING : this.#desired,
+        await host.list(),
+        this.#record,
+        {
+          tried,
+        },
+      );
       // Before the steps, so that a route is ours whatever happens between the call and the next look.
       // A record of an earlier boot reads as none, and goes.
       const isStale = isFirst && planned.record.length === 0;

@@ -1,3 +1,5 @@
+import type { DesiredPeer } from './judge-peers.js';
+
 /** A route that the host is to have. */
 export interface DesiredRoute {
   /** An IPv4 network in canonical form, with its prefix: `10.42.1.0/24`. */
@@ -9,8 +11,19 @@ export interface DesiredRoute {
   readonly metric: number;
 }
 
+/** What the host is to have, of all who want something: the config, and sources that tell of peers. */
+export interface DesiredNetwork {
+  readonly routes: readonly DesiredRoute[];
+  /** Hosts whose containers are reached through them. Each is judged at each plan. */
+  readonly peers?: readonly DesiredPeer[];
+  /** Networks that subnets of peers must lie in. Default: the private ones of RFC 1918. */
+  readonly cluster?: readonly string[];
+  /** Addresses that no peer may take over: resolvers, the Rancher server, the API server. */
+  readonly reserved?: readonly string[];
+}
+
 /** The metric that `New-NetRoute` of Windows gives. A route of somebody else with a lower one goes first. */
-const DEFAULT_METRIC = 256;
+export const DEFAULT_METRIC = 256;
 
 /**
  * The addresses of a cloud that its machines reach through their gateway: metadata, and what else lies outside of every network that

@@ -1,6 +1,13 @@
 import type { ListedRoute, RouteInterface, RoutingState } from '@wins/base';
-import { plan, type OwnedRoute, type RoutePlan } from './plan.js';
+import { plan as planFor, type OwnedRoute, type PlanOptions, type RoutePlan } from './plan.js';
 import { cloudRoutes, type DesiredRoute } from './desired-route.js';
+
+const plan = (
+  routes: readonly DesiredRoute[],
+  actual: RoutingState,
+  record: readonly OwnedRoute[],
+  options?: PlanOptions,
+) => planFor({ routes }, actual, record, options);
 
 const eth0: RouteInterface = {
   ...{ id: 'e0', name: 'eth0', metric: 0, addresses: ['192.0.2.2/24'] },
@@ -161,6 +168,22 @@ describe('a plan', () => {
     const routes = [{ ...byDefault, gateway: '10.128.0.1' }];
     const planned = plan([via(PEER, '10.128.0.1')], { interfaces: [alone], routes }, []);
     expect(steps(planned)).toEqual([`add ${PEER} 10.128.0.1`]);
+  });
+
+  it('leads to peers that are accepted, and says of the others why not', () => {
+    const peer = (id: string, subnet: string) => ({ id, subnet, nextHop: `172.16.0.${id}` });
+    const peers = [peer('3', PEER), peer('4', '10.42.2.0/24'), peer('5', '10.42.2.0/25')];
+    const desired = { routes: [], peers };
+    const { steps: toDo, standings } = planFor(desired, state(), []);
+    expect(toDo).toMatchObject([{ op: 'add', route: route(PEER) }]);
+    expect(standings).toMatchObject([
+      { destination: PEER, state: 'planned', peer: '3' },
+      { state: 'rejected', code: 'disputed', peer: '4' },
+      { state: 'rejected', code: 'disputed', peer: '5' },
+    ]);
+    const recorded = [owned('10.42.2.0/24', '172.16.0.4')];
+    const there = planFor(desired, state(route('10.42.2.0/24', '172.16.0.4')), recorded);
+    expect(there.standings).toMatchObject([{}, { state: 'applied', peer: '4' }, { peer: '5' }]);
   });
 
   it('leaves steps beyond its limit to the next plan, and rejects routes beyond the other', () => {

@@ -5,7 +5,8 @@ import {
   type RoutingState,
   type StaticRoute,
 } from '@wins/base';
-import type { DesiredRoute } from './desired-route.js';
+import { DEFAULT_METRIC, type DesiredNetwork, type DesiredRoute } from './desired-route.js';
+import { judgePeers, type JudgedPeers, type PeerRejectionCode } from './judge-peers.js';
 import { Surroundings, type ResolvedRoute } from './resolve-route.js';
 
 /** A route that wins made, or was about to make when it was last heard of. */
@@ -46,6 +47,10 @@ export interface RouteStanding {
   /** The name of the interface. */
   readonly interface: string;
   readonly metric: number;
+  /** The `id` of the peer that it leads to; absent for other routes. */
+  readonly peer?: string;
+  /** Why the peer is refused. */
+  readonly code?: PeerRejectionCode;
 }
 
 export interface RoutePlan {
@@ -53,7 +58,7 @@ export interface RoutePlan {
   readonly steps: readonly PlannedStep[];
   /** The record, as it must be on the disk before the first step is taken. */
   readonly record: readonly OwnedRoute[];
-  /** One for each desired route, in the order of destinations. */
+  /** One for each desired route, in the order of destinations, and one for each peer that is refused. */
   readonly standings: readonly RouteStanding[];
   /** Routes with the mark of wins that are neither recorded nor wanted. They are left alone. */
   readonly orphans: readonly StaticRoute[];
@@ -75,7 +80,7 @@ export interface PlanOptions {
  * one that has the place of a desired route stays. What somebody else changed or removed is ours no more.
  */
 export function plan(
-  desired: readonly DesiredRoute[],
+  desired: DesiredNetwork,
   actual: RoutingState,
   record: readonly OwnedRoute[],
   { limits = PLAN_LIMITS, tried = new Map() }: PlanOptions = {},
@@ -101,11 +106,16 @@ export function plan(
       if (!tried.has(stepKey(route, 'remove'))) removals.push({ op: 'remove', route, reason });
     }
   };
-  const wanted = [...new Map(desired.map((one) => [one.destination, one])).values()].sort((a, b) =>
-    compare(a.destination, b.destination),
+  const foreign = actual.routes.filter(
+    (at) => !owned.get(at.destination)?.some(({ route }) => isOurs(at, route)),
   );
+  const judged = judgePeers(desired.peers ?? [], {
+    ...{ ...desired, foreign },
+    incumbents: record.map(({ route }) => route),
+  });
+  const wanted = wantedRoutes(desired.routes, judged);
   for (const [index, one] of wanted.entries()) {
-    const { destination, metric } = one;
+    const { destination, metric, peer } = one;
     const ours = owned.get(destination) ?? [];
     owned.delete(destination);
     const stands = (state: RouteState, detail: string, at?: StaticRoute): void => {
@@ -114,6 +124,7 @@ export function plan(
       standings.push({
         ...{ destination, state, detail, metric },
         ...{ gateway: where.gateway, interface: name },
+        ...(peer !== undefined && { peer }),
       });
     };
     const resolved: ResolvedRoute =
@@ -158,6 +169,11 @@ export function plan(
     }
   }
   for (const ours of owned.values()) remove(ours, 'it is wanted no more');
+  for (const { peer, code, detail } of judged.rejected)
+    standings.push({
+      ...{ destination: peer.subnet, state: 'rejected', detail, code, peer: peer.id },
+      ...{ gateway: peer.nextHop, interface: '', metric: DEFAULT_METRIC },
+    });
 
   const steps = [...removals, ...additions].slice(0, limits.steps);
   const pending = steps
@@ -177,6 +193,18 @@ export function plan(
     ),
     isLimited: steps.length < removals.length + additions.length,
   };
+}
+
+/** A route of the config goes before one to a peer, and each destination comes once. */
+function wantedRoutes(
+  routes: readonly DesiredRoute[],
+  { accepted }: JudgedPeers,
+): readonly (DesiredRoute & { readonly peer?: string })[] {
+  const toPeers = accepted.map(({ id, subnet, nextHop }) => ({
+    ...{ destination: subnet, gateway: nextHop, metric: DEFAULT_METRIC, peer: id },
+  }));
+  const all = new Map([...toPeers, ...routes].map((one) => [one.destination, one]));
+  return [...all.values()].sort((a, b) => compare(a.destination, b.destination));
 }
 
 /** Names a step of one plan and the next: by all of its route. */

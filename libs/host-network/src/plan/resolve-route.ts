@@ -1,9 +1,7 @@
 import {
-  formatAddress,
   formatNetwork,
   isIpv4LinkLocal,
   networkOf,
-  parseAddress,
   parseNetwork,
   quoteText,
   unroutableReason,
@@ -14,6 +12,16 @@ import {
   type StaticRoute,
 } from '@wins/base';
 import type { DesiredRoute } from './desired-route.js';
+import {
+  addressOf,
+  extentOf,
+  firstAtLeast,
+  isWithin,
+  meet,
+  numberOf,
+  textOf,
+  type Extent,
+} from './extent.js';
 
 /**
  * The route that a desired one is on this host now. `waiting`: the host lacks something that may come back, such as its default
@@ -24,12 +32,6 @@ export type ResolvedRoute =
   | { readonly kind: 'waiting' | 'rejected'; readonly detail: string };
 
 const ANYWHERE = '0.0.0.0/0';
-
-/** First and last address of an IPv4 network, as numbers. */
-interface Extent {
-  readonly first: number;
-  readonly last: number;
-}
 
 /** An address of this host, and the extent of the network that it is in. */
 interface OwnAddress extends Extent {
@@ -98,13 +100,17 @@ export class Surroundings {
 
   /** Why a destination would take over what the host is in, or a way out of it. */
   #ownReason(network: IpNetwork, { destination, gateway }: DesiredRoute): string | undefined {
-    const { first, last } = extentOf(network);
-    const taken = this.#taken.find((own) => own.first <= last && own.last >= first);
+    const extent = extentOf(network);
+    const taken = this.#taken.find((own) => meet(own, extent));
     if (taken !== undefined) return `the host itself is in ${taken.text}`;
-    const isIn = (address: number): boolean => address >= first && address <= last;
+    const isIn = (address: number): boolean => isWithin(address, extent);
     const own = addressOf(gateway ?? '');
     let found = own !== undefined && isIn(own) ? own : undefined;
-    for (let at = firstAtLeast(this.#hops, first); found === undefined; at += 1) {
+    for (
+      let at = firstAtLeast(this.#hops, extent.first, (hop) => hop.address);
+      found === undefined;
+      at += 1
+    ) {
       const hop = this.#hops[at];
       if (hop === undefined || !isIn(hop.address)) break;
       if (hop.destination !== destination) found = hop.address;
@@ -168,45 +174,12 @@ function hopsOf(routes: readonly ListedRoute[]): readonly Hop[] {
   return [...hops.values()].sort((a, b) => a.address - b.address);
 }
 
-/** The index of the first hop that is not below an address. */
-function firstAtLeast(hops: readonly Hop[], address: number): number {
-  let low = 0;
-  for (let high = hops.length; low < high;) {
-    const middle = (low + high) >>> 1;
-    if ((hops[middle]?.address ?? Infinity) < address) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /** Why no other host has an address: it is that of this host, of the network, or of all its hosts. */
 function wrongHop(hop: number, { address, net, first, last }: OwnAddress): string | undefined {
   if (hop === address) return 'an address of this host';
   if (net.prefix > 30) return undefined;
   if (hop === first) return 'the address of a network';
   return hop === last ? 'the broadcast address of a network' : undefined;
-}
-
-function isWithin(address: number, { first, last }: Extent): boolean {
-  return address >= first && address <= last;
-}
-
-function extentOf({ bytes, prefix }: IpNetwork): Extent {
-  const first = numberOf(bytes);
-  return { first, last: first + 2 ** (32 - prefix) - 1 };
-}
-
-function addressOf(text: string): number | undefined {
-  const bytes = text === '' ? undefined : parseAddress(text);
-  return bytes?.length === 4 ? numberOf(bytes) : undefined;
-}
-
-function numberOf(bytes: Uint8Array): number {
-  return bytes.reduce((sum, byte) => sum * 256 + byte, 0);
-}
-
-function textOf(address: number): string {
-  return formatAddress(Uint8Array.from([24, 16, 8, 0], (shift) => (address >>> shift) & 0xff));
 }
 
 function rejected(detail: string): ResolvedRoute {

@@ -4,7 +4,7 @@ import {
   cloudRoutes,
   HostNetwork,
   routeRecords,
-  type DesiredRoute,
+  type DesiredNetwork,
   type HostNetworkOptions,
 } from '@wins/host-network';
 import type { FileTrust } from '@wins/trusted-files';
@@ -37,8 +37,8 @@ export async function startNetwork(
 }
 
 /** A route of the config goes before one of a cloud to the same address. */
-export function desiredBy({ routes, keep }: NetworkSettings): readonly DesiredRoute[] {
-  return [...cloudRoutes(keep), ...routes];
+export function desiredBy({ routes, keep }: NetworkSettings): DesiredNetwork {
+  return { routes: [...cloudRoutes(keep), ...routes] };
 }
 
 async function hostRoutes(): Promise<HostRoutes> {

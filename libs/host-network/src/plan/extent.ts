@@ -1,0 +1,50 @@
+import { formatAddress, parseAddress, type IpNetwork } from '@wins/base';
+
+/** First and last address of an IPv4 network, as numbers. */
+export interface Extent {
+  readonly first: number;
+  readonly last: number;
+}
+
+export function isWithin(address: number, { first, last }: Extent): boolean {
+  return address >= first && address <= last;
+}
+
+export function meet(one: Extent, other: Extent): boolean {
+  return one.first <= other.last && one.last >= other.first;
+}
+
+export function extentOf({ bytes, prefix }: IpNetwork): Extent {
+  const first = numberOf(bytes);
+  return { first, last: first + 2 ** (32 - prefix) - 1 };
+}
+
+/** The number of an IPv4 address; undefined for any other text. */
+export function addressOf(text: string): number | undefined {
+  const bytes = text === '' ? undefined : parseAddress(text);
+  return bytes?.length === 4 ? numberOf(bytes) : undefined;
+}
+
+export function numberOf(bytes: Uint8Array): number {
+  return bytes.reduce((sum, byte) => sum * 256 + byte, 0);
+}
+
+export function textOf(address: number): string {
+  return formatAddress(Uint8Array.from([24, 16, 8, 0], (shift) => (address >>> shift) & 0xff));
+}
+
+/** The index of the first item whose number is not below an address, of items in the order of these numbers. */
+export function firstAtLeast<Item>(
+  sorted: readonly Item[],
+  address: number,
+  of: (item: Item) => number,
+): number {
+  let low = 0;
+  for (let high = sorted.length; low < high;) {
+    const middle = (low + high) >>> 1;
+    const item = sorted[middle];
+    if (item !== undefined && of(item) < address) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,263 @@
+import {
+  formatNetwork,
+  networkOf,
+  parseNetwork,
+  unroutableReason,
+  type StaticRoute,
+} from '@wins/base';
+import {
+  addressOf,
+  extentOf,
+  firstAtLeast,
+  isWithin,
+  meet,
+  textOf,
+  type Extent,
+} from './extent.js';
+
+/** Another host of the cluster, and its containers, as a source tells of it: the config, the metadata service, the API server. */
+export interface DesiredPeer {
+  /** Names the host. One host may have several subnets, all behind one next hop. */
+  readonly id: string;
+  /** The network of its containers, in canonical form: `10.42.1.0/24`. */
+  readonly subnet: string;
+  /** Its own IPv4 address, in a network that this host is in too. */
+  readonly nextHop: string;
+}
+
+/** What the peers of a host are judged by, besides each other. */
+export interface PeerRules {
+  /** Networks that subnets of peers must lie in. Default: the private ones of RFC 1918. */
+  readonly cluster?: readonly string[];
+  /** The network of this host's own containers. */
+  readonly own?: string | undefined;
+  /** Addresses that no peer may take over: resolvers, the Rancher server, the API server. */
+  readonly reserved?: readonly string[];
+  /** Routes of this host that are somebody else's. */
+  readonly foreign?: readonly StaticRoute[];
+  /** Routes to peers that were accepted before. Of peers that dispute something, these have it. */
+  readonly incumbents?: readonly Pick<StaticRoute, 'destination' | 'gateway'>[];
+}
+
+/**
+ * Why a peer is refused. `notCanonical`: the subnet is no IPv4 network without bits below its prefix. `prefixLength`: not 16 to 29.
+ * `unroutable`: loopback, multicast and their like. `foreignRoute`: somebody else's route led to it, or into it, another way before.
+ * `disputed`: another peer has the subnet, or a part of it. `idRepeated`: two next hops of one host. `nextHopShared`: one of two hosts.
+ */
+export type PeerRejectionCode =
+  | 'limit'
+  | 'notCanonical'
+  | 'prefixLength'
+  | 'unroutable'
+  | 'outsideCluster'
+  | 'ownSubnet'
+  | 'reservedAddress'
+  | 'foreignRoute'
+  | 'disputed'
+  | 'idRepeated'
+  | 'nextHopInvalid'
+  | 'nextHopInCluster'
+  | 'nextHopShared';
+
+export interface RejectedPeer {
+  readonly peer: DesiredPeer;
+  readonly code: PeerRejectionCode;
+  /** A clause, for people. */
+  readonly detail: string;
+}
+
+/** Each peer is in one of both, in the order of ids. */
+export interface JudgedPeers {
+  readonly accepted: readonly DesiredPeer[];
+  readonly rejected: readonly RejectedPeer[];
+}
+
+/** Hosts beyond so many are refused, by the order of their ids. */
+export const MAX_PEERS = 1024;
+const RFC_1918 = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'];
+const [SHORTEST_PREFIX, LONGEST_PREFIX] = [16, 29];
+
+/** A peer whose subnet and next hop were read. */
+interface Candidate {
+  readonly peer: DesiredPeer;
+  readonly extent: Extent;
+  readonly hop: number;
+  readonly isIncumbent: boolean;
+}
+
+type Refusal = readonly [code: PeerRejectionCode, detail: string];
+
+/**
+ * Says to which peers a route may lead, and why not to the others. Pure and total: the order of peers counts for nothing, and one that
+ * is not fit costs no other its route. Whether this host reaches a next hop is judged when the route is planned.
+ */
+export function judgePeers(peers: readonly DesiredPeer[], rules: PeerRules = {}): JudgedPeers {
+  const { cluster = RFC_1918, own, reserved = [], foreign = [], incumbents = [] } = rules;
+  const ranges = extentsOf(cluster);
+  const [ownExtent] = extentsOf(own === undefined ? [] : [own]);
+  const kept = reserved.flatMap((address) => addressOf(address) ?? []);
+  const others = foreign
+    .flatMap(({ destination, gateway }) => {
+      const network = parseNetwork(destination);
+      return network?.bytes.length === 4 ? [{ ...extentOf(network), destination, gateway }] : [];
+    })
+    .sort((a, b) => a.first - b.first);
+  const known = new Set(incumbents.map(({ destination, gateway }) => `${destination} ${gateway}`));
+  const isKnown = ({ subnet, nextHop }: DesiredPeer): boolean => known.has(`${subnet} ${nextHop}`);
+  const refused = new Map<DesiredPeer, Refusal>();
+  // Whoever invents hosts takes no room from those that were accepted before.
+  let room = MAX_PEERS - peers.filter(isKnown).length;
+  const sorted = [...peers].sort((a, b) => compare(keyOf(a), keyOf(b)));
+
+  const fit = sorted.flatMap((peer): readonly Candidate[] => {
+    const read = readPeer(peer);
+    if ('code' in read) {
+      refused.set(peer, [read.code, read.detail]);
+      return [];
+    }
+    const { extent, hop } = read;
+    const taken = kept.find((address) => isWithin(address, extent));
+    const isIncumbent = isKnown(peer);
+    const rival = isIncumbent ? undefined : rivalOf(peer, extent, others);
+    const refusal: Refusal | undefined =
+      !isIncumbent && (room -= 1) < 0
+        ? ['limit', `it is beyond the limit of ${MAX_PEERS} hosts`]
+        : !ranges.some((range) => range.first <= extent.first && range.last >= extent.last)
+          ? ['outsideCluster', `it is not in ${cluster.join(', ')}`]
+          : ownExtent !== undefined && meet(ownExtent, extent)
+            ? ['ownSubnet', `it meets ${String(own)}, which this host has`]
+            : taken !== undefined
+              ? ['reservedAddress', `${textOf(taken)} is in it`]
+              : rival !== undefined
+                ? ['foreignRoute', `somebody else has a route to ${rival.destination}`]
+                : undefined;
+    if (refusal === undefined) return [{ peer, extent, hop, isIncumbent }];
+    refused.set(peer, refusal);
+    return [];
+  });
+
+  const refuse = ({ peer }: Candidate, refusal: Refusal): void => {
+    if (!refused.has(peer)) refused.set(peer, refusal);
+  };
+  dispute(bySubnet(fit), refuse, ({ peer: { subnet } }) => ['disputed', `${subnet} meets it`]);
+  dispute(byText(fit, idOf, hopOf), refuse, ({ peer: { nextHop } }) => {
+    return ['idRepeated', `the same host is at ${nextHop} too`];
+  });
+  dispute(byText(fit, hopOf, idOf), refuse, ({ peer: { id } }) => {
+    return ['nextHopShared', `the host ${id} has its next hop too`];
+  });
+  const standing = fit.filter(({ peer }) => !refused.has(peer));
+  const subnets = [
+    ...standing.map(({ extent }) => extent),
+    ...(ownExtent === undefined ? [] : [ownExtent]),
+  ].sort((a, b) => a.first - b.first);
+  for (const one of standing) {
+    const at = subnets[firstAtLeast(subnets, one.hop, ({ last }) => last)];
+    if (at !== undefined && isWithin(one.hop, at))
+      refuse(one, ['nextHopInCluster', 'its next hop is in a network of containers']);
+  }
+  return {
+    accepted: standing.flatMap(({ peer }) => (refused.has(peer) ? [] : [peer])),
+    rejected: sorted.flatMap((peer) => {
+      const [code, detail] = refused.get(peer) ?? [];
+      return code === undefined || detail === undefined ? [] : [{ peer, code, detail }];
+    }),
+  };
+}
+
+/** A route of somebody else that leads to the subnet of a peer, or into it, and not to the peer. */
+function rivalOf<Other extends Extent & Pick<StaticRoute, 'destination' | 'gateway'>>(
+  { subnet, nextHop }: DesiredPeer,
+  extent: Extent,
+  others: readonly Other[],
+): Other | undefined {
+  for (let at = firstAtLeast(others, extent.first, ({ first }) => first); ; at += 1) {
+    const other = others[at];
+    if (other === undefined || other.first > extent.last) return undefined;
+    const isAlike = other.destination === subnet && other.gateway === nextHop;
+    if (other.last <= extent.last && !isAlike) return other;
+  }
+}
+
+type ReadPeer =
+  | { readonly extent: Extent; readonly hop: number }
+  | { readonly code: PeerRejectionCode; readonly detail: string };
+
+function readPeer({ subnet, nextHop }: DesiredPeer): ReadPeer {
+  const network = parseNetwork(subnet);
+  if (network?.bytes.length !== 4 || formatNetwork(networkOf(network)) !== subnet)
+    return { code: 'notCanonical', detail: 'its subnet is no network of IPv4 in canonical form' };
+  const reason = unroutableReason(network);
+  if (reason !== undefined) return { code: 'unroutable', detail: reason };
+  const { prefix } = network;
+  if (prefix < SHORTEST_PREFIX || prefix > LONGEST_PREFIX)
+    return { code: 'prefixLength', detail: `/${prefix} is not /16 to /29` };
+  const hop = addressOf(nextHop);
+  const hopNetwork = hop === undefined ? undefined : parseNetwork(nextHop);
+  if (hop === undefined || hopNetwork === undefined)
+    return { code: 'nextHopInvalid', detail: 'its next hop is no address of IPv4' };
+  const wrong = unroutableReason(hopNetwork);
+  if (wrong !== undefined) return { code: 'nextHopInvalid', detail: `of its next hop, ${wrong}` };
+  return { extent: extentOf(network), hop };
+}
+
+/**
+ * Settles who has what several want: incumbents, if they do not dispute it among themselves. Newcomers that want the same are all
+ * refused, because none of them has the better right.
+ */
+function dispute(
+  pairs: Iterable<readonly [Candidate, Candidate]>,
+  refuse: (one: Candidate, refusal: Refusal) => void,
+  because: (other: Candidate) => Refusal,
+): void {
+  for (const [one, other] of pairs) {
+    // Both want one route: whose name it has is no matter.
+    if (one.peer.subnet === other.peer.subnet && one.hop === other.hop) continue;
+    if (!one.isIncumbent || other.isIncumbent) refuse(one, because(other));
+    if (!other.isIncumbent || one.isIncumbent) refuse(other, because(one));
+  }
+}
+
+/** Pairs whose subnets meet. */
+function* bySubnet(all: readonly Candidate[]): Iterable<readonly [Candidate, Candidate]> {
+  const sorted = [...all].sort((a, b) => a.extent.first - b.extent.first);
+  let reaching: Candidate[] = [];
+  for (const one of sorted) {
+    reaching = reaching.filter(({ extent }) => extent.last >= one.extent.first);
+    for (const other of reaching) yield [other, one];
+    reaching.push(one);
+  }
+}
+
+/** Pairs that have one text in common, and differ in the other. */
+function* byText(
+  all: readonly Candidate[],
+  common: (one: Candidate) => string,
+  other: (one: Candidate) => string,
+): Iterable<readonly [Candidate, Candidate]> {
+  const groups = new Map<string, Candidate[]>();
+  for (const one of all) {
+    const group = groups.get(common(one)) ?? [];
+    for (const before of group) if (other(before) !== other(one)) yield [before, one];
+    group.push(one);
+    groups.set(common(one), group);
+  }
+}
+
+function extentsOf(networks: readonly string[]): readonly Extent[] {
+  return networks.flatMap((text) => {
+    const network = parseNetwork(text);
+    return network?.bytes.length === 4 ? [extentOf(networkOf(network))] : [];
+  });
+}
+
+const idOf = ({ peer }: Candidate): string => peer.id;
+const hopOf = ({ peer }: Candidate): string => peer.nextHop;
+
+function keyOf({ id, subnet, nextHop }: DesiredPeer): string {
+  return `${id}\0${subnet}\0${nextHop}`;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
