@@ -66,6 +66,11 @@ export const removeCsiProxy = later(
   'removeCsiProxy',
 );
 
+export const endLastingRuns = later(
+  () => import('./features/lasting/end-lasting-runs.js'),
+  'endLastingRuns',
+);
+
 /** For `wins up`. */
 export const refuseDrops = later(() => import('./configuration/refuse-drops.js'), 'refuseDrops');
 

@@ -17,6 +17,7 @@ export {
   findPlaces,
   helpersIn,
   isOnTrial,
+  targetOf,
   throughLinks,
   upgradeFolder,
   upgradePlaces,

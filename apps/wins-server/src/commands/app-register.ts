@@ -4,8 +4,12 @@ import {
   unregisterEventSource,
   WindowsError,
 } from '@wins/windows-host';
+import { configFileOf, parseServiceCommand } from '@wins/service-upgrade';
+import { defaultConfigPath } from '@wins/config';
 import { EXIT, SERVICE_NAME } from '@wins/base';
+import { statSync } from 'node:fs';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
+import { endLastingRuns } from '../features/lasting/end-lasting-runs.js';
 import { serviceDefinition, type RegisterOptions } from '../service/windows-service-definition.js';
 
 /**
@@ -29,12 +33,17 @@ export async function registerService(options: RegisterOptions): Promise<number>
 /** A stopped service is gone at once, unless another program holds it open. */
 const GONE_WITHIN_MS = 10_000;
 
-/** `wins srv app run --unregister`: stops the service, then removes it. One that does not stop is not removed. */
+/**
+ * `wins srv app run --unregister`: stops the service, ends what its daemons have left running, then removes it. One that does not stop is not removed.
+ */
 export async function unregisterService(): Promise<number> {
   requireWindows('remove the service');
   const services = serviceControlManager();
   try {
+    const config = configOfService(services.config(SERVICE_NAME).commandLine);
     await services.stop(SERVICE_NAME);
+    const found = await endLastingRuns(config, { reason: 'unregistered', keepsOutput: true });
+    if (found !== undefined) say(`detached runs may live on: ${found}`);
     services.remove(SERVICE_NAME);
     const isGone = await services.gone(SERVICE_NAME, { timeoutMs: GONE_WITHIN_MS });
     say(`the service ${SERVICE_NAME} is removed`);
@@ -45,6 +54,13 @@ export async function unregisterService(): Promise<number> {
   }
   unregisterEventSource(SERVICE_NAME);
   return EXIT.server.ok;
+}
+
+function configOfService(commandLine: string): string {
+  const isFile = (file: string): boolean =>
+    statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
+  const args = parseServiceCommand(commandLine, isFile)?.args ?? [];
+  return configFileOf(args, defaultConfigPath());
 }
 
 function requireWindows(action: string): void {

@@ -10,6 +10,7 @@ import { startDaemon } from '../daemon.js';
 import { exitCodeForError } from '../exit-code-for-error.js';
 import { config } from '../features/config/feature.js';
 import { startRunProfile } from '../features/diagnostics/run-profile.js';
+import { lasting } from '../features/lasting/feature.js';
 import { tunnel } from '../features/tunnel/feature.js';
 import { recoverInterruptedUpgrade } from '../features/upgrade/interrupted-upgrade.js';
 import { parseLogFileCount, parseLogFileSize } from '../kernel/log/log-file-options.js';
@@ -21,6 +22,8 @@ import { listenForShutdown } from '../service/shutdown-signal.js';
 import type { RegisterOptions } from '../service/windows-service-definition.js';
 import type { Surroundings } from '../service/windows-service.js';
 import { thisSystem } from '../this-system.js';
+
+const SYSTEM_ENDS: readonly string[] = ['shutdown', 'preshutdown'];
 
 /** The options, as they were typed. */
 export interface RunOptions extends Omit<RegisterOptions, 'log-file-size' | 'log-files'> {
@@ -127,6 +130,9 @@ async function serve(
     // What the start has left is given back now: V8 would do so after ten quiet seconds.
     collector()();
     const request = await shutdown;
+    // Who waits for its turn to shut down is the service: keepers are ended without a word.
+    if ('control' in request && SYSTEM_ENDS.includes(request.control))
+      await kernel.of(lasting).running?.runs.endAll();
     const hasFailed = 'error' in request;
     kernel.audit.note('stopping', hasFailed ? { failed: true } : { ...request });
     const facts = { reason: hasFailed ? 'failed' : 'asked' };

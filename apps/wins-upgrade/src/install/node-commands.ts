@@ -30,7 +30,7 @@ import {
   removeNode,
   type Judge,
   type NodeTask,
-  type RemoveCsiProxy,
+  type OfDaemon,
 } from './node-task.js';
 import { reportNode, type NodeOptions } from './report-node.js';
 import { winHttpProxyOf } from './win-http-proxy.js';
@@ -158,16 +158,13 @@ export const runLeave: CommandHandler<NodeOptions> = (options, surroundings) =>
 /** `wins uninstall`: takes away what was installed. */
 export const runUninstall = (
   options: UninstallOptions,
-  {
-    removeCsiProxy,
-    ...surroundings
-  }: CommandSurroundings & { readonly removeCsiProxy: RemoveCsiProxy },
+  { removeCsiProxy, endLastingRuns, ...surroundings }: CommandSurroundings & OfDaemon,
 ): Promise<number> =>
   reportNode(options, surroundings, async (task) => {
     const node = await nodeOf(options, localPlaces());
     const how = {
       ...{ adopts: options.adopt, keepsData: options['keep-data'], isForced: options.force },
-      removeCsiProxy,
+      ...{ removeCsiProxy, endLastingRuns },
     };
     return removeNode(node, { places: node.places, service: SERVICE_NAME }, how, task);
   });

@@ -58,9 +58,13 @@ describe('a command about a node', () => {
 });
 
 describe('taking a node away', () => {
-  const remove = (parts: NodeParts, removeCsiProxy: () => Promise<string | undefined>) => {
+  const remove = (
+    parts: NodeParts,
+    removeCsiProxy: () => Promise<string | undefined>,
+    endLastingRuns = removeCsiProxy,
+  ) => {
     const { places } = parts;
-    const how = { adopts: true, removeCsiProxy };
+    const how = { adopts: true, removeCsiProxy, endLastingRuns };
     return removeNode(parts, { places, service: SERVICE_NAME }, how, TASK);
   };
 
@@ -83,10 +87,13 @@ describe('taking a node away', () => {
     expect(said.kept).toContainEqual(expect.stringMatching(/^csi-proxy: .*: it is busy$/));
   });
 
-  it('goes on when csi-proxy cannot be taken away, and tells why', async () => {
+  it('goes on when csi-proxy cannot be taken away or runs do not end, and tells why', async () => {
     await node.system.rooms.running.write(RUNNING, 'present', undefined);
     const held = 'EBUSY: resource busy or locked';
     const said = await remove(node, () => Promise.reject(new Error(held)));
-    expect([said.outcome, said.kept]).toEqual(['uninstalled', [`csi-proxy: ${held}`]]);
+    expect([said.outcome, said.kept]).toEqual([
+      'uninstalled',
+      [`csi-proxy: ${held}`, `detached runs: ${held}`],
+    ]);
   });
 });

@@ -113,23 +113,25 @@ export function changeNode(
   });
 }
 
-/**
- * Takes away the csi-proxy that a daemon with this config keeps, and of an installation that was taken over the one that it had;
- * resolves with why it stays, if it does.
- */
-export type RemoveCsiProxy = (
-  configFile: string,
-  isAdopted: boolean,
-) => Promise<string | undefined>;
+/** What a daemon leaves that an uninstallation takes away, by its config. */
+export interface OfDaemon {
+  /**
+   * Takes away the csi-proxy that it keeps, and of an installation that was taken over the one that it had; resolves with why it stays, if
+   * it does.
+   */
+  readonly removeCsiProxy: (configFile: string, isAdopted: boolean) => Promise<string | undefined>;
+  /** Ends its detached runs; resolves with why some live on, if they do. */
+  readonly endLastingRuns: (
+    configFile: string,
+    keepsOutput: boolean,
+  ) => Promise<string | undefined>;
+}
 
 /** Takes the installation away, or first over. */
 export function removeNode(
   node: NodeParts,
   wish: Pick<InstallWish, 'places' | 'service'>,
-  how: Omit<UninstallWish, 'service' | 'programs'> & {
-    readonly adopts: boolean;
-    readonly removeCsiProxy: RemoveCsiProxy;
-  },
+  how: Omit<UninstallWish, 'service' | 'programs'> & OfDaemon & { readonly adopts: boolean },
   task: NodeTask,
 ): Promise<NodeOutcome> {
   return withNode(node, task, async (context) => {
@@ -151,9 +153,12 @@ export function removeNode(
       return { outcome: 'planned', reason: `${steps.length} steps`, steps, kept };
     }
     const isAdopted = facts.manifest?.isAdopted === true;
-    const csiProxy =
-      (await stopDaemon(context, plan.steps)) ??
-      (await how.removeCsiProxy(wish.places.config, isAdopted).catch(messageOf));
+    const { config } = wish.places;
+    const running = await stopDaemon(context, plan.steps);
+    const csiProxy = running ?? (await how.removeCsiProxy(config, isAdopted).catch(messageOf));
+    // Their program goes next, which some systems do not remove while it runs.
+    const runs =
+      running ?? (await how.endLastingRuns(config, how.keepsData === true).catch(messageOf));
     // They may hold secrets, as the config does.
     if (how.keepsData !== true) {
       await forgetLastGood(wish.places.config);
@@ -161,6 +166,7 @@ export function removeNode(
     }
     const { kept, failed } = await uninstall(context, plan);
     const stays = [...kept, ...failed].map(describeKept);
+    if (runs !== undefined) stays.unshift(`detached runs: ${runs}`);
     if (csiProxy !== undefined) stays.unshift(`csi-proxy: ${csiProxy}`);
     const more = { steps, ...(stays.length > 0 && { kept: stays }) };
     if (failed.length > 0) {
@@ -175,7 +181,7 @@ export function removeNode(
 /**
  * Stops the daemon if these steps do: one that runs would find csi-proxy gone, and install it again.
  *
- * @returns Why csi-proxy stays.
+ * @returns Why what it left stays.
  */
 async function stopDaemon(
   { host }: InstallContext,
@@ -188,7 +194,7 @@ async function stopDaemon(
     }
     return undefined;
   } catch (error) {
-    return `it was not looked for, as the daemon had not stopped: ${messageOf(error)}`;
+    return `left, as the daemon had not stopped: ${messageOf(error)}`;
   }
 }
 

@@ -148,6 +148,8 @@ export const uninstallCommand = command({
     (await upgradeHelper().nodeCommands()).runUninstall(values, {
       ...more,
       removeCsiProxy: (config, isAdopted) => server().removeCsiProxy(config, isAdopted),
+      endLastingRuns: (config, keepsOutput) =>
+        server().endLastingRuns(config, { reason: 'uninstalled', keepsOutput }),
     }),
 });
 

@@ -63,7 +63,7 @@ export async function findPlaces(
 }
 
 /** The target of a program that a service names: the program itself, or what it stands for during a trial. */
-function targetOf(imagePath: string): string {
+export function targetOf(imagePath: string): string {
   const folder = path.dirname(imagePath);
   return folder.endsWith(SUFFIX) && folder.length > SUFFIX.length
     ? folder.slice(0, -SUFFIX.length)

@@ -17,9 +17,11 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Claim } from '../../kernel/admission/shares.js';
 import type { Kernel } from '../../kernel/feature.js';
+import { GENTLE_MS } from './keeper/end-keepers.js';
 import { KeeperConnection } from './keeper/keeper-connection.js';
 import type { KeeperRecord } from './keeper/keeper-messages.js';
 import { keeperRecordFile, readKeeperRecords } from './keeper/keeper-records.js';
+import { removeCopies } from './keeper/keeper-program.js';
 import { startKeeper } from './keeper/start-keeper.js';
 import { lastingOwner } from './lasting-owner.js';
 import { RunFolders, type KeptEnd, type KeptRun } from './run-folders.js';
@@ -240,6 +242,12 @@ export class LastingRuns {
     return this.#closing.signal.aborted;
   }
 
+  /** Ends all runs in good order, for a system that shuts down. Never rejects. */
+  async endAll(): Promise<void> {
+    const signal = AbortSignal.timeout(GENTLE_MS);
+    await Promise.allSettled([...this.#keepers].map((keeper) => keeper.endAll(signal)));
+  }
+
   /** Leaves what lives to its keepers. */
   close(): void {
     this.#closing.abort();
@@ -368,8 +376,12 @@ export class LastingRuns {
   }
 
   async #startKeeper(): Promise<KeeperConnection> {
-    const { program, stateDirectory, system, logger } = this.#kernel;
-    const record = await startKeeper(program, stateDirectory, system.processesApart);
+    const { program, checksum, stateDirectory, processHost, system, logger } = this.#kernel;
+    for (const folder of [stateDirectory, this.#folders.folder])
+      processHost.ensurePrivateDirectory(folder);
+    const record = await startKeeper({
+      ...{ program, release: await checksum, stateDirectory, apart: system.processesApart },
+    });
     const keeper = await this.#connect(record);
     this.#keepers.add(keeper);
     logger.info({ keeper: record.keeper }, 'started a keeper of runs');
@@ -405,6 +417,11 @@ export class LastingRuns {
 
   async #sweep(): Promise<void> {
     const { logger } = this.#kernel;
+    // Of one that is being started it is not held yet.
+    if (this.#own === undefined)
+      await removeCopies(this.#folders.folder).catch((error: unknown) => {
+        logger.warn({ problem: messageOf(error) }, 'cannot remove the program of a keeper');
+      });
     for (const entry of [...this.#entries.values()]) {
       const { end, facts } = entry;
       if (end === undefined || end.endedAtMs + facts.maxAgeMs > Date.now()) continue;

@@ -96,6 +96,20 @@ export class RunFolders {
     }
   }
 
+  /** The runs whose end is not written down. */
+  async living(): Promise<readonly KeptRun[]> {
+    const runs: KeptRun[] = [];
+    for (const mark of await this.marks()) {
+      const run = await this.run(mark)
+        .read()
+        .catch(() => undefined);
+      const end = this.end(mark).read();
+      if (run?.run.mark === mark && (await end.catch(() => undefined)) === undefined)
+        runs.push(run);
+    }
+    return runs;
+  }
+
   /** Forgets a run and its output. */
   async remove(mark: string): Promise<void> {
     await rm(this.folderOf(mark), { recursive: true, force: true });

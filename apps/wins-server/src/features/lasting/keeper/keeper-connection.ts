@@ -12,6 +12,7 @@ import type {
 } from '@wins/base';
 import { ProcessError, type KeptProcess, type ProcessErrorCode } from '@wins/process-manager';
 import { Backoff } from '@wins/time';
+import { EventEmitter, once } from 'node:events';
 import { Readable } from 'node:stream';
 import type { KeptRun } from '../run-folders.js';
 import {
@@ -62,6 +63,7 @@ export class KeeperConnection {
   #runs: readonly string[] = [];
   #starting = 0;
   #isLost = false;
+  readonly #events = new EventEmitter();
   /** Messages about runs that arrived before these were known here. */
   readonly #early: RunMessage[] = [];
 
@@ -135,6 +137,12 @@ export class KeeperConnection {
 
   async terminate(mark: string, mode: 'graceful' | 'force'): Promise<void> {
     await this.#ask({ kind: 'terminate', mark, mode }).catch(() => undefined);
+  }
+
+  /** Ends all runs in good order, and then the keeper. @throws the reason of the signal when that comes first. */
+  async endAll(signal: AbortSignal): Promise<void> {
+    this.#end?.send({ kind: 'end' });
+    if (!this.#isLost) await once(this.#events, 'lost', { signal });
   }
 
   /** Leaves the keeper and its runs alone. */
@@ -216,6 +224,7 @@ export class KeeperConnection {
 
   #lost(): void {
     this.#isLost = true;
+    this.#events.emit('lost');
     for (const { reject } of this.#waiting.values()) reject(hungUp());
     this.#waiting.clear();
     if (this.#isClosed) return;

@@ -45,6 +45,8 @@ export const daemonMessage = z.discriminatedUnion('kind', [
     ...{ kind: z.literal('start'), id, command },
     run: keptRun.omit({ keeper: true, pid: true, startToken: true, startedAtMs: true }),
   }),
+  /** Ends all runs, and then the keeper. */
+  z.object({ kind: z.literal('end') }),
   z.object({ kind: z.literal('terminate'), id, mark, mode: z.enum(['graceful', 'force']) }),
   /** Asks for what `isGone` and `usage` of a process tell. */
   z.object({ kind: z.literal('look'), id, mark }),

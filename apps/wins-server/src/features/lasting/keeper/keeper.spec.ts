@@ -198,6 +198,16 @@ describe('a keeper', () => {
     expect(await folders.end(mark).read()).toMatchObject({ signal: 'SIGTERM', reason: 'stopped' });
   });
 
+  it('ends when it is told to, after its runs have been ended and written down', async () => {
+    const connection = await connect();
+    const { mark } = await start(connection, 'sleep 60');
+    void keeper.over.then(() => keeper.close());
+    await connection.endAll(AbortSignal.timeout(30_000));
+    expect(isOver).toBe(true);
+    expect(await folders.end(mark).read()).toMatchObject({ reason: 'stopped' });
+    expect(await folders.living()).toEqual([]);
+  });
+
   it('serves one daemon at a time: the next gets its turn when the first has gone', async () => {
     const first = await connect();
     let isSecond = false;

@@ -110,7 +110,7 @@ export class Keeper {
     this.#unused = setTimeout(() => this.#endIfIdle(), UNUSED_MS);
   }
 
-  /** Ends all runs and then itself, for a system that shuts down. */
+  /** Ends all runs and then itself, for a system that shuts down or a program that is removed. */
   endAll(): void {
     this.#isEnding = true;
     this.#endIfIdle();
@@ -165,6 +165,10 @@ export class Keeper {
 
   async #answer(message: DaemonMessage, end: MessageEnd<KeeperMessage>): Promise<void> {
     if (message.kind === 'hello') return;
+    if (message.kind === 'end') {
+      this.endAll();
+      return;
+    }
     const { id } = message;
     try {
       if (message.kind === 'start') {

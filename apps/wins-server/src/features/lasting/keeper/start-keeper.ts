@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { ProcessesApart } from '../../../operating-system.js';
 import { isSea } from 'node:sea';
+import { RunFolders } from '../run-folders.js';
+import { copyForKeeper, ownExecutable } from './keeper-program.js';
 import { keeperRecord, type KeeperRecord } from './keeper-messages.js';
 
 /** A Node program starts within a second, and within several on a host whose processors are all busy. */
@@ -11,27 +13,43 @@ const MAX_LINE_BYTES = 4096;
 /** Variables of the daemon's environment that a keeper receives. Its runs get theirs with their commands. */
 const KEPT_VARIABLES = ['PATH', 'TZ', 'SystemRoot', 'ProgramData', 'TEMP'];
 
+/** A keeper that is started. */
+export interface KeeperStart {
+  /** The file of this program. */
+  readonly program: string;
+  /** Its SHA-1. */
+  readonly release: string;
+  /** Is private already. */
+  readonly stateDirectory: string;
+  /** Starts it. Default: a session of its own. */
+  readonly apart: Pick<ProcessesApart, 'start'> | undefined;
+}
+
 /**
  * Starts a keeper, which outlives this process, and waits until it serves.
  *
- * @param program - The file of this program.
- * @param apart - Starts it. Default: a session of its own.
  * @throws ProcessError `stateUnavailable`.
  */
-export async function startKeeper(
-  program: string,
-  stateDirectory: string,
-  apart: Pick<ProcessesApart, 'start'> = ofSession,
-): Promise<KeeperRecord> {
+export async function startKeeper({
+  program,
+  release,
+  stateDirectory,
+  apart,
+}: KeeperStart): Promise<KeeperRecord> {
   const command = [...(isSea() ? [] : [program]), 'srv', 'keep', '--state', stateDirectory];
   const environment = KEPT_VARIABLES.flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value] as const];
   });
   const env = Object.fromEntries(environment);
-  let child: ReturnType<typeof apart.start> | undefined;
+  let child: ReturnType<ProcessesApart['start']> | undefined;
   try {
-    child = apart.start({ file: process.execPath, args: command, env });
+    let file = process.execPath;
+    if (isSea()) {
+      const { folder } = new RunFolders(stateDirectory);
+      file = apart === undefined ? ownExecutable() : await copyForKeeper(folder, release);
+    }
+    child = (apart ?? ofSession).start({ file, args: command, env });
     return await firstLine(child.stdout, AbortSignal.timeout(START_MS));
   } catch (cause) {
     child?.kill();

@@ -1,0 +1,56 @@
+import type { ProcessHost, RememberedProcess } from '@wins/base';
+import { Backoff } from '@wins/time';
+import type { ProcessesApart } from '../../../operating-system.js';
+import type { RunFolders } from '../run-folders.js';
+import { KeeperConnection } from './keeper-connection.js';
+import type { KeeperRecord } from './keeper-messages.js';
+
+/** Grace period of a run, and some time for the keeper to write down how it ended. */
+export const GENTLE_MS = 15_000;
+/** What is ended by force is gone much sooner. */
+const FORCED_MS = 10_000;
+const NO_MARK = '0'.repeat(32);
+
+/** What the ends of keepers take of the system. */
+export interface EndParts {
+  readonly host: ProcessHost;
+  readonly apart: ProcessesApart | undefined;
+  readonly folders: RunFolders;
+}
+
+/**
+ * Ends keepers and their runs for good, when no daemon will come: first as a keeper does it, then by force.
+ *
+ * @returns How many processes are left nevertheless.
+ */
+export async function endKeepers(
+  records: readonly KeeperRecord[],
+  { host, apart, folders }: EndParts,
+): Promise<number> {
+  const gently = AbortSignal.timeout(GENTLE_MS);
+  await Promise.allSettled(
+    records.map(async (record) => {
+      const check = apart?.serverCheck(record.keeper);
+      const keeper = await KeeperConnection.open(record, host, check);
+      await keeper.endAll(gently);
+      keeper.close();
+    }),
+  );
+  const keepers = records.map(({ keeper }): RememberedProcess => {
+    const [pid, startToken = ''] = keeper.split(/:(.*)/s);
+    return { mark: NO_MARK, pid: Number(pid), startToken };
+  });
+  const again = new Backoff({ initialMs: 20, maxMs: 200 });
+  const deadline = performance.now() + FORCED_MS;
+  for (;;) {
+    const runs = await folders.living();
+    const remembered = [
+      ...keepers,
+      ...runs.map(({ run: { mark }, pid, startToken }) => ({ mark, pid, startToken })),
+    ];
+    const left = await host.findLeftovers({ executables: [], remembered });
+    if (left.length === 0 || performance.now() > deadline) return left.length;
+    for (const leftover of left) await leftover.terminate('force');
+    await again.wait();
+  }
+}
