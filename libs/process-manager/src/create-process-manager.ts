@@ -44,8 +44,10 @@ import type {
   PortsOutcome,
   ManagedProcess,
   RunLimits,
+  ProcessExit,
   ProcessOwner,
   RecoveredProcess,
+  RunFigures,
 } from './supervision/managed-process.js';
 import { resolvesInTime } from './supervision/end-process-tree.js';
 import { RunNames, type TakenName, RunRegistry, type RunName } from './supervision/run-registry.js';
@@ -169,6 +171,13 @@ class RunManager implements ProcessManager {
     const { limits } = lasting;
     const facts = { ...lasting, exposes: [], ports: undefined, limits, entry, runId, owner };
     return this.#supervise(start, { ...facts, lasts: true }, kept);
+  }
+
+  reportEnded(run: LastingRun, exit: ProcessExit, figures: RunFigures): void {
+    const { mark, name, path } = run;
+    this.#records.remove(mark);
+    const entry = run.entry as EntryName;
+    this.#options.onEvent({ type: 'ended', mark, name, path, entry, exit, figures });
   }
 
   setAllowed(allowed: readonly AllowedExecutable[]): void {

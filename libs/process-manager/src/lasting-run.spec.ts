@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LastingGrant } from './policy/executable-policy.js';
 import type { HostCommand, HostProcess } from '@wins/base';
 import type { KeptProcess, LastingRun, LastingStart } from './start-request.js';
@@ -9,6 +10,7 @@ import {
   requestFor,
   TestOwner,
 } from './testing/manager-harness.js';
+import { RunRecords } from './supervision/run-records.js';
 import type { TestProgram } from './testing/test-program.js';
 
 const GRANT: LastingGrant = { maxRuns: 2, spoolBytes: 1024, maxAgeMs: 1000 };
@@ -30,7 +32,7 @@ class Keeping implements LastingStart {
   ): Promise<KeptProcess> {
     this.grant = grant;
     const started: HostProcess = await this.#host.start(command);
-    const process = Object.assign(started, { keeper: this.#host.daemon });
+    const process = Object.assign(started, { keeper: this.#host.daemon, startedAtMs: 4711 });
     this.started.push({ command, run, process });
     return process;
   }
@@ -114,6 +116,7 @@ describe('a run that lasts', () => {
     const owner = new TestOwner('lasting:web');
     const adopted = second.adopt(kept.run, kept.process, owner);
     expect(adopted).toMatchObject({ ...kept.run, pid: kept.process.pid, lasts: true });
+    expect(adopted.startedAtMs).toBe(4711);
     expect(second.find({ value: kept.run.name })).toBe(adopted);
     expect(await codeOf(second.start(requestFor(program)))).toBe('alreadyRunning');
     expect(await codeOf(() => second.adopt(kept.run, kept.process, owner))).toBe('alreadyRunning');
@@ -124,6 +127,36 @@ describe('a run that lasts', () => {
     // Its name is free, and no record of it is left.
     expect(await manager().recover()).toEqual([]);
     await second.start(requestFor(program));
+  });
+
+  it('shows the output of which its keeper tells', async () => {
+    const run = await manager().start(requestFor(program, { lasting: keeping }));
+    expect((await run.measure()).output.stdoutBytes).toBe(0);
+    const output = { stdoutBytes: 7, stderrBytes: 1, pauses: 2 };
+    Object.assign(keeping.started[0]?.process ?? {}, { output });
+    expect((await run.measure()).output).toEqual(output);
+    await run.stop(run.owner.id);
+    expect(harness.events.at(-1)).toMatchObject({ type: 'ended', figures: { output } });
+  });
+
+  it('that ended while there was no manager is reported as others are, and nothing remembers it', async () => {
+    const first = manager();
+    const run = await first.start(requestFor(program, { lasting: keeping }));
+    await first.close();
+    await keeping.endAll();
+    const second = manager();
+    const [kept] = keeping.started;
+    if (kept === undefined) throw new Error('nothing was started');
+    const exit = { code: 3, reason: 'exited' } as const;
+    const output = { stdoutBytes: 7, stderrBytes: 1, pauses: 2 };
+    second.reportEnded(kept.run, exit, { usage: undefined, output });
+    const { mark, name, path, entry } = run;
+    // Events come in the next turn.
+    await nextTurn();
+    const figures = { usage: undefined, output };
+    const ended = { type: 'ended', mark, name, path, entry, exit, figures };
+    expect(harness.events).toContainEqual(ended);
+    expect(new RunRecords(harness.directory.path).read().records).toEqual([]);
   });
 
   it('is ended by the recovery of the next manager when its keeper is dead', async () => {

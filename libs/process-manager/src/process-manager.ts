@@ -2,8 +2,10 @@ import type { AllowedExecutable } from './policy/executable-policy.js';
 import type { StartQuestion, StartVerdict } from './judge-start.js';
 import type {
   ManagedProcess,
+  ProcessExit,
   ProcessOwner,
   RecoveredProcess,
+  RunFigures,
 } from './supervision/managed-process.js';
 import type { RunName } from './supervision/run-registry.js';
 import type { KeptProcess, LastingRun, StartRequest } from './start-request.js';
@@ -43,12 +45,14 @@ export interface ProcessManager extends AsyncDisposable {
    */
   judge(question: StartQuestion, owner: ProcessOwner): Promise<StartVerdict>;
   /**
-   * Takes over a run that an earlier manager started to last, or that has ended since: it has its name, its place among the runs of its
+   * Takes over a run that an earlier manager started to last: it has its name, its place among the runs of its
    * owner, and its end is reported. Call it after `recover`, which leaves alone what a living keeper has.
    *
    * @throws ProcessError `alreadyRunning`, `tooManyProcesses`, `stateUnavailable`, `shuttingDown`, `aborted`.
    */
   adopt(run: LastingRun, process: KeptProcess, owner: ProcessOwner): ManagedProcess;
+  /** Reports the end of a run that lasted and ended while there was no manager, as that of any other. */
+  reportEnded(run: LastingRun, exit: ProcessExit, figures: RunFigures): void;
   /** Replaces the list of what may run, for starts from now on; what was started is left alone. */
   setAllowed(allowed: readonly AllowedExecutable[]): void;
   /** Replaces what every run gets besides the minimal environment, for starts from now on. */

@@ -18,6 +18,7 @@ import {
   processName,
   stagedPathOf,
 } from './policy/parsed-path.js';
+import type { OutputFigures } from './output/process-output.js';
 import { grantedLimits } from './policy/run-limits.js';
 import { expectedDigest, type ExpectedDigest } from './staging/staged-binary.js';
 import type { ManagedProcess, ProcessOwner, RunLimits } from './supervision/managed-process.js';
@@ -97,6 +98,10 @@ export interface StartRequest {
 export interface KeptProcess extends HostProcess {
   /** Identifies that process, as `ProcessHost.daemon` identifies this one. */
   readonly keeper: string;
+  /** In milliseconds since 1970. */
+  readonly startedAtMs: number;
+  /** Its output as of the last `usage`, or of its end; undefined before. */
+  readonly output?: OutputFigures | undefined;
 }
 
 /** Starts runs where they outlive the manager. */

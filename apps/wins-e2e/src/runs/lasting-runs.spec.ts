@@ -46,6 +46,18 @@ describe('a detached run', () => {
   }
   const prc = (...args: string[]): Promise<Outcome> =>
     runWins(['cli', 'prc', ...args], workspace.environment);
+  async function recorded(
+    where: 'events' | 'audit',
+    isWanted: (record: Record<string, unknown>) => boolean,
+  ): Promise<Record<string, unknown>[]> {
+    const words = where === 'events' ? ['events'] : ['audit', 'show'];
+    const { stdout } = await runWins(
+      ['srv', ...words, '--config', config, '-o', 'json'],
+      workspace.environment,
+    );
+    const lines = stdout.toString().trim().split('\n');
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(isWanted);
+  }
   const follow = (...args: string[]): RunningProgram =>
     startWins(['cli', 'prc', ...args], workspace.environment);
   async function detach(...more: string[]): Promise<string> {
@@ -110,6 +122,25 @@ describe('a detached run', () => {
       ...{ name: 'web', process: 'rancher-wins-counter', state: 'ended' },
       exit: { code: 7, reason: 'exited' },
     });
+    // Its end is told once, whatever many daemons come.
+    await daemon[Symbol.asyncDispose]();
+    await startDaemon();
+    const facts = { path: counter, reason: 'exited', code: 7 };
+    expect(await recorded('events', ({ type }) => type === 'runEnded')).toMatchObject([facts]);
+    const records = await recorded('audit', ({ kind }) => kind === 'endedWithoutDaemon');
+    expect(records).toMatchObject([facts]);
+  });
+
+  it('shows what it costs, as every run', async () => {
+    const follower = follow('logs', '-f', await detach());
+    await follower.said('error 100\n');
+    follower.child.kill();
+    const { stdout } = await prc('stats');
+    const [figures] = JSON.parse(stdout.toString()) as Record<string, number>[];
+    expect(figures).toMatchObject({ name: 'rancher-wins-counter', processes: 1 });
+    expect(figures?.['stdoutBytes']).toBeGreaterThan(500);
+    expect(figures?.['stderrBytes']).toBeGreaterThan(5);
+    expect(figures?.['memoryBytes']).toBeGreaterThan(1_000_000);
   });
 
   it('gives its output from an offset, its last lines, and both outputs apart', async () => {

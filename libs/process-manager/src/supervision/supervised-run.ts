@@ -23,11 +23,13 @@ import { KeepAliveLease } from './keep-alive-lease.js';
 import type { CompleteOptions } from '../manager-options.js';
 import type { OutputStream } from '../output/output-block.js';
 import {
+  type OutputFigures,
   type OutputReader,
   type OutputReaderOptions,
   ProcessOutput,
 } from '../output/process-output.js';
 import { ProcessError } from '../process-error.js';
+import type { KeptProcess } from '../start-request.js';
 
 // More than the kernel can hold in both pipes of a child.
 const DRAIN_ALLOWANCE_BYTES = 2 * 1024 * 1024;
@@ -49,7 +51,7 @@ export interface Supervision extends Pick<
   ('graceMs' | 'leaseTimeoutMs' | 'maxBufferedBytes' | 'firstReaderMs') | ('onDecision' | 'onEvent')
 > {
   readonly run: RunFacts;
-  readonly hostProcess: HostProcess;
+  readonly hostProcess: HostProcess | KeptProcess;
   readonly onEnded: (run: SupervisedRun, end: RunEnd) => void;
   /** The lease was given back, so the run need not be remembered after its end. */
   readonly onReleased: (run: SupervisedRun) => void;
@@ -76,10 +78,10 @@ export class SupervisedRun implements ManagedProcess {
   readonly limits: RunLimits | undefined;
   readonly lasts: boolean;
   readonly pid: number;
-  readonly startedAtMs = Date.now();
+  readonly startedAtMs: number;
   readonly ended: Promise<ProcessExit>;
   readonly #supervision: Supervision;
-  readonly #host: HostProcess;
+  readonly #host: HostProcess | KeptProcess;
   readonly #output: ProcessOutput;
   readonly #outputClosed: Promise<unknown>;
   readonly #lease: KeepAliveLease;
@@ -106,6 +108,7 @@ export class SupervisedRun implements ManagedProcess {
     this.limits = run.limits;
     this.lasts = run.lasts;
     this.pid = hostProcess.pid;
+    this.startedAtMs = 'keeper' in hostProcess ? hostProcess.startedAtMs : Date.now();
     this.#supervision = supervision;
     this.#host = hostProcess;
     this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
@@ -196,7 +199,11 @@ export class SupervisedRun implements ManagedProcess {
 
   async measure(): Promise<RunFigures> {
     const usage = this.#lastUsage ?? (await this.#host.usage());
-    return { usage: this.#lastUsage ?? usage, output: this.#output.figures };
+    return { usage: this.#lastUsage ?? usage, output: this.#written };
+  }
+
+  get #written(): OutputFigures {
+    return ('keeper' in this.#host ? this.#host.output : undefined) ?? this.#output.figures;
   }
 
   /** Ends the run; only the first reason counts. Resolves as `ended` does. */
@@ -243,7 +250,7 @@ export class SupervisedRun implements ManagedProcess {
     const exit = { code, ...(signal === undefined ? {} : { signal }), reason };
     this.#move({ kind: 'ended', exit });
     this.#output.close();
-    const figures = { usage: this.#lastUsage, output: this.#output.figures };
+    const figures = { usage: this.#lastUsage, output: this.#written };
     this.#supervision.onEnded(this, { treeGone, figures });
     this.#resolveEnded(exit);
   }

@@ -59,7 +59,14 @@ interface Entry extends Kept {
 
 type LastingKernel = Pick<
   Kernel,
-  'stateDirectory' | 'processHost' | 'system' | 'program' | 'checksum' | 'resources' | 'logger'
+  | 'stateDirectory'
+  | 'processHost'
+  | 'system'
+  | 'program'
+  | 'checksum'
+  | 'resources'
+  | 'logger'
+  | 'audit'
 >;
 
 /** Starts, finds, reads and forgets runs that last. */
@@ -303,8 +310,7 @@ export class LastingRuns {
     if (entry.end !== undefined || keeper === undefined) {
       this.#entries.set(label, entry);
       entry.end ??= await this.#recordLost(mark);
-      const { code, reason } = entry.end;
-      logger.debug({ mark, label, code, reason }, 'a run that lasts ended earlier');
+      if (entry.end.isTold !== true) await this.#tell(entry, entry.end);
       return;
     }
     const kept = keeper.adopt(facts, { written: () => changes.emit('more') });
@@ -329,6 +335,7 @@ export class LastingRuns {
     const { mark } = entry.facts.run;
     try {
       entry.end = (await this.#folders.end(mark).read()) ?? (await this.#recordLost(mark));
+      await this.#setTold(entry, entry.end);
     } catch (err) {
       this.#kernel.logger.error({ err, mark }, 'cannot read how a run ended');
       entry.end = lostEnd(0);
@@ -336,6 +343,24 @@ export class LastingRuns {
     entry.process = undefined;
     entry.changes.emit('more');
     for (const keeper of [...this.#keepers]) this.#leaveIfIdle(keeper);
+  }
+
+  /** Reports the end of a run that no daemon has seen, once. */
+  async #tell(entry: Entry, end: KeptEnd): Promise<void> {
+    const { run } = entry.facts;
+    const { code, signal, reason, figures } = end;
+    const exit = { code, ...(signal !== undefined && { signal }), reason };
+    const output = figures?.output ?? { stdoutBytes: 0, stderrBytes: 0, pauses: 0 };
+    this.#manager.reportEnded(run, exit, { usage: figures?.usage, output });
+    const { mark, name, path } = run;
+    this.#kernel.audit.note('endedWithoutDaemon', { mark, name, path, ...exit });
+    await this.#setTold(entry, end);
+  }
+
+  /** A full disk has it told again. */
+  async #setTold({ facts }: Entry, end: KeptEnd): Promise<void> {
+    const file = this.#folders.end(facts.run.mark);
+    await file.write({ ...end, isTold: true }).catch(() => undefined);
   }
 
   /** Records the end of a run whose keeper has died: nobody knows how it ended. */

@@ -46,15 +46,29 @@ export const keptRun = z.object({
 
 export type KeptRun = z.infer<typeof keptRun>;
 
+/** Cost of a run. */
+export const keptFigures = z.object({
+  usage: z
+    .object({ cpuMs: z.number(), memoryBytes: z.number(), processes: z.number() })
+    .exactOptional(),
+  output: z.object({ stdoutBytes: count, stderrBytes: count, pauses: count }),
+});
+
+export type KeptFigures = z.infer<typeof keptFigures>;
+
 /** How a run ended. */
 export const keptEnd = z.object({
   version: z.literal(1),
   code: count,
   signal: text.optional(),
-  reason: text,
+  reason: z.enum(['exited', 'outOfMemory', 'stopped', 'hostFailed']),
   endedAtMs: count,
   /** Bytes of both outputs, lost ones too. */
   outputBytes: count,
+  /** Absent when its keeper died. */
+  figures: keptFigures.exactOptional(),
+  /** A daemon has reported it. */
+  isTold: z.literal(true).exactOptional(),
 });
 
 export type KeptEnd = z.infer<typeof keptEnd>;

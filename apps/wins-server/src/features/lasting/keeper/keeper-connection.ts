@@ -14,7 +14,7 @@ import { ProcessError, type KeptProcess, type ProcessErrorCode } from '@wins/pro
 import { Backoff } from '@wins/time';
 import { EventEmitter, once } from 'node:events';
 import { Readable } from 'node:stream';
-import type { KeptRun } from '../run-folders.js';
+import type { KeptFigures, KeptRun } from '../run-folders.js';
 import {
   ANOTHER_DAEMON,
   KEEPER_PROTOCOL,
@@ -119,15 +119,17 @@ export class KeeperConnection {
       const answer = await this.#ask({ kind: 'start', command: whole, run });
       if (answer.kind !== 'started') throw unexpected(answer);
       const { pid, startToken } = answer;
-      return this.#add({ mark: command.mark, pid, startToken }, listener);
+      const facts = { mark: command.mark, pid, startToken, startedAtMs: Date.now() };
+      return this.#add(facts, listener);
     } finally {
       this.#starting -= 1;
     }
   }
 
   /** A run that this daemon did not start. */
-  adopt({ run: { mark }, pid, startToken }: KeptRun, listener: KeptRunListener): KeptProcess {
-    return this.#add({ mark, pid, startToken }, listener);
+  adopt(facts: KeptRun, listener: KeptRunListener): KeptProcess {
+    const { run, pid, startToken, startedAtMs } = facts;
+    return this.#add({ mark: run.mark, pid, startToken, startedAtMs }, listener);
   }
 
   async look(mark: string): Promise<Extract<Answer, { readonly kind: 'looked' }> | undefined> {
@@ -175,7 +177,7 @@ export class KeeperConnection {
   }
 
   #add(
-    facts: { readonly mark: string; readonly pid: number; readonly startToken: string },
+    facts: { readonly mark: string } & Pick<KeptProcess, 'pid' | 'startToken' | 'startedAtMs'>,
     listener: KeptRunListener,
   ): KeptProcess {
     const { keeper } = this.record;
@@ -206,7 +208,7 @@ export class KeeperConnection {
     else if (message.kind === 'written') process.listener.written();
     else {
       this.#processes.delete(message.mark);
-      process.settle();
+      process.settle(message.figures);
     }
   }
 
@@ -238,6 +240,7 @@ class ProcessOfKeeper implements KeptProcess {
   readonly keeper: string;
   readonly pid: number;
   readonly startToken: string;
+  readonly startedAtMs: number;
   readonly stdout = emptyStream();
   readonly stderr = emptyStream();
   readonly exited: Promise<HostExit>;
@@ -246,11 +249,13 @@ class ProcessOfKeeper implements KeptProcess {
   readonly #connection: KeeperConnection;
   readonly #host: ProcessHost;
   #resolveExited: (exit: HostExit) => void = () => undefined;
-  #usage: TreeUsage | undefined;
+  #figures: KeptFigures | undefined;
   #state: 'kept' | 'settled' | 'lost' = 'kept';
 
   constructor(
-    facts: Pick<KeptProcess, 'keeper' | 'pid' | 'startToken'> & { readonly mark: string },
+    facts: Pick<KeptProcess, 'keeper' | 'pid' | 'startToken' | 'startedAtMs'> & {
+      readonly mark: string;
+    },
     connection: KeeperConnection,
     host: ProcessHost,
     listener: KeptRunListener,
@@ -258,6 +263,7 @@ class ProcessOfKeeper implements KeptProcess {
     this.keeper = facts.keeper;
     this.pid = facts.pid;
     this.startToken = facts.startToken;
+    this.startedAtMs = facts.startedAtMs;
     this.#mark = facts.mark;
     this.#connection = connection;
     this.#host = host;
@@ -279,8 +285,12 @@ class ProcessOfKeeper implements KeptProcess {
 
   async usage(): Promise<TreeUsage | undefined> {
     if (this.#state === 'kept')
-      this.#usage = (await this.#connection.look(this.#mark))?.usage ?? this.#usage;
-    return this.#usage;
+      this.#figures = (await this.#connection.look(this.#mark))?.figures ?? this.#figures;
+    return this.#figures?.usage;
+  }
+
+  get output(): KeptProcess['output'] {
+    return this.#figures?.output;
   }
 
   close(): void {
@@ -291,8 +301,9 @@ class ProcessOfKeeper implements KeptProcess {
     this.#resolveExited(exit);
   }
 
-  settle(): void {
+  settle(figures: KeptFigures): void {
     this.#state = 'settled';
+    this.#figures = figures;
     for (const output of [this.stdout, this.stderr]) output.push(null);
     this.listener.written();
   }

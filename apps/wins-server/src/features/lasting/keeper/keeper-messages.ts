@@ -6,7 +6,7 @@
 import { STOP_SIGNALS } from '@wins/base';
 import type { Socket } from 'node:net';
 import * as z from 'zod';
-import { keptRun, treeLimits } from '../run-folders.js';
+import { keptFigures, keptRun, treeLimits } from '../run-folders.js';
 
 /** The version that this release speaks. */
 export const KEEPER_PROTOCOL = 1;
@@ -64,15 +64,13 @@ export const keeperMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('failed'), id, code: text, message: text }),
   z.object({
     ...{ kind: z.literal('looked'), id, isGone: z.boolean() },
-    usage: z
-      .object({ cpuMs: z.number(), memoryBytes: z.number(), processes: z.number() })
-      .optional(),
+    figures: keptFigures.exactOptional(),
   }),
   z.object({ kind: z.literal('exited'), mark, exit: hostExit }),
   /** There is more of the output. */
   z.object({ kind: z.literal('written'), mark }),
   /** Nothing of it runs, and how it ended is written down. */
-  z.object({ kind: z.literal('settled'), mark }),
+  z.object({ kind: z.literal('settled'), mark, figures: keptFigures }),
 ]);
 
 export type KeeperMessage = z.infer<typeof keeperMessage>;

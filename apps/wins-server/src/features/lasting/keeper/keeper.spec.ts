@@ -101,8 +101,10 @@ describe('a keeper', () => {
     await settled(process);
     expect(await process.isGone()).toBe(true);
     expect((await outputOf(mark)).split('\n').sort()).toEqual(['', 'err', 'out']);
+    const output = { stdoutBytes: 4, stderrBytes: 4, pauses: 0 };
+    expect(process.output).toEqual(output);
     expect(await folders.end(mark).read()).toMatchObject({
-      ...{ code: 7, reason: 'exited', outputBytes: 8 },
+      ...{ code: 7, reason: 'exited', outputBytes: 8, figures: { output } },
     });
     expect(await folders.run(mark).read()).toMatchObject({ pid: process.pid, label: 'web' });
     expect(statSync(folders.folderOf(mark)).mode & 0o77).toBe(0);
@@ -187,11 +189,13 @@ describe('a keeper', () => {
   it('ends a tree when it is told to, and says that it was stopped', async () => {
     let tell = ignore;
     const isUp = new Promise<void>((resolve) => (tell = resolve));
-    const script = 'sleep 60 & echo up; sleep 60';
+    const script = 'sleep 60 & echo up; echo no >&2; sleep 60';
     const { mark, process } = await start(await connect(), script, () => tell());
     await isUp;
     expect(await process.isGone()).toBe(false);
-    expect((await process.usage())?.processes).toBeGreaterThan(1);
+    while (process.output?.stderrBytes !== 3)
+      expect((await process.usage())?.processes).toBeGreaterThan(1);
+    expect(process.output.stdoutBytes).toBe(3);
     await process.terminate('graceful');
     expect(await process.exited).toEqual({ code: 143, signal: 'SIGTERM' });
     await settled(process);

@@ -17,7 +17,7 @@ import { mkdir } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import path from 'node:path';
 import type { DaemonSystem } from '../../../operating-system.js';
-import { RunFolders, type KeptEnd, type KeptRun } from '../run-folders.js';
+import { RunFolders, type KeptEnd, type KeptFigures, type KeptRun } from '../run-folders.js';
 import { SpoolWriter } from '../spool/spool-writer.js';
 import {
   ANOTHER_DAEMON,
@@ -181,9 +181,9 @@ export class Keeper {
         end.send({ kind: 'done', id });
         return;
       }
-      const usage = await run?.process.usage();
       const isGone = (await run?.process.isGone()) ?? true;
-      end.send({ kind: 'looked', id, isGone, ...(usage && { usage }) });
+      const figures = await run?.measure();
+      end.send({ kind: 'looked', id, isGone, ...(figures && { figures }) });
     } catch (error) {
       const code = errnoOf(error) ?? 'unknown';
       end.send({ kind: 'failed', id, code, message: messageOf(error) });
@@ -205,9 +205,9 @@ export class Keeper {
       };
       const kept = new RunOfKeeper(whole, process, this.#folders, {
         tell: (message) => this.#daemon?.send(message),
-        settled: () => {
+        settled: (figures) => {
           this.#runs.delete(mark);
-          this.#daemon?.send({ kind: 'settled', mark });
+          this.#daemon?.send({ kind: 'settled', mark, figures });
           this.#endIfIdle();
         },
       });
@@ -248,7 +248,7 @@ export class Keeper {
 /** Callbacks of a run of a keeper. */
 interface RunListener {
   readonly tell: (message: KeeperMessage) => void;
-  readonly settled: () => void;
+  readonly settled: (figures: KeptFigures) => void;
 }
 
 /** A run, from its start until how it ended is on the disk. */
@@ -261,6 +261,7 @@ class RunOfKeeper {
   #exit: HostExit | undefined;
   #reason: 'exited' | 'outOfMemory' | 'stopped' = 'exited';
   #telling: NodeJS.Timeout | undefined;
+  readonly #output = { stdoutBytes: 0, stderrBytes: 0, pauses: 0 };
 
   constructor(run: KeptRun, process: HostProcess, folders: RunFolders, listener: RunListener) {
     this.process = process;
@@ -275,6 +276,12 @@ class RunOfKeeper {
       onCaughtUp: () => [stdout, stderr].forEach((output) => output.resume()),
     });
     void this.#follow();
+  }
+
+  /** Its cost so far. */
+  async measure(): Promise<KeptFigures> {
+    const usage = await this.process.usage();
+    return { ...(usage && { usage }), output: { ...this.#output } };
   }
 
   terminate(mode: 'graceful' | 'force'): Promise<void> {
@@ -296,10 +303,14 @@ class RunOfKeeper {
 
   async #follow(): Promise<void> {
     const { stdout, stderr } = this.process;
-    const outputs = [stdout, stderr].map((output, index) => {
+    const outputs = (['stdout', 'stderr'] as const).map((name) => {
+      const output = this.process[name];
       output.on('data', (bytes: Buffer) => {
-        this.#spool.append(index === 0 ? 'stdout' : 'stderr', bytes);
-        if (this.#spool.isBehind) [stdout, stderr].forEach((each) => each.pause());
+        this.#spool.append(name, bytes);
+        this.#output[`${name}Bytes`] += bytes.length;
+        if (!this.#spool.isBehind) return;
+        if (!output.isPaused()) this.#output.pauses += 1;
+        [stdout, stderr].forEach((each) => each.pause());
       });
       // A pipe that fails is a pipe that ended: 'close' follows.
       output.on('error', () => undefined);
@@ -313,6 +324,8 @@ class RunOfKeeper {
     const late = setTimeout(() => this.process.close(), GRACE_MS);
     await Promise.all(outputs);
     clearTimeout(late);
+    // Before the handles go by which the system tells it.
+    const figures = await this.measure();
     this.process.close();
     await this.#spool.close();
     clearTimeout(this.#telling);
@@ -324,9 +337,9 @@ class RunOfKeeper {
         reason: this.#reason,
         endedAtMs: Date.now(),
       },
-      outputBytes: this.#spool.offset,
+      ...{ outputBytes: this.#spool.offset, figures },
     });
-    this.#listener.settled();
+    this.#listener.settled(figures);
   }
 
   /** A disk that is full gets old output in exchange; one that fails is asked again for as long as it fails. */
