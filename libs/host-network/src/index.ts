@@ -43,3 +43,16 @@ export {
   type RouteStanding,
   type RouteState,
 } from './plan/plan.js';
+export { lastGood, type LastGood, type LastGoodOptions } from './sources/last-good.js';
+export { metadataFeed, type MetadataFeedOptions } from './sources/metadata-feed.js';
+export { nodeFeed, type NodeFeedOptions, type NodeReader } from './sources/node-feed.js';
+export type { ElementFault, GatheredPeers, SkippedElement } from './sources/peer-list.js';
+export {
+  PeerSource,
+  type FeedListener,
+  type PeerFeed,
+  type PeerSnapshot,
+  type PeerSourceOptions,
+  type PeerSourceState,
+  type PeerSourceStatus,
+} from './sources/peer-source.js';

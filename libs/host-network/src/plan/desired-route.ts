@@ -20,6 +20,11 @@ export interface DesiredNetwork {
   readonly cluster?: readonly string[];
   /** Addresses that no peer may take over: resolvers, the Rancher server, the API server. */
   readonly reserved?: readonly string[];
+  /**
+   * Whether a source of peers has told nothing yet since the start. What is ours and not wanted stays until it has; routes of
+   * `routes` are changed all the same. Default: false.
+   */
+  readonly holds?: boolean;
 }
 
 /** The metric that `New-NetRoute` of Windows gives. A route of somebody else with a lower one goes first. */

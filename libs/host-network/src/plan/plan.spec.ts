@@ -186,6 +186,22 @@ describe('a plan', () => {
     expect(there.standings).toMatchObject([{}, { state: 'applied', peer: '4' }, { peer: '5' }]);
   });
 
+  it('removes and moves nothing for a source that has not told of its peers yet', () => {
+    const peer = { id: 'b', subnet: PEER, nextHop: '172.16.0.9' };
+    const record = [owned(PEER, '172.16.0.3'), owned('10.9.0.0/16'), owned('10.8.0.0/16')];
+    const there = state(...record.map((one) => one.route));
+    const desired = { routes: [via('10.8.0.0/16', '172.16.0.4')], peers: [peer] };
+    const held = planFor({ ...desired, holds: true }, there, record);
+    expect(steps(held)).toEqual(['remove 10.8.0.0/16 172.16.0.3', 'add 10.8.0.0/16 172.16.0.4']);
+    expect(held.record).toEqual(expect.arrayContaining(record));
+    expect(held.standings.find(({ destination }) => destination === PEER)).toMatchObject({
+      ...{ state: 'applied', gateway: '172.16.0.3' },
+    });
+    const freed = steps(planFor(desired, there, record));
+    expect(freed).toContain('remove 10.9.0.0/16 172.16.0.3');
+    expect(freed).toContain(`add ${PEER} 172.16.0.9`);
+  });
+
   it('leaves steps beyond its limit to the next plan, and rejects routes beyond the other', () => {
     const many = Array.from({ length: 5 }, (_, index) => via(`10.${index}.0.0/16`));
     const planned = plan(many, state(), [], { limits: { routes: 4, steps: 3 } });

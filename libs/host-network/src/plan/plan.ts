@@ -23,6 +23,8 @@ export interface PlanLimits {
   readonly steps: number;
 }
 
+const HELD = 'it stays as it is until its source has told of it';
+
 export const PLAN_LIMITS: PlanLimits = { routes: 1024, steps: 256 };
 
 export interface PlannedStep extends RouteChange {
@@ -100,9 +102,11 @@ export function plan(
   const standings: RouteStanding[] = [];
   const kept: OwnedRoute[] = [];
 
-  const remove = (routes: readonly OwnedRoute[], reason: string): void => {
+  const isHeld = desired.holds === true;
+  const remove = (routes: readonly OwnedRoute[], reason: string, isOfConfig = false): void => {
     for (const { route } of routes) {
       kept.push({ route, state: 'applied' });
+      if (isHeld && !isOfConfig) continue;
       if (!tried.has(stepKey(route, 'remove'))) removals.push({ op: 'remove', route, reason });
     }
   };
@@ -133,7 +137,7 @@ export function plan(
         : { kind: 'rejected', detail: `it is beyond the limit of ${limits.routes} routes` };
     if (resolved.kind !== 'route') {
       const { kind, detail } = resolved;
-      if (kind === 'rejected') remove(ours, detail);
+      if (kind === 'rejected') remove(ours, detail, peer === undefined);
       // What is there stays while the host lacks something: the interface may be back in a moment.
       else kept.push(...ours.map(({ route }) => ({ route, state: 'applied' as const })));
       const isKept = kind === 'waiting' && ours.length > 0;
@@ -142,9 +146,15 @@ export function plan(
     }
     const { route } = resolved;
     const same = ours.filter((own) => isSameRoute(own.route, route));
+    if (isHeld && peer !== undefined && same.length === 0 && ours.length > 0) {
+      remove(ours, HELD);
+      stands('applied', HELD, ours[0]?.route);
+      continue;
+    }
     remove(
       ours.filter((own) => !isSameRoute(own.route, route)),
       `${destination} leads elsewhere now`,
+      peer === undefined,
     );
     if (same.length > 0) {
       kept.push({ route, state: 'applied' });

@@ -1,0 +1,152 @@
+import { systemClock, type Clock } from '@wins/time';
+import { isDeepStrictEqual } from 'node:util';
+import { HostNetworkError } from '../host-network-error.js';
+import { PeerList } from './peer-list.js';
+import type { PeerFeed } from './peer-source.js';
+
+/** Nodes of a cluster, as its API server tells of them. Objects are those of Kubernetes, unread. */
+export interface NodeReader extends Disposable {
+  /** Reads all. @returns The version from which to watch. */
+  list(onNode: (node: unknown) => void, signal: AbortSignal): Promise<string>;
+  /** Tells of each change after a version until the server ends that. */
+  watch(
+    version: string,
+    onEvent: (type: string, node: unknown) => void,
+    signal: AbortSignal,
+  ): Promise<void>;
+}
+
+export interface NodeFeedOptions {
+  /** Connects to the API server. */
+  readonly connect: () => Promise<NodeReader>;
+  /** The addresses that this host has now: the node with one of them is its own. */
+  readonly ownAddresses: () => ReadonlySet<string>;
+  /** The subnet that this host must have there. Absent: any. */
+  readonly subnet?: string | undefined;
+  /** Default: `systemClock`. */
+  readonly clock?: Clock;
+}
+
+/** Kubernetes supports 5,000. */
+const MAX_NODES = 10_000;
+const GATHER_MS = 1_000;
+
+interface NodeFacts {
+  readonly name: unknown;
+  readonly subnet: unknown;
+  readonly nextHop: unknown;
+}
+
+/** The other nodes of the cluster: the subnet of their Pods, and their internal address as the next hop. */
+export function nodeFeed(options: NodeFeedOptions): PeerFeed {
+  const { connect, clock = systemClock } = options;
+  return {
+    follow: async ({ onSnapshot, onContact }, signal) => {
+      using reader = await connect();
+      const nodes = new Map<string, NodeFacts>();
+      const put = (node: unknown): boolean => {
+        const [key, facts] = factsOf(node);
+        if (isDeepStrictEqual(nodes.get(key), facts)) return false;
+        nodes.set(key, facts);
+        if (nodes.size <= MAX_NODES) return true;
+        throw new HostNetworkError('badSource', `found more than ${MAX_NODES} nodes`);
+      };
+      const version = await reader.list((node) => void put(node), signal);
+      const tell = async (): Promise<void> => {
+        const againMs = await onSnapshot({ ...snapshotOf(nodes, options), version });
+        // It is listed again, by the next call.
+        if (againMs > 0) await clock.wait(againMs, signal);
+        if (againMs > 0) ended.abort();
+      };
+      const ended = new AbortController();
+      await tell();
+      if (isAborted(ended.signal)) return;
+      let problem: unknown;
+      let telling: Promise<void> | undefined;
+      const gather = async (): Promise<void> => {
+        try {
+          await clock.wait(GATHER_MS, signal);
+          telling = undefined;
+          await tell();
+        } catch (error) {
+          problem ??= error;
+          ended.abort();
+        }
+      };
+      try {
+        const until = AbortSignal.any([signal, ended.signal]);
+        await reader.watch(
+          version,
+          (type, node) => {
+            onContact();
+            const isGone = type === 'DELETED' && nodes.delete(factsOf(node)[0]);
+            const isNew = (type === 'ADDED' || type === 'MODIFIED') && put(node);
+            if (isGone || isNew) telling ??= gather();
+          },
+          until,
+        );
+      } catch (error) {
+        if (!isAborted(ended.signal)) problem ??= error;
+      }
+      await telling;
+      if (problem !== undefined) throw problem as Error;
+    },
+  };
+}
+
+function snapshotOf(
+  nodes: ReadonlyMap<string, NodeFacts>,
+  { ownAddresses, subnet: wanted }: NodeFeedOptions,
+): ReturnType<PeerList['result']> {
+  const own = ownAddresses();
+  const list = new PeerList();
+  const ours: NodeFacts[] = [];
+  for (const node of nodes.values()) {
+    const { name, subnet, nextHop } = node;
+    if (typeof nextHop === 'string' && own.has(nextHop)) ours.push(node);
+    else list.add(name, subnet, nextHop);
+  }
+  const [self, another] = ours;
+  const fault = (found: string): HostNetworkError =>
+    new HostNetworkError('badSource', `cannot use the nodes: found ${found}`);
+  if (self === undefined) throw fault('none with an address of this host');
+  if (another !== undefined) throw fault('several with addresses of this host');
+  if (wanted !== undefined && self.subnet !== wanted)
+    throw fault(`that the subnet of this node is not ${wanted}`);
+  return list.result();
+}
+
+/** The facts of a node that count, by a key that a watch has too. Whatever is missing or of another type is undefined. */
+function factsOf(node: unknown): readonly [string, NodeFacts] {
+  const { metadata, spec, status } = (node ?? {}) as {
+    readonly metadata?: { readonly name?: unknown } | null;
+    readonly spec?: { readonly podCIDR?: unknown; readonly podCIDRs?: unknown } | null;
+    readonly status?: { readonly addresses?: unknown } | null;
+  };
+  const subnets = listOf(spec?.podCIDRs);
+  const addresses = listOf(status?.addresses)
+    .map((one) => (one ?? {}) as { readonly type?: unknown; readonly address?: unknown })
+    .filter(({ type }) => type === 'InternalIP')
+    .map(({ address }) => address);
+  const name = metadata?.name;
+  return [
+    String(name),
+    {
+      ...{ name, nextHop: addresses.find(isIpv4) ?? addresses[0] },
+      subnet: subnets.find(isIpv4) ?? subnets[0] ?? spec?.podCIDR,
+    },
+  ];
+}
+
+// By a call, so that the compiler does not take it for constant across an await.
+function isAborted(signal: AbortSignal): boolean {
+  return signal.aborted;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isIpv4(value: unknown): boolean {
+  return typeof value === 'string' && !value.includes(':');
+}

@@ -1,0 +1,196 @@
+import { LeapingClock } from '@wins/net/testing';
+import { EventEmitter, once } from 'node:events';
+import { nodeFeed, type NodeFeedOptions, type NodeReader } from './node-feed.js';
+import { PeerSource, type PeerSourceStatus } from './peer-source.js';
+
+const node = (name: string, number: number, more: object = {}) => ({
+  metadata: { name, uid: `uid-${name}` },
+  spec: { podCIDR: `10.42.${number}.0/24`, podCIDRs: [`10.42.${number}.0/24`] },
+  status: {
+    addresses: [
+      { type: 'Hostname', address: name },
+      { type: 'InternalIP', address: `172.16.0.${number}` },
+    ],
+  },
+  ...more,
+});
+const peer = (id: string, number: number) => ({
+  ...{ id, subnet: `10.42.${number}.0/24`, nextHop: `172.16.0.${number}` },
+});
+
+/** An API server in memory: what it lists, and a watch that tells what somebody says. */
+class Cluster implements NodeReader {
+  nodes: unknown[];
+  lists = 0;
+  disposals = 0;
+  problem: Error | undefined;
+  readonly #told = new EventEmitter();
+
+  constructor(...nodes: unknown[]) {
+    this.nodes = nodes;
+  }
+
+  list(onNode: (node: unknown) => void): Promise<string> {
+    this.lists += 1;
+    if (this.problem !== undefined) return Promise.reject(this.problem);
+    for (const one of this.nodes) onNode(one);
+    return Promise.resolve(`v${this.lists}`);
+  }
+
+  async watch(
+    _version: string,
+    onEvent: (type: string, node: unknown) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    this.#told.on('event', onEvent);
+    this.#told.emit('watched');
+    try {
+      await once(this.#told, 'end', { signal });
+      if (this.problem !== undefined) throw this.problem;
+    } finally {
+      this.#told.off('event', onEvent);
+    }
+  }
+
+  async watched(): Promise<void> {
+    while (this.#told.listenerCount('event') === 0) await once(this.#told, 'watched');
+  }
+
+  tell(type: string, object: unknown): void {
+    this.#told.emit('event', type, object);
+  }
+
+  end(problem?: Error): void {
+    this.problem = problem;
+    this.#told.emit('end');
+  }
+
+  [Symbol.dispose](): void {
+    this.disposals += 1;
+  }
+}
+
+describe('the nodes of a cluster as a source of peers', () => {
+  const open: AsyncDisposable[] = [];
+  afterEach(async () => {
+    for (const one of open.splice(0)) await one[Symbol.asyncDispose]();
+  });
+  function follow(cluster: Cluster, options: Partial<NodeFeedOptions> = {}) {
+    const clock = new LeapingClock();
+    const changes = new EventEmitter();
+    const seen: PeerSourceStatus[] = [];
+    const source: PeerSource = new PeerSource({
+      feed: nodeFeed({
+        connect: () => Promise.resolve(cluster),
+        ownAddresses: () => new Set(['172.16.0.1', '127.0.0.1']),
+        ...{ clock, ...options },
+      }),
+      lastGood: { read: () => Promise.resolve(undefined), write: () => Promise.resolve() },
+      ...{ clock, random: () => 0.5 },
+      onChange: () =>
+        queueMicrotask(() => {
+          seen.push(source.status);
+          changes.emit('change');
+        }),
+      onWarning: () => undefined,
+    });
+    open.push(source);
+    const until = async (wanted: (status: PeerSourceStatus) => boolean) => {
+      while (!wanted(source.status)) await once(changes, 'change');
+      return source.status;
+    };
+    return { clock, seen, until };
+  }
+  const isCurrent = ({ state }: PeerSourceStatus): boolean => state === 'current';
+
+  it('are all but the own one, by podCIDR and InternalIP of IPv4', async () => {
+    const cluster = new Cluster(
+      node('c', 3, { spec: { podCIDR: 'fd00::/64', podCIDRs: ['fd00::/64', '10.42.3.0/24'] } }),
+      node('a', 1),
+      node('b', 2, {
+        status: {
+          addresses: [
+            { type: 'ExternalIP', address: '203.0.113.2' },
+            { type: 'InternalIP', address: 'fd01::2' },
+            { type: 'InternalIP', address: '172.16.0.2' },
+          ],
+        },
+      }),
+      node('d', 4, { spec: {} }),
+      node('e', 5, { status: null }),
+      ...[{}, null],
+    );
+    const { until } = follow(cluster, { subnet: '10.42.1.0/24' });
+    const { peers, skipped, version } = await until(isCurrent);
+    expect(version).toBe('v1');
+    expect(peers).toEqual([peer('b', 2), peer('c', 3)]);
+    expect(skipped.map(({ id, code }) => `${id}: ${code}`)).toEqual([
+      ...['d: noSubnet', 'e: noNextHop', ': badId'],
+    ]);
+  });
+
+  it('come and go by a watch, many at once, without another list', async () => {
+    const cluster = new Cluster(node('a', 1), node('b', 2));
+    const { until, clock } = follow(cluster);
+    await until(isCurrent);
+    await cluster.watched();
+    cluster.tell('MODIFIED', { ...node('b', 2), kind: 'Node' });
+    cluster.tell('BOOKMARK', { kind: 'Node', metadata: { resourceVersion: '9' } });
+    cluster.tell('ADDED', node('c', 3));
+    cluster.tell('ADDED', node('d', 4));
+    cluster.tell('DELETED', node('b', 2));
+    const { peers } = await until((status) => status.peers.length === 2);
+    expect(peers).toEqual([peer('c', 3), peer('d', 4)]);
+    expect([cluster.lists, clock.waits]).toEqual([1, [1000]]);
+  });
+
+  it.each<[string, Cluster, RegExp]>([
+    ['none has an address of this host', new Cluster(node('b', 2)), /none with an address/],
+    ['there is none', new Cluster(), /none with an address of this host/],
+    ['two have', new Cluster(node('a', 1), node('f', 1)), /several with addresses/],
+    [
+      'its own has another subnet',
+      new Cluster(node('a', 7, { status: node('a', 1).status })),
+      /subnet of this node is not 10\.42\.1\.0\/24/,
+    ],
+  ])('are not believed when %s', async (_what, cluster, problem) => {
+    const { until } = follow(cluster, { subnet: '10.42.1.0/24' });
+    const status = await until(({ state }) => state === 'degraded');
+    expect([status.peers, status.problem]).toEqual([[], expect.stringMatching(problem)]);
+  });
+
+  it('stay when the API server fails, and most of them go when it says so twice', async () => {
+    const cluster = new Cluster(...[1, 2, 3, 4, 5, 6].map((at) => node(`n-${at}`, at)));
+    const { until, seen, clock } = follow(cluster);
+    await until(isCurrent);
+    await cluster.watched();
+    cluster.end(new Error('it is gone'));
+    expect(await until(({ state }) => state === 'degraded')).toMatchObject({
+      ...{ problem: 'it is gone', peers: { length: 5 } },
+    });
+    cluster.nodes = [node('n-1', 1)];
+    cluster.problem = undefined;
+    await until(({ peers }) => peers.length === 0);
+    expect(seen.filter(({ isDoubted }) => isDoubted)).toHaveLength(1);
+    expect(clock.waits.at(-1)).toBe(10_000);
+    await cluster.watched();
+    expect(cluster.disposals).toBe(cluster.lists - 1);
+  });
+
+  it('are listed again when a watch tells that most are gone, and after each watch', async () => {
+    const cluster = new Cluster(...[1, 2, 3, 4, 5, 6].map((at) => node(`n-${at}`, at)));
+    const { until, seen } = follow(cluster);
+    await until(isCurrent);
+    await cluster.watched();
+    for (const at of [2, 3, 4, 5]) cluster.tell('DELETED', node(`n-${at}`, at));
+    await until(({ isDoubted }) => isDoubted);
+    await until(({ isDoubted }) => !isDoubted);
+    expect(seen.every(({ peers, state }) => state === 'starting' || peers.length === 5)).toBe(true);
+    await cluster.watched();
+    const { lists } = cluster;
+    cluster.nodes.pop();
+    cluster.end();
+    await until(({ peers }) => peers.length === 4);
+    expect(cluster.lists).toBe(lists + 1);
+  });
+});

@@ -1,0 +1,183 @@
+import { messageOf } from '@wins/base';
+import { Backoff, systemClock, type Clock } from '@wins/time';
+import { isDeepStrictEqual } from 'node:util';
+import type { DesiredPeer } from '../plan/judge-peers.js';
+import type { LastGood } from './last-good.js';
+import type { GatheredPeers } from './peer-list.js';
+import { ShrinkGuard } from './shrink-guard.js';
+
+/** All peers that a source has at one time. */
+export interface PeerSnapshot extends GatheredPeers {
+  /** Names the snapshot for its source. */
+  readonly version: string;
+}
+
+export interface FeedListener {
+  /** Resolves with 0, or after how many milliseconds the snapshot is to be read again before it is believed. */
+  readonly onSnapshot: (snapshot: PeerSnapshot) => Promise<number>;
+  /** The source has said that nothing has changed. */
+  readonly onContact: () => void;
+}
+
+/** Somebody who knows the other hosts. */
+export interface PeerFeed {
+  /** Tells of each snapshot until it fails or the signal aborts. An end without an error is no failure: it is followed again. */
+  follow(listener: FeedListener, signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * How a source stands. `starting`: it has told nothing since this start. `current`: it was in touch just now. `stale`: it fails, and
+ * what it told last is kept. `degraded`: so for 2 minutes or more.
+ */
+export type PeerSourceState = 'starting' | 'current' | 'stale' | 'degraded';
+
+export interface PeerSourceStatus extends Omit<PeerSnapshot, 'peers'> {
+  readonly state: PeerSourceState;
+  readonly peers: readonly DesiredPeer[];
+  /** Milliseconds since it was in touch last; undefined before the first time. */
+  readonly ageMs: number | undefined;
+  /** Whether most peers are gone by its latest snapshot, which is not believed yet. */
+  readonly isDoubted: boolean;
+  /** Why it fails; empty when it does not. */
+  readonly problem: string;
+}
+
+export interface PeerSourceOptions {
+  readonly feed: PeerFeed;
+  readonly lastGood: LastGood;
+  /** Default: `systemClock`. */
+  readonly clock?: Clock;
+  /** From 0 to less than 1. Default: `Math.random`. */
+  readonly random?: () => number;
+  /** Called when its peers or its state are others. */
+  readonly onChange: () => void;
+  readonly onWarning: (problem: string) => void;
+}
+
+const DEGRADED_AFTER_MS = 120_000;
+/** 1, 2, 4 … 60 s, each up to a fifth longer or shorter. */
+const RETRIES = { initialMs: 1_200, maxMs: 72_000, jitter: 1 / 3 };
+const NOTHING: PeerSnapshot = {
+  ...{ version: '', peers: [], skipped: [], skippedCount: 0, isLimited: false },
+};
+
+/** Keeps the last good snapshot of a feed, whatever happens to it, until it is closed. */
+export class PeerSource implements AsyncDisposable {
+  readonly #options: PeerSourceOptions;
+  readonly #clock: Clock;
+  readonly #guard = new ShrinkGuard();
+  readonly #closing = new AbortController();
+  readonly #backoff: Backoff;
+  readonly #startMs: number;
+  readonly #working: Promise<void>;
+  #snapshot = NOTHING;
+  #contactMs: number | undefined;
+  #isDoubted = false;
+  #hasSpoken = false;
+  #problem = '';
+  #told: unknown;
+
+  constructor(options: PeerSourceOptions) {
+    this.#options = options;
+    const { clock = systemClock, random } = options;
+    this.#clock = clock;
+    this.#backoff = new Backoff({ ...RETRIES, ...(random && { random }) });
+    this.#startMs = this.#nowMs;
+    this.#working = this.#run();
+  }
+
+  /** Whether its peers are what it told since this start: until then they say what to keep, and not what to remove. */
+  get hasSpoken(): boolean {
+    return this.#hasSpoken;
+  }
+
+  get status(): PeerSourceStatus {
+    const contactMs = this.#contactMs;
+    const ageMs = contactMs === undefined ? undefined : Math.max(0, this.#nowMs - contactMs);
+    return {
+      ...this.#snapshot,
+      ...{ state: this.#state, ageMs, isDoubted: this.#isDoubted, problem: this.#problem },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#working;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  get #nowMs(): number {
+    return this.#clock.now().getTime();
+  }
+
+  get #state(): PeerSourceState {
+    const isLong = this.#nowMs - (this.#contactMs ?? this.#startMs) >= DEGRADED_AFTER_MS;
+    if (this.#problem !== '') return isLong ? 'degraded' : 'stale';
+    return this.#hasSpoken ? 'current' : 'starting';
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    const { feed, lastGood } = this.#options;
+    const peers = await lastGood.read().catch((error: unknown) => this.#warn('read', error));
+    if (peers !== undefined) this.#snapshot = { ...NOTHING, peers };
+    const listener: FeedListener = {
+      onSnapshot: (snapshot) => this.#judge(snapshot),
+      onContact: () => this.#touch(),
+    };
+    this.#tell();
+    while (!signal.aborted) {
+      try {
+        await feed.follow(listener, signal);
+      } catch (error) {
+        if (isAborted(signal)) return;
+        this.#problem = messageOf(error);
+        this.#tell();
+        await this.#backoff.wait(signal, this.#clock).catch(() => undefined);
+      }
+    }
+  }
+
+  async #judge(snapshot: PeerSnapshot): Promise<number> {
+    const againMs = this.#guard.judge(this.#snapshot.peers, snapshot.peers, this.#nowMs);
+    this.#isDoubted = againMs > 0;
+    if (againMs === 0) {
+      const isNew = !isDeepStrictEqual(snapshot.peers, this.#snapshot.peers);
+      if (isNew || !this.#hasSpoken)
+        await this.#options.lastGood
+          .write(snapshot.peers)
+          .catch((error: unknown) => this.#warn('write', error));
+      this.#snapshot = snapshot;
+      this.#hasSpoken = true;
+    }
+    this.#touch();
+    return againMs;
+  }
+
+  #touch(): void {
+    this.#contactMs = this.#nowMs;
+    this.#problem = '';
+    this.#backoff.reset();
+    this.#tell();
+  }
+
+  #tell(): void {
+    const { peers, isLimited } = this.#snapshot;
+    const now = [peers, isLimited, this.#state, this.#isDoubted, this.#problem, this.#hasSpoken];
+    if (isDeepStrictEqual(now, this.#told)) return;
+    this.#told = now;
+    this.#options.onChange();
+  }
+
+  #warn(act: string, error: unknown): undefined {
+    this.#options.onWarning(`cannot ${act} the last good peers: ${messageOf(error)}`);
+  }
+}
+
+// By a call, so that the compiler does not take it for constant across an await.
+function isAborted(signal: AbortSignal): boolean {
+  return signal.aborted;
+}
