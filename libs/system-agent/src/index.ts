@@ -24,6 +24,11 @@ export { parsePlan, type ParsedPlan } from './plan/parse-plan.js';
 export { connectingStore, type ConnectingStoreOptions } from './kubernetes/connecting-store.js';
 export { readConnectionInfo } from './kubernetes/connection-info.js';
 export {
+  nodeReader,
+  type ApiNodeReader,
+  type NodeReaderOptions,
+} from './kubernetes/node-reader.js';
+export {
   secretStore,
   type ApiSecretStore,
   type SecretStoreOptions,

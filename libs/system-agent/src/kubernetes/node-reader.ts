@@ -1,0 +1,100 @@
+import { NetError, systemRoots, type ConnectionInfo } from '@wins/net';
+import { AgentError } from '../agent-error.js';
+import { ApiConnection } from './api-connection.js';
+import { readJsonLines } from './response-body.js';
+import type { SecretStoreOptions } from './secret-store.js';
+import { objectOf, unusable } from './secret-object.js';
+
+export type NodeReaderOptions = Pick<
+  SecretStoreOptions,
+  'strictTls' | 'systemRoots' | 'environment' | 'onWarning' | 'random' | 'answerMs' | 'silenceMs'
+>;
+
+/** The nodes of a cluster, read page by page and then watched. Objects are handed over as they are. */
+export interface ApiNodeReader extends Disposable {
+  /** Reads all nodes. @returns The version from which to watch. @throws AgentError as `secretStore`. */
+  list(onNode: (node: unknown) => void, signal: AbortSignal): Promise<string>;
+  /** Tells of each change until the server ends the watch. @throws AgentError as `secretStore`. */
+  watch(
+    version: string,
+    onEvent: (type: string, node: unknown) => void,
+    signal: AbortSignal,
+  ): Promise<void>;
+}
+
+const PATH = '/api/v1/nodes';
+const LIST = 'list the nodes';
+const WATCH = 'watch the nodes';
+/** Nodes have up to 80 KiB, of which their images are most; a page has 4 MiB at most. */
+const PAGE = 50;
+/** 5,000 nodes, which Kubernetes supports, twice. */
+const MAX_PAGES = 200;
+/** A list of a large cluster costs its API server much, so a watch lasts half an hour to an hour. */
+const WATCH_S = 1800;
+
+/**
+ * Reads nodes with the connection of a node to its API server.
+ *
+ * @throws AgentError `invalidConnection`.
+ */
+export function nodeReader(
+  { access }: Pick<ConnectionInfo, 'access'>,
+  options: NodeReaderOptions,
+): ApiNodeReader {
+  const { random = Math.random, answerMs = 30_000, silenceMs = 150_000 } = options;
+  const connection = new ApiConnection({
+    ...{ access, strictTls: options.strictTls, answerMs },
+    systemRoots: options.systemRoots ?? systemRoots,
+    environment: options.environment ?? process.env,
+    onWarning: options.onWarning ?? (() => undefined),
+    onContact: () => undefined,
+  });
+  return {
+    list: async (onNode, signal) => {
+      let from: Readonly<Record<string, string>> = {};
+      for (let page = 0; page < MAX_PAGES; page += 1) {
+        const query = new URLSearchParams({ limit: String(PAGE), ...from });
+        const asked = { method: 'GET', path: `${PATH}?${query.toString()}`, what: LIST } as const;
+        const { kind, metadata, items } = objectOf(await connection.ask(asked, signal));
+        if (kind !== 'NodeList') throw unusable('found no NodeList');
+        for (const node of Array.isArray(items) ? (items as unknown[]) : []) onNode(node);
+        const { continue: next, resourceVersion } = objectOf(metadata);
+        if (typeof next === 'string' && next !== '') from = { continue: next };
+        else if (typeof resourceVersion === 'string' && resourceVersion !== '')
+          return resourceVersion;
+        else throw unusable('found no resourceVersion');
+      }
+      throw unusable(`found more than ${MAX_PAGES} pages`);
+    },
+    watch: async (version, onEvent, signal) => {
+      const query = new URLSearchParams({
+        ...{ allowWatchBookmarks: 'true', resourceVersion: version, watch: 'true' },
+        timeoutSeconds: String(Math.floor(WATCH_S * (1 + random()))),
+      });
+      const asked = { method: 'GET', path: `${PATH}?${query.toString()}`, what: WATCH } as const;
+      const answer = await connection.open(asked, signal);
+      const message = `cannot ${WATCH}: nothing arrived for ${silenceMs} ms`;
+      const silent = new NetError('timedOut', message);
+      const timer = setTimeout(() => answer.end(silent), silenceMs);
+      try {
+        const parts = answer.body({ maxBytes: Infinity });
+        for await (const event of readJsonLines(parts, () => timer.refresh())) {
+          const { type, object } = objectOf(event);
+          if (type === 'ERROR') {
+            const { code } = objectOf(object);
+            throw connection.refusal(WATCH, typeof code === 'number' ? code : 500, object);
+          }
+          if (typeof type === 'string') onEvent(type, object);
+        }
+      } catch (error) {
+        // What its listener throws is not of the connection.
+        if (!(error instanceof NetError) && !(error instanceof AgentError)) throw error;
+        throw connection.failure(error, WATCH, signal);
+      } finally {
+        clearTimeout(timer);
+        answer.close();
+      }
+    },
+    [Symbol.dispose]: () => connection.closeIdle(),
+  };
+}
