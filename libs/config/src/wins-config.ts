@@ -108,6 +108,8 @@ export interface LastingRuns {
   readonly spoolBytes: number;
   /** How long an ended run is kept, 1 to 8,760. Default 24. */
   readonly maxAgeHours: number;
+  /** Whether a client may have it started again when it has ended. Default false. */
+  readonly restart: boolean;
 }
 
 /** No arguments, any, or exactly one of these lists. */

@@ -82,6 +82,16 @@ describe('a run that lasts', () => {
     expect(adopted.limits).toMatchObject(limits);
   });
 
+  it('is started again only where its entry grants that, too', async () => {
+    const lasting: LastingStart = { restarts: true, start: (...given) => keeping.start(...given) };
+    expect(await codeOf(manager().start(requestFor(program, { lasting })))).toBe(
+      'lastingNotAllowed',
+    );
+    const allowed = [{ path: program.path, lasting: { ...GRANT, restart: true } }];
+    const run = await harness.manager([], { allowed }).start(requestFor(program, { lasting }));
+    expect(run.lasts).toBe(true);
+  });
+
   it('starts where it is to be kept, with the grant of its entry', async () => {
     const run = await manager().start(requestFor(program, { lasting: keeping }));
     expect(keeping.grant).toEqual(GRANT);

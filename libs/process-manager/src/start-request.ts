@@ -106,6 +106,8 @@ export interface KeptProcess extends HostProcess {
 
 /** Starts runs where they outlive the manager. */
 export interface LastingStart {
+  /** It is, or may become, a start of what has ended: its entry must grant `restart` too. Default false. */
+  readonly restarts?: boolean;
   /** Starts a command as `ProcessHost.start` does. The run is written down, and can be adopted, when it resolves. */
   start(command: HostCommand, run: LastingRun, grant: LastingGrant): Promise<KeptProcess>;
 }
@@ -171,6 +173,10 @@ export function planStart(
   assertArguments(request.args, rule, dialect);
   if (request.lasting !== undefined && rule.lasting === undefined) {
     const message = `cannot run ${quoteText(rule.path)} detached: its entry does not grant it; wanted "lasting" of the entry`;
+    throw new ProcessError('lastingNotAllowed', message, { rule: 'A120 lasting not granted' });
+  }
+  if (request.lasting?.restarts === true && rule.lasting?.restart !== true) {
+    const message = `cannot start ${quoteText(rule.path)} again when it has ended: its entry does not grant it; wanted "restart: true" in "lasting" of the entry`;
     throw new ProcessError('lastingNotAllowed', message, { rule: 'A120 lasting not granted' });
   }
   return {

@@ -8,6 +8,7 @@ import {
   lastingRunsDefinition,
   type LastingEnd,
   type LastingReadRequest,
+  type LastingSummary,
 } from '@wins/wins-api/contract';
 import { EXIT, UsageError, type Answer } from '@wins/base';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -77,21 +78,28 @@ export async function removeRun(options: NamedRunOptions): Promise<number> {
 /** The detached runs that are kept for this client, living and ended ones. */
 export async function listDetached(client: WinsClient, signal?: AbortSignal): Promise<Answer> {
   const { Runs } = await client.call(lastingRunsDefinition.list, {}, signal && { signal });
-  const runs = Runs.map(({ Name, Process, Path, PID, StartedAtMs, End }) => ({
+  const runs = Runs.map(({ Name, Process, Path, PID, StartedAtMs, End, ...more }) => ({
     ...{ name: Name, process: Process, path: Path, pid: PID },
-    state: End === undefined ? 'running' : 'ended',
+    state: stateOf(End, more),
     startedAt: new Date(Number(StartedAtMs)).toISOString(),
     endedAt: End === undefined ? null : new Date(Number(End.EndedAtMs)).toISOString(),
     exit: End?.Exit === undefined ? null : camelCaseKeys(End.Exit),
     outputBytes: End === undefined ? null : Number(End.OutputBytes),
+    restarts: more.Restarts,
+    restartAt: more.RestartAtMs === 0n ? null : new Date(Number(more.RestartAtMs)).toISOString(),
+    gaveUp: more.GaveUp || null,
   }));
-  const rows = runs.map(({ name, pid, state, startedAt, exit, path }) => [
+  const rows = runs.map(({ name, pid, state, startedAt, exit, restarts, gaveUp, path }) => [
     ...[name, String(pid), state, startedAt],
-    ...[exitText(exit), path],
+    ...[exitText(exit), String(restarts), path],
+    gaveUp ?? '',
   ]);
   return {
     value: runs,
-    table: { headings: ['NAME', 'PID', 'STATE', 'STARTED', 'EXIT', 'PATH'], rows },
+    table: {
+      headings: ['NAME', 'PID', 'STATE', 'STARTED', 'EXIT', 'RESTARTS', 'PATH', 'WHY'],
+      rows,
+    },
     names: runs.map(({ name }) => name),
   };
 }
@@ -101,6 +109,16 @@ function exitText(exit: { code: number; signal: string; reason: string } | null)
   if (exit === null) return '';
   if (exit.reason === 'outOfMemory') return exit.reason;
   return exit.signal || String(exit.code);
+}
+
+/** The words of the daemon's metrics. */
+function stateOf(
+  end: LastingEnd | undefined,
+  { RestartAtMs, GaveUp }: Pick<LastingSummary, 'RestartAtMs' | 'GaveUp'>,
+): 'running' | 'waiting' | 'gaveUp' | 'ended' {
+  if (end === undefined) return 'running';
+  if (GaveUp !== '') return 'gaveUp';
+  return RestartAtMs > 0n ? 'waiting' : 'ended';
 }
 
 /** How far a reader has come. */

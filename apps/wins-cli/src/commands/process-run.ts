@@ -41,6 +41,8 @@ export interface RunOptions extends DaemonOptions {
   readonly detach: boolean;
   /** By which a detached run is found. Default: the daemon chooses. */
   readonly name?: string | undefined;
+  /** When a detached run is started again after its end. Default: never. */
+  readonly restart?: string | undefined;
 }
 
 /** How long a daemon asks a run to end before it makes it. */
@@ -74,6 +76,12 @@ function programAt(file: string): string {
 export async function runProcess(options: RunOptions): Promise<number> {
   if (options.path === '') throw new UsageError('--path is empty; wanted the path of a program');
   if (options.name !== undefined && !options.detach) throw new UsageError('--name is for --detach');
+  if (options.restart !== undefined && !options.detach)
+    throw new UsageError('--restart is for --detach');
+  if (!/^(?:no|always|on-failure(?::[1-9]\d{0,8})?)$/.test(options.restart ?? 'no'))
+    throw new UsageError(
+      `--restart: found "${options.restart}"; wanted no, always, on-failure or on-failure:N`,
+    );
   const program = programAt(path.resolve(options.path));
   const exactArguments = options.rest;
   if (exactArguments !== undefined && options.args !== undefined) {
@@ -101,6 +109,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
       const { Name, Warnings } = await client.call(lastingRunsDefinition.start, {
         ...whole,
         LastingName: options.name ?? '',
+        LastingRestart: options.restart ?? '',
       });
       Warnings.forEach(onWarning);
       process.stdout.write(`${Name}\n`);

@@ -29,7 +29,7 @@ describe('a detached run', () => {
     workspace = new Workspace();
     counter = workspace.program('counter', COUNTER);
     stop = workspace.path('stop');
-    config = workspace.config([{ path: counter, lasting: { allow: true } }]);
+    config = workspace.config([{ path: counter, lasting: { allow: true, restart: true } }]);
     daemon = await Daemon.start(workspace, config);
   });
   afterEach(async () => {
@@ -141,6 +141,28 @@ describe('a detached run', () => {
     expect(figures?.['stdoutBytes']).toBeGreaterThan(500);
     expect(figures?.['stderrBytes']).toBeGreaterThan(5);
     expect(figures?.['memoryBytes']).toBeGreaterThan(1_000_000);
+  });
+
+  it('is started again by the next daemon when it died with the one before, with one output, until it is stopped', async () => {
+    await detach('--restart', 'on-failure', '--name', 'web');
+    const follower = follow('logs', '-f', 'web');
+    await follower.printed('line 9\n');
+    const [first = 0] = ofRun();
+    await killDaemon();
+    process.kill(first, 'SIGKILL');
+    await until(() => keepers().length === 0);
+    await startDaemon();
+    await until(() => ofRun().length === 1);
+    expect(ofRun()).not.toEqual([first]);
+    await until(() => follower.stdout().split('line 0\n').length === 3);
+    const list = async (): Promise<unknown> =>
+      JSON.parse((await prc('ls', '--detached', '-o', 'json')).stdout.toString());
+    expect(await list()).toMatchObject([{ name: 'web', state: 'running', restarts: 1 }]);
+    expect((await prc('stop', 'rancher-wins-counter')).code).toBe(0);
+    expect((await follower.outcome).code).toBe(0);
+    expect(await list()).toMatchObject([
+      { state: 'ended', restarts: 1, restartAt: null, gaveUp: null },
+    ]);
   });
 
   it('gives its output from an offset, its last lines, and both outputs apart', async () => {

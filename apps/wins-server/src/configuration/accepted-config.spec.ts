@@ -188,6 +188,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'white_list.processPaths[].lasting.maxRuns': number(1024),
   'white_list.processPaths[].lasting.spoolBytes': fc.constantFrom(2 ** 20, 2 ** 29, 1, 2 ** 30),
   'white_list.processPaths[].lasting.maxAgeHours': number(8760),
+  'white_list.processPaths[].lasting.restart': flag,
   'white_list.proxyPorts': listOf(number(65535)),
   'tunnel.maxSessions': number(1024),
   'tunnel.maxStreams': number(16_384),

@@ -27,8 +27,8 @@ export function allowedBy({
   }));
 }
 
-function grantOf({ maxRuns, spoolBytes, maxAgeHours }: ConfiguredRuns): LastingGrant {
-  return { maxRuns, spoolBytes, maxAgeMs: maxAgeHours * HOUR_MS };
+function grantOf({ allow: _, maxAgeHours, ...grant }: ConfiguredRuns): LastingGrant {
+  return { ...grant, maxAgeMs: maxAgeHours * HOUR_MS };
 }
 
 /** The next step of a client that may not run a program. Clients read it, so it tells the file and the key, and nothing that is in it. */

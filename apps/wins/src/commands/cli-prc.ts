@@ -61,6 +61,10 @@ const run = command({
       placeholder: 'NAME',
       completes: 'nothing',
     }),
+    restart: textOption(
+      'With --detach: start it again when it has ended: no, always, on-failure or on-failure:N (default: no)',
+      { placeholder: 'POLICY', completes: 'nothing' },
+    ),
     ...daemonOptions(),
   },
   rest: 'ARGUMENT…',
@@ -72,6 +76,7 @@ const run = command({
     ['cli prc run --path c:/etc/nginx/nginx.exe --exposes TCP:80', 'open a port while it runs'],
     ['cli prc run --path c:/tools/collect.exe --memory 512MiB --cpus 0.5', 'limit what it uses'],
     ['cli prc run --detach --name web --path /opt/web', 'leave it running; see prc logs'],
+    ['cli prc run -d --restart always --path /opt/web', 'and start it again when it ends'],
   ],
   run: (values, { rest }, more) => client().runProcess({ ...values, rest }, more),
 });

@@ -194,6 +194,10 @@ function allowedPath() {
             count('hours', 8760),
             'How long an ended run and its output are kept.',
           ).default(24),
+          restart: about(
+            flag(),
+            'Whether a client may have it started again when it has ended (prc run --restart).',
+          ).default(false),
         }),
         'Detached runs of the program, which outlive their client and the daemon (Linux). By default none.',
         { absent: 'none' },

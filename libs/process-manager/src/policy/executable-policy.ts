@@ -59,6 +59,8 @@ export interface LastingGrant {
   readonly spoolBytes: number;
   /** How long an ended run is kept, in milliseconds. */
   readonly maxAgeMs: number;
+  /** Whether a client may have it started again when it has ended. Default false. */
+  readonly restart?: boolean;
 }
 
 declare const listed: unique symbol;

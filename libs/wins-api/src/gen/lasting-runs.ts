@@ -43,8 +43,16 @@ export interface LastingSummary {
   PID: number;
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   StartedAtMs: bigint;
-  /** Absent while it lives. */
-  End?: LastingEnd | undefined;
+  /** How the last attempt ended; absent while one lives. */
+  End?:
+    | LastingEnd
+    | undefined;
+  /** How often it was started again. */
+  Restarts: number;
+  /** When it is started again, in milliseconds since 1970. 0: it lives, or is not. */
+  RestartAtMs: bigint;
+  /** Why it is not started again any more, although its policy is to do so. Empty otherwise. */
+  GaveUp: string;
 }
 
 export interface LastingEnd {
@@ -258,7 +266,17 @@ export const LastingListResponse: MessageFns<LastingListResponse> = {
 };
 
 function createBaseLastingSummary(): LastingSummary {
-  return { Name: "", Process: "", Path: "", PID: 0, StartedAtMs: 0n, End: undefined };
+  return {
+    Name: "",
+    Process: "",
+    Path: "",
+    PID: 0,
+    StartedAtMs: 0n,
+    End: undefined,
+    Restarts: 0,
+    RestartAtMs: 0n,
+    GaveUp: "",
+  };
 }
 
 export const LastingSummary: MessageFns<LastingSummary> = {
@@ -283,6 +301,18 @@ export const LastingSummary: MessageFns<LastingSummary> = {
     }
     if (message.End !== undefined) {
       LastingEnd.encode(message.End, writer.uint32(50).fork()).join();
+    }
+    if (message.Restarts !== 0) {
+      writer.uint32(56).uint32(message.Restarts);
+    }
+    if (message.RestartAtMs !== 0n) {
+      if (BigInt.asIntN(64, message.RestartAtMs) !== message.RestartAtMs) {
+        throw new globalThis.Error("value provided for field message.RestartAtMs of type int64 too large");
+      }
+      writer.uint32(64).int64(message.RestartAtMs);
+    }
+    if (message.GaveUp !== "") {
+      writer.uint32(74).string(message.GaveUp);
     }
     return writer;
   },
@@ -348,6 +378,30 @@ export const LastingSummary: MessageFns<LastingSummary> = {
             message.End = LastingEnd.decode(reader, reader.uint32());
             continue;
           }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.Restarts = reader.uint32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.RestartAtMs = reader.int64() as bigint;
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.GaveUp = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -373,6 +427,11 @@ export const LastingSummary: MessageFns<LastingSummary> = {
       ? BigInt(object.StartedAtMs)
       : 0n;
     message.End = (object.End !== undefined && object.End !== null) ? LastingEnd.fromPartial(object.End) : undefined;
+    message.Restarts = object.Restarts ?? 0;
+    message.RestartAtMs = (object.RestartAtMs !== undefined && object.RestartAtMs !== null)
+      ? BigInt(object.RestartAtMs)
+      : 0n;
+    message.GaveUp = object.GaveUp ?? "";
     return message;
   },
 };

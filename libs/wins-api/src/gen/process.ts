@@ -52,6 +52,11 @@ export interface ProcessStartRequest {
   Replace: boolean;
   /** By which a run that lasts is found; chosen by the daemon when empty. Only LastingRuns.Start takes it. Addition. */
   LastingName: string;
+  /**
+   * When a run that lasts is started again after its end: "always", "on-failure", "on-failure:N" with N times at most. Empty: never.
+   * Only LastingRuns.Start takes it. Addition.
+   */
+  LastingRestart: string;
 }
 
 /** Bounds of a run; 0 is none. Addition. */
@@ -160,6 +165,7 @@ function createBaseProcessStartRequest(): ProcessStartRequest {
     Limits: undefined,
     Replace: false,
     LastingName: "",
+    LastingRestart: "",
   };
 }
 
@@ -194,6 +200,9 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
     }
     if (message.LastingName !== "") {
       writer.uint32(82).string(message.LastingName);
+    }
+    if (message.LastingRestart !== "") {
+      writer.uint32(106).string(message.LastingRestart);
     }
     return writer;
   },
@@ -291,6 +300,14 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
             message.LastingName = reader.string();
             continue;
           }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.LastingRestart = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -320,6 +337,7 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
       : undefined;
     message.Replace = object.Replace ?? false;
     message.LastingName = object.LastingName ?? "";
+    message.LastingRestart = object.LastingRestart ?? "";
     return message;
   },
 };

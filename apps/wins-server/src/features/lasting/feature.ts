@@ -1,6 +1,7 @@
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
 import { runs } from '../runs/feature.js';
 import { LastingRuns } from './lasting-runs.js';
+import { lastingMetrics, toldBy } from './lasting-metrics.js';
 import { createLastingService, servedLastingDefinition } from './lasting-service.js';
 
 export interface Lasting extends RunningFeature<object> {
@@ -14,7 +15,8 @@ export const lasting: Feature<object, Lasting> = {
   purpose: 'keep runs that outlive the daemon',
   settings: () => ({}),
   start: async (_settings, kernel) => {
-    const lastingRuns = new LastingRuns(kernel, kernel.of(runs).require().manager);
+    const { manager } = kernel.of(runs).require();
+    const lastingRuns = new LastingRuns(kernel, manager, { onEvent: toldBy(kernel) });
     await lastingRuns.adopt();
     return {
       runs: lastingRuns,
@@ -29,4 +31,5 @@ export const lasting: Feature<object, Lasting> = {
       implement: (callers) => createLastingService(() => view.require().runs, callers, audit),
     },
   ],
+  metrics: (registry, view) => lastingMetrics(registry, () => view.running?.runs.all() ?? []),
 };

@@ -3,9 +3,11 @@
  * because each way in which a run comes and goes changes the same list.
  */
 import { messageOf, quoteText, UNIDENTIFIED, type ClientIdentity } from '@wins/base';
+import { systemClock, type Clock } from '@wins/time';
 import {
   ProcessError,
   type LastingGrant,
+  type LastingStart,
   type ManagedProcess,
   type ProcessManager,
   type ProcessOwner,
@@ -24,7 +26,8 @@ import { keeperRecordFile, readKeeperRecords } from './keeper/keeper-records.js'
 import { removeCopies } from './keeper/keeper-program.js';
 import { startKeeper } from './keeper/start-keeper.js';
 import { lastingOwner } from './lasting-owner.js';
-import { RunFolders, type KeptEnd, type KeptRun } from './run-folders.js';
+import { afterEnd, afterRefusal, newPlan, type RestartPlan } from './restart-plan.js';
+import { folderNameOf, RunFolders, type KeptEnd, type KeptRun } from './run-folders.js';
 import { readSpool, tailOffset, type SpoolPart } from './spool/spool-reader.js';
 
 /** Names that a client may give to a run. */
@@ -34,10 +37,53 @@ const SWEEP_EACH_MS = 10 * 60_000;
 /** A run that is kept. */
 export interface Kept {
   readonly label: string;
+  /** Facts of the newest attempt. */
   readonly facts: KeptRun;
   /** Undefined once it has ended. */
   readonly process: ManagedProcess | undefined;
+  /** How the newest attempt ended. */
   readonly end: KeptEnd | undefined;
+  /** Undefined for a run that is started once. */
+  readonly plan: RestartPlan | undefined;
+}
+
+/** How a run ended that is not started again; undefined for others. */
+export function lastEndOf({ end, plan }: Kept): KeptEnd | undefined {
+  return plan?.next.kind === 'again' ? undefined : end;
+}
+
+/** Where a run stands. */
+export function stateOf(run: Kept): 'running' | 'waiting' | 'gaveUp' | 'ended' {
+  if (run.end === undefined) return 'running';
+  const { kind } = run.plan?.next ?? {};
+  if (kind === 'gaveUp') return kind;
+  return kind === 'again' ? 'waiting' : 'ended';
+}
+
+/** An event of a run that is started again. */
+export type LastingEvent =
+  | {
+      readonly type: 'runRestarts';
+      readonly run: Kept;
+      readonly waitMs: number;
+      /** Why the last start was refused, if it was. */
+      readonly refused?: ProcessError;
+    }
+  | {
+      readonly type: 'runGaveUp';
+      readonly run: Kept;
+      readonly next: Extract<RestartPlan['next'], { readonly kind: 'gaveUp' }>;
+    };
+
+/** Parts of {@link LastingRuns} that have defaults. */
+export interface LastingRunsOptions {
+  readonly onEvent?: (event: LastingEvent) => void;
+  /** When runs are started again. Default: the time of this system. */
+  readonly clock?: Clock;
+  /** Shortens waits, as `Backoff` has it. */
+  readonly random?: () => number;
+  /** Default: a process of this program. */
+  readonly startKeeper?: typeof startKeeper;
 }
 
 /** Part of the output that is read. */
@@ -49,9 +95,15 @@ export interface LastingRead {
 }
 
 interface Entry extends Kept {
+  facts: KeptRun;
   process: ManagedProcess | undefined;
   end: KeptEnd | undefined;
+  plan: RestartPlan | undefined;
   readonly claim: Claim | undefined;
+  /** Aborted when it is removed. */
+  readonly leaving: AbortController;
+  /** Resolves when it is started again, or is not. */
+  restarting: Promise<void>;
   readonly changes: EventEmitter;
   /** Resolves when it has ended and that is known here. */
   over: Promise<void>;
@@ -78,11 +130,18 @@ export class LastingRuns {
   /** Labels of starts under way. */
   readonly #labels = new Set<string>();
   readonly #closing = new AbortController();
+  readonly #options: LastingRunsOptions;
+  readonly #clock: Clock;
   readonly #keepers = new Set<KeeperConnection>();
   #own: Promise<KeeperConnection> | undefined;
+  #release = '';
+  /** Keepers have runs of which nothing is known yet. */
+  #isAdopting = true;
   #sweeping: NodeJS.Timeout | undefined;
 
-  constructor(kernel: LastingKernel, manager: ProcessManager) {
+  constructor(kernel: LastingKernel, manager: ProcessManager, options: LastingRunsOptions = {}) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
     this.#kernel = kernel;
     this.#manager = manager;
     this.#folders = new RunFolders(kernel.stateDirectory);
@@ -91,7 +150,7 @@ export class LastingRuns {
   /** Takes over what earlier daemons left: keepers that live, and what is on the disk. */
   async adopt(): Promise<void> {
     const { processHost, logger } = this.#kernel;
-    const release = await this.#kernel.checksum;
+    const release = (this.#release = await this.#kernel.checksum);
     for (const record of await readKeeperRecords(this.#folders.folder)) {
       if (!processHost.isDaemonAlive(record.keeper)) {
         await keeperRecordFile(this.#folders.folder, record.keeper).remove();
@@ -107,14 +166,15 @@ export class LastingRuns {
         logger.error({ err, keeper: record.keeper }, 'cannot reach a keeper of runs');
       }
     }
-    for (const mark of await this.#folders.marks()) {
+    for (const folder of await this.#folders.marks()) {
       try {
-        await this.#adoptRun(mark);
+        await this.#adoptRun(folder);
       } catch (err) {
         // The others, and all else that the daemon does, matter more.
-        logger.error({ err, mark }, 'cannot read what is kept of a run');
+        logger.error({ err, folder }, 'cannot read what is kept of a run');
       }
     }
+    this.#isAdopting = false;
     for (const keeper of [...this.#keepers]) this.#leaveIfIdle(keeper);
     await this.#sweep();
     this.#sweeping = setInterval(() => void this.#sweep(), SWEEP_EACH_MS).unref();
@@ -124,12 +184,14 @@ export class LastingRuns {
    * Starts a run, and gives the label by which it is found.
    *
    * @param label - Chosen here when empty.
+   * @param restart - A policy as {@link newPlan} reads it.
    * @throws ProcessError.
    */
   async start(
     request: Omit<StartRequest, 'owner' | 'lasting'>,
     from: { readonly owner: ProcessOwner; readonly client: ClientIdentity },
     label: string,
+    restart: string,
     signal: AbortSignal,
   ): Promise<string> {
     const { client } = from;
@@ -151,48 +213,79 @@ export class LastingRuns {
         'alreadyRunning',
         `a run of the name ${quoteText(name)} is kept; remove it, or choose another name`,
       );
+    const { path: program, args, envs, directory, sha1, sha256, limits } = request;
+    const plan = newPlan(restart, {
+      ...{ path: program, args: [...args], envs: [...envs] },
+      ...(directory !== undefined && { directory }),
+      ...(sha1 !== undefined && { sha1 }),
+      ...(sha256 !== undefined && { sha256 }),
+      ...(limits && { limits: { ...limits } }),
+    });
     this.#labels.add(name);
-    let entry: Entry | undefined;
     let claim: Claim | undefined;
     try {
-      const started = await this.#manager.start(
-        {
-          ...request,
-          owner: lastingOwner(name, client, from.owner),
-          lasting: {
-            start: async (command, run, grant) => {
-              claim = await this.#makeRoom(run.path, grant, client);
-              const { spoolBytes, maxAgeMs } = grant;
-              const facts = { version: 1, label: name, run, owner: known } as const;
-              const changes = new EventEmitter();
-              const keeper = await this.#keeper();
-              const kept = await keeper.start(
-                command,
-                { ...facts, spoolBytes, maxAgeMs },
-                { written: () => changes.emit('more') },
-              );
-              const { pid, startToken } = kept;
-              const whole = { ...facts, spoolBytes, maxAgeMs, pid, startToken };
-              entry = {
-                ...{ label: name, process: undefined, end: undefined, claim, changes },
-                facts: { ...whole, keeper: kept.keeper, startedAtMs: Date.now() },
-                over: Promise.resolve(),
-              };
-              return kept;
-            },
-          },
+      const changes = new EventEmitter();
+      const { started, facts } = await this.#launch(
+        { ...request, owner: lastingOwner(name, client, from.owner) },
+        async (program, grant) => {
+          claim = await this.#makeRoom(program, grant, client);
+          const { spoolBytes, maxAgeMs } = grant;
+          return { label: name, owner: known, spoolBytes, maxAgeMs };
         },
-        { signal },
+        { plan, signal, changes },
       );
-      if (entry !== undefined) this.#follow(entry, started);
+      const entry = newEntry({ label: name, facts, plan, claim, changes });
+      this.#follow(entry, started);
       return name;
     } catch (error) {
       claim?.release();
-      if (entry !== undefined) await this.#folders.remove(entry.facts.run.mark);
       throw error;
     } finally {
       this.#labels.delete(name);
     }
+  }
+
+  /** Starts an attempt at a run by a keeper. @throws ProcessError. */
+  async #launch(
+    request: Omit<StartRequest, 'lasting'>,
+    about: (
+      program: string,
+      grant: LastingGrant,
+    ) => Promise<
+      Omit<KeptRun, 'version' | 'run' | 'keeper' | 'pid' | 'startToken' | 'startedAtMs'>
+    >,
+    { plan, changes, signal }: Pick<Entry, 'plan' | 'changes'> & { readonly signal: AbortSignal },
+  ): Promise<{ readonly started: ManagedProcess; readonly facts: KeptRun }> {
+    let facts: KeptRun | undefined;
+    const start: LastingStart['start'] = async (command, run, grant) => {
+      const known = { version: 1, run, ...(await about(run.path, grant)) } as const;
+      const keeper = await this.#keeper();
+      const kept = await keeper.start(command, known, { written: () => changes.emit('more') });
+      const { pid, startToken } = kept;
+      facts = { ...known, keeper: kept.keeper, pid, startToken, startedAtMs: Date.now() };
+      try {
+        if (known.continues === undefined && plan !== undefined)
+          await this.#folders.restart(run.mark).write(plan);
+      } catch (error) {
+        await kept.terminate('force');
+        throw error;
+      }
+      return kept;
+    };
+    try {
+      const lasting = { restarts: plan !== undefined, start };
+      const started = await this.#manager.start({ ...request, lasting }, { signal });
+      if (facts === undefined) throw new Error('cannot follow a run: no keeper has it');
+      return { started, facts };
+    } catch (error) {
+      if (facts?.continues === undefined && facts !== undefined)
+        await this.#folders.remove(facts.run.mark);
+      throw error;
+    }
+  }
+
+  all(): readonly Kept[] {
+    return [...this.#entries.values()];
   }
 
   /** The runs that a client may see, the oldest first. */
@@ -208,22 +301,22 @@ export class LastingRuns {
 
   /** Where the last so many lines of a run begin. */
   tailOffset({ facts }: Kept, lines: number): Promise<number> {
-    return tailOffset(this.#folders.folderOf(facts.run.mark), lines);
+    return tailOffset(this.#folders.folderOf(folderNameOf(facts)), lines);
   }
 
-  /** Reads output; whoever follows gets what comes, until the run has ended. */
+  /** Reads output; a follower gets more, until the run has ended and is not started again. */
   async *read({ label }: Kept, options: LastingRead): AsyncGenerator<SpoolPart> {
     const entry = this.#entries.get(label);
     if (entry === undefined) return;
     const { changes } = entry;
-    const folder = this.#folders.folderOf(entry.facts.run.mark);
+    const folder = this.#folders.folderOf(folderNameOf(entry.facts));
     const { offset, sinceMs, follow, signal } = options;
     changes.setMaxListeners(0);
     const given = { signal: AbortSignal.any([signal, this.#closing.signal]) };
     yield* readSpool(folder, {
       ...(offset !== undefined && { offset }),
       ...(sinceMs !== undefined && { sinceMs }),
-      end: () => entry.end?.outputBytes,
+      end: () => lastEndOf(entry)?.outputBytes,
       ...(follow && { more: () => once(changes, 'more', given) }),
     });
   }
@@ -235,11 +328,16 @@ export class LastingRuns {
     requester: string,
   ): Promise<KeptEnd | undefined> {
     const entry = this.#entryOf(label, client);
+    entry.leaving.abort();
+    await entry.restarting;
     const { process } = entry;
     if (process !== undefined) {
       await process.stop(requester, { runId: process.runId });
       await entry.over;
     }
+    // Who follows it is to wait for nothing more.
+    if (entry.plan !== undefined) entry.plan = { ...entry.plan, next: { kind: 'none' } };
+    entry.changes.emit('more');
     await this.#forget(entry);
     return entry.end;
   }
@@ -256,9 +354,10 @@ export class LastingRuns {
   }
 
   /** Leaves what lives to its keepers. */
-  close(): void {
+  async close(): Promise<void> {
     this.#closing.abort();
     clearInterval(this.#sweeping);
+    await Promise.all([...this.#entries.values()].map(({ restarting }) => restarting));
     for (const keeper of this.#keepers) keeper.close();
   }
 
@@ -281,25 +380,25 @@ export class LastingRuns {
     throw new ProcessError('notFound', message);
   }
 
-  async #adoptRun(mark: string): Promise<void> {
+  async #adoptRun(folder: string): Promise<void> {
     const { logger, resources, processHost } = this.#kernel;
-    const facts = await this.#folders.run(mark).read();
-    if (facts?.run.mark !== mark) {
+    const facts = await this.#folders.run(folder).read();
+    if (facts === undefined || folderNameOf(facts) !== folder) {
       // Of a start that never came, or nothing that we wrote; a keeper may be starting it just now.
-      if (this.#keepers.size === 0) await this.#folders.remove(mark);
+      if (this.#keepers.size === 0) await this.#folders.remove(folder);
       return;
     }
     const { owner, spoolBytes: amount } = facts;
+    const { mark } = facts.run;
     // Two daemons with one state directory may have chosen the same.
     const label = this.#entries.has(facts.label)
       ? `${facts.label}-${mark.slice(0, 8)}`
       : facts.label;
     const claim = resources.spools.take(owner, { amount });
     const changes = new EventEmitter();
-    const entry: Entry = {
-      ...{ label, facts, claim, changes, process: undefined },
-      ...{ end: await this.#folders.end(mark).read(), over: Promise.resolve() },
-    };
+    const plan = await this.#folders.restart(folder).read();
+    const entry = newEntry({ label, facts, plan, claim, changes });
+    entry.end = await this.#endOf(entry);
     const keeper = [...this.#keepers].find((each) => each.has(mark));
     const isElsewhere = keeper === undefined && processHost.isDaemonAlive(facts.keeper);
     if (entry.end === undefined && isElsewhere) {
@@ -309,8 +408,9 @@ export class LastingRuns {
     }
     if (entry.end !== undefined || keeper === undefined) {
       this.#entries.set(label, entry);
-      entry.end ??= await this.#recordLost(mark);
-      if (entry.end.isTold !== true) await this.#tell(entry, entry.end);
+      const end = entry.end ?? (await this.#recordLost(entry));
+      if (end.isTold !== true) await this.#tell(entry, end);
+      await this.#settle(entry, end);
       return;
     }
     const kept = keeper.adopt(facts, { written: () => changes.emit('more') });
@@ -332,15 +432,64 @@ export class LastingRuns {
   }
 
   async #ended(entry: Entry): Promise<void> {
-    const { mark } = entry.facts.run;
+    let end: KeptEnd;
     try {
-      entry.end = (await this.#folders.end(mark).read()) ?? (await this.#recordLost(mark));
-      await this.#setTold(entry, entry.end);
+      end = (await this.#endOf(entry)) ?? (await this.#recordLost(entry));
+      await this.#setTold(entry, end);
     } catch (err) {
+      const { mark } = entry.facts.run;
       this.#kernel.logger.error({ err, mark }, 'cannot read how a run ended');
-      entry.end = lostEnd(0);
+      end = lostEnd(mark, 0);
     }
     entry.process = undefined;
+    await this.#settle(entry, end);
+    for (const keeper of [...this.#keepers]) this.#leaveIfIdle(keeper);
+  }
+
+  /** The recorded end of the newest attempt. */
+  async #endOf({ facts }: Entry): Promise<KeptEnd | undefined> {
+    const end = await this.#folders.end(folderNameOf(facts)).read();
+    return end?.mark === facts.run.mark ? end : undefined;
+  }
+
+  /** Decides what follows the end of an attempt. */
+  async #settle(entry: Entry, end: KeptEnd): Promise<void> {
+    const { facts, plan } = entry;
+    if (plan !== undefined && plan.counted !== end.mark && !entry.leaving.signal.aborted) {
+      const livedMs = end.endedAtMs - facts.startedAtMs;
+      await this.#plan(entry, afterEnd(plan, { ...end, livedMs }, this.#options.random));
+    }
+    entry.end = end;
+    entry.changes.emit('more');
+    entry.restarting = this.#restart(entry);
+  }
+
+  /** Starts a run again when its time has come. Never rejects. */
+  async #restart(entry: Entry): Promise<void> {
+    const signal = AbortSignal.any([this.#closing.signal, entry.leaving.signal]);
+    while (entry.plan?.next.kind === 'again') {
+      const waitMs = Math.max(0, entry.plan.next.atMs - this.#clock.now().getTime());
+      try {
+        await this.#clock.wait(waitMs, signal);
+      } catch {
+        return;
+      }
+      try {
+        await this.#startAgain(entry, entry.plan);
+        return;
+      } catch (cause) {
+        const isOurs = cause instanceof ProcessError;
+        const error = isOurs ? cause : new ProcessError('unknown', messageOf(cause), { cause });
+        if (error.code === 'shuttingDown' || entry.leaving.signal.aborted) return;
+        const nowMs = this.#clock.now().getTime();
+        await this.#plan(
+          entry,
+          afterRefusal(entry.plan, error, nowMs, this.#options.random),
+          error,
+        );
+      }
+    }
+    // Who follows it learns that it has ended.
     entry.changes.emit('more');
     for (const keeper of [...this.#keepers]) this.#leaveIfIdle(keeper);
   }
@@ -359,15 +508,50 @@ export class LastingRuns {
 
   /** A full disk has it told again. */
   async #setTold({ facts }: Entry, end: KeptEnd): Promise<void> {
-    const file = this.#folders.end(facts.run.mark);
+    const file = this.#folders.end(folderNameOf(facts));
     await file.write({ ...end, isTold: true }).catch(() => undefined);
   }
 
-  /** Records the end of a run whose keeper has died: nobody knows how it ended. */
-  async #recordLost(mark: string): Promise<KeptEnd> {
-    const end = lostEnd(await tailOffset(this.#folders.folderOf(mark), 0));
+  /** The next attempt, which is judged as the first was, by what is in force now. @throws ProcessError. */
+  async #startAgain(entry: Entry, plan: RestartPlan): Promise<void> {
+    const { label, facts, changes, leaving, end } = entry;
+    const { owner, spoolBytes, maxAgeMs } = facts;
+    const continues = { folder: folderNameOf(facts), outputBytes: end?.outputBytes ?? 0 };
+    const next = await this.#launch(
+      { ...plan.request, owner: lastingOwner(label, owner) },
+      () => Promise.resolve({ label: facts.label, owner, spoolBytes, maxAgeMs, continues }),
+      { plan, changes, signal: leaving.signal },
+    );
+    entry.facts = next.facts;
+    entry.end = undefined;
+    this.#follow(entry, next.started);
+    changes.emit('more');
+  }
+
+  /** Writes down what follows, and tells it. A disk that is full does not stop it. */
+  async #plan(entry: Entry, plan: RestartPlan, refused?: ProcessError): Promise<void> {
+    const { next } = (entry.plan = plan);
     await this.#folders
-      .end(mark)
+      .restart(folderNameOf(entry.facts))
+      .write(plan)
+      .catch((err: unknown) => {
+        const { mark } = entry.facts.run;
+        this.#kernel.logger.warn({ err, mark }, 'cannot write down when a run is started again');
+      });
+    const { onEvent } = this.#options;
+    if (next.kind === 'gaveUp') onEvent?.({ type: 'runGaveUp', run: entry, next });
+    if (next.kind !== 'again') return;
+    const waitMs = Math.max(0, next.atMs - this.#clock.now().getTime());
+    onEvent?.({ type: 'runRestarts', run: entry, waitMs, ...(refused && { refused }) });
+  }
+
+  /** Records the end of a run whose keeper has died: nobody knows how it ended. */
+  async #recordLost({ facts }: Entry): Promise<KeptEnd> {
+    const { mark } = facts.run;
+    const folder = folderNameOf(facts);
+    const end = lostEnd(mark, await tailOffset(this.#folders.folderOf(folder), 0));
+    await this.#folders
+      .end(folder)
       .write(end)
       .catch((err: unknown) => {
         this.#kernel.logger.warn({ err, mark }, 'cannot write down how a run ended');
@@ -375,9 +559,11 @@ export class LastingRuns {
     return end;
   }
 
-  /** A keeper that keeps nothing ends when it has no daemon. */
+  /** A keeper that keeps nothing ends when it has no daemon; one that will be needed soon is kept. */
   #leaveIfIdle(keeper: KeeperConnection): void {
-    if (!keeper.isIdle) return;
+    if (!keeper.isIdle || this.#isAdopting) return;
+    const isNeeded = [...this.#entries.values()].some(({ plan }) => plan?.next.kind === 'again');
+    if (isNeeded && keeper.record.release === this.#release) return;
     this.#keepers.delete(keeper);
     void this.#own?.then((own) => {
       if (own === keeper) this.#own = undefined;
@@ -404,7 +590,8 @@ export class LastingRuns {
     const { program, checksum, stateDirectory, processHost, system, logger } = this.#kernel;
     for (const folder of [stateDirectory, this.#folders.folder])
       processHost.ensurePrivateDirectory(folder);
-    const record = await startKeeper({
+    const start = this.#options.startKeeper ?? startKeeper;
+    const record = await start({
       ...{ program, release: await checksum, stateDirectory, apart: system.processesApart },
     });
     const keeper = await this.#connect(record);
@@ -437,7 +624,7 @@ export class LastingRuns {
   async #forget(entry: Entry): Promise<void> {
     this.#entries.delete(entry.label);
     entry.claim?.release();
-    await this.#folders.remove(entry.facts.run.mark);
+    await this.#folders.remove(folderNameOf(entry.facts));
   }
 
   async #sweep(): Promise<void> {
@@ -448,7 +635,8 @@ export class LastingRuns {
         logger.warn({ problem: messageOf(error) }, 'cannot remove the program of a keeper');
       });
     for (const entry of [...this.#entries.values()]) {
-      const { end, facts } = entry;
+      const end = lastEndOf(entry);
+      const { facts } = entry;
       if (end === undefined || end.endedAtMs + facts.maxAgeMs > Date.now()) continue;
       await this.#forget(entry).catch((error: unknown) => {
         logger.warn({ problem: messageOf(error) }, 'cannot remove an old run');
@@ -467,7 +655,7 @@ function isSeenBy(
 }
 
 function oldestEnded(entries: readonly Entry[]): Entry | undefined {
-  const ended = entries.filter(({ end }) => end !== undefined);
+  const ended = entries.filter((entry) => lastEndOf(entry) !== undefined);
   return ended.sort((a, b) => (a.end?.endedAtMs ?? 0) - (b.end?.endedAtMs ?? 0))[0];
 }
 
@@ -476,8 +664,16 @@ function ownerFacts(client: ClientIdentity): KeptRun['owner'] {
   return { key, isAdministrator, isEverybody, description: { ...description }, names: [...names] };
 }
 
-function lostEnd(outputBytes: number): KeptEnd {
-  return { version: 1, code: 137, reason: 'hostFailed', endedAtMs: Date.now(), outputBytes };
+function newEntry(parts: Pick<Entry, 'label' | 'facts' | 'plan' | 'claim' | 'changes'>): Entry {
+  return {
+    ...{ ...parts, process: undefined, end: undefined, leaving: new AbortController() },
+    ...{ over: Promise.resolve(), restarting: Promise.resolve() },
+  };
+}
+
+function lostEnd(mark: string, outputBytes: number): KeptEnd {
+  const endedAtMs = Date.now();
+  return { version: 1, mark, code: 137, reason: 'hostFailed', endedAtMs, outputBytes };
 }
 
 function randomLabel(): string {

@@ -19,7 +19,7 @@ import { respondWith, toRpcError } from '../../kernel/rpc/rpc-errors.js';
 import { decodeExactly } from '../runs/decode-start-request.js';
 import { warningsAbout } from '../runs/process-service.js';
 import { startRequestOf } from '../runs/start-request-of.js';
-import type { Kept, LastingRuns } from './lasting-runs.js';
+import { lastEndOf, type Kept, type LastingRuns } from './lasting-runs.js';
 import type { KeptEnd } from './run-folders.js';
 import type { SpoolPart } from './spool/spool-reader.js';
 
@@ -60,8 +60,9 @@ export function createLastingService(
       const request = startRequestOf(call.request);
       const from = { owner: callers.ownerOf(call), client: callers.clientOf(call) };
       const start = async () => {
-        const { LastingName } = call.request;
-        const Name = await runs().start(request, from, LastingName, goneSignal(call));
+        const { LastingName, LastingRestart } = call.request;
+        const gone = goneSignal(call);
+        const Name = await runs().start(request, from, LastingName, LastingRestart, gone);
         const kept = runs()
           .list(from.client)
           .find(({ label }) => label === Name);
@@ -130,11 +131,12 @@ async function sendOutput(
     if (!runs.isClosed) throw error;
     throw new FeatureError('shuttingDown', 'cannot follow a run: the daemon is stopping');
   }
-  if (kept.end !== undefined) {
-    const { outputBytes, endedAtMs } = kept.end;
+  const end = lastEndOf(kept);
+  if (end !== undefined) {
+    const { outputBytes, endedAtMs } = end;
     call.write({
       ...{ Offset: BigInt(outputBytes), WrittenAtMs: BigInt(endedAtMs) },
-      Options: { $case: 'End', value: endMessage(kept.end) },
+      Options: { $case: 'End', value: endMessage(end) },
     });
   }
   call.end();
@@ -153,11 +155,15 @@ function partMessage(part: SpoolPart): LastingReadResponse {
   };
 }
 
-function summaryOf({ label, facts, end }: Kept): LastingSummary {
+function summaryOf({ label, facts, end, plan }: Kept): LastingSummary {
+  const next = end === undefined ? undefined : plan?.next;
   return {
     ...{ Name: label, Process: facts.run.name, Path: facts.run.path, PID: facts.pid },
     StartedAtMs: BigInt(facts.startedAtMs) satisfies ProcessSummary['StartedAtMs'],
     ...(end && { End: endMessage(end) }),
+    Restarts: plan?.restarts ?? 0,
+    RestartAtMs: BigInt(next?.kind === 'again' ? next.atMs : 0),
+    GaveUp: next?.kind === 'gaveUp' ? next.reason : '',
   };
 }
 

@@ -3,8 +3,9 @@ import { errnoOf } from '@wins/base';
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
+import { MAX_PLAN_BYTES, restartPlan, type RestartPlan } from './restart-plan.js';
 
-/** Arguments are not kept, so this is mostly paths. */
+/** Arguments are not in it, so this is mostly paths. */
 const MAX_STATE_BYTES = 64 * 1024;
 const MARK = /^[0-9a-f]{32}$/;
 
@@ -42,6 +43,8 @@ export const keptRun = z.object({
   }),
   spoolBytes: count,
   maxAgeMs: count,
+  /** Where the run before it was kept, of which it is another attempt, and how much output there was. */
+  continues: z.object({ folder: text.regex(MARK), outputBytes: count }).optional(),
 });
 
 export type KeptRun = z.infer<typeof keptRun>;
@@ -59,6 +62,8 @@ export type KeptFigures = z.infer<typeof keptFigures>;
 /** How a run ended. */
 export const keptEnd = z.object({
   version: z.literal(1),
+  /** The attempt that ended. */
+  mark: text.regex(MARK),
   code: count,
   signal: text.optional(),
   reason: z.enum(['exited', 'outOfMemory', 'stopped', 'hostFailed']),
@@ -73,7 +78,15 @@ export const keptEnd = z.object({
 
 export type KeptEnd = z.infer<typeof keptEnd>;
 
-/** The folders of runs that last, one each, named by their marks: a file about the run, one about its end, and its spool. */
+/** The name of the folder in which a run is kept: the mark of its first attempt. */
+export function folderNameOf({ continues, run }: Pick<KeptRun, 'continues' | 'run'>): string {
+  return continues?.folder ?? run.mark;
+}
+
+/**
+ * The folders of runs that last, one each, named by the marks of their first attempts: a file about the newest attempt, one about its end,
+ * one about more attempts, and one spool.
+ */
 export class RunFolders {
   readonly #folder: string;
 
@@ -86,21 +99,26 @@ export class RunFolders {
     return this.#folder;
   }
 
-  folderOf(mark: string): string {
-    return path.join(this.#folder, mark);
+  folderOf(name: string): string {
+    return path.join(this.#folder, name);
   }
 
   /** About a run; a file that we did not write counts as none. */
-  run(mark: string): StateFile<KeptRun> {
-    return stateFile(path.join(this.folderOf(mark), 'run.json'), (json) => keptRun.parse(json));
+  run(name: string): StateFile<KeptRun> {
+    return this.#file(name, 'run.json', keptRun);
   }
 
-  /** About its end. There is none while it lives, and none if its keeper died before it. */
-  end(mark: string): StateFile<KeptEnd> {
-    return stateFile(path.join(this.folderOf(mark), 'end.json'), (json) => keptEnd.parse(json));
+  /** About an end, which may be that of the attempt before. There is none if its keeper died before it. */
+  end(name: string): StateFile<KeptEnd> {
+    return this.#file(name, 'end.json', keptEnd);
   }
 
-  /** All marks that have a folder. */
+  /** About attempts to come. There is none of a run that is started once. */
+  restart(name: string): StateFile<RestartPlan> {
+    return this.#file(name, 'restart.json', restartPlan, MAX_PLAN_BYTES);
+  }
+
+  /** The names of all that there are. */
   async marks(): Promise<readonly string[]> {
     try {
       return (await readdir(this.#folder)).filter((name) => MARK.test(name));
@@ -125,11 +143,18 @@ export class RunFolders {
   }
 
   /** Forgets a run and its output. */
-  async remove(mark: string): Promise<void> {
-    await rm(this.folderOf(mark), { recursive: true, force: true });
+  async remove(name: string): Promise<void> {
+    await rm(this.folderOf(name), { recursive: true, force: true });
   }
-}
 
-function stateFile<T>(file: string, parse: (json: unknown) => T): StateFile<T> {
-  return new StateFile({ path: file, maxBytes: MAX_STATE_BYTES, parse, damaged: () => undefined });
+  #file<T>(
+    name: string,
+    file: string,
+    shape: z.ZodType<T>,
+    maxBytes = MAX_STATE_BYTES,
+  ): StateFile<T> {
+    const parse = (json: unknown): T => shape.parse(json);
+    const where = path.join(this.folderOf(name), file);
+    return new StateFile({ path: where, maxBytes, parse, damaged: () => undefined });
+  }
 }

@@ -123,6 +123,13 @@ export const METRICS = {
   ),
   wins_run_cpu_seconds_total: counter('Processor time of the processes of runs.', { entry: ENTRY }),
   wins_run_memory_bytes: gauge('Memory of the processes of runs.', { entry: ENTRY }),
+  wins_lasting_runs: gauge(
+    'Detached runs that are kept: waiting ones are started again, those that gave up are not any more.',
+    { state: ['running', 'waiting', 'gaveUp', 'ended'] },
+  ),
+  wins_run_restarts_total: counter('Detached runs that ended and are started again.', {
+    entry: ENTRY,
+  }),
   wins_tunnel_sessions: gauge('Clients that have a tunnel open.'),
   wins_tunnel_sessions_total: counter(
     'Tunnels that have ended, by the reason. A client that connects again and again ends as many.',

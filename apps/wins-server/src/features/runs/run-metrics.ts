@@ -49,6 +49,7 @@ function beginEntry(metrics: MetricRegistry, entry: EntryName): void {
   for (const result of ['started', 'refused', 'failed'] as const)
     metrics.begin('wins_run_starts_total', { entry, result });
   metrics.begin('wins_run_ends_total', { entry, reason: 'exited' });
+  metrics.begin('wins_run_restarts_total', { entry });
   for (const each of ['zero', 'nonzero', 'signal'] as const)
     metrics.begin('wins_run_exit_codes_total', { entry, class: each });
 }

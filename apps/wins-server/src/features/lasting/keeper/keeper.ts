@@ -17,7 +17,13 @@ import { mkdir } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import path from 'node:path';
 import type { DaemonSystem } from '../../../operating-system.js';
-import { RunFolders, type KeptEnd, type KeptFigures, type KeptRun } from '../run-folders.js';
+import {
+  folderNameOf,
+  RunFolders,
+  type KeptEnd,
+  type KeptFigures,
+  type KeptRun,
+} from '../run-folders.js';
 import { SpoolWriter } from '../spool/spool-writer.js';
 import {
   ANOTHER_DAEMON,
@@ -194,8 +200,7 @@ export class Keeper {
     const { mark } = command;
     this.#starts += 1;
     try {
-      const folder = this.#folders.folderOf(mark);
-      await mkdir(folder, { mode: 0o700 });
+      if (run.continues === undefined) await mkdir(this.#folders.folderOf(mark), { mode: 0o700 });
       this.#assertMeans(command, run.run);
       const process = await this.#options.host.start(command);
       const { pid, startToken } = process;
@@ -213,7 +218,7 @@ export class Keeper {
       });
       this.#runs.set(mark, kept);
       try {
-        await this.#folders.run(mark).write(whole);
+        await this.#folders.run(folderNameOf(whole)).write(whole);
       } catch (error) {
         // No daemon could find it again.
         await endProcessTree(process, 0);
@@ -221,7 +226,8 @@ export class Keeper {
       }
       return { pid, startToken };
     } catch (error) {
-      if (!this.#runs.has(mark)) await this.#folders.remove(mark);
+      const isNew = run.continues === undefined;
+      if (isNew && !this.#runs.has(mark)) await this.#folders.remove(mark);
       throw error;
     } finally {
       this.#starts -= 1;
@@ -270,8 +276,9 @@ class RunOfKeeper {
     this.#listener = listener;
     const { stdout, stderr } = process;
     this.#spool = new SpoolWriter({
-      folder: folders.folderOf(run.run.mark),
+      folder: folders.folderOf(folderNameOf(run)),
       maxBytes: run.spoolBytes,
+      ...(run.continues && { from: run.continues.outputBytes }),
       onWritten: () => this.#tellWritten(),
       onCaughtUp: () => [stdout, stderr].forEach((output) => output.resume()),
     });
@@ -332,6 +339,7 @@ class RunOfKeeper {
     await this.#record({
       ...{
         version: 1,
+        mark: this.#run.run.mark,
         code: exit.code,
         ...(exit.signal && { signal: exit.signal }),
         reason: this.#reason,
@@ -347,7 +355,7 @@ class RunOfKeeper {
     const again = new Backoff({ initialMs: 100, maxMs: 60_000 });
     for (;;) {
       try {
-        await this.#folders.end(this.#run.run.mark).write(end);
+        await this.#folders.end(folderNameOf(this.#run)).write(end);
         return;
       } catch (error) {
         // It was removed meanwhile.

@@ -1,16 +1,21 @@
 import { RollingFile, type NumberedFiles } from '@wins/files';
+import { stat } from 'node:fs/promises';
 import { encodeFrame, HEADER_BYTES, MAX_FRAME_BYTES, type SpoolFrame } from './spool-frame.js';
 import { FILES_OF_SPOOL, spoolFiles } from './spool-files.js';
 
 /** Output that waits for the disk; with more, the program should wait. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
+/** Each attempt at a run begins a file, so that many short ones are bounded by their number. */
+const MAX_FILES = 4 * FILES_OF_SPOOL;
 /** How long a disk that has just failed is not asked again, so that a full one costs next to nothing. */
 const LEFT_ALONE_MS = 100;
 
 /** How a spool is written. */
 export interface SpoolWriterOptions {
-  /** Exists, belongs to this process alone and has no spool yet. */
+  /** Exists, and belongs to this process alone. */
   readonly folder: string;
+  /** Bytes of the spool that is in it, which this one goes on. Default 0: there is none. */
+  readonly from?: number;
   /** The most that lies on the disk, headers included. Then the oldest file goes, a sixteenth of it. */
   readonly maxBytes: number;
   /** Called when more can be read than before. */
@@ -31,13 +36,15 @@ export class SpoolWriter {
   readonly #sizes = new Map<number, number>();
   #waiting: SpoolFrame[] = [];
   #waitingBytes = 0;
-  #offset = 0;
+  #offset: number;
+  #isBegun = false;
   #pumping: Promise<void> | undefined;
   #wasBehind = false;
   #askAgainAt = 0;
 
   constructor(options: SpoolWriterOptions) {
     this.#options = options;
+    this.#offset = options.from ?? 0;
     this.#files = spoolFiles(options.folder);
     this.#file = new RollingFile(this.#files);
     this.#fileBytes = Math.max(
@@ -126,19 +133,30 @@ export class SpoolWriter {
 
   async #append(bytes: Buffer, start: number): Promise<void> {
     const { maxBytes } = this.#options;
+    if (!this.#isBegun && this.#options.from !== undefined) await this.#lookAtEarlier();
+    const number = this.#isBegun ? this.#file.number : start;
     let total = bytes.length;
     for (const sizeBytes of this.#sizes.values()) total += sizeBytes;
-    for (const [number, sizeBytes] of this.#sizes) {
-      if (total <= maxBytes || number === this.#file.number) break;
+    for (const [oldest, sizeBytes] of this.#sizes) {
+      const isBounded = total <= maxBytes && this.#sizes.size < MAX_FILES;
+      if (isBounded || oldest === number) break;
       total -= sizeBytes;
       await this.yieldSpace();
     }
-    const number = this.#sizes.size === 0 ? start : this.#file.number;
     const isFull = (this.#sizes.get(number) ?? 0) + bytes.length > this.#fileBytes;
     const next = isFull && this.#sizes.has(number) ? start : number;
-    if (!this.#sizes.has(next) || !(await this.#file.isIntact())) await this.#file.open(next);
+    // What is in a file that is new here is a frame that an earlier attempt did not end.
+    const keptBytes = this.#isBegun ? Infinity : 0;
+    if (!this.#sizes.has(next) || !(await this.#file.isIntact()))
+      await this.#file.open(next, keptBytes);
+    this.#isBegun = true;
     this.#sizes.set(next, this.#file.sizeBytes);
     await this.#file.append(bytes);
     this.#sizes.set(next, this.#file.sizeBytes);
+  }
+
+  async #lookAtEarlier(): Promise<void> {
+    for (const number of await this.#files.numbers())
+      this.#sizes.set(number, (await stat(this.#files.pathOf(number))).size);
   }
 }

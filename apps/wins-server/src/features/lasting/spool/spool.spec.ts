@@ -80,6 +80,27 @@ describe('a spool', () => {
     );
   });
 
+  it('goes on where another writer ended, also behind a torn frame, within its bytes and its files', async () => {
+    const attempt = async (from: number, bytes: Buffer, maxBytes = MIB): Promise<number> => {
+      const writer = new SpoolWriter({ folder, maxBytes, from });
+      writer.append('stdout', bytes);
+      await writer.close();
+      return writer.offset;
+    };
+    let offset = (await written([[0, Buffer.from('first\n')]])).offset;
+    const [torn = ''] = fileNames();
+    truncateSync(path.join(folder, torn), statSync(path.join(folder, torn)).size - 1);
+    for (const text of ['second\n', 'third\n']) offset = await attempt(offset, Buffer.from(text));
+    const found = await parts({ end: () => offset });
+    expect(textOf(found)).toBe('second\nthird\n');
+    expect(found[0]).toEqual({ kind: 'skipped', offset: 0, bytes: 6 });
+    for (let each = 0; each < 100; each += 1)
+      offset = await attempt(offset, Buffer.from('again\n'));
+    expect(fileNames()).toHaveLength(64);
+    offset = await attempt(offset, Buffer.alloc(MIB / 2), MIB / 2);
+    expect(sizeOnDisk()).toBeLessThanOrEqual(MIB / 2);
+  });
+
   it('stays within its bound, loses the oldest alone, and tells how much', async () => {
     const chunks = Array.from(
       { length: 400 },

@@ -1,0 +1,41 @@
+import type { EntryName } from '@wins/process-manager';
+import type { DaemonEvent } from '../../kernel/daemon-events.js';
+import type { Kernel } from '../../kernel/feature.js';
+import type { MetricRegistry } from '../metrics/metric-registry.js';
+import { stateOf, type Kept, type LastingEvent } from './lasting-runs.js';
+
+const STATES = ['running', 'waiting', 'gaveUp', 'ended'] as const;
+
+/** Tells what happens to runs that last: in the log, and as events that are kept. */
+export function toldBy({ logger, events }: Pick<Kernel, 'logger' | 'events'>) {
+  return ({ type, run, ...more }: LastingEvent): void => {
+    const { mark, name, path, entry } = run.facts.run;
+    const about = { mark, name, path, entry, label: run.label };
+    if ('next' in more) {
+      const { why, reason } = more.next;
+      logger.warn({ ...about, why, reason }, 'a run is not started again any more');
+      events.publish({ type: 'kept', event: type, facts: { ...about, why, reason } });
+      return;
+    }
+    const { waitMs, refused } = more;
+    const facts = { ...about, waitMs, restarts: run.plan?.restarts, code: refused?.code };
+    logger.info({ ...facts, problem: refused?.message }, 'a run is started again');
+    events.publish({ type: 'kept', event: type, facts });
+  };
+}
+
+/** Has the metrics of runs that last read. @returns Counts an event. */
+export function lastingMetrics(
+  metrics: MetricRegistry,
+  all: () => readonly Kept[],
+): (event: DaemonEvent) => void {
+  metrics.read('wins_lasting_runs', () => {
+    const counts = new Map(STATES.map((state) => [state, 0]));
+    for (const run of all()) counts.set(stateOf(run), (counts.get(stateOf(run)) ?? 0) + 1);
+    return [...counts].map(([state, count]) => [{ state }, count]);
+  });
+  return (event) => {
+    if (event.type !== 'kept' || event.event !== 'runRestarts') return;
+    metrics.count('wins_run_restarts_total', { entry: event.facts['entry'] as EntryName });
+  };
+}

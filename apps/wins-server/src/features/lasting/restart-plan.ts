@@ -1,0 +1,139 @@
+import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
+import { backoffMs } from '@wins/time';
+import * as z from 'zod';
+
+/** The wait after the first failure, and the longest. */
+const BACKOFF = { initialMs: 1000, maxMs: 5 * 60_000 };
+/** An attempt that lives so long is healthy: failures before it do not count any more. */
+const HEALTHY_MS = 10 * 60_000;
+/** So many attempts in succession, each of which has lived for less than so long, are the last. */
+const BURST = { attempts: 5, ms: 10_000 };
+/** A request is kept as JSON, on the disk and in memory, for as long as its run is. */
+const MAX_REQUEST_BYTES = 256 * 1024;
+export const MAX_PLAN_BYTES = 2 * MAX_REQUEST_BYTES;
+/** Refusals that may be others the next time. After any other, nothing is tried again. */
+const PASSING: readonly ProcessErrorCode[] = [
+  ...(['alreadyRunning', 'tooManyProcesses', 'notFound', 'directoryNotFound'] as const),
+  ...(['stagingFailed', 'spawnFailed', 'auditUnavailable', 'stateUnavailable', 'unknown'] as const),
+];
+
+const text = z.string();
+const count = z.int().min(0);
+
+/** A run that may be started again, and where that stands. It has arguments and variables: its file is as secret as they are. */
+export const restartPlan = z.object({
+  version: z.literal(1),
+  when: z.enum(['always', 'onFailure']),
+  /** Failures in succession after which it is started again. Absent: any number. */
+  most: count.min(1).exactOptional(),
+  request: z.object({
+    ...{ path: text, args: z.array(text), envs: z.array(text), directory: text.exactOptional() },
+    ...{ sha1: text.exactOptional(), sha256: text.exactOptional() },
+    limits: z
+      .object({
+        ...{ memoryBytes: count.exactOptional(), pids: count.exactOptional() },
+        cpus: z.number().exactOptional(),
+      })
+      .exactOptional(),
+  }),
+  /** How often it was started again. */
+  restarts: count,
+  /** Ends and refused starts since it was healthy. */
+  failures: count,
+  /** Short lives in succession. */
+  shortLives: count,
+  /** The mark of the attempt whose end is counted; empty before the first end. */
+  counted: text,
+  next: z.discriminatedUnion('kind', [
+    /** The newest attempt lives, or is the last. */
+    z.object({ kind: z.literal('none') }),
+    z.object({ kind: z.literal('again'), atMs: count }),
+    z.object({
+      ...{ kind: z.literal('gaveUp'), why: z.enum(['burst', 'attempts', 'refused']) },
+      reason: text,
+    }),
+  ]),
+});
+
+export type RestartPlan = z.infer<typeof restartPlan>;
+
+/** How an attempt ended. */
+export interface AttemptEnd {
+  readonly mark: string;
+  readonly code: number;
+  readonly reason: string;
+  readonly livedMs: number;
+  readonly endedAtMs: number;
+}
+
+/**
+ * The plan of a run that begins.
+ *
+ * @param policy - `always`, `on-failure` or `on-failure:N`; empty or `no` for a run that is started once.
+ * @returns Undefined for that.
+ * @throws ProcessError `invalidArgument`.
+ */
+export function newPlan(policy: string, request: RestartPlan['request']): RestartPlan | undefined {
+  if (policy === '' || policy === 'no') return undefined;
+  const [, failure, most] = /^(?:always|(on-failure)(?::([1-9]\d{0,8}))?)$/.exec(policy) ?? [];
+  if (failure === undefined && policy !== 'always')
+    throw refusal('its restart policy is none of no, always, on-failure and on-failure:N');
+  if (Buffer.byteLength(JSON.stringify(request)) > MAX_REQUEST_BYTES)
+    throw refusal(`its arguments and variables have more than ${MAX_REQUEST_BYTES} bytes`);
+  return {
+    ...{ version: 1, when: failure === undefined ? 'always' : 'onFailure', request },
+    ...(most !== undefined && { most: Number(most) }),
+    ...{ restarts: 0, failures: 0, shortLives: 0, counted: '', next: { kind: 'none' } },
+  };
+}
+
+/** The plan after the end of an attempt. Pure but for `random`. */
+export function afterEnd(
+  plan: RestartPlan,
+  { mark, code, reason, livedMs, endedAtMs }: AttemptEnd,
+  random?: () => number,
+): RestartPlan {
+  const isOwnEnd = reason === 'exited' || reason === 'outOfMemory' || reason === 'hostFailed';
+  const hasSucceeded = reason === 'exited' && code === 0;
+  if (!isOwnEnd || (hasSucceeded && plan.when === 'onFailure'))
+    return { ...plan, counted: mark, next: { kind: 'none' } };
+  const failures = livedMs < HEALTHY_MS ? plan.failures + 1 : 1;
+  const shortLives = livedMs < BURST.ms ? plan.shortLives + 1 : 0;
+  return {
+    ...{ ...plan, counted: mark, failures, shortLives },
+    ...nextOf({ ...plan, failures, shortLives }, endedAtMs, random),
+  };
+}
+
+/** The plan after a start that was refused, or failed. Pure but for `random`. */
+export function afterRefusal(
+  plan: RestartPlan,
+  { code, message }: ProcessError,
+  nowMs: number,
+  random?: () => number,
+): RestartPlan {
+  if (!PASSING.includes(code))
+    return { ...plan, next: { kind: 'gaveUp', why: 'refused', reason: message } };
+  const failures = plan.failures + 1;
+  return { ...plan, failures, ...nextOf({ ...plan, failures }, nowMs, random) };
+}
+
+function nextOf(
+  { most = Infinity, failures, shortLives, restarts }: RestartPlan,
+  fromMs: number,
+  random?: () => number,
+): Pick<RestartPlan, 'next' | 'restarts'> {
+  const gaveUp = (why: 'burst' | 'attempts', reason: string) =>
+    ({ restarts, next: { kind: 'gaveUp', why, reason } }) as const;
+  if (failures > most) return gaveUp('attempts', `it was started again ${most} times`);
+  if (shortLives >= BURST.attempts) {
+    const lives = `${BURST.attempts} times in succession within ${BURST.ms / 1000} s`;
+    return gaveUp('burst', `it ended ${lives} of its start`);
+  }
+  const waitMs = backoffMs({ ...BACKOFF, ...(random && { random }) }, failures);
+  return { restarts: restarts + 1, next: { kind: 'again', atMs: fromMs + waitMs } };
+}
+
+function refusal(found: string): ProcessError {
+  return new ProcessError('invalidArgument', `cannot start a detached run: ${found}`);
+}
