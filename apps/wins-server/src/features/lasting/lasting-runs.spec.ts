@@ -76,7 +76,10 @@ describe('a run that is started again', () => {
   }
 
   async function startDaemon(allowed: readonly AllowedExecutable[] = [entry()]) {
-    const kernel = kernelOf();
+    const kernel = kernelOf({
+      system: { processHost: host },
+      audit: { note: () => undefined },
+    });
     const stateDirectory = path.join(folder, 'state');
     const manager = createProcessManager({
       allowed,
