@@ -87,6 +87,17 @@ function assertAcceptable(all) {
   }
 }
 
+/** An entry with the keys that have values of their own kinds. */
+const EVERY_KEY = {
+  path: 'C:\\all.exe',
+  argv0: 'listed',
+  stopSignal: 'CTRL_BREAK',
+  limits: { cpus: 0.5 },
+  maxLimits: { memoryBytes: 2 ** 30, pids: 64 },
+  lasting: { allow: true, maxRuns: 2, spoolBytes: 2 ** 20, maxAgeHours: 1 },
+  files: { max: 2, maxBytes: 4096 },
+};
+
 describe('the chart', () => {
   it('renders what Kubernetes takes, and nothing that gives rights in the cluster', () => {
     const all = objects();
@@ -246,7 +257,7 @@ describe('the chart', () => {
       debug: true,
       tunnel: { handshakeTimeoutMs: 600_000 },
       white_list: {
-        processPaths: ['C:\\é “x”\\y.exe', { path: 'C:\\z.exe', sha256: DIGEST }],
+        processPaths: ['C:\\é “x”\\y.exe', { path: 'C:\\z.exe', sha256: DIGEST }, EVERY_KEY],
         proxyPorts: ['9796'],
       },
     };
@@ -261,6 +272,7 @@ describe('the chart', () => {
         },
         { path: 'C:\\é “x”\\y.exe' },
         { path: 'C:\\z.exe', sha256: [DIGEST.toLowerCase()] },
+        EVERY_KEY,
       ],
       ports: [9796],
       debug: true,

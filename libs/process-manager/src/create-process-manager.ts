@@ -26,6 +26,7 @@ import { stopRequest } from './policy/stop-request.js';
 import { nameKey } from './policy/parsed-path.js';
 import { asProcessError, fileError, ProcessError } from './process-error.js';
 import type { ProcessManager, StartOptions } from './process-manager.js';
+import { FILES_VARIABLE, removeLeftFolders, RunFolder, runFolderOf } from './staging/run-folder.js';
 import { copyVerified, requireBytes, type StagedBinary } from './staging/staged-binary.js';
 import { StagingSlots } from './staging/staging-slots.js';
 import { assertDirectory } from './staging/working-directory.js';
@@ -67,13 +68,16 @@ export function createProcessManager(options: ProcessManagerOptions): ProcessMan
 }
 
 interface Start {
-  readonly request: StartRequest;
+  /** Without the content of files once those are written. */
+  request: StartRequest;
   readonly runId: string;
   readonly mark: string;
   readonly signal: AbortSignal | undefined;
   /** Resources of the start; released when its run has ended, or when the start fails. */
   name?: TakenName;
   leavePlace?: () => void;
+  leaveFileBytes?: () => void;
+  folder?: RunFolder;
   isYielded?: boolean;
   /** In which order starts were asked for. */
   readonly order: number;
@@ -123,9 +127,13 @@ class RunManager implements ProcessManager {
     this.#ports = new ExposedPorts(options);
   }
 
-  recover(): Promise<readonly RecoveredProcess[]> {
+  async recover(): Promise<readonly RecoveredProcess[]> {
     const stagedPaths = stagedPathsOf(this.#allowed, this.#options.host.dialect);
-    return endLeftovers(this.#options, this.#records, stagedPaths);
+    const recovered = await endLeftovers(this.#options, this.#records, stagedPaths);
+    const marks = new Set(this.#records.read().records.map(({ mark }) => mark));
+    for (const left of await removeLeftFolders(this.#options.stateDirectory, marks))
+      this.#options.onEvent({ type: 'filesNotRemoved', ...left });
+    return recovered;
   }
 
   start(request: StartRequest, { signal }: StartOptions = {}): Promise<ManagedProcess> {
@@ -249,6 +257,7 @@ class RunManager implements ProcessManager {
     } catch (error) {
       release(start);
       // Nothing runs: what was reserved is not needed.
+      await this.#removeFolder(start);
       this.#records.remove(start.mark);
       throw error;
     } finally {
@@ -268,7 +277,8 @@ class RunManager implements ProcessManager {
       this.#checkpoint(start);
       this.#takePlace(start);
       admission = this.#admit(request);
-      plan = this.#plan(request, admission);
+      plan = this.#plan(start, admission);
+      this.#takeFileBytes(start, plan);
       copy = await this.#stage(plan, start);
       const limits = (start.limits = this.#limits(plan));
       const ports = (start.ports = this.#ports.decide(request.exposes ?? []));
@@ -302,14 +312,26 @@ class RunManager implements ProcessManager {
     start.leavePlace = leave;
   }
 
+  /** The room that its files may come to have: a change needs none. */
+  #takeFileBytes(start: Start, { rule }: StartPlan): void {
+    const { owner, files = [] } = start.request;
+    if (files.length === 0 || rule.files === undefined) return;
+    const leave = this.#options.places.takeFileBytes(owner, rule.files.maxBytes);
+    if (leave === undefined) throw hasItsShare('of the bytes of files');
+    start.leaveFileBytes = leave;
+  }
+
   #admit(request: StartRequest): Admission {
     const { host, howToAllow } = this.#options;
     return admitStart(request, { allowed: this.#allowed, dialect: host.dialect, howToAllow });
   }
 
-  #plan(request: StartRequest, admission: Admission): StartPlan {
-    const { dialect } = this.#options.host;
-    const base = [this.#minimal, this.#processEnvironment];
+  #plan({ request, mark }: Start, admission: Admission): StartPlan {
+    const { stateDirectory, host } = this.#options;
+    const { dialect } = host;
+    const hasFiles = (request.files ?? []).length > 0;
+    const files = hasFiles ? { [FILES_VARIABLE]: runFolderOf(stateDirectory, mark) } : {};
+    const base = [this.#minimal, this.#processEnvironment, files];
     const plan = planStart(request, admission, base, dialect);
     // Checked again when the name is taken; refused here, it costs no copy.
     this.#names.assertFree(plan.name, plan.path, request.replaces);
@@ -403,6 +425,7 @@ class RunManager implements ProcessManager {
     const { ports, limits } = start;
     // A program that nobody could find again after a crash is not begun.
     this.#records.reserve({ mark, name, path, daemon: host.daemon });
+    await this.#fillFolder(start, plan);
     await this.#ports.open({ mark, path, entry }, { ports: exposes, outcome: ports }, signals);
     const kept = { name, mark, path, entry, stagedPath, sha256, ...(limits && { limits }) };
     const hostProcess = await this.#spawn(plan, kept, start.request.lasting);
@@ -427,11 +450,27 @@ class RunManager implements ProcessManager {
     return run;
   }
 
+  /** Writes the files of the client, without which the program does not start, and keeps their content no longer. */
+  async #fillFolder(start: Start, { rule }: StartPlan): Promise<void> {
+    const { files = [], ...request } = start.request;
+    if (files.length === 0 || rule.files === undefined) return;
+    const { stateDirectory, host } = this.#options;
+    start.folder = new RunFolder(runFolderOf(stateDirectory, start.mark), host, rule.files);
+    await start.folder.fill(files);
+    start.request = request;
+  }
+
+  async #removeFolder({ folder, mark }: Start): Promise<void> {
+    const error = await folder?.remove();
+    if (error !== undefined) this.#options.onEvent({ type: 'filesNotRemoved', mark, error });
+  }
+
   #supervise(start: Start, run: Supervision['run'], hostProcess: HostProcess): SupervisedRun {
     const supervised = new SupervisedRun({
       ...this.#options,
       run,
       hostProcess,
+      folder: start.folder,
       onEnded: (ended, end) => {
         release(start);
         this.#onEnded(ended, end);
@@ -520,13 +559,14 @@ function inOrder(one: Start, other: Start): readonly [older: Start, newer: Start
   return one.order < other.order ? [one, other] : [other, one];
 }
 
-function hasItsShare(): ProcessError {
-  const message = 'cannot start a run for this client: it has its share of those that start or run';
+function hasItsShare(what = 'of those that start or run'): ProcessError {
+  const message = `cannot start a run for this client: it has its share ${what}`;
   return new ProcessError('tooManyProcesses', message, { rule: 'A55 processes of one client' });
 }
 
-function release({ name, leavePlace }: Start): void {
+function release({ name, leavePlace, leaveFileBytes }: Start): void {
   leavePlace?.();
+  leaveFileBytes?.();
   name?.release();
 }
 

@@ -48,6 +48,7 @@ export {
   type EntryName,
   type Verdict,
 } from './policy/executable-policy.js';
+export type { FilesGrant, RunFile } from './policy/run-files.js';
 export type { LimitedEntry } from './policy/run-limits.js';
 export type { StoppedEntry } from './policy/stop-request.js';
 export {

@@ -92,6 +92,14 @@ describe('a run that lasts', () => {
     expect(run.lasts).toBe(true);
   });
 
+  it('is refused with files, which nobody would keep fresh', async () => {
+    const entry = { path: program.path, lasting: GRANT, files: { max: 1, maxBytes: 10 } };
+    const files = [{ name: 'token', content: Buffer.from('t') }];
+    const request = requestFor(program, { lasting: keeping, files });
+    const starting = harness.manager([], { allowed: [entry] }).start(request);
+    expect([await codeOf(starting), keeping.started]).toEqual(['invalidArgument', []]);
+  });
+
   it('starts where it is to be kept, with the grant of its entry', async () => {
     const run = await manager().start(requestFor(program, { lasting: keeping }));
     expect(keeping.grant).toEqual(GRANT);

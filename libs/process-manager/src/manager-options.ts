@@ -21,6 +21,8 @@ export interface RunPlaces {
    * @returns what gives the place back, once; undefined when there is none for this owner.
    */
   take(owner: ProcessOwner, end: () => void): (() => void) | undefined;
+  /** Takes room for the files of a run, in bytes. @returns as `take`. */
+  takeFileBytes(owner: ProcessOwner, bytes: number): (() => void) | undefined;
 }
 
 /** A host, or what makes one whose errors are `ProcessError`s. */
@@ -155,6 +157,7 @@ function placesFor(most: number): RunPlaces {
       taken += 1;
       return () => (taken -= 1);
     },
+    takeFileBytes: () => () => undefined,
   };
 }
 

@@ -51,13 +51,13 @@ export type ProcessRule =
   | ('A35 run of another connection' | 'A40 arguments not allowed' | 'A40 variable not granted')
   | 'A118 limits not allowed'
   | ('A50 request too large' | 'A55 processes of one client' | 'A60 caller not allowed')
-  | 'A120 lasting not granted';
+  | ('A120 lasting not granted' | 'A130 files not granted');
 
 /** Every way in which this library refuses or fails; the list is closed. */
 export type ProcessErrorCode =
   | ('invalidPath' | 'pathNotAllowed' | 'pathNotTrusted' | 'callerNotAllowed')
   | ('argumentsNotAllowed' | 'envNotAllowed' | 'directoryNotAllowed' | 'directoryNotFound')
-  | ('limitsNotAllowed' | 'limitsUnavailable')
+  | ('limitsNotAllowed' | 'limitsUnavailable' | 'filesNotAllowed' | 'tooManyChanges')
   | ('invalidArgument' | 'checksumMismatch' | 'digestNotPinned' | 'notSigned' | 'stagingFailed')
   | ('alreadyRunning' | 'tooManyProcesses' | 'portsNotOpened' | 'notExecutable' | 'spawnFailed')
   | ('lastingNotAllowed' | 'notFound' | 'notOwner' | 'leaseHeld' | 'aborted' | 'shuttingDown')

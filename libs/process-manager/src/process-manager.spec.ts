@@ -150,7 +150,7 @@ describe('createProcessManager', () => {
         ends.set(key, end);
         return () => void ends.delete(key);
       };
-      return { ends, places: { take } };
+      return { ends, places: { take, takeFileBytes: () => () => undefined } };
     }
     const client = { key: 'container a', description: {} };
     const owned = (id: string) => Object.assign(new TestOwner(id), { client });

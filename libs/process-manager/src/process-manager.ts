@@ -35,7 +35,7 @@ export interface ProcessManager extends AsyncDisposable {
    *
    * @throws ProcessError `invalidPath`, `pathNotAllowed`, `pathNotTrusted`, `notExecutable`, `invalidArgument`,
    * `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`, `directoryNotFound`, `lastingNotAllowed`, `auditUnavailable`, `notFound`, `checksumMismatch`, `digestNotPinned`, `notSigned`,
-   * `alreadyRunning`, `tooManyProcesses`, `limitsNotAllowed`, `limitsUnavailable`, `stagingFailed`, `portsNotOpened`, `spawnFailed`,
+   * `alreadyRunning`, `tooManyProcesses`, `limitsNotAllowed`, `limitsUnavailable`, `filesNotAllowed`, `stagingFailed`, `portsNotOpened`, `spawnFailed`,
    * `stateUnavailable`, `aborted`, `shuttingDown`, `unknown`.
    */
   start(request: StartRequest, options?: StartOptions): Promise<ManagedProcess>;

@@ -19,6 +19,7 @@ import {
   stagedPathOf,
 } from './policy/parsed-path.js';
 import type { OutputFigures } from './output/process-output.js';
+import { assertRunFiles, type RunFile } from './policy/run-files.js';
 import { grantedLimits } from './policy/run-limits.js';
 import { expectedDigest, type ExpectedDigest } from './staging/staged-binary.js';
 import type { ManagedProcess, ProcessOwner, RunLimits } from './supervision/managed-process.js';
@@ -28,6 +29,7 @@ export const START_LIMITS = {
   arguments: 4_096,
   variables: 256,
   exposes: 256,
+  files: 32,
   /** Limit of each argument and each `NAME=value`, in octets of UTF-8. */
   textBytes: 64 * 1024,
 } as const;
@@ -36,6 +38,7 @@ export interface CountedRequest {
   readonly args: readonly string[];
   readonly envs: readonly string[];
   readonly exposes?: readonly unknown[];
+  readonly files?: readonly unknown[];
 }
 
 /**
@@ -43,10 +46,12 @@ export interface CountedRequest {
  *
  * @throws ProcessError `invalidArgument`.
  */
-export function assertWithinLimits({ args, envs, exposes = [] }: CountedRequest): void {
+export function assertWithinLimits(request: CountedRequest): void {
+  const { args, envs, exposes = [], files = [] } = request;
   assertCount(args.length, START_LIMITS.arguments, 'arguments');
   assertCount(envs.length, START_LIMITS.variables, 'environment variables');
   assertCount(exposes.length, START_LIMITS.exposes, 'exposed ports');
+  assertCount(files.length, START_LIMITS.files, 'files');
   assertShort(args, 'argument');
   assertShort(envs, 'environment variable');
 }
@@ -89,6 +94,8 @@ export interface StartRequest {
    * one, the newest gets the name. Default false.
    */
   readonly replaces?: boolean;
+  /** Files for its folder, which the variable `WINS_FILES` names; at most 32, which the entry's `files` allow. Not of a lasting run. */
+  readonly files?: readonly RunFile[];
   readonly owner: ProcessOwner;
   /** Has the run outlive its client and the manager. Its entry must grant `lasting`. Default: it does not. */
   readonly lasting?: LastingStart;
@@ -154,7 +161,7 @@ export function admitStart(request: StartRequest, context: AdmissionContext): Ad
  * Judges a request from data alone; no file is touched, so a refusal says nothing about the host.
  *
  * @param base - What every run gets; of a variable that is in several layers the last counts.
- * @throws ProcessError `invalidArgument`, `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`, `limitsNotAllowed`, `lastingNotAllowed`.
+ * @throws ProcessError `invalidArgument`, `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`, `limitsNotAllowed`, `lastingNotAllowed`, `filesNotAllowed`.
  */
 export function planStart(
   request: StartRequest,
@@ -179,6 +186,12 @@ export function planStart(
     const message = `cannot start ${quoteText(rule.path)} again when it has ended: its entry does not grant it; wanted "restart: true" in "lasting" of the entry`;
     throw new ProcessError('lastingNotAllowed', message, { rule: 'A120 lasting not granted' });
   }
+  const { files = [] } = request;
+  if (request.lasting !== undefined && files.length > 0) {
+    const message = `cannot give files to a detached run of ${quoteText(rule.path)}: nobody would keep them fresh; wanted none`;
+    throw new ProcessError('invalidArgument', message);
+  }
+  assertRunFiles(files, rule);
   return {
     rule,
     name: processName(executable.baseName),

@@ -35,7 +35,9 @@ export {
   ProcessSummary,
   ProcessWaitRequest,
   ProcessWaitResponse,
+  ProcessUpdateFileRequest,
   RunExposeProtocol,
+  RunFile,
   type RunLimits,
   type ProcessServiceServer,
 } from './gen/process.js';

@@ -86,6 +86,7 @@ describe('createWinsClient', () => {
     const processes: ProcessServiceServer = {
       start: (call, done) => start(call, done),
       startExactly: (call, done) => start(call, done),
+      updateFile: (_call, done) => done(null, {}),
       wait: (call) => wait(call),
       keepAlive: (call, done) => {
         call.on('data', (request: ProcessKeepAliveRequest) => {

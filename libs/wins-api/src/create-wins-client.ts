@@ -46,7 +46,7 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
     run: (runOptions) => startRun(client, runOptions),
     startProcess: async (request, { onWarning, ...callOptions } = {}) => {
       const whole = ProcessStartRequest.fromPartial(request);
-      const isNew = whole.Limits !== undefined || whole.Replace;
+      const isNew = whole.Limits !== undefined || whole.Replace || whole.Files.length > 0;
       const { name, warnings } = await ask(
         // An earlier daemon knows the one, and would leave the rest out; it does not know the other.
         isNew ? startExactly : start,

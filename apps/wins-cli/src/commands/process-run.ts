@@ -21,6 +21,7 @@ import { splitListValue } from '../options/list-value.js';
 import { OutputFailure } from '../output-failure.js';
 import { outputError } from '../output-error.js';
 import { writeAll } from '../write-all.js';
+import { followFiles, readFiles, readMounts } from '../delivery/mounted-files.js';
 import { digestProgram } from '../delivery/program-digests.js';
 
 export interface RunOptions extends DaemonOptions {
@@ -33,6 +34,8 @@ export interface RunOptions extends DaemonOptions {
   readonly memory?: number | undefined;
   readonly cpus?: number | undefined;
   readonly pids?: number | undefined;
+  /** `PATH=NAME`: files whose content the run gets, and their changes. */
+  readonly 'mount-file'?: readonly string[];
   /** Takes the name of a run of the same program, which is asked to end. */
   readonly replace?: boolean;
   /** Words after `--`. */
@@ -82,6 +85,10 @@ export async function runProcess(options: RunOptions): Promise<number> {
     throw new UsageError(
       `--restart: found "${options.restart}"; wanted no, always, on-failure or on-failure:N`,
     );
+  const mounts = readMounts(options['mount-file']);
+  if (mounts.length > 0 && options.detach) {
+    throw new UsageError('--mount-file is not for --detach: no client would renew the files');
+  }
   const program = programAt(path.resolve(options.path));
   const exactArguments = options.rest;
   if (exactArguments !== undefined && options.args !== undefined) {
@@ -104,7 +111,8 @@ export async function runProcess(options: RunOptions): Promise<number> {
     const onWarning = (text: string): void => {
       if (!options.quiet) process.stderr.write(`wins: warning: ${escapeText(text)}\n`);
     };
-    const whole = { ...request, Checksum: sha1, ChecksumSHA256: sha256 };
+    const Files = await readFiles(mounts);
+    const whole = { ...request, Files, Checksum: sha1, ChecksumSHA256: sha256 };
     if (options.detach) {
       const { Name, Warnings } = await client.call(lastingRunsDefinition.start, {
         ...whole,
@@ -117,7 +125,9 @@ export async function runProcess(options: RunOptions): Promise<number> {
     }
     const name = await client.startProcess(whole, { onWarning });
     answered();
-    return follow(client, name, options.quiet);
+    if (mounts.length === 0) return follow(client, name, options.quiet);
+    using _files = followFiles(client, name, { mounts, files: Files }, onWarning);
+    return await follow(client, name, options.quiet);
   });
 }
 

@@ -2,6 +2,7 @@ import { EXIT } from '@wins/base';
 import { command, type Group } from '../command-line/command.js';
 import {
   limitOption,
+  listOption,
   numberOption,
   processorsOption,
   requiredOption,
@@ -50,6 +51,10 @@ const run = command({
     memory: sizeOption('memory', 'Most memory of the run and all that it starts, such as 512MiB'),
     cpus: processorsOption('cpus', 'Most processors that it may use, such as 0.5'),
     pids: numberOption('pids', 'Most processes at once; on Linux threads count, too'),
+    'mount-file': listOption(
+      'A file whose content, and each change of it, the program finds as NAME in the folder of the variable WINS_FILES; it may be given more than once',
+      { placeholder: 'PATH=NAME', completes: 'files' },
+    ),
     replace: switchOption('Ask a run of the same program to end, and wait for that'),
     detach: {
       ...switchOption(
@@ -75,6 +80,10 @@ const run = command({
     ['cli prc run --path c:/tools/collect.exe -- --name "a b"', 'pass two arguments'],
     ['cli prc run --path c:/etc/nginx/nginx.exe --exposes TCP:80', 'open a port while it runs'],
     ['cli prc run --path c:/tools/collect.exe --memory 512MiB --cpus 0.5', 'limit what it uses'],
+    [
+      'cli prc run --path c:/tools/collect.exe --mount-file token=token',
+      'give it a token that rotates',
+    ],
     ['cli prc run --detach --name web --path /opt/web', 'leave it running; see prc logs'],
     ['cli prc run -d --restart always --path /opt/web', 'and start it again when it ends'],
   ],

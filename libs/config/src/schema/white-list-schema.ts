@@ -56,7 +56,8 @@ function argumentRules() {
 const CALLER =
   /^(?:administrators|user:(?:0|[1-9][0-9]{0,9})|account:S-1-[0-9]{1,15}(?:-[0-9]{1,10}){1,15}|container:(?:\*|[0-9a-f]{12,63}\*|[0-9a-f]{64}))$/;
 const VARIABLE_PATTERN = /^(?=.*\S)[^=*\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+\*?$/u;
-const MIB = 1024 * 1024;
+const KIB = 1024;
+const MIB = 1024 * KIB;
 
 export function whiteListSection() {
   return about(
@@ -200,6 +201,17 @@ function allowedPath() {
           ).default(false),
         }),
         'Detached runs of the program, which outlive their client and the daemon (Linux). By default none.',
+        { absent: 'none' },
+      ).optional(),
+      files: about(
+        section({
+          max: about(count('files', 32), 'Files of one run.').default(8),
+          maxBytes: about(
+            count('bytes', 768 * KIB),
+            'Bytes of all files of one run together.',
+          ).default(128 * KIB),
+        }),
+        'Files that a client may give to its run, and change while it lives (prc run --mount-file). By default none.',
         { absent: 'none' },
       ).optional(),
     }),

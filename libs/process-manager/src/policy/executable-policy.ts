@@ -3,6 +3,7 @@ import type { ProcessRule } from '../process-error.js';
 import { faultOfArgumentRules, type ArgumentRules } from './argument-rules.js';
 import { faultOfAllowedVariables, type AllowedVariables } from './child-environment.js';
 import { faultOfLimits, type LimitedEntry } from './run-limits.js';
+import type { FilesGrant } from './run-files.js';
 import { faultOfStop, type StoppedEntry } from './stop-request.js';
 import {
   parsePath,
@@ -49,6 +50,8 @@ export interface AllowedExecutable extends LimitedEntry, StoppedEntry {
   readonly argv0?: 'copy' | 'listed';
   /** Lets a client have the program outlive it and the daemon, within these bounds. Default: not at all. */
   readonly lasting?: LastingGrant;
+  /** Lets a client give each run files, within these bounds. Default: none. */
+  readonly files?: FilesGrant;
 }
 
 /** Bounds of the runs of one entry that outlive their client. */

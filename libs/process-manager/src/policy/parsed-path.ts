@@ -124,7 +124,7 @@ function parsePosixPath(path: string): ParsedPath | PathRefusal {
 }
 
 const MAX_LENGTH = 32_767;
-const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])$/;
+export const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])$/;
 
 /**
  * Reads a Windows path by its spelling alone. Everything that Win32 would reinterpret before it

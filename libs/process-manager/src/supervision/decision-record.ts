@@ -2,6 +2,7 @@ import type { ExposedPort } from '@wins/base';
 import type { EntryName } from '../policy/executable-policy.js';
 import type { ProcessErrorCode, ProcessError, ProcessRule } from '../process-error.js';
 import type { Admission } from '../judge-start.js';
+import type { RunFile } from '../policy/run-files.js';
 import type { StartPlan, StartRequest } from '../start-request.js';
 import type { PortsOutcome, RunLimits } from './managed-process.js';
 
@@ -25,7 +26,7 @@ export type DecisionRecord = DecisionFacts &
 
 /** The parts of a {@link DecisionRecord} that do not depend on its verdict. */
 export interface DecisionFacts {
-  readonly action: 'start' | 'wait' | 'keepAlive' | 'stop';
+  readonly action: 'start' | 'wait' | 'keepAlive' | 'stop' | 'updateFile';
   /** `ProcessOwner.id` of the connection that asked. */
   readonly requester: string;
   /** Name that the client gives itself; proof of nothing. */
@@ -52,6 +53,8 @@ export interface DecisionFacts {
   readonly portsReason?: string;
   /** Limits of a start, and `by` which means, such as `memoryBytes=67108864 pids=8 by=cgroup`. */
   readonly limits?: string;
+  /** Names and bytes of the files of a start, or of the one that changes, such as `token 812`. */
+  readonly files?: readonly string[];
   readonly argumentCount?: number;
   /** The first 64 names, each cut at 128 characters; empty for an entry without `=`. */
   readonly environmentNames?: readonly string[];
@@ -62,7 +65,7 @@ const MAX_AUDITED_NAMES = 64;
 const MAX_AUDITED_NAME = 128;
 
 export function startDecision(
-  { owner, path, args, envs, exposes = [] }: StartRequest,
+  { owner, path, args, envs, exposes = [], files = [] }: StartRequest,
   mark: string,
   outcome: {
     readonly admission?: Admission | undefined;
@@ -91,6 +94,7 @@ export function startDecision(
     ...(ports === undefined ? {} : { ports: ports.kind }),
     ...(ports?.kind === 'notNeeded' ? { portsReason: ports.why } : {}),
     ...(limits === undefined ? {} : { limits: limitsText(limits) }),
+    ...(files.length === 0 ? {} : { files: fileTexts(files) }),
     argumentCount: args.length,
     environmentNames: envs.slice(0, MAX_AUDITED_NAMES).map(auditedName),
   };
@@ -107,6 +111,12 @@ export function verdictOf(refusal: ProcessError | undefined, allowing?: string) 
 // What has no `=` may be a value that lost its name.
 function auditedName(entry: string): string {
   return entry.slice(0, Math.min(MAX_AUDITED_NAME, Math.max(0, entry.indexOf('='))));
+}
+
+export function fileTexts(files: readonly RunFile[]): readonly string[] {
+  return files
+    .slice(0, MAX_AUDITED_NAMES)
+    .map(({ name, content }) => `${name.slice(0, MAX_AUDITED_NAME)} ${content.length}`);
 }
 
 function limitsText({ means, ...limits }: RunLimits): string {

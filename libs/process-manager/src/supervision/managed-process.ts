@@ -1,5 +1,6 @@
 import type { OutputFigures, OutputReader, OutputReaderOptions } from '../output/process-output.js';
 import type { ExposedPort, TreeUsage, Leftover, LimitMeans, TreeLimits } from '@wins/base';
+import type { RunFile } from '../policy/run-files.js';
 import type { EntryName } from '../policy/executable-policy.js';
 
 /** The connection that started a run. */
@@ -96,6 +97,13 @@ export interface ManagedProcess {
    * @throws ProcessError `notOwner` for another connection that does not name the run id.
    */
   stop(ownerId: string, options?: StopSelection): Promise<ProcessExit>;
+  /**
+   * Replaces a file that the run was started with, in one act: a reader has the old content or the new one.
+   *
+   * @throws ProcessError `notOwner` for another connection, `notFound` for another name or at its end, `filesNotAllowed`, `tooManyChanges`,
+   * `auditUnavailable`, `stateUnavailable`.
+   */
+  updateFile(ownerId: string, file: RunFile): Promise<void>;
   /**
    * Measures the run, each time anew; after its end, as it was then. Never rejects. See `ProcessManager.measure` for many who
    * ask.
@@ -198,6 +206,8 @@ export type ManagerEvent =
   | ({ readonly type: 'startFailed'; readonly error: unknown } & EventRun)
   /** Something of the run could not be ended; its record is kept for the next recovery. */
   | { readonly type: 'treeNotGone'; readonly mark: string; readonly name: string }
+  /** The files of an ended run are left; they are removed at the next recovery. */
+  | { readonly type: 'filesNotRemoved'; readonly mark: string; readonly error: unknown }
   /** A stranger kept a pipe of the run open; what it may still write is not waited for. */
   | { readonly type: 'outputCutOff'; readonly mark: string; readonly name: string }
   /** Nothing stands in the way of the ports of a run that starts, so they were not opened. */

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 
 import type { EntryName } from '../policy/executable-policy.js';
-import { verdictOf, type DecisionRecord } from './decision-record.js';
+import { fileTexts, verdictOf, type DecisionRecord } from './decision-record.js';
 import { endProcessTree, resolvesInTime } from './end-process-tree.js';
 import {
   type ExitReason,
@@ -28,7 +28,9 @@ import {
   type OutputReaderOptions,
   ProcessOutput,
 } from '../output/process-output.js';
-import { ProcessError } from '../process-error.js';
+import type { RunFile } from '../policy/run-files.js';
+import { asProcessError, ProcessError } from '../process-error.js';
+import type { RunFolder } from '../staging/run-folder.js';
 import type { KeptProcess } from '../start-request.js';
 
 // More than the kernel can hold in both pipes of a child.
@@ -38,6 +40,7 @@ const VERBS: Readonly<Record<DecisionRecord['action'], string>> = {
   wait: 'follow',
   keepAlive: 'keep alive',
   stop: 'stop',
+  updateFile: 'change a file of',
 };
 
 type RunFacts = Pick<
@@ -52,6 +55,8 @@ export interface Supervision extends Pick<
 > {
   readonly run: RunFacts;
   readonly hostProcess: HostProcess | KeptProcess;
+  /** Its files; removed when it ends. */
+  readonly folder?: RunFolder | undefined;
   readonly onEnded: (run: SupervisedRun, end: RunEnd) => void;
   /** The lease was given back, so the run need not be remembered after its end. */
   readonly onReleased: (run: SupervisedRun) => void;
@@ -63,7 +68,7 @@ export interface RunEnd {
   readonly figures: RunFigures;
 }
 
-/** The one place that decides when a run ends, why, and what is left to do then. */
+/** The one place that decides when a run ends, why, and what is left to do then; so it stands in one file, longer than most. */
 export class SupervisedRun implements ManagedProcess {
   readonly name: string;
   readonly runId: string;
@@ -190,6 +195,21 @@ export class SupervisedRun implements ManagedProcess {
     return this.#audit('stop', ownerId)?.then(end) ?? end();
   }
 
+  async updateFile(ownerId: string, file: RunFile): Promise<void> {
+    this.#authorise('updateFile', ownerId, ownerId === this.owner.id);
+    const files = fileTexts([file]);
+    try {
+      const { folder } = this.#supervision;
+      if (folder === undefined)
+        throw new ProcessError('notFound', `cannot change a file of ${this.name}: it has none`);
+      await folder.change(file, async () => this.#audit('updateFile', ownerId, undefined, files));
+    } catch (error) {
+      const refusal = asProcessError(error, 'change a file of a run');
+      this.#auditAtOnce('updateFile', ownerId, refusal, files);
+      throw refusal;
+    }
+  }
+
   /** Begins to end the run for another of its name. Resolves when that is recorded, before the run has ended. */
   async replace(ownerId: string): Promise<void> {
     if (this.#state.kind !== 'running') return;
@@ -247,6 +267,9 @@ export class SupervisedRun implements ManagedProcess {
       ? await this.#host.exited
       : (this.#leaderExit ?? { code: 137, signal: 'SIGKILL' });
 
+    // Nothing of the run reads them any more, and who learns of its end finds none.
+    const error = await this.#supervision.folder?.remove();
+    if (error !== undefined) onEvent({ type: 'filesNotRemoved', mark, error });
     const exit = { code, ...(signal === undefined ? {} : { signal }), reason };
     this.#move({ kind: 'ended', exit });
     this.#output.close();
@@ -284,18 +307,25 @@ export class SupervisedRun implements ManagedProcess {
   }
 
   /** For actions that do not wait for their record: only what `onDecision` throws synchronously refuses them. */
-  #auditAtOnce(action: DecisionRecord['action'], requester: string, refused?: ProcessError): void {
-    this.#audit(action, requester, refused)?.catch(() => undefined);
+  #auditAtOnce(
+    action: DecisionRecord['action'],
+    requester: string,
+    refused?: ProcessError,
+    files?: readonly string[],
+  ): void {
+    this.#audit(action, requester, refused, files)?.catch(() => undefined);
   }
 
   #audit(
     action: DecisionRecord['action'],
     requester: string,
     refused?: ProcessError,
+    files?: readonly string[],
   ): Promise<void> | undefined {
     const { name, mark, path } = this;
     const recorded = this.#supervision.onDecision({
       ...{ action, requester, mark, path, name },
+      ...(files && { files }),
       ...verdictOf(refused),
     });
     return recorded ?? undefined;

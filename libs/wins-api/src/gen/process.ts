@@ -57,6 +57,20 @@ export interface ProcessStartRequest {
    * Only LastingRuns.Start takes it. Addition.
    */
   LastingRestart: string;
+  /** Files for the private folder of the run, which its variable WINS_FILES names. The whitelist entry must grant them. Addition. */
+  Files: RunFile[];
+}
+
+/** A file of a run. Addition. */
+export interface RunFile {
+  /** 1 to 64 letters, digits, ".", "_" and "-". */
+  Name: string;
+  Content: Buffer;
+}
+
+export interface ProcessUpdateFileRequest {
+  Data?: ProcessName | undefined;
+  File?: RunFile | undefined;
 }
 
 /** Bounds of a run; 0 is none. Addition. */
@@ -166,6 +180,7 @@ function createBaseProcessStartRequest(): ProcessStartRequest {
     Replace: false,
     LastingName: "",
     LastingRestart: "",
+    Files: [],
   };
 }
 
@@ -203,6 +218,9 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
     }
     if (message.LastingRestart !== "") {
       writer.uint32(106).string(message.LastingRestart);
+    }
+    for (const v of message.Files) {
+      RunFile.encode(v!, writer.uint32(114).fork()).join();
     }
     return writer;
   },
@@ -308,6 +326,14 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
             message.LastingRestart = reader.string();
             continue;
           }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.Files.push(RunFile.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -338,6 +364,143 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
     message.Replace = object.Replace ?? false;
     message.LastingName = object.LastingName ?? "";
     message.LastingRestart = object.LastingRestart ?? "";
+    message.Files = object.Files?.map((e) => RunFile.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseRunFile(): RunFile {
+  return { Name: "", Content: Buffer.alloc(0) };
+}
+
+export const RunFile: MessageFns<RunFile> = {
+  encode(message: RunFile, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.Name !== "") {
+      writer.uint32(10).string(message.Name);
+    }
+    if (message.Content.length !== 0) {
+      writer.uint32(18).bytes(message.Content);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunFile {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunFile();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.Name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.Content = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RunFile>): RunFile {
+    return RunFile.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RunFile>): RunFile {
+    const message = createBaseRunFile();
+    message.Name = object.Name ?? "";
+    message.Content = object.Content ?? Buffer.alloc(0);
+    return message;
+  },
+};
+
+function createBaseProcessUpdateFileRequest(): ProcessUpdateFileRequest {
+  return { Data: undefined, File: undefined };
+}
+
+export const ProcessUpdateFileRequest: MessageFns<ProcessUpdateFileRequest> = {
+  encode(message: ProcessUpdateFileRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.Data !== undefined) {
+      ProcessName.encode(message.Data, writer.uint32(10).fork()).join();
+    }
+    if (message.File !== undefined) {
+      RunFile.encode(message.File, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ProcessUpdateFileRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseProcessUpdateFileRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.Data = ProcessName.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.File = RunFile.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ProcessUpdateFileRequest>): ProcessUpdateFileRequest {
+    return ProcessUpdateFileRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ProcessUpdateFileRequest>): ProcessUpdateFileRequest {
+    const message = createBaseProcessUpdateFileRequest();
+    message.Data = (object.Data !== undefined && object.Data !== null)
+      ? ProcessName.fromPartial(object.Data)
+      : undefined;
+    message.File = (object.File !== undefined && object.File !== null) ? RunFile.fromPartial(object.File) : undefined;
     return message;
   },
 };
@@ -1372,6 +1535,17 @@ export const ProcessServiceService = {
       Buffer.from(ProcessStartResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ProcessStartResponse => ProcessStartResponse.decode(value),
   },
+  /** UpdateFile replaces a file that a run was started with, for the connection that started it. Addition. */
+  updateFile: {
+    path: "/wins.ProcessService/UpdateFile" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ProcessUpdateFileRequest): Buffer =>
+      Buffer.from(ProcessUpdateFileRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ProcessUpdateFileRequest => ProcessUpdateFileRequest.decode(value),
+    responseSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
+    responseDeserialize: (value: Buffer): Void => Void.decode(value),
+  },
   /** Wait streams the output of a process and ends when the process has ended. */
   wait: {
     path: "/wins.ProcessService/Wait" as const,
@@ -1423,6 +1597,8 @@ export interface ProcessServiceServer extends UntypedServiceImplementation {
    * asks for what an earlier daemon would leave out, such as limits, calls this. Addition.
    */
   startExactly: handleUnaryCall<ProcessStartRequest, ProcessStartResponse>;
+  /** UpdateFile replaces a file that a run was started with, for the connection that started it. Addition. */
+  updateFile: handleUnaryCall<ProcessUpdateFileRequest, Void>;
   /** Wait streams the output of a process and ends when the process has ended. */
   wait: handleServerStreamingCall<ProcessWaitRequest, ProcessWaitResponse>;
   /** KeepAlive holds a process: when the stream ends, however that comes about, the process is stopped. */

@@ -10,8 +10,8 @@ export interface KeptEvent {
 
 /** Requester, when it was a client. */
 const CLIENT = /^(?:pipe|tunnel):/;
-/** Actions that each run causes besides its start and end; allowed ones are only counted. */
-const ROUTINE: ReadonlySet<string> = new Set(['keepAlive', 'wait']);
+/** Actions that each run causes besides its start and end, and its changed files; allowed ones are only counted. */
+const ROUTINE: ReadonlySet<string> = new Set(['keepAlive', 'wait', 'updateFile']);
 
 /**
  * Returns the kept facts of an event; undefined for an event that is only counted. Every fact is named here, or by the
@@ -111,6 +111,7 @@ function run({ event }: Extract<DaemonEvent, { type: 'run' }>): KeptEvent {
       const { mark, path, why } = event;
       return { type: event.type, facts: { mark, path, why }, share };
     }
+    case 'filesNotRemoved':
     case 'portsNotClosed':
       return { type: event.type, facts: { mark: event.mark }, share };
     case 'leftoverEnded':

@@ -28,6 +28,10 @@ it('stops at one entry more than a start may have (A50, A51)', () => {
     encoded({ Exposes: many({ Port: 1, Protocol: RunExposeProtocol.TCP }) }),
   );
   expect(Exposes).toHaveLength(257);
+  const { Files } = decodeStartRequest(
+    encoded({ Files: many({ Name: 'a', Content: Buffer.from('b') }) }),
+  );
+  expect(Files).toHaveLength(33);
 });
 
 it.each(['0b0c', '1aff', '1affffffffffffffffffff', '08', '1d0000', '1a05'])(
@@ -41,6 +45,7 @@ it.each(['0b0c', '1aff', '1affffffffffffffffffff', '08', '1d0000', '1a05'])(
 it.each([
   ['reaches beyond its end', '220239017ad00f'],
   ['of limits reaches beyond its end', '420239017ad00f'],
+  ['of a file reaches beyond its end', '720239017ad00f'],
   ['ends before its end', '22d10f00'],
   ['of limits ends before its end', '42d10f00'],
 ])('refuses a request in which a message %s, so that no entries hide behind it', (_how, hex) => {

@@ -7,10 +7,11 @@ const DECODED: ReadonlyMap<number, number> = new Map([
   [3, START_LIMITS.arguments + 1],
   [4, START_LIMITS.exposes + 1],
   [5, START_LIMITS.variables + 1],
+  [14, START_LIMITS.files + 1],
 ]);
 
-/** The fields that hold messages: exposed ports and limits. */
-const MESSAGES: ReadonlySet<number> = new Set([4, 8]);
+/** The fields that hold messages: exposed ports, limits and files. */
+const MESSAGES: ReadonlySet<number> = new Set([4, 8, 14]);
 
 /**
  * Decodes a Start request. What follows an entry that is one too many is not decoded: 200,000 entries of four octets would

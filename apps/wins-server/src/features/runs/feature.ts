@@ -96,6 +96,11 @@ function createManager(
         const claim = resources.runs.take(client, { end });
         return claim && (() => claim.release());
       },
+      takeFileBytes: (owner, amount) => {
+        const client = pipe.connections.clientNamed(owner.id) ?? EVERYBODY;
+        const claim = resources.fileBytes.take(client, { amount });
+        return claim && (() => claim.release());
+      },
     },
     onDecision: (record) => {
       const client = pipe.connections.clientNamed(record.requester);

@@ -25,7 +25,7 @@ import type { Connections } from '../../kernel/rpc/connections.js';
 import { goneSignal } from '../../kernel/rpc/administrators-only.js';
 import { respondWith, toRpcError } from '../../kernel/rpc/rpc-errors.js';
 import { decodeExactly, decodeStartRequest } from './decode-start-request.js';
-import { startRequestOf } from './start-request-of.js';
+import { fileOf, startRequestOf } from './start-request-of.js';
 
 /** The service as it is served: a request decodes only as far as it can be granted. */
 export const servedProcessDefinition: typeof processServiceDefinition = {
@@ -72,6 +72,16 @@ export function createProcessService(
   return {
     start,
     startExactly: start,
+
+    updateFile: (call, respond) => {
+      const update = async () => {
+        const { Data, File } = call.request;
+        const file = fileOf(File ?? { Name: '', Content: Buffer.alloc(0) });
+        await find(Data).updateFile(connections.ownerOf(call).id, file);
+        return {};
+      };
+      respondWith(respond, update());
+    },
 
     wait: (call) => {
       try {

@@ -1,11 +1,16 @@
 import type { TreeLimits } from '@wins/base';
-import type { StartRequest } from '@wins/process-manager';
+import type { RunFile, StartRequest } from '@wins/process-manager';
 import { RunExposeProtocol } from '@wins/wins-api';
-import type { ProcessStartRequest, RunLimits } from '@wins/wins-api/contract';
+import type {
+  ProcessStartRequest,
+  RunFile as FileMessage,
+  RunLimits,
+} from '@wins/wins-api/contract';
 
 /** Reads a request to start, whole, for each call that starts runs: a part that one of them left out might be a limit. */
 export function startRequestOf(message: ProcessStartRequest): Omit<StartRequest, 'owner'> {
-  const { Path, Args, Envs, Dir, Exposes, Checksum, ChecksumSHA256, Limits, Replace } = message;
+  const { Path, Args, Envs, Dir, Exposes, Checksum, ChecksumSHA256 } = message;
+  const { Limits, Replace, Files } = message;
   return {
     ...{ path: Path, args: Args, envs: Envs, replaces: Replace },
     exposes: Exposes.map(({ Port, Protocol }) => ({
@@ -16,7 +21,13 @@ export function startRequestOf(message: ProcessStartRequest): Omit<StartRequest,
     ...(Checksum !== '' && { sha1: Checksum }),
     ...(ChecksumSHA256 !== '' && { sha256: ChecksumSHA256 }),
     ...(Limits && { limits: limitsOf(Limits) }),
+    files: Files.map(fileOf),
   };
+}
+
+/** Reads a file of a run. */
+export function fileOf({ Name, Content }: FileMessage): RunFile {
+  return { name: Name, content: Content };
 }
 
 /** No limit of a field is 0. */

@@ -34,6 +34,7 @@ export type ResourceName =
   | 'streams'
   | 'dials'
   | 'runs'
+  | 'fileBytes'
   | 'spools';
 
 type ResourceOfPipe = 'connections' | 'handshakes' | 'requestOctets' | 'answerOctets';
@@ -80,6 +81,10 @@ export function resourceTable(
     followers: yields('calls that follow events', 8, 0),
     hostCalls: { what: 'calls about the host', total: 32, reserve: 4, floor: 1, atLimit: 'waits' },
     runs: yields('runs that start or live', part(256, 32), part(16, 256), 2),
+    fileBytes: {
+      ...{ what: 'bytes of files that clients give to runs', total: 32 * MIB },
+      ...{ reserve: 4 * MIB, floor: MIB, atLimit: 'refused' },
+    },
     spools: {
       ...{ what: 'bytes on the disk for the output of runs that last', total: 1024 * MIB },
       ...{ reserve: 128 * MIB, floor: 64 * MIB, atLimit: 'refused' },

@@ -70,6 +70,7 @@ const ACTS = {
   start: ['before', ({ path }) => `start ${quoted(path)}`],
   wait: ['with', ({ name }) => `read the output of ${quoted(name)}`],
   keepAlive: ['with', ({ name }) => `hold the lease of ${quoted(name)}`],
+  updateFile: ['before', ({ name }) => `change a file of ${quoted(name)}`],
   stop: ['before', ({ name }) => `stop ${quoted(name)}`],
   connect: [
     'with',
@@ -149,6 +150,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'A1 nothing is allowed': 'not listed, as the list is empty',
   'A35 run of another connection': 'another connection started it',
   'A118 limits not allowed': 'more than its entry allows',
+  'A130 files not granted': 'its entry does not allow these files',
   'A55 processes of one client': 'this client has too many runs',
 };
 

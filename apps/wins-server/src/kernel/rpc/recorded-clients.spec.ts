@@ -69,6 +69,7 @@ class Host {
       },
       // No recorded client knows it.
       startExactly: (_call, done) => done(null, { Warnings: [] }),
+      updateFile: (_call, done) => done(null, {}),
       wait: (call) => {
         call.write({ Options: { $case: 'StdOut', value: Buffer.from('out\n') } });
         call.write({ Options: { $case: 'StdErr', value: Buffer.from('err\n') } });

@@ -26,6 +26,7 @@ const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
   directoryNotAllowed: status.PERMISSION_DENIED,
   directoryNotFound: status.NOT_FOUND,
   envNotAllowed: status.PERMISSION_DENIED,
+  filesNotAllowed: status.PERMISSION_DENIED,
   hostUnsupported: status.FAILED_PRECONDITION,
   invalidArgument: status.INVALID_ARGUMENT,
   invalidPath: status.INVALID_ARGUMENT,
@@ -43,6 +44,7 @@ const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
   spawnFailed: status.INTERNAL,
   stagingFailed: status.INTERNAL,
   stateUnavailable: status.INTERNAL,
+  tooManyChanges: status.RESOURCE_EXHAUSTED,
   tooManyProcesses: status.RESOURCE_EXHAUSTED,
   unknown: status.UNKNOWN,
 };

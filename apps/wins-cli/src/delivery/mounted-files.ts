@@ -1,0 +1,141 @@
+import { EXIT, messageOf, quoteText, UsageError } from '@wins/base';
+import { readBytes, TrustedFileError } from '@wins/trusted-files';
+import { WinsClientError, type WinsClient } from '@wins/wins-api';
+import { processServiceDefinition, type ProcessName, type RunFile } from '@wins/wins-api/contract';
+import { watch } from 'node:fs';
+import path from 'node:path';
+import { CommandError } from '../command-error.js';
+
+/** The most that an entry can grant: more need not be read. */
+const MAX_FILE_BYTES = 768 * 1024;
+/** How long nothing changes in a folder before its files are read: kubelet writes some files and then swaps one link. */
+const QUIET_MS = 250;
+/** A folder that was swapped as a whole tells nothing to who watches the one before. */
+const LOOK_EVERY_MS = 60_000;
+const RETRY_MS = 2000;
+
+/** A file of `--mount-file PATH=NAME`. */
+export interface MountedFile {
+  readonly path: string;
+  /** Its name in the folder of the run. */
+  readonly name: string;
+}
+
+/** @throws UsageError for a word that is no `PATH=NAME`. Whether a name can be is for the daemon to say. */
+export function readMounts(words: readonly string[] = []): readonly MountedFile[] {
+  return words.map((word) => {
+    const at = word.lastIndexOf('=');
+    if (at > 0 && at < word.length - 1)
+      return { path: path.resolve(word.slice(0, at)), name: word.slice(at + 1) };
+    throw new UsageError(`--mount-file: found ${quoteText(word)}; wanted PATH=NAME`);
+  });
+}
+
+/** The files as they are now. @throws CommandError (127) for one that cannot be read. */
+export async function readFiles(mounts: readonly MountedFile[]): Promise<RunFile[]> {
+  return Promise.all(
+    mounts.map(async ({ path: file, name }) => {
+      try {
+        return { Name: name, Content: await readMounted(file) };
+      } catch (cause) {
+        const found = cause instanceof TrustedFileError ? cause.found : messageOf(cause);
+        const message = `--mount-file ${file}: cannot be read: ${found}`;
+        throw new CommandError(message, EXIT.client.notFound, { cause });
+      }
+    }),
+  );
+}
+
+/**
+ * Sends each later content of the files, until it is disposed. A file that is gone, and one that the daemon refuses, leaves its last content
+ * with the run; `say` gets why, once.
+ *
+ * @param files - The contents that the run has been started with.
+ */
+export function followFiles(
+  client: Pick<WinsClient, 'call'>,
+  run: ProcessName,
+  { mounts, files }: { readonly mounts: readonly MountedFile[]; readonly files: RunFile[] },
+  say: (text: string) => void,
+): Disposable {
+  const sent = new Map(files.map(({ Name, Content }) => [Name, Content]));
+  const said = new Map<string, string>();
+  const over = new AbortController();
+  const { signal } = over;
+  let timer: NodeJS.Timeout | undefined;
+  let isSending = false;
+
+  const sayOnce = (name: string, text: string): void => {
+    if (said.get(name) !== text && !signal.aborted) say(text);
+    said.set(name, text);
+  };
+  /** @returns whether the daemon wants to be asked again. */
+  const send = async ({ path: file, name }: MountedFile): Promise<boolean> => {
+    let Content: Buffer;
+    try {
+      Content = await readMounted(file);
+    } catch (error) {
+      const found = error instanceof TrustedFileError ? error.found : messageOf(error);
+      sayOnce(name, `${file} cannot be read: ${found}; the run keeps its last content`);
+      return false;
+    }
+    if (sent.get(name)?.equals(Content) === true) return false;
+    try {
+      const request = { Data: run, File: { Name: name, Content } };
+      await client.call(processServiceDefinition.updateFile, request, { signal });
+      sent.set(name, Content);
+      said.delete(name);
+      return false;
+    } catch (error) {
+      if (!(error instanceof WinsClientError)) throw error;
+      if (error.reason === 'tooManyChanges') return true;
+      // The reader of its output reports how the run ends.
+      const isGone = error.code === 'unavailable' || error.code === 'notFound';
+      if (!isGone)
+        sayOnce(name, `${file} is not renewed: ${error.details}; the run keeps its last content`);
+      return false;
+    }
+  };
+  const look = async (): Promise<void> => {
+    if (isSending) {
+      lookAfter(QUIET_MS);
+      return;
+    }
+    isSending = true;
+    let isAgain = false;
+    for (const mount of mounts) if (!signal.aborted) isAgain = (await send(mount)) || isAgain;
+    isSending = false;
+    if (isAgain) lookAfter(RETRY_MS);
+  };
+  const lookAfter = (ms: number): void => {
+    clearTimeout(timer);
+    if (!signal.aborted) timer = setTimeout(() => void look(), ms).unref();
+  };
+
+  const folders = new Set(mounts.map((mount) => path.dirname(mount.path)));
+  const watches = [...folders].flatMap((folder) => {
+    try {
+      const watching = watch(folder, { persistent: false }, () => lookAfter(QUIET_MS));
+      // A folder that goes, or a host without more watches: the looks go on.
+      return [watching.on('error', () => undefined)];
+    } catch {
+      return [];
+    }
+  });
+  const looking = setInterval(() => lookAfter(0), LOOK_EVERY_MS).unref();
+  // What changed before the folders were watched.
+  lookAfter(0);
+  return {
+    [Symbol.dispose]: () => {
+      over.abort();
+      clearTimeout(timer);
+      clearInterval(looking);
+      for (const watching of watches) watching.close();
+    },
+  };
+}
+
+/** Links are followed: kubelet leads to the content by two. */
+function readMounted(file: string): Promise<Buffer> {
+  return readBytes(file, { followLinks: true, maxBytes: MAX_FILE_BYTES });
+}

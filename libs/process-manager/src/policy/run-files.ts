@@ -1,0 +1,68 @@
+import { foldAscii, quoteText } from '@wins/base';
+import { ProcessError } from '../process-error.js';
+import { DEVICE_NAME } from './parsed-path.js';
+
+/** Bounds of the files that a client may give to one run of an entry. */
+export interface FilesGrant {
+  readonly max: number;
+  /** Bytes of all of them together. */
+  readonly maxBytes: number;
+}
+
+/** A file that a client gives to its run. */
+export interface RunFile {
+  /** Its name in the folder of the run; see {@link assertRunFiles}. */
+  readonly name: string;
+  readonly content: Uint8Array;
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/**
+ * Judges the files of a start from data alone. A name has 1 to 64 letters, digits, ".", "_" and "-", begins with a letter or a digit, ends
+ * with no dot, and is no device of Windows; names that differ by case alone are one. Pure.
+ *
+ * @throws ProcessError `filesNotAllowed` without a grant of the entry or beyond its bounds, `invalidArgument` for a name.
+ */
+export function assertRunFiles(
+  files: readonly RunFile[],
+  { path, files: grant }: { readonly path: string; readonly files?: FilesGrant },
+): void {
+  if (files.length === 0) return;
+  if (grant === undefined)
+    throw notAllowed(
+      `files to a run of ${quoteText(path)}: its entry does not grant them; wanted "files" of the entry`,
+    );
+  if (files.length > grant.max)
+    throw notAllowed(`${files.length} files to a run: its entry allows ${grant.max}`);
+  const names = new Set<string>();
+  for (const { name } of files) {
+    const key = foldAscii(name);
+    if (!isFileName(name) || names.has(key)) {
+      const found = names.has(key) ? 'it is given twice' : 'it is no plain file name';
+      const message = `cannot give a run the file ${quoteText(name)}: ${found}; wanted 1 to 64 letters, digits, ".", "_" and "-" each time`;
+      throw new ProcessError('invalidArgument', message);
+    }
+    names.add(key);
+  }
+  assertFileBytes(
+    files.reduce((sum, { content }) => sum + content.length, 0),
+    grant,
+  );
+}
+
+/** @throws ProcessError `filesNotAllowed` when the files of a run have more bytes than its entry allows. */
+export function assertFileBytes(bytes: number, { maxBytes }: FilesGrant): void {
+  if (bytes > maxBytes)
+    throw notAllowed(`${bytes} bytes of files to a run: its entry allows ${maxBytes}`);
+}
+
+function isFileName(name: string): boolean {
+  const stem = name.split('.', 1)[0] ?? '';
+  return NAME.test(name) && !name.endsWith('.') && !DEVICE_NAME.test(foldAscii(stem));
+}
+
+function notAllowed(found: string): ProcessError {
+  const rule = 'A130 files not granted';
+  return new ProcessError('filesNotAllowed', `cannot give ${found}`, { rule });
+}
