@@ -156,7 +156,12 @@ class RunManager implements ProcessManager {
     });
   }
 
-  adopt(lasting: LastingRun, kept: KeptProcess, owner: ProcessOwner): ManagedProcess {
+  adopt(
+    lasting: LastingRun,
+    kept: KeptProcess,
+    owner: ProcessOwner,
+    isHeld = false,
+  ): ManagedProcess {
     const { name, mark, path } = lasting;
     const runId = randomBytes(16).toString('hex');
     const request = { path, args: [], envs: [], owner };
@@ -178,7 +183,7 @@ class RunManager implements ProcessManager {
     const entry = lasting.entry as EntryName;
     const { limits } = lasting;
     const facts = { ...lasting, exposes: [], ports: undefined, limits, entry, runId, owner };
-    return this.#supervise(start, { ...facts, lasts: true }, kept);
+    return this.#supervise(start, { ...facts, lasts: true, isHeld }, kept, true);
   }
 
   reportEnded(run: LastingRun, exit: ProcessExit, figures: RunFigures): void {
@@ -438,9 +443,10 @@ class RunManager implements ProcessManager {
     } catch (error) {
       unrecorded = error;
     }
-    const lasts = start.request.lasting !== undefined;
-    const facts = { ...kept, runId, owner, exposes, ports, limits, lasts };
-    const run = this.#supervise(start, facts, hostProcess);
+    const lasts = 'keeper' in hostProcess;
+    const isHeld = !lasts || start.request.lasting?.isHeld === true;
+    const facts = { ...kept, runId, owner, exposes, ports, limits, lasts, isHeld };
+    const run = this.#supervise(start, facts, hostProcess, false);
     onEvent({ type: 'started', mark, name, path, entry, pid });
     if (unrecorded !== undefined) {
       await run.end('hostFailed');
@@ -465,12 +471,18 @@ class RunManager implements ProcessManager {
     if (error !== undefined) this.#options.onEvent({ type: 'filesNotRemoved', mark, error });
   }
 
-  #supervise(start: Start, run: Supervision['run'], hostProcess: HostProcess): SupervisedRun {
+  #supervise(
+    start: Start,
+    run: Supervision['run'],
+    hostProcess: HostProcess,
+    isAdopted: boolean,
+  ): SupervisedRun {
     const supervised = new SupervisedRun({
       ...this.#options,
       run,
       hostProcess,
       folder: start.folder,
+      isAdopted,
       onEnded: (ended, end) => {
         release(start);
         this.#onEnded(ended, end);
@@ -505,7 +517,7 @@ class RunManager implements ProcessManager {
       };
       // Without a grant it was refused.
       if (lasting === undefined || rule.lasting === undefined) return await host.start(command);
-      return await lasting.start(command, run, rule.lasting);
+      return (await lasting.start(command, run, rule.lasting)) ?? (await host.start(command));
     } catch (error) {
       onEvent({ type: 'startFailed', mark, path, entry, error });
       this.#ports.close(mark);

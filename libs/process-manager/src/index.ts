@@ -65,6 +65,7 @@ export {
   type LastingStart,
   type StartRequest,
 } from './start-request.js';
+export { markOf } from './supervision/run-records.js';
 export { endProcessTree } from './supervision/end-process-tree.js';
 export { findOrphans, type OrphanSearch } from './supervision/end-leftovers.js';
 export type {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { LastingGrant } from './policy/executable-policy.js';
+import type { AllowedExecutable, LastingGrant } from './policy/executable-policy.js';
 import type { HostCommand, HostProcess } from '@wins/base';
 import type { KeptProcess, LastingRun, LastingStart } from './start-request.js';
 import {
@@ -17,6 +17,7 @@ const GRANT: LastingGrant = { maxRuns: 2, spoolBytes: 1024, maxAgeMs: 1000 };
 
 /** Keeps runs in this process, for one manager after the other: `keeper` says who has them. */
 class Keeping implements LastingStart {
+  isHeld = false;
   readonly started: {
     readonly command: HostCommand;
     readonly run: LastingRun;
@@ -175,6 +176,79 @@ describe('a run that lasts', () => {
     const ended = { type: 'ended', mark, name, path, entry, exit, figures };
     expect(harness.events).toContainEqual(ended);
     expect(new RunRecords(harness.directory.path).read().records).toEqual([]);
+  });
+
+  describe('while a client holds it', () => {
+    const CLIENT = new TestOwner('pipe:7');
+    async function held(owner = new TestOwner()) {
+      keeping.isHeld = true;
+      const run = await manager().start(requestFor(program, { lasting: keeping, owner }));
+      return { run, owner };
+    }
+    /** Adopts the run by the next manager, as that of a client that is not connected. */
+    async function adopted(leaseTimeoutMs = 30_000) {
+      const { run, owner } = await held();
+      run.leave();
+      owner.disconnect();
+      const [kept] = keeping.started;
+      if (kept === undefined) throw new Error('nothing was started');
+      const next = harness.manager([], { allowed: [], leaseTimeoutMs });
+      const again = next.adopt(kept.run, kept.process, new TestOwner('lasting:x'), true);
+      return { again, next, runId: run.runId };
+    }
+
+    it('ends with its client, as every other', async () => {
+      const { run, owner } = await held();
+      run.holdLease(owner.id);
+      owner.disconnect();
+      expect(await run.ended).toMatchObject({ reason: 'ownerDisconnected' });
+    });
+
+    it('outlives the manager that has left it, and the end of lease and connection with that', async () => {
+      const { run, owner } = await held();
+      const lease = run.holdLease(owner.id);
+      run.leave();
+      void lease.release();
+      owner.disconnect();
+      expect([run.state.kind, isRunning(run.pid)]).toEqual(['running', true]);
+    });
+
+    it('is given to the connection that knows its id, and ends with that', async () => {
+      const { again, next, runId } = await adopted();
+      expect(next.find({ value: again.name, runId })).toBe(again);
+      again.giveTo(CLIENT, 'f'.repeat(32));
+      expect(await codeOf(() => again.holdLease(CLIENT.id))).toBe('notOwner');
+      again.giveTo(CLIENT, runId);
+      again.giveTo(new TestOwner('pipe:8'), runId);
+      again.holdLease(CLIENT.id);
+      expect(again).toMatchObject({ runId, owner: CLIENT });
+      CLIENT.disconnect();
+      expect(await again.ended).toMatchObject({ reason: 'ownerDisconnected' });
+    });
+
+    it('ends when its client does not come in time', async () => {
+      const { again } = await adopted(1);
+      expect(await again.ended).toMatchObject({ reason: 'leaseNeverHeld' });
+    });
+
+    it.each<[string, Partial<AllowedExecutable>, boolean]>([
+      ['without a grant of its entry', {}, false],
+      ['that its keeper does not take', { lasting: GRANT }, true],
+    ])('is a run like any other %s', async (_what, entry, isAsked) => {
+      let asked = false;
+      const lasting: LastingStart = {
+        isHeld: true,
+        start: () => {
+          asked = true;
+          return Promise.resolve(undefined);
+        },
+      };
+      const plain = harness.manager([], { allowed: [{ path: program.path, ...entry }] });
+      const run = await plain.start(requestFor(program, { lasting }));
+      expect([asked, run.lasts, run.isHeld]).toEqual([isAsked, false, true]);
+      await plain.close();
+      expect(await run.ended).toMatchObject({ reason: 'daemonStopping' });
+    });
   });
 
   it('is ended by the recovery of the next manager when its keeper is dead', async () => {

@@ -48,9 +48,15 @@ export interface ProcessManager extends AsyncDisposable {
    * Takes over a run that an earlier manager started to last: it has its name, its place among the runs of its
    * owner, and its end is reported. Call it after `recover`, which leaves alone what a living keeper has.
    *
+   * @param isHeld - Whether it ends unless its client comes and takes the lease in time, as after a start. Default: it needs no client.
    * @throws ProcessError `alreadyRunning`, `tooManyProcesses`, `stateUnavailable`, `shuttingDown`, `aborted`.
    */
-  adopt(run: LastingRun, process: KeptProcess, owner: ProcessOwner): ManagedProcess;
+  adopt(
+    run: LastingRun,
+    process: KeptProcess,
+    owner: ProcessOwner,
+    isHeld?: boolean,
+  ): ManagedProcess;
   /** Reports the end of a run that lasted and ended while there was no manager, as that of any other. */
   reportEnded(run: LastingRun, exit: ProcessExit, figures: RunFigures): void;
   /** Replaces the list of what may run, for starts from now on; what was started is left alone. */

@@ -97,7 +97,7 @@ export interface StartRequest {
   /** Files for its folder, which the variable `WINS_FILES` names; at most 32, which the entry's `files` allow. Not of a lasting run. */
   readonly files?: readonly RunFile[];
   readonly owner: ProcessOwner;
-  /** Has the run outlive its client and the manager. Its entry must grant `lasting`. Default: it does not. */
+  /** Has the run outlive the manager. Its entry must grant `lasting`, unless a client holds the run. Default: it does not. */
   readonly lasting?: LastingStart;
 }
 
@@ -115,8 +115,20 @@ export interface KeptProcess extends HostProcess {
 export interface LastingStart {
   /** It is, or may become, a start of what has ended: its entry must grant `restart` too. Default false. */
   readonly restarts?: boolean;
-  /** Starts a command as `ProcessHost.start` does. The run is written down, and can be adopted, when it resolves. */
-  start(command: HostCommand, run: LastingRun, grant: LastingGrant): Promise<KeptProcess>;
+  /**
+   * Whether the client holds the run as it holds any other: it then ends with its client, though not with the manager. Without a grant it is
+   * a run like any other. Default: it needs no client.
+   */
+  readonly isHeld?: boolean;
+  /**
+   * Starts a command as `ProcessHost.start` does. The run is written down, and can be adopted, when it resolves. Undefined makes it a run
+   * like any other.
+   */
+  start(
+    command: HostCommand,
+    run: LastingRun,
+    grant: LastingGrant,
+  ): Promise<KeptProcess | undefined>;
 }
 
 /** Facts that the next manager needs of a run that lasts. */
@@ -178,7 +190,8 @@ export function planStart(
     throw new ProcessError('invalidArgument', `cannot expose ${found}; wanted 1 to 65535`);
   }
   assertArguments(request.args, rule, dialect);
-  if (request.lasting !== undefined && rule.lasting === undefined) {
+  const isDetached = request.lasting !== undefined && request.lasting.isHeld !== true;
+  if (isDetached && rule.lasting === undefined) {
     const message = `cannot run ${quoteText(rule.path)} detached: its entry does not grant it; wanted "lasting" of the entry`;
     throw new ProcessError('lastingNotAllowed', message, { rule: 'A120 lasting not granted' });
   }

@@ -37,6 +37,7 @@ const REQUEST = { Path: '/bin/x', Checksum: 'c0ffee' };
 const RUN = {
   ...{ Name: NAME, Path: '/bin/x', State: 'running', PID: 7, StartedAtMs: 1_700_000_000_000n },
   ...{ Exposes: [{ Port: 80, Protocol: RunExposeProtocol.UDP }], DigestSHA256: 'c0ffee' },
+  OutlivesDaemon: false,
 };
 const EXIT = { Code: 7, Signal: '', Reason: 'exited' };
 
@@ -72,7 +73,7 @@ describe('createWinsClient', () => {
     };
     start = (call, done) => {
       asked.push({ request: call.request, metadata: call.metadata });
-      done(null, { Data: NAME, Warnings: ['one', 'two'] });
+      done(null, { Data: NAME, Warnings: ['one', 'two'], LeaseMs: 60_000 });
     };
     wait = (call) => {
       call.write({ Options: { $case: 'StdOut', value: Buffer.from('out\n') } });
@@ -183,10 +184,11 @@ describe('createWinsClient', () => {
   it('starts a process from a partial request, follows it to its exit and lets go of it', async () => {
     const warnings: string[] = [];
     const onWarning = (text: string) => warnings.push(text);
-    await expect(client.startProcess({ ...REQUEST, Args: ['a'] }, { onWarning })).resolves.toEqual(
-      NAME,
-    );
-    expect(warnings).toEqual(['one', 'two']);
+    const leases: number[] = [];
+    const onLease = (leaseMs: number) => leases.push(leaseMs);
+    const request = { ...REQUEST, Args: ['a'] };
+    expect(await client.startProcess(request, { onWarning, onLease })).toEqual(NAME);
+    expect([warnings, leases]).toEqual([['one', 'two'], [60_000]]);
     expect(asked[0]?.request).toMatchObject({ Path: '/bin/x', Args: ['a'], Envs: [], Dir: '' });
     const lease = client.keepAlive(NAME);
     await expect(collect(client.waitProcess(NAME))).resolves.toEqual([

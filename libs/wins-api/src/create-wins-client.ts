@@ -44,17 +44,19 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
     host: createHostClient(answer),
     config: createConfigClient((...call) => calls.unary(...call)),
     run: (runOptions) => startRun(client, runOptions),
-    startProcess: async (request, { onWarning, ...callOptions } = {}) => {
+    startProcess: async (request, { onWarning, onLease, ...callOptions } = {}) => {
       const whole = ProcessStartRequest.fromPartial(request);
       const isNew = whole.Limits !== undefined || whole.Replace || whole.Files.length > 0;
-      const { name, warnings } = await ask(
-        // An earlier daemon knows the one, and would leave the rest out; it does not know the other.
+      const { name, warnings, leaseMs } = await ask(
+        // An earlier daemon knows the one, and would leave the rest out; it does not know the other, or refuses there what it does not know.
         isNew ? startExactly : start,
-        whole,
-        ({ Data, Warnings }) => Data && { name: Data, warnings: Warnings },
+        isNew ? { ...whole, OutlivesDaemon: false } : whole,
+        ({ Data, Warnings, LeaseMs }) =>
+          Data && { name: Data, warnings: Warnings, leaseMs: LeaseMs },
         callOptions,
       );
       for (const warning of warnings) onWarning?.(warning);
+      if (leaseMs > 0) onLease?.(leaseMs);
       return name;
     },
     waitProcess: (name, callOptions) =>

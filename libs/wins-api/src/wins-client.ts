@@ -122,6 +122,11 @@ export type StartRequest = Partial<ProcessStartRequest> &
 export interface StartOptions extends CallOptions {
   /** Gets each warning of the daemon about a start that succeeded, such as a port that it did not open: foreign text. */
   readonly onWarning?: (text: string) => void;
+  /**
+   * Gets for how many milliseconds the run waits for its client when the daemon goes away. `OutlivesDaemon` requests such a run, and
+   * `LastingRuns` has its output. Not called for a run that ends with the daemon.
+   */
+  readonly onLease?: (leaseMs: number) => void;
 }
 
 /**

@@ -18,6 +18,7 @@ import { exitStatusOf, whyStopped } from '../exit-status-of.js';
 import { parseExposes } from '../options/expose-list.js';
 import { leaveAtOnce, listenForInterruptions } from '../interruptions.js';
 import { splitListValue } from '../options/list-value.js';
+import { holdRun, holdThroughDaemons, type HeldRun } from './held-run.js';
 import { OutputFailure } from '../output-failure.js';
 import { outputError } from '../output-error.js';
 import { writeAll } from '../write-all.js';
@@ -112,7 +113,8 @@ export async function runProcess(options: RunOptions): Promise<number> {
       if (!options.quiet) process.stderr.write(`wins: warning: ${escapeText(text)}\n`);
     };
     const Files = await readFiles(mounts);
-    const whole = { ...request, Files, Checksum: sha1, ChecksumSHA256: sha256 };
+    const digests = { Checksum: sha1, ChecksumSHA256: sha256 };
+    const whole = { ...request, Files, ...digests, OutlivesDaemon: !options.detach };
     if (options.detach) {
       const { Name, Warnings } = await client.call(lastingRunsDefinition.start, {
         ...whole,
@@ -123,21 +125,28 @@ export async function runProcess(options: RunOptions): Promise<number> {
       process.stdout.write(`${Name}\n`);
       return EXIT.client.ok;
     }
-    const name = await client.startProcess(whole, { onWarning });
+    let leaseMs = 0;
+    const onLease = (granted: number): void => void (leaseMs = granted);
+    const name = await client.startProcess(whole, { onWarning, onLease });
     answered();
-    if (mounts.length === 0) return follow(client, name, options.quiet);
+    const run = leaseMs > 0 ? holdThroughDaemons(client, name, leaseMs) : holdRun(client, name);
+    if (mounts.length === 0) return follow(client, name, run, options.quiet);
     using _files = followFiles(client, name, { mounts, files: Files }, onWarning);
-    return await follow(client, name, options.quiet);
+    return await follow(client, name, run, options.quiet);
   });
 }
 
 /** Copies the output until the process has ended; a signal to us, or a reader that left, stops it. */
-async function follow(client: WinsClient, name: ProcessName, quiet: boolean): Promise<number> {
-  const lease = client.keepAlive(name);
+async function follow(
+  client: WinsClient,
+  name: ProcessName,
+  run: HeldRun,
+  quiet: boolean,
+): Promise<number> {
   const reader = { gone: false };
   const failure = new OutputFailure(process.stdout);
   let isOver = false;
-  const stop = (): void => void lease.end().catch(() => undefined);
+  const stop = (): void => void run.end().catch(() => undefined);
   const readerLeft = (): void => {
     reader.gone = true;
     stop();
@@ -161,7 +170,7 @@ async function follow(client: WinsClient, name: ProcessName, quiet: boolean): Pr
   process.stdout.once('close', readerLeft);
   try {
     let exit: ProcessExit | undefined;
-    for await (const { Options: message } of client.waitProcess(name)) {
+    for await (const { Options: message } of run.output) {
       switch (message?.$case) {
         case 'StdOut':
           if (!reader.gone && !(await writeAll(process.stdout, message.value))) readerLeft();
@@ -180,7 +189,7 @@ async function follow(client: WinsClient, name: ProcessName, quiet: boolean): Pr
       }
     }
     // The program has ended: how its lease ends changes nothing of that.
-    const notCleanedUp = await lease.end().catch((error: unknown) => error);
+    const notCleanedUp = await run.end().catch((error: unknown) => error);
     if (reader.gone) return readerGone(name, failure.found);
     if (exit === undefined) {
       // The Go daemon does not say how a process ended: the end of its output counts as success. It cleans up at the end of the lease.

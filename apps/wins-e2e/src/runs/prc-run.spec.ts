@@ -295,7 +295,8 @@ describe('wins cli prc run, of a daemon that fails to clean up when the run is o
     const Data = { Value: 'rancher-wins-p', RunID: '' };
     const details = 'could not remove the firewall rules';
     server.addService(processServiceDefinition, {
-      start: (_call: unknown, done: sendUnaryData<unknown>) => done(null, { Data, Warnings: [] }),
+      start: (_call: unknown, done: sendUnaryData<unknown>) =>
+        done(null, { Data, Warnings: [], LeaseMs: 0 }),
       wait: (call: ServerWritableStream<unknown, unknown>) => {
         for (const message of messages) call.write({ Options: message });
         call.end();

@@ -91,8 +91,9 @@ describe('a run whose tree cannot be ended', () => {
       stagedPath: '/s',
       sha256: 'd',
     };
+    const kind = { lasts: false, isHeld: true };
     const run = new SupervisedRun({
-      run: { ...facts, owner, exposes: [], ports: undefined, limits: undefined, lasts: false },
+      run: { ...facts, owner, exposes: [], ports: undefined, limits: undefined, ...kind },
       hostProcess,
       graceMs: 5,
       leaseTimeoutMs: 1000,

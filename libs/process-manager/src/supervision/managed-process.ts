@@ -68,8 +68,10 @@ export interface ManagedProcess {
   readonly ports: PortsOutcome | undefined;
   /** Undefined without any. */
   readonly limits: RunLimits | undefined;
-  /** It outlives its client and the manager: it has no lease, and `close` of the manager leaves it alone. */
+  /** It outlives the manager, whose `close` leaves it alone. */
   readonly lasts: boolean;
+  /** It ends with its owner and has a lease; else it needs neither. */
+  readonly isHeld: boolean;
   readonly state: ProcessState;
   /**
    * Resolves when the tree is gone and its output is read to the end; never rejects. A tree that
@@ -84,6 +86,13 @@ export interface ManagedProcess {
    * it was not taken in time.
    */
   holdLease(ownerId: string): Lease;
+  /**
+   * Gives a run that was adopted to a connection that proves by the run's id that it is the next one of its client; who that client
+   * is, the caller has to compare. Nothing happens when the id is another one, or the run has its connection.
+   */
+  giveTo(owner: ProcessOwner, runId: string): void;
+  /** Leaves a run that lasts to its keeper: from now on it ends neither with its lease nor with its connection. */
+  leave(): void;
   /**
    * Attaches a reader to the output, from the oldest byte that is kept; the caller closes it.
    *

@@ -1,9 +1,10 @@
 import { quoteText } from '@wins/base';
 import { ProcessError } from '../process-error.js';
+import { markOf } from './run-records.js';
 
 interface RegisteredRun {
   readonly name: string;
-  readonly runId: string;
+  readonly mark: string;
 }
 
 /** Which run is meant: the newest of a name, or exactly one. */
@@ -20,6 +21,7 @@ export class RunRegistry<Run extends RegisteredRun> {
   readonly #keyOf: (name: string) => string;
   readonly #lingerMs: number;
   readonly #maxEnded: number;
+  /** By their marks, which are all that is known of the ids of runs that were adopted. */
   readonly #runs = new Map<string, Run>();
   readonly #newest = new Map<string, Run>();
   readonly #lingering = new Map<Run, NodeJS.Timeout>();
@@ -31,7 +33,7 @@ export class RunRegistry<Run extends RegisteredRun> {
   }
 
   add(run: Run): void {
-    this.#runs.set(run.runId, run);
+    this.#runs.set(run.mark, run);
     this.#newest.set(this.#keyOf(run.name), run);
   }
 
@@ -42,7 +44,7 @@ export class RunRegistry<Run extends RegisteredRun> {
   /** @throws ProcessError `notFound`. */
   find({ value, runId }: RunName): Run {
     const key = this.#keyOf(value);
-    const run = runId === undefined ? this.#newest.get(key) : this.#runs.get(runId);
+    const run = runId === undefined ? this.#newest.get(key) : this.#runs.get(markOf(runId));
     if (run !== undefined && this.#keyOf(run.name) === key) return run;
     const which = runId === undefined ? '' : ' with that run id';
     const message = `cannot find ${quoteText(value)}${which}: found no run of that name, nor one that has ended recently`;
@@ -60,7 +62,7 @@ export class RunRegistry<Run extends RegisteredRun> {
   forget(run: Run): void {
     clearTimeout(this.#lingering.get(run));
     this.#lingering.delete(run);
-    this.#runs.delete(run.runId);
+    this.#runs.delete(run.mark);
     const key = this.#keyOf(run.name);
     if (this.#newest.get(key) === run) this.#newest.delete(key);
   }

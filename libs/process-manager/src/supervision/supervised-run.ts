@@ -32,6 +32,7 @@ import type { RunFile } from '../policy/run-files.js';
 import { asProcessError, ProcessError } from '../process-error.js';
 import type { RunFolder } from '../staging/run-folder.js';
 import type { KeptProcess } from '../start-request.js';
+import { markOf } from './run-records.js';
 
 // More than the kernel can hold in both pipes of a child.
 const DRAIN_ALLOWANCE_BYTES = 2 * 1024 * 1024;
@@ -46,7 +47,7 @@ const VERBS: Readonly<Record<DecisionRecord['action'], string>> = {
 type RunFacts = Pick<
   ManagedProcess,
   | ('name' | 'runId' | 'mark' | 'path' | 'entry' | 'stagedPath')
-  | ('sha256' | 'owner' | 'exposes' | 'ports' | 'limits' | 'lasts')
+  | ('sha256' | 'owner' | 'exposes' | 'ports' | 'limits' | 'lasts' | 'isHeld')
 >;
 
 export interface Supervision extends Pick<
@@ -54,6 +55,8 @@ export interface Supervision extends Pick<
   ('graceMs' | 'leaseTimeoutMs' | 'maxBufferedBytes' | 'firstReaderMs') | ('onDecision' | 'onEvent')
 > {
   readonly run: RunFacts;
+  /** Whether the connection that holds it is still to come. Default: it is the owner's. */
+  readonly isAdopted?: boolean;
   readonly hostProcess: HostProcess | KeptProcess;
   /** Its files; removed when it ends. */
   readonly folder?: RunFolder | undefined;
@@ -71,17 +74,16 @@ export interface RunEnd {
 /** The one place that decides when a run ends, why, and what is left to do then; so it stands in one file, longer than most. */
 export class SupervisedRun implements ManagedProcess {
   readonly name: string;
-  readonly runId: string;
   readonly mark: string;
   readonly path: string;
   readonly entry: EntryName;
   readonly stagedPath: string;
   readonly sha256: string;
-  readonly owner: ProcessOwner;
   readonly exposes: readonly ExposedPort[];
   readonly ports: PortsOutcome | undefined;
   readonly limits: RunLimits | undefined;
   readonly lasts: boolean;
+  readonly isHeld: boolean;
   readonly pid: number;
   readonly startedAtMs: number;
   readonly ended: Promise<ProcessExit>;
@@ -93,25 +95,31 @@ export class SupervisedRun implements ManagedProcess {
   readonly #holdTimer: NodeJS.Timeout;
   /** Aborted when it is to end at once. */
   readonly #force = new AbortController();
+  #runId: string;
+  #owner: ProcessOwner;
+  #awaitsOwner: boolean;
+  #isLeft = false;
   #state: ProcessState = { kind: 'running' };
   #leaderExit: HostExit | undefined;
   #lastUsage: TreeUsage | undefined;
   #resolveEnded: (exit: ProcessExit) => void = () => undefined;
 
   constructor(supervision: Supervision) {
-    const { run, hostProcess } = supervision;
+    const { run, hostProcess, isAdopted = false } = supervision;
     this.name = run.name;
-    this.runId = run.runId;
+    this.#runId = run.runId;
     this.mark = run.mark;
     this.path = run.path;
     this.entry = run.entry;
     this.stagedPath = run.stagedPath;
     this.sha256 = run.sha256;
-    this.owner = run.owner;
+    this.#owner = run.owner;
+    this.#awaitsOwner = isAdopted && run.isHeld;
     this.exposes = run.exposes;
     this.ports = run.ports;
     this.limits = run.limits;
     this.lasts = run.lasts;
+    this.isHeld = run.isHeld;
     this.pid = hostProcess.pid;
     this.startedAtMs = 'keeper' in hostProcess ? hostProcess.startedAtMs : Date.now();
     this.#supervision = supervision;
@@ -132,19 +140,22 @@ export class SupervisedRun implements ManagedProcess {
       supervision.leaseTimeoutMs,
       () => void this.end('leaseNeverHeld'),
     );
-    if (run.lasts) {
-      // It needs no client, and its output is kept elsewhere.
-      this.#lease.claim();
-      clearTimeout(this.#holdTimer);
-    }
+    // Its output is kept elsewhere.
+    if (run.lasts) clearTimeout(this.#holdTimer);
+    if (!run.isHeld) this.#lease.claim();
     void hostProcess.exited.then((exit) => {
       this.#leaderExit = exit;
       return this.end(exit.outOfMemory === true ? 'outOfMemory' : 'exited');
     });
-    // One connection may own any number of runs.
-    setMaxListeners(0, run.owner.disconnected);
-    if (run.owner.disconnected.aborted) void this.end('ownerDisconnected');
-    else run.owner.disconnected.addEventListener('abort', this.#onDisconnected, { once: true });
+    this.#endWithOwner();
+  }
+
+  get runId(): string {
+    return this.#runId;
+  }
+
+  get owner(): ProcessOwner {
+    return this.#owner;
   }
 
   get state(): ProcessState {
@@ -178,6 +189,18 @@ export class SupervisedRun implements ManagedProcess {
         return this.ended;
       },
     };
+  }
+
+  giveTo(owner: ProcessOwner, runId: string): void {
+    if (!this.#awaitsOwner || markOf(runId) !== this.mark) return;
+    this.#awaitsOwner = false;
+    this.#owner = owner;
+    this.#runId = runId;
+    this.#endWithOwner();
+  }
+
+  leave(): void {
+    this.#isLeft = this.lasts;
   }
 
   read(ownerId: string, options: OutputReaderOptions & RunSelection = {}): OutputReader {
@@ -228,7 +251,7 @@ export class SupervisedRun implements ManagedProcess {
 
   /** Ends the run; only the first reason counts. Resolves as `ended` does. */
   end(reason: ExitReason): Promise<ProcessExit> {
-    if (this.#state.kind === 'running') {
+    if (this.#state.kind === 'running' && !this.#isLeft) {
       this.#move({ kind: 'stopping', reason });
       void this.#finish(reason);
     }
@@ -289,6 +312,14 @@ export class SupervisedRun implements ManagedProcess {
 
   #move(to: ProcessState): void {
     this.#state = moveRun(this.#state, to);
+  }
+
+  #endWithOwner(): void {
+    const { disconnected } = this.#owner;
+    // One connection may own any number of runs.
+    setMaxListeners(0, disconnected);
+    if (disconnected.aborted) void this.end('ownerDisconnected');
+    else disconnected.addEventListener('abort', this.#onDisconnected, { once: true });
   }
 
   #isKnownTo(ownerId: string, { runId }: RunSelection): boolean {

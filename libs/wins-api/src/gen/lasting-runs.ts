@@ -63,6 +63,7 @@ export interface LastingEnd {
 }
 
 export interface LastingReadRequest {
+  /** Or the id of a run that outlives the daemon, and is held by the client. */
   Name: string;
   /** The first byte that is wanted, counted over both outputs from the start of the run. */
   Offset: bigint;

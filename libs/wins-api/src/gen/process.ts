@@ -59,6 +59,11 @@ export interface ProcessStartRequest {
   LastingRestart: string;
   /** Files for the private folder of the run, which its variable WINS_FILES names. The whitelist entry must grant them. Addition. */
   Files: RunFile[];
+  /**
+   * The run waits for its client when the daemon goes away, where its entry grants "lasting"; else it is a run like any other. The client
+   * then opens KeepAlive with its name and id at the next daemon, and reads its output by LastingRuns.Read. Addition.
+   */
+  OutlivesDaemon: boolean;
 }
 
 /** A file of a run. Addition. */
@@ -90,6 +95,8 @@ export interface ProcessStartResponse {
     | undefined;
   /** What the caller should know although the program has started, each as one sentence for people. Addition. */
   Warnings: string[];
+  /** How long the run waits for its client when the daemon goes away. 0: it ends with the daemon. Addition. */
+  LeaseMs: number;
 }
 
 export interface ProcessWaitRequest {
@@ -164,7 +171,11 @@ export interface ProcessSummary {
   /** Lower-case hexadecimal SHA-256 of the bytes that run. */
   DigestSHA256: string;
   /** Absent without any. Addition. */
-  Limits?: RunLimits | undefined;
+  Limits?:
+    | RunLimits
+    | undefined;
+  /** Whether it outlives this daemon. Addition. */
+  OutlivesDaemon: boolean;
 }
 
 function createBaseProcessStartRequest(): ProcessStartRequest {
@@ -181,6 +192,7 @@ function createBaseProcessStartRequest(): ProcessStartRequest {
     LastingName: "",
     LastingRestart: "",
     Files: [],
+    OutlivesDaemon: false,
   };
 }
 
@@ -221,6 +233,9 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
     }
     for (const v of message.Files) {
       RunFile.encode(v!, writer.uint32(114).fork()).join();
+    }
+    if (message.OutlivesDaemon !== false) {
+      writer.uint32(160).bool(message.OutlivesDaemon);
     }
     return writer;
   },
@@ -334,6 +349,14 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
             message.Files.push(RunFile.decode(reader, reader.uint32()));
             continue;
           }
+          case 20: {
+            if (tag !== 160) {
+              break;
+            }
+
+            message.OutlivesDaemon = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -365,6 +388,7 @@ export const ProcessStartRequest: MessageFns<ProcessStartRequest> = {
     message.LastingName = object.LastingName ?? "";
     message.LastingRestart = object.LastingRestart ?? "";
     message.Files = object.Files?.map((e) => RunFile.fromPartial(e)) || [];
+    message.OutlivesDaemon = object.OutlivesDaemon ?? false;
     return message;
   },
 };
@@ -602,7 +626,7 @@ export const RunLimits: MessageFns<RunLimits> = {
 };
 
 function createBaseProcessStartResponse(): ProcessStartResponse {
-  return { Data: undefined, Warnings: [] };
+  return { Data: undefined, Warnings: [], LeaseMs: 0 };
 }
 
 export const ProcessStartResponse: MessageFns<ProcessStartResponse> = {
@@ -612,6 +636,9 @@ export const ProcessStartResponse: MessageFns<ProcessStartResponse> = {
     }
     for (const v of message.Warnings) {
       writer.uint32(18).string(v!);
+    }
+    if (message.LeaseMs !== 0) {
+      writer.uint32(24).uint32(message.LeaseMs);
     }
     return writer;
   },
@@ -645,6 +672,14 @@ export const ProcessStartResponse: MessageFns<ProcessStartResponse> = {
             message.Warnings.push(reader.string());
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.LeaseMs = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -666,6 +701,7 @@ export const ProcessStartResponse: MessageFns<ProcessStartResponse> = {
       ? ProcessName.fromPartial(object.Data)
       : undefined;
     message.Warnings = object.Warnings?.map((e) => e) || [];
+    message.LeaseMs = object.LeaseMs ?? 0;
     return message;
   },
 };
@@ -1361,6 +1397,7 @@ function createBaseProcessSummary(): ProcessSummary {
     Exposes: [],
     DigestSHA256: "",
     Limits: undefined,
+    OutlivesDaemon: false,
   };
 }
 
@@ -1392,6 +1429,9 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
     }
     if (message.Limits !== undefined) {
       RunLimits.encode(message.Limits, writer.uint32(66).fork()).join();
+    }
+    if (message.OutlivesDaemon !== false) {
+      writer.uint32(72).bool(message.OutlivesDaemon);
     }
     return writer;
   },
@@ -1473,6 +1513,14 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
             message.Limits = RunLimits.decode(reader, reader.uint32());
             continue;
           }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.OutlivesDaemon = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1504,6 +1552,7 @@ export const ProcessSummary: MessageFns<ProcessSummary> = {
     message.Limits = (object.Limits !== undefined && object.Limits !== null)
       ? RunLimits.fromPartial(object.Limits)
       : undefined;
+    message.OutlivesDaemon = object.OutlivesDaemon ?? false;
     return message;
   },
 };

@@ -15,9 +15,10 @@ export const lasting: Feature<object, Lasting> = {
   purpose: 'keep runs that outlive the daemon',
   settings: () => ({}),
   start: async (_settings, kernel) => {
-    const { manager } = kernel.of(runs).require();
+    const { manager, startHeldBy } = kernel.of(runs).require();
     const lastingRuns = new LastingRuns(kernel, manager, { onEvent: toldBy(kernel) });
     await lastingRuns.adopt();
+    startHeldBy((...start) => lastingRuns.startHeld(...start));
     return {
       runs: lastingRuns,
       configure: () => undefined,

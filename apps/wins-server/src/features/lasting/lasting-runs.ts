@@ -5,10 +5,13 @@
 import { messageOf, quoteText, UNIDENTIFIED, type ClientIdentity } from '@wins/base';
 import { systemClock, type Clock } from '@wins/time';
 import {
+  markOf,
   ProcessError,
   type LastingGrant,
+  type LastingRun,
   type LastingStart,
   type ManagedProcess,
+  type ProcessExit,
   type ProcessManager,
   type ProcessOwner,
   type StartRequest,
@@ -27,12 +30,17 @@ import { removeCopies } from './keeper/keeper-program.js';
 import { startKeeper } from './keeper/start-keeper.js';
 import { lastingOwner } from './lasting-owner.js';
 import { afterEnd, afterRefusal, newPlan, type RestartPlan } from './restart-plan.js';
+import type { HeldStart } from '../runs/process-service.js';
 import { folderNameOf, RunFolders, type KeptEnd, type KeptRun } from './run-folders.js';
 import { readSpool, tailOffset, type SpoolPart } from './spool/spool-reader.js';
 
 /** Names that a client may give to a run. */
 const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const SWEEP_EACH_MS = 10 * 60_000;
+/** How long a run that a client holds lives without a daemon: more than an upgrade takes, and as long as clients wait for the next one. */
+const LEASE_MS = 60_000;
+/** How refusals here begin. */
+const REFUSED = /^cannot start a [a-z ]*run: /;
 
 /** A run that is kept. */
 export interface Kept {
@@ -107,6 +115,16 @@ interface Entry extends Kept {
   readonly changes: EventEmitter;
   /** Resolves when it has ended and that is known here. */
   over: Promise<void>;
+}
+
+/** Facts of a run that are chosen before it starts. */
+type Keeping = Omit<KeptRun, 'version' | 'run' | 'keeper' | 'pid' | 'startToken' | 'startedAtMs'>;
+
+/** How an attempt at a run is started. */
+interface Launch extends Pick<Entry, 'plan' | 'changes'> {
+  readonly signal: AbortSignal;
+  /** Its client holds it. Default false. */
+  readonly isHeld?: boolean;
 }
 
 type LastingKernel = Pick<
@@ -195,13 +213,7 @@ export class LastingRuns {
     signal: AbortSignal,
   ): Promise<string> {
     const { client } = from;
-    const known = this.#knownOwner(client);
-    if (known === undefined) throw refusal('callerNotAllowed', 'the system does not say who asks');
-    if ((request.exposes ?? []).length > 0)
-      throw refusal(
-        'invalidArgument',
-        'its ports cannot be exposed, because they close with the daemon',
-      );
+    const known = this.#ownerOf(request, client);
     if (label !== '' && !LABEL.test(label))
       throw refusal(
         'invalidArgument',
@@ -227,13 +239,14 @@ export class LastingRuns {
       const changes = new EventEmitter();
       const { started, facts } = await this.#launch(
         { ...request, owner: lastingOwner(name, client, from.owner) },
-        async (program, grant) => {
+        async ({ path: program }, grant) => {
           claim = await this.#makeRoom(program, grant, client);
           const { spoolBytes, maxAgeMs } = grant;
           return { label: name, owner: known, spoolBytes, maxAgeMs };
         },
         { plan, signal, changes },
       );
+      if (facts === undefined) throw new Error('cannot follow a run: no keeper has it');
       const entry = newEntry({ label: name, facts, plan, claim, changes });
       this.#follow(entry, started);
       return name;
@@ -245,20 +258,60 @@ export class LastingRuns {
     }
   }
 
-  /** Starts an attempt at a run by a keeper. @throws ProcessError. */
+  /**
+   * Starts a run that its client holds: it ends with the client, and waits for it when the daemon goes away. Where it cannot be kept it is a run
+   * like any other, and the warning says why, if its entry grants more.
+   *
+   * @throws ProcessError.
+   */
+  async startHeld(
+    request: Omit<StartRequest, 'owner' | 'lasting'>,
+    { owner, client }: { readonly owner: ProcessOwner; readonly client: ClientIdentity },
+    signal: AbortSignal,
+  ): Promise<HeldStart> {
+    let warning: string | undefined;
+    let claim: Claim | undefined;
+    const changes = new EventEmitter();
+    try {
+      const { started, facts } = await this.#launch(
+        { ...request, owner },
+        async ({ path: program, mark }, grant) => {
+          try {
+            const known = this.#ownerOf(request, client);
+            claim = await this.#makeRoom(program, grant, client, isHeld);
+            await this.#keeper();
+            const lease = { maxAgeMs: LEASE_MS, leaseMs: LEASE_MS };
+            return { label: mark, owner: known, spoolBytes: grant.spoolBytes, ...lease };
+          } catch (error) {
+            warning = `it ends with the daemon: ${messageOf(error).replace(REFUSED, '')}`;
+            return undefined;
+          }
+        },
+        { plan: undefined, signal, changes, isHeld: true },
+      );
+      if (facts === undefined) claim?.release();
+      else {
+        const { label } = facts;
+        this.#follow(newEntry({ label, facts, plan: undefined, claim, changes }), started);
+      }
+      return { run: started, leaseMs: facts?.leaseMs ?? 0, warning };
+    } catch (error) {
+      claim?.release();
+      throw error;
+    }
+  }
+
+  /** Starts an attempt at a run by a keeper; without one if `about` gives no facts. @throws ProcessError. */
   async #launch(
     request: Omit<StartRequest, 'lasting'>,
-    about: (
-      program: string,
-      grant: LastingGrant,
-    ) => Promise<
-      Omit<KeptRun, 'version' | 'run' | 'keeper' | 'pid' | 'startToken' | 'startedAtMs'>
-    >,
-    { plan, changes, signal }: Pick<Entry, 'plan' | 'changes'> & { readonly signal: AbortSignal },
-  ): Promise<{ readonly started: ManagedProcess; readonly facts: KeptRun }> {
+    about: (run: LastingRun, grant: LastingGrant) => Promise<Keeping | undefined>,
+    { plan, changes, signal, isHeld: isToBeHeld = false }: Launch,
+  ): Promise<{ readonly started: ManagedProcess; readonly facts: KeptRun | undefined }> {
     let facts: KeptRun | undefined;
     const start: LastingStart['start'] = async (command, run, grant) => {
-      const known = { version: 1, run, ...(await about(run.path, grant)) } as const;
+      const keeping = await about(run, grant);
+      if (keeping === undefined) return undefined;
+      const known = { version: 1, run, ...keeping } as const;
       const keeper = await this.#keeper();
       const kept = await keeper.start(command, known, { written: () => changes.emit('more') });
       const { pid, startToken } = kept;
@@ -273,9 +326,8 @@ export class LastingRuns {
       return kept;
     };
     try {
-      const lasting = { restarts: plan !== undefined, start };
+      const lasting = { restarts: plan !== undefined, isHeld: isToBeHeld, start };
       const started = await this.#manager.start({ ...request, lasting }, { signal });
-      if (facts === undefined) throw new Error('cannot follow a run: no keeper has it');
       return { started, facts };
     } catch (error) {
       if (facts?.continues === undefined && facts !== undefined)
@@ -291,7 +343,9 @@ export class LastingRuns {
   /** The runs that a client may see, the oldest first. */
   list(client: ClientIdentity): readonly Kept[] {
     const known = this.#knownOwner(client);
-    return [...this.#entries.values()].filter((entry) => isSeenBy(entry, client, known));
+    return [...this.#entries.values()].filter(
+      (entry) => !isHeld(entry) && isSeenBy(entry, client, known),
+    );
   }
 
   /** @throws ProcessError `notFound`, also for a run of another client. */
@@ -313,12 +367,21 @@ export class LastingRuns {
     const { offset, sinceMs, follow, signal } = options;
     changes.setMaxListeners(0);
     const given = { signal: AbortSignal.any([signal, this.#closing.signal]) };
-    yield* readSpool(folder, {
+    let told = 0;
+    const parts = readSpool(folder, {
       ...(offset !== undefined && { offset }),
       ...(sinceMs !== undefined && { sinceMs }),
       end: () => lastEndOf(entry)?.outputBytes,
       ...(follow && { more: () => once(changes, 'more', given) }),
     });
+    for await (const part of parts) {
+      yield part;
+      // What follows was asked for, so this was taken.
+      const bytes = part.kind === 'output' ? part.bytes.length : part.bytes;
+      if (part.offset + bytes - told < entry.facts.spoolBytes / 32) continue;
+      told = part.offset + bytes;
+      if (isHeld(entry)) this.#keeperOf(entry)?.read(entry.facts.run.mark, told);
+    }
   }
 
   /** Ends a run, if it lives, and forgets it. @throws ProcessError `notFound`. */
@@ -355,10 +418,30 @@ export class LastingRuns {
 
   /** Leaves what lives to its keepers. */
   async close(): Promise<void> {
+    for (const entry of this.#entries.values()) if (isHeld(entry)) entry.process?.leave();
     this.#closing.abort();
     clearInterval(this.#sweeping);
     await Promise.all([...this.#entries.values()].map(({ restarting }) => restarting));
     for (const keeper of this.#keepers) keeper.close();
+  }
+
+  /** The owner of a run that outlives its daemon. @throws ProcessError. */
+  #ownerOf(
+    { exposes = [] }: Pick<StartRequest, 'exposes'>,
+    client: ClientIdentity,
+  ): KeptRun['owner'] {
+    const known = this.#knownOwner(client);
+    if (known === undefined) throw refusal('callerNotAllowed', 'the system does not say who asks');
+    if (exposes.length > 0)
+      throw refusal(
+        'invalidArgument',
+        'its ports cannot be exposed, because they close with the daemon',
+      );
+    return known;
+  }
+
+  #keeperOf({ facts }: Entry): KeeperConnection | undefined {
+    return [...this.#keepers].find(({ record }) => record.keeper === facts.keeper);
   }
 
   /** What is kept of a client that the system identifies; undefined for another. */
@@ -374,10 +457,17 @@ export class LastingRuns {
   }
 
   #entryOf(label: string, client: ClientIdentity): Entry {
-    const entry = this.#entries.get(label);
+    const named = this.#entries.get(label);
+    // Who holds a run has its id, and nobody else does.
+    const entry = named === undefined || isHeld(named) ? this.#heldEntry(label) : named;
     if (entry !== undefined && isSeenBy(entry, client, this.#knownOwner(client))) return entry;
     const message = `cannot find ${quoteText(label)}: found no run of that name that is kept for this client`;
     throw new ProcessError('notFound', message);
+  }
+
+  #heldEntry(runId: string): Entry | undefined {
+    const entry = this.#entries.get(markOf(runId));
+    return entry !== undefined && isHeld(entry) ? entry : undefined;
   }
 
   async #adoptRun(folder: string): Promise<void> {
@@ -415,27 +505,48 @@ export class LastingRuns {
     }
     const kept = keeper.adopt(facts, { written: () => changes.emit('more') });
     try {
-      this.#follow(entry, this.#manager.adopt(facts.run, kept, lastingOwner(label, owner)));
+      const adopted = this.#manager.adopt(
+        facts.run,
+        kept,
+        lastingOwner(label, owner),
+        isHeld(entry),
+      );
+      this.#follow(entry, adopted);
       logger.info({ mark, label, pid: facts.pid }, 'took over a run that lasts');
     } catch (err) {
       logger.error({ err, mark, label }, 'cannot take over a run that lasts; it is ended');
       await kept.terminate('force');
       this.#entries.set(label, entry);
-      entry.over = kept.exited.then(() => this.#ended(entry));
+      entry.over = kept.exited.then(() => this.#ended(entry, 'exited'));
     }
   }
 
   #follow(entry: Entry, process: ManagedProcess): void {
     entry.process = process;
     this.#entries.set(entry.label, entry);
-    entry.over = process.ended.then(() => this.#ended(entry));
+    entry.over = process.ended.then(async ({ reason }) => {
+      await this.#ended(entry, reason);
+      // Its client has taken what it wants of it when it has gone; who is still to come gets it until a sweep.
+      const { disconnected } = process.owner;
+      const forget = (): void => {
+        if (this.isClosed) return;
+        this.#forget(entry).catch((error: unknown) => this.#cannotForget(error));
+      };
+      if (!isHeld(entry)) return;
+      if (disconnected.aborted) forget();
+      else disconnected.addEventListener('abort', forget, { once: true });
+    });
   }
 
-  async #ended(entry: Entry): Promise<void> {
+  /** @param reason - As this daemon knows it. */
+  async #ended(entry: Entry, reason: ProcessExit['reason']): Promise<void> {
     let end: KeptEnd;
     try {
       end = (await this.#endOf(entry)) ?? (await this.#recordLost(entry));
       await this.#setTold(entry, end);
+      // Its keeper knows only that it was told to end it.
+      if (isHeld(entry) && end.reason === 'stopped' && reason !== 'exited')
+        end = { ...end, reason };
     } catch (err) {
       const { mark } = entry.facts.run;
       this.#kernel.logger.error({ err, mark }, 'cannot read how a run ended');
@@ -522,6 +633,7 @@ export class LastingRuns {
       () => Promise.resolve({ label: facts.label, owner, spoolBytes, maxAgeMs, continues }),
       { plan, changes, signal: leaving.signal },
     );
+    if (next.facts === undefined) throw new Error('cannot follow a run: no keeper has it');
     entry.facts = next.facts;
     entry.end = undefined;
     this.#follow(entry, next.started);
@@ -600,12 +712,21 @@ export class LastingRuns {
     return keeper;
   }
 
-  /** Takes the place of one more run on the disk; runs that have ended yield, the first that ended first. */
-  async #makeRoom(program: string, grant: LastingGrant, client: ClientIdentity): Promise<Claim> {
+  /**
+   * Takes the place of one more run on the disk; runs that have ended yield, the first that ended first.
+   *
+   * @param mayYield - Which of them may. Default: all.
+   */
+  async #makeRoom(
+    program: string,
+    grant: LastingGrant,
+    client: ClientIdentity,
+    mayYield: (entry: Entry) => boolean = () => true,
+  ): Promise<Claim> {
     const ofEntry = (): readonly Entry[] =>
       [...this.#entries.values()].filter(({ facts }) => facts.run.path === program);
     while (ofEntry().length >= grant.maxRuns) {
-      const oldest = oldestEnded(ofEntry());
+      const oldest = oldestEnded(ofEntry().filter(mayYield));
       if (oldest === undefined)
         throw refusal('tooManyProcesses', `${grant.maxRuns} runs of its entry live; wanted fewer`);
       await this.#forget(oldest);
@@ -614,7 +735,7 @@ export class LastingRuns {
       const claim = this.#kernel.resources.spools.take(client, { amount: grant.spoolBytes });
       if (claim !== undefined) return claim;
       const own = [...this.#entries.values()].filter(({ facts }) => facts.owner.key === client.key);
-      const oldest = oldestEnded(own);
+      const oldest = oldestEnded(own.filter(mayYield));
       if (oldest === undefined)
         throw refusal('tooManyProcesses', 'this client has its share of what is kept of runs');
       await this.#forget(oldest);
@@ -638,11 +759,18 @@ export class LastingRuns {
       const end = lastEndOf(entry);
       const { facts } = entry;
       if (end === undefined || end.endedAtMs + facts.maxAgeMs > Date.now()) continue;
-      await this.#forget(entry).catch((error: unknown) => {
-        logger.warn({ problem: messageOf(error) }, 'cannot remove an old run');
-      });
+      await this.#forget(entry).catch((error: unknown) => this.#cannotForget(error));
     }
   }
+
+  #cannotForget(error: unknown): void {
+    this.#kernel.logger.warn({ problem: messageOf(error) }, 'cannot remove an old run');
+  }
+}
+
+/** Whether a client holds it, or is to. */
+function isHeld({ facts }: Entry): boolean {
+  return facts.leaseMs !== undefined;
 }
 
 function isSeenBy(

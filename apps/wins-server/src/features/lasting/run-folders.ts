@@ -45,6 +45,8 @@ export const keptRun = z.object({
   maxAgeMs: count,
   /** Where the run before it was kept, of which it is another attempt, and how much output there was. */
   continues: z.object({ folder: text.regex(MARK), outputBytes: count }).optional(),
+  /** How long a run that its client holds lives without a daemon, in milliseconds. Its output is not dropped before it is read. */
+  leaseMs: count.exactOptional(),
 });
 
 export type KeptRun = z.infer<typeof keptRun>;
@@ -59,6 +61,12 @@ export const keptFigures = z.object({
 
 export type KeptFigures = z.infer<typeof keptFigures>;
 
+/** Reasons of a keeper, and those of daemons for the end of a run that its client holds. */
+const END_REASONS = [
+  ...(['exited', 'outOfMemory', 'stopped', 'hostFailed', 'daemonStopping'] as const),
+  ...(['leaseEnded', 'leaseNeverHeld', 'ownerDisconnected', 'replaced', 'yielded'] as const),
+] as const;
+
 /** How a run ended. */
 export const keptEnd = z.object({
   version: z.literal(1),
@@ -66,7 +74,7 @@ export const keptEnd = z.object({
   mark: text.regex(MARK),
   code: count,
   signal: text.optional(),
-  reason: z.enum(['exited', 'outOfMemory', 'stopped', 'hostFailed']),
+  reason: z.enum(END_REASONS),
   endedAtMs: count,
   /** Bytes of both outputs, lost ones too. */
   outputBytes: count,

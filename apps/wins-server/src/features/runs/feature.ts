@@ -15,7 +15,11 @@ import { loadUpgrader } from '../upgrade/upgrader.js';
 import { lastingClientOf } from '../lasting/lasting-owner.js';
 import { checkOrphans } from './check-orphans.js';
 import { checkWhiteList } from './check-white-list.js';
-import { createProcessService, servedProcessDefinition } from './process-service.js';
+import {
+  createProcessService,
+  servedProcessDefinition,
+  type StartHeld,
+} from './process-service.js';
 import { runMetrics } from './run-metrics.js';
 import { createRunStatsService } from './run-stats-service.js';
 
@@ -26,6 +30,10 @@ export interface RunsSettings {
 
 export interface Runs extends RunningFeature<RunsSettings> {
   readonly manager: ProcessManager;
+  /** Starts what outlives this daemon; undefined: nothing does. */
+  readonly startHeld: StartHeld | undefined;
+  /** Has such runs started from now on. */
+  readonly startHeldBy: (start: StartHeld) => void;
   /** For commands of the node's own administrator: those that plans have. */
   readonly commands: CommandRunner;
 }
@@ -46,8 +54,15 @@ export const runs: Feature<RunsSettings, Runs> = {
     // Not awaited: a firewall that hangs must not delay the daemon.
     void sweepPorts(kernel);
     const commands = createCommandRunner({ host, stateDirectory });
+    let startHeld: StartHeld | undefined;
     return {
       ...{ manager, commands },
+      get startHeld() {
+        return startHeld;
+      },
+      startHeldBy: (start) => {
+        startHeld = start;
+      },
       configure: ({ allowed, processEnvironment }) => {
         manager.setAllowed(allowed);
         manager.setProcessEnvironment(processEnvironment);
@@ -62,7 +77,7 @@ export const runs: Feature<RunsSettings, Runs> = {
     {
       definition: servedProcessDefinition,
       pipe: 'main',
-      implement: (callers) => createProcessService(() => view.require().manager, callers),
+      implement: (callers) => createProcessService(() => view.require(), callers),
     },
     {
       definition: runStatsDefinition,

@@ -1,9 +1,12 @@
 import type { ServerWritableStream } from '@grpc/grpc-js';
+import type { ClientIdentity } from '@wins/base';
 import type {
   ManagedProcess,
   OutputChunk,
   ProcessExit,
   ProcessManager,
+  ProcessOwner,
+  StartRequest,
 } from '@wins/process-manager';
 import {
   RunExposeProtocol,
@@ -16,14 +19,16 @@ import {
   processServiceDefinition,
   type ProcessKeepAliveRequest,
   type ProcessServiceServer,
+  type ProcessStartRequest,
   type ProcessSummary,
   type ProcessWaitRequest,
   type ProcessWaitResponse,
   type RunLimits,
 } from '@wins/wins-api/contract';
-import type { Connections } from '../../kernel/rpc/connections.js';
+import type { Caller, Connections } from '../../kernel/rpc/connections.js';
 import { goneSignal } from '../../kernel/rpc/administrators-only.js';
 import { respondWith, toRpcError } from '../../kernel/rpc/rpc-errors.js';
+import { lastingClientOf } from '../lasting/lasting-owner.js';
 import { decodeExactly, decodeStartRequest } from './decode-start-request.js';
 import { fileOf, startRequestOf } from './start-request-of.js';
 
@@ -42,30 +47,56 @@ export function warningsAbout(limits: ManagedProcess['limits']): readonly string
   ];
 }
 
+/** A run that its client holds through one daemon and the next. */
+export interface HeldStart {
+  readonly run: ManagedProcess;
+  /** How long it waits for its client when the daemon goes away. 0: it ends with the daemon. */
+  readonly leaseMs: number;
+  /** Why it ends with the daemon. */
+  readonly warning: string | undefined;
+}
+
+/** Starts such a run. */
+export type StartHeld = (
+  request: Omit<StartRequest, 'owner'>,
+  from: { readonly owner: ProcessOwner; readonly client: ClientIdentity },
+  signal: AbortSignal,
+) => Promise<HeldStart>;
+
 /** Serves wins.ProcessService: decodes, calls the process manager, encodes. */
 export function createProcessService(
-  manager: () => Pick<ProcessManager, 'find' | 'list' | 'start'>,
+  runs: () => {
+    readonly manager: Pick<ProcessManager, 'find' | 'list' | 'start'>;
+    readonly startHeld?: StartHeld | undefined;
+  },
   connections: Pick<Connections, 'clientOf' | 'ownerOf'>,
 ): ProcessServiceServer {
   const find = (name: ProcessName | undefined): ManagedProcess =>
-    manager().find({
+    runs().manager.find({
       value: name?.Value ?? '',
       ...(name !== undefined && name.RunID !== '' && { runId: name.RunID }),
     });
 
+  const begin = async (request: ProcessStartRequest, caller: Caller, signal: AbortSignal) => {
+    const asked = startRequestOf(request);
+    const owner = connections.ownerOf(caller);
+    const { manager, startHeld } = runs();
+    if (request.OutlivesDaemon && startHeld !== undefined)
+      return startHeld(asked, { owner, client: connections.clientOf(caller) }, signal);
+    const run = await manager.start({ ...asked, owner }, { signal });
+    return { run, leaseMs: 0, warning: undefined };
+  };
+
   const start: ProcessServiceServer['start'] = (call, respond) => {
-    const started = manager()
-      .start(
-        { ...startRequestOf(call.request), owner: connections.ownerOf(call) },
-        // After the answer it has no effect.
-        { signal: goneSignal(call) },
-      )
-      .then((process) => {
-        const { ports, limits } = process;
-        const Warnings = [...warningsAbout(limits)];
+    // After the answer it has no effect.
+    const started = begin(call.request, call, goneSignal(call)).then(
+      ({ run, leaseMs: LeaseMs, warning }) => {
+        const { ports, limits } = run;
+        const Warnings = [...(warning === undefined ? [] : [warning]), ...warningsAbout(limits)];
         if (ports?.kind === 'notNeeded') Warnings.push(`no port was opened, because ${ports.why}`);
-        return { Data: nameOf(process), Warnings };
-      });
+        return { Data: nameOf(run), Warnings, LeaseMs };
+      },
+    );
     respondWith(respond, started);
   };
 
@@ -99,7 +130,12 @@ export function createProcessService(
       call.on('data', ({ Data }: ProcessKeepAliveRequest) => {
         if (lease !== undefined || failed) return;
         try {
-          lease = find(Data).holdLease(connections.ownerOf(call).id);
+          const run = find(Data);
+          const owner = connections.ownerOf(call);
+          // Its client, whose connection was to the daemon before this one.
+          if (lastingClientOf(run.owner)?.key === connections.clientOf(call).key)
+            run.giveTo(owner, Data?.RunID ?? '');
+          lease = run.holdLease(owner.id);
         } catch (error) {
           failed = true;
           respond(toRpcError(error));
@@ -121,8 +157,8 @@ export function createProcessService(
 
     list: (call, respond) => {
       const { id } = connections.ownerOf(call);
-      const living = manager()
-        .list()
+      const living = runs()
+        .manager.list()
         .filter(({ state }) => state.kind !== 'ended');
       respond(null, { Data: living.map((process) => summaryOf(process, id)) });
     },
@@ -222,5 +258,6 @@ function summaryOf(process: ManagedProcess, askedBy: string): ProcessSummary {
       Protocol: protocol === 'udp' ? RunExposeProtocol.UDP : RunExposeProtocol.TCP,
     })),
     DigestSHA256: process.sha256,
+    OutlivesDaemon: process.lasts,
   };
 }

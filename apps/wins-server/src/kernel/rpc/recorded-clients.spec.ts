@@ -65,10 +65,10 @@ class Host {
     const processes: ProcessServiceServer = {
       start: (call, done) => {
         this.starts.push(call.request);
-        done(this.startError ?? null, { Data: NAME, Warnings: [] });
+        done(this.startError ?? null, { Data: NAME, Warnings: [], LeaseMs: 0 });
       },
       // No recorded client knows it.
-      startExactly: (_call, done) => done(null, { Warnings: [] }),
+      startExactly: (_call, done) => done(null, { Warnings: [], LeaseMs: 0 }),
       updateFile: (_call, done) => done(null, {}),
       wait: (call) => {
         call.write({ Options: { $case: 'StdOut', value: Buffer.from('out\n') } });

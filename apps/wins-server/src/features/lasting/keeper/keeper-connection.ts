@@ -126,6 +126,11 @@ export class KeeperConnection {
     }
   }
 
+  /** Tells how far the output of a run was read. */
+  read(mark: string, offset: number): void {
+    this.#end?.send({ kind: 'read', mark, offset });
+  }
+
   /** A run that this daemon did not start. */
   adopt(facts: KeptRun, listener: KeptRunListener): KeptProcess {
     const { run, pid, startToken, startedAtMs } = facts;

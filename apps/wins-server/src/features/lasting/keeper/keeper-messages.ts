@@ -50,6 +50,8 @@ export const daemonMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('terminate'), id, mark, mode: z.enum(['graceful', 'force']) }),
   /** Asks for what `isGone` and `usage` of a process tell. */
   z.object({ kind: z.literal('look'), id, mark }),
+  /** Output before this was read: it may go. */
+  z.object({ kind: z.literal('read'), mark, offset: z.int().min(0) }),
 ]);
 
 export type DaemonMessage = z.infer<typeof daemonMessage>;

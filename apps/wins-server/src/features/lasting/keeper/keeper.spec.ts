@@ -1,6 +1,6 @@
 import { connectPipe } from '@wins/pipe-transport';
 import type { ClientIdentity, ProcessHost, TreeLimits } from '@wins/base';
-import type { KeptProcess } from '@wins/process-manager';
+import type { KeptProcess, RunLimits } from '@wins/process-manager';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -69,9 +69,14 @@ describe('a keeper', () => {
     connection: KeeperConnection,
     script: string,
     written = ignore,
-    limits?: TreeLimits,
-    means = limits && host.limitMeans?.(limits),
+    bounds: {
+      readonly limits?: TreeLimits;
+      readonly means?: RunLimits['means'];
+      readonly leaseMs?: number;
+    } = {},
   ) {
+    const { limits, leaseMs } = bounds;
+    const means = bounds.means ?? (limits && host.limitMeans?.(limits));
     const mark = randomBytes(16).toString('hex');
     const { run, ...facts } = runOf(mark);
     const limited = limits && means && { limits: { ...limits, means } };
@@ -80,7 +85,11 @@ describe('a keeper', () => {
       ...{ env: { PATH: process.env['PATH'] ?? '' }, directory: folder, mayBreakAway: false },
       ...(limits && { limits }),
     };
-    const whole = { ...facts, run: { ...run, ...limited } };
+    const whole = {
+      ...facts,
+      run: { ...run, ...limited },
+      ...(leaseMs !== undefined && { leaseMs }),
+    };
     return { mark, process: await connection.start(command, whole, { written }) };
   }
   async function settled({ stdout, stderr }: KeptProcess): Promise<void> {
@@ -114,12 +123,14 @@ describe('a keeper', () => {
     const limits = { memoryBytes: 2 ** 28 };
     const connection = await connect();
     const script = 'grep -h "" /proc/self/cgroup; ulimit -d';
-    const { mark, process } = await start(connection, script, ignore, limits);
+    const { mark, process } = await start(connection, script, ignore, { limits });
     await settled(process);
     expect(await outputOf(mark)).toMatch(/wins-run-|^262144$/m);
     expect(await folders.run(mark).read()).toMatchObject({ run: { limits } });
     const other = host.limitMeans?.(limits) === 'rlimit' ? 'cgroup' : 'rlimit';
-    await expect(start(connection, 'exit 0', ignore, limits, other)).rejects.toMatchObject({
+    await expect(
+      start(connection, 'exit 0', ignore, { limits, means: other }),
+    ).rejects.toMatchObject({
       code: 'limitsUnavailable',
     });
     expect(await folders.marks()).toEqual([mark]);
@@ -247,6 +258,53 @@ describe('a keeper', () => {
     first.close();
     const second = await connect();
     expect([isOver, second.has(mark)]).toEqual([false, true]);
+  });
+
+  it('ends a run that a client holds when no daemon comes in time, and says why', async () => {
+    const first = await connect();
+    const { mark } = await start(first, 'sleep 60', ignore, { leaseMs: 1 });
+    first.close();
+    await keeper.over;
+    expect(await folders.end(mark).read()).toMatchObject({
+      ...{ signal: 'SIGTERM', reason: 'daemonStopping' },
+    });
+  });
+
+  it('leaves a run that a client holds alone when a daemon has come', async () => {
+    const first = await connect();
+    const { mark } = await start(first, 'sleep 60', ignore, { leaseMs: 300 });
+    first.close();
+    const second = await connect();
+    const adopted = second.adopt((await folders.run(mark).read()) as KeptRun, { written: ignore });
+    await settled((await start(second, 'sleep 0.4')).process);
+    expect(await adopted.isGone()).toBe(false);
+  });
+
+  it('lets a program that a client holds wait when its spool is full, and loses nothing that was not read', async () => {
+    const connection = await connect();
+    let tell = ignore;
+    const written = (): void => tell();
+    const all = 5 * 2 ** 20;
+    const script = `head -c ${all} /dev/zero`;
+    const { mark, process } = await start(connection, script, written, { leaseMs: 60_000 });
+    let end: number | undefined;
+    void settled(process).then(() => {
+      end = all;
+      tell();
+    });
+    // By then it would have ended.
+    await settled((await start(connection, 'sleep 0.2')).process);
+    expect(end).toBeUndefined();
+    let bytes = 0;
+    const parts = readSpool(folders.folderOf(mark), {
+      ...{ end: () => end, more: () => new Promise<void>((resolve) => (tell = resolve)) },
+    });
+    for await (const part of parts) {
+      expect(part.kind).toBe('output');
+      bytes = part.offset + (part.kind === 'output' ? part.bytes.length : 0);
+      connection.read(mark, bytes);
+    }
+    expect(bytes).toBe(all);
   });
 
   it('cuts off who has no token, speaks another protocol, or sends what is no message', async () => {

@@ -149,11 +149,15 @@ export class Keeper {
         isWelcome = true;
         this.#daemon = end;
         end.send({ kind: 'welcome', protocol: KEEPER_PROTOCOL, runs: [...this.#runs.keys()] });
-        for (const run of this.#runs.values()) run.tellExit();
+        for (const run of this.#runs.values()) {
+          run.tellExit();
+          run.daemonCame();
+        }
       },
       () => {
         if (this.#daemon !== end) return;
         this.#daemon = undefined;
+        for (const run of this.#runs.values()) run.daemonLeft();
         this.#endIfIdle();
       },
     );
@@ -173,6 +177,10 @@ export class Keeper {
     if (message.kind === 'hello') return;
     if (message.kind === 'end') {
       this.endAll();
+      return;
+    }
+    if (message.kind === 'read') {
+      this.#runs.get(message.mark)?.readTo(message.offset);
       return;
     }
     const { id } = message;
@@ -217,6 +225,7 @@ export class Keeper {
         },
       });
       this.#runs.set(mark, kept);
+      if (this.#daemon === undefined) kept.daemonLeft();
       try {
         await this.#folders.run(folderNameOf(whole)).write(whole);
       } catch (error) {
@@ -265,7 +274,9 @@ class RunOfKeeper {
   readonly #listener: RunListener;
   readonly #spool: SpoolWriter;
   #exit: HostExit | undefined;
-  #reason: 'exited' | 'outOfMemory' | 'stopped' = 'exited';
+  #reason: 'exited' | 'outOfMemory' | 'stopped' | 'daemonStopping' = 'exited';
+  #lease: NodeJS.Timeout | undefined;
+  #readTo = 0;
   #telling: NodeJS.Timeout | undefined;
   readonly #output = { stdoutBytes: 0, stderrBytes: 0, pauses: 0 };
 
@@ -274,13 +285,12 @@ class RunOfKeeper {
     this.#run = run;
     this.#folders = folders;
     this.#listener = listener;
-    const { stdout, stderr } = process;
     this.#spool = new SpoolWriter({
       folder: folders.folderOf(folderNameOf(run)),
       maxBytes: run.spoolBytes,
       ...(run.continues && { from: run.continues.outputBytes }),
       onWritten: () => this.#tellWritten(),
-      onCaughtUp: () => [stdout, stderr].forEach((output) => output.resume()),
+      onCaughtUp: () => this.#goOn(),
     });
     void this.#follow();
   }
@@ -297,9 +307,37 @@ class RunOfKeeper {
   }
 
   /** Ends it in good order. */
-  stop(): void {
-    if (this.#exit === undefined) this.#reason = 'stopped';
+  stop(reason: 'stopped' | 'daemonStopping' = 'stopped'): void {
+    if (this.#exit === undefined) this.#reason = reason;
     void endProcessTree(this.process, GRACE_MS);
+  }
+
+  /** A run that a client holds ends when no daemon comes to which the client could. */
+  daemonLeft(): void {
+    const { leaseMs } = this.#run;
+    if (leaseMs !== undefined) this.#lease = setTimeout(() => this.stop('daemonStopping'), leaseMs);
+  }
+
+  daemonCame(): void {
+    clearTimeout(this.#lease);
+  }
+
+  /** Output before this is not needed any more. */
+  readTo(offset: number): void {
+    this.#readTo = Math.max(this.#readTo, offset);
+    this.#goOn();
+  }
+
+  /** Whether the program has to wait: for the disk, or, while a client holds it, for a reader. */
+  get #mustWait(): boolean {
+    if (this.#spool.isBehind) return true;
+    const isHeld = this.#run.leaseMs !== undefined && this.#exit === undefined;
+    return isHeld && this.#spool.isFullFrom(this.#readTo);
+  }
+
+  #goOn(): void {
+    const { stdout, stderr } = this.process;
+    if (!this.#mustWait) [stdout, stderr].forEach((output) => output.resume());
   }
 
   /** Tells a daemon that did not see it how the leader ended. */
@@ -315,7 +353,7 @@ class RunOfKeeper {
       output.on('data', (bytes: Buffer) => {
         this.#spool.append(name, bytes);
         this.#output[`${name}Bytes`] += bytes.length;
-        if (!this.#spool.isBehind) return;
+        if (!this.#mustWait) return;
         if (!output.isPaused()) this.#output.pauses += 1;
         [stdout, stderr].forEach((each) => each.pause());
       });
@@ -325,6 +363,8 @@ class RunOfKeeper {
     });
     const exit = (this.#exit = await this.process.exited);
     if (exit.outOfMemory === true && this.#reason === 'exited') this.#reason = 'outOfMemory';
+    clearTimeout(this.#lease);
+    this.#goOn();
     this.tellExit();
     await endProcessTree(this.process, GRACE_MS);
     // A stranger may keep a pipe open.

@@ -7,6 +7,8 @@ import { FILES_OF_SPOOL, spoolFiles } from './spool-files.js';
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 /** Each attempt at a run begins a file, so that many short ones are bounded by their number. */
 const MAX_FILES = 4 * FILES_OF_SPOOL;
+/** Files of output that is to be kept; what waits for the disk comes on top. */
+const FULL_FILES = 12;
 /** How long a disk that has just failed is not asked again, so that a full one costs next to nothing. */
 const LEFT_ALONE_MS = 100;
 
@@ -61,6 +63,16 @@ export class SpoolWriter {
   /** Whether so much waits for the disk that the program should wait, too. */
   get isBehind(): boolean {
     return this.#waitingBytes > MAX_WAITING_BYTES;
+  }
+
+  /** Whether the output from an offset on takes so much of the bound that more could make some of it go. */
+  isFullFrom(offset: number): boolean {
+    const { maxBytes } = this.#options;
+    let sizeBytes = this.#waitingBytes + HEADER_BYTES * this.#waiting.length;
+    const numbers = [...this.#sizes.keys()];
+    for (const [index, number] of numbers.entries())
+      if ((numbers[index + 1] ?? Infinity) > offset) sizeBytes += this.#sizes.get(number) ?? 0;
+    return sizeBytes > (maxBytes * FULL_FILES) / FILES_OF_SPOOL;
   }
 
   append(stream: SpoolFrame['stream'], output: Buffer, timeMs = Date.now()): void {
