@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
 import { answer } from '@wins/rancher-client/testing';
 import { live, mortalRelease } from '../testing/node/mortal-release.js';
+import { processesWith } from '../testing/process-table.js';
 import { NodeWorld, startCluster, type Cluster } from '../testing/node/node-world.js';
 
 describe('a node that changes', () => {
@@ -58,6 +59,32 @@ describe('a node that changes', () => {
     await join.outcome;
     cluster.rancher.script('/cacerts', []);
     expect(told).toContain('trying again in 2m40s');
+  });
+
+  it('has no detached run any more once it is uninstalled, and its audit log names what was ended', async () => {
+    await using world = new NodeWorld();
+    const sleeper = world.workspace.script('sleeper', 'sleep 600 & wait');
+    const copy = world.workspace.path('rancher-wins-sleeper');
+    expect((await world.say(['install'])).outcome).toBe('installed');
+    const entry = { path: sleeper, lasting: { allow: true } };
+    appendFileSync(world.config, `white_list: ${JSON.stringify({ processPaths: [entry] })}\n`);
+    expect((await world.wins(['srv', 'config', 'reload', '--config', world.config])).code).toBe(0);
+    const detached = await world.wins([
+      'cli',
+      'prc',
+      'run',
+      '-d',
+      '--name',
+      'web',
+      '--path',
+      sleeper,
+    ]);
+    expect([detached.code, detached.stderr]).toEqual([0, '']);
+    const keepers = () => processesWith('srv\0keep', world.runtimeDirectory);
+    expect([keepers().length, processesWith(copy).length]).toEqual([1, 1]);
+    expect((await world.say(['uninstall', '--force'])).outcome).toBe('uninstalled');
+    expect([keepers(), processesWith(copy)]).toEqual([[], []]);
+    expect(world.filesWith('lastingRunsEnded').length).toBe(1);
   });
 
   it('that was half installed is as before once it is uninstalled; again there is nothing to do', async () => {

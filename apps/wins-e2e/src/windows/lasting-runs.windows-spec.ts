@@ -3,6 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { Outcome, RunningProgram } from '../testing/built-program.js';
+import { pipeAccess } from '@wins/windows-host';
+import { ADMINISTRATORS_AND_SYSTEM, grantsTheSame, parseSecurityDescriptor } from '@wins/base';
 import { isAlive, until, WindowsWorkspace } from './windows-workspace.js';
 
 /** Counts, a line each 10 ms, until a file is there; its first line is its process. */
@@ -17,6 +19,7 @@ setInterval(() => {
 describe('a detached run on Windows', () => {
   const workspace = new WindowsWorkspace();
   const counter = workspace.program('counter');
+  const polite = workspace.program('polite');
   const script = workspace.script('counter', COUNTER);
   let config: string;
   let daemon: RunningProgram | undefined;
@@ -24,7 +27,11 @@ describe('a detached run on Windows', () => {
   let stop = '';
 
   before(async () => {
-    config = workspace.config([{ path: counter, lasting: { allow: true, maxRuns: 8 } }]);
+    const lasting = { allow: true, maxRuns: 8 };
+    config = workspace.config([
+      { path: counter, lasting },
+      { path: polite, lasting, stopSignal: 'CTRL_BREAK' },
+    ]);
     await startDaemon();
   });
   afterEach(async () => {
@@ -57,21 +64,23 @@ describe('a detached run on Windows', () => {
     follower.child.kill('SIGKILL');
     return Number(follower.stdout().split('\n')[0]);
   }
-  /** The processes of the keepers that have left their records. */
-  function keepers(): number[] {
-    const folder = path.join(
-      ...[process.env['ProgramData'] ?? 'C:\\ProgramData', 'rancher', 'wins', 'state'],
-      ...[workspace.listen, 'lasting'],
+  const folder = path.join(
+    ...[process.env['ProgramData'] ?? 'C:\\ProgramData', 'rancher', 'wins', 'state'],
+    ...[workspace.listen, 'lasting'],
+  );
+  const recordFiles = (): string[] =>
+    existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('keeper.')) : [];
+  /** The records that keepers have left. */
+  const records = () =>
+    recordFiles().map(
+      (name) =>
+        JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as {
+          readonly keeper: string;
+          readonly socket: string;
+        },
     );
-    if (!existsSync(folder)) return [];
-    const records = readdirSync(folder).filter((name) => name.startsWith('keeper.'));
-    return records.map((name) => {
-      const { keeper } = JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as {
-        readonly keeper: string;
-      };
-      return Number.parseInt(keeper, 10);
-    });
-  }
+  /** Their processes. */
+  const keepers = (): number[] => records().map(({ keeper }) => Number.parseInt(keeper, 10));
 
   it('goes on while the daemon is killed, is adopted, and no byte of it is missing or there twice', async () => {
     const name = await detach();
@@ -81,6 +90,10 @@ describe('a detached run on Windows', () => {
     await killDaemon();
     assert.ok(isAlive(pid));
     await startDaemon();
+    // SYSTEM and administrators alone, as the pipe of administrators.
+    const access = pipeAccess(`\\\\.\\pipe\\${records()[0]?.socket}`);
+    const [found, wanted] = [access, ADMINISTRATORS_AND_SYSTEM].map(parseSecurityDescriptor);
+    assert.ok(found !== undefined && wanted !== undefined && grantsTheSame(found, wanted), access);
     workspace.write(stop, '');
     const [{ stdout }, waited] = await Promise.all([follower.outcome, prc('wait', name)]);
     assert.equal(waited.code, 7);
@@ -104,6 +117,19 @@ describe('a detached run on Windows', () => {
     await until(() => !isAlive(pid) && keepers().length === 0);
     await startDaemon();
     assert.equal((await prc('wait', name)).code, 7);
+  });
+
+  it('is asked to end by its keeper, which has no console', async () => {
+    const handled = `process.on('SIGBREAK', () => process.exit(3));
+      console.log('up'); setInterval(() => {}, 1e6);`;
+    const name = 'polite';
+    const started = await prc('run', '-d', '--name', name, '--path', polite, '--', '-e', handled);
+    assert.equal(started.code, 0, started.stderr);
+    const follower = follow('logs', '-f', name);
+    await follower.printed('up');
+    const waiting = follow('attach', name);
+    const [waited, removed] = await Promise.all([waiting.outcome, prc('rm', name)]);
+    assert.deepEqual([waited.code, removed.code], [3, 0], waited.stderr);
   });
 
   it('ends with its keeper, which is told, and the next one gets another keeper', async () => {

@@ -11,7 +11,8 @@ describe('the daemon as a Windows service', () => {
   const workspace = new WindowsWorkspace();
   const services = serviceControlManager();
   const tool = workspace.program('tool');
-  const config = workspace.config([tool]);
+  const lasting = { allow: true };
+  const config = workspace.config([{ path: tool, lasting }]);
   const sleeper = workspace.script(
     'sleeper',
     'console.log(process.pid); setInterval(() => {}, 1e6);',
@@ -97,7 +98,7 @@ describe('the daemon as a Windows service', () => {
     await services.stop(NAME);
     rmSync(workspace.path('config file.last-good'), { recursive: true });
     await assert.rejects(services.start(NAME), /exit code 78/);
-    workspace.config([tool]);
+    workspace.config([{ path: tool, lasting }]);
   });
 
   it('has written what it did, as JSON lines, where only administrators may write', () => {
@@ -113,6 +114,30 @@ describe('the daemon as a Windows service', () => {
       stopping.map(({ control }) => control),
       ['stop', 'stop'],
     );
+  });
+
+  it('leaves a detached run alone when it is stopped, and ends it when it is removed', async () => {
+    await services.start(NAME);
+    const run = ['prc', 'run', '-d', '--name', 'web', '--path', tool, '--', sleeper];
+    const started = await workspace.client(...run).outcome;
+    assert.deepEqual([started.code, started.stderr], [0, '']);
+    const log = workspace.client('prc', 'logs', '-f', 'web');
+    await log.printed('\n');
+    log.child.kill('SIGKILL');
+    const pid = Number(log.stdout());
+    await services.stop(NAME);
+    assert.ok(isAlive(pid));
+    const { code, stdout } = await workspace.run('srv', 'app', 'run', '--unregister');
+    assert.deepEqual([code, isAlive(pid)], [0, false], String(stdout));
+    const audit = await workspace.run('srv', 'audit', 'show', '--config', config, '-o', 'json');
+    const ended = audit.stdout
+      .toString()
+      .split('\n')
+      .filter((line) => line.includes('lastingRunsEnded'));
+    assert.equal(ended.length, 1);
+    assert.match(ended[0] ?? '', /"reason":"unregistered".*"name":"web"/);
+    const again = await workspace.run(...settings, '--register');
+    assert.equal(again.code, 0, again.stderr);
   });
 
   it('is removed, and removing it again is no error', async () => {

@@ -24,7 +24,10 @@ describe('wins up on Windows', () => {
   const folder = `${target}.upgrade`;
   const upgrader = workspace.path('wins-upgrade.exe');
   const resultFile = path.join(folder, 'result.json');
+  const tool = workspace.program('tool');
+  const lasting = { allow: true };
   const config = workspace.config([
+    { path: tool, lasting },
     { path: upgrader, mayBreakAway: true },
     workspace.path('held-upgrade.exe'),
   ]);
@@ -72,13 +75,21 @@ describe('wins up on Windows', () => {
     await workspace.remove();
   });
 
-  it('replaces the program of the service, which serves then, and leaves nothing else behind', async () => {
+  it('replaces the program of the service, which serves then, and leaves nothing else behind but what lasts', async () => {
     const before = services.status(NAME).pid;
+    const prc = (...args: string[]) =>
+      run(target, 'cli', 'prc', args[0] ?? '', '--server', workspace.listen, ...args.slice(1));
+    const stop = workspace.path('stop');
+    const script = `setInterval(() => require('node:fs').existsSync(${JSON.stringify(stop)}) && process.exit(7), 20)`;
+    const started = await prc('run', '-d', '--name', 'web', '--path', tool, '--', '-e', script);
+    assert.deepEqual([started.code, started.stderr], [0, '']);
     const { code, outcome, reason } = await up('v1.1.0');
     assert.deepEqual([code, outcome], [0, 'upgraded'], reason);
     await assertServes('v1.1.0');
     assert.notEqual(services.status(NAME).pid, before);
     assert.deepEqual(leftovers(), []);
+    workspace.write('stop', '');
+    assert.equal((await prc('wait', 'web')).code, 7);
   });
 
   it('does nothing when that release serves already', async () => {

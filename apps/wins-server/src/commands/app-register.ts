@@ -10,7 +10,11 @@ import { EXIT, SERVICE_NAME } from '@wins/base';
 import { statSync } from 'node:fs';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { endLastingRuns } from '../features/lasting/end-lasting-runs.js';
-import { serviceDefinition, type RegisterOptions } from '../service/windows-service-definition.js';
+import {
+  serviceDefinition,
+  wordsOf,
+  type RegisterOptions,
+} from '../service/windows-service-definition.js';
 
 /**
  * `wins srv app run --register`: registers the daemon as a service, or updates that service. It neither starts nor
@@ -60,7 +64,8 @@ function configOfService(commandLine: string): string {
   const isFile = (file: string): boolean =>
     statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
   const args = parseServiceCommand(commandLine, isFile)?.args ?? [];
-  return configFileOf(args, defaultConfigPath());
+  // The first of these words is the program.
+  return configFileOf(args.slice(wordsOf(process).length - 1), defaultConfigPath());
 }
 
 function requireWindows(action: string): void {

@@ -46,7 +46,7 @@ function profileWords(
 }
 
 /** One file, or node.exe and the script that it runs. A script alone has its own path as the second word. */
-function wordsOf({ execPath, argv: [, script] }: Program): readonly string[] {
+export function wordsOf({ execPath, argv: [, script] }: Program): readonly string[] {
   const isOneFile = script === undefined || path.win32.relative(execPath, script) === '';
   return isOneFile ? [execPath] : [execPath, script];
 }

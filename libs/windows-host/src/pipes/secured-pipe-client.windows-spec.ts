@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
+import { ownIdentity } from '../processes/windows-process.js';
 import { processAccount } from '../access/process-account.js';
 import { securedPipeClient } from './secured-pipe-client.js';
 import { securedPipe } from './secured-pipe.js';
@@ -87,6 +88,20 @@ describe('a client that checks who serves the pipe', () => {
       assert.ok(server !== undefined);
       if (!server.closed) await once(server, 'close');
       assert.equal(server.bytesRead, 0);
+    });
+  });
+
+  it('speaks to one process alone when it is told to, and not to a later one of that number', async () => {
+    await served(async (address) => {
+      const own = ownIdentity();
+      (await securedPipeClient({ process: own }).open({ address })).destroy();
+      for (const other of [
+        { ...own, pid: own.pid + 4 },
+        { ...own, created: `${BigInt(own.created) + 1n}` },
+      ]) {
+        const refused = { code: 'ERR_UNTRUSTED_PIPE_SERVER', message: /wanted/ };
+        await assert.rejects(securedPipeClient({ process: other }).open({ address }), refused);
+      }
     });
   });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
+import { kernel32 } from '../win32/kernel32.js';
 import {
   listProcesses,
   creationTime,
@@ -10,6 +11,7 @@ import {
   isRunning,
   ownIdentity,
   processStartedAt,
+  sessionStart,
   withProcess,
   type ProcessIdentity,
 } from './windows-process.js';
@@ -33,6 +35,14 @@ describe('a process', () => {
     assert.deepEqual(await exited, [1, null]);
     assert.equal(isRunning(identity), false);
     endProcess(identity);
+  });
+
+  it('is in a session that began before it, and one without processes has no beginning', () => {
+    const session: [number] = [0];
+    assert.notEqual(kernel32.ProcessIdToSessionId(process.pid, session), 0);
+    const start = BigInt(sessionStart(session[0]) ?? 0);
+    assert.ok(start > 0n && start <= BigInt(ownIdentity().created));
+    assert.equal(sessionStart(0xffff_0000), undefined);
   });
 
   it('is this one, with its program', () => {
