@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { runWins, startWins, type Outcome, type RunningProgram } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
@@ -221,6 +221,33 @@ describe('a detached run', () => {
     workspace.write('stop', '');
     return detach();
   }
+
+  it('is left alone by a second daemon on its state folder, which takes it over when the first has ended', async () => {
+    const name = await detach();
+    const refused = Daemon.launch(workspace, config);
+    expect((await refused.outcome).code).toBe(69);
+    expect(ofRun()).toHaveLength(1);
+    // Somebody removes the sockets: then nothing keeps a second one from it.
+    const first = daemon;
+    for (const socket of readdirSync(workspace.path('run')).filter((each) => !each.includes('.')))
+      rmSync(workspace.path('run', socket));
+    await startDaemon();
+    const removal = await prc('rm', name);
+    expect([removal.code, removal.stderr]).toEqual([
+      125,
+      expect.stringContaining('serves another daemon'),
+    ]);
+    const follower = follow('logs', '-f', name);
+    await follower.printed('line 0\n');
+    expect(ofRun()).toHaveLength(1);
+    first.child.kill('SIGKILL');
+    await first.outcome;
+    const seen = follower.stdout().split('\n').length;
+    await follower.printed(`line ${seen + 20}\n`);
+    workspace.write('stop', '');
+    expectCounted((await follower.outcome).stdout.toString());
+    expect((await prc('wait', name)).code).toBe(7);
+  });
 
   it('is ended by the next daemon when its keeper died while there was none', async () => {
     const name = await detach();

@@ -7,6 +7,7 @@ import { systemClock, type Clock } from '@wins/time';
 import {
   markOf,
   ProcessError,
+  type KeptProcess,
   type LastingGrant,
   type LastingRun,
   type LastingStart,
@@ -20,6 +21,7 @@ import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Claim } from '../../kernel/admission/shares.js';
 import type { Kernel } from '../../kernel/feature.js';
 import { GENTLE_MS } from './keeper/end-keepers.js';
@@ -41,6 +43,8 @@ const SWEEP_EACH_MS = 10 * 60_000;
 const LEASE_MS = 60_000;
 /** How refusals here begin. */
 const REFUSED = /^cannot start a [a-z ]*run: /;
+/** How long the start of a daemon waits for a keeper that is busy, or still has the daemon before. */
+const BUSY_MS = 5000;
 
 /** A run that is kept. */
 export interface Kept {
@@ -129,15 +133,8 @@ interface Launch extends Pick<Entry, 'plan' | 'changes'> {
 
 type LastingKernel = Pick<
   Kernel,
-  | 'stateDirectory'
-  | 'processHost'
-  | 'system'
-  | 'program'
-  | 'checksum'
-  | 'resources'
-  | 'logger'
-  | 'audit'
->;
+  'stateDirectory' | 'processHost' | 'system' | 'program' | 'checksum' | 'resources' | 'logger'
+> & { readonly audit: Pick<Kernel['audit'], 'note'> };
 
 /** Starts, finds, reads and forgets runs that last. */
 export class LastingRuns {
@@ -153,8 +150,10 @@ export class LastingRuns {
   readonly #keepers = new Set<KeeperConnection>();
   #own: Promise<KeeperConnection> | undefined;
   #release = '';
-  /** Keepers have runs of which nothing is known yet. */
-  #isAdopting = true;
+  /** What was left by earlier daemons is known, but for the runs of keepers that are busy. */
+  #isAdopted = false;
+  /** Starts under way. */
+  #starts = 0;
   #sweeping: NodeJS.Timeout | undefined;
 
   constructor(kernel: LastingKernel, manager: ProcessManager, options: LastingRunsOptions = {}) {
@@ -169,6 +168,7 @@ export class LastingRuns {
   async adopt(): Promise<void> {
     const { processHost, logger } = this.#kernel;
     const release = (this.#release = await this.#kernel.checksum);
+    const living: KeeperRecord[] = [];
     for (const record of await readKeeperRecords(this.#folders.folder)) {
       if (!processHost.isDaemonAlive(record.keeper)) {
         await keeperRecordFile(this.#folders.folder, record.keeper).remove();
@@ -176,26 +176,42 @@ export class LastingRuns {
         await rm(path.join(this.#kernel.stateDirectory, socket), { force: true });
         continue;
       }
-      try {
-        const keeper = await this.#connect(record);
-        this.#keepers.add(keeper);
-        if (record.release === release) this.#own ??= Promise.resolve(keeper);
-      } catch (err) {
-        logger.error({ err, keeper: record.keeper }, 'cannot reach a keeper of runs');
-      }
+      living.push(record);
     }
+    const reaching = living.map((record) => this.#reach(record, record.release === release));
+    const inTime = new AbortController();
+    const late = delay(BUSY_MS, undefined, { signal: inTime.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(reaching), late]);
+    inTime.abort();
     for (const folder of await this.#folders.marks()) {
       try {
-        await this.#adoptRun(folder);
+        await this.#adoptRun(folder, living.length > 0);
       } catch (err) {
         // The others, and all else that the daemon does, matter more.
         logger.error({ err, folder }, 'cannot read what is kept of a run');
       }
     }
-    this.#isAdopting = false;
-    for (const keeper of [...this.#keepers]) this.#leaveIfIdle(keeper);
+    this.#isAdopted = true;
+    this.#leaveIdle();
     await this.#sweep();
     this.#sweeping = setInterval(() => void this.#sweep(), SWEEP_EACH_MS).unref();
+  }
+
+  /** Connects to a keeper, however long that takes, and takes over the runs that waited for it. Never rejects. */
+  async #reach(record: KeeperRecord, isOfThisRelease: boolean): Promise<void> {
+    const { logger } = this.#kernel;
+    try {
+      const keeper = await this.#connect(record, this.#closing.signal);
+      this.#keepers.add(keeper);
+      for (const entry of [...this.#entries.values()])
+        if (isWaiting(entry) && entry.facts.keeper === record.keeper)
+          await this.#takeOver(entry, keeper);
+      if (isOfThisRelease && keeper.isOpen) this.#own ??= Promise.resolve(keeper);
+      if (this.#isAdopted) this.#leaveIdle();
+    } catch (err) {
+      if (!this.isClosed)
+        logger.error({ err, keeper: record.keeper }, 'cannot reach a keeper of runs');
+    }
   }
 
   /**
@@ -255,6 +271,8 @@ export class LastingRuns {
       throw error;
     } finally {
       this.#labels.delete(name);
+      this.#starts -= 1;
+      this.#leaveIdle();
     }
   }
 
@@ -312,8 +330,7 @@ export class LastingRuns {
       const keeping = await about(run, grant);
       if (keeping === undefined) return undefined;
       const known = { version: 1, run, ...keeping } as const;
-      const keeper = await this.#keeper();
-      const kept = await keeper.start(command, known, { written: () => changes.emit('more') });
+      const kept = await this.#startKept(command, known, { written: () => changes.emit('more') });
       const { pid, startToken } = kept;
       facts = { ...known, keeper: kept.keeper, pid, startToken, startedAtMs: Date.now() };
       try {
@@ -325,6 +342,7 @@ export class LastingRuns {
       }
       return kept;
     };
+    this.#starts += 1;
     try {
       const lasting = { restarts: plan !== undefined, isHeld: isToBeHeld, start };
       const started = await this.#manager.start({ ...request, lasting }, { signal });
@@ -333,6 +351,9 @@ export class LastingRuns {
       if (facts?.continues === undefined && facts !== undefined)
         await this.#folders.remove(facts.run.mark);
       throw error;
+    } finally {
+      this.#starts -= 1;
+      this.#leaveIdle();
     }
   }
 
@@ -394,6 +415,11 @@ export class LastingRuns {
     entry.leaving.abort();
     await entry.restarting;
     const { process } = entry;
+    if (isWaiting(entry))
+      throw new ProcessError(
+        'stateUnavailable',
+        `cannot remove ${quoteText(label)}: its keeper does not answer, or serves another daemon`,
+      );
     if (process !== undefined) {
       await process.stop(requester, { runId: process.runId });
       await entry.over;
@@ -470,12 +496,12 @@ export class LastingRuns {
     return entry !== undefined && isHeld(entry) ? entry : undefined;
   }
 
-  async #adoptRun(folder: string): Promise<void> {
+  async #adoptRun(folder: string, hasKeeper: boolean): Promise<void> {
     const { logger, resources, processHost } = this.#kernel;
     const facts = await this.#folders.run(folder).read();
     if (facts === undefined || folderNameOf(facts) !== folder) {
       // Of a start that never came, or nothing that we wrote; a keeper may be starting it just now.
-      if (this.#keepers.size === 0) await this.#folders.remove(folder);
+      if (!hasKeeper) await this.#folders.remove(folder);
       return;
     }
     const { owner, spoolBytes: amount } = facts;
@@ -485,22 +511,29 @@ export class LastingRuns {
       ? `${facts.label}-${mark.slice(0, 8)}`
       : facts.label;
     const claim = resources.spools.take(owner, { amount });
-    const changes = new EventEmitter();
     const plan = await this.#folders.restart(folder).read();
-    const entry = newEntry({ label, facts, plan, claim, changes });
+    const entry = newEntry({ label, facts, plan, claim, changes: new EventEmitter() });
     entry.end = await this.#endOf(entry);
-    const keeper = [...this.#keepers].find((each) => each.has(mark));
-    const isElsewhere = keeper === undefined && processHost.isDaemonAlive(facts.keeper);
-    if (entry.end === undefined && isElsewhere) {
-      logger.error({ mark, label }, 'cannot take over a run: its keeper serves another daemon');
-      claim?.release();
-      return;
-    }
-    if (entry.end !== undefined || keeper === undefined) {
+    const keeper = this.#keeperOf(entry);
+    const isBusy = keeper === undefined && processHost.isDaemonAlive(facts.keeper);
+    if (isBusy && entry.end === undefined) {
       this.#entries.set(label, entry);
-      const end = entry.end ?? (await this.#recordLost(entry));
-      if (end.isTold !== true) await this.#tell(entry, end);
-      await this.#settle(entry, end);
+      logger.warn({ mark, label }, 'a run that lasts waits for its keeper, which is busy');
+    } else await this.#takeOver(entry, keeper);
+  }
+
+  /** Takes over a run whose keeper is known to be there, or not. */
+  async #takeOver(entry: Entry, keeper: KeeperConnection | undefined): Promise<void> {
+    const { logger } = this.#kernel;
+    const { facts, label, changes } = entry;
+    const { owner } = facts;
+    const { mark } = facts.run;
+    const end = await this.#endOf(entry);
+    if (end !== undefined || keeper?.has(mark) !== true) {
+      this.#entries.set(label, entry);
+      const known = end ?? (await this.#recordLost(entry));
+      if (known.isTold !== true) await this.#tell(entry, known);
+      await this.#settle(entry, known);
       return;
     }
     const kept = keeper.adopt(facts, { written: () => changes.emit('more') });
@@ -554,7 +587,7 @@ export class LastingRuns {
     }
     entry.process = undefined;
     await this.#settle(entry, end);
-    for (const keeper of [...this.#keepers]) this.#leaveIfIdle(keeper);
+    this.#leaveIdle();
   }
 
   /** The recorded end of the newest attempt. */
@@ -602,7 +635,7 @@ export class LastingRuns {
     }
     // Who follows it learns that it has ended.
     entry.changes.emit('more');
-    for (const keeper of [...this.#keepers]) this.#leaveIfIdle(keeper);
+    this.#leaveIdle();
   }
 
   /** Reports the end of a run that no daemon has seen, once. */
@@ -671,31 +704,46 @@ export class LastingRuns {
     return end;
   }
 
-  /** A keeper that keeps nothing ends when it has no daemon; one that will be needed soon is kept. */
-  #leaveIfIdle(keeper: KeeperConnection): void {
-    if (!keeper.isIdle || this.#isAdopting) return;
+  /** Leaves keepers that keep nothing, which end then; not while a start is under way, or soon will be. */
+  #leaveIdle(): void {
+    if (!this.#isAdopted || this.#starts > 0) return;
     const isNeeded = [...this.#entries.values()].some(({ plan }) => plan?.next.kind === 'again');
-    if (isNeeded && keeper.record.release === this.#release) return;
-    this.#keepers.delete(keeper);
-    void this.#own?.then((own) => {
-      if (own === keeper) this.#own = undefined;
-    });
-    keeper.close();
-  }
-
-  #keeper(): Promise<KeeperConnection> {
-    if (this.#own === undefined) {
-      const starting = this.#startKeeper();
-      this.#own = starting;
-      starting.catch(() => (this.#own = undefined));
+    for (const keeper of [...this.#keepers].filter(({ isIdle }) => isIdle)) {
+      if (isNeeded && keeper.record.release === this.#release) continue;
+      this.#keepers.delete(keeper);
+      void this.#own?.then((own) => {
+        if (own === keeper) this.#own = undefined;
+      });
+      keeper.close();
     }
-    return this.#own;
   }
 
-  #connect(record: KeeperRecord): Promise<KeeperConnection> {
+  /** Starts a run by the keeper of this release, or by a new one where that ends. */
+  async #startKept(...given: Parameters<KeeperConnection['start']>): Promise<KeptProcess> {
+    for (;;) {
+      const keeper = await this.#keeper();
+      const kept = await keeper.start(...given);
+      if (kept !== undefined) return kept;
+    }
+  }
+
+  async #keeper(): Promise<KeeperConnection> {
+    for (;;) {
+      const own = (this.#own ??= this.#startKeeper());
+      const forget = (): void => {
+        if (this.#own === own) this.#own = undefined;
+      };
+      own.catch(forget);
+      const keeper = await own;
+      if (keeper.isOpen) return keeper;
+      forget();
+    }
+  }
+
+  #connect(record: KeeperRecord, signal: AbortSignal): Promise<KeeperConnection> {
     const { processHost, system } = this.#kernel;
     const check = system.processesApart?.serverCheck(record.keeper);
-    return KeeperConnection.open(record, processHost, check);
+    return KeeperConnection.open(record, processHost, signal, check);
   }
 
   async #startKeeper(): Promise<KeeperConnection> {
@@ -706,7 +754,9 @@ export class LastingRuns {
     const record = await start({
       ...{ program, release: await checksum, stateDirectory, apart: system.processesApart },
     });
-    const keeper = await this.#connect(record);
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(BUSY_MS)]);
+    const keeper = await this.#connect(record, signal).catch(() => undefined);
+    if (keeper?.isOpen !== true) throw refusal('stateUnavailable', 'its keeper does not answer');
     this.#keepers.add(keeper);
     logger.info({ keeper: record.keeper }, 'started a keeper of runs');
     return keeper;
@@ -771,6 +821,11 @@ export class LastingRuns {
 /** Whether a client holds it, or is to. */
 function isHeld({ facts }: Entry): boolean {
   return facts.leaseMs !== undefined;
+}
+
+/** Whether it is not known here how a run is: its keeper lives, and has not answered yet. */
+function isWaiting({ process, end }: Entry): boolean {
+  return process === undefined && end === undefined;
 }
 
 function isSeenBy(

@@ -31,7 +31,7 @@ export async function endKeepers(
   await Promise.allSettled(
     records.map(async (record) => {
       const check = apart?.serverCheck(record.keeper);
-      const keeper = await KeeperConnection.open(record, host, check);
+      const keeper = await KeeperConnection.open(record, host, gently, check);
       await keeper.endAll(gently);
       keeper.close();
     }),

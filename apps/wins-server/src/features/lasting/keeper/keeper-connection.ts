@@ -2,13 +2,14 @@
  * A connection to a keeper and the runs that are reached by it. One file, longer than most, because the end of one is that of the others.
  */
 import { connectPipe } from '@wins/pipe-transport';
-import type {
-  HostCommand,
-  HostExit,
-  HostProcess,
-  PipeServerCheck,
-  ProcessHost,
-  TreeUsage,
+import {
+  messageOf,
+  type HostCommand,
+  type HostExit,
+  type HostProcess,
+  type PipeServerCheck,
+  type ProcessHost,
+  type TreeUsage,
 } from '@wins/base';
 import { ProcessError, type KeptProcess, type ProcessErrorCode } from '@wins/process-manager';
 import { Backoff } from '@wins/time';
@@ -17,6 +18,7 @@ import { Readable } from 'node:stream';
 import type { KeptFigures, KeptRun } from '../run-folders.js';
 import {
   ANOTHER_DAEMON,
+  ENDING,
   KEEPER_PROTOCOL,
   keeperMessage,
   speakMessages,
@@ -26,8 +28,6 @@ import {
   type MessageEnd,
 } from './keeper-messages.js';
 
-/** How long a keeper may still have the daemon before this one, which was killed or is ending. */
-const BUSY_MS = 5000;
 /** Exit of a run that ended with its keeper, whose pipes it had. */
 const LOST: HostExit = { code: 137, signal: 'SIGKILL' };
 const CODES: readonly ProcessErrorCode[] = [
@@ -64,6 +64,8 @@ export class KeeperConnection {
   #starting = 0;
   #isLost = false;
   readonly #events = new EventEmitter();
+  #isEnding = false;
+  #isRefused = false;
   /** Messages about runs that arrived before these were known here. */
   readonly #early: RunMessage[] = [];
 
@@ -73,27 +75,33 @@ export class KeeperConnection {
   }
 
   /**
-   * Connects, and waits for its turn.
+   * Connects, and waits for its turn: the daemon before this one may be ending, and the keeper may be frozen. The runs of one that dies
+   * meanwhile are lost.
    *
    * @param security - Checks that the recorded process serves the pipe. Default: that of a private folder does.
-   * @throws PipeError, ProcessError `stateUnavailable`.
+   * @throws ProcessError `stateUnavailable` when it refuses; the reason of the signal.
    */
   static async open(
     record: KeeperRecord,
     host: ProcessHost,
+    signal: AbortSignal,
     security?: PipeServerCheck,
   ): Promise<KeeperConnection> {
-    const again = new Backoff({ initialMs: 20, maxMs: 200 });
-    const deadline = performance.now() + BUSY_MS;
+    const again = new Backoff({ initialMs: 20, maxMs: 500 });
     for (;;) {
       const connection = new KeeperConnection(record, host);
-      const why = await connection.#greet(security);
+      const why = await connection.#greet(signal, security).catch(messageOf);
       if (why === undefined) return connection;
-      if (why !== ANOTHER_DAEMON || performance.now() > deadline) {
+      signal.throwIfAborted();
+      if (connection.#isRefused && why !== ANOTHER_DAEMON && why !== ENDING) {
         const message = `cannot use the keeper ${record.keeper}: ${why}`;
         throw new ProcessError('stateUnavailable', message);
       }
-      await again.wait();
+      if (!host.isDaemonAlive(record.keeper)) {
+        connection.#isLost = true;
+        return connection;
+      }
+      await again.wait(signal);
     }
   }
 
@@ -102,21 +110,32 @@ export class KeeperConnection {
     return this.#processes.size === 0 && this.#starting === 0;
   }
 
-  has(mark: string): boolean {
-    return this.#runs.includes(mark);
+  /** Whether it may start a run. */
+  get isOpen(): boolean {
+    return !this.#isClosed && !this.#isLost && !this.#isEnding;
   }
 
-  /** Starts a run. @throws ProcessError. */
+  /** Whether it had a run when this daemon came. Nobody knows what a dead one had. */
+  has(mark: string): boolean {
+    return this.#isLost || this.#runs.includes(mark);
+  }
+
+  /** Starts a run; undefined when another keeper has to, because this one ends. @throws ProcessError. */
   async start(
     command: HostCommand,
     run: Extract<DaemonMessage, { readonly kind: 'start' }>['run'],
     listener: KeptRunListener,
-  ): Promise<KeptProcess> {
+  ): Promise<KeptProcess | undefined> {
+    if (!this.isOpen) return undefined;
     const { mayBreakAway = false, args, env } = command;
     const whole = { ...command, mayBreakAway, args: [...args], env: { ...env } };
     this.#starting += 1;
     try {
       const answer = await this.#ask({ kind: 'start', command: whole, run });
+      if (answer.kind === 'ending') {
+        this.#isEnding = true;
+        return undefined;
+      }
       if (answer.kind !== 'started') throw unexpected(answer);
       const { pid, startToken } = answer;
       const facts = { mark: command.mark, pid, startToken, startedAtMs: Date.now() };
@@ -158,15 +177,24 @@ export class KeeperConnection {
     this.#end?.close();
   }
 
-  async #greet(security: PipeServerCheck | undefined): Promise<string | undefined> {
+  /** Gives why it is not welcome. @throws PipeError. */
+  async #greet(
+    signal: AbortSignal,
+    security: PipeServerCheck | undefined,
+  ): Promise<string | undefined> {
     const socket = await connectPipe(this.record.socket, { security });
-    return new Promise((resolve) => {
+    const giveUp = (): unknown => socket.destroy();
+    if (signal.aborted) giveUp();
+    else signal.addEventListener('abort', giveUp);
+    const answer = new Promise<string | undefined>((resolve) => {
       const end = speakMessages<KeeperMessage, DaemonMessage>(
         socket,
         keeperMessage,
         (message) => {
-          if (message.kind === 'refused') resolve(message.why);
-          else if (message.kind === 'welcome') {
+          if (message.kind === 'refused') {
+            this.#isRefused = true;
+            resolve(message.why);
+          } else if (message.kind === 'welcome') {
             this.#runs = message.runs;
             this.#end = end;
             resolve(undefined);
@@ -179,6 +207,7 @@ export class KeeperConnection {
       );
       end.send({ kind: 'hello', protocol: KEEPER_PROTOCOL, token: this.record.token });
     });
+    return answer.finally(() => signal.removeEventListener('abort', giveUp));
   }
 
   #add(
@@ -187,9 +216,9 @@ export class KeeperConnection {
   ): KeptProcess {
     const { keeper } = this.record;
     const process = new ProcessOfKeeper({ ...facts, keeper }, this, this.#host, listener);
-    this.#processes.set(facts.mark, process);
-    for (const message of this.#early.splice(0)) this.#take(message);
     if (this.#isLost) process.lose();
+    else this.#processes.set(facts.mark, process);
+    for (const message of this.#early.splice(0)) this.#take(message);
     return process;
   }
 

@@ -12,6 +12,8 @@ import { keptFigures, keptRun, treeLimits } from '../run-folders.js';
 export const KEEPER_PROTOCOL = 1;
 /** Why a keeper refuses a daemon while it serves one. */
 export const ANOTHER_DAEMON = 'another daemon is connected';
+/** Why a keeper refuses one that comes too late. */
+export const ENDING = 'it ends';
 /** More than a request of a client can have, whose octets JSON may double. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 const LENGTH_BYTES = 4;
@@ -62,6 +64,8 @@ export const keeperMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('welcome'), protocol: z.int(), runs: z.array(mark) }),
   z.object({ kind: z.literal('refused'), why: text }),
   z.object({ kind: z.literal('started'), id, pid: z.int(), startToken: text }),
+  /** Nothing was started: another keeper has to. */
+  z.object({ kind: z.literal('ending'), id }),
   z.object({ kind: z.literal('done'), id }),
   z.object({ kind: z.literal('failed'), id, code: text, message: text }),
   z.object({

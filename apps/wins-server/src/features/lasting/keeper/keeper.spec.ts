@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { posixProcessHost } from '../../../posix.js';
@@ -27,6 +28,8 @@ describe('a keeper', () => {
   let keeper: Keeper;
   let isOver: boolean;
   const connections: KeeperConnection[] = [];
+  const over = new AbortController();
+  afterAll(() => over.abort());
 
   beforeEach(async () => {
     folder = mkdtempSync(path.join(tmpdir(), 'k-'));
@@ -54,7 +57,7 @@ describe('a keeper', () => {
     return made;
   }
   async function connect(): Promise<KeeperConnection> {
-    const connection = await KeeperConnection.open(keeper.record, host);
+    const connection = await KeeperConnection.open(keeper.record, host, over.signal);
     connections.push(connection);
     return connection;
   }
@@ -90,7 +93,9 @@ describe('a keeper', () => {
       run: { ...run, ...limited },
       ...(leaseMs !== undefined && { leaseMs }),
     };
-    return { mark, process: await connection.start(command, whole, { written }) };
+    const kept = await connection.start(command, whole, { written });
+    if (kept === undefined) throw new Error('the keeper ends');
+    return { mark, process: kept };
   }
   async function settled({ stdout, stderr }: KeptProcess): Promise<void> {
     const ends = [stdout, stderr].map((stream) => once(stream.resume(), 'close'));
@@ -237,6 +242,51 @@ describe('a keeper', () => {
     expect((await second).has(mark)).toBe(true);
   });
 
+  it('starts nothing once it ends, and says so, and ends what it was starting', async () => {
+    keeper.endAll();
+    await keeper.over;
+    await keeper.close();
+    keeper = await startKeeper({
+      ...host,
+      start: async (command) => {
+        const started = await host.start(command);
+        keeper.endAll();
+        return started;
+      },
+    });
+    const connection = await connect();
+    const { process } = await start(connection, 'exec sleep 60');
+    await expect(start(connection, 'exit 0')).rejects.toThrow('the keeper ends');
+    expect(connection.isOpen).toBe(false);
+    expect(await process.exited).toMatchObject({ signal: 'SIGTERM' });
+    await keeper.over;
+    await keeper.close();
+    keeper = await startKeeper();
+    await connect();
+  });
+
+  it('is waited for while it does not answer, for as long as it lives', async () => {
+    const silent = path.join(folder, 'silent');
+    const server = createServer((each) => each.resume()).listen(silent);
+    const record = { ...keeper.record, socket: silent };
+    let isAlive = true;
+    const waiting = KeeperConnection.open(
+      record,
+      { ...host, isDaemonAlive: () => isAlive },
+      over.signal,
+    );
+    const [socket] = (await once(server, 'connection')) as [Socket];
+    socket.destroy();
+    // It hung up, and lives: it is asked again, until it has died. Its runs are lost then.
+    isAlive = false;
+    expect([(await waiting).isOpen, (await waiting).has('any')]).toEqual([false, true]);
+    const abandoned = new AbortController();
+    const until = KeeperConnection.open(record, host, abandoned.signal);
+    abandoned.abort();
+    await expect(until).rejects.toBe(abandoned.signal.reason);
+    server.close();
+  });
+
   it('is over when it has neither a run nor a daemon, and leaves nothing but what is kept', async () => {
     const first = await connect();
     const { mark, process } = await start(first, 'true');
@@ -310,7 +360,9 @@ describe('a keeper', () => {
   it('cuts off who has no token, speaks another protocol, or sends what is no message', async () => {
     const { record } = keeper;
     const wrong = { ...record, token: 'f'.repeat(64) };
-    await expect(KeeperConnection.open(wrong, host)).rejects.toThrow('found another token');
+    await expect(KeeperConnection.open(wrong, host, over.signal)).rejects.toThrow(
+      'found another token',
+    );
     const frame = (text: string): Buffer => {
       const length = Buffer.alloc(4);
       length.writeUInt32BE(Buffer.byteLength(text));

@@ -28,6 +28,7 @@ import { SpoolWriter } from '../spool/spool-writer.js';
 import {
   ANOTHER_DAEMON,
   daemonMessage,
+  ENDING,
   KEEPER_PROTOCOL,
   speakMessages,
   type DaemonMessage,
@@ -169,7 +170,7 @@ export class Keeper {
     const isRight = found.length === wanted.length && timingSafeEqual(found, wanted);
     if (!isRight) return 'found another token';
     if (message.protocol !== KEEPER_PROTOCOL) return `it speaks protocol ${KEEPER_PROTOCOL}`;
-    if (this.#isOver || this.#isEnding) return 'it ends';
+    if (this.#isOver || this.#isEnding) return ENDING;
     return this.#daemon === undefined ? undefined : ANOTHER_DAEMON;
   }
 
@@ -186,7 +187,8 @@ export class Keeper {
     const { id } = message;
     try {
       if (message.kind === 'start') {
-        end.send({ kind: 'started', id, ...(await this.#start(message)) });
+        if (this.#isOver || this.#isEnding) end.send({ kind: 'ending', id });
+        else end.send({ kind: 'started', id, ...(await this.#start(message)) });
         return;
       }
       const run = this.#runs.get(message.mark);
@@ -233,6 +235,7 @@ export class Keeper {
         await endProcessTree(process, 0);
         throw error;
       }
+      if (this.#isEnding) kept.stop();
       return { pid, startToken };
     } catch (error) {
       const isNew = run.continues === undefined;

@@ -1,0 +1,115 @@
+import type { ClientIdentity, ProcessHost } from '@wins/base';
+import { createProcessManager, ProcessError, type ProcessManager } from '@wins/process-manager';
+import {
+  createPrivateDirectory,
+  writeTestProgram,
+  type PrivateDirectory,
+  type TestProgram,
+} from '@wins/process-manager/testing';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { pino } from 'pino';
+import { daemonResources } from '../../kernel/admission/daemon-resources.js';
+import { posixProcessHost } from '../../posix.js';
+import { Keeper } from './keeper/keeper.js';
+import { LastingRuns } from './lasting-runs.js';
+
+const ROOT: ClientIdentity = {
+  ...{ key: 'uid:0', isAdministrator: true, isEverybody: false },
+  ...{ description: {}, names: ['administrators'] },
+};
+/** What starts as a keeper prints the record of one that serves already. */
+const STARTER = `process.stdout.write(require('fs').readFileSync(__dirname + '/record') + '\\n')`;
+
+describe('runs that last, and their keeper', () => {
+  const host = posixProcessHost();
+  const logger = pino({ enabled: false });
+  let directory: PrivateDirectory;
+  let program: TestProgram;
+  let manager: ProcessManager;
+  let runs: LastingRuns;
+  let keepers: Keeper[];
+
+  beforeEach(async () => {
+    keepers = [];
+    directory = createPrivateDirectory();
+    program = writeTestProgram(directory.path, 'tool', 'exec sleep 60', '/bin/sh');
+    const stateDirectory = path.join(directory.path, 'state');
+    const lasting = { maxRuns: 4, spoolBytes: 2 ** 20, maxAgeMs: 60_000 };
+    const allowed = [{ path: program.path, lasting }];
+    manager = createProcessManager({ allowed, host, stateDirectory });
+    const kernel = {
+      ...{ stateDirectory, processHost: host, logger, resources: daemonResources(logger) },
+      system: { processHost: host },
+      program: path.join(directory.path, 'starter.cjs'),
+      checksum: Promise.resolve('release'),
+      audit: { note: () => undefined },
+    };
+    writeFileSync(kernel.program, STARTER);
+    runs = new LastingRuns(kernel, manager);
+    await runs.adopt();
+  });
+  afterEach(async () => {
+    await runs.close();
+    for (const keeper of keepers) {
+      keeper.endAll();
+      await keeper.over;
+      await keeper.close();
+    }
+    await manager.close();
+    directory.close();
+  });
+
+  /** Serves as the keeper that is started next. */
+  async function serve(ofSystem: ProcessHost = host): Promise<Keeper> {
+    const stateDirectory = path.join(directory.path, 'state');
+    const facts = { stateDirectory, release: 'release', identify: undefined };
+    const keeper = new Keeper({ ...facts, host: ofSystem });
+    keepers.push(keeper);
+    await keeper.listen();
+    writeFileSync(path.join(directory.path, 'record'), JSON.stringify(keeper.record));
+    return keeper;
+  }
+  function start(label: string): Promise<string> {
+    const disconnected = new AbortController().signal;
+    const owner = { id: 'pipe:1', disconnected };
+    const { path: file, sha256 } = program;
+    const request = { path: file, sha256, args: [], envs: [] };
+    return runs.start(request, { owner, client: ROOT }, label, '', disconnected);
+  }
+
+  it('starts by another keeper when the one that it has ends at that moment', async () => {
+    const first = await serve();
+    await start('one');
+    await serve();
+    // The system asks it to end, and the daemon does not know that yet.
+    first.endAll();
+    await manager.find({ value: 'rancher-wins-tool' }).ended;
+    expect(await start('two')).toBe('two');
+    expect(runs.find('two', ROOT).process?.state.kind).toBe('running');
+    await first.over;
+  });
+
+  it('leaves a keeper whose only start failed, which ends then', async () => {
+    const failing = await serve({
+      ...host,
+      start: () => Promise.reject(new ProcessError('spawnFailed', 'cannot start it')),
+    });
+    await expect(start('one')).rejects.toMatchObject({ code: 'spawnFailed' });
+    await failing.over;
+    await serve();
+    expect(await start('one')).toBe('one');
+  });
+
+  it('does not leave its keeper while another start is on its way to it', async () => {
+    const keeper = await serve();
+    let isOver = false;
+    void keeper.over.then(() => (isOver = true));
+    await start('one');
+    const removed = runs.remove('one', ROOT, 'pipe:1');
+    // Its name is free once that has ended, just before the keeper has nothing more to keep.
+    await manager.find({ value: 'rancher-wins-tool' }).ended;
+    const [second] = await Promise.all([start('two'), removed]);
+    expect([second, isOver]).toEqual(['two', false]);
+  });
+});
