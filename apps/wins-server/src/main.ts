@@ -5,7 +5,6 @@
 import { guard, later } from './guard.js';
 
 export const runApp = guard(() => import('./commands/app-run.js'), 'runApp');
-export const keepRuns = guard(() => import('./commands/keep.js'), 'keepRuns');
 export const checkConfig = guard(() => import('./commands/config-check.js'), 'checkConfig');
 export const printSchema = guard(() => import('./commands/config-schema.js'), 'printSchema');
 const explain = () => import('./commands/config-explain.js');

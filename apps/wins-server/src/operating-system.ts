@@ -18,7 +18,7 @@ export interface OperatingSystem {
    * @param pipeAccess - Who may open the pipes on Windows, as SDDL. Default: administrators and SYSTEM.
    * @throws WindowsError `invalidArgument` for an invalid `pipeAccess`.
    */
-  readonly daemonParts: (logger: Logger, pipeAccess?: string) => DaemonSystem;
+  readonly daemonParts: (logger: Pick<Logger, 'warn'>, pipeAccess?: string) => DaemonSystem;
   /** Why this system does not take an access list of pipes that is SDDL; undefined when it does, or has no such lists. */
   readonly pipeAccessFault: (sddl: string) => string | undefined;
   /** Whether `daemonParts` has `identify`. */

@@ -29,7 +29,7 @@ export function posixProcessHost(): ProcessHost {
   });
 }
 
-function linuxParts(logger: Logger): Pick<DaemonSystem, 'identify' | 'trimMemory'> {
+function linuxParts(logger: Pick<Logger, 'warn'>): Pick<DaemonSystem, 'identify' | 'trimMemory'> {
   if (process.platform !== 'linux') return {};
   try {
     const identify = linuxClients();

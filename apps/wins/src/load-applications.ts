@@ -24,6 +24,11 @@ export function server() {
   return require('./wins-server.cjs') as typeof import('@wins/wins-server');
 }
 
+/** Loads what keeps runs that outlive the daemon. */
+export function keeper() {
+  return require('./wins-keeper.cjs') as typeof import('@wins/wins-server/keeper');
+}
+
 /** Loads the upgrade helper, and what installs a node. */
 export function upgradeHelper() {
   return require('./wins-upgrade.cjs') as typeof import('@wins/wins-upgrade');

@@ -1,7 +1,6 @@
-// A program beside this one, which other systems never read.
 /* eslint-disable @typescript-eslint/no-require-imports */
 
-/** Loads what the client needs of Windows. */
+/** Loads what the client needs of Windows; other systems never evaluate it. */
 export function loadWindowsClient() {
-  return require('./wins-cli-windows.cjs') as typeof import('./windows-client.js');
+  return require('./windows-client.js') as typeof import('./windows-client.js');
 }

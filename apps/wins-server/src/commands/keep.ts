@@ -1,7 +1,6 @@
 import { EXIT } from '@wins/base';
 import { hashFile } from '@wins/trusted-files';
 import { Keeper } from '../features/lasting/keeper/keeper.js';
-import { createLogger } from '../kernel/log/logger.js';
 import { thisSystem } from '../this-system.js';
 
 /** The options of `wins srv keep`. */
@@ -13,8 +12,8 @@ export interface KeepOptions {
 /** `wins srv keep`: keeps runs that outlive the daemon that started this process, and ends when it has none. */
 export async function keepRuns({ state }: KeepOptions): Promise<number> {
   const system = await thisSystem();
-  const logger = await createLogger({ debug: false, quiet: true });
-  const { processHost: host, identify, adminPipe } = system.daemonParts(logger);
+  // It has no log. Where clients cannot be told apart, its folder and its token are what keeps them out.
+  const { processHost: host, identify, adminPipe } = system.daemonParts({ warn: () => undefined });
   const program = process.argv[1] ?? process.execPath;
   const { sha1: release } = await hashFile(program, ['sha1'], { followLinks: true });
   const keeper = new Keeper({

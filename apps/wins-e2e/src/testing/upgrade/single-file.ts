@@ -5,8 +5,8 @@ import { standIn } from '../packages/package-folder.js';
 const PARTS = [
   'wins-cli.cjs',
   'wins-cli-proxy.cjs',
-  'wins-cli-windows.cjs',
   'wins-features.cjs',
+  'wins-keeper.cjs',
   'wins-output.cjs',
   'wins-server.cjs',
   'wins-upgrade.cjs',

@@ -7,7 +7,7 @@ import {
   textOption,
 } from '../../command-line/option.js';
 import { command, type Group } from '../../command-line/command.js';
-import { server } from '../../load-applications.js';
+import { keeper, server } from '../../load-applications.js';
 import { allowDropOption } from '../allow-drop.js';
 import {
   PIPE_ENVIRONMENT,
@@ -82,7 +82,7 @@ const keep = command({
   page: 'lasting-runs.md',
   options: { state: requiredOption('State folder', 'the state folder of a daemon') },
   examples: [],
-  run: (values, _given, more) => server().keepRuns(values, more),
+  run: (values, _given, more) => keeper().keepRuns(values, more),
 });
 
 const check = command({
