@@ -1,6 +1,6 @@
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
 import { backoffMs } from '@wins/time';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** The wait after the first failure, and the longest. */
 const BACKOFF = { initialMs: 1000, maxMs: 5 * 60_000 };
@@ -18,23 +18,23 @@ const PASSING: readonly ProcessErrorCode[] = [
 ];
 
 const text = z.string();
-const count = z.int().min(0);
+const count = z.int().check(z.minimum(0));
 
 /** A run that may be started again, and where that stands. It has arguments and variables: its file is as secret as they are. */
 export const restartPlan = z.object({
   version: z.literal(1),
   when: z.enum(['always', 'onFailure']),
   /** Failures in succession after which it is started again. Absent: any number. */
-  most: count.min(1).exactOptional(),
+  most: z.exactOptional(count.check(z.minimum(1))),
   request: z.object({
-    ...{ path: text, args: z.array(text), envs: z.array(text), directory: text.exactOptional() },
-    ...{ sha1: text.exactOptional(), sha256: text.exactOptional() },
-    limits: z
-      .object({
-        ...{ memoryBytes: count.exactOptional(), pids: count.exactOptional() },
-        cpus: z.number().exactOptional(),
-      })
-      .exactOptional(),
+    ...{ path: text, args: z.array(text), envs: z.array(text), directory: z.exactOptional(text) },
+    ...{ sha1: z.exactOptional(text), sha256: z.exactOptional(text) },
+    limits: z.exactOptional(
+      z.object({
+        ...{ memoryBytes: z.exactOptional(count), pids: z.exactOptional(count) },
+        cpus: z.exactOptional(z.number()),
+      }),
+    ),
   }),
   /** How often it was started again. */
   restarts: count,

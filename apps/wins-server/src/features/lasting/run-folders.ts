@@ -2,20 +2,22 @@ import { StateFile } from '@wins/files';
 import { errnoOf } from '@wins/base';
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import * as z from 'zod';
+// The small form of it: the keeper has 3 MB less.
+import * as z from 'zod/mini';
 import { MAX_PLAN_BYTES, restartPlan, type RestartPlan } from './restart-plan.js';
 
 /** Arguments are not in it, so this is mostly paths. */
 const MAX_STATE_BYTES = 64 * 1024;
 const MARK = /^[0-9a-f]{32}$/;
 
-const text = z.string().max(4096);
-const count = z.int().min(0);
+const text = z.string().check(z.maxLength(4096));
+const someText = text.check(z.minLength(1));
+const count = z.int().check(z.minimum(0));
 
 /** Bounds of the tree of a run. */
 export const treeLimits = z.object({
-  ...{ memoryBytes: count.exactOptional(), pids: count.exactOptional() },
-  cpus: z.number().positive().exactOptional(),
+  ...{ memoryBytes: z.exactOptional(count), pids: z.exactOptional(count) },
+  cpus: z.exactOptional(z.number().check(z.positive())),
 });
 
 /** Facts of a run that a daemon needs when it did not start it. */
@@ -24,38 +26,40 @@ export const keptRun = z.object({
   /** By which clients find it. */
   label: text,
   /** The process that keeps it, as `ProcessHost.daemon` names one. */
-  keeper: text.min(1),
-  pid: count.min(1),
-  startToken: text.min(1),
+  keeper: someText,
+  pid: count.check(z.minimum(1)),
+  startToken: someText,
   startedAtMs: count,
   run: z.object({
-    ...{ name: text, mark: text.regex(MARK), path: text, entry: text, stagedPath: text },
+    ...{ name: text, mark: text.check(z.regex(MARK)), path: text, entry: text, stagedPath: text },
     sha256: text,
-    limits: treeLimits.extend({ means: z.enum(['jobObject', 'cgroup', 'rlimit']) }).exactOptional(),
+    limits: z.exactOptional(
+      z.extend(treeLimits, { means: z.enum(['jobObject', 'cgroup', 'rlimit']) }),
+    ),
   }),
   /** The client that started it. */
   owner: z.object({
-    ...{ key: text.min(1), isAdministrator: z.boolean(), isEverybody: z.boolean() },
+    ...{ key: someText, isAdministrator: z.boolean(), isEverybody: z.boolean() },
     description: z.record(text, z.union([text, z.number()])),
-    names: z.array(text).max(256),
+    names: z.array(text).check(z.maxLength(256)),
     /** Tells its session from a later one of the same number. */
-    since: text.exactOptional(),
+    since: z.exactOptional(text),
   }),
   spoolBytes: count,
   maxAgeMs: count,
   /** Where the run before it was kept, of which it is another attempt, and how much output there was. */
-  continues: z.object({ folder: text.regex(MARK), outputBytes: count }).optional(),
+  continues: z.exactOptional(z.object({ folder: text.check(z.regex(MARK)), outputBytes: count })),
   /** How long a run that its client holds lives without a daemon, in milliseconds. Its output is not dropped before it is read. */
-  leaseMs: count.exactOptional(),
+  leaseMs: z.exactOptional(count),
 });
 
 export type KeptRun = z.infer<typeof keptRun>;
 
 /** Cost of a run. */
 export const keptFigures = z.object({
-  usage: z
-    .object({ cpuMs: z.number(), memoryBytes: z.number(), processes: z.number() })
-    .exactOptional(),
+  usage: z.exactOptional(
+    z.object({ cpuMs: z.number(), memoryBytes: z.number(), processes: z.number() }),
+  ),
   output: z.object({ stdoutBytes: count, stderrBytes: count, pauses: count }),
 });
 
@@ -71,17 +75,17 @@ const END_REASONS = [
 export const keptEnd = z.object({
   version: z.literal(1),
   /** The attempt that ended. */
-  mark: text.regex(MARK),
+  mark: text.check(z.regex(MARK)),
   code: count,
-  signal: text.optional(),
+  signal: z.exactOptional(text),
   reason: z.enum(END_REASONS),
   endedAtMs: count,
   /** Bytes of both outputs, lost ones too. */
   outputBytes: count,
   /** Absent when its keeper died. */
-  figures: keptFigures.exactOptional(),
+  figures: z.exactOptional(keptFigures),
   /** A daemon has reported it. */
-  isTold: z.literal(true).exactOptional(),
+  isTold: z.exactOptional(z.literal(true)),
 });
 
 export type KeptEnd = z.infer<typeof keptEnd>;
@@ -158,7 +162,7 @@ export class RunFolders {
   #file<T>(
     name: string,
     file: string,
-    shape: z.ZodType<T>,
+    shape: z.ZodMiniType<T>,
     maxBytes = MAX_STATE_BYTES,
   ): StateFile<T> {
     const parse = (json: unknown): T => shape.parse(json);

@@ -5,7 +5,7 @@
  */
 import { STOP_SIGNALS } from '@wins/base';
 import type { Socket } from 'node:net';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { keptFigures, keptRun, treeLimits } from '../run-folders.js';
 
 /** The version that this release speaks. */
@@ -19,25 +19,25 @@ const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 const LENGTH_BYTES = 4;
 
 const text = z.string();
-const mark = text.regex(/^[0-9a-f]{32}$/);
-const id = z.int().min(1);
+const mark = text.check(z.regex(/^[0-9a-f]{32}$/));
+const id = z.int().check(z.minimum(1));
 
 const hostExit = z.object({
-  ...{ code: z.int().min(0), signal: text.exactOptional() },
-  outOfMemory: z.literal(true).exactOptional(),
+  ...{ code: z.int().check(z.minimum(0)), signal: z.exactOptional(text) },
+  outOfMemory: z.exactOptional(z.literal(true)),
 });
 
 const command = z.object({
   ...{ mark, lineage: text, file: text, argv0: text, args: z.array(text), directory: text },
   env: z.record(text, text),
   mayBreakAway: z.boolean(),
-  limits: treeLimits.exactOptional(),
-  stop: z
-    .object({
-      signal: z.enum([...STOP_SIGNALS.posix, ...STOP_SIGNALS.windows]).exactOptional(),
-      event: text.exactOptional(),
-    })
-    .exactOptional(),
+  limits: z.exactOptional(treeLimits),
+  stop: z.exactOptional(
+    z.object({
+      signal: z.exactOptional(z.enum([...STOP_SIGNALS.posix, ...STOP_SIGNALS.windows])),
+      event: z.exactOptional(text),
+    }),
+  ),
 });
 
 /** Messages of a daemon. */
@@ -45,7 +45,7 @@ export const daemonMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('hello'), protocol: z.int(), token: text }),
   z.object({
     ...{ kind: z.literal('start'), id, command },
-    run: keptRun.omit({ keeper: true, pid: true, startToken: true, startedAtMs: true }),
+    run: z.omit(keptRun, { keeper: true, pid: true, startToken: true, startedAtMs: true }),
   }),
   /** Ends all runs, and then the keeper. */
   z.object({ kind: z.literal('end') }),
@@ -53,7 +53,7 @@ export const daemonMessage = z.discriminatedUnion('kind', [
   /** Asks for what `isGone` and `usage` of a process tell. */
   z.object({ kind: z.literal('look'), id, mark }),
   /** Output before this was read: it may go. */
-  z.object({ kind: z.literal('read'), mark, offset: z.int().min(0) }),
+  z.object({ kind: z.literal('read'), mark, offset: z.int().check(z.minimum(0)) }),
 ]);
 
 export type DaemonMessage = z.infer<typeof daemonMessage>;
@@ -70,7 +70,7 @@ export const keeperMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('failed'), id, code: text, message: text }),
   z.object({
     ...{ kind: z.literal('looked'), id, isGone: z.boolean() },
-    figures: keptFigures.exactOptional(),
+    figures: z.exactOptional(keptFigures),
   }),
   z.object({ kind: z.literal('exited'), mark, exit: hostExit }),
   /** There is more of the output. */
@@ -84,9 +84,9 @@ export type KeeperMessage = z.infer<typeof keeperMessage>;
 /** Where a keeper is found; a private file holds it, and it is the first line that a keeper prints. */
 export const keeperRecord = z.object({
   version: z.literal(1),
-  keeper: text.min(1),
+  keeper: text.check(z.minLength(1)),
   socket: text,
-  token: text.min(32),
+  token: text.check(z.minLength(32)),
   /** SHA-1 of the program that it runs: a daemon starts runs by a keeper of its own release. */
   release: text,
 });
@@ -108,7 +108,7 @@ export interface MessageEnd<Sent> {
  */
 export function speakMessages<Received, Sent extends object>(
   socket: Socket,
-  shape: z.ZodType<Received>,
+  shape: z.ZodMiniType<Received>,
   received: (message: Received) => void,
   closed: () => void,
 ): MessageEnd<Sent> {
