@@ -219,6 +219,7 @@ export function listedRun(run: ProcessSummary): ListedRun {
     ...{ name, runId, path, state: run.State as RunState, pid: run.PID },
     ...{ startedAt: new Date(Number(run.StartedAtMs)), exposes, sha256: run.DigestSHA256 },
     limits: limitsOf(run.Limits),
+    outlivesDaemon: run.OutlivesDaemon,
   };
 }
 

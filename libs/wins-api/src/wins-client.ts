@@ -67,6 +67,8 @@ export interface ListedRun {
   readonly sha256: string;
   /** Undefined without any. */
   readonly limits: EnforcedLimits | undefined;
+  /** Whether it goes on when the daemon is stopped or replaced. */
+  readonly outlivesDaemon: boolean;
 }
 
 /** Resource use of one run. */

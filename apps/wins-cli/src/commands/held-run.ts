@@ -83,8 +83,11 @@ export function holdThroughDaemons(
 
 /** An error of a call would have the run started again. */
 function endedUnseen({ Value }: ProcessName, cause: unknown): CommandError {
-  const found = cause instanceof WinsClientError ? cause.details : messageOf(cause);
-  const message = `the daemon ended, and how ${Value} ended cannot be told: ${found}`;
+  const details = cause instanceof WinsClientError ? cause.details : messageOf(cause);
+  // The daemon quotes the name that it did not find, which is the secret id of the run.
+  const isUnknown = cause instanceof WinsClientError && cause.code === 'notFound';
+  const found = isUnknown ? 'the next one does not have it' : details;
+  const message = `the daemon ended, and how ${Value} ended is not known: ${found}`;
   return new CommandError(message, EXIT.client.failed, { cause });
 }
 

@@ -32,7 +32,7 @@ export async function listProcesses(
 }
 
 function answerOf(runs: readonly ListedRun[]): Answer {
-  const value = runs.map(({ runId: _, exposes, limits, ...run }) => ({
+  const value = runs.map(({ runId: _, outlivesDaemon: _outlives, exposes, limits, ...run }) => ({
     ...run,
     exposes: exposes.map(({ protocol, port }) => `${protocol}:${port}`),
     ...limitFigures(limits),

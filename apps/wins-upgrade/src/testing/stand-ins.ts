@@ -2,7 +2,7 @@ import { FolderNode } from '@wins/installation/testing';
 import { parseServiceCommand, UpgradeError, type ServiceControl } from '@wins/service-upgrade';
 import { SERVICE_NAME } from '@wins/base';
 import path from 'node:path';
-import { createDaemonProbe } from '../daemon-client.js';
+import { askDaemons } from '../daemon-client.js';
 import { system, type System } from '../system.js';
 import { detachedServices } from './detached-services.js';
 import { formatServiceCommand } from './format-service-command.js';
@@ -20,7 +20,7 @@ const STAND_INS: System = {
     if (definition === undefined || !path.isAbsolute(definition))
       throw new UpgradeError('refused', `there is no service: found ${definition ?? 'no name'}`);
     const service = new SupervisedService(definition, effects);
-    return Promise.resolve({ service, host: createPosixUpgradeHost(), probe: createDaemonProbe() });
+    return Promise.resolve({ service, host: createPosixUpgradeHost(), ...askDaemons() });
   },
   nodeParts: () => {
     const root = process.env['WINS_NODE_ROOT'];
@@ -28,7 +28,7 @@ const STAND_INS: System = {
       throw new UpgradeError('refused', 'there is no node: WINS_NODE_ROOT names none');
     const node = new FolderNode({ root, runner: detachedServices(path.join(root, 'run')) });
     const service = folderService(node, path.join(root, 'run', 'service.lock'));
-    const upgrade = { service, host: createPosixUpgradeHost(), probe: createDaemonProbe() };
+    const upgrade = { service, host: createPosixUpgradeHost(), ...askDaemons() };
     const lockNode = () => lockByPipe(path.join(root, 'node.lock'));
     return Promise.resolve({ places: node.places, system: node, upgrade, lockNode });
   },

@@ -3,7 +3,7 @@ import { connectPipe } from '@wins/pipe-transport';
 import type { Effects, SystemParts } from '@wins/service-upgrade';
 import { securedPipeClient, windowsNode } from '@wins/windows-host';
 import { DAEMON_SERVICE, SERVICE_NAME } from '@wins/base';
-import { createDaemonProbe, type DialPipe } from '../daemon-client.js';
+import { askDaemons, type DialPipe } from '../daemon-client.js';
 import type { NodeOfSystem } from '../install/node-parts.js';
 import { lockNode } from './lock-node.js';
 import { WindowsServiceControl } from './windows-service-control.js';
@@ -19,7 +19,7 @@ export function upgradeParts(
   return {
     host,
     service: new WindowsServiceControl(name, { effects, host }, defaultTarget),
-    probe: createDaemonProbe(dialService(name)),
+    ...askDaemons(dialService(name)),
   };
 }
 

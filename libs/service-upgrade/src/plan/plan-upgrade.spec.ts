@@ -179,6 +179,18 @@ describe('the order of releases', () => {
     expect(plan(right, left)).toMatch(/^stage /);
   });
 
+  it('names the runs that go on and those that end, if the daemon tells, whatever their names are', () => {
+    const plan = planUpgrade(FACTS);
+    const runs = { carriedOver: ['one', 'two'], ended: ['\u001b[2Jthree'] };
+    if (plan.kind !== 'steps') throw new Error(plan.reason);
+    expect(describePlan({ ...plan, runs }).slice(describePlan(plan).length)).toBe(
+      'runs that go on: one, two\nruns that end with the daemon: \\u001b[2Jthree\n',
+    );
+    expect(describePlan({ ...plan, runs: { carriedOver: [], ended: [] } })).toBe(
+      describePlan(plan),
+    );
+  });
+
   it.each([
     ['v1.2.3', 'v1.2.4'],
     ['v1.9.9', 'v1.10.0'],

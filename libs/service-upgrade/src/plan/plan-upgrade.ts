@@ -1,3 +1,4 @@
+import { escapeText } from '@wins/base';
 import semver from 'semver';
 import { isRunnable, type ProgramFormat } from './program-format.js';
 import { mergeServiceArgs, refuseConfig } from './service-args.js';
@@ -39,6 +40,13 @@ export interface UpgradeFacts {
   readonly wish: UpgradeWish;
 }
 
+/** Names of the runs of a daemon. */
+export interface RunsOfDaemon {
+  /** They go on with the next daemon. */
+  readonly carriedOver: readonly string[];
+  readonly ended: readonly string[];
+}
+
 /** Plan of an upgrade, or the reason for none. */
 export type UpgradePlan =
   | { readonly kind: 'nothing'; readonly reason: string }
@@ -48,6 +56,8 @@ export type UpgradePlan =
       readonly steps: readonly PlannedStep[];
       /** How the service will be registered. */
       readonly command: ServiceCommand;
+      /** Absent when no daemon tells. */
+      readonly runs?: RunsOfDaemon;
     };
 
 /**
@@ -146,7 +156,18 @@ export const STEP_TEXT: Readonly<Record<UpgradeStep, string>> = {
 export function describePlan(plan: UpgradePlan): string {
   if (plan.kind === 'nothing') return `nothing to do: ${plan.reason}\n`;
   if (plan.kind === 'refusal') return `refused: ${plan.reason}\n`;
-  return plan.steps
-    .map(({ step }, index) => `${index + 1}. ${step}: ${STEP_TEXT[step]}\n`)
-    .join('');
+  const steps = plan.steps.map(({ step }, index) => `${index + 1}. ${step}: ${STEP_TEXT[step]}\n`);
+  const { carriedOver = [], ended = [] } = plan.runs ?? {};
+  return [
+    ...steps,
+    ...namesLine('runs that go on', carriedOver),
+    ...namesLine('runs that end with the daemon', ended),
+  ].join('');
+}
+
+/** A daemon tells the names, and any process may be one. */
+function namesLine(what: string, names: readonly string[]): readonly string[] {
+  return names.length === 0
+    ? []
+    : [`${what}: ${names.map((name) => escapeText(name)).join(', ')}\n`];
 }

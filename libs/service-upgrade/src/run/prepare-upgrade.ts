@@ -4,6 +4,7 @@ import { writeResult, type UpgradeResult } from '../journal/upgrade-result.js';
 import {
   planUpgrade,
   refuseProgram,
+  type RunsOfDaemon,
   type UpgradePlan,
   type UpgradeWish,
 } from '../plan/plan-upgrade.js';
@@ -72,8 +73,21 @@ export async function prepareUpgrade(
   const configOf = ({ args }: ServiceCommand) => configFileOf(args, context.defaultConfig);
   const configs = { before: status && configOf(status.command), after: configOf(plan.command) };
   const drops = await context.refuseDrops?.({ ...configs, allowDrop });
-  const judged = drops === undefined ? plan : ({ kind: 'refusal', reason: drops } as const);
-  return { plan: judged, status, installed, offered, copy };
+  if (drops !== undefined) {
+    const refused = { kind: 'refusal', reason: drops } as const;
+    return { plan: refused, status, installed, offered, copy };
+  }
+  const runs = status?.state === 'running' ? await runsOf(context, status) : undefined;
+  return { plan: runs === undefined ? plan : { ...plan, runs }, status, installed, offered, copy };
+}
+
+/** A config that cannot be read names no pipe. */
+async function runsOf(
+  { pipeOf, runsOf: ask }: UpgradeContext,
+  { command }: ServiceStatus,
+): Promise<RunsOfDaemon | undefined> {
+  const pipe = await pipeOf(command.args).catch(() => undefined);
+  return pipe === undefined ? undefined : ask?.(pipe);
 }
 
 async function refuseUnsigned(

@@ -2,7 +2,7 @@ import type { Effects } from './effects.js';
 import type { ProbeDaemon } from './health-gate.js';
 import type { ServiceControl, ServiceStatus, UpgradeHost } from './service-control.js';
 import type { UpgradeRecord } from '../journal/upgrade-journal.js';
-import type { UpgradeWish } from '../plan/plan-upgrade.js';
+import type { RunsOfDaemon, UpgradeWish } from '../plan/plan-upgrade.js';
 import type { UpgradeLog } from '../journal/upgrade-log.js';
 
 /** The config that a daemon serves with. */
@@ -16,7 +16,7 @@ export interface ServedConfig {
 }
 
 /** The parts of an upgrade that differ between systems. */
-export type SystemParts = Pick<UpgradeContext, 'service' | 'host' | 'probe'>;
+export type SystemParts = Pick<UpgradeContext, 'service' | 'host' | 'probe' | 'runsOf'>;
 
 /**
  * Compares two config files by their paths.
@@ -47,6 +47,8 @@ export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | '
   readonly service: ServiceControl;
   readonly host: UpgradeHost;
   readonly probe: ProbeDaemon;
+  /** Asks the daemon on a pipe which of its runs outlive it. Default: no daemon tells. */
+  readonly runsOf?: (pipe: string) => Promise<RunsOfDaemon | undefined>;
   readonly log: UpgradeLog;
   /** The file that this process runs from; it is not swept away. */
   readonly ownFile: string;
