@@ -271,8 +271,6 @@ export class LastingRuns {
       throw error;
     } finally {
       this.#labels.delete(name);
-      this.#starts -= 1;
-      this.#leaveIdle();
     }
   }
 
