@@ -77,6 +77,7 @@ export type {
   ArgumentRules,
   AuditSettings,
   CsiProxySettings,
+  HostMetadataSettings,
   HostNetworkSettings,
   HostRouteSettings,
   MetricsSettings,

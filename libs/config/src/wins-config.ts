@@ -161,6 +161,23 @@ export interface HostNetworkSettings {
   readonly routes: readonly HostRouteSettings[];
   /** Clouds whose metadata and platform addresses keep their routes through the default gateway. */
   readonly keep: readonly ('aws' | 'azure' | 'gce')[];
+  /** Rancher's metadata service as a source of other hosts; absent: it is not asked. */
+  readonly metadata?: HostMetadataSettings | undefined;
+  /** Whether the API server of the agent is a source of other hosts. Default false. */
+  readonly nodes: boolean;
+  /** A TCP port of other hosts for the doctor; absent: it dials none. */
+  readonly probePort?: number | undefined;
+}
+
+/** Where Rancher's metadata service is, and which host this is for it. */
+export interface HostMetadataSettings {
+  readonly hostUuid: string;
+  readonly environmentUuid: string;
+  /** A link-local address or one of the loopback, with a port or without. Default `169.254.169.250`. */
+  readonly address: string;
+  /** Labels that this host must have there; absent: any. */
+  readonly subnet?: string | undefined;
+  readonly routerIp?: string | undefined;
 }
 
 /** A route of IPv4 that the daemon keeps. */

@@ -13,6 +13,17 @@ export interface CLibrary {
     value: Buffer,
     lengthBytes: [number],
   ) => number;
+  // https://man7.org/linux/man-pages/man2/socket.2.html, sendto(2), close(2)
+  readonly socket: (domain: number, type: number, protocol: number) => number;
+  readonly sendto: (
+    fd: number,
+    message: Buffer,
+    sizeBytes: number,
+    flags: number,
+    address: Buffer,
+    addressBytes: number,
+  ) => number;
+  readonly close: (fd: number) => number;
   /** Why the call before failed. */
   readonly errno: () => number;
   // https://man7.org/linux/man-pages/man3/malloc_trim.3.html; only in that of GNU
@@ -39,6 +50,11 @@ export function loadCLibrary(): CLibrary {
       getsockopt: library.func(
         'int getsockopt(int fd, int level, int name, void *value, _Inout_ uint32_t *length)',
       ) as never,
+      socket: library.func('int socket(int domain, int type, int protocol)') as never,
+      sendto: library.func(
+        'intptr_t sendto(int fd, const void *message, size_t size, int flags, const void *address, uint32_t length)',
+      ) as never,
+      close: library.func('int close(int fd)') as never,
       errno: () => koffi.errno(),
       ...mallocTrim(library),
     };

@@ -12,6 +12,7 @@ export { freeMemoryTrimmer } from './c-library.js';
 export { LinuxError, type LinuxErrorCode } from './linux-error.js';
 export { linuxHostRoutes } from './network/linux-host-routes.js';
 export { linuxHostSystem } from './network/linux-host-system.js';
+export { notifySupervisor } from './notify-supervisor.js';
 export {
   posixProcessHost,
   type PosixProcessHost,

@@ -71,6 +71,7 @@ export {
   HostNetworkPlanRequest,
   HostNetworkPlanResponse,
   HostNetworkServiceService as hostNetworkServiceDefinition,
+  HostNetworkSource,
   HostNetworkStatusResponse,
   HostNetworkStep,
   HostRouteStanding,

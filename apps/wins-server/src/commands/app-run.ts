@@ -9,6 +9,7 @@ import { loadStartConfig } from '../configuration/start-config.js';
 import { startDaemon } from '../daemon.js';
 import { exitCodeForError } from '../exit-code-for-error.js';
 import { config } from '../features/config/feature.js';
+import { networkStands } from '../features/network/network-stands.js';
 import { startRunProfile } from '../features/diagnostics/run-profile.js';
 import { lasting } from '../features/lasting/feature.js';
 import { tunnel } from '../features/tunnel/feature.js';
@@ -61,8 +62,23 @@ async function runAtTerminal(options: RegisterOptions): Promise<number> {
   const { requested: shutdown } = signals;
   // Specs have a supervisor in place of the service manager of Windows: it names the service in a variable.
   const service = process.platform === 'win32' ? undefined : process.env['WINS_SERVICE'];
-  const ready = (): void => undefined;
+  const ready = await readyNotice(logger);
   return await runDaemon(options, { service, folder: '.', logger, shutdown, ready });
+}
+
+/** Tells systemd that the daemon serves, where a unit of `Type=notify` started it. What the daemon starts does not learn of it. */
+async function readyNotice(logger: Surroundings['logger']): Promise<() => void> {
+  const { NOTIFY_SOCKET: address } = process.env;
+  delete process.env['NOTIFY_SOCKET'];
+  if (process.platform !== 'linux' || address === undefined) return () => undefined;
+  const { notifySupervisor } = await import('@wins/linux-host');
+  return () => {
+    try {
+      notifySupervisor(address, 'READY=1');
+    } catch (err) {
+      logger.warn({ err }, 'cannot tell the supervisor that the daemon serves');
+    }
+  };
 }
 
 /** Serves, and first finishes or undoes an interrupted upgrade; logs what keeps it from serving. */
@@ -125,8 +141,9 @@ async function serve(
   try {
     const tunnelAddress = kernel.of(tunnel).running?.address;
     logger.info({ address, tunnelAddress, pid: process.pid }, 'ready');
-    ready();
     await daemon.work();
+    await networkStands(kernel, shutdown);
+    ready();
     // What the start has left is given back now: V8 would do so after ten quiet seconds.
     collector()();
     const request = await shutdown;

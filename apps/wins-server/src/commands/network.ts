@@ -1,5 +1,6 @@
 import {
   hostNetworkServiceDefinition,
+  type HostNetworkSource,
   type HostNetworkStatusResponse,
   type HostNetworkStep,
 } from '@wins/wins-api/contract';
@@ -66,18 +67,34 @@ function exitCodeFor({ Problems }: HostNetworkStatusResponse): number {
 }
 
 function statusText(answer: HostNetworkStatusResponse): string {
-  const { On, Reason, State, Down, Routes, Orphans, Problems } = answer;
+  const { On, Reason, State, Down, Routes, Orphans, Problems, Sources } = answer;
   if (!On) return safeLines([`the network of the host is not kept: ${Reason}`]);
   const head = Down ? 'it was taken down by hand: wins srv network apply brings it back' : State;
   return safeLines([
     head,
-    ...Routes.map(({ Destination, Gateway, Interface, State: state, Detail }) => {
+    ...Routes.map(({ Destination, Gateway, Interface, State: state, Detail, Peer, Code }) => {
       const detail = Detail === '' ? '' : `: ${Detail}`;
-      return `  ${state} ${routeText(Destination, Gateway, Interface)}${detail}`;
+      const to = Peer === '' ? '' : ` to ${Peer}`;
+      const code = Code === '' ? '' : ` (${Code})`;
+      return `  ${state} ${routeText(Destination, Gateway, Interface)}${to}${detail}${code}`;
     }),
     ...Orphans.map((destination) => `  nothing accounts for ${destination}, which is left alone`),
     ...Problems.map((found) => `  failed: ${found}`),
+    ...Sources.flatMap(sourceLines),
   ]);
+}
+
+function sourceLines(source: HostNetworkSource): readonly string[] {
+  const { Source, State, Version, AgeSeconds, Peers, SkippedCount, Skipped } = source;
+  const age = AgeSeconds < 0 ? 'never in touch' : `in touch ${AgeSeconds} s ago`;
+  return [
+    `  ${Source} is ${State}: ${Peers} other hosts, version ${Version === '' ? 'none' : Version}, ${age}`,
+    ...(source.Problem === '' ? [] : [`    ${source.Problem}`]),
+    ...(source.Limited ? ['    limited: it has more hosts than are taken'] : []),
+    ...(source.Doubted ? ['    most hosts are gone by its latest snapshot: it is read again'] : []),
+    ...Skipped.map(({ Id, Code }) => `    skipped ${Id === '' ? 'an element' : Id}: ${Code}`),
+    ...(SkippedCount > Skipped.length ? [`    and ${SkippedCount - Skipped.length} more`] : []),
+  ];
 }
 
 function stepsText(steps: readonly HostNetworkStep[]): string {

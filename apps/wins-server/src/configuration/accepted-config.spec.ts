@@ -147,6 +147,7 @@ const argument = fc.oneof(
 );
 
 /** A value for every key of the file, good and bad; that of a list entry by the key that ends with `[]`. */
+const uuid = fc.constantFrom('h', '../h');
 const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ...{
     debug: flag,
@@ -202,6 +203,12 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'hostNetwork.routes[].interface': text,
   'hostNetwork.routes[].metric': number(9999),
   'hostNetwork.keep': listOf(fc.constant('x')),
+  ...{ 'hostNetwork.metadata.hostUuid': uuid, 'hostNetwork.metadata.environmentUuid': uuid },
+  'hostNetwork.metadata.address': fc.constantFrom('127.0.0.1:9', '192.0.2.1', 'x'),
+  'hostNetwork.metadata.subnet': fc.constantFrom('10.42.0.0/16', '0.0.0.0/0', 'x'),
+  'hostNetwork.metadata.routerIp': fc.constantFrom('192.0.2.2', '::1', 'x'),
+  'hostNetwork.nodes': flag,
+  'hostNetwork.probePort': number(65_535),
   'audit.directory': place,
   'audit.maxFileBytes': fc.constantFrom(65_536, 2 ** 30, 1, 2 ** 31),
   'audit.maxFiles': number(1024),
@@ -238,6 +245,9 @@ const REQUIRED: Readonly<Record<string, unknown>> = {
   'white_list.processPaths[].path': '/bin/true',
   'hostNetwork.routes[].destination': '198.51.100.0/24',
   'hostNetwork.routes[].gateway': '203.0.113.77',
+  'hostNetwork.metadata.hostUuid': 'h',
+  'hostNetwork.metadata.environmentUuid': 'e',
+  'hostNetwork.metadata.address': '127.0.0.1:9',
   'metrics.listen': '127.0.0.1:9797',
   'csi-proxy.url': 'https://example.com/%s',
   'csi-proxy.version': 'v1.1.3',

@@ -22,6 +22,8 @@ export type FileJudgement =
   /** `fault` is the reason in a few words, `message` the whole sentence. */
   | { readonly kind: 'untrusted'; readonly fault: string; readonly message: string };
 
+export type DialOutcome = 'open' | 'refused' | 'silent';
+
 /** Access rules of a pipe that is served. */
 export interface PipeAccess {
   /** The rules as they are: `mode 600, user 0`. */
@@ -90,7 +92,11 @@ export interface DoctorHost {
   /** Descriptors of a process; undefined where the system has no such limit. */
   descriptors(pid: number): Promise<{ readonly open: number; readonly most: number } | undefined>;
   /** Connects to a port of the loopback for a second at most. */
-  dial(port: number): Promise<'open' | 'refused' | 'silent'>;
+  dial(port: number): Promise<DialOutcome>;
+  /** Connects to a port of another host for a second at most. `refused`: also where it cannot be reached. */
+  dialAt(host: string, port: number): Promise<DialOutcome>;
+  /** Addresses of IPv4 on the links of this host, each with whether it answers there; undefined where the system has no such file. */
+  neighbours(): Promise<ReadonlyMap<string, boolean> | undefined>;
   /** Runs, tunnels and streams of the daemon. @throws DaemonCallError */
   activity(name: string): Promise<DaemonActivity>;
   /** Connects to a pipe and hangs up. @throws PipeError */

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { eventsOf } from '../commands/events-show.js';
 import { callRunningDaemon, type Question } from '../commands/running-daemon.js';
 import type { RingEvent } from '../kernel/events/ring-files.js';
-import type { DaemonActivity, DoctorHost } from './doctor-host.js';
+import type { DaemonActivity, DialOutcome, DoctorHost } from './doctor-host.js';
 
 const DAY_MS = 86_400_000;
 /** Limit of events; of more, only the newest count. */
@@ -33,10 +33,11 @@ export async function dial(port: number): ReturnType<DoctorHost['dial']> {
   return first === 'refused' ? dialAt('::1', port) : first;
 }
 
-function dialAt(host: string, port: number): ReturnType<DoctorHost['dial']> {
+/** Connects for a second at most. */
+export function dialAt(host: string, port: number): Promise<DialOutcome> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, timeout: DIAL_MS });
-    const end = (state: 'open' | 'refused' | 'silent') => () => {
+    const end = (state: DialOutcome) => () => {
       socket.destroy();
       resolve(state);
     };
@@ -45,6 +46,20 @@ function dialAt(host: string, port: number): ReturnType<DoctorHost['dial']> {
       .once('timeout', end('silent'))
       .once('error', end('refused'));
   });
+}
+
+/** A line of it: address, type of hardware, flags, … A neighbour that has not answered has the flags 0x0. */
+const ARP_LINE = /^(\S+) +0x\w+ +0x(\w+) /;
+
+/** What Linux knows of its neighbours. */
+export async function neighbours(): ReturnType<DoctorHost['neighbours']> {
+  const text = await readFile('/proc/net/arp', 'utf8').catch(() => undefined);
+  const lines = text?.split('\n').slice(1) ?? [];
+  const found = lines.flatMap((line): readonly (readonly [string, boolean])[] => {
+    const [, address = '', flags = ''] = ARP_LINE.exec(line) ?? [];
+    return address === '' ? [] : [[address, Number.parseInt(flags, 16) !== 0]];
+  });
+  return text === undefined ? undefined : new Map(found);
 }
 
 /** Events of the last 24 hours, or since another time, the oldest first. */

@@ -14,7 +14,7 @@ import path from 'node:path';
 import { heavyParts } from '../load-heavy-parts.js';
 import { judgeStartHere } from '../configuration/judge-start-here.js';
 import { freeBytes } from '../free-bytes.js';
-import { activityOf, descriptorsOf, dial, recentEvents } from './host-facts.js';
+import { activityOf, descriptorsOf, dial, dialAt, neighbours, recentEvents } from './host-facts.js';
 import { ruleWords } from '../kernel/audit/decision.js';
 import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';
 import { verifyAuditLog } from '../kernel/audit/verify-audit-log.js';
@@ -88,7 +88,7 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
     freeBytes,
     recentEvents: (server) => (recent ??= recentEvents(server)),
     descriptors: descriptorsOf,
-    dial,
+    ...{ dial, dialAt, neighbours },
     activity: (server) => activityOf(server, QUESTION),
     reachPipe: async (name) => void (await connect(name)).destroy(),
     pipeAccess: (name) => socketAccess(resolvePipePath(name).address, system.fileTrust()),

@@ -9,8 +9,9 @@ describe('the section hostNetwork', () => {
     expect(read({ routes: [route], keep: ['aws', 'azure', 'gce'] })).toEqual({
       routes: [{ ...route, metric: 256 }],
       keep: ['aws', 'azure', 'gce'],
+      nodes: false,
     });
-    expect(read({})).toEqual({ routes: [], keep: [] });
+    expect(read({})).toEqual({ routes: [], keep: [], nodes: false });
   });
 
   it.each<[string, object]>([
@@ -35,6 +36,31 @@ describe('the section hostNetwork', () => {
         ...{ platform: 'linux', strict: true },
       }),
     ).toThrow(expect.objectContaining({ code: 'invalid' }) as Error);
+  });
+
+  it('has sources of other hosts, of which none is on by default', () => {
+    const metadata = { hostUuid: '1h2-a', environmentUuid: 'E1' };
+    expect(read({ metadata, nodes: true, probePort: 80 })).toMatchObject({
+      metadata: { ...metadata, address: '169.254.169.250' },
+      ...{ nodes: true, probePort: 80 },
+    });
+    const more = { address: '127.0.0.1:8080', subnet: '10.42.1.0/24', routerIp: '172.16.0.2' };
+    expect(read({ metadata: { ...metadata, ...more } })?.metadata).toEqual({
+      ...metadata,
+      ...more,
+    });
+  });
+
+  it.each<[string, object]>([
+    ['no uuid of the host', { environmentUuid: 'e1' }],
+    ['no uuid of the environment', { hostUuid: 'h' }],
+    ['a path as uuid', { hostUuid: '../h', environmentUuid: 'e1' }],
+    ['a service elsewhere', { hostUuid: 'h', environmentUuid: 'e1', address: '192.0.2.1' }],
+    ['a service by name', { hostUuid: 'h', environmentUuid: 'e1', address: 'rancher-metadata' }],
+    ['port 0', { hostUuid: 'h', environmentUuid: 'e1', address: '169.254.169.250:0' }],
+    ['a subnet that is none', { hostUuid: 'h', environmentUuid: 'e1', subnet: '0.0.0.0/0' }],
+  ])('refuses metadata with %s', (_what, metadata) => {
+    expect(() => read({ metadata })).toThrow(expect.objectContaining({ code: 'invalid' }) as Error);
   });
 
   it('refuses another cloud, and more than 1,000 routes', () => {

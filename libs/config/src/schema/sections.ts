@@ -12,6 +12,7 @@ import {
   shown,
   someText,
   list,
+  port,
   sha256,
   text,
 } from './value-schemas.js';
@@ -144,6 +145,47 @@ function isIpv4Network(written: string): boolean {
   return isRouteNetwork(written) && parseNetwork(written)?.bytes.length === 4;
 }
 
+const UUID = /^[a-z0-9](?:[-a-z0-9]{0,62}[a-z0-9])?$/i;
+const LOCAL = /^(?:169\.254|127\.\d{1,3})\.\d{1,3}\.\d{1,3}$/;
+const SERVICE =
+  'a link-local address or one of the loopback, with a port or without: 169.254.169.250';
+
+/** Rancher's metadata is plain HTTP, which nobody but this host may answer. */
+function isMetadataAddress(written: string): boolean {
+  const { host = '', port = 0 } =
+    parseListenAddress(written.includes(':') ? written : `${written}:80`) ?? {};
+  return port > 0 && LOCAL.test(host);
+}
+
+function metadataKeys() {
+  const uuid = (what: string) =>
+    about(shown(z.string({ error: 'a uuid' }).regex(UUID, { error: 'a uuid' })), what, {
+      absent: 'required',
+    });
+  return section({
+    hostUuid: uuid('The uuid of this host: what is told for another one is not used.'),
+    environmentUuid: uuid('The uuid of its environment; hosts of others are left out.'),
+    address: about(
+      shown(z.string({ error: SERVICE }).refine(isMetadataAddress, { error: SERVICE })),
+      'Where the service is.',
+    ).default('169.254.169.250'),
+    subnet: about(
+      shown(z.string({ error: ROUTED }).refine(isIpv4Network, { error: ROUTED })),
+      'The subnet that the labels of this host must have. Absent: any.',
+    ).optional(),
+    routerIp: about(
+      shown(ipv4Address()),
+      'The router_ip that the labels of this host must have. Absent: any.',
+    ).optional(),
+  });
+}
+
+function ipv4Address() {
+  return z
+    .string({ error: GATEWAY })
+    .refine((written) => parseAddress(written)?.length === 4, { error: GATEWAY });
+}
+
 export function hostNetworkSection() {
   const route = section({
     destination: about(
@@ -154,11 +196,7 @@ export function hostNetworkSection() {
       },
     ),
     gateway: about(
-      shown(
-        z
-          .string({ error: GATEWAY })
-          .refine((written) => parseAddress(written)?.length === 4, { error: GATEWAY }),
-      ),
+      shown(ipv4Address()),
       'The next hop, in a network of the interface. Absent: that of the default route.',
       { absent: 'the default gateway' },
     ).optional(),
@@ -181,6 +219,20 @@ export function hostNetworkSection() {
         shown(list(z.enum(['aws', 'azure', 'gce'], { error: 'aws, azure or gce' }), 'clouds')),
         'Clouds whose metadata and platform addresses keep their routes through the default gateway.',
       ).default([]),
+      metadata: about(
+        metadataKeys(),
+        "Routes to the other hosts that Rancher's metadata service tells of. Absent: none.",
+        { absent: 'none' },
+      ).optional(),
+      nodes: about(
+        flag(),
+        'Routes to the subnets of the other nodes that the API server of the agent tells of.',
+      ).default(false),
+      probePort: about(
+        port(),
+        'A TCP port that the doctor dials on each other host. Absent: none.',
+        { absent: 'none' },
+      ).optional(),
     }),
     'Routes that the daemon keeps on the host, and removes when they are listed no more. Absent: none.',
     { absent: 'none' },

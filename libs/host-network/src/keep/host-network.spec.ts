@@ -211,6 +211,9 @@ describe('a host network', () => {
     expect(await network.teardown()).toMatchObject({ isDown: true, standings: [] });
     network.want({ routes: [PEER] });
     expect(network.status.isDown).toBe(true);
+    const peers = [{ id: 'b', subnet: '10.2.0.0/16', nextHop: '172.16.0.4' }];
+    network.want({ routes: [PEER], peers }, { staysDown: true });
+    expect((await network.plan()).steps).toEqual([]);
     network.want({ routes: [{ ...PEER, metric: 9 }] });
     expect((await network.apply()).standings).toMatchObject([{ state: 'applied', metric: 9 }]);
   });

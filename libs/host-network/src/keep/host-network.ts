@@ -93,11 +93,15 @@ export class HostNetwork implements AsyncDisposable {
     return routes.length === 0 && peers.length === 0 && this.#record?.length === 0;
   }
 
-  /** Wants this from now on. */
-  want(desired: DesiredNetwork): void {
+  /**
+   * Wants this from now on.
+   *
+   * @param options - `staysDown`: what was taken down by hand stays so, as nobody has asked for something else.
+   */
+  want(desired: DesiredNetwork, { staysDown = false } = {}): void {
     if (isDeepStrictEqual(desired, this.#desired)) return;
     this.#desired = desired;
-    this.#isDown = false;
+    if (!staysDown) this.#isDown = false;
     this.#wake.abort();
   }
 

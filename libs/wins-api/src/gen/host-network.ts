@@ -33,6 +33,37 @@ export interface HostNetworkStatusResponse {
   Orphans: string[];
   /** What went wrong. It is tried again. */
   Problems: string[];
+  /** Who tells of other hosts, besides the config. */
+  Sources: HostNetworkSource[];
+}
+
+export interface HostNetworkSource {
+  /** "metadata" or "nodes". */
+  Source: string;
+  /** "starting", "current", "stale" or "degraded". */
+  State: string;
+  /** Of its last snapshot; empty before it has told something. */
+  Version: string;
+  /** Since it was in touch last; -1 before the first time. */
+  AgeSeconds: number;
+  Peers: number;
+  /** Elements that are no peers. Peers that are refused are among the routes. */
+  SkippedCount: number;
+  /** The first of them. */
+  Skipped: SkippedElement[];
+  /** Whether it tells of more hosts than are taken. */
+  Limited: boolean;
+  /** Whether its latest snapshot lacks most peers, and is not believed yet. */
+  Doubted: boolean;
+  /** Why it fails; empty when it does not. */
+  Problem: string;
+}
+
+export interface SkippedElement {
+  /** Empty where the element has none that can be shown. */
+  Id: string;
+  /** "badElement", "badId", "repeatedId", "noSubnet", "badSubnet", "noNextHop" or "badNextHop". */
+  Code: string;
 }
 
 export interface HostRouteStanding {
@@ -45,6 +76,10 @@ export interface HostRouteStanding {
   Gateway: string;
   Interface: string;
   Metric: number;
+  /** The host that it leads to, as its source names it; empty for other routes. */
+  Peer: string;
+  /** Why the peer is refused. */
+  Code: string;
 }
 
 export interface HostNetworkPlanRequest {
@@ -69,7 +104,7 @@ export interface HostNetworkStep {
 }
 
 function createBaseHostNetworkStatusResponse(): HostNetworkStatusResponse {
-  return { On: false, Reason: "", State: "", Down: false, Routes: [], Orphans: [], Problems: [] };
+  return { On: false, Reason: "", State: "", Down: false, Routes: [], Orphans: [], Problems: [], Sources: [] };
 }
 
 export const HostNetworkStatusResponse: MessageFns<HostNetworkStatusResponse> = {
@@ -94,6 +129,9 @@ export const HostNetworkStatusResponse: MessageFns<HostNetworkStatusResponse> = 
     }
     for (const v of message.Problems) {
       writer.uint32(58).string(v!);
+    }
+    for (const v of message.Sources) {
+      HostNetworkSource.encode(v!, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -167,6 +205,14 @@ export const HostNetworkStatusResponse: MessageFns<HostNetworkStatusResponse> = 
             message.Problems.push(reader.string());
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.Sources.push(HostNetworkSource.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -191,12 +237,254 @@ export const HostNetworkStatusResponse: MessageFns<HostNetworkStatusResponse> = 
     message.Routes = object.Routes?.map((e) => HostRouteStanding.fromPartial(e)) || [];
     message.Orphans = object.Orphans?.map((e) => e) || [];
     message.Problems = object.Problems?.map((e) => e) || [];
+    message.Sources = object.Sources?.map((e) => HostNetworkSource.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseHostNetworkSource(): HostNetworkSource {
+  return {
+    Source: "",
+    State: "",
+    Version: "",
+    AgeSeconds: 0,
+    Peers: 0,
+    SkippedCount: 0,
+    Skipped: [],
+    Limited: false,
+    Doubted: false,
+    Problem: "",
+  };
+}
+
+export const HostNetworkSource: MessageFns<HostNetworkSource> = {
+  encode(message: HostNetworkSource, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.Source !== "") {
+      writer.uint32(10).string(message.Source);
+    }
+    if (message.State !== "") {
+      writer.uint32(18).string(message.State);
+    }
+    if (message.Version !== "") {
+      writer.uint32(26).string(message.Version);
+    }
+    if (message.AgeSeconds !== 0) {
+      writer.uint32(32).int32(message.AgeSeconds);
+    }
+    if (message.Peers !== 0) {
+      writer.uint32(40).uint32(message.Peers);
+    }
+    if (message.SkippedCount !== 0) {
+      writer.uint32(48).uint32(message.SkippedCount);
+    }
+    for (const v of message.Skipped) {
+      SkippedElement.encode(v!, writer.uint32(58).fork()).join();
+    }
+    if (message.Limited !== false) {
+      writer.uint32(64).bool(message.Limited);
+    }
+    if (message.Doubted !== false) {
+      writer.uint32(72).bool(message.Doubted);
+    }
+    if (message.Problem !== "") {
+      writer.uint32(82).string(message.Problem);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HostNetworkSource {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHostNetworkSource();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.Source = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.State = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.Version = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.AgeSeconds = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.Peers = reader.uint32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.SkippedCount = reader.uint32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.Skipped.push(SkippedElement.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.Limited = reader.bool();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.Doubted = reader.bool();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.Problem = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<HostNetworkSource>): HostNetworkSource {
+    return HostNetworkSource.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<HostNetworkSource>): HostNetworkSource {
+    const message = createBaseHostNetworkSource();
+    message.Source = object.Source ?? "";
+    message.State = object.State ?? "";
+    message.Version = object.Version ?? "";
+    message.AgeSeconds = object.AgeSeconds ?? 0;
+    message.Peers = object.Peers ?? 0;
+    message.SkippedCount = object.SkippedCount ?? 0;
+    message.Skipped = object.Skipped?.map((e) => SkippedElement.fromPartial(e)) || [];
+    message.Limited = object.Limited ?? false;
+    message.Doubted = object.Doubted ?? false;
+    message.Problem = object.Problem ?? "";
+    return message;
+  },
+};
+
+function createBaseSkippedElement(): SkippedElement {
+  return { Id: "", Code: "" };
+}
+
+export const SkippedElement: MessageFns<SkippedElement> = {
+  encode(message: SkippedElement, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.Id !== "") {
+      writer.uint32(10).string(message.Id);
+    }
+    if (message.Code !== "") {
+      writer.uint32(18).string(message.Code);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SkippedElement {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSkippedElement();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.Id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.Code = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SkippedElement>): SkippedElement {
+    return SkippedElement.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SkippedElement>): SkippedElement {
+    const message = createBaseSkippedElement();
+    message.Id = object.Id ?? "";
+    message.Code = object.Code ?? "";
     return message;
   },
 };
 
 function createBaseHostRouteStanding(): HostRouteStanding {
-  return { Destination: "", State: "", Detail: "", Gateway: "", Interface: "", Metric: 0 };
+  return { Destination: "", State: "", Detail: "", Gateway: "", Interface: "", Metric: 0, Peer: "", Code: "" };
 }
 
 export const HostRouteStanding: MessageFns<HostRouteStanding> = {
@@ -218,6 +506,12 @@ export const HostRouteStanding: MessageFns<HostRouteStanding> = {
     }
     if (message.Metric !== 0) {
       writer.uint32(48).uint32(message.Metric);
+    }
+    if (message.Peer !== "") {
+      writer.uint32(58).string(message.Peer);
+    }
+    if (message.Code !== "") {
+      writer.uint32(66).string(message.Code);
     }
     return writer;
   },
@@ -283,6 +577,22 @@ export const HostRouteStanding: MessageFns<HostRouteStanding> = {
             message.Metric = reader.uint32();
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.Peer = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.Code = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -306,6 +616,8 @@ export const HostRouteStanding: MessageFns<HostRouteStanding> = {
     message.Gateway = object.Gateway ?? "";
     message.Interface = object.Interface ?? "";
     message.Metric = object.Metric ?? 0;
+    message.Peer = object.Peer ?? "";
+    message.Code = object.Code ?? "";
     return message;
   },
 };

@@ -1,5 +1,9 @@
 import { parseConfig } from '@wins/config';
-import { HostNetworkStatusResponse, HostRouteStanding } from '@wins/wins-api/contract';
+import {
+  HostNetworkSource,
+  HostNetworkStatusResponse,
+  HostRouteStanding,
+} from '@wins/wins-api/contract';
 import type { DoctorHost } from '../../doctor/doctor-host.js';
 import { checkNetwork } from './check-network.js';
 
@@ -7,15 +11,31 @@ const SECTION = 'hostNetwork: {keep: [gce]}';
 const route = (State: string, Detail = '') =>
   HostRouteStanding.fromPartial({ Destination: '10.1.0.0/16', State, Detail });
 
-async function look(status: Partial<HostNetworkStatusResponse> | Error, text = SECTION) {
+async function look(
+  status: Partial<HostNetworkStatusResponse> | Error,
+  text = SECTION,
+  links: Readonly<Record<string, boolean>> = {},
+) {
   const networkStatus = () =>
     status instanceof Error
       ? Promise.reject(status)
       : Promise.resolve(HostNetworkStatusResponse.fromPartial({ On: true, ...status }));
   const loaded = { ...parseConfig(text, { platform: 'linux' }), path: '/etc/config', found: true };
-  const findings = await checkNetwork.look({ networkStatus } as unknown as DoctorHost, loaded);
+  const dialAt = (at: string, port: number) => {
+    dialled.push(`${at}:${port}`);
+    return Promise.resolve(at === '172.16.0.3' ? 'silent' : 'open');
+  };
+  const neighbours = () => Promise.resolve(new Map(Object.entries(links)));
+  const host = { networkStatus, dialAt, neighbours } as unknown as DoctorHost;
+  const findings = await checkNetwork.look(host, loaded);
   return findings.map(({ level, found }) => `${level}: ${found}`);
 }
+
+const dialled: string[] = [];
+const source = (more: Partial<HostNetworkSource>) =>
+  HostNetworkSource.fromPartial({ Source: 'metadata', State: 'current', Peers: 2, ...more });
+const to = (Peer: string, Gateway: string) =>
+  HostRouteStanding.fromPartial({ Destination: '10.1.0.0/16', State: 'applied', Peer, Gateway });
 
 describe('of the network of the host the doctor says', () => {
   it('nothing where none is wanted', async () => {
@@ -54,5 +74,48 @@ describe('of the network of the host the doctor says', () => {
       'warning: 10.1.0.0/16: no default route',
       'warning: routes with the mark of wins that nothing accounts for: 10.9.0.0/16',
     ]);
+  });
+
+  it('what each source of other hosts does not tell, or tells wrongly', async () => {
+    const State = 'settled';
+    expect(
+      await look({
+        State,
+        Sources: [
+          source({}),
+          source({ State: 'degraded', AgeSeconds: 130, Problem: 'refused' }),
+          source({ Source: 'nodes', State: 'starting', AgeSeconds: -1 }),
+          source({ Doubted: true, Limited: true }),
+          source({ SkippedCount: 2, Skipped: [{ Id: 'h-b', Code: 'badSubnet' }] }),
+        ],
+      }),
+    ).toEqual([
+      'ok: 0 routes stand as they are wanted',
+      'ok: metadata: 2 other hosts',
+      'problem: metadata: 2 other hosts are kept, and it was in touch 130 s ago: refused',
+      'warning: nodes: it has told nothing yet',
+      'warning: metadata: 2 other hosts are kept, although most are gone by its latest snapshot',
+      'warning: metadata: it has more hosts than are taken',
+      'ok: metadata: 2 other hosts',
+      'warning: metadata: 2 of its elements are skipped: h-b: badSubnet',
+    ]);
+  });
+
+  it('which other hosts do not answer on the link or at the port of the config, and dials no other', async () => {
+    const Routes = [to('h-b', '172.16.0.3'), to('h-c', '172.16.0.4')];
+    const links = { '172.16.0.3': true, '172.16.0.4': true };
+    expect(await look({ State: 'settled', Routes }, SECTION, links)).toEqual([
+      'ok: 2 routes stand as they are wanted',
+      'ok: 2 other hosts have a route, 2 are on the link',
+    ]);
+    expect(dialled).toEqual([]);
+    const probing = 'hostNetwork: {keep: [gce], probePort: 80}';
+    expect(
+      await look({ State: 'settled', Routes }, probing, { ...links, '172.16.0.4': false }),
+    ).toEqual([
+      'ok: 2 routes stand as they are wanted',
+      'problem: h-c: 172.16.0.4 does not answer on the link; h-b: 172.16.0.3 port 80: silent',
+    ]);
+    expect(dialled).toEqual(['172.16.0.3:80', '172.16.0.4:80']);
   });
 });

@@ -1,10 +1,13 @@
 import type { HostNetworkStatusResponse } from '@wins/wins-api/contract';
-import type { Check } from '../../doctor/doctor-host.js';
+import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from '../../doctor/finding.js';
 import { networkSettings, wantsNothing } from './network-settings.js';
 
 const NAME = 'host network';
 const TOLD = 3;
+/** Of a large cluster the first hosts are dialled: each may take a second. */
+const MOST_PROBED = 64;
+const ROUTED = new Set(['applied', 'foreign']);
 
 export const checkNetwork: Check = {
   name: NAME,
@@ -12,7 +15,9 @@ export const checkNetwork: Check = {
   look: async (host, { config }) => {
     if (wantsNothing(networkSettings(config))) return [];
     try {
-      return judge(await host.networkStatus(config.listen));
+      const status = await host.networkStatus(config.listen);
+      const probed = await probePeers(status, config.hostNetwork?.probePort, host);
+      return [...judge(status), ...judgeSources(status), ...probed];
     } catch (error) {
       return [cannotTell(NAME, error, 'how the routes of the host stand')];
     }
@@ -52,6 +57,69 @@ function judge(status: HostNetworkStatusResponse): readonly Finding[] {
     return [warning(NAME, `it is ${State}`, 'see wins srv network status')];
   }
   return [ok(NAME, `${Routes.length} routes stand as they are wanted`)];
+}
+
+function judgeSources({ Sources }: HostNetworkStatusResponse): readonly Finding[] {
+  return Sources.flatMap((source) => {
+    const { Source, State, AgeSeconds, Peers, SkippedCount, Skipped, Limited, Doubted } = source;
+    const silent = AgeSeconds < 0 ? 'has told nothing yet' : `was in touch ${AgeSeconds} s ago`;
+    const known = `${Source}: ${Peers} other hosts`;
+    const findings: Finding[] = [];
+    if (State === 'degraded' || State === 'stale') {
+      const found = `${known} are kept, and it ${silent}: ${source.Problem}`;
+      const advice = 'what it told last counts until it answers';
+      findings.push((State === 'degraded' ? problem : warning)(NAME, found, advice));
+    } else if (Doubted)
+      findings.push(
+        warning(
+          NAME,
+          `${known} are kept, although most are gone by its latest snapshot`,
+          'look again in 10 s',
+        ),
+      );
+    else if (State === 'starting') findings.push(warning(NAME, `${Source}: it ${silent}`, 'wait'));
+    else findings.push(ok(NAME, known));
+    if (Limited)
+      findings.push(
+        warning(NAME, `${Source}: it has more hosts than are taken`, 'split the cluster'),
+      );
+    if (SkippedCount > 0) {
+      const first = Skipped.slice(0, TOLD).map(
+        ({ Id, Code }) => `${Id === '' ? 'one' : Id}: ${Code}`,
+      );
+      const found = `${Source}: ${SkippedCount} of its elements are skipped: ${first.join('; ')}`;
+      findings.push(warning(NAME, found, 'correct the labels of these hosts'));
+    }
+    return findings;
+  });
+}
+
+/** Whether other hosts with a route answer on the link, and at the port that the config names. */
+async function probePeers(
+  { Routes }: HostNetworkStatusResponse,
+  port: number | undefined,
+  host: Pick<DoctorHost, 'dialAt' | 'neighbours'>,
+): Promise<readonly Finding[]> {
+  const peers = Routes.filter(({ Peer, State }) => Peer !== '' && ROUTED.has(State));
+  if (peers.length === 0) return [];
+  const probed = port === undefined ? [] : peers.slice(0, MOST_PROBED);
+  const dialled = await Promise.all(
+    probed.map(async ({ Peer, Gateway }) => {
+      const outcome = await host.dialAt(Gateway, port ?? 0);
+      return outcome === 'open' ? [] : [`${Peer}: ${Gateway} port ${port}: ${outcome}`];
+    }),
+  );
+  // Afterwards, as dialling makes the system look for the neighbour.
+  const links = await host.neighbours();
+  const absent = peers
+    .filter(({ Gateway }) => links?.get(Gateway) === false)
+    .map(({ Peer, Gateway }) => `${Peer}: ${Gateway} does not answer on the link`);
+  const wrong = [...absent, ...dialled.flat()];
+  if (wrong.length > 0)
+    return [problem(NAME, told(wrong), 'look at these hosts, their firewalls and the network')];
+  const seen = peers.filter(({ Gateway }) => links?.get(Gateway) === true).length;
+  const answered = port === undefined ? '' : `, ${probed.length} answered at port ${port}`;
+  return [ok(NAME, `${peers.length} other hosts have a route, ${seen} are on the link${answered}`)];
 }
 
 function told(texts: readonly string[]): string {

@@ -1,4 +1,4 @@
-import type { HostNetwork, HostNetworkStatus, PlannedStep } from '@wins/host-network';
+import type { HostNetworkStatus, PlannedStep } from '@wins/host-network';
 import { hostNetworkServiceDefinition } from '@wins/wins-api/contract';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -6,6 +6,7 @@ import type { Feature, RunningFeature } from '../../kernel/feature.js';
 import { heavyParts } from '../../load-heavy-parts.js';
 import { checkNetwork } from './check-network.js';
 import { createNetworkService, type KeptNetwork } from './network-service.js';
+import type { StartedNetwork } from './start-network.js';
 import { networkSettings, wantsNothing, type NetworkSettings } from './network-settings.js';
 
 const CHANGE_EVENT = 'hostNetworkChanged';
@@ -15,6 +16,7 @@ const STATES = [
 ] as const;
 /** An audit record is one line, and tells the first destinations alone. */
 const TOLD_DESTINATIONS = 8;
+const SOURCE_TEXT = 'a source of other hosts';
 const NO_SECTION = { reason: 'the config has no section hostNetwork' };
 
 /** Keeps routes of the host. Nothing waits for it, and routes stay when the daemon ends. */
@@ -28,9 +30,9 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
     const recordFile = path.join(stateDirectory, 'host-network.json');
     // Of what never was there is no record, and nothing is loaded.
     if (wantsNothing(settings) && !existsSync(recordFile)) return NO_SECTION;
-    const { startNetwork, desiredBy } = heavyParts().network();
+    const { startNetwork } = heavyParts().network();
     let current = settings;
-    const kept: HostNetwork = await startNetwork(
+    const started: StartedNetwork = await startNetwork(
       {
         ...{ recordFile, trust },
         beforeSteps: async (steps) => {
@@ -49,19 +51,25 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
           logger[isWell(status) ? 'info' : 'warn'](facts, 'the network of the host');
           events.publish({ type: 'kept', event: 'hostNetwork', facts });
           changed();
-          if (wantsNothing(current) && kept.isBare) finished(current, NO_SECTION);
+          if (wantsNothing(current) && started.kept.isBare) finished(current, NO_SECTION);
+        },
+        onSource: ({ source, state, peers, skippedCount: skipped, problem }) => {
+          const facts = { source, state, peers: peers.length, skipped, problem };
+          logger[problem === '' ? 'info' : 'warn'](facts, SOURCE_TEXT);
+          events.publish({ type: 'kept', event: 'hostNetworkSource', facts });
+          changed();
         },
         onWarning: (problem) => logger.warn({ problem }, 'the network of the host'),
       },
       settings,
     );
     return {
-      kept,
+      ...{ kept: started.kept, sources: started.sources },
       configure: (next) => {
         current = next;
-        kept.want(desiredBy(next));
+        started.configure(next);
       },
-      close: () => kept.close(),
+      close: () => started.close(),
     };
   },
   // A change of the routing table that takes longer is found by the next daemon.
@@ -81,7 +89,8 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
   health: ({ state, running }) => ({
     // SERVING as well while nothing is wanted.
     'wins.HostNetworkService':
-      state.kind !== 'failed' && (running === undefined || isWell(running.kept.status)),
+      state.kind !== 'failed' &&
+      (running === undefined || (isWell(running.kept.status) && isInTouch(running.sources))),
   }),
   doctor: [checkNetwork],
   metrics: (metrics, view) => {
@@ -109,6 +118,11 @@ function isWell({ kind, standings }: HostNetworkStatus): boolean {
     (kind === 'starting' || kind === 'settled') &&
     standings.every(({ state }) => state !== 'conflict' && state !== 'rejected')
   );
+}
+
+/** Whether no source is silent for long. Most start after this daemon: in containers that an agent starts. */
+function isInTouch({ statuses }: KeptNetwork['sources']): boolean {
+  return statuses.every(({ state }) => state !== 'degraded');
 }
 
 function countsOf({ standings }: HostNetworkStatus): Readonly<Record<string, number>> {

@@ -29,6 +29,16 @@ describe('the service of the network of the host', () => {
     apply: () => Promise.resolve({ ...STATUS, kind: 'settled' }),
     teardown: () => Promise.resolve({ ...STATUS, isDown: true }),
   };
+  const sources: KeptNetwork['sources'] = {
+    statuses: [
+      {
+        ...{ source: 'metadata', state: 'stale', version: 'v7', ageMs: 61_900, problem: 'refused' },
+        peers: [{ id: 'h-b', subnet: '10.1.0.0/16', nextHop: '192.0.2.7' }],
+        ...{ skipped: [{ id: 'h-c', code: 'badSubnet' }], skippedCount: 9 },
+        ...{ isLimited: true, isDoubted: false },
+      },
+    ],
+  };
   const as = <T>(client: ClientIdentity, question: (daemon: WinsClient) => Promise<T>) =>
     asked.ask(
       client,
@@ -37,7 +47,7 @@ describe('the service of the network of the host', () => {
           hostNetworkServiceDefinition,
           createNetworkService({
             ...{ callers, audit },
-            network: { running: { kept }, reason: '', require: () => ({ kept }) },
+            network: { running: { kept, sources }, reason: '', require: () => ({ kept, sources }) },
           }),
         ),
       question,
@@ -59,6 +69,13 @@ describe('the service of the network of the host', () => {
       expect(await daemon.call(status, {})).toMatchObject({
         ...{ On: true, State: 'partial', Down: false, Problems: ['no'], Orphans: ['10.9.0.0/16'] },
         Routes: [{ Destination: '10.1.0.0/16', State: 'failed', Detail: 'not permitted' }],
+        Sources: [
+          {
+            ...{ Source: 'metadata', State: 'stale', Version: 'v7', AgeSeconds: 61, Peers: 1 },
+            ...{ SkippedCount: 9, Skipped: [{ Id: 'h-c', Code: 'badSubnet' }], Limited: true },
+            ...{ Doubted: false, Problem: 'refused' },
+          },
+        ],
       });
       const step = { Destination: '10.1.0.0/16', Gateway: '192.0.2.7', Reason: 'it is wanted' };
       expect(await daemon.call(plan, { Teardown: false })).toMatchObject({

@@ -8,9 +8,11 @@ import {
   recordAct,
   type Callers,
 } from '../../kernel/rpc/administrators-only.js';
+import type { StartedNetwork } from './start-network.js';
 
 export interface KeptNetwork {
   readonly kept: Pick<HostNetwork, 'status' | 'plan' | 'apply' | 'teardown'>;
+  readonly sources: Pick<StartedNetwork['sources'], 'statuses'>;
 }
 
 export interface NetworkServiceParts {
@@ -28,7 +30,7 @@ export function createNetworkService(parts: NetworkServiceParts): HostNetworkSer
       answer(call, respond, () =>
         network.running === undefined
           ? HostNetworkStatusResponse.fromPartial({ On: false, Reason: network.reason })
-          : statusMessage(network.running.kept.status),
+          : statusMessage(network.running, network.running.kept.status),
       ),
     plan: (call, respond) =>
       answer(call, respond, async () => {
@@ -45,30 +47,41 @@ export function createNetworkService(parts: NetworkServiceParts): HostNetworkSer
       }),
     apply: (call, respond) =>
       answer(call, respond, async () => {
-        const { kept } = network.require();
+        const running = network.require();
         const gone = goneSignal(call);
         await recordAct(call, parts, { action: 'hostNetworkApply' });
-        return statusMessage(await kept.apply(gone));
+        return statusMessage(running, await running.kept.apply(gone));
       }),
     teardown: (call, respond) =>
       answer(call, respond, async () => {
-        const { kept } = network.require();
+        const running = network.require();
         const gone = goneSignal(call);
         await recordAct(call, parts, { action: 'hostNetworkTeardown' });
-        return statusMessage(await kept.teardown(gone));
+        return statusMessage(running, await running.kept.teardown(gone));
       }),
   };
 }
 
-function statusMessage(status: HostNetworkStatus): HostNetworkStatusResponse {
+function statusMessage(
+  { sources }: KeptNetwork,
+  status: HostNetworkStatus,
+): HostNetworkStatusResponse {
   const { kind, standings, orphans, problems, isDown } = status;
   return {
     ...{ On: true, Reason: '', State: kind, Down: isDown },
     Routes: standings.map((standing) => ({
       ...{ Destination: standing.destination, State: standing.state, Detail: standing.detail },
       ...{ Gateway: standing.gateway, Interface: standing.interface, Metric: standing.metric },
+      ...{ Peer: standing.peer ?? '', Code: standing.code ?? '' },
     })),
     Orphans: [...orphans],
     Problems: [...problems],
+    Sources: sources.statuses.map((one) => ({
+      ...{ Source: one.source, State: one.state, Version: one.version, Problem: one.problem },
+      ...{ AgeSeconds: one.ageMs === undefined ? -1 : Math.floor(one.ageMs / 1000) },
+      ...{ Peers: one.peers.length, Limited: one.isLimited, Doubted: one.isDoubted },
+      ...{ SkippedCount: one.skippedCount },
+      Skipped: one.skipped.map(({ id, code }) => ({ Id: id, Code: code })),
+    })),
   };
 }

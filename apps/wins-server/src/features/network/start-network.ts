@@ -7,9 +7,11 @@ import {
   type DesiredNetwork,
   type HostNetworkOptions,
 } from '@wins/host-network';
+import path from 'node:path';
 import type { FileTrust } from '@wins/trusted-files';
 import { FeatureError } from '../../kernel/feature-error.js';
 import type { NetworkSettings } from './network-settings.js';
+import { PeerSources, type NamedSourceStatus } from './peer-sources.js';
 
 /** Parts that the daemon gives to it. */
 export interface NetworkParts extends Pick<
@@ -18,13 +20,22 @@ export interface NetworkParts extends Pick<
 > {
   readonly recordFile: string;
   readonly trust: FileTrust;
+  /** Called when a source has other peers or another state. */
+  readonly onSource: (status: NamedSourceStatus) => void;
+}
+
+export interface StartedNetwork {
+  readonly kept: HostNetwork;
+  readonly sources: Pick<PeerSources, 'statuses'>;
+  configure(settings: NetworkSettings): void;
+  close(): Promise<void>;
 }
 
 /** Begins to keep the network of the host. The caller closes it. @throws FeatureError `unavailable` on another system. */
 export async function startNetwork(
-  { recordFile, trust, ...parts }: NetworkParts,
+  { recordFile, trust, onSource, ...parts }: NetworkParts,
   settings: NetworkSettings,
-): Promise<HostNetwork> {
+): Promise<StartedNetwork> {
   const host = await hostRoutes();
   const records = routeRecords({
     ...{ path: recordFile, trust, host },
@@ -33,11 +44,38 @@ export async function startNetwork(
         `${file} is no record of routes: what it names is left alone, and it is replaced`,
       ),
   });
-  return new HostNetwork({ ...parts, host, records }, desiredBy(settings));
+  let current = settings;
+  const sources: PeerSources = new PeerSources(
+    {
+      ...{ folder: path.dirname(recordFile), trust, onWarning: parts.onWarning },
+      onChange: (status) => {
+        kept.want(wanted(), { staysDown: true });
+        onSource(status);
+      },
+    },
+    settings,
+  );
+  const wanted = (): DesiredNetwork => ({
+    ...desiredBy(current),
+    ...{ peers: sources.peers, holds: sources.holds },
+  });
+  const kept = new HostNetwork({ ...parts, host, records }, wanted());
+  return {
+    ...{ kept, sources },
+    configure: (next) => {
+      current = next;
+      sources.configure(next);
+      kept.want(wanted());
+    },
+    close: async () => {
+      await sources.close();
+      await kept.close();
+    },
+  };
 }
 
 /** A route of the config goes before one of a cloud to the same address. */
-export function desiredBy({ routes, keep }: NetworkSettings): DesiredNetwork {
+function desiredBy({ routes, keep }: NetworkSettings): DesiredNetwork {
   return { routes: [...cloudRoutes(keep), ...routes] };
 }
 

@@ -1,0 +1,151 @@
+/** Composition of the sources that tell of other hosts: each on by a key of the config, with a private file for what it told last. */
+import {
+  lastGood,
+  metadataFeed,
+  nodeFeed,
+  PeerSource,
+  type DesiredPeer,
+  type PeerFeed,
+  type PeerSourceStatus,
+} from '@wins/host-network';
+import { nodeReader, readConnectionInfo } from '@wins/system-agent';
+import type { FileTrust } from '@wins/trusted-files';
+import { rm } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
+import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { FeatureError } from '../../kernel/feature-error.js';
+import type { NetworkSettings } from './network-settings.js';
+
+export type SourceSettings = Pick<NetworkSettings, 'metadata' | 'nodes'>;
+
+/** Where the peers of a source come from. */
+export type SourceName = keyof SourceSettings;
+
+export interface NamedSourceStatus extends PeerSourceStatus {
+  readonly source: SourceName;
+}
+
+export interface PeerSourcesParts {
+  /** Where the files of sources are; private. */
+  readonly folder: string;
+  readonly trust: FileTrust;
+  /** Called when a source has other peers or another state. */
+  readonly onChange: (status: NamedSourceStatus) => void;
+  readonly onWarning: (problem: string) => void;
+}
+
+interface Running {
+  readonly settings: object;
+  readonly source: PeerSource;
+}
+
+const NAMES: readonly SourceName[] = ['metadata', 'nodes'];
+
+/** The sources that the config wants. */
+export class PeerSources implements AsyncDisposable {
+  readonly #parts: PeerSourcesParts;
+  readonly #running = new Map<SourceName, Running>();
+  #ending: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: PeerSourcesParts, settings: SourceSettings) {
+    this.#parts = parts;
+    this.configure(settings);
+  }
+
+  /** The peers of all sources; one that two sources tell of is there once. */
+  get peers(): readonly DesiredPeer[] {
+    const all = this.statuses.flatMap(({ peers }) => peers);
+    return [...new Map(all.map((one) => [`${one.subnet} ${one.nextHop}`, one])).values()];
+  }
+
+  /** Whether a source has told nothing yet since it was turned on. */
+  get holds(): boolean {
+    return [...this.#running.values()].some(({ source }) => !source.hasSpoken);
+  }
+
+  get statuses(): readonly NamedSourceStatus[] {
+    return [...this.#running].map(([name, { source }]) => ({ ...source.status, source: name }));
+  }
+
+  /** Turns sources on and off. One whose settings are others begins anew. */
+  configure(settings: SourceSettings): void {
+    for (const name of NAMES) {
+      const wanted = settings[name];
+      const running = this.#running.get(name);
+      if (running !== undefined && isDeepStrictEqual(running.settings, wanted)) continue;
+      this.#running.delete(name);
+      this.#end(running, async () => {
+        // What it told must not count when it is turned on again some day.
+        if (wanted === undefined) await rm(this.#fileOf(name), { force: true });
+      });
+      if (wanted !== undefined)
+        this.#running.set(name, { settings: wanted, source: this.#start(name, settings) });
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const running of this.#running.values()) this.#end(running);
+    await this.#ending;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #end(running: Running | undefined, then = () => Promise.resolve()): void {
+    this.#ending = Promise.all([
+      this.#ending,
+      Promise.resolve(running?.source.close()).then(then),
+    ]).catch((error: unknown) => this.#parts.onWarning(String(error)));
+  }
+
+  #start(name: SourceName, settings: SourceSettings): PeerSource {
+    const { trust, onChange, onWarning } = this.#parts;
+    const { feed, origin } = feedOf(settings, name, trust, onWarning);
+    const source: PeerSource = new PeerSource({
+      ...{ feed, onWarning },
+      lastGood: lastGood({
+        ...{ path: this.#fileOf(name), origin, trust },
+        onDamaged: (file) => onWarning(`${file} has no peers of a source: it is replaced`),
+      }),
+      onChange: () => {
+        if (this.#running.get(name)?.source === source)
+          onChange({ ...source.status, source: name });
+      },
+    });
+    return source;
+  }
+
+  #fileOf(name: SourceName): string {
+    return path.join(this.#parts.folder, `host-network-${name}.json`);
+  }
+}
+
+function feedOf(
+  { metadata, nodes }: SourceSettings,
+  name: SourceName,
+  trust: FileTrust,
+  onWarning: (problem: string) => void,
+): { readonly feed: PeerFeed; readonly origin: string } {
+  if (name === 'metadata' && metadata !== undefined) {
+    const { address, environmentUuid, hostUuid } = metadata;
+    return { feed: metadataFeed(metadata), origin: [address, environmentUuid, hostUuid].join(' ') };
+  }
+  const { connectionInfoFile, isStrict = true } = nodes ?? {};
+  const connect = async () => {
+    if (connectionInfoFile === undefined) {
+      const message =
+        'cannot ask for the nodes: found no API server that the agent follows; wanted systemagent.remoteEnabled';
+      throw new FeatureError('unavailable', message);
+    }
+    const info = await readConnectionInfo(connectionInfoFile, trust);
+    return nodeReader(info, { strictTls: isStrict, onWarning });
+  };
+  return { feed: nodeFeed({ connect, ownAddresses }), origin: connectionInfoFile ?? '' };
+}
+
+function ownAddresses(): ReadonlySet<string> {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return new Set(all.filter(({ internal }) => !internal).map(({ address }) => address));
+}
