@@ -1,0 +1,111 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { LogRecord } from '../testing/daemon.js';
+import { mayMakeNetwork } from '../testing/network-namespace.js';
+import { wherePossible } from '../testing/where-possible.js';
+import { HostInNetwork, type NetworkStatus } from './host-in-network.js';
+
+const inOwnNetwork = wherePossible(
+  describe,
+  mayMakeNetwork(),
+  'routes to the hosts of a metadata service, since only root may make a network for them',
+);
+
+/** Rancher's metadata service, of which a file says what it knows; it ends when the file says so. */
+const SERVICE = `
+const { createServer } = require('node:http');
+const { readFileSync } = require('node:fs');
+const known = () => JSON.parse(readFileSync(process.argv[1], 'utf8'));
+setInterval(() => known().ends && process.exit(), 20);
+createServer(({ url }, response) => {
+  const { pathname, searchParams } = new URL(url, 'http://metadata');
+  const answer = (value) => response.end(JSON.stringify(value));
+  if (pathname.endsWith('/hosts')) return answer(known().hosts);
+  if (pathname.endsWith('/self/host/uuid')) return answer('h-a');
+  const look = setInterval(() => {
+    if (known().version === searchParams.get('value')) return;
+    clearInterval(look);
+    answer(known().version);
+  }, 20);
+}).listen(8080, '127.0.0.1');
+`;
+const LABELS = 'io.rancher.network.per_host_subnet';
+const host = (uuid: string, subnet: string, routerIp: string) => ({
+  ...{ uuid, environment_uuid: 'e1' },
+  labels: { [`${LABELS}.subnet`]: subnet, [`${LABELS}.router_ip`]: routerIp },
+});
+const A = host('h-a', '10.42.1.0/24', '192.0.2.2');
+const B = host('h-b', '10.42.2.0/24', '192.0.2.7');
+const C = host('h-c', '10.42.3.0/24', '192.0.2.8');
+const LINE_B = '10.42.2.0/24 via 192.0.2.7 dev wins0 proto 199 metric 256';
+const LINE_C = '10.42.3.0/24 via 192.0.2.8 dev wins0 proto 199 metric 256';
+const METADATA = { hostUuid: 'h-a', environmentUuid: 'e1', address: '127.0.0.1:8080' };
+
+interface StatusWithSources extends NetworkStatus {
+  readonly Sources: readonly object[];
+}
+const isChange = ({ msg }: LogRecord): boolean => msg === 'routes of the host are changed';
+const isBare = ({ msg, applied }: LogRecord): boolean =>
+  msg === 'the network of the host' && applied === undefined;
+const isSource =
+  (state: string) =>
+  (record: LogRecord): boolean =>
+    record.msg === 'a source of other hosts' && record['state'] === state;
+
+inOwnNetwork('the hosts of a metadata service', () => {
+  it('get routes, which go when they leave, and stay when the service or the daemon ends', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'wins-metadata-'));
+    const file = path.join(folder, 'known.json');
+    const know = (version: string, more: object): void => {
+      writeFileSync(`${file}.new`, JSON.stringify({ version, ...more }));
+      renameSync(`${file}.new`, file);
+    };
+    know('v1', { hosts: [A, B, C, { ...C, uuid: 7 }] });
+    const words = [process.execPath, '-e', SERVICE, file].map(
+      (word) => `'${word.replaceAll("'", `'\\''`)}'`,
+    );
+    try {
+      await using one = await HostInNetwork.start({ metadata: METADATA }, `${words.join(' ')} &`);
+      const { daemon } = one;
+      await daemon.logged(isSource('current'));
+      const status = await one.network<StatusWithSources>('apply');
+      expect(status).toMatchObject({
+        ...{ State: 'settled', Problems: [] },
+        Routes: [
+          { Destination: '10.42.2.0/24', State: 'applied', Peer: 'h-b' },
+          { Destination: '10.42.3.0/24', State: 'applied', Peer: 'h-c' },
+        ],
+        Sources: [
+          {
+            ...{ Source: 'metadata', State: 'current', Version: 'v1', Peers: 2 },
+            ...{ SkippedCount: 1, Skipped: [{ Id: '', Code: 'badId' }] },
+          },
+        ],
+      });
+      expect(one.routes()).toEqual(expect.arrayContaining([LINE_B, LINE_C]));
+
+      await one.logs(isChange, () => know('v2', { hosts: [A, B] }));
+      await one.network('apply');
+      expect(one.routes()).toContain(LINE_B);
+      expect(one.routes()).not.toContain(LINE_C);
+
+      await one.logs(isSource('stale'), () => know('v3', { ends: true }));
+      expect(one.routes()).toContain(LINE_B);
+      await one.killAndStartAgain();
+      await one.daemon.logged(isSource('stale'));
+      expect(await one.network<StatusWithSources>('apply')).toMatchObject({
+        ...{ State: 'settled', Sources: [{ State: 'stale', Peers: 1, AgeSeconds: -1 }] },
+      });
+      expect(one.routes()).toContain(LINE_B);
+      const doctor = await one.wins('doctor', '--config', one.workspace.path('config'));
+      expect(doctor.stdout.toString()).toMatch(/metadata: 1 other hosts are kept, and it has told/);
+
+      one.configure(undefined);
+      await one.logs(isBare, () => one.wins('srv', 'config', 'reload'));
+      expect(one.routes()).not.toContain(LINE_B);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
