@@ -51,7 +51,7 @@ export function dialAt(host: string, port: number): Promise<DialOutcome> {
 /** A line of it: address, type of hardware, flags, … A neighbour that has not answered has the flags 0x0. */
 const ARP_LINE = /^(\S+) +0x\w+ +0x(\w+) /;
 
-/** What Linux knows of its neighbours. */
+/** Neighbours as Linux knows them. */
 export async function neighbours(): ReturnType<DoctorHost['neighbours']> {
   const text = await readFile('/proc/net/arp', 'utf8').catch(() => undefined);
   const lines = text?.split('\n').slice(1) ?? [];

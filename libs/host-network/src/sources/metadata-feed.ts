@@ -7,7 +7,7 @@ import type { FeedListener, PeerFeed, PeerSnapshot } from './peer-source.js';
 import { readElements } from './read-elements.js';
 
 export interface MetadataFeedOptions {
-  /** Of the service: `169.254.169.250`, with a port where it is not 80. */
+  /** Where the service is: `169.254.169.250`, with a port where it is not 80. */
   readonly address: string;
   /** The uuid of this host. Answers that are made for another one are not believed. */
   readonly hostUuid: string;

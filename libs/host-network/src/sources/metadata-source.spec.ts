@@ -66,7 +66,7 @@ describe("Rancher's metadata service as a source of peers", () => {
       }),
       ...{ lastGood: lastGoodOf(), clock, random: () => 0.5 },
       onChange: () =>
-        // The source is not assigned yet when it is told of for the first time.
+        // The first call comes before the source is assigned.
         queueMicrotask(() => {
           seen.push(source.status);
           changes.emit('change');

@@ -23,7 +23,7 @@ export interface GatheredPeers {
 const TOLD = 64;
 /** No network and no address is longer. */
 const MAX_TEXT = 64;
-/** Of uuids and names of nodes. */
+/** The form of uuids and of names of nodes. */
 const ID = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/i;
 
 /** Gathers the peers of one snapshot, element by element, in bounded memory. The result does not depend on their order. */

@@ -2,7 +2,7 @@ import { HostNetworkError } from '../host-network-error.js';
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
-/** What is outside of a list: blanks, or `null`. */
+/** Limit of the text outside of a list: blanks, or `null`. */
 const MAX_OUTSIDE_BYTES = 4096;
 
 /**

@@ -5,7 +5,7 @@ import type { DesiredPeer } from '../plan/judge-peers.js';
 const FREELY_DROPPED = 3;
 const CONFIRMED_AFTER_MS = 10_000;
 
-/** Believes that most peers are gone only when it is told the same again, 10 s later or more: a source that starts may have few of them. */
+/** Believes that most peers are gone when it hears the same again, 10 s later or more: a source that starts may have few of them. */
 export class ShrinkGuard {
   #doubted: { readonly peers: readonly DesiredPeer[]; readonly sinceMs: number } | undefined;
 

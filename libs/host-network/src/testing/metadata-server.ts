@@ -9,7 +9,7 @@ export class MetadataServer implements AsyncDisposable {
   /** Paths that were asked for, in order. */
   readonly asked: string[] = [];
   hosts: unknown;
-  /** Whose answers these are. */
+  /** The uuid of the host that these answers are for. */
   self = 'h-a';
   /** Answers instead, if it is set; what it returns false for is answered as always. */
   fault: ((...parts: Parameters<RequestListener>) => unknown) | undefined;

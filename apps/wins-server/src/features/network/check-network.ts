@@ -5,7 +5,7 @@ import { networkSettings, wantsNothing } from './network-settings.js';
 
 const NAME = 'host network';
 const TOLD = 3;
-/** Of a large cluster the first hosts are dialled: each may take a second. */
+/** Limit of the hosts that are dialled: each may take a second. */
 const MOST_PROBED = 64;
 const ROUTED = new Set(['applied', 'foreign']);
 

@@ -31,6 +31,7 @@ const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
     ...['MAX_NAME', 'MAX_STDERR', 'MAX_OUTPUT_FILES', 'MAX_APPLIED_PLANS'],
     ...['MAX_BURST', 'MAX_TOPICS', 'MAX_SHOWN', 'MAX_COOL_DOWNS'],
     ...['MAX_VERSION', 'MAX_ARGUMENT', 'MAX_ROUTES', 'MAX_CERTIFICATES'],
+    'MAX_PAGES',
   ],
   'of what the system says, for one question': [
     ...['MOST_COMMON', 'MAX_STRANGERS', 'MAX_ITEMS', 'MAX_HOLDERS', 'MAX_PROCESSES'],
@@ -43,7 +44,7 @@ const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
   ],
   'for administrators alone': [
     ...['MOST_STACKS', 'MOST_FRAMES', 'MOST_FILES', 'MOST_ROWS', 'MOST_PORTS'],
-    ...['MOST_PROBLEMS', 'MAX_PROBLEMS'],
+    ...['MOST_PROBLEMS', 'MAX_PROBLEMS', 'MOST_PROBED'],
   ],
   'of the daemon itself; what clients have of it is served in turns': [
     ...['MAX_STAGINGS', 'MAX_ROUNDS', 'MOST_WAITING', 'MAX_WAITING', 'MOST_AT_ONCE'],
