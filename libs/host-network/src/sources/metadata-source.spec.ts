@@ -99,7 +99,7 @@ describe("Rancher's metadata service as a source of peers", () => {
     ]);
     const { until } = follow(server, { subnet: '10.0.1.0/24', routerIp: '172.16.0.1' });
     expect(await until(isCurrent)).toEqual({
-      ...{ state: 'current', version: 'v1', problem: '', isDoubted: false, ageMs: 0 },
+      ...{ state: 'current', version: 'v1', problem: '', isDoubted: false, ageMs: 0, sinceMs: 0 },
       peers: [...PEERS, { ...peer('h-d', 4), nextHop: '203.0.113.4' }],
       ...{ skipped: [], skippedCount: 0, isLimited: false },
     });

@@ -36,6 +36,8 @@ export interface PeerSourceStatus extends Omit<PeerSnapshot, 'peers'> {
   readonly peers: readonly DesiredPeer[];
   /** Milliseconds since it was in touch last; undefined before the first time. */
   readonly ageMs: number | undefined;
+  /** Milliseconds since it began. */
+  readonly sinceMs: number;
   /** Whether most peers are gone by its latest snapshot, which is not believed yet. */
   readonly isDoubted: boolean;
   /** Why it fails; empty when it does not. */
@@ -96,7 +98,8 @@ export class PeerSource implements AsyncDisposable {
     const ageMs = contactMs === undefined ? undefined : Math.max(0, this.#nowMs - contactMs);
     return {
       ...this.#snapshot,
-      ...{ state: this.#state, ageMs, isDoubted: this.#isDoubted, problem: this.#problem },
+      ...{ state: this.#state, ageMs, sinceMs: this.#nowMs - this.#startMs },
+      ...{ isDoubted: this.#isDoubted, problem: this.#problem },
     };
   }
 

@@ -184,6 +184,10 @@ export const METRICS = {
       state: ['applied', 'foreign', 'planned', 'waiting', 'conflict', 'rejected', 'failed'],
     },
   ),
+  wins_host_source_age_seconds: gauge(
+    'Since a source of other hosts was in touch, or began if it never was. None for one that is off.',
+    { source: ['metadata', 'nodes'] },
+  ),
   wins_host_route_changes_total: counter('Routes that the daemon set out to add or to remove.', {
     op: ['add', 'remove'],
   }),

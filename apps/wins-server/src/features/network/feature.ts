@@ -101,6 +101,12 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
         standings.filter((standing) => standing.state === state).length,
       ]);
     });
+    metrics.read('wins_host_source_age_seconds', () =>
+      (view.running?.sources.statuses ?? []).map(({ source, ageMs, sinceMs }) => [
+        { source },
+        (ageMs ?? sinceMs) / 1000,
+      ]),
+    );
     return (event) => {
       if (event.type !== 'kept' || event.event !== CHANGE_EVENT) return;
       const { added, removed } = event.facts;

@@ -33,6 +33,7 @@ describe('the service of the network of the host', () => {
     statuses: [
       {
         ...{ source: 'metadata', state: 'stale', version: 'v7', ageMs: 61_900, problem: 'refused' },
+        sinceMs: 70_000,
         peers: [{ id: 'h-b', subnet: '10.1.0.0/16', nextHop: '192.0.2.7' }],
         ...{ skipped: [{ id: 'h-c', code: 'badSubnet' }], skippedCount: 9 },
         ...{ isLimited: true, isDoubted: false },

@@ -14,14 +14,16 @@ const LOOK_EVERY_MS = 50;
 export async function networkStands(
   kernel: Pick<Kernel, 'of'>,
   ended: Promise<unknown>,
+  withinMs = WITHIN_MS,
 ): Promise<void> {
   const view = kernel.of(network);
   const { settings } = view;
   if (settings === undefined || wantsNothing(settings)) return;
   const over = new AbortController();
   const { signal } = over;
-  const late = AbortSignal.any([signal, AbortSignal.timeout(WITHIN_MS)]);
-  void ended.finally(() => over.abort());
+  const late = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
+  const end = (): void => over.abort();
+  ended.then(end, end);
   while (!late.aborted && view.running?.kept.status.kind !== 'settled')
     await delay(LOOK_EVERY_MS, undefined, { signal: late }).catch(() => undefined);
 }
