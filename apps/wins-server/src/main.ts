@@ -70,6 +70,11 @@ export const endLastingRuns = later(
   'endLastingRuns',
 );
 
+export const removeNetwork = later(
+  () => import('./features/network/remove-network.js'),
+  'removeNetwork',
+);
+
 /** For `wins up`. */
 export const refuseDrops = later(() => import('./configuration/refuse-drops.js'), 'refuseDrops');
 

@@ -50,6 +50,11 @@ export {
   type RouteOutcome,
   type RoutingState,
   type StaticRoute,
+  CONTAINER_NETWORK,
+  type ItemChange,
+  type ListedItem,
+  type NetworkChange,
+  type NetworkItem,
 } from './host/host-routes.js';
 export {
   EVERYBODY,

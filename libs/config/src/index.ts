@@ -79,6 +79,7 @@ export type {
   CsiProxySettings,
   HostMetadataSettings,
   HostNetworkSettings,
+  HostPeerSettings,
   HostRouteSettings,
   MetricsSettings,
   RouteGrants,

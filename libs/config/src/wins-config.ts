@@ -22,7 +22,7 @@ export interface WinsConfig {
   readonly tunnel: TunnelLimits;
   /** `routes`: what clients may change in the routing table of the host. */
   readonly routes: RouteGrants;
-  /** `hostNetwork`: routes that the daemon keeps on the host; absent means none. */
+  /** `hostNetwork`: routes, and a network of containers, that the daemon keeps on the host; absent means none. */
   readonly hostNetwork?: HostNetworkSettings;
   /** `reflection`: tell generic clients of the gRPC pipe which services there are. Default false. */
   readonly reflection: boolean;
@@ -167,6 +167,14 @@ export interface HostNetworkSettings {
   readonly nodes: boolean;
   /** A TCP port of other hosts for the doctor; absent: it dials none. */
   readonly probePort?: number | undefined;
+  /** The network of this host's own containers, of 16 to 29 bits; absent: none. Linux only. */
+  readonly subnet?: string | undefined;
+  /** The address of the host in it. Absent: the first one. */
+  readonly gateway?: string | undefined;
+  /** Networks that subnets of peers lie in, and that own containers may reach: 1 to 8, and with `subnet` not absent. */
+  readonly cluster?: readonly string[] | undefined;
+  /** Other hosts, whose containers are reached through them; at most 1,000. */
+  readonly peers: readonly HostPeerSettings[];
 }
 
 /** Where Rancher's metadata service is, and which host this is for it. */
@@ -175,9 +183,14 @@ export interface HostMetadataSettings {
   readonly environmentUuid: string;
   /** A link-local address or one of the loopback, with a port or without. Default `169.254.169.250`. */
   readonly address: string;
-  /** Labels that this host must have there; absent: any. */
-  readonly subnet?: string | undefined;
+  /** The label that this host must have there; absent: any. */
   readonly routerIp?: string | undefined;
+}
+
+/** The network of the containers of another host, and its address in a network that this host is in too. */
+export interface HostPeerSettings {
+  readonly subnet: string;
+  readonly via: string;
 }
 
 /** A route of IPv4 that the daemon keeps. */

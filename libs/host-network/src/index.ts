@@ -23,6 +23,7 @@ export {
   cloudRoutes,
   type Cloud,
   type DesiredNetwork,
+  type DesiredSubnet,
   type DesiredRoute,
 } from './plan/desired-route.js';
 export {
@@ -33,15 +34,17 @@ export {
   type PeerRules,
   type RejectedPeer,
 } from './plan/judge-peers.js';
+export type { SubnetRejectionCode } from './plan/own-network.js';
+export type { OwnedItem, RouteState } from './plan/plan-items.js';
 export {
   plan,
+  type Owned,
   type OwnedRoute,
   type PlanLimits,
   type PlannedStep,
   type PlanOptions,
   type RoutePlan,
-  type RouteStanding,
-  type RouteState,
+  type Standing,
 } from './plan/plan.js';
 export { lastGood, type LastGood, type LastGoodOptions } from './sources/last-good.js';
 export { metadataFeed, type MetadataFeedOptions } from './sources/metadata-feed.js';

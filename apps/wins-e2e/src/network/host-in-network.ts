@@ -5,14 +5,19 @@ import { Daemon, type LogRecord } from '../testing/daemon.js';
 import { startWinsInNetwork } from '../testing/network-namespace.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
-const NSENTER = '/usr/bin/nsenter';
+export const NSENTER = '/usr/bin/nsenter';
 
 /** Output of `wins srv network status -o json`, as far as specs look at it. */
 export interface NetworkStatus {
   readonly On: boolean;
   readonly State: string;
   readonly Down: boolean;
-  readonly Routes: readonly { readonly Destination: string; readonly State: string }[];
+  readonly Routes: readonly {
+    readonly Destination: string;
+    readonly State: string;
+    readonly Kind: string;
+    readonly Code: string;
+  }[];
   readonly Orphans: readonly string[];
   readonly Problems: readonly string[];
 }

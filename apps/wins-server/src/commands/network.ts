@@ -72,11 +72,12 @@ function statusText(answer: HostNetworkStatusResponse): string {
   const head = Down ? 'it was taken down by hand: wins srv network apply brings it back' : State;
   return safeLines([
     head,
-    ...Routes.map(({ Destination, Gateway, Interface, State: state, Detail, Peer, Code }) => {
+    ...Routes.map((standing) => {
+      const { State: state, Detail, Peer, Code } = standing;
       const detail = Detail === '' ? '' : `: ${Detail}`;
       const to = Peer === '' ? '' : ` to ${Peer}`;
       const code = Code === '' ? '' : ` (${Code})`;
-      return `  ${state} ${routeText(Destination, Gateway, Interface)}${to}${detail}${code}`;
+      return `  ${state} ${thingText(standing)}${to}${detail}${code}`;
     }),
     ...Orphans.map((destination) => `  nothing accounts for ${destination}, which is left alone`),
     ...Problems.map((found) => `  failed: ${found}`),
@@ -99,15 +100,15 @@ function sourceLines(source: HostNetworkSource): readonly string[] {
 
 function stepsText(steps: readonly HostNetworkStep[]): string {
   return safeLines([
-    ...steps.map(
-      ({ Op, Destination, Gateway, Interface, Reason }) =>
-        `${Op} ${routeText(Destination, Gateway, Interface)}: ${Reason}`,
-    ),
+    ...steps.map((step) => `${step.Op} ${thingText(step)}: ${step.Reason}`),
     steps.length === 0 ? 'there is nothing to do' : 'nothing was done',
   ]);
 }
 
-function routeText(destination: string, gateway: string, through: string): string {
-  const via = gateway === '' ? '' : ` via ${gateway}`;
-  return `${destination}${via}${through === '' ? '' : ` on ${through}`}`;
+type Thing = Pick<HostNetworkStep, 'Kind' | 'Destination' | 'Gateway' | 'Interface'>;
+
+function thingText({ Kind, Destination, Gateway, Interface }: Thing): string {
+  const kind = Kind === 'route' || Kind === '' ? '' : `${Kind} `;
+  const via = Gateway === '' ? '' : ` via ${Gateway}`;
+  return `${kind}${Destination}${via}${Interface === '' ? '' : ` on ${Interface}`}`;
 }

@@ -205,7 +205,6 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'hostNetwork.keep': listOf(fc.constant('x')),
   ...{ 'hostNetwork.metadata.hostUuid': uuid, 'hostNetwork.metadata.environmentUuid': uuid },
   'hostNetwork.metadata.address': fc.constantFrom('127.0.0.1:9', '192.0.2.1', 'x'),
-  'hostNetwork.metadata.subnet': fc.constantFrom('10.42.0.0/16', '0.0.0.0/0', 'x'),
   'hostNetwork.metadata.routerIp': fc.constantFrom('192.0.2.2', '::1', 'x'),
   'hostNetwork.nodes': flag,
   'hostNetwork.probePort': number(65_535),

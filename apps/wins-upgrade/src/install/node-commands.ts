@@ -158,13 +158,18 @@ export const runLeave: CommandHandler<NodeOptions> = (options, surroundings) =>
 /** `wins uninstall`: takes away what was installed. */
 export const runUninstall = (
   options: UninstallOptions,
-  { removeCsiProxy, endLastingRuns, ...surroundings }: CommandSurroundings & OfDaemon,
+  {
+    removeCsiProxy,
+    endLastingRuns,
+    removeNetwork,
+    ...surroundings
+  }: CommandSurroundings & OfDaemon,
 ): Promise<number> =>
   reportNode(options, surroundings, async (task) => {
     const node = await nodeOf(options, localPlaces());
     const how = {
       ...{ adopts: options.adopt, keepsData: options['keep-data'], isForced: options.force },
-      ...{ removeCsiProxy, endLastingRuns },
+      ...{ removeCsiProxy, endLastingRuns, removeNetwork },
     };
     return removeNode(node, { places: node.places, service: SERVICE_NAME }, how, task);
   });

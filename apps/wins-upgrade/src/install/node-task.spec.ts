@@ -64,11 +64,11 @@ describe('taking a node away', () => {
     endLastingRuns = removeCsiProxy,
   ) => {
     const { places } = parts;
-    const how = { adopts: true, removeCsiProxy, endLastingRuns };
+    const how = { adopts: true, removeCsiProxy, endLastingRuns, removeNetwork: removeCsiProxy };
     return removeNode(parts, { places, service: SERVICE_NAME }, how, TASK);
   };
 
-  it('tells that csi-proxy stays when the daemon had not stopped for it', async () => {
+  it('tells that csi-proxy and the network stay when the daemon had not stopped for it', async () => {
     const { running } = node.system.rooms;
     await running.write(RUNNING, 'present', undefined);
     let tries = 0;
@@ -85,15 +85,16 @@ describe('taking a node away', () => {
     });
     expect([said.outcome, asked]).toEqual(['uninstalled', 0]);
     expect(said.kept).toContainEqual(expect.stringMatching(/^csi-proxy: .*: it is busy$/));
+    expect(said.kept).toContainEqual(expect.stringMatching(/^network of the host: .*busy$/));
   });
 
-  it('goes on when csi-proxy cannot be taken away or runs do not end, and tells why', async () => {
+  it('goes on when csi-proxy and the network cannot be taken away or runs do not end, and tells why', async () => {
     await node.system.rooms.running.write(RUNNING, 'present', undefined);
     const held = 'EBUSY: resource busy or locked';
     const said = await remove(node, () => Promise.reject(new Error(held)));
     expect([said.outcome, said.kept]).toEqual([
       'uninstalled',
-      [`csi-proxy: ${held}`, `detached runs: ${held}`],
+      [`csi-proxy: ${held}`, `detached runs: ${held}`, `network of the host: ${held}`],
     ]);
   });
 });

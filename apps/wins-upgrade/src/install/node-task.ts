@@ -113,18 +113,17 @@ export function changeNode(
   });
 }
 
-/** What a daemon leaves that an uninstallation takes away, by its config. */
+/** Parts that daemons leave on a node; each is taken away by their config and resolves with why it stays, if it does. */
 export interface OfDaemon {
-  /**
-   * Takes away the csi-proxy that it keeps, and of an installation that was taken over the one that it had; resolves with why it stays, if
-   * it does.
-   */
+  /** The csi-proxy that a daemon with this config keeps, and of an installation that was taken over the one that it had. */
   readonly removeCsiProxy: (configFile: string, isAdopted: boolean) => Promise<string | undefined>;
-  /** Ends its detached runs; resolves with why some live on, if they do. */
+  /** Its detached runs. */
   readonly endLastingRuns: (
     configFile: string,
     keepsOutput: boolean,
   ) => Promise<string | undefined>;
+  /** Routes and the network of containers that a daemon with this config keeps. */
+  readonly removeNetwork: (configFile: string) => Promise<string | undefined>;
 }
 
 /** Takes the installation away, or first over. */
@@ -159,6 +158,7 @@ export function removeNode(
     // Their program goes next, which some systems do not remove while it runs.
     const runs =
       running ?? (await how.endLastingRuns(config, how.keepsData === true).catch(messageOf));
+    const network = running ?? (await how.removeNetwork(config).catch(messageOf));
     // They may hold secrets, as the config does.
     if (how.keepsData !== true) {
       await forgetLastGood(wish.places.config);
@@ -166,6 +166,7 @@ export function removeNode(
     }
     const { kept, failed } = await uninstall(context, plan);
     const stays = [...kept, ...failed].map(describeKept);
+    if (network !== undefined) stays.unshift(`network of the host: ${network}`);
     if (runs !== undefined) stays.unshift(`detached runs: ${runs}`);
     if (csiProxy !== undefined) stays.unshift(`csi-proxy: ${csiProxy}`);
     const more = { steps, ...(stays.length > 0 && { kept: stays }) };
@@ -179,7 +180,7 @@ export function removeNode(
 }
 
 /**
- * Stops the daemon if these steps do: one that runs would find csi-proxy gone, and install it again.
+ * Stops the daemon if these steps do: one that runs would find what it keeps gone, and make it again.
  *
  * @returns Why what it left stays.
  */

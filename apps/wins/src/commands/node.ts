@@ -150,6 +150,7 @@ export const uninstallCommand = command({
       removeCsiProxy: (config, isAdopted) => server().removeCsiProxy(config, isAdopted),
       endLastingRuns: (config, keepsOutput) =>
         server().endLastingRuns(config, { reason: 'uninstalled', keepsOutput }),
+      removeNetwork: (config) => server().removeNetwork(config),
     }),
 });
 

@@ -169,6 +169,8 @@ function warnAboutContent(
   warnAboutRepeats(content.routes.allow, 'routes.allow', places, report);
   const kept = content.hostNetwork?.routes.map(({ destination }) => destination) ?? [];
   warnAboutRepeats(kept, 'hostNetwork.routes', places, report);
+  const peers = content.hostNetwork?.peers.map(({ subnet }) => subnet) ?? [];
+  warnAboutRepeats(peers, 'hostNetwork.peers', places, report);
   const watchingPath = places.get('upgrade.watchingPath');
   if (watchingPath !== undefined && !places.has('upgrade.mode'))
     report.warning({

@@ -9,9 +9,10 @@ describe('the section hostNetwork', () => {
     expect(read({ routes: [route], keep: ['aws', 'azure', 'gce'] })).toEqual({
       routes: [{ ...route, metric: 256 }],
       keep: ['aws', 'azure', 'gce'],
+      peers: [],
       nodes: false,
     });
-    expect(read({})).toEqual({ routes: [], keep: [], nodes: false });
+    expect(read({})).toEqual({ routes: [], keep: [], peers: [], nodes: false });
   });
 
   it.each<[string, object]>([
@@ -44,7 +45,7 @@ describe('the section hostNetwork', () => {
       metadata: { ...metadata, address: '169.254.169.250' },
       ...{ nodes: true, probePort: 80 },
     });
-    const more = { address: '127.0.0.1:8080', subnet: '10.42.1.0/24', routerIp: '172.16.0.2' };
+    const more = { address: '127.0.0.1:8080', routerIp: '172.16.0.2' };
     expect(read({ metadata: { ...metadata, ...more } })?.metadata).toEqual({
       ...metadata,
       ...more,
@@ -58,9 +59,38 @@ describe('the section hostNetwork', () => {
     ['a service elsewhere', { hostUuid: 'h', environmentUuid: 'e1', address: '192.0.2.1' }],
     ['a service by name', { hostUuid: 'h', environmentUuid: 'e1', address: 'rancher-metadata' }],
     ['port 0', { hostUuid: 'h', environmentUuid: 'e1', address: '169.254.169.250:0' }],
-    ['a subnet that is none', { hostUuid: 'h', environmentUuid: 'e1', subnet: '0.0.0.0/0' }],
+    ['a router that is none', { hostUuid: 'h', environmentUuid: 'e1', routerIp: 'router' }],
   ])('refuses metadata with %s', (_what, metadata) => {
     expect(() => read({ metadata })).toThrow(expect.objectContaining({ code: 'invalid' }) as Error);
+  });
+
+  it('has a network of containers, and those of other hosts', () => {
+    const own = { subnet: '10.42.1.0/24', gateway: '10.42.1.1', cluster: ['10.42.0.0/16'] };
+    const peers = [{ subnet: '10.42.2.0/24', via: '172.16.0.3' }];
+    expect(read({ ...own, peers })).toEqual({ ...own, peers, routes: [], keep: [], nodes: false });
+  });
+
+  it.each<[string, object]>([
+    ['a subnet outside of the cluster', { subnet: '10.43.1.0/24' }],
+    ['a subnet without a cluster', { cluster: undefined }],
+    ['a subnet of one address', { subnet: '10.42.1.1' }],
+    ['a subnet of 30 bits', { subnet: '10.42.1.0/30' }],
+    ['a subnet of 8 bits', { subnet: '10.0.0.0/8', cluster: ['10.0.0.0/8'] }],
+    ['a subnet with bits below its prefix', { subnet: '10.42.1.1/24' }],
+    ['a gateway elsewhere', { gateway: '10.42.2.1' }],
+    ['the address of the subnet as gateway', { gateway: '10.42.1.0' }],
+    ['its broadcast address as gateway', { gateway: '10.42.1.255' }],
+    ['a gateway without a subnet', { subnet: undefined, gateway: '10.42.1.1' }],
+    ['all networks as cluster', { cluster: ['0.0.0.0/0'] }],
+    ['a peer without an address', { peers: [{ subnet: '10.42.2.0/24' }] }],
+    ['a peer by its name', { peers: [{ subnet: '10.42.2.0/24', via: 'host-b' }] }],
+    ['a peer with shell text', { peers: [{ subnet: '10.42.2.0/24; reboot', via: '172.16.0.3' }] }],
+  ])('refuses %s', (_what, wrong) => {
+    const own = { subnet: '10.42.1.0/24', cluster: ['10.42.0.0/16'] };
+    expect(read(own)).toMatchObject(own);
+    expect(() => read({ ...own, ...wrong })).toThrow(
+      expect.objectContaining({ code: 'invalid' }) as Error,
+    );
   });
 
   it('refuses another cloud, and more than 1,000 routes', () => {

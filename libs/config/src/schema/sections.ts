@@ -1,7 +1,14 @@
 /**
  * The sections by which Rancher configures a node. This program reads them, so that a config of an earlier release stays valid.
  */
-import { parseAddress, parseListenAddress, parseNetwork, isPlainAddress } from '@wins/base';
+import {
+  isPlainAddress,
+  overlap,
+  parseAddress,
+  parseListenAddress,
+  parseNetwork,
+  type IpNetwork,
+} from '@wins/base';
 import * as z from 'zod';
 import { about } from './notation.js';
 import {
@@ -141,6 +148,11 @@ const TOO_MANY_ROUTES = `at most ${MAX_ROUTES} routes`;
 const ROUTED = 'an IPv4 network that is no default route, or one address of IPv4';
 const GATEWAY = 'an address of IPv4';
 
+const CONTAINERS = 'an IPv4 network of 16 to 29 bits, without bits below its prefix';
+const GATEWAY_IN = 'an address of a host in the subnet';
+const CLUSTER = 'a list of networks that the subnet is in';
+const MAX_CLUSTER = 8;
+
 function isIpv4Network(written: string): boolean {
   return isRouteNetwork(written) && parseNetwork(written)?.bytes.length === 4;
 }
@@ -169,21 +181,46 @@ function metadataKeys() {
       shown(z.string({ error: SERVICE }).refine(isMetadataAddress, { error: SERVICE })),
       'Where the service is.',
     ).default('169.254.169.250'),
-    subnet: about(
-      shown(z.string({ error: ROUTED }).refine(isIpv4Network, { error: ROUTED })),
-      'The subnet that the labels of this host must have. Absent: any.',
-    ).optional(),
     routerIp: about(
-      shown(ipv4Address()),
+      ipv4Address(GATEWAY),
       'The router_ip that the labels of this host must have. Absent: any.',
     ).optional(),
   });
 }
 
-function ipv4Address() {
-  return z
-    .string({ error: GATEWAY })
-    .refine((written) => parseAddress(written)?.length === 4, { error: GATEWAY });
+function containersNetwork() {
+  return shown(
+    z.string({ error: CONTAINERS }).refine(
+      (written) => {
+        const { prefix = 0 } = parseNetwork(written) ?? {};
+        return isIpv4Network(written) && written.includes('/') && prefix >= 16 && prefix <= 29;
+      },
+      { error: CONTAINERS },
+    ),
+  );
+}
+
+function ipv4Address(expected: string) {
+  return shown(
+    z
+      .string({ error: expected })
+      .refine((written) => parseAddress(written)?.length === 4, { error: expected }),
+  );
+}
+
+/** Whether a network has all of another one. */
+function holds(range: IpNetwork | undefined, one: IpNetwork): boolean {
+  return range !== undefined && range.prefix <= one.prefix && overlap(range, one);
+}
+
+/** Whether an address is that of a host in a subnet: neither its first nor its last one. */
+function isHostOf(subnet: string, gateway: string): boolean {
+  const own = parseNetwork(subnet);
+  const address = parseNetwork(gateway);
+  if (own === undefined || address === undefined || !overlap(own, address)) return false;
+  const host = (bytes: Uint8Array) => bytes.reduce((sum, byte) => sum * 256 + byte, 0);
+  const at = host(address.bytes) - host(own.bytes);
+  return at > 0 && at < 2 ** (32 - own.prefix) - 1;
 }
 
 export function hostNetworkSection() {
@@ -196,7 +233,7 @@ export function hostNetworkSection() {
       },
     ),
     gateway: about(
-      shown(ipv4Address()),
+      ipv4Address(GATEWAY),
       'The next hop, in a network of the interface. Absent: that of the default route.',
       { absent: 'the default gateway' },
     ).optional(),
@@ -208,6 +245,14 @@ export function hostNetworkSection() {
     metric: about(count('a metric', 9999), 'The metric; of two routes the lower one wins.').default(
       256,
     ),
+  });
+  const peer = section({
+    subnet: about(containersNetwork(), 'The network of its containers: 10.42.2.0/24.', {
+      absent: 'required',
+    }),
+    via: about(ipv4Address(GATEWAY), 'Its own address, in a network that this host is in too.', {
+      absent: 'required',
+    }),
   });
   return about(
     section({
@@ -233,8 +278,42 @@ export function hostNetworkSection() {
         'A TCP port that the doctor dials on each other host. Absent: none.',
         { absent: 'none' },
       ).optional(),
-    }),
-    'Routes that the daemon keeps on the host, and removes when they are listed no more. Absent: none.',
+      subnet: about(
+        containersNetwork(),
+        "The network of this host's own containers, on the bridge wins-subnet: 10.42.1.0/24. Linux only.",
+        { absent: 'none' },
+      ).optional(),
+      gateway: about(ipv4Address(GATEWAY_IN), 'The address of this host in the subnet.', {
+        absent: 'the first address',
+      }).optional(),
+      cluster: about(
+        shown(
+          list(
+            z.string({ error: ROUTED }).refine(isIpv4Network, { error: ROUTED }),
+            'networks',
+          ).max(MAX_CLUSTER, { error: `at most ${MAX_CLUSTER} networks` }),
+        ),
+        'Networks that subnets of peers lie in, and that own containers may reach.',
+        { absent: 'private networks; required with subnet' },
+      ).optional(),
+      peers: about(
+        list(peer, 'peers').max(MAX_ROUTES, { error: TOO_MANY_ROUTES }),
+        'Other hosts, whose containers are reached through them.',
+      ).default([]),
+    })
+      .refine(
+        ({ subnet, gateway }) =>
+          gateway === undefined || (subnet !== undefined && isHostOf(subnet, gateway)),
+        { error: GATEWAY_IN, path: ['gateway'] },
+      )
+      .refine(
+        ({ subnet, cluster = [] }) => {
+          const own = parseNetwork(subnet ?? '');
+          return own === undefined || cluster.some((text) => holds(parseNetwork(text), own));
+        },
+        { error: CLUSTER, path: ['cluster'] },
+      ),
+    'Routes, and a network of containers, that the daemon keeps on the host and removes when they are wanted no more. Absent: none.',
     { absent: 'none' },
   ).optional();
 }

@@ -1,15 +1,15 @@
-import { messageOf, type HostRoutes } from '@wins/base';
+import { messageOf, type HostRoutes, type RoutingState } from '@wins/base';
 import { Backoff, systemClock, type Clock } from '@wins/time';
 import { isDeepStrictEqual } from 'node:util';
 import { HostNetworkError } from '../host-network-error.js';
 import type { DesiredNetwork } from '../plan/desired-route.js';
 import {
   plan,
-  stepKey,
-  type OwnedRoute,
+  stepKeyOf,
+  type Owned,
   type PlannedStep,
   type RoutePlan,
-  type RouteStanding,
+  type Standing,
 } from '../plan/plan.js';
 import type { RouteRecords } from './route-records.js';
 
@@ -37,8 +37,8 @@ export interface HostNetworkOptions {
  */
 export interface HostNetworkStatus {
   readonly kind: 'starting' | 'settled' | 'partial' | 'failed';
-  readonly standings: readonly RouteStanding[];
-  /** Destinations of routes with the mark of wins that nothing accounts for. */
+  readonly standings: readonly Standing[];
+  /** What has the mark of wins and nothing accounts for: destinations of routes, and keys of items. */
   readonly orphans: readonly string[];
   /** Why steps, or all of it, failed. Tried again after 1 s to 5 min, and at each change of routes. */
   readonly problems: readonly string[];
@@ -70,7 +70,7 @@ export class HostNetwork implements AsyncDisposable {
   #status = STARTING;
   #isDown = false;
   /** Undefined until it was read. */
-  #record: readonly OwnedRoute[] | undefined;
+  #record: readonly Owned[] | undefined;
   /** Ends the wait between two passes. */
   #wake = new AbortController();
   #isGathering = false;
@@ -89,8 +89,9 @@ export class HostNetwork implements AsyncDisposable {
 
   /** Whether nothing is wanted, and nothing of ours is left. */
   get isBare(): boolean {
-    const { routes, peers = [] } = this.#desired;
-    return routes.length === 0 && peers.length === 0 && this.#record?.length === 0;
+    const { routes, peers = [], own } = this.#desired;
+    const isNothing = routes.length === 0 && peers.length === 0 && own === undefined;
+    return isNothing && this.#record?.length === 0;
   }
 
   /**
@@ -113,9 +114,8 @@ export class HostNetwork implements AsyncDisposable {
    */
   async plan({ isDown = this.#isDown } = {}): Promise<RoutePlan> {
     this.#throwIfClosed();
-    const state = await this.#options.host.list();
     const record = (this.#record ??= await this.#options.records.read());
-    return plan(isDown ? NOTHING : this.#desired, state, record);
+    return plan(isDown ? NOTHING : this.#desired, await this.#list(record), record);
   }
 
   /** Looks and acts at once, whatever is waited for. @throws HostNetworkError `closed`; the reason of the signal. */
@@ -202,10 +202,9 @@ export class HostNetwork implements AsyncDisposable {
     try {
       const problems: string[] = [];
       const { standings, orphans } = await this.#settle(problems);
-      const destinations = orphans.map(({ destination }) => destination);
       const kind = problems.length === 0 ? 'settled' : 'partial';
       this.#become({
-        ...{ kind, standings, orphans: destinations, problems, isDown: this.#isDown },
+        ...{ kind, standings, orphans, problems, isDown: this.#isDown },
       });
       if (kind === 'partial') return this.#backoff.nextMs();
       this.#backoff.reset();
@@ -217,6 +216,12 @@ export class HostNetwork implements AsyncDisposable {
     }
   }
 
+  /** Items are asked for only where some are wanted, or were. */
+  #list(record: readonly Owned[]): Promise<RoutingState> {
+    const { own } = this.#desired;
+    return this.#options.host.list(own !== undefined || record.some((one) => 'item' in one));
+  }
+
   /** Plans and acts until no step is left that was not tried, and gathers why steps failed. */
   async #settle(problems: string[]): Promise<RoutePlan> {
     const { host, records, beforeSteps } = this.#options;
@@ -224,14 +229,8 @@ export class HostNetwork implements AsyncDisposable {
     this.#record ??= await records.read();
     const tried = new Map<string, string>();
     for (;;) {
-      const planned = plan(
-        this.#isDown ? NOTHING : this.#desired,
-        await host.list(),
-        this.#record,
-        {
-          tried,
-        },
-      );
+      const desired = this.#isDown ? NOTHING : this.#desired;
+      const planned = plan(desired, await this.#list(this.#record), this.#record, { tried });
       // Before the steps, so that a route is ours whatever happens between the call and the next look.
       // A record of an earlier boot reads as none, and goes.
       const isStale = isFirst && planned.record.length === 0;
@@ -246,18 +245,21 @@ export class HostNetwork implements AsyncDisposable {
       await beforeSteps(planned.steps);
       const outcomes = await host.change(planned.steps);
       const preceded = new Set<string>();
-      for (const [index, { op, route }] of planned.steps.entries()) {
+      for (const [index, step] of planned.steps.entries()) {
         const outcome = outcomes[index];
-        const key = stepKey(route, op);
+        const key = stepKeyOf(step);
         const failed = outcome?.kind === 'failed' ? outcome.message : undefined;
-        tried.set(key, failed ?? `it was ${op === 'add' ? 'added' : 'removed'} without effect`);
+        tried.set(
+          key,
+          failed ?? `it was ${step.op === 'add' ? 'added' : 'removed'} without effect`,
+        );
         if (outcome?.kind === 'exists') preceded.add(key);
-        if (failed !== undefined && op === 'remove')
-          problems.push(`${route.destination}: ${failed}`);
+        if (failed !== undefined && step.op === 'remove')
+          problems.push(`${'route' in step ? step.route.destination : step.item.key}: ${failed}`);
       }
-      // Somebody else's route of the same words is not ours.
+      // Somebody else's of the same words is not ours.
       this.#record = this.#record.filter(
-        ({ route, state }) => state === 'applied' || !preceded.has(stepKey(route)),
+        (one) => one.state === 'applied' || !preceded.has(stepKeyOf({ op: 'add', ...one })),
       );
     }
   }

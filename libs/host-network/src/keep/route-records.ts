@@ -1,22 +1,22 @@
-import type { HostRoutes, StaticRoute } from '@wins/base';
+import type { HostRoutes, NetworkItem, StaticRoute } from '@wins/base';
 import { StateFile } from '@wins/files';
 import { replaceFile, type FileTrust } from '@wins/trusted-files';
 import path from 'node:path';
-import type { OwnedRoute } from '../plan/plan.js';
+import type { Owned } from '../plan/plan.js';
 
 const FORMAT = 1;
 /** 2,048 routes, some of them twice: while one is replaced by another. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Says which routes of the host are ours. */
+/** Says what of the host is ours. */
 export interface RouteRecords {
   /**
    * Resolves with none when there is no record, and when it is of an earlier boot or another network: no route of ours outlives that,
    * and one of the same words is somebody else's.
    */
-  read(): Promise<readonly OwnedRoute[]>;
+  read(): Promise<readonly Owned[]>;
   /** Replaces the record as one durable act; one of nothing is removed. */
-  write(routes: readonly OwnedRoute[]): Promise<void>;
+  write(owned: readonly Owned[]): Promise<void>;
 }
 
 export interface RouteRecordOptions {
@@ -30,7 +30,7 @@ export interface RouteRecordOptions {
 
 interface Content {
   readonly boot: string;
-  readonly routes: readonly OwnedRoute[];
+  readonly owned: readonly Owned[];
 }
 
 /** The record as a private file. Both reject with TrustedFileError. */
@@ -50,23 +50,31 @@ export function routeRecords(options: RouteRecordOptions): RouteRecords {
   return {
     read: async () => {
       const content = await state.read();
-      return content !== undefined && host.isThisBoot(content.boot) ? content.routes : [];
+      return content !== undefined && host.isThisBoot(content.boot) ? content.owned : [];
     },
-    write: (routes) =>
-      routes.length === 0
+    write: (owned) => {
+      const routes = owned.filter((one) => 'route' in one);
+      const items = owned.filter((one) => 'item' in one);
+      return owned.length === 0
         ? state.remove()
-        : state.write({ format: FORMAT, boot: host.bootMark(), routes }),
+        : state.write({ format: FORMAT, boot: host.bootMark(), routes, items });
+    },
   };
 }
 
 function parse(json: unknown): Content {
-  const { format, boot, routes } = json as Readonly<Record<string, unknown>>;
-  if (format !== FORMAT || typeof boot !== 'string' || !Array.isArray(routes))
+  const { format, boot, routes, items = [] } = json as Readonly<Record<string, unknown>>;
+  if (
+    format !== FORMAT ||
+    typeof boot !== 'string' ||
+    !Array.isArray(routes) ||
+    !Array.isArray(items)
+  )
     throw new TypeError('no record of routes');
-  return { boot, routes: routes.map(parseRoute) };
+  return { boot, owned: [...items.map(parseItem), ...routes.map(parseRoute)] };
 }
 
-function parseRoute(json: unknown): OwnedRoute {
+function parseRoute(json: unknown): Owned {
   const { route, state } = json as { readonly route: StaticRoute; readonly state: unknown };
   const { destination, gateway, interface: through, metric } = route;
   const isRoute =
@@ -75,4 +83,22 @@ function parseRoute(json: unknown): OwnedRoute {
   if (!isRoute || (state !== 'pending' && state !== 'applied'))
     throw new TypeError('no route of a record');
   return { route: { destination, gateway, interface: through, metric }, state };
+}
+
+const KINDS: ReadonlySet<NetworkItem['kind']> = new Set([
+  ...(['bridge', 'address', 'filter', 'rule', 'forwarding'] as const),
+]);
+
+function parseItem(json: unknown): Owned {
+  const { item, state, prior } = json as {
+    readonly item: NetworkItem;
+    readonly state: unknown;
+    readonly prior: unknown;
+  };
+  const { kind, key, value } = item;
+  const isItem = KINDS.has(kind) && typeof key === 'string' && typeof value === 'string';
+  const isState = state === 'pending' || state === 'applied';
+  if (!isItem || !isState || (prior !== undefined && prior !== '0' && prior !== '1'))
+    throw new TypeError('no item of a record');
+  return { item: { kind, key, value }, state, ...(prior !== undefined && { prior }) };
 }

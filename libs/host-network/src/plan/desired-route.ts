@@ -11,12 +11,22 @@ export interface DesiredRoute {
   readonly metric: number;
 }
 
+/** The network of a host's own containers. */
+export interface DesiredSubnet {
+  /** In canonical form: `10.42.1.0/24`. */
+  readonly subnet: string;
+  /** The address of the host in it, which containers have as their gateway. */
+  readonly gateway: string;
+}
+
 /** What the host is to have, of all who want something: the config, and sources that tell of peers. */
 export interface DesiredNetwork {
   readonly routes: readonly DesiredRoute[];
   /** Hosts whose containers are reached through them. Each is judged at each plan. */
   readonly peers?: readonly DesiredPeer[];
-  /** Networks that subnets of peers must lie in. Default: the private ones of RFC 1918. */
+  /** The network of the host's own containers. Absent: none, and what wins made of an earlier one goes. */
+  readonly own?: DesiredSubnet | undefined;
+  /** Networks that subnets of peers must lie in, and that own containers may reach; at most 8. Default: the private ones of RFC 1918. */
   readonly cluster?: readonly string[];
   /** Addresses that no peer may take over: resolvers, the Rancher server, the API server. */
   readonly reserved?: readonly string[];

@@ -74,7 +74,9 @@ export interface JudgedPeers {
 
 /** Hosts beyond so many are refused, by the order of their ids. */
 export const MAX_PEERS = 1024;
-const RFC_1918 = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'];
+/** Networks of a cluster beyond so many are none. */
+export const MAX_CLUSTER = 8;
+export const RFC_1918: readonly string[] = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'];
 const [SHORTEST_PREFIX, LONGEST_PREFIX] = [16, 29];
 
 /** A peer whose subnet and next hop were read. */
@@ -93,7 +95,7 @@ type Refusal = readonly [code: PeerRejectionCode, detail: string];
  */
 export function judgePeers(peers: readonly DesiredPeer[], rules: PeerRules = {}): JudgedPeers {
   const { cluster = RFC_1918, own, reserved = [], foreign = [], incumbents = [] } = rules;
-  const ranges = extentsOf(cluster);
+  const ranges = extentsOf(cluster.slice(0, MAX_CLUSTER));
   const [ownExtent] = extentsOf(own === undefined ? [] : [own]);
   const kept = reserved.flatMap((address) => addressOf(address) ?? []);
   const others = foreign

@@ -1,13 +1,20 @@
 import {
   isSameRoute,
   type ListedRoute,
+  type NetworkChange,
+  type NetworkItem,
   type RouteChange,
   type RoutingState,
   type StaticRoute,
 } from '@wins/base';
 import { DEFAULT_METRIC, type DesiredNetwork, type DesiredRoute } from './desired-route.js';
 import { judgePeers, type JudgedPeers, type PeerRejectionCode } from './judge-peers.js';
+import { itemsOf, judgeSubnet, type SubnetRejectionCode } from './own-network.js';
+import { itemKey, planItems, type OwnedItem, type RouteState } from './plan-items.js';
 import { Surroundings, type ResolvedRoute } from './resolve-route.js';
+
+/** What wins made, or was about to make when it was last heard of. */
+export type Owned = OwnedRoute | OwnedItem;
 
 /** A route that wins made, or was about to make when it was last heard of. */
 export interface OwnedRoute {
@@ -27,19 +34,15 @@ const HELD = 'it stays as it is until its source has told of it';
 
 export const PLAN_LIMITS: PlanLimits = { routes: 1024, steps: 256 };
 
-export interface PlannedStep extends RouteChange {
+export type PlannedStep = NetworkChange & {
   /** A clause, for people. */
   readonly reason: string;
-}
+};
 
-/**
- * How a desired route stands. `applied`: it is there, and ours. `foreign`: it is there, and somebody else's, so that it stays when it
- * is wanted no more. `planned`: a step of this plan makes it. `conflict`: a route of somebody else has its place.
- */
-export type RouteState =
-  'applied' | 'foreign' | 'planned' | 'waiting' | 'conflict' | 'rejected' | 'failed';
-
-export interface RouteStanding {
+/** How a route stands, an item of the network of containers, or, as long as it is refused, that network. */
+export interface Standing {
+  readonly kind: 'route' | 'subnet' | NetworkItem['kind'];
+  /** Of an item, its key. */
   readonly destination: string;
   readonly state: RouteState;
   /** A clause, for people; empty when there is nothing to say. */
@@ -51,19 +54,19 @@ export interface RouteStanding {
   readonly metric: number;
   /** The `id` of the peer that it leads to; absent for other routes. */
   readonly peer?: string;
-  /** Why the peer is refused. */
-  readonly code?: PeerRejectionCode;
+  /** Why the peer or the subnet is refused. */
+  readonly code?: PeerRejectionCode | SubnetRejectionCode;
 }
 
 export interface RoutePlan {
-  /** Removals first: a new route may take the place of an old one. */
+  /** Of items and of routes, removals come first: a new one may take the place of an old one. */
   readonly steps: readonly PlannedStep[];
   /** The record, as it must be on the disk before the first step is taken. */
-  readonly record: readonly OwnedRoute[];
-  /** One for each desired route, in the order of destinations, and one for each peer that is refused. */
-  readonly standings: readonly RouteStanding[];
-  /** Routes with the mark of wins that are neither recorded nor wanted. They are left alone. */
-  readonly orphans: readonly StaticRoute[];
+  readonly record: readonly Owned[];
+  /** One for each desired route, in the order of destinations, then of peers that are refused, and of the network of containers. */
+  readonly standings: readonly Standing[];
+  /** What has the mark of wins and is neither recorded nor wanted: destinations of routes, and keys. It is left alone. */
+  readonly orphans: readonly string[];
   /** Whether steps were left out, for the next plan. */
   readonly isLimited: boolean;
 }
@@ -71,7 +74,7 @@ export interface RoutePlan {
 /** Options of a plan. */
 export interface PlanOptions {
   readonly limits?: PlanLimits;
-  /** Steps that were tried and are not to be tried again now, by {@link stepKey}, with what came of them. */
+  /** Steps that were tried and are not to be tried again now, by {@link stepKeyOf}, with what came of them. */
   readonly tried?: ReadonlyMap<string, string>;
 }
 
@@ -84,9 +87,11 @@ export interface PlanOptions {
 export function plan(
   desired: DesiredNetwork,
   actual: RoutingState,
-  record: readonly OwnedRoute[],
+  recorded: readonly Owned[],
   { limits = PLAN_LIMITS, tried = new Map() }: PlanOptions = {},
 ): RoutePlan {
+  const record = recorded.filter((one) => 'route' in one);
+  const items = recorded.filter((one) => 'item' in one);
   const host = new Surroundings(actual);
   const listed = grouped(actual.routes);
   const owned = grouped(
@@ -97,9 +102,9 @@ export function plan(
     record.filter(({ state }) => state === 'applied').map(({ route }) => stepKey(route)),
   );
   const names = new Map(actual.interfaces.map(({ id, name }) => [id, name]));
-  const removals: PlannedStep[] = [];
-  const additions: PlannedStep[] = [];
-  const standings: RouteStanding[] = [];
+  const removals: (PlannedStep & RouteChange)[] = [];
+  const additions: (PlannedStep & RouteChange)[] = [];
+  const standings: Standing[] = [];
   const kept: OwnedRoute[] = [];
 
   const isHeld = desired.holds === true;
@@ -115,8 +120,9 @@ export function plan(
   );
   const judged = judgePeers(desired.peers ?? [], {
     ...{ ...desired, foreign },
-    incumbents: record.map(({ route }) => route),
+    ...{ own: desired.own?.subnet, incumbents: record.map(({ route }) => route) },
   });
+  const uplinks = new Set<string>();
   const wanted = wantedRoutes(desired.routes, judged);
   for (const [index, one] of wanted.entries()) {
     const { destination, metric, peer } = one;
@@ -125,8 +131,10 @@ export function plan(
     const stands = (state: RouteState, detail: string, at?: StaticRoute): void => {
       const where = at ?? { gateway: one.gateway ?? '', interface: one.interface ?? '' };
       const name = names.get(where.interface) ?? where.interface;
+      if (peer !== undefined && where.interface !== '' && state !== 'rejected')
+        uplinks.add(where.interface);
       standings.push({
-        ...{ destination, state, detail, metric },
+        ...{ kind: 'route', destination, state, detail, metric },
         ...{ gateway: where.gateway, interface: name },
         ...(peer !== undefined && { peer }),
       });
@@ -181,28 +189,59 @@ export function plan(
   for (const ours of owned.values()) remove(ours, 'it is wanted no more');
   for (const { peer, code, detail } of judged.rejected)
     standings.push({
-      ...{ destination: peer.subnet, state: 'rejected', detail, code, peer: peer.id },
+      ...{ kind: 'route', destination: peer.subnet, state: 'rejected', detail, code },
+      peer: peer.id,
       ...{ gateway: peer.nextHop, interface: '', metric: DEFAULT_METRIC },
     });
 
+  const network = planOwn(desired, actual, items, [...uplinks].sort(compare), tried);
   const steps = [...removals, ...additions].slice(0, limits.steps);
   const pending = steps
     .filter(({ op }) => op === 'add')
     .map(({ route }): OwnedRoute => ({ route, state: 'pending' }));
   const known = new Set(wanted.map(({ destination }) => destination));
+  const orphans = actual.routes
+    .filter((at) => at.isMarked === true && !known.has(at.destination))
+    .filter((at) => !record.some(({ route }) => isSameRoute(route, at)))
+    .map(({ destination }) => destination);
   return {
-    steps,
-    record: sorted([...kept, ...pending], ({ route }) => stepKey(route)),
-    standings,
-    orphans: sorted(
-      actual.routes
-        .filter((at) => at.isMarked === true && !known.has(at.destination))
-        .filter((at) => !record.some(({ route }) => isSameRoute(route, at)))
-        .map(({ isMarked: _isMarked, ...route }) => route),
-      (route) => stepKey(route),
-    ),
+    steps: [...network.steps, ...steps],
+    record: [...network.record, ...sorted([...kept, ...pending], ({ route }) => stepKey(route))],
+    standings: [...standings, ...network.standings],
+    orphans: sorted([...orphans, ...network.orphans], (text) => text),
     isLimited: steps.length < removals.length + additions.length,
   };
+}
+
+type PlannedNetwork = Pick<RoutePlan, 'steps' | 'record' | 'standings' | 'orphans'>;
+
+/** Plans the network of containers, or that it goes. */
+function planOwn(
+  desired: DesiredNetwork,
+  actual: RoutingState,
+  record: readonly OwnedItem[],
+  uplinks: readonly string[],
+  tried: ReadonlyMap<string, string>,
+): PlannedNetwork {
+  const { own } = desired;
+  const { items: listed = [] } = actual;
+  const bare = { gateway: '', interface: '', metric: 0 };
+  const refusal = own && judgeSubnet(own, desired, actual, record);
+  const isMade = own !== undefined && refusal === undefined;
+  const wanted = isMade ? itemsOf(own, desired, uplinks, listed, record) : [];
+  const planned = planItems(wanted, listed, record, tried);
+  const standings = planned.standings.map(({ item, state, detail }): Standing => ({
+    ...{ ...bare, kind: item.kind, destination: item.key, state, detail },
+  }));
+  if (own !== undefined && refusal !== undefined) {
+    const { subnet: destination, gateway } = own;
+    const { code, detail } = refusal;
+    standings.push({
+      ...{ ...bare, kind: 'subnet', destination, gateway, state: 'rejected', code, detail },
+    });
+  }
+  const orphans = planned.orphans.map(({ kind, key }) => `${kind} ${key}`);
+  return { ...planned, standings, orphans };
 }
 
 /** A route of the config goes before one to a peer, and each destination comes once. */
@@ -217,8 +256,12 @@ function wantedRoutes(
   return [...all.values()].sort((a, b) => compare(a.destination, b.destination));
 }
 
-/** Names a step of one plan and the next: by all of its route. */
-export function stepKey(route: StaticRoute, op: RouteChange['op'] = 'add'): string {
+/** Names a step of one plan and the next: by all of its route or item. */
+export function stepKeyOf(change: NetworkChange): string {
+  return 'route' in change ? stepKey(change.route, change.op) : itemKey(change.item, change.op);
+}
+
+function stepKey(route: StaticRoute, op: RouteChange['op'] = 'add'): string {
   return [op, route.destination, route.gateway, route.interface, route.metric].join(' ');
 }
 

@@ -39,6 +39,11 @@ interface OwnAddress extends Extent {
   readonly net: IpNetwork;
 }
 
+/** A network that the host is in. */
+export interface TakenNetwork extends Extent {
+  readonly text: string;
+}
+
 /** An interface, with its addresses read. */
 interface Link {
   readonly id: string;
@@ -58,7 +63,7 @@ export class Surroundings {
   /** Default routes through a gateway, the cheapest first. */
   readonly #defaults: readonly ListedRoute[];
   /** The networks that the host is in. */
-  readonly #taken: readonly (Extent & { readonly text: string })[];
+  readonly #taken: readonly TakenNetwork[];
   /** In the order of addresses. */
   readonly #hops: readonly Hop[];
 
@@ -71,13 +76,7 @@ export class Surroundings {
         return destination === ANYWHERE && gateway !== '' && costs.has(through);
       })
       .sort((a, b) => cost(a) - cost(b));
-    this.#taken = this.#links.flatMap(({ own }) =>
-      own.map(({ net }) => {
-        // An adapter without DHCP is in 169.254.0.0/16, where the metadata of a cloud is too, and that is not behind it.
-        const taken = isIpv4LinkLocal(net) ? { ...net, prefix: 32 } : networkOf(net);
-        return { ...extentOf(taken), text: formatNetwork(taken) };
-      }),
-    );
+    this.#taken = takenBy(this.#links);
     this.#hops = hopsOf(routes);
   }
 
@@ -153,6 +152,21 @@ export class Surroundings {
     if (wrong !== undefined) return rejected(`its gateway ${gateway} is ${wrong}`);
     return { kind: 'route', route: { destination, gateway, interface: found.id, metric } };
   }
+}
+
+/** The networks that a host with these interfaces is in. */
+export function takenNetworks(interfaces: readonly RouteInterface[]): readonly TakenNetwork[] {
+  return takenBy(interfaces.map(linkOf));
+}
+
+function takenBy(links: readonly Link[]): readonly TakenNetwork[] {
+  return links.flatMap(({ own }) =>
+    own.map(({ net }) => {
+      // An adapter without DHCP is in 169.254.0.0/16, where the metadata of a cloud is too, and that is not behind it.
+      const taken = isIpv4LinkLocal(net) ? { ...net, prefix: 32 } : networkOf(net);
+      return { ...extentOf(taken), text: formatNetwork(taken) };
+    }),
+  );
 }
 
 function linkOf({ id, name, addresses }: RouteInterface): Link {

@@ -76,7 +76,7 @@ export function metadataFeed(options: MetadataFeedOptions): PeerFeed {
       async function readSnapshot(of: string): Promise<PeerSnapshot> {
         const self = await askForText(client, '/self/host/uuid', signal);
         if (self !== options.hostUuid)
-          throw mismatch('the host', self, options.hostUuid, 'hostUuid');
+          throw mismatch('the host', self, options.hostUuid, 'metadata.hostUuid');
         const list = new PeerList();
         let own: Fields | undefined;
         await withAnswer(client, '/hosts', MAX_BODY_BYTES, signal, (parts) =>
@@ -147,9 +147,9 @@ function checkOwn(own: Fields | undefined, options: MetadataFeedOptions): void {
   const labels = fieldsOf(own['labels']) ?? {};
   const { environmentUuid, subnet, routerIp } = options;
   const wanted = [
-    ['the environment', own['environment_uuid'], environmentUuid, 'environmentUuid'],
+    ['the environment', own['environment_uuid'], environmentUuid, 'metadata.environmentUuid'],
     ['the subnet', labels[`${LABELS}.subnet`], subnet, 'subnet'],
-    ['the router_ip', labels[`${LABELS}.router_ip`], routerIp, 'routerIp'],
+    ['the router_ip', labels[`${LABELS}.router_ip`], routerIp, 'metadata.routerIp'],
   ] as const;
   for (const [what, found, value, key] of wanted)
     if (value !== undefined && found !== value) throw mismatch(what, found, value, key);
@@ -157,7 +157,7 @@ function checkOwn(own: Fields | undefined, options: MetadataFeedOptions): void {
 
 function mismatch(what: string, found: unknown, wanted: string, key: string): HostNetworkError {
   const shown = typeof found === 'string' ? quoteText(found) : typeof found;
-  const message = `cannot use the hosts: found ${shown} as ${what}; wanted ${quoteText(wanted)}, as hostNetwork.metadata.${key} says`;
+  const message = `cannot use the hosts: found ${shown} as ${what}; wanted ${quoteText(wanted)}, as hostNetwork.${key} says`;
   return new HostNetworkError('badSource', message);
 }
 

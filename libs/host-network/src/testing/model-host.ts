@@ -1,14 +1,18 @@
 import { EventEmitter, once } from 'node:events';
-import type {
-  HostRoutes,
-  ListedRoute,
-  RouteChange,
-  RouteInterface,
-  RouteOutcome,
-  RoutingState,
-  StaticRoute,
+import {
+  CONTAINER_NETWORK,
+  type HostRoutes,
+  type ItemChange,
+  type ListedItem,
+  type ListedRoute,
+  type NetworkChange,
+  type NetworkItem,
+  type RouteInterface,
+  type RouteOutcome,
+  type RoutingState,
+  type StaticRoute,
 } from '@wins/base';
-import type { OwnedRoute } from '../plan/plan.js';
+import type { Owned } from '../plan/plan.js';
 import type { RouteRecords } from '../keep/route-records.js';
 
 /** How a system names a route: Linux takes one of a destination and metric, and marks ours; Windows one through a next hop. */
@@ -18,13 +22,16 @@ export type Dialect = 'linux' | 'windows';
 export class ModelHost implements HostRoutes, RouteRecords {
   routes: ListedRoute[];
   interfaces: RouteInterface[];
-  recorded: readonly OwnedRoute[] = [];
+  items: ListedItem[];
+  /** Called after each change, with what there is then. */
+  onChange: () => unknown = () => undefined;
+  recorded: readonly Owned[] = [];
   boot = 'this boot';
   /** How many calls are left before it dies. */
   callsLeft = Infinity;
   /** How many changes of routes were asked for. */
   changes = 0;
-  /** Destinations for which the system refuses changes. */
+  /** Destinations and kinds for which the system refuses changes. */
   readonly denied = new Set<string>();
   readonly watchers = new Set<() => void>();
   readonly #dialect: Dialect;
@@ -38,6 +45,7 @@ export class ModelHost implements HostRoutes, RouteRecords {
     this.#dialect = dialect;
     this.interfaces = [...interfaces];
     this.routes = [];
+    this.items = interfaces.map(({ id }) => ({ kind: 'forwarding', key: id, value: '0' }));
     for (const route of foreign) this.add(route);
   }
 
@@ -60,23 +68,71 @@ export class ModelHost implements HostRoutes, RouteRecords {
     return mark === this.boot;
   }
 
-  list(): Promise<RoutingState> {
-    return Promise.resolve({ interfaces: [...this.interfaces], routes: [...this.routes] });
+  list(withItems: boolean): Promise<RoutingState> {
+    return Promise.resolve({
+      ...{ interfaces: [...this.interfaces], routes: [...this.routes] },
+      ...(withItems && this.#dialect === 'linux' && { items: [...this.items] }),
+    });
   }
 
-  async change(changes: readonly RouteChange[]): Promise<readonly RouteOutcome[]> {
+  /** What there is of one place. */
+  item(kind: NetworkItem['kind'], key: string): ListedItem | undefined {
+    return this.items.find((at) => at.kind === kind && at.key === key);
+  }
+
+  /** Sets, adds or removes (undefined) an item as another program would. */
+  put(
+    {
+      kind,
+      key,
+      value,
+    }: NetworkItem | { kind: NetworkItem['kind']; key: string; value?: undefined },
+    isMarked?: boolean,
+  ): void {
+    this.items = this.items.filter((at) => at.kind !== kind || at.key !== key);
+    const mark = isMarked === undefined ? {} : { isMarked };
+    if (value !== undefined) this.items.push({ kind, key, value, ...mark });
+  }
+
+  #changeItem({ op, item, prior }: ItemChange): RouteOutcome {
+    const { kind, key, value } = item;
+    const there = this.item(kind, key);
+    const isOnBridge = kind === 'address' || kind === 'filter';
+    if (op === 'remove') {
+      if (kind === 'forwarding') this.put({ kind, key, value: prior ?? value });
+      else if (kind === 'bridge') {
+        this.items = this.items.filter((at) => {
+          return at.kind === 'rule' || (at.kind === 'forwarding' && at.key !== CONTAINER_NETWORK);
+        });
+      } else this.put({ kind, key });
+      return { kind: 'done' };
+    }
+    if (there !== undefined && (kind !== 'forwarding' || there.value === value))
+      return { kind: 'exists' };
+    if (isOnBridge && this.item('bridge', CONTAINER_NETWORK) === undefined)
+      return { kind: 'failed', isDenied: false, message: 'no such interface' };
+    this.put(item, kind === 'bridge' || kind === 'rule' ? true : undefined);
+    if (kind === 'bridge') this.put({ kind: 'forwarding', key, value: '0' });
+    return { kind: 'done' };
+  }
+
+  async change(changes: readonly NetworkChange[]): Promise<readonly RouteOutcome[]> {
     setImmediate(() => this.#told.emit('changed'));
     const outcomes: RouteOutcome[] = [];
-    for (const { op, route } of changes) {
+    for (const change of changes) {
       await this.#call();
       this.changes += 1;
-      if (this.denied.has(route.destination))
+      const isRoute = 'route' in change;
+      if (this.denied.has(isRoute ? change.route.destination : change.item.kind))
         outcomes.push({ kind: 'failed', isDenied: true, message: 'not permitted' });
-      else if (op === 'add') outcomes.push({ kind: this.add(route, true) ? 'done' : 'exists' });
+      else if (!isRoute) outcomes.push(this.#changeItem(change));
+      else if (change.op === 'add')
+        outcomes.push({ kind: this.add(change.route, true) ? 'done' : 'exists' });
       else {
-        this.remove(route);
+        this.remove(change.route);
         outcomes.push({ kind: 'done' });
       }
+      this.onChange();
     }
     return outcomes;
   }
@@ -92,13 +148,13 @@ export class ModelHost implements HostRoutes, RouteRecords {
     this.watchers.delete(onChange);
   }
 
-  read(): Promise<readonly OwnedRoute[]> {
+  read(): Promise<readonly Owned[]> {
     return Promise.resolve(this.recorded);
   }
 
-  async write(routes: readonly OwnedRoute[]): Promise<void> {
+  async write(owned: readonly Owned[]): Promise<void> {
     await this.#call();
-    this.recorded = routes;
+    this.recorded = owned;
   }
 
   async #call(): Promise<void> {

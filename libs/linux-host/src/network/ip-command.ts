@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { LinuxError } from '../linux-error.js';
 
 /** Where iproute2 is installed. Root runs it, so the search path does not choose it. */
-const PROGRAMS = ['/sbin/ip', '/usr/sbin/ip'];
+const FOLDERS = ['/sbin', '/usr/sbin'];
 
 const TIMEOUT_MS = 10_000;
 /** A routing table of some 100,000 routes. */
@@ -14,13 +14,13 @@ const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 const run = promisify(execFile);
 
 /**
- * Runs `ip` with these arguments, waits for its end, 10 seconds at most, and resolves with its output.
+ * Runs `ip`, or another program of iproute2, with these arguments, waits for its end, 10 seconds at most, and resolves with its output.
  *
  * @throws LinuxError `unavailable` when it is not installed, `accessDenied` when this user may not change routes, `unknown`
  *   with what it said.
  */
-export async function runIp(args: readonly string[]): Promise<string> {
-  const program = await findProgram();
+export async function runIp(args: readonly string[], name: 'ip' | 'tc' = 'ip'): Promise<string> {
+  const program = await findProgram(name);
   try {
     return (await run(program, args, OPTIONS)).stdout;
   } catch (error) {
@@ -46,7 +46,7 @@ const OPTIONS = {
 export async function runIpLines(
   lines: readonly (readonly string[])[],
 ): Promise<readonly (string | undefined)[]> {
-  const program = await findProgram();
+  const program = await findProgram('ip');
   const running = run(program, ['-4', '-force', '-batch', '-'], OPTIONS);
   // A program that ends early says why by its status.
   running.child.stdin?.on('error', () => undefined);
@@ -78,7 +78,7 @@ export async function followIp(
   onOutput: () => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const program = await findProgram();
+  const program = await findProgram('ip');
   const isOver = (): boolean => signal.aborted;
   if (isOver()) return;
   const child = spawn(program, args, { cwd: '/', env: {}, stdio: ['ignore', 'pipe', 'ignore'] });
@@ -103,8 +103,9 @@ function stderrOf(error: unknown): string {
   return (error as { readonly stderr?: string }).stderr ?? '';
 }
 
-async function findProgram(): Promise<string> {
-  for (const program of PROGRAMS) {
+async function findProgram(name: string): Promise<string> {
+  const places = FOLDERS.map((folder) => `${folder}/${name}`);
+  for (const program of places) {
     try {
       await access(program, constants.X_OK);
       return program;
@@ -112,6 +113,6 @@ async function findProgram(): Promise<string> {
       // The next place.
     }
   }
-  const message = `routes cannot be changed: found neither ${PROGRAMS.join(' nor ')}; wanted iproute2`;
+  const message = `the network cannot be changed: found neither ${places.join(' nor ')}; wanted iproute2`;
   throw new LinuxError('unavailable', message);
 }

@@ -2,36 +2,44 @@ import {
   networkIdentity,
   type HostRoutes,
   type ListedRoute,
+  type NetworkChange,
   type RouteChange,
   type RouteInterface,
   type RouteOutcome,
 } from '@wins/base';
 import { networkInterfaces } from 'node:os';
-import { LinuxError } from '../linux-error.js';
+import { changeItem, listItems, PROTOCOL, rowsOf } from './linux-network-items.js';
 import { followIp, isDenial, runIp, runIpLines } from './ip-command.js';
 
-/** The number that marks routes as made by wins. Others may use it: it is no proof, but a route without it is none of ours. */
-const PROTOCOL = '199';
 const UNICAST = '1';
 const LIST = ['-j', '-N', '-4', 'route', 'show', 'table', 'main'];
-/** An interface that comes up may be what a route waits for. */
-const WATCH = ['monitor', 'link', 'address', 'route'];
+/** An interface that comes up may be what a route waits for; rules and what is forwarded are items. */
+const WATCH = ['monitor', 'link', 'address', 'route', 'rule', 'netconf'];
 /** The words of a batch have no quoting. */
 const PLAIN_NAME = /^[^\s/"'\\#;]{1,15}$/;
 
-/** The static routes of this Linux, by `ip`. Rejections are LinuxErrors: `unavailable` without iproute2. */
+/** The static routes and the network of containers of this Linux, by `ip`. Rejections are LinuxErrors: `unavailable` without iproute2. */
 export function linuxHostRoutes(): HostRoutes {
   const bootMark = (): string => networkIdentity() ?? '';
   return {
     bootMark,
     isThisBoot: (mark) => mark !== '' && mark === bootMark(),
-    list: async () => ({
-      interfaces: interfacesOf(networkInterfaces()),
-      routes: parseRoutes(await runIp(LIST)),
-    }),
+    list: async (withItems) => {
+      const interfaces = interfacesOf(networkInterfaces());
+      const [routes, items] = await Promise.all([
+        runIp(LIST).then(parseRoutes),
+        withItems ? listItems(interfaces.map(({ name }) => name)) : undefined,
+      ]);
+      return { interfaces, routes, ...(items !== undefined && { items }) };
+    },
     change: async (changes) => {
-      const said = await runIpLines(changes.map(wordsOf));
-      return changes.map(({ op }, index) => outcomeOf(op, said[index]));
+      const outcomes = new Map<NetworkChange, RouteOutcome>();
+      for (const one of changes) if ('item' in one) outcomes.set(one, await changeItem(one));
+      const routes = changes.filter((one) => 'route' in one);
+      const said = routes.length === 0 ? [] : await runIpLines(routes.map(wordsOf));
+      for (const [index, one] of routes.entries())
+        outcomes.set(one, outcomeOf(one.op, said[index]));
+      return changes.flatMap((one) => outcomes.get(one) ?? []);
     },
     watch: (onChange, signal) => followIp(WATCH, onChange, signal),
   };
@@ -70,14 +78,7 @@ function outcomeOf(op: RouteChange['op'], said: string | undefined): RouteOutcom
  * @throws LinuxError `unknown` for anything else.
  */
 export function parseRoutes(text: string): readonly ListedRoute[] {
-  let rows: unknown;
-  try {
-    rows = JSON.parse(text === '' ? '[]' : text);
-  } catch (cause) {
-    throw new LinuxError('unknown', 'ip printed no JSON; wanted iproute2 5.0 or later', { cause });
-  }
-  if (!Array.isArray(rows)) throw new LinuxError('unknown', 'ip printed no list of routes');
-  return rows.flatMap((row: Readonly<Record<string, unknown>>) => {
+  return rowsOf(text).flatMap((row) => {
     const { dst, gateway, dev, protocol, metric, type, nexthops, tos } = row;
     if (typeof dst !== 'string' || tos !== undefined) return [];
     const address = dst === 'default' ? '0.0.0.0/0' : dst;

@@ -31,6 +31,10 @@ import {
 /** How far apart the times of one boot may be computed: the clock is corrected now and then. No restart takes less. */
 const SAME_BOOT_MS = 20_000;
 const ERROR_IO_PENDING = 997;
+/** What is forwarded is not limited by firewall rules here, so there is no network of containers that could be kept apart. */
+const NO_ITEMS: RouteOutcome = {
+  ...{ kind: 'failed', isDenied: false, message: 'Windows has no network of containers by wins' },
+};
 
 /** The network of Windows, by IP Helper. Routes are in the active store alone, and gone after a restart. Errors are WindowsErrors. */
 export function windowsHostRoutes(): HostRoutes {
@@ -54,7 +58,9 @@ export function hostRoutesOf(
     change: (changes) =>
       inPromise(() => {
         const entries = adapters();
-        return changes.map((change) => outcomeOf(change, table, entries));
+        return changes.map((change) =>
+          'route' in change ? outcomeOf(change, table, entries) : NO_ITEMS,
+        );
       }),
     watch,
   };

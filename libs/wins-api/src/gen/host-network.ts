@@ -29,7 +29,7 @@ export interface HostNetworkStatusResponse {
   /** Whether it was taken down by hand. */
   Down: boolean;
   Routes: HostRouteStanding[];
-  /** Destinations of routes with the mark of wins that nothing accounts for. They are left alone. */
+  /** What has the mark of wins and nothing accounts for: destinations of routes, and keys. It is left alone. */
   Orphans: string[];
   /** What went wrong. It is tried again. */
   Problems: string[];
@@ -76,9 +76,14 @@ export interface HostRouteStanding {
   Gateway: string;
   Interface: string;
   Metric: number;
-  /** The host that it leads to, as its source names it; empty for other routes. */
+  /**
+   * "route"; of the network of containers "bridge", "address", "filter", "rule" or "forwarding", whose key is the destination; or "subnet"
+   * while that network is refused.
+   */
+  Kind: string;
+  /** The host that a route leads to; empty when it is none to a peer. */
   Peer: string;
-  /** Why the peer is refused. */
+  /** Why a peer or the subnet is refused, as a word: "ownSubnet". */
   Code: string;
 }
 
@@ -101,6 +106,8 @@ export interface HostNetworkStep {
   Interface: string;
   Metric: number;
   Reason: string;
+  /** As of HostRouteStanding. */
+  Kind: string;
 }
 
 function createBaseHostNetworkStatusResponse(): HostNetworkStatusResponse {
@@ -484,7 +491,17 @@ export const SkippedElement: MessageFns<SkippedElement> = {
 };
 
 function createBaseHostRouteStanding(): HostRouteStanding {
-  return { Destination: "", State: "", Detail: "", Gateway: "", Interface: "", Metric: 0, Peer: "", Code: "" };
+  return {
+    Destination: "",
+    State: "",
+    Detail: "",
+    Gateway: "",
+    Interface: "",
+    Metric: 0,
+    Kind: "",
+    Peer: "",
+    Code: "",
+  };
 }
 
 export const HostRouteStanding: MessageFns<HostRouteStanding> = {
@@ -507,11 +524,14 @@ export const HostRouteStanding: MessageFns<HostRouteStanding> = {
     if (message.Metric !== 0) {
       writer.uint32(48).uint32(message.Metric);
     }
+    if (message.Kind !== "") {
+      writer.uint32(58).string(message.Kind);
+    }
     if (message.Peer !== "") {
-      writer.uint32(58).string(message.Peer);
+      writer.uint32(66).string(message.Peer);
     }
     if (message.Code !== "") {
-      writer.uint32(66).string(message.Code);
+      writer.uint32(74).string(message.Code);
     }
     return writer;
   },
@@ -582,11 +602,19 @@ export const HostRouteStanding: MessageFns<HostRouteStanding> = {
               break;
             }
 
-            message.Peer = reader.string();
+            message.Kind = reader.string();
             continue;
           }
           case 8: {
             if (tag !== 66) {
+              break;
+            }
+
+            message.Peer = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
               break;
             }
 
@@ -616,6 +644,7 @@ export const HostRouteStanding: MessageFns<HostRouteStanding> = {
     message.Gateway = object.Gateway ?? "";
     message.Interface = object.Interface ?? "";
     message.Metric = object.Metric ?? 0;
+    message.Kind = object.Kind ?? "";
     message.Peer = object.Peer ?? "";
     message.Code = object.Code ?? "";
     return message;
@@ -745,7 +774,7 @@ export const HostNetworkPlanResponse: MessageFns<HostNetworkPlanResponse> = {
 };
 
 function createBaseHostNetworkStep(): HostNetworkStep {
-  return { Op: "", Destination: "", Gateway: "", Interface: "", Metric: 0, Reason: "" };
+  return { Op: "", Destination: "", Gateway: "", Interface: "", Metric: 0, Reason: "", Kind: "" };
 }
 
 export const HostNetworkStep: MessageFns<HostNetworkStep> = {
@@ -767,6 +796,9 @@ export const HostNetworkStep: MessageFns<HostNetworkStep> = {
     }
     if (message.Reason !== "") {
       writer.uint32(50).string(message.Reason);
+    }
+    if (message.Kind !== "") {
+      writer.uint32(58).string(message.Kind);
     }
     return writer;
   },
@@ -832,6 +864,14 @@ export const HostNetworkStep: MessageFns<HostNetworkStep> = {
             message.Reason = reader.string();
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.Kind = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -855,6 +895,7 @@ export const HostNetworkStep: MessageFns<HostNetworkStep> = {
     message.Interface = object.Interface ?? "";
     message.Metric = object.Metric ?? 0;
     message.Reason = object.Reason ?? "";
+    message.Kind = object.Kind ?? "";
     return message;
   },
 };

@@ -179,7 +179,7 @@ export const METRICS = {
     { state: ['absent', 'fetching', 'verified', 'installed', 'serving', 'failed'] },
   ),
   wins_host_routes: gauge(
-    'Routes that the config wants on the host, by how they stand. None while the network of the host is not kept.',
+    'Routes, and parts of the network of containers, that are wanted on the host, by how they stand. None while it is not kept.',
     {
       state: ['applied', 'foreign', 'planned', 'waiting', 'conflict', 'rejected', 'failed'],
     },
@@ -188,9 +188,12 @@ export const METRICS = {
     'Since a source of other hosts was in touch, or began if it never was. None for one that is off.',
     { source: ['metadata', 'nodes'] },
   ),
-  wins_host_route_changes_total: counter('Routes that the daemon set out to add or to remove.', {
-    op: ['add', 'remove'],
-  }),
+  wins_host_route_changes_total: counter(
+    'Routes, and parts of the network of containers, that the daemon set out to add or to remove.',
+    {
+      op: ['add', 'remove'],
+    },
+  ),
   wins_audit_records_total: counter('Records that are on the disk.'),
   wins_audit_records_lost_total: counter(
     'Records that could not be written; what some of them were about was refused for it.',

@@ -48,6 +48,10 @@ describe('of the network of the host the doctor says', () => {
     expect(await look({ State: 'settled', Routes })).toEqual([
       'ok: 2 routes stand as they are wanted',
     ]);
+    const bridge = { ...route('applied'), Kind: 'bridge' };
+    expect(await look({ State: 'settled', Routes: [...Routes, bridge] })).toEqual([
+      'ok: 2 routes, and the network of containers, stand as they are wanted',
+    ]);
   });
 
   it('that it is off, was taken down, or cannot be told', async () => {
@@ -57,7 +61,7 @@ describe('of the network of the host the doctor says', () => {
     expect(await look({ Down: true })).toEqual(['warning: it was taken down by hand']);
     expect(await look({ State: 'starting' })).toEqual(['warning: it is starting']);
     expect(await look(new Error('no daemon'))).toEqual([
-      'warning: cannot tell how the routes of the host stand: no daemon',
+      'warning: cannot tell how the network of the host stands: no daemon',
     ]);
   });
 
@@ -72,7 +76,7 @@ describe('of the network of the host the doctor says', () => {
       'problem: a; b; c; and 2 more',
       'problem: 10.1.0.0/16: in the way; 10.1.0.0/16: the host itself is in it',
       'warning: 10.1.0.0/16: no default route',
-      'warning: routes with the mark of wins that nothing accounts for: 10.9.0.0/16',
+      'warning: these have the mark of wins, and nothing accounts for them: 10.9.0.0/16',
     ]);
   });
 

@@ -19,7 +19,7 @@ export const checkNetwork: Check = {
       const probed = await probePeers(status, config.hostNetwork?.probePort, host);
       return [...judge(status), ...judgeSources(status), ...probed];
     } catch (error) {
-      return [cannotTell(NAME, error, 'how the routes of the host stand')];
+      return [cannotTell(NAME, error, 'how the network of the host stands')];
     }
   },
 };
@@ -40,23 +40,25 @@ function judge(status: HostNetworkStatusResponse): readonly Finding[] {
   const refused = Routes.filter((route) => ['conflict', 'rejected'].includes(route.State));
   if (refused.length > 0) {
     const found = told(refused.map(({ Destination, Detail }) => `${Destination}: ${Detail}`));
-    const advice = 'correct "hostNetwork" in the config, or the route that is in the way';
+    const advice = 'correct "hostNetwork" in the config, or what is in the way';
     findings.push(problem(NAME, found, advice));
   }
   const waiting = Routes.filter((route) => route.State === 'waiting');
   if (waiting.length > 0) {
     const found = told(waiting.map(({ Destination, Detail }) => `${Destination}: ${Detail}`));
-    findings.push(warning(NAME, found, 'the route is made when that is there'));
+    findings.push(warning(NAME, found, 'it is made when that is there'));
   }
   if (Orphans.length > 0) {
-    const found = `routes with the mark of wins that nothing accounts for: ${told(Orphans)}`;
+    const found = `these have the mark of wins, and nothing accounts for them: ${told(Orphans)}`;
     findings.push(warning(NAME, found, 'remove them by hand if nobody needs them'));
   }
   if (findings.length > 0) return findings;
   if (State !== 'settled') {
     return [warning(NAME, `it is ${State}`, 'see wins srv network status')];
   }
-  return [ok(NAME, `${Routes.length} routes stand as they are wanted`)];
+  const routes = Routes.filter(({ Kind }) => Kind === 'route' || Kind === '').length;
+  const containers = routes < Routes.length ? ', and the network of containers,' : '';
+  return [ok(NAME, `${routes} routes${containers} stand as they are wanted`)];
 }
 
 function judgeSources({ Sources }: HostNetworkStatusResponse): readonly Finding[] {

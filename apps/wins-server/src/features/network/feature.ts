@@ -1,13 +1,17 @@
 import type { HostNetworkStatus, PlannedStep } from '@wins/host-network';
 import { hostNetworkServiceDefinition } from '@wins/wins-api/contract';
 import { existsSync } from 'node:fs';
-import path from 'node:path';
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
 import { heavyParts } from '../../load-heavy-parts.js';
 import { checkNetwork } from './check-network.js';
 import { createNetworkService, type KeptNetwork } from './network-service.js';
+import {
+  networkSettings,
+  recordFileIn,
+  wantsNothing,
+  type NetworkSettings,
+} from './network-settings.js';
 import type { StartedNetwork } from './start-network.js';
-import { networkSettings, wantsNothing, type NetworkSettings } from './network-settings.js';
 
 const CHANGE_EVENT = 'hostNetworkChanged';
 const STATES = [
@@ -19,15 +23,15 @@ const TOLD_DESTINATIONS = 8;
 const SOURCE_TEXT = 'a source of other hosts';
 const NO_SECTION = { reason: 'the config has no section hostNetwork' };
 
-/** Keeps routes of the host. Nothing waits for it, and routes stay when the daemon ends. */
+/** Keeps routes and a network of containers on the host. Nothing waits for it, and both stay when the daemon ends. */
 export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> & KeptNetwork> = {
   name: 'network',
   stage: 'works',
-  purpose: 'keep the routes of the host',
+  purpose: 'keep the network of the host',
   settings: ({ config }) => networkSettings(config),
   start: async (settings, kernel, { changed, finished }) => {
     const { logger, audit, events, trust, stateDirectory } = kernel;
-    const recordFile = path.join(stateDirectory, 'host-network.json');
+    const recordFile = recordFileIn(stateDirectory);
     // Of what never was there is no record, and nothing is loaded.
     if (wantsNothing(settings) && !existsSync(recordFile)) return NO_SECTION;
     const { startNetwork } = heavyParts().network();
@@ -69,7 +73,7 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
         current = next;
         started.configure(next);
       },
-      close: () => started.close(),
+      close: () => started[Symbol.asyncDispose](),
     };
   },
   // A change of the routing table that takes longer is found by the next daemon.
@@ -118,7 +122,7 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
   },
 };
 
-/** Whether nothing has failed, and nothing that is wanted is refused. What waits for an interface is well. */
+/** Whether nothing has failed, and nothing that is wanted is refused. What waits is well. */
 function isWell({ kind, standings }: HostNetworkStatus): boolean {
   return (
     (kind === 'starting' || kind === 'settled') &&
@@ -138,9 +142,12 @@ function countsOf({ standings }: HostNetworkStatus): Readonly<Record<string, num
 }
 
 function changesText(steps: readonly PlannedStep[]): string {
-  const told = steps
-    .slice(0, TOLD_DESTINATIONS)
-    .map(({ op, route }) => `${op} ${route.destination}`);
+  const told = steps.slice(0, TOLD_DESTINATIONS).map((step) => {
+    const { op } = step;
+    return 'route' in step
+      ? `${op} ${step.route.destination}`
+      : `${op} ${step.item.kind} ${step.item.key}`;
+  });
   const more = steps.length - told.length;
   return `${told.join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
 }

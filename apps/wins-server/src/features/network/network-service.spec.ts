@@ -10,7 +10,7 @@ const { status, plan, apply, teardown } = hostNetworkServiceDefinition;
 const ROUTE = { destination: '10.1.0.0/16', gateway: '192.0.2.7', interface: 'e0', metric: 256 };
 const STATUS: HostNetworkStatus = {
   ...{ kind: 'partial', orphans: ['10.9.0.0/16'], problems: ['no'], isDown: false },
-  standings: [{ ...ROUTE, state: 'failed', detail: 'not permitted' }],
+  standings: [{ ...ROUTE, kind: 'route', state: 'failed', detail: 'not permitted' }],
 };
 
 describe('the service of the network of the host', () => {

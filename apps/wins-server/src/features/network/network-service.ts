@@ -1,5 +1,9 @@
-import { HostNetworkStatusResponse, type HostNetworkServiceServer } from '@wins/wins-api/contract';
-import type { HostNetwork, HostNetworkStatus } from '@wins/host-network';
+import {
+  HostNetworkStatusResponse,
+  type HostNetworkServiceServer,
+  type HostNetworkStep,
+} from '@wins/wins-api/contract';
+import type { HostNetwork, HostNetworkStatus, PlannedStep } from '@wins/host-network';
 import type { AuditTrail } from '../../kernel/audit/audit-trail.js';
 import type { FeatureView } from '../../kernel/feature.js';
 import {
@@ -38,10 +42,7 @@ export function createNetworkService(parts: NetworkServiceParts): HostNetworkSer
         const { kept } = network.require();
         const { steps, isLimited } = await kept.plan(Teardown ? { isDown: true } : {});
         return {
-          Steps: steps.map(({ op, reason, route }) => ({
-            ...{ Op: op, Destination: route.destination, Gateway: route.gateway },
-            ...{ Interface: route.interface, Metric: route.metric, Reason: reason },
-          })),
+          Steps: steps.map(stepMessage),
           Limited: isLimited,
         };
       }),
@@ -62,6 +63,21 @@ export function createNetworkService(parts: NetworkServiceParts): HostNetworkSer
   };
 }
 
+function stepMessage(step: PlannedStep): HostNetworkStep {
+  const {
+    destination,
+    gateway,
+    interface: through,
+    metric,
+  } = 'route' in step
+    ? step.route
+    : { destination: step.item.key, gateway: '', interface: '', metric: 0 };
+  return {
+    ...{ Op: step.op, Destination: destination, Gateway: gateway, Interface: through },
+    ...{ Metric: metric, Reason: step.reason, Kind: 'route' in step ? 'route' : step.item.kind },
+  };
+}
+
 function statusMessage(
   { sources }: KeptNetwork,
   status: HostNetworkStatus,
@@ -72,7 +88,7 @@ function statusMessage(
     Routes: standings.map((standing) => ({
       ...{ Destination: standing.destination, State: standing.state, Detail: standing.detail },
       ...{ Gateway: standing.gateway, Interface: standing.interface, Metric: standing.metric },
-      ...{ Peer: standing.peer ?? '', Code: standing.code ?? '' },
+      ...{ Kind: standing.kind, Peer: standing.peer ?? '', Code: standing.code ?? '' },
     })),
     Orphans: [...orphans],
     Problems: [...problems],

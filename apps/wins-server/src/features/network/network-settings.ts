@@ -1,10 +1,16 @@
+import { formatAddress, parseNetwork } from '@wins/base';
 import type { HostMetadataSettings, WinsConfig } from '@wins/config';
-import type { Cloud, DesiredRoute } from '@wins/host-network';
+import type { Cloud, DesiredNetwork, DesiredRoute } from '@wins/host-network';
+import path from 'node:path';
 import { agentSettings, isOff } from '../agent/agent-settings.js';
 
-/** Routes that the host should have, and who else tells of some; with no key, routes of an earlier section are removed. */
-export interface NetworkSettings {
-  readonly routes: readonly DesiredRoute[];
+/** The record of what is ours, in the state folder of the daemon. */
+export function recordFileIn(stateDirectory: string): string {
+  return path.join(stateDirectory, 'host-network.json');
+}
+
+/** What the host should have; of what an earlier section wanted and this one does not, what wins made is removed. */
+export interface NetworkSettings extends DesiredNetwork {
   readonly keep: readonly Cloud[];
   /** Absent: Rancher's metadata service is not asked. */
   readonly metadata?: HostMetadataSettings;
@@ -17,25 +23,30 @@ type NetworkConfig = Pick<WinsConfig, 'hostNetwork' | 'systemAgent' | 'agentStri
 /** Reads what the section wants, in one form for what is written in several. */
 export function networkSettings(config: NetworkConfig): NetworkSettings {
   const { hostNetwork } = config;
+  const { subnet, gateway, cluster, peers = [], keep = [] } = hostNetwork ?? {};
+  const { metadata, nodes = false } = hostNetwork ?? {};
   const routes = (hostNetwork?.routes ?? []).map(
-    ({ destination, gateway, interface: through, metric }): DesiredRoute => ({
-      destination: destination.includes('/') ? destination : `${destination}/32`,
-      ...(gateway !== undefined && { gateway }),
+    ({ destination, gateway: hop, interface: through, metric }): DesiredRoute => ({
+      destination: withPrefix(destination),
+      ...(hop !== undefined && { gateway: hop }),
       ...(through !== undefined && { interface: through }),
       metric,
     }),
   );
-  const { keep = [], metadata, nodes = false } = hostNetwork ?? {};
   return {
     ...{ routes, keep },
+    peers: peers.map(({ subnet: of, via }) => ({ id: via, subnet: of, nextHop: via })),
+    ...(cluster !== undefined && { cluster: cluster.map(withPrefix) }),
     ...(metadata !== undefined && { metadata }),
     ...(nodes && { nodes: connectionOf(config) }),
+    ...(subnet !== undefined && { own: { subnet, gateway: gateway ?? firstAddress(subnet) } }),
   };
 }
 
-export function wantsNothing({ routes, keep, metadata, nodes }: NetworkSettings): boolean {
-  const hasSource = metadata !== undefined || nodes !== undefined;
-  return routes.length === 0 && keep.length === 0 && !hasSource;
+export function wantsNothing(settings: NetworkSettings): boolean {
+  const { routes, keep, peers = [], own, metadata, nodes } = settings;
+  const hasParts = [own, metadata, nodes].some((part) => part !== undefined);
+  return routes.length + keep.length + peers.length === 0 && !hasParts;
 }
 
 function connectionOf(config: NetworkConfig): NonNullable<NetworkSettings['nodes']> {
@@ -43,4 +54,13 @@ function connectionOf(config: NetworkConfig): NonNullable<NetworkSettings['nodes
   if (isOff(agent)) return { isStrict: true };
   const { connectionInfoFile, isStrict } = agent;
   return { isStrict, ...(connectionInfoFile !== undefined && { connectionInfoFile }) };
+}
+
+function withPrefix(network: string): string {
+  return network.includes('/') ? network : `${network}/32`;
+}
+
+function firstAddress(subnet: string): string {
+  const bytes = parseNetwork(subnet)?.bytes ?? Uint8Array.of();
+  return formatAddress(bytes.map((byte, index) => (index === bytes.length - 1 ? byte + 1 : byte)));
 }

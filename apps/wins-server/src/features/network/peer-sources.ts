@@ -17,10 +17,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { FeatureError } from '../../kernel/feature-error.js';
 import type { NetworkSettings } from './network-settings.js';
 
-export type SourceSettings = Pick<NetworkSettings, 'metadata' | 'nodes'>;
+export type SourceSettings = Pick<NetworkSettings, 'metadata' | 'nodes' | 'own'>;
 
 /** Where the peers of a source come from. */
-export type SourceName = keyof SourceSettings;
+export type SourceName = 'metadata' | 'nodes';
 
 export interface NamedSourceStatus extends PeerSourceStatus {
   readonly source: SourceName;
@@ -53,10 +53,9 @@ export class PeerSources implements AsyncDisposable {
     this.configure(settings);
   }
 
-  /** The peers of all sources; one that two sources tell of is there once. */
+  /** The peers of all sources. */
   get peers(): readonly DesiredPeer[] {
-    const all = this.statuses.flatMap(({ peers }) => peers);
-    return [...new Map(all.map((one) => [`${one.subnet} ${one.nextHop}`, one])).values()];
+    return this.statuses.flatMap(({ peers }) => peers);
   }
 
   /** Whether a source has told nothing yet since it was turned on. */
@@ -71,7 +70,7 @@ export class PeerSources implements AsyncDisposable {
   /** Turns sources on and off. One whose settings are others begins anew. */
   configure(settings: SourceSettings): void {
     for (const name of NAMES) {
-      const wanted = settings[name];
+      const wanted = settings[name] && { ...settings[name], ...ownSubnet(settings) };
       const running = this.#running.get(name);
       if (running !== undefined && isDeepStrictEqual(running.settings, wanted)) continue;
       this.#running.delete(name);
@@ -123,14 +122,17 @@ export class PeerSources implements AsyncDisposable {
 }
 
 function feedOf(
-  { metadata, nodes }: SourceSettings,
+  settings: SourceSettings,
   name: SourceName,
   trust: FileTrust,
   onWarning: (problem: string) => void,
 ): { readonly feed: PeerFeed; readonly origin: string } {
+  const { metadata, nodes } = settings;
+  const subnet = ownSubnet(settings);
   if (name === 'metadata' && metadata !== undefined) {
     const { address, environmentUuid, hostUuid } = metadata;
-    return { feed: metadataFeed(metadata), origin: [address, environmentUuid, hostUuid].join(' ') };
+    const feed = metadataFeed({ ...metadata, ...subnet });
+    return { feed, origin: [address, environmentUuid, hostUuid].join(' ') };
   }
   const { connectionInfoFile, isStrict = true } = nodes ?? {};
   const connect = async () => {
@@ -142,7 +144,12 @@ function feedOf(
     const info = await readConnectionInfo(connectionInfoFile, trust);
     return nodeReader(info, { strictTls: isStrict, onWarning });
   };
-  return { feed: nodeFeed({ connect, ownAddresses }), origin: connectionInfoFile ?? '' };
+  return { feed: nodeFeed({ connect, ownAddresses, ...subnet }), origin: connectionInfoFile ?? '' };
+}
+
+/** The subnet that a source must know of this host. */
+function ownSubnet({ own }: SourceSettings): { readonly subnet?: string } {
+  return own === undefined ? {} : { subnet: own.subnet };
 }
 
 function ownAddresses(): ReadonlySet<string> {

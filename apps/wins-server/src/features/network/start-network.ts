@@ -5,6 +5,7 @@ import {
   HostNetwork,
   routeRecords,
   type DesiredNetwork,
+  type DesiredPeer,
   type HostNetworkOptions,
 } from '@wins/host-network';
 import path from 'node:path';
@@ -28,7 +29,7 @@ export interface StartedNetwork {
   readonly kept: HostNetwork;
   readonly sources: Pick<PeerSources, 'statuses'>;
   configure(settings: NetworkSettings): void;
-  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** Begins to keep the network of the host. The caller closes it. @throws FeatureError `unavailable` on another system. */
@@ -57,7 +58,8 @@ export async function startNetwork(
   );
   const wanted = (): DesiredNetwork => ({
     ...desiredBy(current),
-    ...{ peers: sources.peers, holds: sources.holds },
+    peers: withoutRepeats([...sources.peers, ...(current.peers ?? [])]),
+    holds: sources.holds,
   });
   const kept = new HostNetwork({ ...parts, host, records }, wanted());
   return {
@@ -67,16 +69,21 @@ export async function startNetwork(
       sources.configure(next);
       kept.want(wanted());
     },
-    close: async () => {
+    [Symbol.asyncDispose]: async () => {
       await sources.close();
       await kept.close();
     },
   };
 }
 
+/** A host that two tell of is there once; the config goes before sources. */
+function withoutRepeats(peers: readonly DesiredPeer[]): readonly DesiredPeer[] {
+  return [...new Map(peers.map((one) => [`${one.subnet} ${one.nextHop}`, one])).values()];
+}
+
 /** A route of the config goes before one of a cloud to the same address. */
-function desiredBy({ routes, keep }: NetworkSettings): DesiredNetwork {
-  return { routes: [...cloudRoutes(keep), ...routes] };
+function desiredBy({ keep, metadata: _metadata, nodes: _nodes, ...wanted }: NetworkSettings) {
+  return { ...wanted, routes: [...cloudRoutes(keep), ...wanted.routes] };
 }
 
 async function hostRoutes(): Promise<HostRoutes> {

@@ -1,0 +1,141 @@
+import { execFileSync } from 'node:child_process';
+import { startProgram, type RunningProgram } from '../testing/built-program.js';
+import { NSENTER, type HostInNetwork, type NetworkStatus } from './host-in-network.js';
+
+/** A container of a host: a network of its own whose cable is attached to the bridge of the host. */
+export class Container implements AsyncDisposable {
+  readonly #program: RunningProgram;
+
+  private constructor(program: RunningProgram) {
+    this.#program = program;
+  }
+
+  /** Starts one that has these addresses, and a host at the other end of its cable: its gateway, if it has one. */
+  static async start(
+    host: HostInNetwork,
+    addresses: readonly string[],
+    {
+      gateway,
+      bridge = 'wins-subnet',
+    }: { readonly gateway?: string; readonly bridge?: string } = {},
+  ): Promise<Container> {
+    const script = 'echo in; exec sleep 600';
+    const program = host.run('/usr/bin/unshare', '--net', '/bin/sh', '-c', script);
+    await program.printed('in');
+    const container = new Container(program);
+    const { pid } = program.child;
+    const cable = `c${pid}`;
+    host.ip(`link add ${cable} type veth peer name eth0 netns ${pid}`);
+    if (bridge !== '') host.ip(`link set ${cable} master ${bridge}`);
+    host.ip(`link set ${cable} up`);
+    container.ip('link set lo up');
+    for (const address of addresses) container.ip(`addr add ${address} dev eth0`);
+    container.ip('link set eth0 up');
+    if (gateway !== undefined) container.ip(`route add default via ${gateway}`);
+    return container;
+  }
+
+  /** The name of the end of its cable that is at the host. */
+  get cable(): string {
+    return `c${this.#program.child.pid}`;
+  }
+
+  ip(words: string): string {
+    const args = [...this.#inNetwork, '/sbin/ip', ...words.split(' ')];
+    return execFileSync(NSENTER, args, { encoding: 'utf8' });
+  }
+
+  run(...command: readonly string[]) {
+    return startProgram(NSENTER, [...this.#inNetwork, ...command], {});
+  }
+
+  get #inNetwork(): readonly string[] {
+    return ['--target', String(this.#program.child.pid), '--net'];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#program.child.kill('SIGKILL');
+    await this.#program.outcome;
+  }
+}
+
+export const cluster = ['10.42.0.0/16'];
+export const ownOf = (number: number) => ({ cluster, subnet: `10.42.${number}.0/24` });
+export const peer = (number: number, via: string) => ({ subnet: `10.42.${number}.0/24`, via });
+type Place = Pick<HostInNetwork, 'run'>;
+const node = (place: Place, script: string) => place.run(process.execPath, '-e', script);
+
+/** Answers "hello" to whoever connects, and prints each datagram. */
+const LISTENER = `
+require("net").createServer((socket) => socket.end("hello")).listen(7070, "0.0.0.0", () => {
+  const udp = require("dgram").createSocket("udp4");
+  udp.on("message", (text) => console.log("got " + text));
+  udp.bind(7070, "0.0.0.0", () => console.log("listens"));
+});`;
+
+export async function listen(place: Place) {
+  const program = node(place, LISTENER);
+  await program.printed('listens');
+  return {
+    /** Waits for a datagram and says which ones have come until then. */
+    got: async (last: string): Promise<readonly string[]> => {
+      await program.printed(`got ${last}`);
+      return Array.from(program.stdout().matchAll(/^got (.*)$/gm), ([, text = '']) => text);
+    },
+    [Symbol.asyncDispose]: async () => {
+      program.child.kill();
+      await program.outcome;
+    },
+  };
+}
+
+/** Connects to addresses one after another, and says what came back from each. */
+export async function dial(
+  place: Place,
+  ...addresses: readonly string[]
+): Promise<readonly string[]> {
+  const script = `
+const { connect } = require("net");
+(async () => {
+  for (const address of ${JSON.stringify(addresses)}) console.log(await new Promise((resolve) =>
+    connect(7070, address).on("error", (error) => resolve(error.code)).on("data", (data) => resolve(String(data)))));
+  process.exit();
+})();`;
+  const { stdout } = await node(place, script).outcome;
+  return stdout.toString().trim().split('\n');
+}
+
+/** Sends datagrams one after another: what is dropped cannot come after what arrives. */
+export async function send(
+  place: Place,
+  ...all: readonly (readonly [address: string, text: string])[]
+) {
+  const script = `
+const udp = require("dgram").createSocket("udp4");
+const all = ${JSON.stringify(all)};
+const next = () => { const one = all.shift(); if (one) udp.send(one[1], 7070, one[0], next); else udp.close(); };
+next();`;
+  await node(place, script).outcome;
+}
+
+/** All of a host's network that wins could have changed. */
+export const networkOf = (host: HostInNetwork) => [
+  ...host.routes(),
+  host.ip('rule show'),
+  host.ip('-o link show').replaceAll(/state \S+/g, ''),
+  host
+    .ip('netconf show')
+    .split('\n')
+    .filter((line) => /^inet /.test(line))
+    .sort()
+    .join('\n'),
+];
+export const standings = ({ Routes }: NetworkStatus) =>
+  Routes.map(({ Kind, Destination, State, Code }) =>
+    [Kind, Destination, State, Code].join(' ').trim(),
+  );
+
+/** A bridge that is made again has another address. */
+export function withoutMac(text: string): string {
+  return text.replaceAll(/link\/ether \S+/g, '').replaceAll(/^\d+: /gm, '');
+}

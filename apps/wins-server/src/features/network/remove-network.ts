@@ -1,0 +1,34 @@
+import { loadConfig } from '@wins/config';
+import { existsSync } from 'node:fs';
+import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
+import { stateDirectoryOf } from '../../state-directory.js';
+import { thisSystem } from '../../this-system.js';
+import { recordFileIn } from './network-settings.js';
+
+/**
+ * Takes away what a daemon with this config has made of the network of the host; for an uninstallation, whose daemon has stopped.
+ *
+ * @param load - Default: the program beside this one.
+ * @returns Why some of it stays; undefined when all is gone, or never was there.
+ * @throws ConfigError when the config cannot be read: it says where the record is.
+ */
+export async function removeNetwork(
+  configFile: string,
+  load: HeavyParts['network'] = () => heavyParts().network(),
+): Promise<string | undefined> {
+  const trust = (await thisSystem()).fileTrust();
+  const { config } = await loadConfig(configFile, { trust });
+  const recordFile = recordFileIn(stateDirectoryOf(config.listen));
+  if (!existsSync(recordFile)) return undefined;
+  const warnings: string[] = [];
+  await using started = await load().startNetwork(
+    {
+      ...{ recordFile, trust, beforeSteps: () => Promise.resolve() },
+      ...{ onStatus: () => undefined, onSource: () => undefined },
+      onWarning: (problem) => warnings.push(problem),
+    },
+    { routes: [], keep: [] },
+  );
+  const { problems } = await started.kept.teardown();
+  return problems.length === 0 ? undefined : [...problems, ...warnings].join('; ');
+}

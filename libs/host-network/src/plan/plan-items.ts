@@ -1,0 +1,135 @@
+import type { ItemChange, ListedItem, NetworkItem } from '@wins/base';
+
+/**
+ * How something that is wanted stands. `applied`: it is there, and ours. `foreign`: it is there, and somebody else's, so that it stays
+ * when it is wanted no more. `planned`: a step of this plan makes it. `conflict`: something of somebody else has its place.
+ */
+export type RouteState =
+  'applied' | 'foreign' | 'planned' | 'waiting' | 'conflict' | 'rejected' | 'failed';
+
+/** An item that wins made, or was about to make when it was last heard of. */
+export interface OwnedItem {
+  readonly item: NetworkItem;
+  readonly state: 'pending' | 'applied';
+  /** The value before, of what the system always has. */
+  readonly prior?: string;
+}
+
+export interface ItemStanding {
+  readonly item: NetworkItem;
+  readonly state: RouteState;
+  readonly detail: string;
+}
+
+export interface ItemPlan {
+  /** Removals first, and of these what stands on others. */
+  readonly steps: readonly (ItemChange & { readonly reason: string })[];
+  readonly record: readonly OwnedItem[];
+  readonly standings: readonly ItemStanding[];
+  readonly orphans: readonly NetworkItem[];
+}
+
+/** Each kind stands on those before: nothing is forwarded unless all filters and rules are there. */
+const STAGES: readonly (readonly NetworkItem['kind'][])[] = [
+  ['bridge'],
+  ['address', 'filter', 'rule'],
+  ['forwarding'],
+];
+
+/**
+ * Says what to do so that the host has these items, and none of ours besides: the rules of routes, for what has one place each. Pure and
+ * total. While an item lacks, those that stand on it go, so that a failure never leaves more open than there was before.
+ */
+export function planItems(
+  wanted: readonly NetworkItem[],
+  listed: readonly ListedItem[],
+  record: readonly OwnedItem[],
+  tried: ReadonlyMap<string, string>,
+): ItemPlan {
+  const owned = record.filter(({ item }) => listed.some((at) => isOurs(at, item)));
+  const recordedBefore = new Set(
+    record.filter(({ state }) => state === 'applied').map(({ item }) => itemKey(item)),
+  );
+  const staying = new Set<OwnedItem>();
+  const standings: ItemStanding[] = [];
+  const due: NetworkItem[] = [];
+  const lacks: NetworkItem[] = [];
+  for (const kinds of STAGES) {
+    const isStanding = lacks.length === 0;
+    for (const item of wanted.filter(({ kind }) => kinds.includes(kind))) {
+      const stands = (state: RouteState, detail = ''): void => {
+        if (state !== 'applied' && state !== 'foreign') lacks.push(item);
+        standings.push({ item, state, detail });
+      };
+      const own = owned.find((one) => itemKey(one.item) === itemKey(item));
+      const there = listed.find((at) => isPlaceOf(at, item));
+      const outcome = tried.get(itemKey(item));
+      if (!isStanding) stands('waiting', 'what it stands on is not there');
+      else if (own !== undefined) {
+        staying.add(own);
+        stands('applied');
+      } else if (there?.value === item.value) stands('foreign', 'somebody else made it');
+      else if (outcome !== undefined) stands('failed', outcome);
+      else if (there === undefined || isOwned(owned, there) || item.kind === 'forwarding') {
+        const reason = recordedBefore.has(itemKey(item)) ? 'it was taken away' : 'it is wanted';
+        due.push(item);
+        stands('planned', reason);
+      } else stands('conflict', 'something of somebody else has its place');
+    }
+  }
+
+  const going = owned.filter((one) => !staying.has(one));
+  const highest = Math.max(...going.map(({ item }) => stageOf(item)));
+  // What stands on others goes first, and they wait for it.
+  const removals = going.filter(
+    ({ item }) => stageOf(item) === highest && !tried.has(itemKey(item, 'remove')),
+  );
+  const isFree = (item: NetworkItem): boolean =>
+    going.every((one) => !isPlaceOf(one.item, item) || removals.includes(one));
+  const additions = due.filter(isFree).map((item) => {
+    const prior = listed.find((at) => isPlaceOf(at, item) && item.kind === 'forwarding')?.value;
+    return { item, ...(prior !== undefined && { prior }) };
+  });
+  const known = new Set([...wanted, ...record.map(({ item }) => item)].map((one) => itemKey(one)));
+  return {
+    steps: [
+      ...removals.map(({ item, prior }) => ({
+        ...{ op: 'remove' as const, item, reason: 'it is wanted no more, or not now' },
+        ...(prior !== undefined && { prior }),
+      })),
+      ...additions.map((added) => ({
+        ...{ op: 'add' as const, ...added },
+        reason: standings.find(({ item }) => item === added.item)?.detail ?? '',
+      })),
+    ],
+    record: [
+      ...owned.map((one) => ({ ...one, state: 'applied' as const })),
+      ...additions.map((added) => ({ ...added, state: 'pending' as const })),
+    ].sort((a, b) => (itemKey(a.item) < itemKey(b.item) ? -1 : 1)),
+    standings,
+    orphans: listed
+      .filter((at) => at.isMarked === true && !known.has(itemKey(at)))
+      .map(({ kind, key, value }) => ({ kind, key, value })),
+  };
+}
+
+/** Names a step of one plan and the next. */
+export function itemKey({ kind, key, value }: NetworkItem, op: ItemChange['op'] = 'add'): string {
+  return `${op} ${kind} ${key} ${value}`;
+}
+
+function isPlaceOf(one: NetworkItem, other: NetworkItem): boolean {
+  return one.kind === other.kind && one.key === other.key;
+}
+
+function isOurs(listed: ListedItem, recorded: NetworkItem): boolean {
+  return listed.isMarked !== false && itemKey(listed) === itemKey(recorded);
+}
+
+function isOwned(owned: readonly OwnedItem[], listed: ListedItem): boolean {
+  return owned.some(({ item }) => isOurs(listed, item));
+}
+
+function stageOf({ kind }: NetworkItem): number {
+  return STAGES.findIndex((kinds) => kinds.includes(kind));
+}

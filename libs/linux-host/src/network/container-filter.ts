@@ -1,0 +1,101 @@
+import { formatAddress, parseNetwork } from '@wins/base';
+import { isDeepStrictEqual } from 'node:util';
+
+/** An instruction of the classic packet filter, as `tc` prints it. */
+export interface FilterInstruction {
+  readonly code: number;
+  readonly jt: number;
+  readonly jf: number;
+  readonly k: number;
+}
+
+/** `ingress`: what containers send. `egress`: what they get. */
+export type FilterHook = 'ingress' | 'egress';
+
+/** Opcodes of linux/bpf_common.h: load a half word and a word of the packet, AND, jump if equal, return. */
+const [LOAD_HALF, LOAD_WORD, AND, JUMP_EQUAL, RETURN] = [0x28, 0x20, 0x54, 0x15, 0x06] as const;
+const ETHER_TYPE = 12;
+const [ARP, IPV4] = [0x0806, 0x0800] as const;
+const [SOURCE, DESTINATION] = [26, 30] as const;
+/** TC_ACT_OK and TC_ACT_SHOT of linux/pkt_cls.h. */
+const [PASS, DROP] = [0, 2] as const;
+/** The metadata and the DNS address of Rancher, which containers serve. */
+const METADATA = '169.254.169.250/31';
+const MAX_NETWORKS = 16;
+
+interface Range {
+  readonly mask: number;
+  readonly net: number;
+}
+
+/**
+ * The filter of a bridge: containers have an address of their own network, and exchange packets of IPv4 with addresses of these
+ * networks alone, whoever they are of: other hosts or this one. ARP passes, and nothing else.
+ *
+ * @param networks - Their own one first.
+ * @returns undefined for what are no networks, or too many of them.
+ */
+export function compileFilter(
+  networks: readonly string[],
+  hook: FilterHook,
+): readonly FilterInstruction[] | undefined {
+  const ranges = networks.flatMap((text) => rangeOf(text) ?? []);
+  const [own, ...far] = ranges;
+  const [metadata] = [METADATA].flatMap((text) => rangeOf(text) ?? []);
+  const isFit = ranges.length === networks.length && ranges.length <= MAX_NETWORKS;
+  if (!isFit || own === undefined || metadata === undefined) return undefined;
+  const [near, away] = hook === 'ingress' ? [SOURCE, DESTINATION] : [DESTINATION, SOURCE];
+  const sides = [
+    { offset: near, ranges: [own, metadata] },
+    { offset: away, ranges: [...far, metadata] },
+  ];
+  const length = 3 + sides.reduce((sum, side) => sum + 3 * side.ranges.length + 1, 0) + 1;
+  const passAt = length - 1;
+  const code: FilterInstruction[] = [];
+  const add = (opcode: number, k: number, jt = 0, jf = 0) => code.push({ code: opcode, jt, jf, k });
+  add(LOAD_HALF, ETHER_TYPE);
+  add(JUMP_EQUAL, ARP, passAt - 2, 0);
+  // Over the first return below: what is no IPv4 ends at the one after the first side.
+  add(JUMP_EQUAL, IPV4, 0, 3 * 2);
+  for (const { offset, ranges: allowed } of sides) {
+    const end = code.length + 3 * allowed.length + 1;
+    for (const { mask, net } of allowed) {
+      add(LOAD_WORD, offset);
+      add(AND, mask);
+      add(JUMP_EQUAL, net, end - code.length - 1, 0);
+    }
+    add(RETURN, DROP);
+  }
+  add(RETURN, PASS);
+  return code;
+}
+
+/** The networks that a filter was compiled of; undefined of any other program. */
+export function readFilter(
+  code: readonly FilterInstruction[],
+  hook: FilterHook,
+): readonly string[] | undefined {
+  const networks = code.flatMap(({ code: opcode, k }, index) => {
+    const before = code[index - 1];
+    if (opcode !== JUMP_EQUAL || before?.code !== AND) return [];
+    const bytes = Uint8Array.from([24, 16, 8, 0], (shift) => (k >>> shift) & 0xff);
+    return [`${formatAddress(bytes)}/${32 - Math.round(Math.log2(2 ** 32 - before.k))}`];
+  });
+  const given = [networks[0] ?? '', ...networks.slice(2, -1)];
+  return isDeepStrictEqual(compileFilter(given, hook), code) ? given : undefined;
+}
+
+/** The words that `tc` takes a filter by. */
+export function filterText(code: readonly FilterInstruction[]): string {
+  return [code.length, ...code.map(({ code: op, jt, jf, k }) => `${op} ${jt} ${jf} ${k}`)].join(
+    ',',
+  );
+}
+
+function rangeOf(text: string): Range | undefined {
+  const network = parseNetwork(text);
+  if (network?.bytes.length !== 4 || network.prefix === 0) return undefined;
+  const number = network.bytes.reduce((sum, byte) => sum * 256 + byte, 0);
+  const size = 2 ** (32 - network.prefix);
+  return number % size === 0 ? { mask: 2 ** 32 - size, net: number } : undefined;
+}
