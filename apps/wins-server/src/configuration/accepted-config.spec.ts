@@ -206,6 +206,12 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ...{ 'hostNetwork.metadata.hostUuid': uuid, 'hostNetwork.metadata.environmentUuid': uuid },
   'hostNetwork.metadata.address': fc.constantFrom('127.0.0.1:9', '192.0.2.1', 'x'),
   'hostNetwork.metadata.routerIp': fc.constantFrom('192.0.2.2', '::1', 'x'),
+  // Without a cluster that has it, a subnet is refused: a host would get it.
+  'hostNetwork.subnet': fc.constantFrom('10.42.1.0/24', 'x'),
+  'hostNetwork.gateway': fc.constantFrom('10.42.1.1', 'x'),
+  'hostNetwork.cluster': listOf(fc.constantFrom('10.43.0.0/16', '0.0.0.0/0', 'x')),
+  'hostNetwork.peers[].subnet': fc.constantFrom('10.42.2.0/24', '0.0.0.0/0', 'x'),
+  'hostNetwork.peers[].via': fc.constantFrom('203.0.113.77', '::1', 'x'),
   'hostNetwork.nodes': flag,
   'hostNetwork.probePort': number(65_535),
   'audit.directory': place,
@@ -242,6 +248,8 @@ const leaves = keys.filter(
 /** Other values that a section must have. */
 const REQUIRED: Readonly<Record<string, unknown>> = {
   'white_list.processPaths[].path': '/bin/true',
+  'hostNetwork.peers[].subnet': '10.42.2.0/24',
+  'hostNetwork.peers[].via': '203.0.113.77',
   'hostNetwork.routes[].destination': '198.51.100.0/24',
   'hostNetwork.routes[].gateway': '203.0.113.77',
   'hostNetwork.metadata.hostUuid': 'h',

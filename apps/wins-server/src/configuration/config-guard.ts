@@ -123,10 +123,11 @@ function withLost(
   { served, lost, lostAt }: ServedNote,
   added: readonly GuardedKey[] = [],
 ): ServedNote {
-  const { systemAgent, csiProxy, whiteList } = served;
+  const { systemAgent, csiProxy, hostNetwork, whiteList } = served;
   const isThere: Readonly<Record<GuardedKey, boolean>> = {
     systemagent: systemAgent !== undefined,
     'csi-proxy': csiProxy !== undefined,
+    hostNetwork: hostNetwork !== undefined,
     white_list: whiteList.processPaths.length + whiteList.proxyPorts.length > 0,
   };
   const earlier = lost.filter((key) => !isThere[key] && !added.includes(key));

@@ -16,7 +16,7 @@ export const deliver = command({
   summary: 'Copy a file of this container to a folder of the host that is mounted here',
   details:
     'The file is replaced at once: readers see the old content or the new. The folder must exist. Where a config is replaced, it may not drop ' +
-    'systemagent, csi-proxy or the whole whitelist, unless --allow-drop says so.',
+    'systemagent, csi-proxy, hostNetwork or the whole whitelist, unless --allow-drop says so.',
   page: 'upgrade.md',
   options: {
     from: requiredOption('File to copy', 'the file to copy', {

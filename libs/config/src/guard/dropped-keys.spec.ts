@@ -5,11 +5,16 @@ const parts = (content: object): GuardedParts =>
 const list = (...processPaths: unknown[]) => ({ white_list: { processPaths } });
 const HELPER = { path: 'C:\\wins-upgrade.exe', mayBreakAway: true };
 const csi = { url: 'https://example.com/%s', version: 'v1.1.3', kubeletPath: 'C:/k.exe' };
-const FULL = { systemagent: {}, 'csi-proxy': csi, ...list('C:\\a.exe', HELPER) };
+const FULL = { systemagent: {}, 'csi-proxy': csi, hostNetwork: {}, ...list('C:\\a.exe', HELPER) };
 
 it.each<[string, object, object, readonly string[]]>([
   ['nothing of itself', FULL, FULL, []],
-  ['all, when nothing is left', FULL, {}, ['systemagent', 'csi-proxy', 'white_list']],
+  [
+    'all, when nothing is left',
+    FULL,
+    {},
+    ['systemagent', 'csi-proxy', 'white_list', 'hostNetwork'],
+  ],
   [
     'a whitelist of which the helper alone is left',
     FULL,
@@ -46,5 +51,5 @@ it.each<[string, object, object, readonly string[]]>([
 it('a note of the guarded parts holds no setting', () => {
   const note = JSON.stringify(guardedParts(parts(FULL)));
   expect(note).not.toContain('example.com');
-  expect(JSON.parse(note)).toMatchObject({ systemAgent: {}, csiProxy: {} });
+  expect(JSON.parse(note)).toMatchObject({ systemAgent: {}, csiProxy: {}, hostNetwork: {} });
 });

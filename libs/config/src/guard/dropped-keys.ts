@@ -11,6 +11,8 @@ export interface GuardedParts {
   readonly systemAgent?: object | undefined;
   /** Only its presence counts. */
   readonly csiProxy?: object | undefined;
+  /** Only its presence counts. */
+  readonly hostNetwork?: object | undefined;
   readonly whiteList: {
     readonly processPaths: readonly { readonly path: string; readonly mayBreakAway?: boolean }[];
     readonly proxyPorts: readonly number[];
@@ -20,6 +22,7 @@ export interface GuardedParts {
 const LOSSES: Readonly<Record<GuardedKey, string>> = {
   systemagent: 'which follows the plans of the node',
   'csi-proxy': 'without which csi-proxy is removed from the node',
+  hostNetwork: 'without which routes and the network of containers are removed from the node',
   white_list: 'all that clients may run and reach',
 };
 
@@ -34,16 +37,23 @@ export function droppedKeys(before: GuardedParts, after: GuardedParts): readonly
   const isDropped: Readonly<Record<GuardedKey, boolean>> = {
     systemagent: before.systemAgent !== undefined && after.systemAgent === undefined,
     'csi-proxy': before.csiProxy !== undefined && after.csiProxy === undefined,
+    hostNetwork: before.hostNetwork !== undefined && after.hostNetwork === undefined,
     white_list: isWhiteListDropped(before, after),
   };
   return GUARDED_KEYS.filter((key) => isDropped[key]);
 }
 
 /** The guarded parts alone, without any setting: what a note on disk needs to know. Pure. */
-export function guardedParts({ systemAgent, csiProxy, whiteList }: GuardedParts): GuardedParts {
+export function guardedParts({
+  systemAgent,
+  csiProxy,
+  hostNetwork,
+  whiteList,
+}: GuardedParts): GuardedParts {
   return {
     ...(systemAgent !== undefined && { systemAgent: {} }),
     ...(csiProxy !== undefined && { csiProxy: {} }),
+    ...(hostNetwork !== undefined && { hostNetwork: {} }),
     whiteList: {
       processPaths: whiteList.processPaths.map(({ path, mayBreakAway = false }) => ({
         path,

@@ -11,10 +11,15 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { OwnedRoute } from '../plan/plan.js';
+import type { Owned } from '../plan/plan.js';
 import { routeRecords } from './route-records.js';
 
-const ROUTES: readonly OwnedRoute[] = [
+const ROUTES: readonly Owned[] = [
+  {
+    item: { kind: 'forwarding', key: 'e1', value: '1' },
+    state: 'applied',
+    prior: '0',
+  },
   {
     route: { destination: '10.1.0.0/16', gateway: '172.16.0.3', interface: 'e1', metric: 256 },
     state: 'pending',
@@ -60,7 +65,20 @@ describe('the record of routes', () => {
     '{"format":1,"boot":"this boot","routes":{}}',
     '{"format":1,"boot":"this boot","routes":[{}]}',
     '{"format":1,"boot":"this boot","routes":[{"state":"applied","route":{"destination":7}}]}',
-    JSON.stringify({ format: 1, boot: 'this boot', routes: [{ ...ROUTES[0], state: 'mine' }] }),
+    JSON.stringify({ format: 1, boot: 'this boot', routes: [{ ...ROUTES[1], state: 'mine' }] }),
+    JSON.stringify({ format: 1, boot: 'this boot', routes: [], items: {} }),
+    ...[
+      { item: { kind: 'disk', key: 'a', value: '' } },
+      { prior: 'x; reboot' },
+      { state: 'mine' },
+    ].map((wrong) =>
+      JSON.stringify({
+        format: 1,
+        boot: 'this boot',
+        routes: [],
+        items: [{ ...ROUTES[0], ...wrong }],
+      }),
+    ),
   ])('owns nothing when it is none of ours: %s', async (content) => {
     mkdirSync(path.dirname(fileIn()));
     writeFileSync(fileIn(), content);

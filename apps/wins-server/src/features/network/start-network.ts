@@ -1,5 +1,6 @@
 /** Composition of the parts that keep the network of the host. Loaded when the config wants routes, or wanted some. */
 import type { HostRoutes } from '@wins/base';
+import { getServers } from 'node:dns';
 import {
   cloudRoutes,
   HostNetwork,
@@ -81,9 +82,14 @@ function withoutRepeats(peers: readonly DesiredPeer[]): readonly DesiredPeer[] {
   return [...new Map(peers.map((one) => [`${one.subnet} ${one.nextHop}`, one])).values()];
 }
 
-/** A route of the config goes before one of a cloud to the same address. */
-function desiredBy({ keep, metadata: _metadata, nodes: _nodes, ...wanted }: NetworkSettings) {
-  return { ...wanted, routes: [...cloudRoutes(keep), ...wanted.routes] };
+/** A route of the config goes before one of a cloud to the same address. Nobody takes over a resolver of the host. */
+function desiredBy(settings: NetworkSettings): DesiredNetwork {
+  const { keep, metadata: _metadata, nodes: _nodes, ...wanted } = settings;
+  return {
+    ...wanted,
+    reserved: [...(wanted.reserved ?? []), ...getServers()],
+    routes: [...cloudRoutes(keep), ...wanted.routes],
+  };
 }
 
 async function hostRoutes(): Promise<HostRoutes> {

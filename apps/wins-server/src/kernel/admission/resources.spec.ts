@@ -31,7 +31,7 @@ const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
     ...['MAX_NAME', 'MAX_STDERR', 'MAX_OUTPUT_FILES', 'MAX_APPLIED_PLANS'],
     ...['MAX_BURST', 'MAX_TOPICS', 'MAX_SHOWN', 'MAX_COOL_DOWNS'],
     ...['MAX_VERSION', 'MAX_ARGUMENT', 'MAX_ROUTES', 'MAX_CERTIFICATES'],
-    'MAX_PAGES',
+    ...['MAX_PAGES', 'MAX_CLUSTER', 'MAX_NETWORKS'],
   ],
   'of what the system says, for one question': [
     ...['MOST_COMMON', 'MAX_STRANGERS', 'MAX_ITEMS', 'MAX_HOLDERS', 'MAX_PROCESSES'],

@@ -9,9 +9,9 @@ const options = { ...ofDaemon, output: textOutput };
 
 const status = command({
   name: 'status',
-  summary: 'Say how each route that the config wants stands',
+  summary: 'Say how each route and each part of the network of containers stands',
   ...{ page, inherits, options },
-  examples: [['srv network status', 'the routes of this host']],
+  examples: [['srv network status', 'the network of this host']],
   run: (values, _given, more) => server().showNetwork(values, more),
 });
 
@@ -19,13 +19,13 @@ const plan = command({
   name: 'plan',
   summary: 'Say what the daemon would change now',
   ...{ page, inherits, options },
-  examples: [['srv network plan', 'the changes of routes that are due']],
+  examples: [['srv network plan', 'the changes that are due']],
   run: (values, _given, more) => server().planNetwork(values, more),
 });
 
 const apply = command({
   name: 'apply',
-  summary: 'Have the daemon apply its routes now',
+  summary: 'Have the daemon apply the network of the host now',
   details: 'Ends with 1 when a change failed. It also brings back what teardown has taken away.',
   ...{ page, inherits, options },
   examples: [['srv network apply', 'after the cause of a failure is gone']],
@@ -34,9 +34,9 @@ const apply = command({
 
 const teardown = command({
   name: 'teardown',
-  summary: 'Remove the routes of the daemon, and keep none until "apply"',
+  summary: 'Remove what the daemon made of the network of the host, and keep nothing until "apply"',
   details:
-    'Nothing is removed that the daemon did not make. A restart of the daemon, or another config, brings its routes back as well. Ends with 1 when a change failed.',
+    'Nothing is removed that the daemon did not make. A restart of the daemon, or another config, brings it back as well. Ends with 1 when a change failed.',
   page,
   inherits,
   options: {
@@ -51,7 +51,7 @@ const teardown = command({
 /** `wins srv network` */
 export const networkCommands: Group = {
   name: 'network',
-  summary: 'Look at the routes that the daemon keeps on the host',
+  summary: 'Look at the network that the daemon keeps on the host',
   page,
   commands: [status, plan, apply, teardown],
 };

@@ -170,7 +170,7 @@ const reload = command({
   name: 'reload',
   summary: 'Make the running daemon read its config again',
   details:
-    'Prints what changed and what needs a restart. If the config is invalid, or drops systemagent, csi-proxy or the whole whitelist, prints ' +
+    'Prints what changed and what needs a restart. If the config is invalid, or drops systemagent, csi-proxy, hostNetwork or the whole whitelist, prints ' +
     'so, the old config stays in force, and the exit code is 78. --allow-drop takes it nevertheless.',
   page: 'config.md',
   inherits,
