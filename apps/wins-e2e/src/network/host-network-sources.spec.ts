@@ -85,6 +85,17 @@ inOwnNetwork('the hosts of a metadata service', () => {
       });
       expect(one.routes()).toEqual(expect.arrayContaining([LINE_B, LINE_C]));
 
+      const shown = await one.wins(
+        'srv',
+        'network',
+        'status',
+        '--config',
+        one.workspace.path('config'),
+      );
+      expect(shown.stdout.toString()).toMatch(
+        /applied 10\.42\.2\.0\/24 via .* to h-b\n[^]*metadata is current: 2 other hosts, version v1, in touch \d+ s ago/,
+      );
+
       await one.logs(isChange, () => know('v2', { hosts: [A, B] }));
       await one.network('apply');
       expect(one.routes()).toContain(LINE_B);
@@ -99,7 +110,7 @@ inOwnNetwork('the hosts of a metadata service', () => {
       });
       expect(one.routes()).toContain(LINE_B);
       const doctor = await one.wins('doctor', '--config', one.workspace.path('config'));
-      expect(doctor.stdout.toString()).toMatch(/metadata: 1 other hosts are kept, and it has told/);
+      expect(doctor.stdout.toString()).toMatch(/metadata: 1 other host kept, and it has told/);
 
       one.configure(undefined);
       await one.logs(isBare, () => one.wins('srv', 'config', 'reload'));

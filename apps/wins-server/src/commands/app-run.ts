@@ -34,6 +34,11 @@ export interface RunOptions extends Omit<RegisterOptions, 'log-file-size' | 'log
   readonly 'log-files'?: string | undefined;
 }
 
+interface ServingSurroundings extends Surroundings {
+  /** An upgrade is told that clients are answered. Its service may still wait for its network. */
+  readonly serves: () => void;
+}
+
 /** `wins srv app run`: serves, or registers or removes the service that serves. */
 export async function runApp(typed: RunOptions): Promise<number> {
   const { 'log-file-size': size, 'log-files': files } = typed;
@@ -88,13 +93,9 @@ async function runDaemon(options: RegisterOptions, surroundings: Surroundings): 
   const upgrade = recoverInterruptedUpgrade(service, file, logger);
   // A daemon on trial is moved later, so its folder is looked up now.
   const recordsFolder = service === undefined ? undefined : upgradeFolder(file);
-  const ready = (): void => {
-    surroundings.ready();
-    upgrade.serves();
-  };
   try {
     const ended = Promise.race([shutdown, upgrade.restart]);
-    const within = { ...surroundings, shutdown: ended, ready };
+    const within = { ...surroundings, shutdown: ended, serves: upgrade.serves };
     return await serve(options, within, recordsFolder);
   } catch (error) {
     await upgrade.fails(error);
@@ -108,7 +109,7 @@ async function runDaemon(options: RegisterOptions, surroundings: Surroundings): 
 /** Serves until it is asked to end; resolves with the exit code. @throws ConfigError, PipeError. */
 async function serve(
   options: RegisterOptions,
-  { service, folder, logger, shutdown, ready }: Surroundings,
+  { service, folder, logger, shutdown, ready, serves }: ServingSurroundings,
   upgradeRecords: string | undefined,
 ): Promise<number> {
   boundHeap();
@@ -141,6 +142,7 @@ async function serve(
   try {
     const tunnelAddress = kernel.of(tunnel).running?.address;
     logger.info({ address, tunnelAddress, pid: process.pid }, 'ready');
+    serves();
     await daemon.work();
     await networkStands(kernel, shutdown);
     ready();

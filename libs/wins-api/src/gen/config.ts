@@ -861,7 +861,7 @@ export const ConfigServiceService = {
   },
   /**
    * Reload reads the config file again and puts it in force, or keeps the one in force: when the file is not valid, or drops a guarded key
-   * ("systemagent", "csi-proxy", the whole "white_list") that the request does not name. For administrators of the host alone.
+   * ("systemagent", "csi-proxy", "hostNetwork", the whole "white_list") that the request does not name. For administrators of the host alone.
    */
   reload: {
     path: "/wins.ConfigService/Reload" as const,
@@ -882,7 +882,7 @@ export interface ConfigServiceServer extends UntypedServiceImplementation {
   describe: handleUnaryCall<Void, ConfigDescribeResponse>;
   /**
    * Reload reads the config file again and puts it in force, or keeps the one in force: when the file is not valid, or drops a guarded key
-   * ("systemagent", "csi-proxy", the whole "white_list") that the request does not name. For administrators of the host alone.
+   * ("systemagent", "csi-proxy", "hostNetwork", the whole "white_list") that the request does not name. For administrators of the host alone.
    */
   reload: handleUnaryCall<ConfigReloadRequest, ConfigReloadResponse>;
 }

@@ -65,17 +65,17 @@ function judgeSources({ Sources }: HostNetworkStatusResponse): readonly Finding[
   return Sources.flatMap((source) => {
     const { Source, State, AgeSeconds, Peers, SkippedCount, Skipped, Limited, Doubted } = source;
     const silent = AgeSeconds < 0 ? 'has told nothing yet' : `was in touch ${AgeSeconds} s ago`;
-    const known = `${Source}: ${Peers} other hosts`;
+    const known = `${Source}: ${Peers} other ${Peers === 1 ? 'host' : 'hosts'}`;
     const findings: Finding[] = [];
     if (State === 'degraded' || State === 'stale') {
-      const found = `${known} are kept, and it ${silent}: ${source.Problem}`;
+      const found = `${known} kept, and it ${silent}: ${source.Problem}`;
       const advice = 'what it told last counts until it answers';
       findings.push((State === 'degraded' ? problem : warning)(NAME, found, advice));
     } else if (Doubted)
       findings.push(
         warning(
           NAME,
-          `${known} are kept, although most are gone by its latest snapshot`,
+          `${known} kept, although most are gone by its latest snapshot`,
           'look again in 10 s',
         ),
       );
