@@ -3,13 +3,16 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { isWine } from '../testing/is-wine.js';
 import { systemLibrary, systemPath } from '../win32/calls/system-library.js';
 import { JobObjectProcess } from './job-object-process.js';
 import { listenToEvent } from './named-event.js';
+import { startDetachedWithOutput } from './windows-process-start.js';
 
 const ROLE = 'wait-for-the-event';
+const APART = 'ask-from-apart';
 const node = process.execPath;
 const [, , role, event = ''] = process.argv;
 
@@ -53,6 +56,13 @@ function theSuite(): void {
       await run.terminate('graceful');
       assert.deepEqual(await run.exited, { code: 42 });
       run.close();
+    });
+
+    it('hears it from a process that outlives others, which has no console', async () => {
+      const env = { WINS_ROOT: process.env['WINS_ROOT'] ?? '' };
+      const program = { file: node, argv0: node, args: [__filename, APART], env };
+      const { output } = startDetachedWithOutput({ ...program, directory: path.dirname(node) });
+      assert.equal(await text(output), '42');
     });
 
     it('hears it in each process of its job, and no process besides', async () => {
@@ -111,5 +121,16 @@ function theSuite(): void {
   });
 }
 
+/** What a keeper of runs does: it has no console. */
+async function askFromApart(): Promise<void> {
+  const run = start(['-e', ON_BREAK], { signal: 'CTRL_BREAK' });
+  await ready(run);
+  await run.terminate('graceful');
+  const { code } = await run.exited;
+  run.close();
+  process.stdout.write(String(code));
+}
+
 if (role === ROLE) waitForTheEvent();
+else if (role === APART) void askFromApart();
 else theSuite();

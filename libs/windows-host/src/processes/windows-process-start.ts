@@ -192,7 +192,6 @@ function utf16(text: string): Buffer {
 }
 
 const DETACHED_PROCESS = 0x8;
-const CREATE_NEW_PROCESS_GROUP = 0x200;
 const CREATE_BREAKAWAY_FROM_JOB = 0x100_0000;
 
 /**
@@ -230,7 +229,8 @@ function startApart(program: Program, stdout?: Handle): ProcessIdentity {
   const { pid, handle } = startWindowsProcess(program, {
     job: undefined,
     stdio: [value, stdout ?? value, value],
-    flags: CREATE_BREAKAWAY_FROM_JOB | DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP,
+    // No group of its own: what it starts would inherit that consoles send it no Ctrl-C, and Wine then sends no Ctrl-Break either.
+    flags: CREATE_BREAKAWAY_FROM_JOB | DETACHED_PROCESS,
   });
   using started = handle;
   const identity = { pid, created: creationTime(started.value) };
