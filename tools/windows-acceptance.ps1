@@ -107,7 +107,7 @@ function InContainer([string]$User, [string]$Mount, [string[]]$Words) {
   Said $runtime.Source ($options + $Words)
 }
 function Allow([object[]]$Programs) {
-  $text = @{ white_list = @{ processPaths = $Programs }; routes = @{ allow = @('203.0.113.64/28') } } | ConvertTo-Json -Depth 4
+  $text = @{ white_list = @{ processPaths = $Programs }; routes = @{ allow = @('203.0.113.64/28') } } | ConvertTo-Json -Depth 6
   [IO.File]::WriteAllText($config, $text)
 }
 # A drive that every session sees, as the service must: drives of SYSTEM are of that kind.
@@ -180,18 +180,19 @@ function Probe-onCall {
   if ($LASTEXITCODE -ne 0) { throw "wins status ended with $LASTEXITCODE" }
   ((& $exe logs) -join "`n") -match '"msg":"ready"'
 }
+function Closed([string]$Name) {
+  $pipe = New-Object IO.Pipes.NamedPipeClientStream('.', $Name, 'InOut')
+  $pipe.Connect(5000)
+  # Windows PowerShell has it as a method, later ones as an extension.
+  $access = if ($PSVersionTable.PSVersion.Major -le 5) { $pipe.GetAccessControl() } else { [IO.Pipes.PipesAclExtensions]::GetAccessControl($pipe) }
+  $rules = @($access.GetAccessRules($true, $true, [Security.Principal.SecurityIdentifier]))
+  $pipe.Dispose()
+  if ($rules.Count -eq 0) { throw "$Name has no access list" }
+  $others = @($rules | Where-Object { $_.IdentityReference.Value -notin 'S-1-5-18', 'S-1-5-32-544' })
+  if ($others.Count -gt 0) { throw "$Name is open to $($others.IdentityReference.Value -join ', ')" }
+}
 function Probe-pipesAreClosed {
-  foreach ($name in 'rancher_wins', 'rancher_wins_proxy', 'rancher_wins_admin') {
-    $pipe = New-Object IO.Pipes.NamedPipeClientStream('.', $name, 'InOut')
-    $pipe.Connect(5000)
-    # Windows PowerShell has it as a method, later ones as an extension.
-    $access = if ($PSVersionTable.PSVersion.Major -le 5) { $pipe.GetAccessControl() } else { [IO.Pipes.PipesAclExtensions]::GetAccessControl($pipe) }
-    $rules = @($access.GetAccessRules($true, $true, [Security.Principal.SecurityIdentifier]))
-    $pipe.Dispose()
-    if ($rules.Count -eq 0) { throw "$name has no access list" }
-    $others = @($rules | Where-Object { $_.IdentityReference.Value -notin 'S-1-5-18', 'S-1-5-32-544' })
-    if ($others.Count -gt 0) { throw "$name is open to $($others.IdentityReference.Value -join ', ')" }
-  }
+  foreach ($name in 'rancher_wins', 'rancher_wins_proxy', 'rancher_wins_admin') { Closed $name }
 }
 function Probe-userIsRefused {
   $name = "wins$(Get-Random -Maximum 99999)"
@@ -247,6 +248,17 @@ function Probe-runsAreFound {
     Client prc stop rancher-wins-ping | Out-Null
     $run.WaitForExit()
   }
+}
+function Probe-detachedRuns {
+  Client prc run -d --name acceptance --path $kept '--' -n 600 127.0.0.1 | Out-Null
+  $pipes = @([IO.Directory]::GetFiles('\\.\pipe\') | Split-Path -Leaf | Where-Object { $_ -like 'rancher_wins_keeper_*' })
+  if ($pipes.Count -ne 1) { throw "there are $($pipes.Count) pipes of keepers" }
+  Closed $pipes[0]
+  $before = (Get-Process rancher-wins-kept).Id
+  Restart-Service $service
+  if ((Get-Process rancher-wins-kept).Id -ne $before) { throw 'it did not outlive the service' }
+  Client prc rm acceptance | Out-Null
+  WaitFor 'its end' { -not (Get-Process rancher-wins-kept -ErrorAction SilentlyContinue) }
 }
 function Probe-routes {
   foreach ($prefix in '203.0.113.77/32', '203.0.113.64/29') {
@@ -526,9 +538,11 @@ $config = Join-Path $folder 'config file'
 $begun = Get-Date
 Copy-Item $Wins $exe
 Copy-Item (Join-Path $system 'PING.EXE') $ping
+$kept = Join-Path $folder 'kept.exe'
+Copy-Item $ping $kept
 $helper = Join-Path $folder 'wins-upgrade.exe'
 Copy-Item $Wins $helper
-$programs = @($ping, @{ path = $helper; mayBreakAway = $true })
+$programs = @($ping, @{ path = $helper; mayBreakAway = $true }, @{ path = $kept; lasting = @{ allow = $true } })
 Allow $programs
 $pathBefore = MachinePath
 $kindBefore = (Get-Item $environment).GetValueKind('Path')
@@ -553,6 +567,7 @@ try {
     Probe 'firewallRules'
     Probe 'firewallOff'
     Probe 'runsAreFound'
+    Probe 'detachedRuns'
     Probe 'routes'
     Probe 'hnsNetworks'
     Probe 'oddPaths'

@@ -28,6 +28,8 @@ export const PROBES = {
   firewallOff:
     'where the firewall is off, a run with `--exposes` starts with a warning and no rule',
   runsAreFound: '`Win32_Process` finds runs by `rancher-wins-` in their command lines',
+  detachedRuns:
+    'a detached run outlives the service, and only Administrators and SYSTEM may open the pipe of its keeper',
   routes:
     '`route add`, twice, and `route rm`, of a host and of a network, as `Get-NetRoute` sees them',
   hnsNetworks: '`hns get-network` agrees with `Get-HnsNetwork`',
