@@ -44,7 +44,7 @@ describe('the static routes of Windows', () => {
   it('are listed by the GUID of their interface, without IPv6', async () => {
     const rows = [row('10.1.0.0/16', '192.0.2.7', 256), row('192.0.2.0/24', '0.0.0.0', 0)];
     const other = [row('2001:db8::/32', 'fe80::1', 0), row('10.2.0.0/16', '192.0.2.7', 1, 99)];
-    expect(await hostOf([...rows, ...other]).list()).toEqual({
+    expect(await hostOf([...rows, ...other]).list(false)).toEqual({
       interfaces: [{ id: '{A}', name: 'Ethernet', metric: 15, addresses: ['192.0.2.2/24'] }],
       routes: [
         ROUTE,
@@ -57,7 +57,7 @@ describe('the static routes of Windows', () => {
   it('have no interface that is down, or has no address of IPv4', async () => {
     const down = { ...ETHERNET, isUp: false };
     const bare = { ...ETHERNET, addresses: [] };
-    expect((await hostOf([], [down, bare]).list()).interfaces).toEqual([]);
+    expect((await hostOf([], [down, bare]).list(false)).interfaces).toEqual([]);
   });
 
   it('are added once, and what was there first is told apart', async () => {

@@ -13,7 +13,7 @@ function isLacking(error: unknown): boolean {
 
 describe('the static routes of this Windows', () => {
   it('are those of IPv4, each of an interface that is listed or of none', async () => {
-    const { interfaces, routes: rows } = await routes.list();
+    const { interfaces, routes: rows } = await routes.list(false);
     const listed = Object.values(networkInterfaces()).flatMap((addresses = []) =>
       addresses.flatMap(({ family, cidr }) => (family === 'IPv4' ? (cidr ?? []) : [])),
     );
