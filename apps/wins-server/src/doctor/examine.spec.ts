@@ -88,6 +88,7 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
     descriptors: gives(undefined),
     dial: gives('open'),
     dialAt: gives('open'),
+    neighbours: gives(undefined),
     activity: gives({ runs: [], tunnels: 0, streams: 0 }),
     reachPipe: gives(undefined),
     pipeAccess: gives({ found: 'mode 600, user 0', faults: [] }),
