@@ -113,7 +113,9 @@ inOwnNetwork('the hosts of a metadata service', () => {
       expect(doctor.stdout.toString()).toMatch(/metadata: 1 other host kept, and it has told/);
 
       one.configure(undefined);
-      await one.logs(isBare, () => one.wins('srv', 'config', 'reload'));
+      await one.logs(isBare, () =>
+        one.wins('srv', 'config', 'reload', '--allow-drop', 'hostNetwork'),
+      );
       expect(one.routes()).not.toContain(LINE_B);
     } finally {
       rmSync(folder, { recursive: true });

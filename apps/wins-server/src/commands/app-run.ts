@@ -35,7 +35,7 @@ export interface RunOptions extends Omit<RegisterOptions, 'log-file-size' | 'log
 }
 
 interface ServingSurroundings extends Surroundings {
-  /** An upgrade is told that clients are answered. Its service may still wait for its network. */
+  /** Tells an upgrade that clients are answered. The service may still wait for its network. */
   readonly serves: () => void;
 }
 

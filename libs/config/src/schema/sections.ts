@@ -175,7 +175,7 @@ function metadataKeys() {
       absent: 'required',
     });
   return section({
-    hostUuid: uuid('The uuid of this host: what is told for another one is not used.'),
+    hostUuid: uuid('The uuid of this host: answers for another one are not used.'),
     environmentUuid: uuid('The uuid of its environment; hosts of others are left out.'),
     address: about(
       shown(z.string({ error: SERVICE }).refine(isMetadataAddress, { error: SERVICE })),

@@ -6,7 +6,7 @@ import { networkStands } from './network-stands.js';
 const WANTED: NetworkSettings = { routes: [], keep: ['gce'] };
 const never = new Promise<never>(() => undefined);
 
-/** A kernel in which the network stands as it is told. */
+/** A kernel whose network has the status that the spec gives it. */
 function kernelOf(settings: NetworkSettings | undefined) {
   const status: { kind: HostNetworkStatus['kind'] } = { kind: 'starting' };
   const view: { settings: object | undefined; running: object | undefined } = {
