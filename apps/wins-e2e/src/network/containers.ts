@@ -65,7 +65,7 @@ export const peer = (number: number, via: string) => ({ subnet: `10.42.${number}
 type Place = Pick<HostInNetwork, 'run'>;
 const node = (place: Place, script: string) => place.run(process.execPath, '-e', script);
 
-/** Answers "hello" to whoever connects, and prints each datagram. */
+/** Answers "hello" to each connection, and prints each datagram. */
 const LISTENER = `
 require("net").createServer((socket) => socket.end("hello")).listen(7070, "0.0.0.0", () => {
   const udp = require("dgram").createSocket("udp4");

@@ -23,7 +23,7 @@ const inOwnNetwork = wherePossible(
 inOwnNetwork('the network of containers of a host', () => {
   const hostNetwork = { ...ownOf(1), peers: [peer(2, '192.0.2.7')] };
 
-  it('comes back when somebody takes parts of it away, and is let go where they are changed', async () => {
+  it('comes back when somebody takes parts of it away, and is released where they are changed', async () => {
     await using host = await HostInNetwork.start(hostNetwork);
     const status = await host.network('apply');
     expect(standings(status)).toEqual([

@@ -66,7 +66,7 @@ export interface ListedItem extends NetworkItem {
 export interface ItemChange {
   readonly op: 'add' | 'remove';
   readonly item: NetworkItem;
-  /** Of what the system always has: the value before, which a removal brings back. */
+  /** The value before, of a thing that the system always has. A removal brings it back. */
   readonly prior?: string;
 }
 

@@ -38,7 +38,7 @@ export interface HostNetworkOptions {
 export interface HostNetworkStatus {
   readonly kind: 'starting' | 'settled' | 'partial' | 'failed';
   readonly standings: readonly Standing[];
-  /** What has the mark of wins and nothing accounts for: destinations of routes, and keys of items. */
+  /** Destinations of routes and keys of items that have the mark of wins, and that nothing accounts for. */
   readonly orphans: readonly string[];
   /** Why steps, or all of it, failed. Tried again after 1 s to 5 min, and at each change of routes. */
   readonly problems: readonly string[];

@@ -188,6 +188,22 @@ describe('the network of own containers', () => {
     expect(words(host.items)).toEqual(there);
   });
 
+  it('lists what has its mark and no record, and leaves it alone', async () => {
+    const host = newHost();
+    await keep(host, wants());
+    host.recorded = [];
+    const there = words(host.items);
+    const orphans = ['bridge wins-subnet', 'rule e1 allow', 'rule e1 deny'];
+    const elsewhere = wants({ own: { subnet: '10.42.9.0/24', gateway: '10.42.9.1' }, peers: [] });
+    const status = await keep(host, elsewhere);
+    expect(status.orphans).toEqual(expect.arrayContaining(orphans.slice(1)));
+    expect(stateOf(status, `${CONTAINER_NETWORK} ingress`)).toBe('conflict');
+    await keep(host, elsewhere, 'teardown');
+    expect(words(host.items)).toEqual(
+      expect.arrayContaining(there.filter((one) => !one.startsWith('address'))),
+    );
+  });
+
   it('keeps what stands below while something above cannot be removed', async () => {
     const host = newHost();
     await keep(host, wants());

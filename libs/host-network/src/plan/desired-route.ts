@@ -19,7 +19,7 @@ export interface DesiredSubnet {
   readonly gateway: string;
 }
 
-/** What the host is to have, of all who want something: the config, and sources that tell of peers. */
+/** The network that the host is to have, of all who want something: the config, and sources that tell of peers. */
 export interface DesiredNetwork {
   readonly routes: readonly DesiredRoute[];
   /** Hosts whose containers are reached through them. Each is judged at each plan. */

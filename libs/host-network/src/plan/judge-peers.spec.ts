@@ -89,7 +89,9 @@ describe('of the peers of a host', () => {
   });
 
   it('one that repeats all that another says takes nothing from it', () => {
-    expect(codes([A, { ...A, id: '0' }])).toEqual({ '0': 'accepted', a: 'accepted' });
+    expect(codes([A, { ...A, id: '0' }, B])).toEqual({
+      ...{ '0': 'accepted', a: 'disputed', b: 'accepted' },
+    });
   });
 
   it('one host may have two subnets, and no two next hops', () => {
@@ -121,6 +123,16 @@ describe('of the peers of a host', () => {
     expect(judged.accepted).toHaveLength(MAX_PEERS);
     expect(judged.accepted).toContain(last);
     expect(judged.rejected.map(({ code }) => code)).toEqual(['limit']);
+  });
+
+  it('a flood of them costs no time to speak of, and those that were there nothing', () => {
+    const incumbents = [route(A), route(B)];
+    const flood = Array.from({ length: 50_000 }, (_, index) => {
+      const victim = index % 2 === 0 ? A : peer('', '10.42.0.0/16', '172.30.0.9');
+      return { ...victim, id: `0${index}` };
+    });
+    const { accepted } = judgePeers([...flood, A, B], { incumbents });
+    expect(accepted.map(({ subnet }) => subnet)).toEqual([A.subnet, B.subnet]);
   });
 
   it('each is in one list, whatever is given, and no two that are accepted meet', () => {

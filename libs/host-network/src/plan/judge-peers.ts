@@ -25,7 +25,7 @@ export interface DesiredPeer {
   readonly nextHop: string;
 }
 
-/** What the peers of a host are judged by, besides each other. */
+/** Facts that the peers of a host are judged by, besides each other. */
 export interface PeerRules {
   /** Networks that subnets of peers must lie in. Default: the private ones of RFC 1918. */
   readonly cluster?: readonly string[];
@@ -105,13 +105,20 @@ export function judgePeers(peers: readonly DesiredPeer[], rules: PeerRules = {})
     })
     .sort((a, b) => a.first - b.first);
   const known = new Set(incumbents.map(({ destination, gateway }) => `${destination} ${gateway}`));
-  const isKnown = ({ subnet, nextHop }: DesiredPeer): boolean => known.has(`${subnet} ${nextHop}`);
+  const isKnown = (peer: DesiredPeer): boolean => known.has(routeOf(peer));
   const refused = new Map<DesiredPeer, Refusal>();
-  // Whoever invents hosts takes no room from those that were accepted before.
-  let room = MAX_PEERS - peers.filter(isKnown).length;
   const sorted = [...peers].sort((a, b) => compare(keyOf(a), keyOf(b)));
+  const first = new Map<string, DesiredPeer>();
+  for (const peer of sorted.toReversed()) first.set(routeOf(peer), peer);
+  // Invented hosts take no room from those that were accepted before.
+  let room = MAX_PEERS - [...first.values()].filter(isKnown).length;
 
   const fit = sorted.flatMap((peer): readonly Candidate[] => {
+    const same = first.get(routeOf(peer));
+    if (same !== undefined && same !== peer) {
+      refused.set(peer, ['disputed', `the host ${same.id} has this route already`]);
+      return [];
+    }
     const read = readPeer(peer);
     if ('code' in read) {
       refused.set(peer, [read.code, read.detail]);
@@ -213,8 +220,6 @@ function dispute(
   because: (other: Candidate) => Refusal,
 ): void {
   for (const [one, other] of pairs) {
-    // Both want one route: whose name it has is no matter.
-    if (one.peer.subnet === other.peer.subnet && one.hop === other.hop) continue;
     if (!one.isIncumbent || other.isIncumbent) refuse(one, because(other));
     if (!other.isIncumbent || one.isIncumbent) refuse(other, because(one));
   }
@@ -255,6 +260,10 @@ function extentsOf(networks: readonly string[]): readonly Extent[] {
 
 const idOf = ({ peer }: Candidate): string => peer.id;
 const hopOf = ({ peer }: Candidate): string => peer.nextHop;
+
+function routeOf({ subnet, nextHop }: Pick<DesiredPeer, 'subnet' | 'nextHop'>): string {
+  return `${subnet} ${nextHop}`;
+}
 
 function keyOf({ id, subnet, nextHop }: DesiredPeer): string {
   return `${id}\0${subnet}\0${nextHop}`;

@@ -87,7 +87,7 @@ export function judgeSubnet(
 }
 
 /**
- * What the network of containers is made of. What others already forward is theirs to limit: only for an interface that wins lets
+ * Lists all that the network of containers is made of. What others already forward is theirs to limit: only for an interface that wins lets
  * forward there are rules, so that it does not make a router of the host.
  *
  * @param uplinks - Interfaces that lead to peers.

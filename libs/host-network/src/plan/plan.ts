@@ -13,7 +13,7 @@ import { itemsOf, judgeSubnet, type SubnetRejectionCode } from './own-network.js
 import { itemKey, planItems, type OwnedItem, type RouteState } from './plan-items.js';
 import { Surroundings, type ResolvedRoute } from './resolve-route.js';
 
-/** What wins made, or was about to make when it was last heard of. */
+/** A thing that wins made, or was about to make when it was last heard of. */
 export type Owned = OwnedRoute | OwnedItem;
 
 /** A route that wins made, or was about to make when it was last heard of. */
@@ -42,7 +42,7 @@ export type PlannedStep = NetworkChange & {
 /** How a route stands, an item of the network of containers, or, as long as it is refused, that network. */
 export interface Standing {
   readonly kind: 'route' | 'subnet' | NetworkItem['kind'];
-  /** Of an item, its key. */
+  /** An item has its key here. */
   readonly destination: string;
   readonly state: RouteState;
   /** A clause, for people; empty when there is nothing to say. */
@@ -59,13 +59,13 @@ export interface Standing {
 }
 
 export interface RoutePlan {
-  /** Of items and of routes, removals come first: a new one may take the place of an old one. */
+  /** Removals come first, of items and of routes: a new one may take the place of an old one. */
   readonly steps: readonly PlannedStep[];
   /** The record, as it must be on the disk before the first step is taken. */
   readonly record: readonly Owned[];
   /** One for each desired route, in the order of destinations, then of peers that are refused, and of the network of containers. */
   readonly standings: readonly Standing[];
-  /** What has the mark of wins and is neither recorded nor wanted: destinations of routes, and keys. It is left alone. */
+  /** Destinations of routes and keys of items that have the mark of wins, and are neither recorded nor wanted. They are left alone. */
   readonly orphans: readonly string[];
   /** Whether steps were left out, for the next plan. */
   readonly isLimited: boolean;
@@ -187,7 +187,7 @@ export function plan(
     }
   }
   for (const ours of owned.values()) remove(ours, 'it is wanted no more');
-  for (const { peer, code, detail } of judged.rejected)
+  for (const { peer, code, detail } of judged.rejected.slice(0, limits.routes))
     standings.push({
       ...{ kind: 'route', destination: peer.subnet, state: 'rejected', detail, code },
       peer: peer.id,

@@ -75,7 +75,7 @@ export class ModelHost implements HostRoutes, RouteRecords {
     });
   }
 
-  /** What there is of one place. */
+  /** The item in one place. */
   item(kind: NetworkItem['kind'], key: string): ListedItem | undefined {
     return this.items.find((at) => at.kind === kind && at.key === key);
   }

@@ -30,7 +30,7 @@ interface Range {
 
 /**
  * The filter of a bridge: containers have an address of their own network, and exchange packets of IPv4 with addresses of these
- * networks alone, whoever they are of: other hosts or this one. ARP passes, and nothing else.
+ * networks alone, also of this host. ARP passes, and nothing else.
  *
  * @param networks - Their own one first.
  * @returns undefined for what are no networks, or too many of them.

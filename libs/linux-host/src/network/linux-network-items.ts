@@ -33,7 +33,7 @@ const CONF = '/proc/sys/net/ipv4/conf';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** What there is of the network of containers, and what is forwarded of these interfaces. @throws LinuxError */
+/** Lists the network of containers, and whether these interfaces forward. @throws LinuxError */
 export async function listItems(names: readonly string[]): Promise<readonly ListedItem[]> {
   const [rules, bridge, forwarding] = await Promise.all([
     runIp(['-j', '-N', '-4', 'rule', 'show']).then((text) => rowsOf(text).flatMap(ruleOf)),

@@ -31,7 +31,7 @@ import {
 /** How far apart the times of one boot may be computed: the clock is corrected now and then. No restart takes less. */
 const SAME_BOOT_MS = 20_000;
 const ERROR_IO_PENDING = 997;
-/** What is forwarded is not limited by firewall rules here, so there is no network of containers that could be kept apart. */
+/** Firewall rules of Windows do not limit what is forwarded, so that no network of containers could be kept apart. */
 const NO_ITEMS: RouteOutcome = {
   ...{ kind: 'failed', isDenied: false, message: 'Windows has no network of containers by wins' },
 };

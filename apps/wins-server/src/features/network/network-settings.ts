@@ -9,7 +9,7 @@ export function recordFileIn(stateDirectory: string): string {
   return path.join(stateDirectory, 'host-network.json');
 }
 
-/** What the host should have; of what an earlier section wanted and this one does not, what wins made is removed. */
+/** The network that the host should have; what wins made for an earlier section and this one does not want is removed. */
 export interface NetworkSettings extends DesiredNetwork {
   readonly keep: readonly Cloud[];
   /** Absent: Rancher's metadata service is not asked. */
