@@ -22,6 +22,18 @@ describe('a refused port', () => {
     expect(lines).toHaveLength(3);
   });
 
+  it('is told apart from the one of UDP with that number', () => {
+    const error = new TunnelError('connectRefused', 'refused', { rule: 'port-allowed' });
+    refusals.look(53, error, 'UDP');
+    refusals.look(53, error);
+    refusals.look(54, new TunnelError('noDatagrams', 'the daemon is too old'), 'UDP');
+    expect(lines).toEqual([
+      'the daemon refuses host UDP port 53: add it to white_list.proxyUdpPorts of its config',
+      'the daemon refuses host port 53: add it to white_list.proxyPorts of its config',
+      'host UDP port 54 cannot be reached: the daemon is too old',
+    ]);
+  });
+
   it('is told with the rule that refused it, or with the words of a daemon that names none', () => {
     look(1, 'connectRefused', { rule: 'stream-limit' });
     look(2, 'connectRefused', { peerText: 'connect not allowed' });

@@ -22,12 +22,14 @@ export class Refusals {
     this.#said.clear();
   }
 
-  /** Looks whether an error of a stream says that the daemon did not open it. */
-  look(port: number, error: Error): void {
+  /** Looks whether an error of a stream, or of a flow of UDP, says that the daemon did not open it. */
+  look(port: number, error: unknown, protocol: 'TCP' | 'UDP' = 'TCP'): void {
     if (!(error instanceof TunnelError)) return;
-    const text = explain(port, error);
+    const name = protocol === 'TCP' ? `host port ${port}` : `host UDP port ${port}`;
+    const key = protocol === 'TCP' ? 'proxyPorts' : 'proxyUdpPorts';
+    const text = explain(name, key, error);
     const { code, rule } = error;
-    if (text !== undefined) this.#once(`host ${port}`, text, { hostPort: port, code, rule });
+    if (text !== undefined) this.#once(`host ${name}`, text, { hostPort: port, code, rule });
   }
 
   /** Looks whether a connection to a published port was refused by this client. Elsewhere the user reads that there is no tunnel. */
@@ -44,21 +46,27 @@ export class Refusals {
   }
 }
 
-function explain(port: number, { code, rule, peerText }: TunnelError): string | undefined {
+function explain(
+  name: string,
+  key: string,
+  { code, rule, peerText, message }: TunnelError,
+): string | undefined {
   switch (code) {
     case 'dialRefused':
     case 'dialTimeout':
     case 'dialFailed': {
       const reason = NOT_REACHED[code] ?? peerText ?? 'the connection failed';
-      return `host port ${port} cannot be reached: ${reason}; start the program that serves it`;
+      return `${name} cannot be reached: ${reason}; start the program that serves it`;
     }
     case 'connectRefused': {
       if (rule === 'port-allowed') {
-        return `the daemon refuses host port ${port}: add it to white_list.proxyPorts of its config`;
+        return `the daemon refuses ${name}: add it to white_list.${key} of its config`;
       }
       const found = rule ?? peerText;
-      return `the daemon refuses host port ${port}${found === undefined ? '' : `: ${found}`}; its log says more`;
+      return `the daemon refuses ${name}${found === undefined ? '' : `: ${found}`}; its log says more`;
     }
+    case 'noDatagrams':
+      return `${name} cannot be reached: ${message}`;
     default:
       return undefined;
   }

@@ -43,7 +43,7 @@
 {{- define "wins.namesKeys" -}}
 {{- range $key, $value := omit . "mode" "allowDrop" -}}
 {{- if eq $key "white_list" -}}
-{{- if or (get ($value | default dict) "processPaths") (get ($value | default dict) "proxyPorts") -}}yes{{- end -}}
+{{- if or (get ($value | default dict) "processPaths") (get ($value | default dict) "proxyPorts") (get ($value | default dict) "proxyUdpPorts") -}}yes{{- end -}}
 {{- else if not (or (kindIs "invalid" $value) (and (kindIs "map" $value) (empty $value))) -}}yes{{- end -}}
 {{- end -}}
 {{- end -}}

@@ -52,6 +52,8 @@ export interface WhiteList {
   readonly processPaths: readonly AllowedPath[];
   /** `proxyPorts`, each 1 to 65535, without repeats. Empty (the default) means no port. */
   readonly proxyPorts: readonly number[];
+  /** `proxyUdpPorts`, the same for UDP. */
+  readonly proxyUdpPorts: readonly number[];
 }
 
 /** One program that may run. */

@@ -7,6 +7,7 @@ import { TunnelError } from './tunnel-error.js';
 import type { TunnelWebSocket } from './web-socket/web-socket-options.js';
 import { streamLimit, type TunnelOptions } from './session/session-settings.js';
 import type { TunnelStream } from './stream/tunnel-stream.js';
+import type { UdpFlow, UdpFlowEvents } from './udp/udp-flow.js';
 import { SessionTunnel, type Tunnel } from './tunnel.js';
 
 /** A port of the host, and where it is published here. */
@@ -131,6 +132,8 @@ export interface OpenTunnelOptions extends TunnelOptions {
 export interface ClientTunnel extends Tunnel {
   /** The peer knows the extensions of this project; a Go server does not. Known once a probe is answered. */
   readonly isPeerExtended: boolean;
+  /** The peer carries datagrams. Known once a probe is answered. */
+  readonly carriesDatagrams: boolean;
   /**
    * Asks the peer for a sign of life. It answers after it has acted on what was sent before, so that one that ends its session at a
    * Connect, as a Go server does, is found out. Resolves with false when the tunnel ends without an answer; it has no limit in time.
@@ -144,6 +147,13 @@ export interface ClientTunnel extends Tunnel {
    * @throws {TunnelError} `invalidPort`, `draining`, `sessionEnded`, `tooManyStreams`, `aborted`.
    */
   connect(port: number, options?: { readonly signal?: AbortSignal }): TunnelStream;
+  /**
+   * Opens a UDP flow to a port of the loopback at the other end, which ends it after 30 s without a datagram, or 120 s once it went both
+   * ways. A refusal is its `onEnd`. The caller closes it and bounds the number of flows.
+   *
+   * @throws {TunnelError} `noDatagrams` when the peer is a release that carries none; `invalidPort`, `draining`, `sessionEnded`.
+   */
+  openFlow(port: number, events: UdpFlowEvents): UdpFlow;
 }
 
 class ClientEnd extends SessionTunnel implements ClientTunnel {
@@ -163,8 +173,20 @@ class ClientEnd extends SessionTunnel implements ClientTunnel {
     return this.session.peerExtended;
   }
 
-  connect(port: number, options: { readonly signal?: AbortSignal } = {}): TunnelStream {
-    const { signal } = options;
+  get carriesDatagrams(): boolean {
+    return this.session.peerCarriesDatagrams;
+  }
+
+  openFlow(port: number, events: UdpFlowEvents): UdpFlow {
+    this.#checkOpen(port);
+    if (!this.carriesDatagrams) {
+      const message = 'the daemon is too old to carry UDP; upgrade it';
+      throw new TunnelError('noDatagrams', message, { port });
+    }
+    return this.session.connectFlow(`udp/localhost:${port}`, events);
+  }
+
+  #checkOpen(port: number): void {
     if (!isTcpPort(port)) {
       const message = `cannot open a stream: found port ${port}; wanted 1 to 65535`;
       throw new TunnelError('invalidPort', message);
@@ -173,6 +195,11 @@ class ClientEnd extends SessionTunnel implements ClientTunnel {
       throw new TunnelError('draining', 'cannot open a stream: the tunnel is draining', { port });
     if (this.state !== 'open')
       throw new TunnelError('sessionEnded', 'cannot open a stream: the tunnel has ended', { port });
+  }
+
+  connect(port: number, options: { readonly signal?: AbortSignal } = {}): TunnelStream {
+    const { signal } = options;
+    this.#checkOpen(port);
     if (this.streamCount >= this.#maxStreams) {
       const message = `cannot open a stream: found ${this.streamCount} open; wanted fewer than ${this.#maxStreams}`;
       throw new TunnelError('tooManyStreams', message, { port });

@@ -1,8 +1,8 @@
 /**
- * Many TCP streams through one WebSocket: the remotedialer protocol in both roles, compatible with every version that a
+ * Many TCP streams and UDP flows through one WebSocket: the remotedialer protocol in both roles, compatible with every version that a
  * Go wins shipped.
  *
- * It owns the protocol, the streams, their flow control, the rule about what may be dialled, and the TCP sockets at
+ * It owns the protocol, the streams, their flow control, the rule about what may be dialled, and the sockets at
  * either end. It does not own the WebSocket's handshake, who may make it, or what to do when a tunnel is lost.
  *
  * ```ts
@@ -55,6 +55,10 @@ export {
   type PendingConnection,
   type TcpListener,
 } from './tcp/tcp-listener.js';
+export { dialUdp, type UdpTarget } from './udp/dial-udp.js';
+export { listenUdp, type ListenUdpOptions, type UdpListener } from './udp/listen-udp.js';
+export type { UdpFlow, UdpFlowEvents } from './udp/udp-flow.js';
+export { UdpTracker, type TrackedFlow, type UdpTrackerOptions } from './udp/udp-tracker.js';
 export type { BeginDial } from './session/connect-limits.js';
 export type { Dial, DialTarget } from './tcp/tcp-connector.js';
 export { TunnelError, type TunnelErrorCode, type TunnelErrorFields } from './tunnel-error.js';

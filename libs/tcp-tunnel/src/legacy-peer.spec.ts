@@ -156,7 +156,7 @@ describe('a client of a server that knows no half-close', () => {
     client.connect(81).on('error', () => undefined);
     await until(() => server.count('sync') > 1);
     await pinged;
-    expect(server.received[0]).toEqual({ type: 'hello', revision: 1 });
+    expect(server.received[0]).toEqual({ type: 'hello', revision: 2 });
     expect(server.count('hello')).toBe(1);
     expect(server.received.find((message) => message.type === 'sync')).toEqual({
       type: 'sync',

@@ -11,7 +11,11 @@ import type { Admission } from './session/session-state.js';
 import { streamLimit, positiveInteger, type TunnelOptions } from './session/session-settings.js';
 import { dialLoopback, dialTcp, type Dial } from './tcp/tcp-connector.js';
 import type { TunnelStream } from './stream/tunnel-stream.js';
-import { TunnelError } from './tunnel-error.js';
+import { dialError, TunnelError } from './tunnel-error.js';
+import type { SessionFlow } from './session/session-flow.js';
+import { dialUdp } from './udp/dial-udp.js';
+import type { UdpFlow } from './udp/udp-flow.js';
+import { UdpTracker } from './udp/udp-tracker.js';
 import { SessionTunnel, type Tunnel } from './tunnel.js';
 import type { TunnelWebSocket } from './web-socket/web-socket-options.js';
 import { PROTOCOL_LIMITS } from './wire/limits.js';
@@ -27,15 +31,22 @@ export interface ConnectRecord {
   readonly allowed: boolean;
   /** The rule that decided. */
   readonly rule: RefusalRule;
+  /** The protocol of an allowed one. */
+  readonly protocol?: 'tcp' | 'udp';
   /** The port, when the text named one. */
   readonly port?: number;
 }
 
 /** Options of the end that dials. */
 export interface ServeTunnelOptions extends TunnelOptions {
-  /** The ports of the loopback that may be dialled; an empty list allows none. */
+  /** The TCP ports of the loopback that may be dialled; an empty list allows none. */
   readonly allowedPorts: readonly number[];
-  /** Streams at a time, sockets that are just closing included. Default 1,024, at most 16,384; one more is refused, alone. */
+  /** The same of UDP. Default: none. */
+  readonly allowedUdpPorts?: readonly number[];
+  /**
+   * Streams at a time, sockets that are just closing included, and UDP flows at a time. Default 1,024, at most 16,384; one more is refused,
+   * alone, or has the oldest flow ended that is not assured.
+   */
   readonly maxStreams?: number;
   /** For 127.0.0.1 and ::1 together. Default 10,000. */
   readonly dialTimeoutMs?: number;
@@ -67,10 +78,10 @@ export interface ServeTunnelOptions extends TunnelOptions {
    */
   readonly beginDial?: (begin: BeginDial) => () => void;
   /**
-   * Takes one of the streams that several sessions share; returns what gives it back, undefined to refuse it as `stream-limit`. `end`
-   * resets the stream, so that others have room. Default: each session has `maxStreams` of its own.
+   * Takes one of the streams and flows that several sessions share; returns what gives it back, undefined to refuse it as `stream-limit`.
+   * `end` resets it, so that others have room; one that is idle now goes first. Default: each session has `maxStreams` of its own.
    */
-  readonly takeStream?: (end: () => void) => (() => void) | undefined;
+  readonly takeStream?: (end: () => void, isIdle: () => boolean) => (() => void) | undefined;
   /** Begins a connection to a literal loopback address. Default: TCP. */
   readonly dial?: Dial;
 }
@@ -89,11 +100,11 @@ export function serveTunnel(socket: TunnelWebSocket, options: ServeTunnelOptions
 /** The end that dials. */
 export interface ServerTunnel extends Tunnel {
   /**
-   * Replaces the allowed ports for the Connects to come.
+   * Replaces the allowed ports for the Connects to come. Flows to UDP ports that are allowed no more end.
    *
    * @throws {TunnelError} `invalidOption`.
    */
-  allowPorts(ports: readonly number[]): void;
+  allowPorts(ports: readonly number[], udpPorts?: readonly number[]): void;
 }
 
 function atOnce(begin: BeginDial): () => void {
@@ -102,6 +113,10 @@ function atOnce(begin: BeginDial): () => void {
 
 class ServerEnd extends SessionTunnel implements ServerTunnel {
   #allowedPorts: ReadonlySet<number>;
+  #allowedUdpPorts: ReadonlySet<number>;
+  /** Ports of the flows that are open, by what ends each. */
+  readonly #flows = new Map<() => void, number>();
+  readonly #tracker: UdpTracker;
   readonly #options: ServeTunnelOptions;
   readonly #maxStreams: number;
   readonly #dialTimeoutMs: number;
@@ -113,12 +128,13 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
     const dialTimeoutMs = positiveInteger('dialTimeoutMs', options.dialTimeoutMs ?? 10_000);
     const lingerMs = positiveInteger('lingerMs', options.lingerMs ?? 2_000);
     const allowedPorts = portSet(options.allowedPorts);
+    const allowedUdpPorts = portSet(options.allowedUdpPorts ?? []);
     const limits = options.limits ?? createConnectLimits().of('');
     super(
       socket,
       {
         kind: 'server',
-        admit: (address, id) => this.#admit(address, id),
+        admit: (address, id, carriesDatagrams) => this.#admit(address, id, carriesDatagrams),
         mostListed: maxStreams,
       },
       options,
@@ -128,15 +144,20 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
     this.#dialTimeoutMs = dialTimeoutMs;
     this.#lingerMs = lingerMs;
     this.#allowedPorts = allowedPorts;
+    this.#allowedUdpPorts = allowedUdpPorts;
+    this.#tracker = new UdpTracker({ most: maxStreams });
     this.#limits = limits;
   }
 
-  allowPorts(ports: readonly number[]): void {
+  allowPorts(ports: readonly number[], udpPorts: readonly number[] = []): void {
     this.#allowedPorts = portSet(ports);
+    this.#allowedUdpPorts = portSet(udpPorts);
+    for (const [end, port] of [...this.#flows]) if (!this.#allowedUdpPorts.has(port)) end();
   }
 
-  #admit(address: string, streamId: Int64): Admission {
-    const verdict = judgeDestination(address, this.#allowedPorts);
+  #admit(address: string, streamId: Int64, carriesDatagrams: boolean): Admission {
+    const udpPorts = carriesDatagrams ? this.#allowedUdpPorts : undefined;
+    const verdict = judgeDestination(address, this.#allowedPorts, udpPorts);
     const record = {
       streamId,
       address: escapeText(address, { maxLength: PROTOCOL_LIMITS.connectBytes }),
@@ -144,13 +165,17 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
     };
     if (!verdict.allowed) return this.#refuse(record);
     if (this.state !== 'open') return this.#refuse({ ...record, rule: 'draining' });
-    if (this.streamCount >= this.#maxStreams)
+    if (verdict.protocol === 'tcp' && this.streamCount >= this.#maxStreams)
       return this.#refuse({ ...record, rule: 'stream-limit' });
     if (!this.#limits.mayDial(verdict.port))
       return this.#refuse({ ...record, rule: 'connect-rate' });
+    if (verdict.protocol === 'udp') return this.#admitFlow(record, verdict.port);
     let opened: SessionStream | undefined;
     const { takeStream = () => () => undefined } = this.#options;
-    const giveBack = takeStream(() => opened?.destroy(yielded(verdict.port)));
+    const giveBack = takeStream(
+      () => opened?.destroy(yielded(verdict.port)),
+      () => false,
+    );
     if (giveBack === undefined) return this.#refuse({ ...record, rule: 'stream-limit' });
     if (this.#options.onConnect?.(record, true) === false) {
       giveBack();
@@ -162,6 +187,61 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
         stream.once('close', giveBack);
         this.#options.onStream?.(stream, verdict.port);
         this.#dial(stream, verdict.port);
+      },
+    };
+  }
+
+  #admitFlow(record: ConnectRecord, port: number): Admission {
+    let flow: SessionFlow | undefined;
+    let destination: UdpFlow | undefined;
+    const release = (): void => {
+      this.#flows.delete(end);
+      tracked?.release();
+      giveBack?.();
+      destination?.close();
+    };
+    const end = (error?: TunnelError): void => {
+      release();
+      if (error === undefined) flow?.close();
+      else flow?.fail(error);
+    };
+    const tracked = this.#tracker.track('', end);
+    const { takeStream = () => () => undefined, onConnect, onDialed } = this.#options;
+    const giveBack = tracked && takeStream(end, () => !tracked.isAssured);
+    if (tracked === undefined || giveBack === undefined || onConnect?.(record, true) === false) {
+      release();
+      return this.#refuse({ ...record, rule: giveBack ? 'not-recorded' : 'stream-limit' });
+    }
+    return {
+      openFlow: (opened) => {
+        flow = opened;
+        this.#flows.set(end, port);
+        let isAnswered = false;
+        destination = dialUdp(
+          { host: '127.0.0.1', port },
+          {
+            onDatagram: (datagram) => {
+              if (!isAnswered) onDialed?.(port, undefined);
+              isAnswered = true;
+              tracked.replied();
+              opened.send(datagram);
+            },
+            onEnd: (error) => {
+              this.#limits.fail(port);
+              const failure = error instanceof TunnelError ? error : dialError(port, error);
+              if (!isAnswered) onDialed?.(port, failure);
+              end(failure);
+            },
+          },
+        );
+        const { send } = destination;
+        return {
+          send: (datagram) => {
+            tracked.sent();
+            send(datagram);
+          },
+          close: release,
+        };
       },
     };
   }

@@ -27,13 +27,7 @@ const NODE_WORDS: Readonly<Record<string, string>> = {
 };
 
 export function dialError(port: number, cause: unknown): TunnelError {
-  return translate(
-    DIAL_CODES,
-    'dialFailed',
-    `cannot dial port ${port} of the loopback`,
-    port,
-    cause,
-  );
+  return translate(DIAL_CODES, 'dialFailed', `cannot dial port ${port}`, port, cause);
 }
 
 export function listenError(host: string, port: number, cause: unknown): TunnelError {
@@ -85,12 +79,13 @@ export type TunnelErrorCode =
   | ('sessionEnded' | 'protocolViolation' | 'sendOverflow' | 'peerSilent' | 'webSocketFailed')
   | ('streamReset' | 'streamForgotten' | 'receiveOverflow' | 'readerStopped' | 'streamIdle')
   | ('connectRefused' | 'dialRefused' | 'dialTimeout' | 'dialFailed')
+  | 'noDatagrams'
   | ('addressInUse' | 'addressDenied' | 'listenFailed');
 
 /** Details of a failure, as data; only the fields that apply are present. */
 export interface TunnelErrorFields {
   readonly cause?: unknown;
-  /** The TCP port that was dialled or listened on. */
+  /** The port that was dialled or listened on. */
   readonly port?: number;
   /** The connection id of the stream that failed. */
   readonly streamId?: number | bigint;

@@ -173,6 +173,7 @@ describe('a tunnel between two of our peers', () => {
         streamId: 1,
         address: `tcp/localhost:${echo.port}`,
         allowed: true,
+        protocol: 'tcp',
         rule: 'port-allowed',
         port: echo.port,
       },

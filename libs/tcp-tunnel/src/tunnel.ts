@@ -18,7 +18,9 @@ export interface Tunnel extends AsyncDisposable {
   readonly state: SessionState['kind'];
   /** Streams that are not gone yet. */
   readonly streamCount: number;
-  /** Traffic of all streams of this tunnel so far, including those that are gone. */
+  /** UDP flows that are open. A drain does not wait for them. */
+  readonly flowCount: number;
+  /** Traffic of all streams and flows of this tunnel so far, including those that are gone. */
   readonly traffic: Readonly<TunnelTraffic>;
   /** Takes no new streams, lets the open ones finish, then closes. Resolves with the end, however it came. */
   drain(): Promise<TunnelEnd>;
@@ -79,6 +81,10 @@ export abstract class SessionTunnel implements Tunnel {
 
   get streamCount(): number {
     return Math.max(this.session.streamCount, this.#sockets.size);
+  }
+
+  get flowCount(): number {
+    return this.session.flowCount;
   }
 
   get traffic(): Readonly<TunnelTraffic> {

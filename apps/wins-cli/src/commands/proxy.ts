@@ -1,5 +1,5 @@
 import { PipeError, resolvePipePath } from '@wins/pipe-transport';
-import { openTunnel, type TcpListener, type TunnelEnd } from '@wins/tcp-tunnel';
+import { openTunnel, type TcpListener, type TunnelEnd, type UdpListener } from '@wins/tcp-tunnel';
 import { EXIT, isUsageError, messageOf, UsageError } from '@wins/base';
 import { isIP } from 'node:net';
 import { ClientLog, type LogFormat } from '../client-log.js';
@@ -13,7 +13,7 @@ import { handshakeTimeout } from '../tunnel/handshake-failure.js';
 import { openWebSocket, type TunnelPipe } from '../tunnel/open-web-socket.js';
 import { parsePublished, type PublishedPort } from '../tunnel/publish-list.js';
 import { assertNoLoop } from '../tunnel/assert-no-loop.js';
-import { publishPort } from '../tunnel/publish-port.js';
+import { publishPort, publishUdpPort } from '../tunnel/publish-port.js';
 import { ReadyFile } from '../tunnel/ready-file.js';
 import { Refusals } from '../refusals.js';
 import { msSince, traceStream } from '../tunnel/trace-stream.js';
@@ -37,10 +37,12 @@ const HELD_MS = 10_000;
 const DRAIN_MS = 5000;
 const SHOW_AFTER_MS = 2000;
 const SHOWN_PORTS = 16;
+const TOO_OLD =
+  'cannot publish ports of UDP: the daemon is too old to carry UDP; upgrade it, or publish ports of TCP alone';
 /** The most that a daemon allows, so that its config decides. */
 const MOST_STREAMS = 16_384;
 
-/** `wins cli proxy`: carries connections to ports of this container to ports of the host. */
+/** `wins cli proxy`: carries connections and datagrams to ports of this container to ports of the host. */
 export async function proxyPorts(options: ProxyOptions): Promise<number> {
   const log = new ClientLog(options);
   try {
@@ -68,6 +70,7 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
     judge: (hasOwnNetwork: boolean): void => {
       if (isFirst && hasOwnNetwork) assertNoLoop(ports, address);
     },
+    needsUdp: () => isFirst && ports.some(({ protocol }) => protocol === 'UDP'),
   };
   using waiting = showProgress(`waiting for the daemon on pipe "${options.proxy}"`, {
     afterMs: SHOW_AFTER_MS,
@@ -101,10 +104,20 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
     },
   });
   const listeners: TcpListener[] = [];
+  const udpListeners: UdpListener[] = [];
   using shutdown = listenForSignals();
   try {
     readyFile.prepare();
     for (const port of ports) {
+      if (port.protocol === 'UDP') {
+        const { hostPort } = port;
+        const udpListener = await publishUdpPort(port, address, {
+          open: (events) => keeper.openFlow(hostPort, events),
+          onRefused: (error) => refusals.look(hostPort, error, 'UDP'),
+        });
+        udpListeners.push(udpListener);
+        continue;
+      }
       const listener = await publishPort(port, address, {
         open: (connection) => keeper.connect(port.hostPort, connection),
         maxConnections: MOST_STREAMS,
@@ -120,7 +133,7 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
   } catch (error) {
     throw explain(error);
   } finally {
-    await Promise.all(listeners.map((listener) => listener.close()));
+    await Promise.all([...listeners, ...udpListeners].map((listener) => listener.close()));
     await keeper.close();
     // Last: until the keeper is closed it may say that the tunnel is back.
     readyFile.remove();
@@ -131,10 +144,13 @@ interface TunnelAttempt extends TunnelPipe {
   readonly log: ClientLog;
   /** Called with whether the daemon shares the network of this process; an error that it throws ends the tunnel. */
   readonly judge: (hasOwnNetwork: boolean) => void;
+  /** Whether a daemon that carries no datagrams is of no use. */
+  readonly needsUdp: () => boolean;
 }
 
 /** One attempt: the way to the pipe, the handshake, the tunnel, and a sign of life through it. */
-async function openTracedTunnel({ pipe, timeoutMs, signal, log, judge }: TunnelAttempt) {
+async function openTracedTunnel(attempt: TunnelAttempt) {
+  const { pipe, timeoutMs, signal, log, judge, needsUdp } = attempt;
   const beganAt = performance.now();
   log.debug('connecting to the tunnel pipe', { pipe });
   try {
@@ -156,6 +172,10 @@ async function openTracedTunnel({ pipe, timeoutMs, signal, log, judge }: TunnelA
       await tunnel.close();
       if (isAnswered === undefined) throw handshakeTimeout(pipe, timeoutMs);
       throw new Error(`no tunnel on pipe "${pipe}": ${describeEnd(await tunnel.closed)}`);
+    }
+    if (needsUdp() && !tunnel.carriesDatagrams) {
+      await tunnel.close();
+      throw new CommandError(TOO_OLD, EXIT.client.failed);
     }
     log.debug('connected', { ms: msSince(beganAt) });
     return tunnel;
@@ -188,9 +208,10 @@ function explain(error: unknown): unknown {
 }
 
 function describePorts(ports: readonly PublishedPort[]): string {
-  const shown = ports
-    .slice(0, SHOWN_PORTS)
-    .map(({ containerPort, hostPort }) => `port ${containerPort} leads to host port ${hostPort}`);
+  const shown = ports.slice(0, SHOWN_PORTS).map(({ protocol, containerPort, hostPort }) => {
+    const udp = protocol === 'UDP' ? 'UDP ' : '';
+    return `${udp}port ${containerPort} leads to host ${udp}port ${hostPort}`;
+  });
   const hidden = ports.length - shown.length;
   return shown.join(', ') + (hidden > 0 ? `, and ${hidden} more` : '');
 }

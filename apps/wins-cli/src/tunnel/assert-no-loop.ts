@@ -15,12 +15,12 @@ const REACHED_BY_LOOPBACK: ReadonlySet<string | undefined> = new Set([
  */
 export function assertNoLoop(ports: readonly PublishedPort[], address: string | undefined): void {
   if (!REACHED_BY_LOOPBACK.has(address)) return;
-  const published = new Set(ports.map(({ containerPort }) => containerPort));
-  const loop = ports.find(({ hostPort }) => published.has(hostPort));
+  const published = new Set(ports.map((port) => `${port.protocol} ${port.containerPort}`));
+  const loop = ports.find(({ protocol, hostPort }) => published.has(`${protocol} ${hostPort}`));
   if (loop === undefined) return;
-  const { containerPort, hostPort } = loop;
+  const { protocol, containerPort, hostPort } = loop;
   throw new CommandError(
     `cannot publish port ${containerPort}: found the daemon on this very host, where host port ${hostPort} is this command itself, so ` +
-      `that each connection would come back; wanted a container with a network of its own, or another port: TCP:OTHER:${hostPort}`,
+      `that each connection would come back; wanted a container with a network of its own, or another port: ${protocol}:OTHER:${hostPort}`,
   );
 }

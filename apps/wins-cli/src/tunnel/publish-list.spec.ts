@@ -28,8 +28,11 @@ describe('the ports to publish', () => {
     expect(() => parsePublished(['TCP:80:1', 'TCP:80:2'])).toThrow(/"TCP:80:2".*host port 1/);
   });
 
-  it('are not of UDP, and the error says that the tunnel does not carry it', () => {
-    expect(() => parsePublished(['udp:53'])).toThrow(/"udp:53".*TCP only, not UDP/);
+  it('may be of UDP, beside the same port of TCP that leads elsewhere', () => {
+    expect(parsePublished(['udp:53', 'TCP:53:5353'])).toEqual([
+      { protocol: 'UDP', containerPort: 53, hostPort: 53 },
+      { protocol: 'TCP', containerPort: 53, hostPort: 5353 },
+    ]);
   });
 
   it('are at least one', () => {
@@ -54,6 +57,7 @@ describe('the ports to publish', () => {
     'TCP:1-2:7',
     'TCP:-1',
     'TCP: 80',
+    'UDP:',
   ])('cannot be %j, and the error names it', (entry) => {
     expect(() => parsePublished([entry])).toThrow(`"${entry}"`);
   });

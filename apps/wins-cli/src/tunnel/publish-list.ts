@@ -3,11 +3,13 @@ import { parsePort } from './parse-port.js';
 
 /** A port that is listened on here and the port of the host that it leads to. */
 export interface PublishedPort {
+  readonly protocol: 'TCP' | 'UDP';
   readonly containerPort: number;
   readonly hostPort: number;
 }
 
-const WANTED = 'wanted TCP:port, TCP:first-last or TCP:container-port:host-port';
+const WANTED =
+  'wanted TCP:port, TCP:first-last or TCP:container-port:host-port, or the same with UDP';
 
 function parseRange(text: string, entry: string): { first: number; last: number } {
   const [firstText = '', lastText, ...more] = text.split('-');
@@ -20,11 +22,10 @@ function parseRange(text: string, entry: string): { first: number; last: number 
 }
 
 function parseEntry(entry: string): PublishedPort[] {
-  const [protocol = '', containerText = '', hostText = containerText, ...more] = entry.split(':');
-  if (protocol.toUpperCase() === 'UDP') {
-    throw new UsageError(`"${entry}": the tunnel carries TCP only, not UDP; ${WANTED}`);
-  }
-  if (protocol.toUpperCase() !== 'TCP' || containerText === '' || more.length > 0) {
+  const [name = '', containerText = '', hostText = containerText, ...more] = entry.split(':');
+  const protocol = name.toUpperCase();
+  const isKnown = protocol === 'TCP' || protocol === 'UDP';
+  if (!isKnown || containerText === '' || more.length > 0) {
     throw new UsageError(`"${entry}" is not a port to publish; ${WANTED}`);
   }
   const container = parseRange(containerText, entry);
@@ -33,6 +34,7 @@ function parseEntry(entry: string): PublishedPort[] {
     throw new UsageError(`"${entry}": both ranges must have the same number of ports`);
   }
   return Array.from({ length: container.last - container.first + 1 }, (_, index) => ({
+    protocol,
     containerPort: container.first + index,
     hostPort: host.first + index,
   }));
@@ -40,23 +42,24 @@ function parseEntry(entry: string): PublishedPort[] {
 
 /**
  * Reads the entries of `--publish`: `TCP:80`, `TCP:80-81`, `TCP:8080:9796` (container port, host
- * port), also of ranges. The protocol is `TCP` in any case; a range counts both its ends.
+ * port), also of ranges. The protocol is `TCP` or `UDP` in any case; a range counts both its ends.
  *
- * @returns At least one port, each container port once, in the order of the entries.
+ * @returns At least one port, each container port of a protocol once, in the order of the entries.
  * @throws UsageError that names the entry and what is wrong with it.
  */
 export function parsePublished(entries: readonly string[]): PublishedPort[] {
-  const published = new Map<number, PublishedPort>();
+  const published = new Map<string, PublishedPort>();
   for (const entry of entries) {
     for (const port of parseEntry(entry)) {
-      const earlier = published.get(port.containerPort);
+      const key = `${port.protocol} ${port.containerPort}`;
+      const earlier = published.get(key);
       if (earlier !== undefined && earlier.hostPort !== port.hostPort) {
         throw new UsageError(
           `"${entry}": port ${port.containerPort} leads to host port ${earlier.hostPort} already; ` +
             'wanted one host port for each',
         );
       }
-      published.set(port.containerPort, port);
+      published.set(key, port);
     }
   }
   if (published.size === 0) throw new UsageError(`no port is named; ${WANTED}`);

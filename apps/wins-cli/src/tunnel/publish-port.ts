@@ -1,9 +1,12 @@
 import {
   listenTcp,
+  listenUdp,
   TunnelError,
   type ListenTcpOptions,
+  type ListenUdpOptions,
   type TcpListener,
   type TunnelErrorCode,
+  type UdpListener,
 } from '@wins/tcp-tunnel';
 import { errnoOf, EXIT } from '@wins/base';
 import { CommandError } from '../command-error.js';
@@ -13,9 +16,9 @@ const ALL_ADDRESSES = '::';
 const ALL_IPV4_ADDRESSES = '0.0.0.0';
 
 const ADVICE: Readonly<Partial<Record<TunnelErrorCode, string>>> = {
-  addressInUse: 'stop that program, or publish under another port with TCP:other:PORT',
+  addressInUse: 'stop that program, or publish under another port with PROTOCOL:other:PORT',
   listenFailed: 'is the address of --listen-address one of this container?',
-  addressDenied: 'publish under a port above 1023 with TCP:other:PORT, or use another user',
+  addressDenied: 'publish under a port above 1023 with PROTOCOL:other:PORT, or use another user',
 };
 
 /**
@@ -25,20 +28,41 @@ const ADVICE: Readonly<Partial<Record<TunnelErrorCode, string>>> = {
  * @throws CommandError that names the port and says what to do.
  */
 export async function publishPort(
-  { containerPort: port, hostPort }: PublishedPort,
+  published: PublishedPort,
   address: string | undefined,
   options: Pick<ListenTcpOptions, 'open' | 'onRefused' | 'maxConnections'>,
 ): Promise<TcpListener> {
+  const port = published.containerPort;
+  return listenAnywhere(published, address, (host) => listenTcp({ host, port, ...options }));
+}
+
+/** The same for a port of UDP. */
+export async function publishUdpPort(
+  published: PublishedPort,
+  address: string | undefined,
+  options: Pick<ListenUdpOptions, 'open' | 'onRefused'>,
+): Promise<UdpListener> {
+  const port = published.containerPort;
+  return listenAnywhere(published, address, (host) => listenUdp({ host, port, ...options }));
+}
+
+async function listenAnywhere<Listener>(
+  { protocol, containerPort: port, hostPort }: PublishedPort,
+  address: string | undefined,
+  listen: (host: string) => Promise<Listener>,
+): Promise<Listener> {
   try {
     try {
-      return await listenTcp({ host: address ?? ALL_ADDRESSES, port, ...options });
+      return await listen(address ?? ALL_ADDRESSES);
     } catch (error) {
       if (address !== undefined || !isWithoutIpv6(error)) throw error;
-      return await listenTcp({ host: ALL_IPV4_ADDRESSES, port, ...options });
+      return await listen(ALL_IPV4_ADDRESSES);
     }
   } catch (error) {
     if (!(error instanceof TunnelError)) throw error;
-    const advice = ADVICE[error.code]?.replace('PORT', String(hostPort));
+    const advice = ADVICE[error.code]
+      ?.replace('PROTOCOL', protocol)
+      .replace('PORT', String(hostPort));
     const end = advice === undefined ? '' : ` (${advice})`;
     throw new CommandError(
       `cannot publish port ${port}: ${error.message}${end}`,

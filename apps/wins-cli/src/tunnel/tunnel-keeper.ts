@@ -4,8 +4,11 @@ import { PortTrials } from './port-trials.js';
 import {
   type ClientTunnel,
   type PendingConnection,
+  TunnelError,
   type TunnelStream,
   type TunnelEnd,
+  type UdpFlow,
+  type UdpFlowEvents,
 } from '@wins/tcp-tunnel';
 
 /**
@@ -82,6 +85,16 @@ export class TunnelKeeper {
       return this.#openStream(this.#state.tunnel, port);
     }
     return this.#held(port, connection.signal);
+  }
+
+  /**
+   * A UDP flow to a port of the host. None waits for the tunnel, since datagrams may be lost.
+   *
+   * @throws {TunnelError} `sessionEnded` while it is down; what `openFlow` of the tunnel throws.
+   */
+  openFlow(port: number, events: UdpFlowEvents): UdpFlow {
+    if (this.#state.kind === 'up') return this.#state.tunnel.openFlow(port, events);
+    throw new TunnelError('sessionEnded', 'cannot open a flow: the tunnel is down', { port });
   }
 
   /** Opens no more streams, and ends those whose local end is over; the tunnel ends with the last, and is not opened again. */

@@ -191,6 +191,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'white_list.processPaths[].lasting.maxAgeHours': number(8760),
   'white_list.processPaths[].lasting.restart': flag,
   'white_list.proxyPorts': listOf(number(65535)),
+  'white_list.proxyUdpPorts': listOf(number(65535)),
   'tunnel.maxSessions': number(1024),
   'tunnel.maxStreams': number(16_384),
   'tunnel.handshakeTimeoutMs': number(600_000),

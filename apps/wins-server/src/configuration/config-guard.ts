@@ -128,7 +128,11 @@ function withLost(
     systemagent: systemAgent !== undefined,
     'csi-proxy': csiProxy !== undefined,
     hostNetwork: hostNetwork !== undefined,
-    white_list: whiteList.processPaths.length + whiteList.proxyPorts.length > 0,
+    white_list:
+      whiteList.processPaths.length +
+        whiteList.proxyPorts.length +
+        (whiteList.proxyUdpPorts?.length ?? 0) >
+      0,
   };
   const earlier = lost.filter((key) => !isThere[key] && !added.includes(key));
   const all = [...earlier, ...added];

@@ -86,7 +86,8 @@ export class ConfigInForce implements DaemonConfig {
       logger.info({ changed, changes, needRestart }, 'config changed');
       const { whiteList, routes } = next.config;
       const processPaths = whiteList.processPaths.map(({ path }) => path);
-      const granted = { processPaths, proxyPorts: whiteList.proxyPorts, routes: routes.allow };
+      const { proxyPorts, proxyUdpPorts } = whiteList;
+      const granted = { processPaths, proxyPorts, proxyUdpPorts, routes: routes.allow };
       audit.note('configChanged', { changed, needRestart, ...granted });
     }
     features.apply(next, 'works');
@@ -117,7 +118,7 @@ function reportWarnings({ config, warnings }: LoadedConfig, logger: Logger): voi
   if (config.whiteList.processPaths.length === 0) {
     logger.warn({ key: 'white_list.processPaths' }, 'no program may run: the whitelist is empty');
   }
-  if (config.whiteList.proxyPorts.length === 0) {
+  if (config.whiteList.proxyPorts.length + config.whiteList.proxyUdpPorts.length === 0) {
     logger.info({ key: 'white_list.proxyPorts' }, 'no port may be reached: the whitelist is empty');
   }
 }

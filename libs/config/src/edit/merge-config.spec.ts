@@ -41,7 +41,11 @@ describe('a config that is merged with the keys of another', () => {
   });
 
   it('keeps its whitelist, in whatever spelling, and gets entries: one of a known path takes its place', () => {
-    const white_list = { processPaths: [HELPER, 'C:\\new.exe'], proxyPorts: [9796, 80] };
+    const white_list = {
+      processPaths: [HELPER, 'C:\\new.exe'],
+      proxyPorts: [9796, 80],
+      proxyUdpPorts: [53],
+    };
     const { text } = merge(NODE, { white_list });
     const { whiteList } = parseConfig(text, windows).config;
     expect(whiteList.processPaths.map(({ path }) => path)).toEqual([
@@ -51,6 +55,7 @@ describe('a config that is merged with the keys of another', () => {
     ]);
     expect(whiteList.processPaths[1]?.sha256).toEqual([HELPER.sha256]);
     expect(whiteList.proxyPorts).toEqual([9796, 80]);
+    expect(whiteList.proxyUdpPorts).toEqual([53]);
     expect(text).toContain('# backup');
     expect(text).not.toContain('white_list');
   });

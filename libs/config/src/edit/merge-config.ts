@@ -10,6 +10,7 @@ import { changeText, putTopKey, type EditItem } from './edit-text.js';
 
 const PROGRAMS = 'white_list.processPaths';
 const PORTS = 'white_list.proxyPorts';
+const UDP_PORTS = 'white_list.proxyUdpPorts';
 
 /** A config file with the keys of another. */
 export interface MergedConfig {
@@ -57,7 +58,7 @@ export function mergeConfig(
     if (key === 'white_list' || isDeepStrictEqual(there[key], value)) continue;
     text = putTopKey(text, key, value, fileName);
   }
-  const { processPaths, proxyPorts } = (named['white_list'] ?? {}) as Lists;
+  const { processPaths, proxyPorts, proxyUdpPorts } = (named['white_list'] ?? {}) as Lists;
   const join = (path: string, added: readonly EditItem[] | undefined): void => {
     if (added === undefined || added.length === 0) return;
     const current = listAt(text, path);
@@ -65,10 +66,11 @@ export function mergeConfig(
   };
   join(PROGRAMS, processPaths);
   join(PORTS, proxyPorts);
+  join(UDP_PORTS, proxyUdpPorts);
 
   const after = parseConfig(text, { fileName, platform });
   const topKeys = Object.keys(named).filter((key) => key !== 'white_list');
-  const paths = [...topKeys, PROGRAMS, PORTS];
+  const paths = [...topKeys, PROGRAMS, PORTS, UDP_PORTS];
   const wrong = changedBystander(before, after, paths) ?? misplaced(wanted, after, topKeys);
   if (wrong !== undefined) {
     const found = 'that the keys of the two files cannot be put together without changing this one';
@@ -83,6 +85,7 @@ export function mergeConfig(
 interface Lists {
   readonly processPaths?: readonly EditItem[];
   readonly proxyPorts?: readonly EditItem[];
+  readonly proxyUdpPorts?: readonly EditItem[];
 }
 
 function topValues(source: string | Uint8Array, file: string): Readonly<Record<string, unknown>> {

@@ -36,6 +36,18 @@ it.each<[string, object, object, readonly string[]]>([
   ],
   ['the only port', { white_list: { proxyPorts: [1] } }, list('C:\\a.exe'), ['white_list']],
   [
+    'the only port, when the same of UDP takes its place',
+    { white_list: { proxyPorts: [1] } },
+    { white_list: { proxyUdpPorts: [1] } },
+    ['white_list'],
+  ],
+  [
+    'no whitelist of which a port of UDP is left',
+    { white_list: { proxyPorts: [1], proxyUdpPorts: [2] } },
+    { white_list: { proxyUdpPorts: [2] } },
+    [],
+  ],
+  [
     'no helper that gets another digest',
     list(HELPER),
     list({ ...HELPER, sha256: 'a'.repeat(64) }),

@@ -16,6 +16,8 @@ export interface GuardedParts {
   readonly whiteList: {
     readonly processPaths: readonly { readonly path: string; readonly mayBreakAway?: boolean }[];
     readonly proxyPorts: readonly number[];
+    /** Absent in notes of earlier releases. */
+    readonly proxyUdpPorts?: readonly number[];
   };
 }
 
@@ -60,6 +62,7 @@ export function guardedParts({
         ...(mayBreakAway && { mayBreakAway }),
       })),
       proxyPorts: whiteList.proxyPorts,
+      proxyUdpPorts: whiteList.proxyUdpPorts ?? [],
     },
   };
 }
@@ -78,8 +81,13 @@ function isWhiteListDropped(before: GuardedParts, after: GuardedParts): boolean 
 }
 
 function entriesOf({ whiteList }: GuardedParts): ReadonlySet<string> {
-  const { processPaths, proxyPorts } = whiteList;
-  return new Set([...processPaths.map(({ path }) => folded(path)), ...proxyPorts.map(String)]);
+  const { processPaths, proxyPorts, proxyUdpPorts = [] } = whiteList;
+  const paths = processPaths.map(({ path }) => folded(path));
+  return new Set([
+    ...paths,
+    ...proxyPorts.map(String),
+    ...proxyUdpPorts.map((port) => `udp ${port}`),
+  ]);
 }
 
 function helpersOf({ whiteList }: GuardedParts): string[] {

@@ -35,7 +35,7 @@ it('loads a file and names it in every problem', async () => {
 it('gives the defaults for a missing file, and says that it is missing', async () => {
   const { config, found } = await loadConfig(file);
   expect(found).toBe(false);
-  expect(config.whiteList).toEqual({ processPaths: [], proxyPorts: [] });
+  expect(config.whiteList).toEqual({ processPaths: [], proxyPorts: [], proxyUdpPorts: [] });
   expect((await loadConfig(join(folder, 'no', 'such', 'folder'))).found).toBe(false);
 });
 

@@ -52,6 +52,7 @@ describe('the published files', () => {
         allowed('C:/etc/kubernetes/bin/kubelet.exe'),
       ],
       proxyPorts: [9796, 9797],
+      proxyUdpPorts: [],
     });
     expect(warnings).toMatchObject([{ code: 'legacySpelling', line: 2, column: 5 }]);
   });
@@ -100,7 +101,7 @@ describe('defaults', () => {
       listen: 'rancher_wins',
       proxy: 'rancher_wins_proxy',
       processEnvironment: {},
-      whiteList: { processPaths: [], proxyPorts: [] },
+      whiteList: { processPaths: [], proxyPorts: [], proxyUdpPorts: [] },
       tunnel: { maxSessions: 16, maxStreams: 1024, handshakeTimeoutMs: 5000 },
       routes: { allow: [] },
       reflection: false,
@@ -243,7 +244,8 @@ describe('spellings', () => {
     'whitelist: &w {processPaths: [c:/a.exe], proxyPorts: [1]}\nwhiteList: *w\n',
   ])('warn of two spellings with the same value, with both places: %s', (text) => {
     const { config, warnings } = read(text);
-    expect(config.whiteList).toEqual({ processPaths: [allowed('c:/a.exe')], proxyPorts: [1] });
+    const processPaths = [allowed('c:/a.exe')];
+    expect(config.whiteList).toEqual({ processPaths, proxyPorts: [1], proxyUdpPorts: [] });
     expect(warnings.filter(({ code }) => code === 'twoSpellings')).toMatchObject([
       {
         severity: 'warning',
@@ -480,6 +482,9 @@ describe('values', () => {
       '5 duplicateEntry white_list.processPaths[2]',
       '6 duplicateEntry white_list.proxyPorts[2]',
     ]);
+    const udp = 'white_list: {processPaths: [a], proxyPorts: [1], proxyUdpPorts: [1, 1]}';
+    expect(read(udp).config.whiteList.proxyUdpPorts).toEqual([1]);
+    expect(warningsOf(udp)).toEqual(['1 duplicateEntry white_list.proxyUdpPorts[1]']);
   });
 
   it('leaves out optional paths that are empty', () => {
@@ -825,6 +830,7 @@ describe('origins', () => {
       { key: 'processEnvironment', value: {}, origin: 'default' },
       { key: 'white_list.processPaths[0]', value: { path: 'a' }, origin: { line: 2, column: 18 } },
       { key: 'white_list.proxyPorts', value: [], origin: 'default' },
+      { key: 'white_list.proxyUdpPorts', value: [], origin: 'default' },
       { key: 'tunnel.maxSessions', value: 16, origin: 'default' },
       { key: 'tunnel.maxStreams', value: 1024, origin: 'default' },
       { key: 'tunnel.handshakeTimeoutMs', value: 5000, origin: 'default' },

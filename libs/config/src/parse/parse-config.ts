@@ -151,7 +151,7 @@ function warnAboutContent(
   { places }: FileValues,
   report: ProblemReport,
 ): void {
-  const { processPaths, proxyPorts } = content.white_list;
+  const { processPaths, proxyPorts, proxyUdpPorts } = content.white_list;
   if (processPaths.length === 0) {
     const keyPath = 'white_list.processPaths';
     const offset = places.get(keyPath)?.offset;
@@ -166,6 +166,7 @@ function warnAboutContent(
     report,
   );
   warnAboutRepeats(proxyPorts, 'white_list.proxyPorts', places, report);
+  warnAboutRepeats(proxyUdpPorts, 'white_list.proxyUdpPorts', places, report);
   warnAboutRepeats(content.routes.allow, 'routes.allow', places, report);
   const kept = content.hostNetwork?.routes.map(({ destination }) => destination) ?? [];
   warnAboutRepeats(kept, 'hostNetwork.routes', places, report);

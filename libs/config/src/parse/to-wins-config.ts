@@ -46,6 +46,7 @@ export function toWinsConfig(
         }),
       ),
       proxyPorts: [...new Set(whiteList.proxyPorts)],
+      proxyUdpPorts: [...new Set(whiteList.proxyUdpPorts)],
     },
     routes: { ...routes, allow: [...new Set(routes.allow)] },
     upgrade: {

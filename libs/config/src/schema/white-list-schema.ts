@@ -72,6 +72,10 @@ export function whiteListSection() {
         'Host TCP ports that containers may reach. Empty: none.',
         { since: '0.1.0' },
       ).default([]),
+      proxyUdpPorts: about(
+        list(port(), 'port numbers'),
+        'Host UDP ports that containers may reach. Empty: none.',
+      ).default([]),
     }),
     'What containers may use of the host.',
     { since: '0.0.1' },

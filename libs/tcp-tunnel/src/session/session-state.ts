@@ -1,4 +1,6 @@
 import type { TunnelError } from '../tunnel-error.js';
+import type { UdpFlow } from '../udp/udp-flow.js';
+import type { SessionFlow } from './session-flow.js';
 import type { SessionStream } from '../stream/session-stream.js';
 import type { Int64 } from '../wire/varint.js';
 
@@ -34,6 +36,8 @@ export function mayMoveSession(from: SessionState['kind'], to: SessionState['kin
 /** The answer to a Connect: what to do with the stream that is opened, or the text of a refusal. */
 export type Admission =
   | { readonly open: (stream: SessionStream) => void }
+  /** Opens the destination of a flow, whose datagrams and end are sent to the peer. */
+  | { readonly openFlow: (flow: SessionFlow) => UdpFlow }
   | {
       readonly refusal: string;
       /** The peer was refused too often: what more it sends shall wait. */
@@ -44,7 +48,8 @@ export type SessionRole =
   | { readonly kind: 'client' }
   | {
       readonly kind: 'server';
-      readonly admit: (address: string, id: Int64) => Admission;
+      /** `carriesDatagrams`: the peer may ask for a UDP flow. */
+      readonly admit: (address: string, id: Int64, carriesDatagrams: boolean) => Admission;
       /** So many ids of a list are looked at for streams that we do not have. */
       readonly mostListed: number;
     };

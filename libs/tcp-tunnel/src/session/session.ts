@@ -2,6 +2,8 @@ import { type MessageTransport, type TransportEvents, Reading } from './message-
 import type { TunnelTraffic } from '../stream/tunnel-stream.js';
 import { SessionStream, type SessionLink } from '../stream/session-stream.js';
 import { SharedBuffer } from '../stream/flow-control.js';
+import type { UdpFlow, UdpFlowEvents } from '../udp/udp-flow.js';
+import { SessionFlow, type FlowLink } from './session-flow.js';
 import { Intake, type Work, Probes } from './intake.js';
 import {
   type SessionRole,
@@ -10,11 +12,11 @@ import {
   type TunnelEnd,
 } from './session-state.js';
 import type { SessionSettings } from './session-settings.js';
-import { SendRound } from './send-round.js';
+import { type RoundMember, SendRound } from './send-round.js';
 import { SlowReaders } from './slow-readers.js';
 import { TunnelError } from '../tunnel-error.js';
 import { decodeData, decodeMessage, MessageEncoder } from '../wire/encode.js';
-import type { TunnelMessage } from '../wire/message.js';
+import { DATAGRAM_REVISION, type TunnelMessage } from '../wire/message.js';
 import { writeRefusal } from '../wire/refusal.js';
 import type { Int64 } from '../wire/varint.js';
 
@@ -30,23 +32,29 @@ const SYNC_GRACE_TICKS = 1;
 const UNANSWERED_PINGS = 3;
 /** Work of a message that may list every stream: all that one turn of the event loop allows. */
 const WORK_OF_A_LIST = 32;
+/** Work of a datagram, which costs a call of the system: so that many small ones in one read leave others their turn. */
+const WORK_OF_A_DATAGRAM = 0.5;
 
 /**
  * The session of either role over any transport: it routes messages to streams, sends their data in turn, keeps time, and
  * knows why it ended. It has no timer and no socket of its own: `tick` is called from outside. The file is one thing
  * because each message, tick and end acts on the same table of streams.
  */
-export class Session implements TransportEvents, SessionLink {
+export class Session implements TransportEvents, SessionLink, FlowLink {
   readonly encoder = new MessageEncoder();
   readonly shared: SharedBuffer;
   readonly settings: SessionSettings;
-  readonly traffic: TunnelTraffic = { receivedBytes: 0, sentBytes: 0, pauses: 0 };
+  readonly traffic: TunnelTraffic = {
+    ...{ receivedBytes: 0, sentBytes: 0, pauses: 0, droppedDatagrams: 0 },
+  };
   waitingBytes = 0;
+  flowBytes = 0;
   readonly #role: SessionRole;
   readonly #transport: MessageTransport;
   readonly #live = new Map<Int64, SessionStream>();
   /** Streams that are not destroyed yet; some of them still have something to be read. */
   readonly #undestroyed = new Set<SessionStream>();
+  readonly #flows = new Map<Int64, SessionFlow>();
   readonly #round: SendRound;
   readonly #intake: Intake;
   readonly #probes = new Probes();
@@ -95,6 +103,10 @@ export class Session implements TransportEvents, SessionLink {
     return this.#undestroyed.size;
   }
 
+  get flowCount(): number {
+    return this.#flows.size;
+  }
+
   get #active(): boolean {
     return this.#state.kind === 'open' || this.#state.kind === 'draining';
   }
@@ -104,6 +116,13 @@ export class Session implements TransportEvents, SessionLink {
     const stream = this.#open(id, address);
     this.control(this.encoder.connect(id, address));
     return stream;
+  }
+
+  /** Opens a UDP flow. The peer carries datagrams. */
+  connectFlow(address: string, events: UdpFlowEvents): SessionFlow {
+    const flow = this.#openFlow(this.#nextId++, events);
+    this.control(this.encoder.connect(flow.id, address));
+    return flow;
   }
 
   /** Pings; true at the answer, which follows all that was sent before, and false when the session ends without one. */
@@ -122,6 +141,7 @@ export class Session implements TransportEvents, SessionLink {
   close(end: TunnelEnd): void {
     if (!this.#active) return;
     for (const stream of [...this.#live.values()]) stream.destroy(sessionEnded(end));
+    this.#endFlows(end);
     this.#move({ kind: 'closing', end });
     this.#transport.close(CLOSE_NORMAL, '');
   }
@@ -161,6 +181,10 @@ export class Session implements TransportEvents, SessionLink {
     return this.#peerRevision >= 1;
   }
 
+  get peerCarriesDatagrams(): boolean {
+    return this.#peerRevision >= DATAGRAM_REVISION;
+  }
+
   get holdsLocalEnd(): boolean {
     return this.#role.kind === 'client';
   }
@@ -184,8 +208,12 @@ export class Session implements TransportEvents, SessionLink {
     this.#boundUnsent();
   }
 
-  ready(stream: SessionStream): void {
-    this.#round.join(stream);
+  ready(member: RoundMember): void {
+    this.#round.join(member);
+  }
+
+  releaseFlow(flow: SessionFlow): void {
+    if (this.#flows.get(flow.id) === flow) this.#flows.delete(flow.id);
   }
 
   release(stream: SessionStream): void {
@@ -239,6 +267,7 @@ export class Session implements TransportEvents, SessionLink {
     if (!this.#move({ kind: 'closed', end })) return;
     // Streams that the peer closed before are complete; they live on until they are read.
     for (const stream of [...this.#live.values()]) stream.abandon(sessionEnded(end));
+    this.#endFlows(end);
     this.#round.clear();
     this.#probes.end();
     this.#onEnd(end);
@@ -308,6 +337,7 @@ export class Session implements TransportEvents, SessionLink {
         return this.#acceptConnect(message.id, message.address);
       case 'error':
         stream?.acceptError(message.text);
+        this.#flows.get(message.id)?.acceptError(message.text);
         return 0;
       case 'pause':
         stream?.acceptPause();
@@ -319,6 +349,12 @@ export class Session implements TransportEvents, SessionLink {
         if (stream === undefined) return this.#answerUnknown(message.id);
         stream.acceptEnd();
         return 0;
+      case 'datagram': {
+        const flow = this.#flows.get(message.id);
+        if (flow === undefined) return this.#answerUnknown(message.id);
+        flow.accept(message.payload);
+        return WORK_OF_A_DATAGRAM;
+      }
       case 'sync':
         this.#acceptSync(message.ids);
         // It may name every stream.
@@ -335,14 +371,23 @@ export class Session implements TransportEvents, SessionLink {
 
   #acceptConnect(id: Int64, address: string): Work {
     // A Connect that arrives twice is one Connect.
-    if (this.#live.has(id)) return 1;
+    if (this.#live.has(id) || this.#flows.has(id)) return 1;
     if (this.#role.kind === 'client') {
       this.control(this.encoder.error(id, writeRefusal('client-role')));
       return 1;
     }
-    const admission = this.#role.admit(address, id);
+    const admission = this.#role.admit(address, id, this.peerCarriesDatagrams);
     if ('open' in admission) {
       admission.open(this.#open(id));
+      return 1;
+    }
+    if ('openFlow' in admission) {
+      let destination: UdpFlow | undefined;
+      const flow = this.#openFlow(id, {
+        onDatagram: (datagram) => destination?.send(datagram),
+        onEnd: () => destination?.close(),
+      });
+      destination = admission.openFlow(flow);
       return 1;
     }
     this.control(this.encoder.error(id, admission.refusal));
@@ -383,6 +428,16 @@ export class Session implements TransportEvents, SessionLink {
     return stream;
   }
 
+  #openFlow(id: Int64, events: UdpFlowEvents): SessionFlow {
+    const flow = new SessionFlow(id, this, events);
+    this.#flows.set(id, flow);
+    return flow;
+  }
+
+  #endFlows(end: TunnelEnd): void {
+    for (const flow of [...this.#flows.values()]) flow.abandon(sessionEnded(end));
+  }
+
   #boundUnsent(): void {
     const unsent = this.#transport.bufferedBytes;
     if (unsent <= this.settings.flow.unsentCapBytes) return;
@@ -399,6 +454,7 @@ export class Session implements TransportEvents, SessionLink {
     this.#move({ kind: 'closing', end: { reason: 'failed', error } });
     for (const stream of [...this.#live.values()])
       stream.abandon(sessionEnded({ reason: 'failed', error }));
+    this.#endFlows({ reason: 'failed', error });
     if (error.code === 'protocolViolation') this.#transport.close(code, 'protocol-violation');
     else this.#transport.terminate();
   }

@@ -18,12 +18,14 @@ export interface TunnelStream extends Duplex {
   readonly bytesWritten: number;
 }
 
-/** Traffic of the streams of one tunnel. */
+/** Traffic of the streams and UDP flows of one tunnel. */
 export interface TunnelTraffic {
-  /** Bytes of streams that came from the peer. */
+  /** Bytes that came from the peer. */
   receivedBytes: number;
-  /** Bytes of streams that went to the peer. */
+  /** Bytes that went to the peer. */
   sentBytes: number;
   /** How often the peer was asked to pause a stream whose reader is behind. */
   pauses: number;
+  /** Datagrams that were dropped because the peer was slow or they were too long. */
+  droppedDatagrams: number;
 }

@@ -6,7 +6,12 @@ export type DestinationRule =
 
 /** The answer to "may this be dialled?". `rule` names the rule that decided; an allowed one passed `port-allowed`. */
 export type DestinationVerdict =
-  | { readonly allowed: true; readonly port: number; readonly rule: 'port-allowed' }
+  | {
+      readonly allowed: true;
+      readonly protocol: 'tcp' | 'udp';
+      readonly port: number;
+      readonly rule: 'port-allowed';
+    }
   | { readonly allowed: false; readonly port?: number; readonly rule: DestinationRule };
 
 const ADDRESS = /^([^/]*)\/(.*):([^:]*)$/s;
@@ -18,19 +23,24 @@ const HIGHEST_PORT = 65_535;
  * Decides about the text of a Connect, such as `tcp/localhost:9796`. Allowed are only the protocol `tcp`, one of the
  * three names of the loopback, and a port of the list in its one canonical spelling. An empty list allows nothing.
  * The name takes no further part: an allowed port is dialled at a literal loopback address.
+ *
+ * @param allowedUdpPorts - Ports that `udp` may name, towards a peer that carries datagrams; absent: `udp` is not known.
  */
 export function judgeDestination(
   address: string,
   allowedPorts: ReadonlySet<number>,
+  allowedUdpPorts?: ReadonlySet<number>,
 ): DestinationVerdict {
   if (Buffer.byteLength(address) > PROTOCOL_LIMITS.connectBytes) return refuse('address-length');
   const [, protocol, host, portText] = ADDRESS.exec(address) ?? [];
-  if (protocol !== 'tcp') return refuse('protocol-tcp');
+  if (protocol !== 'tcp' && protocol !== 'udp') return refuse('protocol-tcp');
+  const allowed = protocol === 'tcp' ? allowedPorts : allowedUdpPorts;
+  if (allowed === undefined) return refuse('protocol-tcp');
   if (host === undefined || !LOOPBACK_NAMES.has(host)) return refuse('host-loopback');
   const port = CANONICAL_PORT.test(portText ?? '') ? Number(portText) : Number.NaN;
   if (!(port <= HIGHEST_PORT)) return refuse('port-number');
-  if (!allowedPorts.has(port)) return { allowed: false, port, rule: 'port-allowed' };
-  return { allowed: true, port, rule: 'port-allowed' };
+  if (!allowed.has(port)) return { allowed: false, port, rule: 'port-allowed' };
+  return { allowed: true, protocol, port, rule: 'port-allowed' };
 }
 
 /** Whether a value is a TCP port that can be dialled: an integer from 1 to 65,535. */

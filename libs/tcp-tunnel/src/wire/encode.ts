@@ -49,6 +49,11 @@ export class MessageEncoder {
     return this.#bare(MessageType.end, id);
   }
 
+  /** The header of a Datagram message, for a body that is sent behind it. */
+  datagramHeader(id: Int64): Buffer {
+    return this.#bare(MessageType.datagram, id);
+  }
+
   hello(): Buffer {
     const revision = Buffer.alloc(PROTOCOL_LIMITS.varintBytes);
     const length = writeVarint(revision, 0, EXTENSION_REVISION);
@@ -93,7 +98,7 @@ export class MessageEncoder {
  * more than the limit is kept, so that the policy sees that the address is too long.
  *
  * @throws {TunnelError} `protocolViolation`: too long, cut inside its header, an integer beyond 64 bits, or
- * a list of ids that is too long or not a multiple of eight bytes.
+ * a list of ids that is too long or not a multiple of eight bytes, a datagram that is too long.
  */
 export function decodeMessage(bytes: Buffer): TunnelMessage {
   if (bytes.length > PROTOCOL_LIMITS.messageBytes) {
@@ -128,6 +133,8 @@ export function decodeMessage(bytes: Buffer): TunnelMessage {
       return { type: 'hello', revision: Number(readVarint(cursor)) };
     case MessageType.end:
       return { type: 'end', id };
+    case MessageType.datagram:
+      return { type: 'datagram', id, payload: datagramOf(bytes.subarray(cursor.offset)) };
     default:
       return { type: 'unknown', id };
   }
@@ -145,6 +152,12 @@ export function decodeData(bytes: Buffer): { id: Int64; payload: Buffer } | unde
   if (readVarint(cursor) !== MessageType.data) return undefined;
   skipVarint(cursor);
   return { id, payload: bytes.subarray(cursor.offset) };
+}
+
+function datagramOf(body: Buffer): Buffer {
+  const most = PROTOCOL_LIMITS.datagramBytes;
+  if (body.length <= most) return body;
+  throw violation(`a datagram of ${body.length} bytes; wanted ${most} at most`);
 }
 
 function decodeIds(body: Buffer): Int64[] {

@@ -14,6 +14,8 @@ export const PROTOCOL_LIMITS = {
   clientKeyBytes: 100,
   /** The list of a SyncConnections: 16,384 ids of 8 bytes. A longer one ends the session. */
   syncBytes: 16_384 * 8,
+  /** The body of a Datagram: what UDP over IPv4 carries. A longer one ends the session. */
+  datagramBytes: 65_507,
   /** The body of a Data message that is sent: what one read of a socket gives, so that it is one message. */
   sentDataBytes: 64 * 1024,
   /** The same towards a peer that said hello: two reads, where the second came before the first had its turn. */

@@ -1,6 +1,6 @@
 import type { Int64 } from './varint.js';
 
-/** The number of each message on the wire. The last two are extensions, which every other peer ignores. */
+/** The number of each message on the wire. The last three are extensions, which every other peer ignores. */
 export const MessageType = {
   data: 1,
   connect: 2,
@@ -12,6 +12,7 @@ export const MessageType = {
   syncConnections: 8,
   hello: 1001,
   end: 1002,
+  datagram: 1003,
 } as const;
 
 /**
@@ -31,8 +32,14 @@ export type TunnelMessage =
   | { readonly type: 'hello'; readonly revision: number }
   /** "No more data from me on this stream; yours may go on." Only between peers that said hello. */
   | { readonly type: 'end'; readonly id: Int64 }
+  /** One datagram of a UDP flow. Only between peers whose Hello announced {@link DATAGRAM_REVISION}. */
+  | { readonly type: 'datagram'; readonly id: Int64; readonly payload: Buffer }
   | { readonly type: 'unknown'; readonly id: Int64 };
 
 export const CLEAN_END = 'EOF';
 
-export const EXTENSION_REVISION = 1;
+/** Revision of the extensions from which on a peer carries datagrams. */
+export const DATAGRAM_REVISION = 2;
+
+/** Revision that is announced: that of the last extension. */
+export const EXTENSION_REVISION = DATAGRAM_REVISION;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { TunnelError } from '../tunnel-error.js';
 import { decodeMessage, MessageEncoder } from './encode.js';
 import { PROTOCOL_LIMITS } from './limits.js';
-import { readVarint, skipVarint, toInt64, writeVarint } from './varint.js';
+import { readVarint, skipVarint, toInt64, writeVarint, type Int64 } from './varint.js';
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(toInt64);
 
@@ -67,7 +67,7 @@ describe('a message on the wire', () => {
     ['pause', encode.pause(4), { type: 'pause', id: 4 }],
     ['resume', encode.resume(5), { type: 'resume', id: 5 }],
     ['end', encode.end(6), { type: 'end', id: 6 }],
-    ['hello', encode.hello(), { type: 'hello', revision: 1 }],
+    ['hello', encode.hello(), { type: 'hello', revision: 2 }],
     ['sync', encode.sync([1, 2, 2n ** 62n]), { type: 'sync', ids: [1, 2, 2n ** 62n] }],
     ['an add-client', Buffer.from('00000861', 'hex'), { type: 'add-client', clientKey: 'a' }],
     ['a remove-client', Buffer.from('00000a62', 'hex'), { type: 'remove-client', clientKey: 'b' }],
@@ -84,6 +84,21 @@ describe('a message on the wire', () => {
         expect(decodeMessage(message)).toEqual({ type: 'data', id, payload: Buffer.from(body) });
       }),
     );
+  });
+
+  it('carries a datagram of up to 65,507 bytes unchanged, and none that is longer', () => {
+    const { datagramBytes } = PROTOCOL_LIMITS;
+    const written = (id: Int64, body: Uint8Array) =>
+      decodeMessage(Buffer.concat([encode.datagramHeader(id), body]));
+    fc.assert(
+      fc.property(int64, fc.uint8Array({ maxLength: 2_000 }), (id, body) => {
+        const payload = Buffer.from(body);
+        expect(written(id, body)).toEqual({ type: 'datagram', id, payload });
+      }),
+    );
+    const longest = Buffer.alloc(datagramBytes, 'd');
+    expect(written(1, longest)).toEqual({ type: 'datagram', id: 1, payload: longest });
+    expect(() => written(1, Buffer.alloc(datagramBytes + 1))).toThrow(/65508 bytes/);
   });
 
   it('never throws anything but a protocol violation, whatever the bytes', () => {

@@ -21,8 +21,8 @@ class QuietDaemon implements Disposable {
 
   /** @param running - Of features, by their names. */
   constructor(running: Readonly<Record<string, object>> = {}) {
-    const traffic = { receivedBytes: 0, sentBytes: 0, pauses: 0 };
-    const figures = { connections: 0, sessions: 0, streams: 0, traffic };
+    const traffic = { receivedBytes: 0, sentBytes: 0, pauses: 0, droppedDatagrams: 0 };
+    const figures = { connections: 0, sessions: 0, streams: 0, flows: 0, traffic };
     const manager = {
       list: () => [],
       measure: () => Promise.resolve({ takenAtMs: 0, runs: [] }),

@@ -136,15 +136,19 @@ export const METRICS = {
     { reason: ['closed', 'aborted', 'peer-closed', 'failed'] },
   ),
   wins_tunnel_streams: gauge('TCP streams that are open in all tunnels.'),
+  wins_tunnel_flows: gauge('UDP flows that are open in all tunnels.'),
   wins_tunnel_bytes_total: counter(
-    'What streams have moved: in is from the client, out is to it.',
+    'What streams and UDP flows have moved: in is from the client, out is to it.',
     { direction: ['in', 'out'] },
   ),
   wins_tunnel_pauses_total: counter(
     'How often a client was asked to pause a stream whose program does not read.',
   ),
+  wins_tunnel_datagrams_dropped_total: counter(
+    'Datagrams towards clients that were dropped because the client was slow.',
+  ),
   wins_tunnel_connects_total: counter(
-    'Streams that were asked for: connected, refused by a rule, or failed at their port.',
+    'Streams and UDP flows that were asked for: connected, refused by a rule, or failed at their port.',
     { result: ['connected', 'refused', 'failed'] },
   ),
   wins_tunnel_slow_streams_total: counter(

@@ -12,7 +12,7 @@ export const checkWhiteList: Check = {
   needsConfig: true,
   look: async (host, { config, warnings }) => {
     const name = 'whitelist';
-    const { processPaths, proxyPorts } = config.whiteList;
+    const { processPaths, proxyPorts, proxyUdpPorts } = config.whiteList;
     const findings: Finding[] = [];
     if (processPaths.length === 0) {
       findings.push(warning(name, 'no program may run', 'list some in white_list.processPaths'));
@@ -25,8 +25,9 @@ export const checkWhiteList: Check = {
         findings.push((isFault(one) ? problem : warning)(name, one.message, one.nextStep));
       }
     }
-    const ports = proxyPorts.length === 0 ? 'none' : proxyPorts.join(', ');
-    return [...findings, ok(name, `ports that containers may reach: ${ports}`)];
+    const ports = [...proxyPorts, ...proxyUdpPorts.map((port) => `${port} (UDP)`)];
+    const told = ports.length === 0 ? 'none' : ports.join(', ');
+    return [...findings, ok(name, `ports that containers may reach: ${told}`)];
   },
 };
 

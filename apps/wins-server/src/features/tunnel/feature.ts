@@ -10,6 +10,7 @@ export interface TunnelSettings {
   readonly pipe: string;
   readonly limits: TunnelLimits;
   readonly allowedPorts: readonly number[];
+  readonly allowedUdpPorts: readonly number[];
 }
 
 type Tunnel = TunnelEndpoint & RunningFeature<TunnelSettings>;
@@ -21,6 +22,7 @@ export const tunnel: Feature<TunnelSettings, Tunnel> = {
   readAtStart: ['proxy', 'tunnel'],
   settings: ({ config: { proxy: pipe, tunnel: limits, whiteList } }) => ({
     ...{ pipe, limits, allowedPorts: whiteList.proxyPorts },
+    allowedUdpPorts: whiteList.proxyUdpPorts,
   }),
   start: async (settings, { system, trust, pipe, resources, audit, logger, events }) => {
     ensurePipeFolder(settings.pipe, trust);
@@ -30,7 +32,11 @@ export const tunnel: Feature<TunnelSettings, Tunnel> = {
       ...settings,
       ...{ security, identify, turns, resources, audit, logger, events },
     });
-    return { ...endpoint, configure: ({ allowedPorts }) => endpoint.allowPorts(allowedPorts) };
+    return {
+      ...endpoint,
+      configure: ({ allowedPorts, allowedUdpPorts }) =>
+        endpoint.allowPorts(allowedPorts, allowedUdpPorts),
+    };
   },
   doctor: [checkPorts],
   metrics: tunnelMetrics,
@@ -50,6 +56,7 @@ function tunnelMetrics(
   ]);
   metrics.read('wins_tunnel_sessions', () => one(figures().sessions));
   metrics.read('wins_tunnel_streams', () => one(figures().streams));
+  metrics.read('wins_tunnel_flows', () => one(figures().flows));
   metrics.read('wins_tunnel_bytes_total', () => {
     const { receivedBytes, sentBytes } = figures().traffic;
     return [
@@ -58,6 +65,9 @@ function tunnelMetrics(
     ];
   });
   metrics.read('wins_tunnel_pauses_total', () => one(figures().traffic.pauses));
+  metrics.read('wins_tunnel_datagrams_dropped_total', () =>
+    one(figures().traffic.droppedDatagrams),
+  );
   return (event) => {
     if (event.type === 'tunnel' && event.phase === 'ended')
       metrics.count('wins_tunnel_sessions_total', { reason: event.reason });

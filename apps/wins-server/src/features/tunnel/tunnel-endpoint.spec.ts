@@ -36,6 +36,7 @@ onUnix('the Connects of a tunnel', () => {
     endpoint = await openTunnelEndpoint({
       ...{ pipe, logger, events, resources, turns, security: undefined },
       allowedPorts: [(program.address() as AddressInfo).port],
+      allowedUdpPorts: [],
       limits: { maxSessions: 4, maxStreams: 64, handshakeTimeoutMs: 5000 },
       identify: () => clients.shift() ?? CONTAINER,
       audit: {

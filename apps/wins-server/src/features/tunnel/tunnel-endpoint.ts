@@ -30,6 +30,8 @@ export interface TunnelEndpointOptions {
   readonly pipe: string;
   /** Ports of the host's loopback that clients may reach; an empty list allows none. */
   readonly allowedPorts: readonly number[];
+  /** The same of UDP. */
+  readonly allowedUdpPorts: readonly number[];
   readonly limits: TunnelLimits;
   readonly security: PipeSecurity | undefined;
   readonly identify: IdentifyClient;
@@ -55,6 +57,8 @@ export interface TunnelFigures {
   readonly connections: number;
   readonly sessions: number;
   readonly streams: number;
+  /** UDP flows. */
+  readonly flows: number;
   /** Traffic of all sessions, including ended ones. */
   readonly traffic: Readonly<TunnelTraffic>;
 }
@@ -66,13 +70,13 @@ export interface TunnelEndpoint {
   /** The sessions that are open, the oldest first. */
   list(): readonly OpenSession[];
   /** Replaces the allowed ports for streams to come; those that are open stay. */
-  allowPorts(ports: readonly number[]): void;
+  allowPorts(ports: readonly number[], udpPorts: readonly number[]): void;
   /** Takes no new clients and streams, lets streams end for 2 s, and closes. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * Serves the tunnel pipe: a WebSocket handshake on any path, then many TCP streams to allowed ports.
+ * Serves the tunnel pipe: a WebSocket handshake on any path, then many TCP streams and UDP flows to allowed ports.
  *
  * @throws PipeError when the pipe cannot be served.
  */
@@ -95,8 +99,10 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     },
   );
   const sessions = new Map<ServerTunnel, Pick<OpenSession, 'name' | 'client' | 'openedAt'>>();
-  let ended: Readonly<TunnelTraffic> = { receivedBytes: 0, sentBytes: 0, pauses: 0 };
-  let { allowedPorts } = options;
+  let ended: Readonly<TunnelTraffic> = {
+    ...{ receivedBytes: 0, sentBytes: 0, pauses: 0, droppedDatagrams: 0 },
+  };
+  let { allowedPorts, allowedUdpPorts } = options;
   let lastId = 0;
 
   const serve = (
@@ -112,12 +118,12 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     place.begin();
     const session = serveTunnel(webSocket, {
       localConnection,
-      allowedPorts,
+      ...{ allowedPorts, allowedUdpPorts },
       maxStreams: limits.maxStreams,
       limits: connects.of(client.key),
       beginDial: (begin) => beginDialOf(options.resources.dials, client, begin),
-      takeStream: (end) => {
-        const claim = options.resources.streams.take(client, { end });
+      takeStream: (end, isIdle) => {
+        const claim = options.resources.streams.take(client, { end, isIdle });
         return claim && (() => claim.release());
       },
       onPeerNeverPauses: () =>
@@ -218,6 +224,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
       return {
         ...{ connections: places.size, sessions: open.length },
         streams: open.reduce((count, { streamCount }) => count + streamCount, 0),
+        flows: open.reduce((count, { flowCount }) => count + flowCount, 0),
         traffic: open.reduce((all, { traffic }) => sum(all, traffic), ended),
       };
     },
@@ -227,9 +234,10 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
         streams,
         traffic,
       })),
-    allowPorts: (ports) => {
+    allowPorts: (ports, udpPorts) => {
       allowedPorts = ports;
-      for (const session of sessions.keys()) session.allowPorts(ports);
+      allowedUdpPorts = udpPorts;
+      for (const session of sessions.keys()) session.allowPorts(ports, udpPorts);
     },
     close: () => (closing ??= close()),
   };
@@ -240,5 +248,6 @@ function sum(one: Readonly<TunnelTraffic>, other: Readonly<TunnelTraffic>): Tunn
     receivedBytes: one.receivedBytes + other.receivedBytes,
     sentBytes: one.sentBytes + other.sentBytes,
     pauses: one.pauses + other.pauses,
+    droppedDatagrams: one.droppedDatagrams + other.droppedDatagrams,
   };
 }

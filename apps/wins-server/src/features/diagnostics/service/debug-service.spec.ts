@@ -77,7 +77,7 @@ describe('the service of diagnosis', () => {
             sessions: () => [
               {
                 ...{ name: 'tunnel:1', client: { container: 'c' }, openedAt, streams: 5 },
-                traffic: { ...counts, pauses: 1 },
+                traffic: { ...counts, pauses: 1, droppedDatagrams: 0 },
               },
             ],
             runs: () => [],

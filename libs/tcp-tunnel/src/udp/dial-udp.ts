@@ -1,0 +1,64 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { errnoOf } from '@wins/base';
+import { dialError } from '../tunnel-error.js';
+import { MOST_UNSENT_BYTES, type UdpFlow, type UdpFlowEvents } from './udp-flow.js';
+
+/** Where datagrams go: one literal address of IPv4; never a name. */
+export interface UdpTarget {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Failures that lose one datagram and say nothing about the destination: it is too long for the way, or there is no room. */
+const OF_ONE_DATAGRAM: ReadonlySet<string | undefined> = new Set(['EMSGSIZE', 'ENOBUFS', 'EAGAIN']);
+
+/** A socket that looks no name up, so that it is bound and connected before the call returns. */
+export function literalSocket(type: 'udp4' | 'udp6' = 'udp4'): Socket {
+  const family = type === 'udp4' ? 4 : 6;
+  return createSocket({ type, lookup: (host, _options, done) => done(null, host, family) });
+}
+
+/**
+ * Opens a flow to a literal address from a connected socket of its own: the system delivers what that address and port send, and
+ * nothing else. A refusal by the destination, and any other failure of the socket, ends the flow with a `TunnelError`:
+ * `dialRefused`, `dialFailed`. It has no time-out of its own.
+ */
+export function dialUdp({ host, port }: UdpTarget, events: UdpFlowEvents): UdpFlow {
+  const socket = literalSocket();
+  let isOpen = true;
+  const close = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    socket.close();
+  };
+  const fail = (cause: unknown): void => {
+    if (!isOpen) return;
+    close();
+    process.nextTick(() => events.onEnd(dialError(port, cause)));
+  };
+  socket.on('error', fail);
+  socket.on('message', (datagram, from) => {
+    // Before it is connected, a bound socket takes datagrams of anybody.
+    if (isOpen && from.port === port && from.address === host) events.onDatagram(datagram);
+  });
+  try {
+    // What is on the loopback alone need not have answers from elsewhere.
+    if (host.startsWith('127.')) socket.bind({ address: '127.0.0.1', port: 0, exclusive: true });
+    if (isOpen) socket.connect(port, host);
+  } catch (error) {
+    fail(error);
+  }
+  return {
+    send: (datagram) => {
+      if (!isOpen || socket.getSendQueueSize() > MOST_UNSENT_BYTES) return;
+      try {
+        socket.send(datagram, (error) => {
+          if (error !== null && !OF_ONE_DATAGRAM.has(errnoOf(error))) fail(error);
+        });
+      } catch (error) {
+        fail(error);
+      }
+    },
+    close,
+  };
+}

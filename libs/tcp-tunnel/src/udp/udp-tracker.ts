@@ -1,0 +1,141 @@
+/** Bounds on the flows that are tracked. */
+export interface UdpTrackerOptions {
+  /** Flows at a time. Default 1,024. At the limit the oldest that is not assured ends; while all are, a new one is refused. */
+  readonly most?: number;
+  /** Flows of one source at a time. Default: `most`. At the limit its own oldest that is not assured ends. */
+  readonly mostOfSource?: number;
+  /** A flow that is not assured ends after this long without a datagram. Default 30,000 ms. */
+  readonly oneWayMs?: number;
+  /** An assured flow ends after this long without a datagram. Default 120,000 ms. */
+  readonly bothWaysMs?: number;
+  /** The monotonic clock, in milliseconds. */
+  readonly now?: () => number;
+}
+
+/** A flow that is tracked. */
+export interface TrackedFlow {
+  /** Datagrams went both ways and the source sent again: its address is no forged one, so it is not ended for a newer flow. */
+  readonly isAssured: boolean;
+  /** The source sent a datagram. */
+  sent(): void;
+  /** A datagram came back. */
+  replied(): void;
+  /** The flow has ended; it is tracked no more. Idempotent. */
+  release(): void;
+}
+
+interface Source {
+  count: number;
+  readonly unassured: Set<Entry>;
+}
+
+interface Entry extends TrackedFlow {
+  isAssured: boolean;
+  isAnswered: boolean;
+  lastAt: number;
+  readonly end: () => void;
+}
+
+/** Most often a sweep looks at all flows, which are therefore ended so much too late. */
+const MOST_SWEEP_MS = 5_000;
+
+/**
+ * Ends flows by time, as UDP has no end of its own, and bounds their number: a flood from forged addresses ends its own flows and not
+ * those that are answered and go on. It has a timer while there are flows.
+ */
+export class UdpTracker implements Disposable {
+  readonly #most: number;
+  readonly #mostOfSource: number;
+  readonly #oneWayMs: number;
+  readonly #bothWaysMs: number;
+  readonly #now: () => number;
+  readonly #all = new Set<Entry>();
+  /** In the order in which they began. */
+  readonly #unassured = new Set<Entry>();
+  readonly #sources = new Map<string, Source>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: UdpTrackerOptions = {}) {
+    this.#most = options.most ?? 1024;
+    this.#mostOfSource = options.mostOfSource ?? this.#most;
+    this.#oneWayMs = options.oneWayMs ?? 30_000;
+    this.#bothWaysMs = options.bothWaysMs ?? 120_000;
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  get size(): number {
+    return this.#all.size;
+  }
+
+  /**
+   * Begins to track a flow whose source has sent its first datagram; undefined when it is refused.
+   *
+   * @param source - Address of the source, without its port, which costs nothing to change.
+   * @param end - Ends the flow, which is released by then.
+   */
+  track(source: string, end: () => void): TrackedFlow | undefined {
+    const of = this.#sources.get(source) ?? { count: 0, unassured: new Set() };
+    if (of.count >= this.#mostOfSource && !this.#endFirst(of.unassured)) return undefined;
+    if (this.#all.size >= this.#most && !this.#endFirst(this.#unassured)) return undefined;
+    const entry: Entry = {
+      ...{ isAssured: false, isAnswered: false, lastAt: this.#now(), end },
+      sent: () => {
+        entry.lastAt = this.#now();
+        if (!entry.isAnswered || entry.isAssured) return;
+        entry.isAssured = true;
+        this.#unassured.delete(entry);
+        of.unassured.delete(entry);
+      },
+      replied: () => {
+        entry.lastAt = this.#now();
+        entry.isAnswered = true;
+      },
+      release: () => {
+        if (!this.#all.delete(entry)) return;
+        this.#unassured.delete(entry);
+        of.unassured.delete(entry);
+        of.count -= 1;
+        if (of.count === 0) this.#sources.delete(source);
+        if (this.#all.size === 0) this[Symbol.dispose]();
+      },
+    };
+    this.#all.add(entry);
+    this.#unassured.add(entry);
+    of.unassured.add(entry);
+    of.count += 1;
+    this.#sources.set(source, of);
+    this.#timer ??= setInterval(
+      () => this.sweep(),
+      Math.min(MOST_SWEEP_MS, this.#oneWayMs, this.#bothWaysMs),
+    ).unref();
+    return entry;
+  }
+
+  /** Ends the flows in which nothing moved for too long. */
+  sweep(): void {
+    const now = this.#now();
+    for (const entry of [...this.#all]) {
+      const idleMs = entry.isAssured ? this.#bothWaysMs : this.#oneWayMs;
+      if (now - entry.lastAt >= idleMs) this.#end(entry);
+    }
+  }
+
+  /** Ends no flow; those that are tracked are looked at no more. */
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #endFirst(entries: ReadonlySet<Entry>): boolean {
+    for (const entry of entries) {
+      this.#end(entry);
+      return true;
+    }
+    return false;
+  }
+
+  #end(entry: Entry): void {
+    entry.release();
+    entry.end();
+  }
+}
