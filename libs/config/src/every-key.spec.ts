@@ -20,7 +20,7 @@ const SAMPLES: readonly unknown[] = [
   ...['canary', 'c:/canary b', '/opt/canary', 'canary-v1.2.3', 'ab'.repeat(32), '0c'.repeat(32)],
   ...['10.42.0.0/16', '169.254.169.254', '127.0.0.1:9797', '[::1]:80', 'http://127.0.0.1:4318'],
   ...['administrators', 'user:7', 'container:*', 'NAME', 'KUBE_*'],
-  ...['aws', 'gce', 'none', 'watching', 'copy', 'listed', 'SIGINT'],
+  ...['aws', 'gce', 'tcp', 'udp', '10.42.0.9', 'none', 'watching', 'copy', 'listed', 'SIGINT'],
   ...[[['-v', { port: true }], ['canary']], [[]]],
   ...[{ NAME: 'canary', EMPTY: '' }, { OTHER: 'a canary' }],
 ];

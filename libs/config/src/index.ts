@@ -80,6 +80,7 @@ export type {
   HostMetadataSettings,
   HostNetworkSettings,
   HostPeerSettings,
+  HostPortSettings,
   HostRouteSettings,
   MetricsSettings,
   RouteGrants,

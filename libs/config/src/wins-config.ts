@@ -177,6 +177,8 @@ export interface HostNetworkSettings {
   readonly cluster?: readonly string[] | undefined;
   /** Other hosts, whose containers are reached through them; at most 1,000. */
   readonly peers: readonly HostPeerSettings[];
+  /** Ports of the host that lead to containers; at most 512. */
+  readonly ports: readonly HostPortSettings[];
 }
 
 /** Where Rancher's metadata service is, and which host this is for it. */
@@ -193,6 +195,19 @@ export interface HostMetadataSettings {
 export interface HostPeerSettings {
   readonly subnet: string;
   readonly via: string;
+}
+
+/** A port of the host that the daemon relays. */
+export interface HostPortSettings {
+  readonly proto: 'tcp' | 'udp';
+  /** An address of IPv4 and a port, such as `0.0.0.0:8080`. */
+  readonly listen: string;
+  /** The address of IPv4 and the port of a container. */
+  readonly to: string;
+  /** Whether `listen` may be a port that services of hosts use. Default false. */
+  readonly allowReserved: boolean;
+  /** Whether `to` may be the host itself. Default false. */
+  readonly allowHost: boolean;
 }
 
 /** A route of IPv4 that the daemon keeps. */

@@ -60,7 +60,12 @@ export { listenUdp, type ListenUdpOptions, type UdpListener } from './udp/listen
 export type { UdpFlow, UdpFlowEvents } from './udp/udp-flow.js';
 export { UdpTracker, type TrackedFlow, type UdpTrackerOptions } from './udp/udp-tracker.js';
 export type { BeginDial } from './session/connect-limits.js';
-export type { Dial, DialTarget } from './tcp/tcp-connector.js';
-export { TunnelError, type TunnelErrorCode, type TunnelErrorFields } from './tunnel-error.js';
+export { dialTcp, type Dial, type DialTarget } from './tcp/tcp-connector.js';
+export {
+  dialError,
+  TunnelError,
+  type TunnelErrorCode,
+  type TunnelErrorFields,
+} from './tunnel-error.js';
 export { REFUSAL_RULES, type RefusalRule } from './wire/refusal.js';
 export type { Int64 } from './wire/varint.js';

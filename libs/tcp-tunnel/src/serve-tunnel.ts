@@ -217,7 +217,7 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
         flow = opened;
         this.#flows.set(end, port);
         let isAnswered = false;
-        destination = dialUdp(
+        const dialed = dialUdp(
           { host: '127.0.0.1', port },
           {
             onDatagram: (datagram) => {
@@ -234,11 +234,11 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
             },
           },
         );
-        const { send } = destination;
+        destination = dialed;
         return {
           send: (datagram) => {
             tracked.sent();
-            send(datagram);
+            dialed.send(datagram);
           },
           close: release,
         };

@@ -26,6 +26,7 @@ const NODE_WORDS: Readonly<Record<string, string>> = {
   ENOBUFS: 'the system has no memory left for it',
 };
 
+/** Translates why a port cannot be reached, from an error of Node. */
 export function dialError(port: number, cause: unknown): TunnelError {
   return translate(DIAL_CODES, 'dialFailed', `cannot dial port ${port}`, port, cause);
 }

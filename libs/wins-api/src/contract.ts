@@ -74,6 +74,7 @@ export {
   HostNetworkSource,
   HostNetworkStatusResponse,
   HostNetworkStep,
+  HostPortStanding,
   HostRouteStanding,
   type HostNetworkServiceServer,
 } from './gen/host-network.js';

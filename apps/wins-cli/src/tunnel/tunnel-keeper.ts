@@ -80,7 +80,10 @@ export class TunnelKeeper {
    * @throws Error when the tunnel stays down for too long, or the keeper is closed; what {@link PortTrials.connect} throws, for
    * a daemon of a Go release.
    */
-  connect(port: number, connection: PendingConnection): TunnelStream | Promise<TunnelStream> {
+  connect(
+    port: number,
+    connection: Pick<PendingConnection, 'signal'>,
+  ): TunnelStream | Promise<TunnelStream> {
     if (this.#state.kind === 'up' && this.#state.tunnel.state === 'open') {
       return this.#openStream(this.#state.tunnel, port);
     }

@@ -67,8 +67,12 @@ function exitCodeFor({ Problems }: HostNetworkStatusResponse): number {
 }
 
 function statusText(answer: HostNetworkStatusResponse): string {
-  const { On, Reason, State, Down, Routes, Orphans, Problems, Sources } = answer;
-  if (!On) return safeLines([`the network of the host is not kept: ${Reason}`]);
+  const { On, Reason, State, Down, Routes, Orphans, Problems, Sources, Ports } = answer;
+  const ports = Ports.map((port) => {
+    const detail = port.Detail === '' ? `, ${port.Open} open` : `: ${port.Detail}`;
+    return `  ${port.State} ${port.Protocol} ${port.Listen} to ${port.To}${detail}`;
+  });
+  if (!On) return safeLines([`the network of the host is not kept: ${Reason}`, ...ports]);
   const head = Down ? 'it was taken down by hand: wins srv network apply brings it back' : State;
   return safeLines([
     head,
@@ -79,6 +83,7 @@ function statusText(answer: HostNetworkStatusResponse): string {
       const code = Code === '' ? '' : ` (${Code})`;
       return `  ${state} ${thingText(standing)}${to}${detail}${code}`;
     }),
+    ...ports,
     ...Orphans.map((destination) => `  nothing accounts for ${destination}, which is left alone`),
     ...Problems.map((found) => `  failed: ${found}`),
     ...Sources.flatMap(sourceLines),

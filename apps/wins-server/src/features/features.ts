@@ -8,6 +8,7 @@ import { host } from './host/feature.js';
 import { lasting } from './lasting/feature.js';
 import { network } from './network/feature.js';
 import { metrics } from './metrics/feature.js';
+import { ports } from './ports/feature.js';
 import { reflection } from './reflection/feature.js';
 import { routes } from './routes/feature.js';
 import { runs } from './runs/feature.js';
@@ -22,5 +23,5 @@ import { upgrade } from './upgrade/feature.js';
 export const FEATURES: readonly Feature[] = [
   ...[metrics, tracing, events],
   ...[runs, lasting, tunnel, host, routes, reflection, diagnostics, config],
-  ...[upgrade, agent, csiProxy, network],
+  ...[upgrade, agent, csiProxy, network, ports],
 ];

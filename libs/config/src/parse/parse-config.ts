@@ -172,6 +172,13 @@ function warnAboutContent(
   warnAboutRepeats(kept, 'hostNetwork.routes', places, report);
   const peers = content.hostNetwork?.peers.map(({ subnet }) => subnet) ?? [];
   warnAboutRepeats(peers, 'hostNetwork.peers', places, report);
+  const relayed = content.hostNetwork?.ports ?? [];
+  warnAboutRepeats(
+    relayed.map(({ proto, listen }) => `${proto} ${listen}`),
+    'hostNetwork.ports',
+    places,
+    report,
+  );
   const watchingPath = places.get('upgrade.watchingPath');
   if (watchingPath !== undefined && !places.has('upgrade.mode'))
     report.warning({

@@ -11,8 +11,9 @@ describe('the section hostNetwork', () => {
       keep: ['aws', 'azure', 'gce'],
       peers: [],
       nodes: false,
+      ports: [],
     });
-    expect(read({})).toEqual({ routes: [], keep: [], peers: [], nodes: false });
+    expect(read({})).toEqual({ routes: [], keep: [], peers: [], nodes: false, ports: [] });
   });
 
   it.each<[string, object]>([
@@ -67,7 +68,7 @@ describe('the section hostNetwork', () => {
   it('has a network of containers, and those of other hosts', () => {
     const own = { subnet: '10.42.1.0/24', gateway: '10.42.1.1', cluster: ['10.42.0.0/16'] };
     const peers = [{ subnet: '10.42.2.0/24', via: '172.16.0.3' }];
-    expect(read({ ...own, peers })).toEqual({ ...own, peers, routes: [], keep: [], nodes: false });
+    expect(read({ ...own, peers })).toMatchObject({ ...own, peers });
   });
 
   it.each<[string, object]>([
@@ -91,6 +92,43 @@ describe('the section hostNetwork', () => {
     expect(() => read({ ...own, ...wrong })).toThrow(
       expect.objectContaining({ code: 'invalid' }) as Error,
     );
+  });
+
+  it('has ports that lead to containers, one by one', () => {
+    const port = { proto: 'udp', listen: '0.0.0.0:53', to: '192.168.100.10:5353' };
+    expect(read({ ports: [port, { ...port, proto: 'tcp', allowReserved: true }] })?.ports).toEqual([
+      { ...port, allowReserved: false, allowHost: false },
+      { ...port, proto: 'tcp', allowReserved: true, allowHost: false },
+    ]);
+  });
+
+  it.each([
+    ...['0.0.0.0:0', '0.0.0.0:65536', '0.0.0.0:80-81', '0.0.0.0', ':80', '80', '0.0.0.0:', ''],
+    ...['1.2.3.4::80', '0.0.0.0:1.2.3.4:80', '[::]:80', '::1:80', 'localhost:80', '*:80'],
+    ...['0.0.0.0:080', '0.0.0.0:+80', '0.0.0.0:80/tcp', '01.2.3.4:80', '1.2.3:80', '256.1.1.1:80'],
+    ...[
+      ' 0.0.0.0:80',
+      '0.0.0.0:80 ',
+      '0.0.0.0:8 0',
+      '0x7f.0.0.1:80',
+      '1.2.3.4:80;reboot',
+      '１.2.3.4:80',
+    ],
+  ])('refuses %j as where a port listens or leads to', (written) => {
+    const port = { proto: 'tcp', listen: '0.0.0.0:8080', to: '192.168.100.10:80' };
+    expect(() => read({ ports: [{ ...port, listen: written }] })).toThrow(/an address of IPv4/);
+    expect(() => read({ ports: [{ ...port, to: written }] })).toThrow(/an address of IPv4/);
+  });
+
+  it('refuses another protocol, and more than 512 ports', () => {
+    const port = { proto: 'tcp', listen: '0.0.0.0:8080', to: '192.168.100.10:80' };
+    expect(() => read({ ports: [{ ...port, proto: 'sctp' }] })).toThrow(/tcp or udp/);
+    const ports = Array.from({ length: 513 }, (_, index) => ({
+      ...port,
+      listen: `0.0.0.0:${10_000 + index}`,
+    }));
+    expect(() => read({ ports })).toThrow(/at most 512 ports/);
+    expect(read({ ports: ports.slice(1) })?.ports).toHaveLength(512);
   });
 
   it('refuses another cloud, and more than 1,000 routes', () => {

@@ -152,6 +152,39 @@ const CONTAINERS = 'an IPv4 network of 16 to 29 bits, without bits below its pre
 const GATEWAY_IN = 'an address of a host in the subnet';
 const CLUSTER = 'a list of networks that the subnet is in';
 const MAX_CLUSTER = 8;
+const MAX_RELAYS = 512;
+const TOO_MANY_RELAYS = `at most ${MAX_RELAYS} ports`;
+const ENDPOINT = 'an address of IPv4 and a port from 1 to 65535, such as 0.0.0.0:8080';
+
+/** One spelling: no leading zero, no name, no range. */
+function isEndpoint(written: string): boolean {
+  const [address = '', port = '', ...more] = written.split(':');
+  if (more.length > 0 || !/^[1-9][0-9]{0,4}$/.test(port) || Number(port) > 65_535) return false;
+  const isCanonical = /^(?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3}$/.test(address);
+  return isCanonical && parseAddress(address)?.length === 4;
+}
+
+function relayedPort() {
+  const endpoint = (meaning: string) =>
+    about(shown(z.string({ error: ENDPOINT }).refine(isEndpoint, { error: ENDPOINT })), meaning, {
+      absent: 'required',
+    });
+  return section({
+    proto: about(z.enum(['tcp', 'udp'], { error: 'tcp or udp' }), 'The protocol: tcp or udp.', {
+      absent: 'required',
+    }),
+    listen: endpoint('Where the host listens: 0.0.0.0:8080.'),
+    to: endpoint('The address and port of the container: 192.168.100.10:80.'),
+    allowReserved: about(
+      flag(),
+      'Whether it may listen on a port that services of hosts use, such as 22, 53 or 3389.',
+    ).default(false),
+    allowHost: about(
+      flag(),
+      'Whether it may lead to the host itself, such as 127.0.0.1:9796, and to what listens there alone.',
+    ).default(false),
+  });
+}
 
 function isIpv4Network(written: string): boolean {
   return isRouteNetwork(written) && parseNetwork(written)?.bytes.length === 4;
@@ -300,6 +333,10 @@ export function hostNetworkSection() {
         list(peer, 'peers').max(MAX_ROUTES, { error: TOO_MANY_ROUTES }),
         'Other hosts, whose containers are reached through them.',
       ).default([]),
+      ports: about(
+        list(relayedPort(), 'ports').max(MAX_RELAYS, { error: TOO_MANY_RELAYS }),
+        'Ports of this host that lead to containers.',
+      ).default([]),
     })
       .refine(
         ({ subnet, gateway }) =>
@@ -313,7 +350,7 @@ export function hostNetworkSection() {
         },
         { error: CLUSTER, path: ['cluster'] },
       ),
-    'Routes, and a network of containers, that the daemon keeps on the host and removes when they are wanted no more. Absent: none.',
+    'Routes, ports and a network of containers that the daemon keeps on the host, and removes when they are wanted no more. Absent: none.',
     { absent: 'none' },
   ).optional();
 }

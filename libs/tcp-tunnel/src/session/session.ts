@@ -2,7 +2,7 @@ import { type MessageTransport, type TransportEvents, Reading } from './message-
 import type { TunnelTraffic } from '../stream/tunnel-stream.js';
 import { SessionStream, type SessionLink } from '../stream/session-stream.js';
 import { SharedBuffer } from '../stream/flow-control.js';
-import type { UdpFlow, UdpFlowEvents } from '../udp/udp-flow.js';
+import type { UdpFlowEvents } from '../udp/udp-flow.js';
 import { SessionFlow, type FlowLink } from './session-flow.js';
 import { Intake, type Work, Probes } from './intake.js';
 import {
@@ -382,12 +382,11 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
       return 1;
     }
     if ('openFlow' in admission) {
-      let destination: UdpFlow | undefined;
       const flow = this.#openFlow(id, {
-        onDatagram: (datagram) => destination?.send(datagram),
-        onEnd: () => destination?.close(),
+        onDatagram: (datagram) => destination.send(datagram),
+        onEnd: () => destination.close(),
       });
-      destination = admission.openFlow(flow);
+      const destination = admission.openFlow(flow);
       return 1;
     }
     this.control(this.encoder.error(id, admission.refusal));

@@ -1,21 +1,21 @@
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { socketError } from '../tunnel-error.js';
 import { exactBuffer } from '../stream/fifo.js';
 import { SessionStream } from '../stream/session-stream.js';
-import type { TunnelStream } from '../stream/tunnel-stream.js';
 
 const NOTHING = Buffer.alloc(0);
 /** How long a program may take to read what its socket still has for it, once its stream has ended in good order. */
 const UNREAD_MS = 600_000;
 
 /**
- * Carries bytes both ways between a TCP socket and a stream until both are gone. Each direction ends by itself; a reset on one side resets the
+ * Carries bytes both ways between a TCP socket and a stream, or another socket, until both are gone. Each direction ends by itself; a reset on one side resets the
  * other. Once the peer of the stream is gone, what the socket still sends is discarded for up to `lingerMs`. Closing at once would destroy the
  * answer that is still on its way to the other program. A program that reads nothing of the rest loses its connection after ten minutes.
  *
  * Every wait for `drain` ends with the `close` of the awaited stream, which releases both sides.
  */
-export function joinSocket(socket: Socket, stream: TunnelStream, lingerMs: number): void {
+export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): void {
   let failure: Error | undefined;
   let linger: NodeJS.Timeout | undefined;
   if (stream instanceof SessionStream) {
@@ -31,12 +31,17 @@ export function joinSocket(socket: Socket, stream: TunnelStream, lingerMs: numbe
     stream.once('drain', () => socket.resume());
   };
   socket.on('data', forward);
-  socket.on('end', () => confirmEnd(socket, () => stream.end()));
+  const endStream = (): void => confirmEnd(socket, () => stream.end());
+  // The end of a connection that brought nothing comes without being read, also while its stream was waited for.
+  if (socket.readableEnded) endStream();
+  else socket.on('end', endStream);
   socket.on('error', (error) => (failure = error));
   socket.on('close', () => {
     clearTimeout(linger);
     const complete = failure === undefined && socket.readableEnded && socket.writableFinished;
-    if (!complete && !stream.destroyed) stream.destroy(socketError(failure));
+    if (complete || stream.destroyed) return;
+    if (stream instanceof Socket) stream.resetAndDestroy();
+    else stream.destroy(socketError(failure));
   });
 
   stream.on('data', (chunk: Buffer) => {

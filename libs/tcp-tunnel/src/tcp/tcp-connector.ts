@@ -3,7 +3,7 @@ import { dialError, TunnelError } from '../tunnel-error.js';
 
 /** One literal address to connect to; never a name. */
 export interface DialTarget {
-  readonly host: '127.0.0.1' | '::1';
+  readonly host: string;
   readonly port: number;
 }
 

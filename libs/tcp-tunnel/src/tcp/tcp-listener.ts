@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { joinSocket } from './join-socket.js';
 import { acceptError, listenError, TunnelError } from '../tunnel-error.js';
-import type { TunnelStream } from '../stream/tunnel-stream.js';
+import type { Duplex } from 'node:stream';
 
 /** Options of a published port. */
 export interface ListenTcpOptions {
@@ -10,10 +10,10 @@ export interface ListenTcpOptions {
   /** 0 lets the system choose. */
   readonly port: number;
   /**
-   * The stream for one accepted connection, which then belongs to it. A promise holds the connection unread meanwhile. A
+   * The stream for one accepted connection, or a socket that allows half-open, which then belongs to it. A promise holds the connection unread meanwhile. A
    * failure resets that connection.
    */
-  readonly open: (connection: PendingConnection) => TunnelStream | Promise<TunnelStream>;
+  readonly open: (connection: PendingConnection) => Duplex | Promise<Duplex>;
   /** Connections at a time. Default 1,024; one more is closed at once. */
   readonly maxConnections?: number;
   /** How long bytes from a client are thrown away after the tunnel ended its stream. Default 2,000. */
@@ -27,6 +27,8 @@ export interface ListenTcpOptions {
 
 /** An accepted connection that has no stream yet. */
 export interface PendingConnection {
+  /** The address of the other end; empty when it has gone. */
+  readonly remoteAddress: string;
   /** Fires when the connection ends before it got its stream. Created on first use. */
   readonly signal: AbortSignal;
 }
@@ -162,7 +164,7 @@ function accept(socket: Socket, options: ListenTcpOptions): void {
   let gone: AbortController | undefined;
   const ignore = (): void => undefined;
   socket.on('error', ignore);
-  const join = (stream: TunnelStream): void => {
+  const join = (stream: Duplex): void => {
     gone = undefined;
     if (socket.destroyed) stream.on('error', ignore).destroy();
     else joinSocket(socket, stream, options.lingerMs ?? 2_000);
@@ -173,6 +175,7 @@ function accept(socket: Socket, options: ListenTcpOptions): void {
     options.onRefused?.(error);
   };
   const connection: PendingConnection = {
+    remoteAddress: socket.remoteAddress ?? '',
     get signal() {
       if (gone === undefined) {
         gone = new AbortController();

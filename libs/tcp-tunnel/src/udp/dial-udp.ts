@@ -44,7 +44,7 @@ export function dialUdp({ host, port }: UdpTarget, events: UdpFlowEvents): UdpFl
   try {
     // What is on the loopback alone need not have answers from elsewhere.
     if (host.startsWith('127.')) socket.bind({ address: '127.0.0.1', port: 0, exclusive: true });
-    if (isOpen) socket.connect(port, host);
+    socket.connect(port, host);
   } catch (error) {
     fail(error);
   }

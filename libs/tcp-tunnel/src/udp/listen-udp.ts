@@ -26,6 +26,8 @@ export interface UdpListener extends AsyncDisposable {
   readonly flowCount: number;
   /** Datagrams of sources that were dropped because they got no flow. */
   readonly dropped: number;
+  /** Ends all flows, so that the next datagram of a source opens another one. */
+  endFlows(): void;
   /** Ends all flows and waits until the port is free. Idempotent. */
   close(): Promise<void>;
 }
@@ -83,15 +85,19 @@ class PublishedUdpPort implements UdpListener {
     return this.#flows.size;
   }
 
+  endFlows(): void {
+    for (const { tracked, flow } of this.#flows.values()) {
+      tracked.release();
+      flow.close();
+    }
+    this.#flows.clear();
+  }
+
   async close(): Promise<void> {
     if (this.#closed === undefined) {
       this.#closed = once(this.#socket, 'close');
       this.#socket.close();
-      for (const { tracked, flow } of this.#flows.values()) {
-        tracked.release();
-        flow.close();
-      }
-      this.#flows.clear();
+      this.endFlows();
     }
     await this.#closed;
   }

@@ -35,6 +35,8 @@ export interface HostNetworkStatusResponse {
   Problems: string[];
   /** Who tells of other hosts, besides the config. */
   Sources: HostNetworkSource[];
+  /** Ports of the host that lead to containers, also while the rest is off. */
+  Ports: HostPortStanding[];
 }
 
 export interface HostNetworkSource {
@@ -64,6 +66,19 @@ export interface SkippedElement {
   Id: string;
   /** "badElement", "badId", "repeatedId", "noSubnet", "badSubnet", "noNextHop" or "badNextHop". */
   Code: string;
+}
+
+export interface HostPortStanding {
+  /** "tcp" or "udp". */
+  Protocol: string;
+  Listen: string;
+  To: string;
+  /** "listening", "starting", "busy", "failed", "rejected" or "down". */
+  State: string;
+  /** Why; empty when there is nothing to say. */
+  Detail: string;
+  /** Connections or flows that are open. */
+  Open: number;
 }
 
 export interface HostRouteStanding {
@@ -111,7 +126,17 @@ export interface HostNetworkStep {
 }
 
 function createBaseHostNetworkStatusResponse(): HostNetworkStatusResponse {
-  return { On: false, Reason: "", State: "", Down: false, Routes: [], Orphans: [], Problems: [], Sources: [] };
+  return {
+    On: false,
+    Reason: "",
+    State: "",
+    Down: false,
+    Routes: [],
+    Orphans: [],
+    Problems: [],
+    Sources: [],
+    Ports: [],
+  };
 }
 
 export const HostNetworkStatusResponse: MessageFns<HostNetworkStatusResponse> = {
@@ -139,6 +164,9 @@ export const HostNetworkStatusResponse: MessageFns<HostNetworkStatusResponse> = 
     }
     for (const v of message.Sources) {
       HostNetworkSource.encode(v!, writer.uint32(66).fork()).join();
+    }
+    for (const v of message.Ports) {
+      HostPortStanding.encode(v!, writer.uint32(162).fork()).join();
     }
     return writer;
   },
@@ -220,6 +248,14 @@ export const HostNetworkStatusResponse: MessageFns<HostNetworkStatusResponse> = 
             message.Sources.push(HostNetworkSource.decode(reader, reader.uint32()));
             continue;
           }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.Ports.push(HostPortStanding.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -245,6 +281,7 @@ export const HostNetworkStatusResponse: MessageFns<HostNetworkStatusResponse> = 
     message.Orphans = object.Orphans?.map((e) => e) || [];
     message.Problems = object.Problems?.map((e) => e) || [];
     message.Sources = object.Sources?.map((e) => HostNetworkSource.fromPartial(e)) || [];
+    message.Ports = object.Ports?.map((e) => HostPortStanding.fromPartial(e)) || [];
     return message;
   },
 };
@@ -486,6 +523,121 @@ export const SkippedElement: MessageFns<SkippedElement> = {
     const message = createBaseSkippedElement();
     message.Id = object.Id ?? "";
     message.Code = object.Code ?? "";
+    return message;
+  },
+};
+
+function createBaseHostPortStanding(): HostPortStanding {
+  return { Protocol: "", Listen: "", To: "", State: "", Detail: "", Open: 0 };
+}
+
+export const HostPortStanding: MessageFns<HostPortStanding> = {
+  encode(message: HostPortStanding, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.Protocol !== "") {
+      writer.uint32(10).string(message.Protocol);
+    }
+    if (message.Listen !== "") {
+      writer.uint32(18).string(message.Listen);
+    }
+    if (message.To !== "") {
+      writer.uint32(26).string(message.To);
+    }
+    if (message.State !== "") {
+      writer.uint32(34).string(message.State);
+    }
+    if (message.Detail !== "") {
+      writer.uint32(42).string(message.Detail);
+    }
+    if (message.Open !== 0) {
+      writer.uint32(48).uint32(message.Open);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HostPortStanding {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHostPortStanding();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.Protocol = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.Listen = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.To = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.State = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.Detail = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.Open = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<HostPortStanding>): HostPortStanding {
+    return HostPortStanding.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<HostPortStanding>): HostPortStanding {
+    const message = createBaseHostPortStanding();
+    message.Protocol = object.Protocol ?? "";
+    message.Listen = object.Listen ?? "";
+    message.To = object.To ?? "";
+    message.State = object.State ?? "";
+    message.Detail = object.Detail ?? "";
+    message.Open = object.Open ?? 0;
     return message;
   },
 };

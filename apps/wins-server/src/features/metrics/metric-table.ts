@@ -192,6 +192,16 @@ export const METRICS = {
     'Since a source of other hosts was in touch, or began if it never was. None for one that is off.',
     { source: ['metadata', 'nodes'] },
   ),
+  wins_host_ports: gauge('Ports of the host that the config has lead to containers, by state.', {
+    state: ['listening', 'starting', 'busy', 'failed', 'rejected', 'down'],
+  }),
+  wins_host_port_connections: gauge('Connections and UDP flows of these ports that are open.', {
+    protocol: ['tcp', 'udp'],
+  }),
+  wins_host_port_refusals_total: counter(
+    'Connections, and attempts to begin UDP flows, that did not get through.',
+    { protocol: ['tcp', 'udp'] },
+  ),
   wins_host_route_changes_total: counter(
     'Routes, and parts of the network of containers, that the daemon set out to add or to remove.',
     {

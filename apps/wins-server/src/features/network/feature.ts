@@ -2,6 +2,7 @@ import type { HostNetworkStatus, PlannedStep } from '@wins/host-network';
 import { hostNetworkServiceDefinition } from '@wins/wins-api/contract';
 import { existsSync } from 'node:fs';
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
+import { ports } from '../ports/feature.js';
 import { heavyParts } from '../../load-heavy-parts.js';
 import { checkNetwork } from './check-network.js';
 import { createNetworkService, type KeptNetwork } from './network-service.js';
@@ -83,11 +84,17 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
     message: (reason) =>
       `the network of the host is not managed (${reason}): see "hostNetwork" in the config`,
   },
-  services: (view, { audit }) => [
+  services: (view, kernel) => [
     {
       definition: hostNetworkServiceDefinition,
       pipe: 'both',
-      implement: (callers) => createNetworkService({ network: view, callers, audit }),
+      implement: (callers) =>
+        createNetworkService({
+          network: view,
+          ports: kernel.of(ports),
+          callers,
+          audit: kernel.audit,
+        }),
     },
   ],
   health: ({ state, running }) => ({

@@ -40,6 +40,16 @@ describe('the service of the network of the host', () => {
       },
     ],
   };
+  const seen: boolean[] = [];
+  const relays = {
+    standings: [
+      {
+        ...({ proto: 'udp', listen: '0.0.0.0:53', to: '10.1.0.2:53', state: 'busy' } as const),
+        ...{ detail: 'another program listens there', open: 0 },
+      },
+    ],
+    setDown: (isDown: boolean) => void seen.push(isDown),
+  };
   const as = <T>(client: ClientIdentity, question: (daemon: WinsClient) => Promise<T>) =>
     asked.ask(
       client,
@@ -49,6 +59,7 @@ describe('the service of the network of the host', () => {
           createNetworkService({
             ...{ callers, audit },
             network: { running: { kept, sources }, reason: '', require: () => ({ kept, sources }) },
+            ports: { running: { relays } },
           }),
         ),
       question,
@@ -77,6 +88,7 @@ describe('the service of the network of the host', () => {
             ...{ Doubted: false, Problem: 'refused' },
           },
         ],
+        Ports: [{ Protocol: 'udp', Listen: '0.0.0.0:53', To: '10.1.0.2:53', State: 'busy' }],
       });
       const step = { Destination: '10.1.0.0/16', Gateway: '192.0.2.7', Reason: 'it is wanted' };
       expect(await daemon.call(plan, { Teardown: false })).toMatchObject({
@@ -89,6 +101,7 @@ describe('the service of the network of the host', () => {
       expect(await daemon.call(apply, {})).toMatchObject({ State: 'settled' });
       expect(await daemon.call(teardown, {})).toMatchObject({ Down: true });
     });
+    expect(seen).toEqual([false, true]);
     expect(decisions).toMatchObject([
       { action: 'hostNetworkApply', verdict: 'allowed' },
       { action: 'hostNetworkTeardown', verdict: 'allowed' },

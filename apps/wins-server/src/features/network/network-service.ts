@@ -5,6 +5,7 @@ import {
 } from '@wins/wins-api/contract';
 import type { HostNetwork, HostNetworkStatus, PlannedStep } from '@wins/host-network';
 import type { AuditTrail } from '../../kernel/audit/audit-trail.js';
+import type { PortRelays } from '../ports/port-relays.js';
 import type { FeatureView } from '../../kernel/feature.js';
 import {
   administratorsOnly,
@@ -19,7 +20,13 @@ export interface KeptNetwork {
   readonly sources: Pick<StartedNetwork['sources'], 'statuses'>;
 }
 
+/** Relays of ports as far as this service needs them. */
+export interface KeptPorts {
+  readonly relays: Pick<PortRelays, 'standings' | 'setDown'>;
+}
+
 export interface NetworkServiceParts {
+  readonly ports: Pick<FeatureView<object, KeptPorts>, 'running'>;
   readonly network: Pick<FeatureView<object, KeptNetwork>, 'running' | 'reason' | 'require'>;
   readonly callers: Pick<Callers, 'clientOf' | 'administered'>;
   readonly audit: Pick<AuditTrail, 'decided'>;
@@ -27,14 +34,38 @@ export interface NetworkServiceParts {
 
 /** Serves wins.HostNetworkService, for administrators of the host alone. */
 export function createNetworkService(parts: NetworkServiceParts): HostNetworkServiceServer {
-  const { network, callers } = parts;
+  const { network, ports, callers } = parts;
+  const withPorts = (answer: HostNetworkStatusResponse): HostNetworkStatusResponse => ({
+    ...answer,
+    Ports: (ports.running?.relays.standings ?? []).map((port) => ({
+      ...{ Protocol: port.proto, Listen: port.listen, To: port.to, Open: port.open },
+      ...{ State: port.state, Detail: port.detail },
+    })),
+  });
+  const offMessage = () =>
+    HostNetworkStatusResponse.fromPartial({ On: false, Reason: network.reason });
+  /** Changes the ports, and the rest if that is on: at least one of them is. */
+  const change = async (
+    isDown: boolean,
+    act: (kept: KeptNetwork['kept']) => Promise<HostNetworkStatus>,
+  ): Promise<HostNetworkStatusResponse> => {
+    ports.running?.relays.setDown(isDown);
+    const { running } = network;
+    if (running === undefined) return withPorts(offMessage());
+    return withPorts(statusMessage(running, await act(running.kept)));
+  };
+  const requireOne = () => {
+    if (ports.running === undefined) network.require();
+  };
   const answer = administratorsOnly(callers, 'show or change the network of the host');
   return {
     status: (call, respond) =>
       answer(call, respond, () =>
-        network.running === undefined
-          ? HostNetworkStatusResponse.fromPartial({ On: false, Reason: network.reason })
-          : statusMessage(network.running, network.running.kept.status),
+        withPorts(
+          network.running === undefined
+            ? offMessage()
+            : statusMessage(network.running, network.running.kept.status),
+        ),
       ),
     plan: (call, respond) =>
       answer(call, respond, async () => {
@@ -48,17 +79,17 @@ export function createNetworkService(parts: NetworkServiceParts): HostNetworkSer
       }),
     apply: (call, respond) =>
       answer(call, respond, async () => {
-        const running = network.require();
+        requireOne();
         const gone = goneSignal(call);
         await recordAct(call, parts, { action: 'hostNetworkApply' });
-        return statusMessage(running, await running.kept.apply(gone));
+        return change(false, (kept) => kept.apply(gone));
       }),
     teardown: (call, respond) =>
       answer(call, respond, async () => {
-        const running = network.require();
+        requireOne();
         const gone = goneSignal(call);
         await recordAct(call, parts, { action: 'hostNetworkTeardown' });
-        return statusMessage(running, await running.kept.teardown(gone));
+        return change(true, (kept) => kept.teardown(gone));
       }),
   };
 }
@@ -99,5 +130,6 @@ function statusMessage(
       ...{ SkippedCount: one.skippedCount },
       Skipped: one.skipped.map(({ id, code }) => ({ Id: id, Code: code })),
     })),
+    Ports: [],
   };
 }

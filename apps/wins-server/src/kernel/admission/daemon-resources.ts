@@ -10,7 +10,7 @@ export type DaemonResources = Readonly<Record<ResourceName, Shares>> & Disposabl
 /** Those who take these tell of them. */
 const TOLD_ELSEWHERE: ReadonlySet<string> = new Set<ResourceName>([
   ...(['connections', 'handshakes', 'adminConnections', 'adminHandshakes'] as const),
-  ...(['tunnels', 'tunnelHandshakes'] as const),
+  ...(['tunnels', 'tunnelHandshakes', 'relayed'] as const),
 ]);
 
 /** Where Node has no figure: on Windows handles do not run out, and elsewhere this many are common. */

@@ -31,12 +31,13 @@ const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
     ...['MAX_NAME', 'MAX_STDERR', 'MAX_OUTPUT_FILES', 'MAX_APPLIED_PLANS'],
     ...['MAX_BURST', 'MAX_TOPICS', 'MAX_SHOWN', 'MAX_COOL_DOWNS'],
     ...['MAX_VERSION', 'MAX_ARGUMENT', 'MAX_ROUTES', 'MAX_CERTIFICATES'],
-    ...['MAX_PAGES', 'MAX_CLUSTER', 'MAX_NETWORKS'],
+    ...['MAX_PAGES', 'MAX_CLUSTER', 'MAX_NETWORKS', 'MAX_RELAYS'],
   ],
   'of what the system says, for one question': [
     ...['MOST_COMMON', 'MAX_STRANGERS', 'MAX_ITEMS', 'MAX_HOLDERS', 'MAX_PROCESSES'],
     'MAX_WINDOWS',
   ],
+  'of one run, in its share of spools': ['MAX_FILES'],
   'of tries of one act': ['MAX_TRIES', 'MAX_ATTEMPTS'],
   'of the client program itself': ['MOST_TRIALS', 'MOST_STREAMS'],
   'beyond it, things are counted together': [
@@ -83,7 +84,9 @@ describe('the table of resources', () => {
       const connections = of('connections') + of('handshakes') + of('tunnelHandshakes');
       const administrators = of('adminConnections') + of('adminHandshakes');
       // A run has two pipes, and a file and a process for some time.
-      const used = connections + administrators + of('tunnels') + of('streams') + 4 * of('runs');
+      const relayed = 2 * of('relayed') + of('relayedFlows');
+      const used =
+        connections + administrators + of('tunnels') + of('streams') + 4 * of('runs') + relayed;
       expect(used - administrators - of('tunnels')).toBeLessThanOrEqual(0.75 * descriptors);
       expect(used).toBeLessThanOrEqual(descriptors - 24);
     },

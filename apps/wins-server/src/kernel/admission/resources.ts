@@ -35,7 +35,9 @@ export type ResourceName =
   | 'dials'
   | 'runs'
   | 'fileBytes'
-  | 'spools';
+  | 'spools'
+  | 'relayed'
+  | 'relayedFlows';
 
 type ResourceOfPipe = 'connections' | 'handshakes' | 'requestOctets' | 'answerOctets';
 
@@ -44,6 +46,11 @@ const MIB = 1024 * 1024;
 /** Row of what can be taken back. */
 function yields(what: string, total: number, reserve: number, floor = 1): ResourceRow {
   return { what, total, reserve, floor, atLimit: 'yields' };
+}
+
+/** Row of what cannot be taken back. */
+function refused(what: string, total: number, floor = 1): ResourceRow {
+  return { what, total, reserve: 0, floor, atLimit: 'refused' };
 }
 
 /**
@@ -73,6 +80,9 @@ export function resourceTable(
       ...{ what: 'streams of all tunnels', total: part(16_384, 4), reserve: part(64, 128) },
       ...{ floor: 4, atLimit: 'yields' },
     },
+    // A connection has two sockets. Sources are addresses of the network: what they hold is never taken back for another one.
+    relayed: refused('connections to published ports', part(2048, 128)),
+    relayedFlows: refused('UDP flows of published ports', part(2048, 64)),
     dials: { what: 'dials of all tunnels', total: 64, reserve: 4, floor: 1, atLimit: 'waits' },
     calls: yields('calls under way', 1024, 64, 16),
     waits: yields('calls that follow the output of a run', 512, 16, 8),
@@ -86,8 +96,8 @@ export function resourceTable(
       ...{ reserve: 4 * MIB, floor: MIB, atLimit: 'refused' },
     },
     spools: {
-      ...{ what: 'bytes on the disk for the output of runs that last', total: 1024 * MIB },
-      ...{ reserve: 128 * MIB, floor: 64 * MIB, atLimit: 'refused' },
+      ...refused('bytes on the disk for the output of runs that last', 1024 * MIB, 64 * MIB),
+      reserve: 128 * MIB,
     },
   };
 }

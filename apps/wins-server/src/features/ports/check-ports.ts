@@ -1,0 +1,31 @@
+import type { Check } from '../../doctor/doctor-host.js';
+import { cannotTell, ok, problem, warning, type Finding } from '../../doctor/finding.js';
+
+const NAME = 'host port';
+const ADVICE: Readonly<Record<string, string>> = {
+  busy: 'stop the program that listens there, or have the port listen elsewhere',
+  failed: 'it is tried again; wins srv network status says how it stands',
+  rejected: 'correct hostNetwork.ports in the config',
+};
+
+/** Whether the ports that the config has lead to containers. */
+export const checkHostPorts: Check = {
+  name: NAME,
+  needsConfig: true,
+  look: async (host, { config }) => {
+    if ((config.hostNetwork?.ports ?? []).length === 0) return [];
+    try {
+      const { Ports } = await host.networkStatus(config.listen);
+      const findings = Ports.flatMap(({ Protocol, Listen, State, Detail }): readonly Finding[] => {
+        const name = `${Protocol} ${Listen}`;
+        const advice = ADVICE[State];
+        if (advice !== undefined) return [problem(NAME, `${name} is ${State}: ${Detail}`, advice)];
+        if (State !== 'down') return [];
+        return [warning(NAME, `${name} was taken down by hand`, 'wins srv network apply')];
+      });
+      return findings.length > 0 ? findings : [ok(NAME, `${Ports.length} ports are relayed`)];
+    } catch (error) {
+      return [cannotTell(NAME, error, 'how the ports of the host stand')];
+    }
+  },
+};

@@ -1,0 +1,124 @@
+import { overlap, parseNetwork, type IpNetwork } from '@wins/base';
+import type { HostPortSettings } from '@wins/config';
+
+/** Facts about this host that decide which ports may be relayed. */
+export interface PortFacts {
+  /** Addresses of IPv4 of this host. */
+  readonly ownAddresses: readonly string[];
+  /** TCP ports on which this daemon listens itself. */
+  readonly ownPorts: readonly number[];
+  /** The network of this host's containers: 192.168.100.0/24. Absent: it is not known. */
+  readonly subnet?: string | undefined;
+}
+
+/** One end of a relay. */
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A port as it is wanted, and why it is refused. */
+export interface JudgedPort {
+  readonly wanted: HostPortSettings;
+  readonly listen: Endpoint;
+  readonly to: Endpoint;
+  readonly refusal?: string | undefined;
+}
+
+/** First and last port of what services of hosts listen on: SSH, DNS, RPC, SMB, container engines, RDP, WinRM, Rancher. */
+const RESERVED: readonly (readonly [number, number])[] = [
+  ...([
+    [22, 22],
+    [53, 53],
+    [135, 135],
+    [139, 139],
+    [445, 445],
+  ] as const),
+  ...([
+    [2375, 2377],
+    [3389, 3389],
+    [5985, 5986],
+    [9345, 9345],
+  ] as const),
+];
+/** Where Rancher's metadata service is published on each host. */
+const METADATA: Endpoint = { host: '169.254.169.250', port: 80 };
+const ANY = '0.0.0.0';
+const LOOPBACK = networkOfText('127.0.0.0/8');
+/** Where no container is: this host without an address, link-local with the metadata of clouds, multicast and reserved. */
+const NEVER = ['0.0.0.0/8', '169.254.0.0/16', '224.0.0.0/3'].map(networkOfText);
+
+/**
+ * Decides which of the wanted ports are relayed, each for itself. Of two that listen at the same place the first is. Pure.
+ */
+export function judgePorts(
+  ports: readonly HostPortSettings[],
+  facts: PortFacts,
+): readonly JudgedPort[] {
+  const judged: JudgedPort[] = [];
+  for (const wanted of ports) {
+    const [listen, to] = [endpointOf(wanted.listen), endpointOf(wanted.to)];
+    const owner = judged.find(
+      (other) =>
+        other.refusal === undefined &&
+        other.wanted.proto === wanted.proto &&
+        other.listen.port === listen.port &&
+        (other.listen.host === listen.host || [other.listen.host, listen.host].includes(ANY)),
+    );
+    const refusal =
+      owner === undefined
+        ? (judgeListen(wanted, listen, facts) ?? judgeTarget(wanted, to, facts))
+        : `${owner.wanted.listen} to ${owner.wanted.to} has this port`;
+    judged.push({ wanted, listen, to, refusal });
+  }
+  return judged;
+}
+
+function judgeListen(
+  { proto, allowReserved }: HostPortSettings,
+  { host, port }: Endpoint,
+  { ownPorts }: PortFacts,
+): string | undefined {
+  // The two cannot listen beside each other, whatever is allowed.
+  if (proto === 'tcp' && ownPorts.includes(port)) return 'the daemon itself listens on this port';
+  if (allowReserved) return undefined;
+  const isReserved =
+    RESERVED.some(([first, last]) => port >= first && port <= last) ||
+    (host === METADATA.host && port === METADATA.port);
+  return isReserved ? `port ${port} is reserved for services of the host` : undefined;
+}
+
+function judgeTarget(
+  { allowHost }: HostPortSettings,
+  { host }: Endpoint,
+  { ownAddresses, subnet }: PortFacts,
+): string | undefined {
+  const address = networkOfText(host);
+  if (NEVER.some((network) => overlap(network, address)))
+    return `${host} is no address of a container`;
+  if (overlap(LOOPBACK, address) || ownAddresses.includes(host))
+    return allowHost ? undefined : `${host} is this host itself`;
+  if (subnet === undefined) return undefined;
+  const network = networkOfText(subnet);
+  if (!overlap(network, address)) return `${host} is outside of the subnet ${subnet}`;
+  return isEnd(network, address) ? `${host} is no address of a container` : undefined;
+}
+
+/** Whether an address is the first or the last one of a network, which are the network itself and all of its hosts. */
+function isEnd({ bytes, prefix }: IpNetwork, { bytes: address }: IpNetwork): boolean {
+  const most = 2 ** (32 - prefix) - 1;
+  const at = Buffer.from(address).readUInt32BE() - Buffer.from(bytes).readUInt32BE();
+  return at === 0 || at === most;
+}
+
+function endpointOf(text: string): Endpoint {
+  const [host = '', port] = text.split(':');
+  return { host, port: Number(port) };
+}
+
+/** A network whose text was checked before. */
+function networkOfText(text: string): IpNetwork {
+  const network = parseNetwork(text);
+  if (network === undefined) throw new TypeError(`${text} is no network`);
+  return network;
+}

@@ -1,0 +1,231 @@
+import type { HostPortSettings } from '@wins/config';
+import { createSocket, type Socket as UdpSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { Shares } from '../../kernel/admission/shares.js';
+import { PortRelays } from './port-relays.js';
+import type { RelayState } from './port-relay.js';
+
+const FACTS = { ownAddresses: [], ownPorts: [] };
+const ROW = { what: 'connections', total: 8, reserve: 0, floor: 1, atLimit: 'refused' } as const;
+
+/** All that comes until the end; the other direction goes on, unlike after an iteration. */
+function text(socket: Socket): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let read = '';
+    socket.on('data', (chunk: Buffer) => (read += chunk.toString()));
+    socket.once('end', () => resolve(read)).once('error', reject);
+  });
+}
+
+/** A container of the spec: it says its name before what it was sent, once that has ended. */
+async function startTcp(name: string): Promise<Server> {
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on('error', () => undefined);
+    void text(socket).then(
+      (asked) => socket.end(`${name} ${asked}`),
+      () => undefined,
+    );
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return server;
+}
+
+async function startUdp(name: string): Promise<UdpSocket> {
+  const socket = createSocket('udp4');
+  socket.on('message', (datagram, { port, address }) =>
+    socket.send(`${name} ${datagram.toString()}`, port, address),
+  );
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  return socket;
+}
+
+const portOf = (server: Server | UdpSocket) => (server.address() as AddressInfo).port;
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const port = portOf(server);
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+const relayed = (proto: 'tcp' | 'udp', listen: number, to: number): HostPortSettings => ({
+  ...{ proto, listen: `127.0.0.1:${listen}`, to: `127.0.0.1:${to}` },
+  ...{ allowReserved: false, allowHost: true },
+});
+
+describe('relayed ports', () => {
+  const opened: { close(): unknown }[] = [];
+  const refused: unknown[] = [];
+  let changed: () => void = () => undefined;
+  let relays: PortRelays;
+
+  beforeEach(() => {
+    refused.length = 0;
+    relays = new PortRelays({
+      ...{ connections: new Shares(ROW), flows: { total: 64 } },
+      onChange: () => changed(),
+      onRefused: (_relay, error) => refused.push(error),
+    });
+  });
+  afterEach(async () => {
+    await relays.close();
+    for (const each of opened.splice(0)) each.close();
+  });
+  const own = <T extends { close(): unknown }>(each: T): T => {
+    opened.push(each);
+    return each;
+  };
+  const states = () => relays.standings.map(({ state }) => state);
+  /** Waits until the ports stand so. */
+  async function stand(...wanted: (RelayState | 'rejected' | 'down')[]): Promise<void> {
+    while (states().join() !== wanted.join())
+      await new Promise<void>((resolve) => (changed = resolve));
+  }
+  async function want(...ports: HostPortSettings[]): Promise<void> {
+    relays.want(ports, FACTS);
+    await stand(...ports.map(() => 'listening' as const));
+  }
+  async function open(port: number): Promise<Socket> {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    return socket;
+  }
+  function ask(port: number, question = ''): Promise<string> {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.end(question);
+    return text(socket);
+  }
+  async function askUdp(port: number, socket = own(createSocket('udp4'))): Promise<string> {
+    const send = () => socket.send('x', port, '127.0.0.1');
+    const again = setInterval(send, 1000);
+    send();
+    const [answer] = (await once(socket, 'message')) as [Buffer];
+    clearInterval(again);
+    return answer.toString();
+  }
+
+  it('lead to containers, of TCP with half-close and of UDP', async () => {
+    const [tcp, udp] = [own(await startTcp('web')), own(await startUdp('dns'))];
+    const [a, b] = [await freePort(), await freePort()];
+    await want(relayed('tcp', a, portOf(tcp)), relayed('udp', b, portOf(udp)));
+    // The container answers only to the end of what it is sent.
+    expect(await ask(a, 'question')).toBe('web question');
+    expect(await askUdp(b)).toBe('dns x');
+    expect(relays.standings.map(({ open }) => open)).toEqual([0, 1]);
+  });
+
+  it('move and close as the config changes, and others are not touched', async () => {
+    const [one, other] = [own(await startTcp('one')), own(await startTcp('other'))];
+    const [first, second] = [own(await startUdp('first')), own(await startUdp('second'))];
+    const [a, b, c] = [await freePort(), await freePort(), await freePort()];
+    const kept = relayed('tcp', a, portOf(one));
+    await want(kept, relayed('tcp', b, portOf(one)), relayed('udp', c, portOf(first)));
+    const [open1, open2] = [await open(a), await open(b)];
+    const asker = own(createSocket('udp4'));
+    expect(await askUdp(c, asker)).toBe('first x');
+
+    await want(kept, relayed('tcp', b, portOf(other)), relayed('udp', c, portOf(second)));
+    expect(await ask(b)).toBe('other ');
+    expect(await askUdp(c, asker)).toBe('second x');
+
+    const reset = expect(text(open2)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    await want(kept);
+    await reset;
+    open1.end('still');
+    expect(await text(open1)).toBe('one still');
+    await relays.close();
+    const next = own(createServer()).listen(a, '127.0.0.1');
+    await once(next, 'listening');
+  });
+
+  it.each(['tcp', 'udp'] as const)('that are busy are told, and tried again: %s', async (proto) => {
+    const container = own(proto === 'tcp' ? await startTcp('web') : await startUdp('dns'));
+    const owner = proto === 'tcp' ? await startTcp('owner') : await startUdp('owner');
+    relays.want([relayed(proto, portOf(owner), portOf(container))], FACTS);
+    await stand('busy');
+    const port = portOf(owner);
+    expect(relays.standings).toMatchObject([
+      { detail: `cannot listen on 127.0.0.1 port ${port}: another program listens there` },
+    ]);
+    owner.close();
+    await once(owner, 'close');
+    await stand('listening');
+    expect(await (proto === 'tcp' ? ask(port) : askUdp(port))).toMatch(/^(web|dns) /);
+  });
+
+  it('close a connection that the container refuses, and say so', async () => {
+    const container = await startTcp('web');
+    const port = await freePort();
+    await want(relayed('tcp', port, portOf(container)));
+    const living = await open(port);
+    expect(await ask(port)).toBe('web ');
+    container.close();
+    living.destroy();
+    await once(container, 'close');
+    await expect(ask(port)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(refused).toMatchObject([{ code: 'dialRefused' }]);
+    expect(relays.refusals).toEqual({ tcp: 1, udp: 0 });
+  });
+
+  it('reset a connection that the container resets, and the other way round', async () => {
+    let accepted: Socket | undefined;
+    const container = own(
+      createServer((socket) => {
+        accepted = socket.on('error', () => undefined);
+      }),
+    );
+    await once(container.listen(0, '127.0.0.1'), 'listening');
+    const port = await freePort();
+    await want(relayed('tcp', port, portOf(container)));
+    const [client] = [await open(port), await once(container, 'connection')];
+    accepted?.resetAndDestroy();
+    await expect(text(client)).rejects.toMatchObject({ code: 'ECONNRESET' });
+
+    const [second] = [await open(port), await once(container, 'connection')];
+    const reset = once(accepted ?? second, 'error') as Promise<[{ code: string }]>;
+    second.resetAndDestroy();
+    expect((await reset)[0].code).toBe('ECONNRESET');
+  });
+
+  it('give one address half of the connections, and refuse more', async () => {
+    const port = await freePort();
+    const container = own(await startTcp('web'));
+    await want(relayed('tcp', port, portOf(container)));
+    const sockets = [];
+    for (let n = 0; n < 4; n += 1) sockets.push(await open(port));
+    await expect(ask(port)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(refused).toMatchObject([{ code: 'tooManyStreams' }]);
+    for (const socket of sockets) {
+      socket.end('x');
+      expect(await text(socket)).toBe('web x');
+    }
+  });
+
+  it('are taken down by hand and come back', async () => {
+    const port = await freePort();
+    const container = own(await startTcp('web'));
+    await want(relayed('tcp', port, portOf(container)));
+    relays.setDown(true);
+    expect(states()).toEqual(['down']);
+    relays.setDown(false);
+    await stand('listening');
+    expect(await ask(port)).toBe('web ');
+  });
+
+  it('that may not be are rejected alone', async () => {
+    const container = own(await startTcp('web'));
+    const port = await freePort();
+    const good = relayed('tcp', port, portOf(container));
+    relays.want(
+      [{ ...good, listen: '127.0.0.1:3389' }, { ...good, allowHost: false }, good],
+      FACTS,
+    );
+    await stand('rejected', 'rejected', 'listening');
+    expect(await ask(port)).toBe('web ');
+  });
+});
