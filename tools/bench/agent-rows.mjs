@@ -160,7 +160,7 @@ async function applied(api, before) {
 }
 
 /** Measures the processor time of several processes in a minute, in ms, all at the same time. */
-async function idleRounds(pids, share) {
+export async function idleRounds(pids, share) {
   const ways = Object.keys(pids).map((name) => ({ name, rounds: noRounds() }));
   for (let round = 0; round < ROUNDS; round += 1) {
     const before = mapValues(pids, processorMs);

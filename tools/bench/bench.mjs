@@ -17,6 +17,7 @@ import { reportOf } from './report.mjs';
 import { measureNetwork, networkRows } from './network-rows.mjs';
 import { measureMemory, measureStarts, startRows } from './start-rows.mjs';
 import { measureTunnel, tunnelRows } from './tunnel-rows.mjs';
+import { measureUdp, udpRows } from './udp-rows.mjs';
 import { measureWindows, windowsRows } from './windows-rows.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -45,6 +46,7 @@ const parts = { run, programs, wins, folder };
 try {
   await group(ofDaemon, measureDaemon);
   await group(tunnelRows, () => measureTunnel(parts));
+  await group(udpRows, () => measureUdp(parts));
   await group(metricsRows, () => measureMetrics(parts));
   await group(networkRows, () => measureNetwork(parts));
 } finally {
@@ -81,6 +83,7 @@ function optionsOrExit() {
     const found = readOptions(process.argv.slice(2), [
       ...ofDaemon,
       ...tunnelRows,
+      ...udpRows,
       ...metricsRows,
       ...networkRows,
       ...ofWindows,

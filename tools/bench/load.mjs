@@ -2,6 +2,7 @@
 // the tunnel. `node load.mjs target`, `relay` and `reader` (which reads a stream without end) are processes of their own: they say their
 // port to the parent, and the relay answers any message with its resident bytes.
 import { fork } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -15,11 +16,13 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { from = 0, to } = JSON.parse(ends);
   if (role === 'target') await target();
   else if (role === 'reader') await reader(to);
+  else if (role === 'udp-target') await udpTarget();
+  else if (role === 'udp-relay') await udpRelay(to);
   else await relay(from, to);
 }
 
 /**
- * Starts `target`, `relay` or `reader` as a process.
+ * Starts `target`, `relay` or `reader`, or one of those of UDP, as a process.
  *
  * @param {string} role
  * @param {{ execArgv?: string[], from?: number | string, to?: number | string }} [ends] - `from`: where a relay listens, a free port by default;
@@ -71,6 +74,36 @@ async function target() {
     },
   );
   process.send?.(await listenOn(listening, 0));
+}
+
+/** Sends each datagram back. */
+async function udpTarget() {
+  const socket = createSocket('udp4');
+  socket.on('message', (datagram, { port, address }) => socket.send(datagram, port, address));
+  process.send?.(await boundPort(socket));
+}
+
+/** A plain relay of UDP: a socket for each source. */
+async function udpRelay(to) {
+  const front = createSocket('udp4');
+  const flows = new Map();
+  front.on('message', (datagram, { port, address }) => {
+    const key = `${address} ${port}`;
+    let flow = flows.get(key);
+    if (flow === undefined) {
+      flow = createSocket('udp4');
+      flow.on('message', (answer) => front.send(answer, port, address));
+      flows.set(key, flow);
+    }
+    flow.send(datagram, to, '127.0.0.1');
+  });
+  process.send?.(await boundPort(front));
+}
+
+async function boundPort(socket) {
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  return socket.address().port;
 }
 
 /** Reads without end, so that who measures beside it has a process of its own. */
@@ -146,6 +179,22 @@ export async function echoes(port, count) {
     trips.push((performance.now() - began) * 1000);
   }
   socket.end();
+  return trips.slice(count / 10);
+}
+
+/** The same by datagrams of 64 bytes; on the loopback none is lost while one is under way. */
+export async function datagramEchoes(port, count) {
+  const socket = createSocket('udp4');
+  await boundPort(socket);
+  const payload = Buffer.alloc(64, 1);
+  const trips = [];
+  for (let trip = 0; trip < count; trip += 1) {
+    const began = performance.now();
+    socket.send(payload, port, '127.0.0.1');
+    await once(socket, 'message');
+    trips.push((performance.now() - began) * 1000);
+  }
+  socket.close();
   return trips.slice(count / 10);
 }
 

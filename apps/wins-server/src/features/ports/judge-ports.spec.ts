@@ -18,7 +18,7 @@ describe('a port of the host', () => {
   });
 
   it.each([22, 53, 135, 139, 445, 2375, 2376, 2377, 3389, 5985, 5986, 9345])(
-    'is not %d, unless the config says so (A131)',
+    'is not %d, unless the config says so (A150)',
     (reserved) => {
       for (const proto of ['tcp', 'udp'] as const) {
         const wanted = port(`0.0.0.0:${reserved}`, '192.168.100.10:80', { proto });
@@ -43,7 +43,7 @@ describe('a port of the host', () => {
   it.each([
     ...['127.0.0.1', '127.1.2.3', '192.0.2.2', '0.0.0.0', '224.0.0.1', '255.255.255.255'],
     ...['169.254.169.254', '169.254.169.250'],
-  ])('never leads to %s, with a subnet and without (A131)', (host) => {
+  ])('never leads to %s, with a subnet and without (A150)', (host) => {
     for (const facts of [FACTS, SUBNET])
       expect(refusalsOf([port('0.0.0.0:8080', `${host}:80`)], facts)).toEqual([expect.any(String)]);
   });
@@ -60,7 +60,7 @@ describe('a port of the host', () => {
   });
 
   it.each(['10.0.0.1', '192.168.101.10', '192.168.99.255', '192.168.100.0', '192.168.100.255'])(
-    'never leads out of the subnet, nor to its ends: %s (A131)',
+    'never leads out of the subnet, nor to its ends: %s (A150)',
     (host) => {
       expect(refusalsOf([port('0.0.0.0:8080', `${host}:80`)])).toEqual([expect.any(String)]);
     },
