@@ -1,6 +1,6 @@
 import { posixFileTrust } from '@wins/trusted-files';
 import { EventEmitter, once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import type { AddressInfo } from 'node:net';
@@ -14,15 +14,25 @@ const HOSTS = ['h-a', 'h-b'].map((uuid, index) => ({
 }));
 const B = { id: 'h-b', subnet: '10.42.2.0/24', nextHop: '172.16.0.2' };
 
+const NODES = {
+  ...{ kind: 'NodeList', metadata: { resourceVersion: '7' } },
+  items: ['h-a', 'h-b'].map((name, index) => ({
+    metadata: { name },
+    spec: { podCIDR: `10.42.${index + 1}.0/24` },
+    status: { addresses: [{ type: 'InternalIP', address: `172.16.0.${index + 1}` }] },
+  })),
+};
+
 describe('the sources of other hosts', () => {
   let folder: string;
   let sources: PeerSources | undefined;
   const warnings: string[] = [];
   const server = createServer(({ url = '' }, response) => {
-    if (url.endsWith('/hosts')) response.end(JSON.stringify(HOSTS));
+    if (url.startsWith('/api/v1/nodes?limit=')) response.end(JSON.stringify(NODES));
+    else if (url.endsWith('/hosts')) response.end(JSON.stringify(HOSTS));
     else if (url.endsWith('/self/host/uuid')) response.end('"h-a"');
-    // A long poll ends with its connection.
-    else if (!url.includes('wait=true')) response.end('"v1"');
+    // A long poll and a watch end with their connection.
+    else if (!/wait=true|watch=true/.test(url)) response.end('"v1"');
   });
   beforeAll(async () => {
     server.listen(0, '127.0.0.1');
@@ -50,6 +60,7 @@ describe('the sources of other hosts', () => {
     const one = new PeerSources(
       {
         ...{ folder: path.join(folder, 'state'), trust: posixFileTrust() },
+        ownAddresses: () => new Set(['172.16.0.1']),
         onChange: () => told.emit('change'),
         onWarning: (problem) => warnings.push(problem),
       },
@@ -90,5 +101,28 @@ describe('the sources of other hosts', () => {
     expect(one.statuses).toMatchObject([
       { source: 'nodes', problem: expect.stringMatching(/systemagent\.remoteEnabled/) as string },
     ]);
+  });
+
+  it('have the nodes of the cluster that the agent is connected to', async () => {
+    const { port } = server.address() as AddressInfo;
+    const kubeConfig = JSON.stringify({
+      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c' },
+      clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${port}` } }],
+      users: [{ name: 'c', user: { token: 'secret-token' } }],
+      contexts: [{ name: 'c', context: { cluster: 'c', user: 'c' } }],
+    });
+    const connectionInfoFile = path.join(folder, 'connection.json');
+    const info = { kubeConfig, namespace: 'n', secretName: 's' };
+    writeFileSync(connectionInfoFile, JSON.stringify(info), { mode: 0o600 });
+    const own = { subnet: '10.42.1.0/24', gateway: '10.42.1.1' };
+    const { one, until } = start({ nodes: { connectionInfoFile, isStrict: false }, own });
+    await until(([status]) => status?.state === 'current');
+    expect(one.peers).toEqual([B]);
+
+    one.configure({ nodes: { connectionInfoFile, isStrict: false } });
+    one.configure({ nodes: { connectionInfoFile, isStrict: false }, own: { ...own, subnet: 'x' } });
+    await until(([status]) => status?.state === 'stale');
+    expect(one.statuses[0]?.problem).toMatch(/that the subnet of this node is not x/);
+    expect([one.peers, one.holds]).toEqual([[B], true]);
   });
 });

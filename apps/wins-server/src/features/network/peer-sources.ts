@@ -30,6 +30,8 @@ export interface PeerSourcesParts {
   /** Where the files of sources are; private. */
   readonly folder: string;
   readonly trust: FileTrust;
+  /** Default: those of this host that others can reach. */
+  readonly ownAddresses?: () => ReadonlySet<string>;
   /** Called when a source has other peers or another state. */
   readonly onChange: (status: NamedSourceStatus) => void;
   readonly onWarning: (problem: string) => void;
@@ -101,7 +103,7 @@ export class PeerSources implements AsyncDisposable {
 
   #start(name: SourceName, settings: SourceSettings): PeerSource {
     const { trust, onChange, onWarning } = this.#parts;
-    const { feed, origin } = feedOf(settings, name, trust, onWarning);
+    const { feed, origin } = feedOf(settings, name, this.#parts);
     const source: PeerSource = new PeerSource({
       ...{ feed, onWarning },
       lastGood: lastGood({
@@ -124,8 +126,7 @@ export class PeerSources implements AsyncDisposable {
 function feedOf(
   settings: SourceSettings,
   name: SourceName,
-  trust: FileTrust,
-  onWarning: (problem: string) => void,
+  { trust, onWarning, ownAddresses = reachableAddresses }: PeerSourcesParts,
 ): { readonly feed: PeerFeed; readonly origin: string } {
   const { metadata, nodes } = settings;
   const subnet = ownSubnet(settings);
@@ -152,7 +153,7 @@ function ownSubnet({ own }: SourceSettings): { readonly subnet?: string } {
   return own === undefined ? {} : { subnet: own.subnet };
 }
 
-function ownAddresses(): ReadonlySet<string> {
+function reachableAddresses(): ReadonlySet<string> {
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   return new Set(all.filter(({ internal }) => !internal).map(({ address }) => address));
 }
