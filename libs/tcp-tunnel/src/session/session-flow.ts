@@ -81,7 +81,7 @@ export class SessionFlow implements UdpFlow, RoundMember {
     this.#end(CLEAN_END);
   }
 
-  /** Ends it with an error that the peer is told, such as that the port refuses. */
+  /** Ends it, and reports an error to the peer, such as a port that refuses. */
   fail(error: { readonly code: string; readonly message: string }): void {
     this.#end(writeFailure(error));
   }

@@ -15,7 +15,7 @@ import type { Socket } from 'node:net';
 import type { Shares } from '../../kernel/admission/shares.js';
 import type { Endpoint } from './judge-ports.js';
 
-/** What relays share. */
+/** Parts that all relays share. */
 export interface RelayParts {
   /** Connections of all relays, by the addresses that they come from. */
   readonly connections: Pick<Shares, 'take' | 'row'>;
