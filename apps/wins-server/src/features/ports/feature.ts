@@ -17,6 +17,8 @@ export interface PortsSettings {
   readonly ports: readonly HostPortSettings[];
   /** TCP ports of the daemon itself. */
   readonly ownPorts: readonly number[];
+  /** The network of this host's containers, outside of which no port leads. Absent: it is not known. */
+  readonly subnet?: string;
 }
 
 type Running = RunningFeature<PortsSettings> & { readonly relays: PortRelays };
