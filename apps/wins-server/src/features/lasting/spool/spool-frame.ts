@@ -19,15 +19,21 @@ export interface SpoolFrame {
   readonly bytes: Buffer;
 }
 
-/** Encodes a frame. */
-export function encodeFrame({ stream, offset, timeMs, bytes }: SpoolFrame): Buffer {
-  const frame = Buffer.allocUnsafe(HEADER_BYTES + bytes.length);
-  frame.writeUInt32LE(bytes.length * STREAMS.length + STREAMS.indexOf(stream), CRC_BYTES);
-  frame.writeBigUInt64LE(BigInt(offset), 8);
-  frame.writeBigUInt64LE(BigInt(timeMs), 16);
-  bytes.copy(frame, HEADER_BYTES);
-  frame.writeUInt32LE(crc32(frame.subarray(CRC_BYTES)));
-  return frame;
+/** Encodes frames, one behind the other: each byte is copied once. */
+export function encodeFrames(frames: readonly SpoolFrame[]): Buffer {
+  const sizeBytes = frames.reduce((sum, { bytes }) => sum + HEADER_BYTES + bytes.length, 0);
+  const encoded = Buffer.allocUnsafe(sizeBytes);
+  let at = 0;
+  for (const { stream, offset, timeMs, bytes } of frames) {
+    const end = at + HEADER_BYTES + bytes.length;
+    encoded.writeUInt32LE(bytes.length * STREAMS.length + STREAMS.indexOf(stream), at + CRC_BYTES);
+    encoded.writeBigUInt64LE(BigInt(offset), at + 8);
+    encoded.writeBigUInt64LE(BigInt(timeMs), at + 16);
+    bytes.copy(encoded, at + HEADER_BYTES);
+    encoded.writeUInt32LE(crc32(encoded.subarray(at + CRC_BYTES, end)), at);
+    at = end;
+  }
+  return encoded;
 }
 
 /**

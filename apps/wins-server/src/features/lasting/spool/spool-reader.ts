@@ -4,8 +4,9 @@ import { errnoOf } from '@wins/base';
 import { decodeFrame, HEADER_BYTES, MAX_FRAME_BYTES, type SpoolFrame } from './spool-frame.js';
 import { spoolFiles } from './spool-files.js';
 
-/** Size of one read: several frames, at least one of them whole. */
-const READ_BYTES = 4 * (HEADER_BYTES + MAX_FRAME_BYTES);
+/** Size of the first read of a file, and of one behind a read that was full: several frames, at least one of them whole. */
+const READ_BYTES = 2 * (HEADER_BYTES + MAX_FRAME_BYTES);
+const NEXT_READ_BYTES = 16 * (HEADER_BYTES + MAX_FRAME_BYTES);
 const LINE_END = 0x0a;
 
 /** A piece of output, or how much of it is not kept. */
@@ -27,7 +28,7 @@ export interface SpoolReadOptions {
 
 /**
  * Reads a spool while it may be written to. Its files may hold anything, and the oldest may go at any moment: what is missing is told,
- * and so is what was lost at the end. Memory is bounded by a few frames.
+ * and so is what was lost at the end. Memory is bounded by a few MiB.
  *
  * @throws TrustedFileError for a link, or a file that cannot be read.
  */
@@ -140,9 +141,10 @@ async function* framesOf(files: NumberedFiles, from: Place): AsyncGenerator<Foun
   if (opened === undefined) return;
   const { handle } = opened;
   try {
-    for (;;) {
-      const { bytesRead, buffer } = await handle.read(Buffer.alloc(READ_BYTES), 0, READ_BYTES, at);
+    for (let wanted = READ_BYTES; ;) {
+      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(wanted), 0, wanted, at);
       const bytes = buffer.subarray(0, bytesRead);
+      if (bytesRead === wanted) wanted = NEXT_READ_BYTES;
       let used = 0;
       for (;;) {
         const frame = decodeFrame(bytes, used);

@@ -1,6 +1,6 @@
 import { RollingFile, type NumberedFiles } from '@wins/files';
 import { stat } from 'node:fs/promises';
-import { encodeFrame, HEADER_BYTES, MAX_FRAME_BYTES, type SpoolFrame } from './spool-frame.js';
+import { encodeFrames, HEADER_BYTES, MAX_FRAME_BYTES, type SpoolFrame } from './spool-frame.js';
 import { FILES_OF_SPOOL, spoolFiles } from './spool-files.js';
 
 /** Output that waits for the disk; with more, the program should wait. */
@@ -9,6 +9,9 @@ const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 const MAX_FILES = 4 * FILES_OF_SPOOL;
 /** Files of output that is to be kept; what waits for the disk comes on top. */
 const FULL_FILES = 12;
+/** Output is gathered so long, or up to so much, because each write costs the same whatever it writes. */
+const GATHER_MS = 2;
+const GATHER_BYTES = 512 * 1024;
 /** How long a disk that has just failed is not asked again, so that a full one costs next to nothing. */
 const LEFT_ALONE_MS = 100;
 
@@ -41,6 +44,9 @@ export class SpoolWriter {
   #offset: number;
   #isBegun = false;
   #pumping: Promise<void> | undefined;
+  /** Ends the gathering, while there is one. */
+  #gathered: (() => void) | undefined;
+  #isClosing = false;
   #wasBehind = false;
   #askAgainAt = 0;
 
@@ -83,6 +89,7 @@ export class SpoolWriter {
       this.#waitingBytes += bytes.length;
     }
     this.#wasBehind ||= this.isBehind;
+    if (this.#waitingBytes >= GATHER_BYTES) this.#gathered?.();
     this.#pumping ??= this.#pump();
   }
 
@@ -97,12 +104,15 @@ export class SpoolWriter {
 
   /** Resolves when all that was appended is written or lost. */
   async close(): Promise<void> {
+    this.#isClosing = true;
+    this.#gathered?.();
     await this.#pumping;
     await this.#file.close().catch(() => undefined);
   }
 
   async #pump(): Promise<void> {
     while (this.#waiting.length > 0) {
+      if (this.#waitingBytes < GATHER_BYTES && !this.#isClosing) await this.#gather();
       const frames = this.#takeBatch();
       await this.#write(frames);
       this.#options.onWritten?.();
@@ -112,6 +122,17 @@ export class SpoolWriter {
       }
     }
     this.#pumping = undefined;
+  }
+
+  #gather(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#gathered?.(), GATHER_MS);
+      this.#gathered = () => {
+        this.#gathered = undefined;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   /** Takes as many frames as one file may grow by. */
@@ -128,7 +149,7 @@ export class SpoolWriter {
 
   async #write(frames: readonly SpoolFrame[]): Promise<void> {
     if (performance.now() < this.#askAgainAt) return;
-    const bytes = Buffer.concat(frames.map(encodeFrame));
+    const bytes = encodeFrames(frames);
     const start = frames[0]?.offset ?? 0;
     try {
       await this.#append(bytes, start);

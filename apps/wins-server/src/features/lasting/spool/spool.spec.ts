@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { decodeFrame, encodeFrame, HEADER_BYTES, MAX_FRAME_BYTES } from './spool-frame.js';
+import { decodeFrame, encodeFrames, HEADER_BYTES, MAX_FRAME_BYTES } from './spool-frame.js';
 import { readSpool, tailOffset, type SpoolPart, type SpoolReadOptions } from './spool-reader.js';
 import { SpoolWriter } from './spool-writer.js';
 
@@ -147,12 +147,14 @@ describe('a spool', () => {
         async (noise, changes) => {
           const frames = Buffer.concat(
             ['a', 'bc', 'def'].map((text, index) =>
-              encodeFrame({
-                stream: 'stdout',
-                offset: index * 3,
-                timeMs: 5,
-                bytes: Buffer.from(text),
-              }),
+              encodeFrames([
+                {
+                  stream: 'stdout',
+                  offset: index * 3,
+                  timeMs: 5,
+                  bytes: Buffer.from(text),
+                },
+              ]),
             ),
           );
           const bytes = Buffer.concat([frames, noise]);
@@ -169,7 +171,7 @@ describe('a spool', () => {
 
   it('finds each frame damaged that differs by one bit', () => {
     const bytes = Buffer.from('some output');
-    const frame = encodeFrame({ stream: 'stderr', offset: 7, timeMs: 5, bytes });
+    const frame = encodeFrames([{ stream: 'stderr', offset: 7, timeMs: 5, bytes }]);
     expect(decodeFrame(frame, 0)).toEqual({ stream: 'stderr', offset: 7, timeMs: 5, bytes });
     for (let bit = 0; bit < frame.length * 8; bit += 1) {
       const changed = Buffer.from(frame);
