@@ -11,6 +11,7 @@ import { executableRows, measureExecutables, wineExecutableRows } from './execut
 import { bareGrpc, bareSockets, grpcRows, measureInfo, measureOutput } from './grpc-rows.mjs';
 // This program is a client that is measured too.
 import './heap-report.cjs';
+import { lastingRows, measureLasting } from './lasting-rows.mjs';
 import { Programs, Run } from './measure.mjs';
 import { measureMetrics, metricsRows } from './metrics-rows.mjs';
 import { reportOf } from './report.mjs';
@@ -48,6 +49,7 @@ try {
   await group(tunnelRows, () => measureTunnel(parts));
   await group(udpRows, () => measureUdp(parts));
   await group(metricsRows, () => measureMetrics(parts));
+  await group(lastingRows, () => measureLasting(parts));
   await group(networkRows, () => measureNetwork(parts));
 } finally {
   programs.end();
@@ -85,6 +87,7 @@ function optionsOrExit() {
       ...tunnelRows,
       ...udpRows,
       ...metricsRows,
+      ...lastingRows,
       ...networkRows,
       ...ofWindows,
       ...ofExecutables,

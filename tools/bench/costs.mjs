@@ -48,6 +48,13 @@ export function residentMebibytes(pid) {
   return Number(kilobytes) / 1024;
 }
 
+/** Returns the memory that a running program shares with no other, in MiB: what its end gives back. */
+export function ownMebibytes(pid) {
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+  const own = [...rollup.matchAll(/^Private_\w+:\s+(\d+)/gm)];
+  return own.reduce((sum, [, kilobytes]) => sum + Number(kilobytes), 0) / 1024;
+}
+
 /** Returns the processor time of all programs that this one has started and that have ended, in ms. */
 function processorMsOfEnded() {
   const text = readFileSync('/proc/self/stat', 'utf8');
