@@ -3,7 +3,16 @@ import type { ClientIdentity, ProcessHost, TreeLimits } from '@wins/base';
 import type { KeptProcess, RunLimits } from '@wins/process-manager';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -20,6 +29,24 @@ const ROOT: ClientIdentity = {
   ...{ key: 'uid:0', isAdministrator: true, isEverybody: false },
   ...{ description: {}, names: ['administrators'] },
 };
+
+const DISK_BYTES = 2 * 1024 * 1024;
+const SMALL_DISK = ['-t', 'tmpfs', '-o', `size=${DISK_BYTES},mode=0700`, 'tmpfs'];
+
+function mayMount(): boolean {
+  const folder = mkdtempSync(path.join(tmpdir(), 'k-'));
+  try {
+    execFileSync('/bin/mount', [...SMALL_DISK, folder], { stdio: 'ignore' });
+    execFileSync('/bin/umount', [folder]);
+    return true;
+  } catch {
+    process.stderr.write('SKIPPED: a keeper on a full disk, since none can be mounted\n');
+    return false;
+  } finally {
+    rmdirSync(folder);
+  }
+}
+const onSmallDisk = mayMount() ? it : it.skip;
 
 describe('a keeper', () => {
   const host = posixProcessHost();
@@ -398,6 +425,39 @@ describe('a keeper', () => {
     expect(connection.isIdle).toBe(true);
     expect(await folders.marks()).toEqual([]);
   });
+
+  onSmallDisk(
+    'never holds a program up when the disk is full, and tells how much it lost',
+    async () => {
+      const disk = path.join(folder, 'disk');
+      mkdirSync(disk);
+      execFileSync('/bin/mount', [...SMALL_DISK, disk]);
+      const full = new Keeper({ stateDirectory: disk, host, release: 'r', identify: undefined });
+      try {
+        await full.listen();
+        const connection = await KeeperConnection.open(full.record, host, over.signal);
+        connections.push(connection);
+        const script = 'head -c 8388608 /dev/zero; echo the end; exit 3';
+        const { mark, process } = await start(connection, script);
+        expect(await process.exited).toEqual({ code: 3 });
+        await settled(process);
+        const kept = new RunFolders(disk);
+        const outputBytes = 8388608 + 'the end\n'.length;
+        const end = await kept.end(mark).read();
+        expect(end).toMatchObject({ code: 3, reason: 'exited', outputBytes });
+        const found = { output: 0, skipped: 0 };
+        for await (const part of readSpool(kept.folderOf(mark), { end: () => outputBytes }))
+          found[part.kind] += part.kind === 'output' ? part.bytes.length : part.bytes;
+        expect(found.output + found.skipped).toBe(outputBytes);
+        expect(found.skipped).toBeGreaterThan(outputBytes - DISK_BYTES);
+      } finally {
+        full.endAll();
+        await full.over;
+        await full.close();
+        execFileSync('/bin/umount', [disk]);
+      }
+    },
+  );
 
   it('tells that there is more of the output', async () => {
     let tell = (): void => undefined;
