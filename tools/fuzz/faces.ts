@@ -10,6 +10,11 @@ import {
 } from '@wins/wins-api/contract';
 
 export { decodeStartRequest } from '../../apps/wins-server/src/features/runs/decode-start-request.js';
+export {
+  readSpool,
+  tailOffset,
+} from '../../apps/wins-server/src/features/lasting/spool/spool-reader.js';
+export { SpoolWriter } from '../../apps/wins-server/src/features/lasting/spool/spool-writer.js';
 export { FeatureError } from '../../apps/wins-server/src/kernel/feature-error.js';
 export { auditPlace } from '../../apps/wins-server/src/testing/private-folder.js';
 export { AuditLog } from '../../apps/wins-server/src/kernel/audit/audit-log.js';

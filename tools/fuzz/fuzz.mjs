@@ -14,6 +14,7 @@ import { openHttp2 } from './targets/http2.mjs';
 import { openJournal } from './targets/journal.mjs';
 import { openRegistry } from './targets/registry.mjs';
 import { openSignature } from './targets/signature.mjs';
+import { openSpool } from './targets/spool.mjs';
 import { openTunnelTarget } from './targets/tunnel.mjs';
 
 const TARGETS = {
@@ -26,6 +27,7 @@ const TARGETS = {
   registry: openRegistry,
   signature: openSignature,
   audit: openAudit,
+  spool: openSpool,
   daemon: openDaemon,
 };
 
