@@ -22,7 +22,7 @@ function typeOf(value) {
       return `${number(value.minimum)} to ${number(value.maximum)}`;
     case 'array':
       return fieldsOf(value.items).properties
-        ? 'list of paths or entries'
+        ? `list of ${value.items.anyOf === undefined ? '' : 'paths or '}entries`
         : `list of ${typeOf(value.items).replace(/^text$/, 'texts')}`;
     case 'string':
       return value.pattern === '^[0-9a-fA-F]{64}$' ? '64 hexadecimal digits' : 'text';
@@ -63,7 +63,8 @@ function describe(title, keys, required = [], about = '') {
     const entry = value.type === 'array' ? fieldsOf(value.items) : {};
     if (entry.properties !== undefined)
       below.push(describe(`An entry of ${key}`, entry.properties, entry.required));
-    const type = key === 'args' ? '`none`, `any`, or a list of argument lists' : typeOf(value);
+    const isRules = key === 'args' && value.type !== 'array';
+    const type = isRules ? '`none`, `any`, or a list of argument lists' : typeOf(value);
     const { meaning, since } = meaningOf(value);
     const byDefault = defaultOf(value, required.includes(key));
     rows.push(`| \`${key}\` | ${type} | ${byDefault} | ${since} | ${cell(meaning)} |`);

@@ -72,6 +72,7 @@ export {
 export { judgeValues, type JudgedValue } from './parse/judge-values.js';
 export type {
   AllowedPath,
+  KeptProgram,
   LastingRuns,
   ArgumentPattern,
   ArgumentRules,

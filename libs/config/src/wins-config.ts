@@ -18,6 +18,8 @@ export interface WinsConfig {
   readonly processEnvironment: Readonly<Record<string, string>>;
   /** `white_list`: what may run and which ports may be reached. Empty lists allow nothing. */
   readonly whiteList: WhiteList;
+  /** `keep`: programs that the daemon starts by itself and keeps running. Default: none. */
+  readonly keep: readonly KeptProgram[];
   /** `tunnel`: bounds on what clients of the tunnel pipe may use. */
   readonly tunnel: TunnelLimits;
   /** `routes`: what clients may change in the routing table of the host. */
@@ -122,6 +124,20 @@ export interface LastingRuns {
   readonly maxAgeHours: number;
   /** Whether a client may have it started again when it has ended. Default false. */
   readonly restart: boolean;
+}
+
+/** A program that the daemon keeps running. */
+export interface KeptProgram extends Pick<AllowedPath, 'path' | 'stopSignal' | 'stopEvent'> {
+  /** Absent means the file name of its program. */
+  readonly name?: string;
+  readonly args: readonly string[];
+  readonly envs: Readonly<Record<string, string>>;
+  /** Lower-case hex SHA-256 digests, one of which the content must have; absent means not pinned. */
+  readonly sha256?: readonly string[];
+  /** `always` (the default), `on-failure`, `on-failure:N` or `no`. */
+  readonly restart: string;
+  /** Absent means none. */
+  readonly limits?: RunLimits;
 }
 
 /** No arguments, any, or exactly one of these lists. */

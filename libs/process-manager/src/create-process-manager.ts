@@ -328,7 +328,8 @@ class RunManager implements ProcessManager {
 
   #admit(request: StartRequest): Admission {
     const { host, howToAllow } = this.#options;
-    return admitStart(request, { allowed: this.#allowed, dialect: host.dialect, howToAllow });
+    const allowed = request.grantedBy ? [request.grantedBy] : this.#allowed;
+    return admitStart(request, { allowed, dialect: host.dialect, howToAllow });
   }
 
   #plan({ request, mark }: Start, admission: Admission): StartPlan {

@@ -101,6 +101,20 @@ describe('a run that lasts', () => {
     expect([await codeOf(starting), keeping.started]).toEqual(['invalidArgument', []]);
   });
 
+  it('needs neither an entry of the list nor a digest when the host itself grants it, and has what is pinned', async () => {
+    const grantedBy = { path: program.path, lasting: GRANT };
+    const request = { path: program.path, args: [], envs: [], owner: new TestOwner() };
+    const empty = harness.manager([]);
+    const pinned = { ...grantedBy, sha256: ['a'.repeat(64)] };
+    const lasting = { lasting: keeping };
+    expect(await codeOf(empty.start({ ...request, ...lasting, grantedBy: pinned }))).toBe(
+      'digestNotPinned',
+    );
+    expect(await codeOf(empty.start({ ...request, ...lasting }))).toBe('pathNotAllowed');
+    const run = await empty.start({ ...request, ...lasting, grantedBy });
+    expect(run.sha256).toBe(program.sha256);
+  });
+
   it('starts where it is to be kept, with the grant of its entry', async () => {
     const run = await manager().start(requestFor(program, { lasting: keeping }));
     expect(keeping.grant).toEqual(GRANT);

@@ -76,7 +76,7 @@ function refusal(found: string): ProcessError {
 export interface StartRequest {
   /** Absolute path of the program on the host. */
   readonly path: string;
-  /** Digests of the file as the client sees it, hexadecimal; at least one, the stronger decides. */
+  /** Digests of the file as the client sees it, hexadecimal; at least one but with `grantedBy`, the stronger decides. */
   readonly sha1?: string;
   readonly sha256?: string;
   /** Passed as they are; no shell is involved. At most 4,096 of at most 64 KiB, which the entry's `args` allow. */
@@ -97,6 +97,8 @@ export interface StartRequest {
   /** Files for its folder, which the variable `WINS_FILES` names; at most 32, which the entry's `files` allow. Not of a lasting run. */
   readonly files?: readonly RunFile[];
   readonly owner: ProcessOwner;
+  /** The entry that allows it, in the place of the list: for a program that the host itself wants. Then no digest is needed. */
+  readonly grantedBy?: AllowedExecutable;
   /** Has the run outlive the manager. Its entry must grant `lasting`, unless a client holds the run. Default: it does not. */
   readonly lasting?: LastingStart;
 }
@@ -149,7 +151,8 @@ export interface StartPlan {
   /** The file name of `path`. */
   readonly entry: EntryName;
   readonly stagedPath: string;
-  readonly digest: ExpectedDigest;
+  /** Undefined when no client has seen the file. */
+  readonly digest: ExpectedDigest | undefined;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly directory: string;
@@ -211,7 +214,7 @@ export function planStart(
     path: executable.canonical,
     entry,
     stagedPath: stagedPathOf(executable),
-    digest: expectedDigest(request.sha1, request.sha256),
+    digest: request.grantedBy ? undefined : expectedDigest(request.sha1, request.sha256),
     args: request.args,
     limits: grantedLimits(request.limits ?? {}, rule),
     env: childEnvironment({

@@ -194,6 +194,15 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'white_list.processPaths[].lasting.restart': flag,
   'white_list.proxyPorts': listOf(number(65535)),
   'white_list.proxyUdpPorts': listOf(number(65535)),
+  // None that is there, so that none is started.
+  'keep[].path': fc.constantFrom('/nowhere/tool', '/nowhere/other', 'x'),
+  ...{ 'keep[].name': fc.constantFrom('a', 'b c', ''), 'keep[].args': listOf(text) },
+  'keep[].envs': fc.dictionary(fc.constantFrom('A', 'PATH', 'a=b'), text, { maxKeys: 2 }),
+  ...{ 'keep[].sha256': listOf(hex), 'keep[].stopEvent': text },
+  'keep[].restart': fc.constantFrom('always', 'no', 'on-failure:3', 'x', 3),
+  'keep[].stopSignal': fc.constantFrom('SIGINT', 'SIGKILL'),
+  'keep[].limits.memoryBytes': fc.constantFrom(1, 2 ** 20),
+  ...{ 'keep[].limits.cpus': fc.constantFrom(0, 1), 'keep[].limits.pids': number(1000) },
   'tunnel.maxSessions': number(1024),
   'tunnel.maxStreams': number(16_384),
   'tunnel.handshakeTimeoutMs': number(600_000),
@@ -258,6 +267,7 @@ const REQUIRED: Readonly<Record<string, unknown>> = {
   'white_list.processPaths[].path': '/bin/true',
   'hostNetwork.peers[].subnet': '10.42.2.0/24',
   'hostNetwork.peers[].via': '203.0.113.77',
+  'keep[].path': '/nowhere/tool',
   'hostNetwork.routes[].destination': '198.51.100.0/24',
   'hostNetwork.routes[].gateway': '203.0.113.77',
   'hostNetwork.metadata.hostUuid': 'h',
@@ -288,8 +298,9 @@ const content = fc
       const name = inEntry ?? key.slice(section.length + 1);
       const [first = '', second] = section.split('.');
       if (inEntry !== undefined) {
-        const lists = (root[first] ??= {}) as Record<string, [Record<string, unknown>]>;
-        const [entry] = (lists[second ?? ''] ??= [{}]);
+        const place = second === undefined ? root : (root[first] ??= {});
+        const lists = place as Record<string, [Record<string, unknown>]>;
+        const [entry] = (lists[second ?? first] ??= [{}]);
         const [part = '', below] = name.split('.');
         if (below === undefined) entry[name] = value;
         else ((entry[part] ??= {}) as Record<string, unknown>)[below] = value;

@@ -9,6 +9,7 @@ import {
 import { quoteText } from '@wins/base';
 import { agentSettings, isOff } from '../features/agent/agent-settings.js';
 import { csiProxySettings } from '../features/csi-proxy/settings/judge-settings.js';
+import { faultsOfKeep } from '../features/lasting/kept-programs.js';
 import { allowedBy } from './allowed-executables.js';
 import type { JudgingOptions } from './daemon-places.js';
 import { judgeListedFolders, judgeOwnFolders } from './judge-folders.js';
@@ -37,6 +38,7 @@ export async function judgeConfig(
     ...(hasPipes ? judgeOwnFolders(config, options) : []),
     ...judgeEnvironment(config, dialect),
     ...judgeEntries(loaded, dialect, options),
+    ...judgeKeep(config, dialect, options),
     ...(options.host === undefined ? [] : await judgeListedFolders(config, options.isStrict)),
     ...judgeUnused(config, options.platform),
     ...judgeCsiProxy(loaded, options),
@@ -78,6 +80,19 @@ function judgeEntries(
   // The same text twice was seen when the file was read.
   const isNew = ({ code, keyPath }: JudgedValue) => code !== 'duplicateEntry' || !told.has(keyPath);
   return [...faults, ...doubts].filter(isNew);
+}
+
+/** A daemon serves whatever is wrong here: it does not keep that program then. */
+function judgeKeep(
+  config: WinsConfig,
+  dialect: PathDialect,
+  { isStrict }: JudgingOptions,
+): readonly JudgedValue[] {
+  return faultsOfKeep(config, dialect).map(({ index, found, wanted }) => ({
+    ...(isStrict ? ({ severity: 'error' } as const) : NO_EFFECT),
+    ...{ keyPath: `keep[${index}]`, found, expected: wanted },
+    nextStep: 'correct it: it is not kept until then',
+  }));
 }
 
 function entryOf({ index, path, found, wanted }: AllowedExecutableProblem) {

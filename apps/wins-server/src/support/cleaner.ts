@@ -76,11 +76,15 @@ export function knownSecrets(
 
 function secretsOf(config: WinsConfig | undefined): readonly string[] {
   if (config === undefined) return [];
-  const { processEnvironment, csiProxy } = config;
+  const { processEnvironment, keep, csiProxy } = config;
   const query = csiProxy?.url.split('?')[1];
   return [
     ...Object.values(processEnvironment),
-    ...(csiProxy?.args ?? []).flatMap((argument) => [argument, valueOf(argument)]),
+    ...keep.flatMap(({ envs }) => Object.values(envs)),
+    ...[...keep.flatMap(({ args }) => args), ...(csiProxy?.args ?? [])].flatMap((argument) => [
+      argument,
+      valueOf(argument),
+    ]),
     ...(query === undefined ? [] : [query, ...query.split('&').map(valueOf)]),
   ];
 }

@@ -46,7 +46,11 @@ it('tells spellings that the file is read with', () => {
 it('finds a key by its path in any spelling, by its last words, and with an index', () => {
   expect(keysOf('white_list.proxyPorts')).toEqual(['white_list.proxyPorts']);
   expect(keysOf('whiteList.proxy-ports[3]')).toEqual(['white_list.proxyPorts']);
-  expect(keysOf('sha256')).toEqual(['white_list.processPaths[].sha256', 'csi-proxy.sha256']);
+  expect(keysOf('sha256')).toEqual([
+    'white_list.processPaths[].sha256',
+    'keep[].sha256',
+    'csi-proxy.sha256',
+  ]);
   expect(keysOf('white_list.processPaths[0].envs')).toEqual(['white_list.processPaths[].envs']);
   expect(keysOf('tunnel')).toEqual([
     'tunnel',

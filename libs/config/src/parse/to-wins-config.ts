@@ -2,7 +2,7 @@ import { onSystemDrive } from '@wins/base';
 import { FILE_SCHEMA, type FileContent } from '../schema/file-schema.js';
 import { fieldsOf } from '../schema/notation.js';
 import { defaultWatchingPath } from '../default-config.js';
-import type { AllowedPath, ArgumentRules, WinsConfig } from '../wins-config.js';
+import type { AllowedPath, ArgumentRules, KeptProgram, WinsConfig } from '../wins-config.js';
 
 export const SETTING_NAMES = {
   white_list: 'whiteList',
@@ -28,9 +28,13 @@ export function toWinsConfig(
   file: FileContent,
   platform: NodeJS.Platform,
 ): WinsConfig | NoKey<KeyWithoutSetting> {
-  const { whiteList, routes, upgrade, ...others } = named(file, platform);
+  const { whiteList, keep, routes, upgrade, ...others } = named(file, platform);
   return {
     ...others,
+    keep: keep.map(({ limits, ...program }) => ({
+      ...withoutEmpty(program),
+      ...(limits && { limits: withoutEmpty(limits) }),
+    })),
     whiteList: {
       ...whiteList,
       processPaths: whiteList.processPaths.map(
@@ -63,8 +67,16 @@ type Named = Settled<{
     FileContent[Key]
   >;
 }>;
-type FileParts = Named & { whole: Named; entry: FileContent['white_list']['processPaths'][number] };
-type SettingParts = WinsConfig & { whole: WinsConfig; entry: AllowedPath };
+type FileParts = Named & {
+  whole: Named;
+  entry: FileContent['white_list']['processPaths'][number];
+  kept: FileContent['keep'][number];
+};
+type SettingParts = Omit<WinsConfig, 'keep'> & {
+  whole: WinsConfig;
+  entry: AllowedPath;
+  kept: KeptProgram;
+};
 /** Keys of the file, of its sections and of an entry of the whitelist that no setting has. */
 type KeyWithoutSetting = {
   [Part in keyof SettingParts]-?: Exclude<

@@ -1,5 +1,6 @@
 import { DEFAULT_PIPE_NAME, DEFAULT_PROXY_PIPE_NAME } from '@wins/base';
 import * as z from 'zod';
+import { keptPrograms } from './keep-schema.js';
 import { about } from './notation.js';
 import {
   agentStrictTlsMode,
@@ -14,17 +15,14 @@ import {
   count,
   flag,
   list,
-  matching,
   routeNetwork,
   section,
   sha256,
   shown,
   someText,
+  variables,
 } from './value-schemas.js';
 import { whiteListSection } from './white-list-schema.js';
-
-const VARIABLE_NAME = /^(?=.*\S)[^=*\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+$/u;
-const VARIABLE_VALUE = /^[^\0\p{Cs}]{0,32767}$/u;
 
 /**
  * The file in its canonical spelling: keys, types, limits, defaults, and the wording of what is expected.
@@ -45,15 +43,12 @@ export const FILE_SCHEMA = section({
     { absent: 'administrators and SYSTEM' },
   ).optional(),
   processEnvironment: about(
-    z.record(
-      matching(VARIABLE_NAME, 'the name of an environment variable'),
-      matching(VARIABLE_VALUE, 'text of at most 32,767 characters, without NUL'),
-      { error: 'a section (NAME: value pairs)' },
-    ),
+    variables(),
     'Environment variables of every run, besides the minimal ones.',
     { asWritten: 'text', isSecret: true, shown: 'names' },
   ).default({}),
   white_list: whiteListSection(),
+  keep: keptPrograms(),
   tunnel: about(
     section({
       maxSessions: about(

@@ -88,3 +88,15 @@ export function list<Item extends z.ZodType>(item: Item, what: string) {
 export function section<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape, { error: 'a section (key: value pairs)' });
 }
+
+const VARIABLE_NAME = /^(?=.*\S)[^=*\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+$/u;
+const VARIABLE_VALUE = /^[^\0\p{Cs}]{0,32767}$/u;
+
+/** Environment variables, by their names. */
+export function variables() {
+  return z.record(
+    matching(VARIABLE_NAME, 'the name of an environment variable'),
+    matching(VARIABLE_VALUE, 'text of at most 32,767 characters, without NUL'),
+    { error: 'a section (NAME: value pairs)' },
+  );
+}

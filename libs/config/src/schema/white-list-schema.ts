@@ -82,8 +82,26 @@ export function whiteListSection() {
   ).prefault({});
 }
 
+/** Keys of a run that say how it is asked to end. */
+export function stopKeys() {
+  return {
+    stopSignal: about(
+      z.enum([...STOP_SIGNALS.posix, ...STOP_SIGNALS.windows], {
+        error: `${STOP_SIGNALS.posix.join(', ')}, or on Windows CTRL_BREAK or WM_CLOSE`,
+      }),
+      'What asks a run to end, before it is ended by force 10 s later. On Windows CTRL_BREAK for its consoles, WM_CLOSE for its windows.',
+      { absent: 'SIGTERM; on Windows it is ended at once' },
+    ).optional(),
+    stopEvent: about(
+      shown(someText('the name of an event')),
+      'On Windows, in the place of stopSignal: the event that the program waits for, such as Global\\exporter-stop.',
+      { absent: 'none' },
+    ).optional(),
+  };
+}
+
 /** Limits of a whole run. */
-function treeLimits() {
+export function treeLimits() {
   const wanted = 'a number of processors from 0.01 to 4096';
   return section({
     memoryBytes: about(
@@ -163,18 +181,7 @@ function allowedPath() {
         'What the program gets as its own name: the path of the verified copy, by which process lists show it, or the listed path. By default copy.',
         { absent: 'copy' },
       ).optional(),
-      stopSignal: about(
-        z.enum([...STOP_SIGNALS.posix, ...STOP_SIGNALS.windows], {
-          error: `${STOP_SIGNALS.posix.join(', ')}, or on Windows CTRL_BREAK or WM_CLOSE`,
-        }),
-        'What asks a run to end, before it is ended by force 10 s later. On Windows CTRL_BREAK for its consoles, WM_CLOSE for its windows.',
-        { absent: 'SIGTERM; on Windows it is ended at once' },
-      ).optional(),
-      stopEvent: about(
-        shown(someText('the name of an event')),
-        'On Windows, in the place of stopSignal: the event that the program waits for, such as Global\\exporter-stop.',
-        { absent: 'none' },
-      ).optional(),
+      ...stopKeys(),
       limits: about(
         treeLimits(),
         'Limits of each run whose client asks for none, for the run as a whole.',

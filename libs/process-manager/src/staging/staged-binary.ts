@@ -45,7 +45,8 @@ function malformed(name: string, digits: number): ProcessError {
 /** Which bytes a program must have. */
 interface WantedBytes {
   readonly source: string;
-  readonly expected: ExpectedDigest;
+  /** Undefined allows any content. */
+  readonly expected: ExpectedDigest | undefined;
   /** The only SHA-256 digests that may run; undefined allows any content. */
   readonly pins: readonly string[] | undefined;
 }
@@ -59,11 +60,11 @@ export function requireBytes(
   digests: Digests<'sha256'> & Partial<Digests<DigestAlgorithm>>,
   { source, expected, pins }: WantedBytes,
 ): void {
-  const found = digests[expected.algorithm];
-  if (found !== expected.hex) {
+  const found = expected && digests[expected.algorithm];
+  if (found !== expected?.hex) {
     throw new ProcessError(
       'checksumMismatch',
-      `cannot run ${quoteText(source)}: the host's file has ${expected.algorithm} ${found}, the client's has ${expected.hex}; wanted the same file on both sides`,
+      `cannot run ${quoteText(source)}: the host's file has ${expected?.algorithm} ${found}, the client's has ${expected?.hex}; wanted the same file on both sides`,
       { path: source, rule: 'A16 checksum differs' },
     );
   }
@@ -166,7 +167,7 @@ export async function copyVerified(request: StagingRequest): Promise<VerifiedCop
   const signature = request.signedBy && request.readSignature?.();
   try {
     const algorithms: readonly DigestAlgorithm[] =
-      expected.algorithm === 'sha1' ? ['sha256', 'sha1'] : ['sha256'];
+      expected?.algorithm === 'sha1' ? ['sha256', 'sha1'] : ['sha256'];
     const copy = await copyPendingFile(original, target, {
       ...{ algorithms, maxBytes, mode: 0o700 },
       onBlock: (block, position) => {

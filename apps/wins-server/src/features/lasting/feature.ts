@@ -1,27 +1,39 @@
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
 import { runs } from '../runs/feature.js';
+import { checkKept } from './check-kept.js';
+import { wantedPrograms, type WantedProgram } from './kept-programs.js';
 import { LastingRuns } from './lasting-runs.js';
 import { lastingMetrics, toldBy } from './lasting-metrics.js';
 import { createLastingService, servedLastingDefinition } from './lasting-service.js';
 
-export interface Lasting extends RunningFeature<object> {
+export interface LastingSettings {
+  /** Programs that the config keeps. */
+  readonly keep: readonly WantedProgram[];
+}
+
+export interface Lasting extends RunningFeature<LastingSettings> {
   readonly runs: LastingRuns;
 }
 
 /** Runs that outlive their client and the daemon. It is on whatever the config says: runs of an earlier config are kept. */
-export const lasting: Feature<object, Lasting> = {
+export const lasting: Feature<LastingSettings, Lasting> = {
   name: 'lasting',
   stage: 'serves',
   purpose: 'keep runs that outlive the daemon',
-  settings: () => ({}),
-  start: async (_settings, kernel) => {
+  settings: ({ config }) => ({
+    keep: wantedPrograms(config, process.platform === 'win32' ? 'windows' : 'posix'),
+  }),
+  start: async ({ keep }, kernel) => {
     const { manager, startHeldBy } = kernel.of(runs).require();
     const lastingRuns = new LastingRuns(kernel, manager, { onEvent: toldBy(kernel) });
+    lastingRuns.keep(keep);
     await lastingRuns.adopt();
     startHeldBy((...start) => lastingRuns.startHeld(...start));
     return {
       runs: lastingRuns,
-      configure: () => undefined,
+      configure: (settings) => {
+        if (settings.keep !== keep) lastingRuns.keep(settings.keep);
+      },
       close: () => lastingRuns.close(),
     };
   },
@@ -32,5 +44,6 @@ export const lasting: Feature<object, Lasting> = {
       implement: (callers) => createLastingService(() => view.require().runs, callers, audit),
     },
   ],
+  doctor: [checkKept],
   metrics: (registry, view) => lastingMetrics(registry, () => view.running?.runs.all() ?? []),
 };

@@ -1,14 +1,25 @@
 import { createProcessManager, type AllowedExecutable } from '@wins/process-manager';
+import type { KeptProgram } from '@wins/config';
 import type { Clock } from '@wins/time';
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { daemonResources } from '../../kernel/admission/daemon-resources.js';
 import { posixProcessHost } from '../../posix.js';
 import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
 import { kernelOf } from '../../testing/kernel-of.js';
 import { Keeper } from './keeper/keeper.js';
+import { wantedPrograms } from './kept-programs.js';
 import { LastingRuns, stateOf, type Kept, type LastingEvent } from './lasting-runs.js';
 
 const GRANT = { maxRuns: 4, spoolBytes: 2 ** 20, maxAgeMs: 1e6, restart: true };
@@ -24,7 +35,7 @@ class WaitingClock implements Clock {
 
   wait(_ms: number, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    if (!this.isHeld) return Promise.resolve();
+    if (!this.isHeld) return turn();
     return new Promise((resolve, reject) => {
       this.#held.push(resolve);
       signal?.addEventListener('abort', () => reject(signal.reason as Error));
@@ -43,7 +54,7 @@ describe('a run that is started again', () => {
   let clock: WaitingClock;
   let events: LastingEvent[];
   let daemon: Awaited<ReturnType<typeof startDaemon>>;
-  let told: (() => void)[];
+  let keep: readonly KeptProgram[];
   const keepers: Keeper[] = [];
 
   beforeEach(async () => {
@@ -51,7 +62,7 @@ describe('a run that is started again', () => {
     mkdirSync(path.join(folder, 'bin'), { mode: 0o755 });
     clock = new WaitingClock();
     events = [];
-    told = [];
+    keep = [];
     daemon = await startDaemon();
   });
   afterEach(async () => {
@@ -63,6 +74,10 @@ describe('a run that is started again', () => {
     }
     rmSync(folder, { recursive: true, force: true });
   });
+
+  async function until(isTrue: () => boolean): Promise<void> {
+    while (!isTrue()) await turn();
+  }
 
   const programPath = (): string => path.join(folder, 'bin', 'tool');
   const entry = (): AllowedExecutable => ({ path: programPath(), lasting: GRANT });
@@ -82,10 +97,7 @@ describe('a run that is started again', () => {
     });
     const stateDirectory = path.join(folder, 'state');
     const manager = createProcessManager({
-      allowed,
-      stateDirectory,
-      host,
-      onDecision: () => undefined,
+      ...{ allowed, stateDirectory, host, onDecision: () => undefined },
     });
     await manager.recover();
     const parts = { ...kernel, stateDirectory, processHost: host, program: '' };
@@ -94,7 +106,6 @@ describe('a run that is started again', () => {
       clock,
       onEvent: (event) => {
         events.push({ ...event, run: { ...event.run } });
-        for (const tell of told.splice(0)) tell();
       },
       startKeeper: async () => {
         const keeper = new Keeper({ stateDirectory, host, release: 'r', identify: undefined });
@@ -104,6 +115,7 @@ describe('a run that is started again', () => {
         return keeper.record;
       },
     });
+    runs.keep(wantedPrograms({ keep }, 'posix'));
     await runs.adopt();
     const close = async (): Promise<void> => {
       await runs.close();
@@ -131,11 +143,9 @@ describe('a run that is started again', () => {
     return text;
   }
   async function toldOf(type: LastingEvent['type'], count = 1): Promise<LastingEvent> {
-    for (;;) {
-      const found = events.filter((event) => event.type === type);
-      if (found.length >= count) return found[count - 1] as LastingEvent;
-      await new Promise<void>((resolve) => told.push(resolve));
-    }
+    const found = (): readonly LastingEvent[] => events.filter((event) => event.type === type);
+    await until(() => found().length >= count);
+    return found()[count - 1] as LastingEvent;
   }
   /** Waits until the run has written so much. */
   async function written(text: string): Promise<void> {
@@ -249,5 +259,108 @@ describe('a run that is started again', () => {
     await start('exit 0', 'no');
     expect(await outputToTheEnd()).toBe('');
     expect(daemon.runs.list(CONTAINER)).toEqual([]);
+  });
+
+  describe('by the config, which keeps it', () => {
+    const tool = (name: string, more: Partial<KeptProgram> = {}): KeptProgram => {
+      const file = path.join(folder, 'bin', name);
+      return { path: file, args: [], envs: {}, restart: 'always', ...more };
+    };
+    const write = (name: string, script: string): void => {
+      const whole = path.join(folder, 'whole');
+      writeFileSync(whole, `#!/bin/sh\n${script}\n`);
+      chmodSync(whole, 0o755);
+      renameSync(whole, tool(name).path);
+    };
+    const kept = (label: string): Kept | undefined =>
+      daemon.runs.all().find((run) => run.label === `keep:${label}`);
+    const pidOf = (label: string): number | undefined => kept(label)?.process?.pid;
+    function reload(next: readonly KeptProgram[]): void {
+      keep = next;
+      daemon.runs.keep(wantedPrograms({ keep }, 'posix'));
+    }
+    beforeEach(() => {
+      for (const name of ['one', 'two', 'three']) write(name, 'echo "$A $*"; exec sleep 60');
+    });
+
+    it('is started without a client or an entry, replaced when it changes, and ended when it is gone', async () => {
+      reload([tool('one'), tool('two', { args: ['a b'], envs: { A: 'x' } })]);
+      await until(() => pidOf('one') !== undefined && pidOf('two') !== undefined);
+      const [one, two] = [pidOf('one'), pidOf('two')];
+      const { signal } = new AbortController();
+      for await (const part of daemon.runs.read(kept('two') as Kept, { follow: true, signal })) {
+        if (part.kind === 'output') expect(part.bytes.toString()).toBe('x a b\n');
+        break;
+      }
+      reload([tool('one'), tool('two', { args: ['c'] }), tool('three')]);
+      await until(() => pidOf('three') !== undefined && ![two, undefined].includes(pidOf('two')));
+      expect(pidOf('one')).toBe(one);
+      reload([tool('two', { args: ['c'] })]);
+      await until(() => kept('one') === undefined && kept('three') === undefined);
+      expect(daemon.runs.all()).toHaveLength(1);
+    });
+
+    it('keeps its process with the next daemon, and is ended by one that does not want it', async () => {
+      reload([tool('one', { name: 'web' })]);
+      await until(() => pidOf('web') !== undefined);
+      const pid = pidOf('web');
+      await daemon.close();
+      daemon = await startDaemon([]);
+      expect(pidOf('web')).toBe(pid);
+      await daemon.close();
+      keep = [];
+      daemon = await startDaemon([]);
+      await until(() => daemon.runs.all().length === 0);
+    });
+
+    it('is started again, also when it is not there yet, and tried anew by the next daemon when it was given up', async () => {
+      reload([tool('late')]);
+      await toldOf('runRestarts', 3);
+      expect(kept('late')).toMatchObject({ process: undefined });
+      write('late', 'exit 1');
+      await toldOf('runGaveUp');
+      expect(kept('late')?.plan?.next).toMatchObject({ kind: 'gaveUp', why: 'burst' });
+      reload([tool('late'), tool('one')]);
+      await until(() => pidOf('one') !== undefined);
+      expect(events.filter(({ type }) => type === 'runGaveUp')).toHaveLength(1);
+      await daemon.close();
+      write('late', 'exec sleep 60');
+      daemon = await startDaemon([]);
+      await until(() => pidOf('late') !== undefined);
+    });
+
+    it('is refused, and says so, when others can write to its program, or it has other bytes', async () => {
+      chmodSync(tool('one').path, 0o777);
+      reload([tool('one'), tool('two', { sha256: ['a'.repeat(64)] })]);
+      await toldOf('runGaveUp', 2);
+      const reasons = ['one', 'two'].map((label) => kept(label)?.plan?.next);
+      expect(reasons).toMatchObject([
+        { why: 'refused', reason: expect.stringContaining('write') as string },
+        { why: 'refused', reason: expect.stringContaining('pinned') as string },
+      ]);
+    });
+
+    it('is seen by administrators alone, and no client can take its name', async () => {
+      reload([tool('one')]);
+      await until(() => pidOf('one') !== undefined);
+      expect(daemon.runs.list(ADMINISTRATOR)).toHaveLength(1);
+      expect(daemon.runs.list(CONTAINER)).toEqual([]);
+      expect(() => daemon.runs.find('keep:one', CONTAINER)).toThrow('found no run');
+      await expect(
+        daemon.runs.start(
+          ...([program('exit 0'), { owner, client: ADMINISTRATOR }, 'keep:tool', ''] as const),
+          new AbortController().signal,
+        ),
+      ).rejects.toThrow('its name is no word');
+    });
+
+    it('has a name and a program of its own, or is left out', () => {
+      const named = (programs: readonly KeptProgram[]): readonly string[] =>
+        wantedPrograms({ keep: programs }, 'posix').map(({ label }) => label);
+      const other = { ...tool('one'), path: '/elsewhere/one' };
+      expect(named([tool('one'), other, tool('two', { name: 'one' })])).toEqual(['keep:one']);
+      expect(named([tool('one', { path: 'one' }), tool('two')])).toEqual(['keep:two']);
+      expect(named([tool('one', { args: ['x'.repeat(300_000)] })])).toEqual([]);
+    });
   });
 });

@@ -30,6 +30,7 @@ import type { KeeperRecord } from './keeper/keeper-messages.js';
 import { keeperRecordFile, readKeeperRecords } from './keeper/keeper-records.js';
 import { removeCopies } from './keeper/keeper-program.js';
 import { startKeeper } from './keeper/start-keeper.js';
+import { HOST, isKept, type WantedProgram } from './kept-programs.js';
 import { lastingOwner } from './lasting-owner.js';
 import { afterEnd, afterRefusal, newPlan, type RestartPlan } from './restart-plan.js';
 import type { HeldStart } from '../runs/process-service.js';
@@ -142,6 +143,10 @@ export class LastingRuns {
   readonly #manager: ProcessManager;
   readonly #folders: RunFolders;
   readonly #entries = new Map<string, Entry>();
+  /** Programs that the config keeps, by their labels. */
+  #wanted: ReadonlyMap<string, WantedProgram> = new Map();
+  /** The changes to them, one after the other. */
+  #keeping: Promise<void> = Promise.resolve();
   /** Labels of starts under way. */
   readonly #labels = new Set<string>();
   readonly #closing = new AbortController();
@@ -162,6 +167,15 @@ export class LastingRuns {
     this.#kernel = kernel;
     this.#manager = manager;
     this.#folders = new RunFolders(kernel.stateDirectory);
+  }
+
+  /**
+   * Keeps these programs from now on, once what earlier daemons left is known: one that is not among them any more is ended, one that has
+   * changed is replaced, others are left alone. Returns at once.
+   */
+  keep(programs: readonly WantedProgram[]): void {
+    this.#wanted = new Map(programs.map((program) => [program.label, program]));
+    if (this.#isAdopted) this.#keeping = this.#keeping.then(() => this.#reconcile());
   }
 
   /** Takes over what earlier daemons left: keepers that live, and what is on the disk. */
@@ -192,6 +206,8 @@ export class LastingRuns {
       }
     }
     this.#isAdopted = true;
+    // What ended before this daemon came is worth another try.
+    this.#keeping = this.#reconcile({ startsEnded: true });
     this.#leaveIdle();
     await this.#sweep();
     this.#sweeping = setInterval(() => void this.#sweep(), SWEEP_EACH_MS).unref();
@@ -317,6 +333,46 @@ export class LastingRuns {
     }
   }
 
+  /** Never rejects. */
+  async #reconcile({ startsEnded = false } = {}): Promise<void> {
+    const { logger } = this.#kernel;
+    const labels = [...this.#entries.keys()].filter((label) => isKept(label));
+    const all = new Set([...labels, ...this.#wanted.keys()]);
+    const changes = [...all].map(async (label) => {
+      const wanted = this.#wanted.get(label);
+      const entry = this.#entries.get(label);
+      const isSame = entry !== undefined && entry.plan?.kept === wanted?.plan.kept;
+      const isOver = entry !== undefined && lastEndOf(entry) !== undefined;
+      if (isSame && !(startsEnded && isOver)) return;
+      if (entry !== undefined) await this.#remove(entry, 'config');
+      // It may be another one by now.
+      const next = this.#wanted.get(label);
+      if (next !== undefined && !this.isClosed) this.#begin(next);
+    });
+    for (const change of await Promise.allSettled(changes))
+      if (change.status === 'rejected')
+        logger.error({ err: change.reason as unknown }, 'cannot keep a program of the config');
+  }
+
+  /** Starts a program that the config keeps, now or when that can be. */
+  #begin({ label, plan, grantedBy: { path: program }, grant }: WantedProgram): void {
+    const { spoolBytes, maxAgeMs } = grant;
+    const nowMs = this.#clock.now().getTime();
+    const none = { name: '', path: program, entry: '', stagedPath: '', sha256: '' };
+    const facts: KeptRun = {
+      ...{ version: 1, label, keeper: '', pid: 0, startToken: '', startedAtMs: nowMs },
+      ...{ run: { ...none, mark: randomBytes(16).toString('hex') }, owner: ownerFacts(HOST) },
+      ...{ spoolBytes, maxAgeMs },
+    };
+    const claim = this.#kernel.resources.spools.take(HOST, { amount: spoolBytes });
+    const next = { kind: 'again', atMs: nowMs } as const;
+    const changes = new EventEmitter();
+    const entry = newEntry({ label, facts, plan: { ...plan, next }, claim, changes });
+    entry.end = lostEnd(facts.run.mark, 0);
+    this.#entries.set(label, entry);
+    entry.restarting = this.#restart(entry);
+  }
+
   /** Starts an attempt at a run by a keeper; without one if `about` gives no facts. @throws ProcessError. */
   async #launch(
     request: Omit<StartRequest, 'lasting'>,
@@ -409,15 +465,18 @@ export class LastingRuns {
     client: ClientIdentity,
     requester: string,
   ): Promise<KeptEnd | undefined> {
-    const entry = this.#entryOf(label, client);
-    entry.leaving.abort();
-    await entry.restarting;
-    const { process } = entry;
+    return this.#remove(this.#entryOf(label, client), requester);
+  }
+
+  async #remove(entry: Entry, requester: string): Promise<KeptEnd | undefined> {
     if (isWaiting(entry))
       throw new ProcessError(
         'stateUnavailable',
-        `cannot remove ${quoteText(label)}: its keeper does not answer, or serves another daemon`,
+        `cannot remove ${quoteText(entry.label)}: its keeper does not answer, or serves another daemon`,
       );
+    entry.leaving.abort();
+    await entry.restarting;
+    const { process } = entry;
     if (process !== undefined) {
       await process.stop(requester, { runId: process.runId });
       await entry.over;
@@ -445,6 +504,7 @@ export class LastingRuns {
     for (const entry of this.#entries.values()) if (isHeld(entry)) entry.process?.leave();
     this.#closing.abort();
     clearInterval(this.#sweeping);
+    await this.#keeping;
     await Promise.all([...this.#entries.values()].map(({ restarting }) => restarting));
     for (const keeper of this.#keepers) keeper.close();
   }
@@ -659,9 +719,11 @@ export class LastingRuns {
     const { label, facts, changes, leaving, end } = entry;
     const { owner, spoolBytes, maxAgeMs } = facts;
     const continues = { folder: folderNameOf(facts), outputBytes: end?.outputBytes ?? 0 };
+    const same = { label: facts.label, owner, spoolBytes, maxAgeMs };
+    const grantedBy = this.#wanted.get(label)?.grantedBy;
     const next = await this.#launch(
-      { ...plan.request, owner: lastingOwner(label, owner) },
-      () => Promise.resolve({ label: facts.label, owner, spoolBytes, maxAgeMs, continues }),
+      { ...plan.request, owner: lastingOwner(label, owner), ...(grantedBy && { grantedBy }) },
+      () => Promise.resolve(isBegun(entry) ? { ...same, continues } : same),
       { plan, changes, signal: leaving.signal },
     );
     if (next.facts === undefined) throw new Error('cannot follow a run: no keeper has it');
@@ -674,13 +736,11 @@ export class LastingRuns {
   /** Writes down what follows, and tells it. A disk that is full does not stop it. */
   async #plan(entry: Entry, plan: RestartPlan, refused?: ProcessError): Promise<void> {
     const { next } = (entry.plan = plan);
-    await this.#folders
-      .restart(folderNameOf(entry.facts))
-      .write(plan)
-      .catch((err: unknown) => {
-        const { mark } = entry.facts.run;
-        this.#kernel.logger.warn({ err, mark }, 'cannot write down when a run is started again');
-      });
+    const file = this.#folders.restart(folderNameOf(entry.facts));
+    await (isBegun(entry) ? file.write(plan) : Promise.resolve()).catch((err: unknown) => {
+      const { mark } = entry.facts.run;
+      this.#kernel.logger.warn({ err, mark }, 'cannot write down when a run is started again');
+    });
     const { onEvent } = this.#options;
     if (next.kind === 'gaveUp') onEvent?.({ type: 'runGaveUp', run: entry, next });
     if (next.kind !== 'again') return;
@@ -772,7 +832,9 @@ export class LastingRuns {
     mayYield: (entry: Entry) => boolean = () => true,
   ): Promise<Claim> {
     const ofEntry = (): readonly Entry[] =>
-      [...this.#entries.values()].filter(({ facts }) => facts.run.path === program);
+      [...this.#entries.values()].filter(
+        ({ facts, label }) => facts.run.path === program && !isKept(label),
+      );
     while (ofEntry().length >= grant.maxRuns) {
       const oldest = oldestEnded(ofEntry().filter(mayYield));
       if (oldest === undefined)
@@ -833,6 +895,11 @@ function isSeenBy(
 ): boolean {
   if (client.isAdministrator) return true;
   return known !== undefined && owner.key === known.key && owner.since === known.since;
+}
+
+/** Whether there is, or was, an attempt: a program that the config keeps may have been refused each time. */
+function isBegun({ facts }: Entry): boolean {
+  return facts.pid !== 0;
 }
 
 function oldestEnded(entries: readonly Entry[]): Entry | undefined {

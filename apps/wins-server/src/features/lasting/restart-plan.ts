@@ -23,7 +23,7 @@ const count = z.int().check(z.minimum(0));
 /** A run that may be started again, and where that stands. It has arguments and variables: its file is as secret as they are. */
 export const restartPlan = z.object({
   version: z.literal(1),
-  when: z.enum(['always', 'onFailure']),
+  when: z.enum(['always', 'onFailure', 'never']),
   /** Failures in succession after which it is started again. Absent: any number. */
   most: z.exactOptional(count.check(z.minimum(1))),
   request: z.object({
@@ -36,6 +36,8 @@ export const restartPlan = z.object({
       }),
     ),
   }),
+  /** The digest of what the config wants, for a program that it keeps. */
+  kept: z.exactOptional(text),
   /** How often it was started again. */
   restarts: count,
   /** Ends and refused starts since it was healthy. */
@@ -70,18 +72,26 @@ export interface AttemptEnd {
  * The plan of a run that begins.
  *
  * @param policy - `always`, `on-failure` or `on-failure:N`; empty or `no` for a run that is started once.
- * @returns Undefined for that.
+ * @param kept - Of a program that the config keeps, which has a plan in any case.
+ * @returns Undefined for a run that is started once.
  * @throws ProcessError `invalidArgument`.
  */
-export function newPlan(policy: string, request: RestartPlan['request']): RestartPlan | undefined {
-  if (policy === '' || policy === 'no') return undefined;
+export function newPlan(
+  policy: string,
+  request: RestartPlan['request'],
+  kept?: string,
+): RestartPlan | undefined {
+  const isNever = policy === '' || policy === 'no';
+  if (isNever && kept === undefined) return undefined;
   const [, failure, most] = /^(?:always|(on-failure)(?::([1-9]\d{0,8}))?)$/.exec(policy) ?? [];
-  if (failure === undefined && policy !== 'always')
+  if (failure === undefined && policy !== 'always' && !isNever)
     throw refusal('its restart policy is none of no, always, on-failure and on-failure:N');
   if (Buffer.byteLength(JSON.stringify(request)) > MAX_REQUEST_BYTES)
     throw refusal(`its arguments and variables have more than ${MAX_REQUEST_BYTES} bytes`);
+  const whenEnded = failure === undefined ? 'always' : 'onFailure';
   return {
-    ...{ version: 1, when: failure === undefined ? 'always' : 'onFailure', request },
+    ...{ version: 1, when: isNever ? 'never' : whenEnded, request },
+    ...(kept !== undefined && { kept }),
     ...(most !== undefined && { most: Number(most) }),
     ...{ restarts: 0, failures: 0, shortLives: 0, counted: '', next: { kind: 'none' } },
   };
@@ -95,7 +105,7 @@ export function afterEnd(
 ): RestartPlan {
   const isOwnEnd = reason === 'exited' || reason === 'outOfMemory' || reason === 'hostFailed';
   const hasSucceeded = reason === 'exited' && code === 0;
-  if (!isOwnEnd || (hasSucceeded && plan.when === 'onFailure'))
+  if (!isOwnEnd || plan.when === 'never' || (hasSucceeded && plan.when === 'onFailure'))
     return { ...plan, counted: mark, next: { kind: 'none' } };
   const failures = livedMs < HEALTHY_MS ? plan.failures + 1 : 1;
   const shortLives = livedMs < BURST.ms ? plan.shortLives + 1 : 0;
@@ -125,7 +135,8 @@ function nextOf(
 ): Pick<RestartPlan, 'next' | 'restarts'> {
   const gaveUp = (why: 'burst' | 'attempts', reason: string) =>
     ({ restarts, next: { kind: 'gaveUp', why, reason } }) as const;
-  if (failures > most) return gaveUp('attempts', `it was started again ${most} times`);
+  const times = most === 1 ? 'once' : `${most} times`;
+  if (failures > most) return gaveUp('attempts', `it was started again ${times}`);
   if (shortLives >= BURST.attempts) {
     const lives = `${BURST.attempts} times in succession within ${BURST.ms / 1000} s`;
     return gaveUp('burst', `it ended ${lives} of its start`);

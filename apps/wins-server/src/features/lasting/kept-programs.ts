@@ -1,0 +1,120 @@
+import type { KeptProgram, WinsConfig } from '@wins/config';
+import { messageOf, type ClientIdentity } from '@wins/base';
+import {
+  checkAllowedExecutables,
+  type AllowedExecutable,
+  type LastingGrant,
+  type PathDialect,
+} from '@wins/process-manager';
+import { createHash } from 'node:crypto';
+import { newPlan, type RestartPlan } from './restart-plan.js';
+
+/** No client's label has a colon. */
+const PREFIX = 'keep:';
+const GRANT: LastingGrant = {
+  ...{ maxRuns: 1, restart: true },
+  spoolBytes: 16 * 1024 * 1024,
+  maxAgeMs: Number.MAX_SAFE_INTEGER,
+};
+
+/** The owner of programs that the config keeps: no client has its key. */
+export const HOST: ClientIdentity = {
+  ...{ key: 'host', isAdministrator: true, isEverybody: false },
+  ...{ description: {}, names: ['administrators'] },
+};
+
+/** A program that the config keeps, as a run. */
+export interface WantedProgram {
+  readonly label: string;
+  readonly plan: RestartPlan;
+  /** The config is the administrator's word: it allows what it wants, and nothing else. */
+  readonly grantedBy: AllowedExecutable;
+  readonly grant: LastingGrant;
+}
+
+/** A mistake in an entry of `keep`, which is not kept then. */
+export interface KeepFault {
+  readonly index: number;
+  readonly found: string;
+  readonly wanted: string;
+}
+
+/** The programs that a config keeps; those with a fault are left out. */
+export function wantedPrograms(
+  { keep }: Pick<WinsConfig, 'keep'>,
+  dialect: PathDialect,
+): readonly WantedProgram[] {
+  const faulty = new Set(faultsOfKeep({ keep }, dialect).map(({ index }) => index));
+  return keep
+    .filter((_, index) => !faulty.has(index))
+    .map((program) => ({
+      ...{ label: labelOf(program), plan: planOf(program), grantedBy: entryOf(program) },
+      grant: GRANT,
+    }));
+}
+
+/** Returns what is wrong with the programs that a config keeps. */
+export function faultsOfKeep(
+  { keep }: Pick<WinsConfig, 'keep'>,
+  dialect: PathDialect,
+): readonly KeepFault[] {
+  const fold = (text: string): string => (dialect === 'windows' ? text.toLowerCase() : text);
+  const repeated = (names: readonly string[], what: string): readonly KeepFault[] =>
+    names.flatMap((name, index) => {
+      const first = names.indexOf(name);
+      const found = `it has the ${what} of entry ${first}`;
+      return first === index ? [] : [{ index, found, wanted: 'each once' }];
+    });
+  const never = checkAllowedExecutables(keep.map(entryOf), dialect).filter(
+    (fault) => fault.neverMatches,
+  );
+  const tooLarge = keep.flatMap((program, index) => {
+    try {
+      planOf(program);
+      return [];
+    } catch (error) {
+      return [{ index, found: messageOf(error), wanted: 'less' }];
+    }
+  });
+  return [
+    ...never,
+    ...tooLarge,
+    ...repeated(
+      keep.map((program) => fold(fileName(program))),
+      'file name',
+    ),
+    ...repeated(keep.map(labelOf), 'name'),
+  ];
+}
+
+function planOf(program: KeptProgram): RestartPlan {
+  const { path, args, envs, restart } = program;
+  const kept = createHash('sha256').update(JSON.stringify(program)).digest('hex');
+  const variables = Object.entries(envs).map(([name, value]) => `${name}=${value}`);
+  const plan = newPlan(restart, { path, args: [...args], envs: variables }, kept);
+  if (plan === undefined) throw new Error('there is no plan for a program that is kept');
+  return plan;
+}
+
+function entryOf({ path, envs, sha256, limits, stopSignal, stopEvent }: KeptProgram) {
+  return {
+    ...{ path, envs: Object.keys(envs), lasting: GRANT },
+    ...(sha256 && { sha256 }),
+    ...(limits && { limits }),
+    ...(stopSignal && { stopSignal }),
+    ...(stopEvent !== undefined && { stopEvent }),
+  } satisfies AllowedExecutable;
+}
+
+function labelOf(program: KeptProgram): string {
+  return `${PREFIX}${program.name ?? fileName(program)}`;
+}
+
+function fileName({ path }: KeptProgram): string {
+  return path.split(/[\\/]/).at(-1) ?? path;
+}
+
+/** Whether a label is that of a program that a config keeps. */
+export function isKept(label: string): boolean {
+  return label.startsWith(PREFIX);
+}

@@ -1,0 +1,60 @@
+import { about } from './notation.js';
+import { list, matching, section, sha256, shown, someText, variables } from './value-schemas.js';
+import { stopKeys, treeLimits } from './white-list-schema.js';
+
+/** The programs that the daemon keeps running by itself. */
+export function keptPrograms() {
+  return about(
+    list(keptProgram(), 'sections'),
+    'Programs that the daemon starts by itself and keeps running, also beyond its own end. Clients do not see them.',
+  ).default([]);
+}
+
+function keptProgram() {
+  return about(
+    section({
+      name: about(
+        shown(
+          matching(
+            /^[A-Za-z0-9][A-Za-z0-9._-]{0,57}$/,
+            'a word of 1 to 58 letters, digits, ".", "_" and "-"',
+          ),
+        ),
+        'Its name, which no other one here has. It is found as keep:NAME.',
+        { absent: 'the file name of its program' },
+      ).optional(),
+      path: about(shown(someText('a path')), 'The program, by its path on the host.', {
+        absent: 'required',
+      }),
+      args: about(
+        list(matching(/^[^\0\p{Cs}]*$/u, 'a word without NUL'), 'words'),
+        'Its arguments, as they are.',
+        { asWritten: 'text', isSecret: true, shown: 'count' },
+      ).default([]),
+      envs: about(variables(), 'Its environment variables, besides those of every run.', {
+        ...{ asWritten: 'text', isSecret: true, shown: 'names' },
+      }).default({}),
+      sha256: about(
+        shown(list(sha256(), 'SHA-256 digests')).min(1, { error: 'at least one SHA-256 digest' }),
+        'Digests, one of which the content must have.',
+        { shorthand: true, absent: 'any content' },
+      ).optional(),
+      restart: about(
+        shown(
+          matching(
+            /^(?:no|always|on-failure(?::[1-9]\d{0,8})?)$/,
+            'no, always, on-failure or on-failure:N',
+          ),
+        ),
+        'When it is started again after its end.',
+        { asWritten: 'text' },
+      ).default('always'),
+      limits: about(treeLimits(), 'Limits of the run as a whole.', {
+        ...{ absent: 'none', strictKeys: true },
+      }).optional(),
+      ...stopKeys(),
+    }),
+    'A program that the daemon keeps running.',
+    { strictKeys: true },
+  );
+}
