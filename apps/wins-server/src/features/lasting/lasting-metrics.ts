@@ -2,7 +2,7 @@ import type { EntryName } from '@wins/process-manager';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import type { Kernel } from '../../kernel/feature.js';
 import type { MetricRegistry } from '../metrics/metric-registry.js';
-import { stateOf, type Kept, type LastingEvent } from './lasting-runs.js';
+import { stateOf, type Kept, type LastingEvent } from './kept-run.js';
 
 const STATES = ['running', 'waiting', 'gaveUp', 'ended'] as const;
 

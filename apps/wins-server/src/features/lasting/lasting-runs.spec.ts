@@ -20,7 +20,8 @@ import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
 import { kernelOf } from '../../testing/kernel-of.js';
 import { Keeper } from './keeper/keeper.js';
 import { wantedPrograms } from './kept-programs.js';
-import { LastingRuns, stateOf, type Kept, type LastingEvent } from './lasting-runs.js';
+import { stateOf, type Kept, type LastingEvent } from './kept-run.js';
+import { LastingRuns } from './lasting-runs.js';
 
 const GRANT = { maxRuns: 4, spoolBytes: 2 ** 20, maxAgeMs: 1e6, restart: true };
 

@@ -31,8 +31,22 @@ import { keeperRecordFile, readKeeperRecords } from './keeper/keeper-records.js'
 import { removeCopies } from './keeper/keeper-program.js';
 import { startKeeper } from './keeper/start-keeper.js';
 import { HOST, isKept, type WantedProgram } from './kept-programs.js';
+import {
+  isBegun,
+  isHeld,
+  isSeenBy,
+  isWaiting,
+  lastEndOf,
+  lostEnd,
+  newEntry,
+  oldestEnded,
+  ownerFacts,
+  type Entry,
+  type Kept,
+  type LastingEvent,
+} from './kept-run.js';
 import { lastingOwner } from './lasting-owner.js';
-import { afterEnd, afterRefusal, newPlan, type RestartPlan } from './restart-plan.js';
+import { afterEnd, afterRefusal, newPlan, planFile, type RestartPlan } from './restart-plan.js';
 import type { HeldStart } from '../runs/process-service.js';
 import { folderNameOf, RunFolders, type KeptEnd, type KeptRun } from './run-folders.js';
 import { readSpool, tailOffset, type SpoolPart } from './spool/spool-reader.js';
@@ -46,47 +60,6 @@ const LEASE_MS = 60_000;
 const REFUSED = /^cannot start a [a-z ]*run: /;
 /** How long the start of a daemon waits for a keeper that is busy, or still has the daemon before. */
 const BUSY_MS = 5000;
-
-/** A run that is kept. */
-export interface Kept {
-  readonly label: string;
-  /** Facts of the newest attempt. */
-  readonly facts: KeptRun;
-  /** Undefined once it has ended. */
-  readonly process: ManagedProcess | undefined;
-  /** How the newest attempt ended. */
-  readonly end: KeptEnd | undefined;
-  /** Undefined for a run that is started once. */
-  readonly plan: RestartPlan | undefined;
-}
-
-/** How a run ended that is not started again; undefined for others. */
-export function lastEndOf({ end, plan }: Kept): KeptEnd | undefined {
-  return plan?.next.kind === 'again' ? undefined : end;
-}
-
-/** Where a run stands. */
-export function stateOf(run: Kept): 'running' | 'waiting' | 'gaveUp' | 'ended' {
-  if (run.end === undefined) return 'running';
-  const { kind } = run.plan?.next ?? {};
-  if (kind === 'gaveUp') return kind;
-  return kind === 'again' ? 'waiting' : 'ended';
-}
-
-/** An event of a run that is started again. */
-export type LastingEvent =
-  | {
-      readonly type: 'runRestarts';
-      readonly run: Kept;
-      readonly waitMs: number;
-      /** Why the last start was refused, if it was. */
-      readonly refused?: ProcessError;
-    }
-  | {
-      readonly type: 'runGaveUp';
-      readonly run: Kept;
-      readonly next: Extract<RestartPlan['next'], { readonly kind: 'gaveUp' }>;
-    };
 
 /** Parts of {@link LastingRuns} that have defaults. */
 export interface LastingRunsOptions {
@@ -105,21 +78,6 @@ export interface LastingRead {
   readonly sinceMs?: number;
   readonly follow: boolean;
   readonly signal: AbortSignal;
-}
-
-interface Entry extends Kept {
-  facts: KeptRun;
-  process: ManagedProcess | undefined;
-  end: KeptEnd | undefined;
-  plan: RestartPlan | undefined;
-  readonly claim: Claim | undefined;
-  /** Aborted when it is removed. */
-  readonly leaving: AbortController;
-  /** Resolves when it is started again, or is not. */
-  restarting: Promise<void>;
-  readonly changes: EventEmitter;
-  /** Resolves when it has ended and that is known here. */
-  over: Promise<void>;
 }
 
 /** Facts of a run that are chosen before it starts. */
@@ -389,7 +347,7 @@ export class LastingRuns {
       facts = { ...known, keeper: kept.keeper, pid, startToken, startedAtMs: Date.now() };
       try {
         if (known.continues === undefined && plan !== undefined)
-          await this.#folders.restart(run.mark).write(plan);
+          await planFile(this.#folders.folderOf(run.mark)).write(plan);
       } catch (error) {
         await kept.terminate('force');
         throw error;
@@ -569,7 +527,7 @@ export class LastingRuns {
       ? `${facts.label}-${mark.slice(0, 8)}`
       : facts.label;
     const claim = resources.spools.take(owner, { amount });
-    const plan = await this.#folders.restart(folder).read();
+    const plan = await planFile(this.#folders.folderOf(folder)).read();
     const entry = newEntry({ label, facts, plan, claim, changes: new EventEmitter() });
     entry.end = await this.#endOf(entry);
     const keeper = this.#keeperOf(entry);
@@ -736,7 +694,7 @@ export class LastingRuns {
   /** Writes down what follows, and tells it. A disk that is full does not stop it. */
   async #plan(entry: Entry, plan: RestartPlan, refused?: ProcessError): Promise<void> {
     const { next } = (entry.plan = plan);
-    const file = this.#folders.restart(folderNameOf(entry.facts));
+    const file = planFile(this.#folders.folderOf(folderNameOf(entry.facts)));
     await (isBegun(entry) ? file.write(plan) : Promise.resolve()).catch((err: unknown) => {
       const { mark } = entry.facts.run;
       this.#kernel.logger.warn({ err, mark }, 'cannot write down when a run is started again');
@@ -876,52 +834,6 @@ export class LastingRuns {
   #cannotForget(error: unknown): void {
     this.#kernel.logger.warn({ problem: messageOf(error) }, 'cannot remove an old run');
   }
-}
-
-/** Whether a client holds it, or is to. */
-function isHeld({ facts }: Entry): boolean {
-  return facts.leaseMs !== undefined;
-}
-
-/** Whether it is not known here how a run is: its keeper lives, and has not answered yet. */
-function isWaiting({ process, end }: Entry): boolean {
-  return process === undefined && end === undefined;
-}
-
-function isSeenBy(
-  { facts: { owner } }: Entry,
-  client: ClientIdentity,
-  known: KeptRun['owner'] | undefined,
-): boolean {
-  if (client.isAdministrator) return true;
-  return known !== undefined && owner.key === known.key && owner.since === known.since;
-}
-
-/** Whether there is, or was, an attempt: a program that the config keeps may have been refused each time. */
-function isBegun({ facts }: Entry): boolean {
-  return facts.pid !== 0;
-}
-
-function oldestEnded(entries: readonly Entry[]): Entry | undefined {
-  const ended = entries.filter((entry) => lastEndOf(entry) !== undefined);
-  return ended.sort((a, b) => (a.end?.endedAtMs ?? 0) - (b.end?.endedAtMs ?? 0))[0];
-}
-
-function ownerFacts(client: ClientIdentity): KeptRun['owner'] {
-  const { key, isAdministrator, isEverybody, description, names } = client;
-  return { key, isAdministrator, isEverybody, description: { ...description }, names: [...names] };
-}
-
-function newEntry(parts: Pick<Entry, 'label' | 'facts' | 'plan' | 'claim' | 'changes'>): Entry {
-  return {
-    ...{ ...parts, process: undefined, end: undefined, leaving: new AbortController() },
-    ...{ over: Promise.resolve(), restarting: Promise.resolve() },
-  };
-}
-
-function lostEnd(mark: string, outputBytes: number): KeptEnd {
-  const endedAtMs = Date.now();
-  return { version: 1, mark, code: 137, reason: 'hostFailed', endedAtMs, outputBytes };
 }
 
 function randomLabel(): string {

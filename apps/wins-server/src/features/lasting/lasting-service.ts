@@ -19,7 +19,8 @@ import { respondWith, toRpcError } from '../../kernel/rpc/rpc-errors.js';
 import { decodeExactly } from '../runs/decode-start-request.js';
 import { warningsAbout } from '../runs/process-service.js';
 import { startRequestOf } from '../runs/start-request-of.js';
-import { lastEndOf, type Kept, type LastingRuns } from './lasting-runs.js';
+import { lastEndOf, type Kept } from './kept-run.js';
+import type { LastingRuns } from './lasting-runs.js';
 import type { KeptEnd } from './run-folders.js';
 import type { SpoolPart } from './spool/spool-reader.js';
 

@@ -1,5 +1,7 @@
+import { StateFile } from '@wins/files';
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
 import { backoffMs } from '@wins/time';
+import path from 'node:path';
 import * as z from 'zod/mini';
 
 /** The wait after the first failure, and the longest. */
@@ -10,7 +12,7 @@ const HEALTHY_MS = 10 * 60_000;
 const BURST = { attempts: 5, ms: 10_000 };
 /** A request is kept as JSON, on the disk and in memory, for as long as its run is. */
 const MAX_REQUEST_BYTES = 256 * 1024;
-export const MAX_PLAN_BYTES = 2 * MAX_REQUEST_BYTES;
+const MAX_PLAN_BYTES = 2 * MAX_REQUEST_BYTES;
 /** Refusals that may be others the next time. After any other, nothing is tried again. */
 const PASSING: readonly ProcessErrorCode[] = [
   ...(['alreadyRunning', 'tooManyProcesses', 'notFound', 'directoryNotFound'] as const),
@@ -21,7 +23,7 @@ const text = z.string();
 const count = z.int().check(z.minimum(0));
 
 /** A run that may be started again, and where that stands. It has arguments and variables: its file is as secret as they are. */
-export const restartPlan = z.object({
+const restartPlan = z.object({
   version: z.literal(1),
   when: z.enum(['always', 'onFailure', 'never']),
   /** Failures in succession after which it is started again. Absent: any number. */
@@ -58,6 +60,16 @@ export const restartPlan = z.object({
 });
 
 export type RestartPlan = z.infer<typeof restartPlan>;
+
+/** The file of a plan, in the folder of its run. A file that we did not write counts as none. */
+export function planFile(folder: string): StateFile<RestartPlan> {
+  return new StateFile({
+    path: path.join(folder, 'restart.json'),
+    maxBytes: MAX_PLAN_BYTES,
+    parse: (json) => restartPlan.parse(json),
+    damaged: () => undefined,
+  });
+}
 
 /** How an attempt ended. */
 export interface AttemptEnd {

@@ -4,9 +4,8 @@ import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 // The small form of it: the keeper has 3 MB less.
 import * as z from 'zod/mini';
-import { MAX_PLAN_BYTES, restartPlan, type RestartPlan } from './restart-plan.js';
 
-/** Arguments are not in it, so this is mostly paths. */
+/** Arguments are not kept, so this is mostly paths. */
 const MAX_STATE_BYTES = 64 * 1024;
 const MARK = /^[0-9a-f]{32}$/;
 
@@ -125,11 +124,6 @@ export class RunFolders {
     return this.#file(name, 'end.json', keptEnd);
   }
 
-  /** About attempts to come. There is none of a run that is started once. */
-  restart(name: string): StateFile<RestartPlan> {
-    return this.#file(name, 'restart.json', restartPlan, MAX_PLAN_BYTES);
-  }
-
   /** The names of all that there are. */
   async marks(): Promise<readonly string[]> {
     try {
@@ -143,13 +137,16 @@ export class RunFolders {
   /** The runs whose end is not written down. */
   async living(): Promise<readonly KeptRun[]> {
     const runs: KeptRun[] = [];
-    for (const mark of await this.marks()) {
-      const run = await this.run(mark)
+    for (const name of await this.marks()) {
+      const run = await this.run(name)
         .read()
         .catch(() => undefined);
-      const end = this.end(mark).read();
-      if (run?.run.mark === mark && (await end.catch(() => undefined)) === undefined)
-        runs.push(run);
+      if (run === undefined || folderNameOf(run) !== name) continue;
+      const end = await this.end(name)
+        .read()
+        .catch(() => undefined);
+      // That of an attempt before is none of this one.
+      if (end?.mark !== run.run.mark) runs.push(run);
     }
     return runs;
   }
@@ -159,14 +156,10 @@ export class RunFolders {
     await rm(this.folderOf(name), { recursive: true, force: true });
   }
 
-  #file<T>(
-    name: string,
-    file: string,
-    shape: z.ZodMiniType<T>,
-    maxBytes = MAX_STATE_BYTES,
-  ): StateFile<T> {
+  #file<T>(name: string, file: string, shape: z.ZodMiniType<T>): StateFile<T> {
     const parse = (json: unknown): T => shape.parse(json);
     const where = path.join(this.folderOf(name), file);
+    const maxBytes = MAX_STATE_BYTES;
     return new StateFile({ path: where, maxBytes, parse, damaged: () => undefined });
   }
 }
