@@ -25,16 +25,20 @@ describe('a program that the config keeps', () => {
     daemon = await Daemon.start(workspace, config);
   });
   afterEach(async () => {
-    for (const pid of [...processesWith('srv\0keep', workspace.folder), ...of('one'), ...of('two')])
-      process.kill(pid, 'SIGKILL');
-    await until(() => processesWith('srv\0keep', workspace.folder).length === 0);
     await daemon[Symbol.asyncDispose]();
+    for (const pid of [...keepers(), ...of('one'), ...of('two')]) process.kill(pid, 'SIGKILL');
+    await until(() => keepers().length === 0);
     workspace[Symbol.dispose]();
   });
 
   const keeping = (keep: readonly object[]): string => workspace.config([], { keep });
+  const keepers = (): number[] => processesWith('srv\0keep', workspace.folder);
   const of = (name: string): number[] => processesWith(workspace.path(`rancher-wins-${name}`));
   const wins = (...args: string[]): Promise<Outcome> => runWins(args, workspace.environment);
+  async function list(): Promise<readonly Record<string, unknown>[]> {
+    const { stdout } = await wins('cli', 'prc', 'ls', '--detached', '-o', 'json');
+    return JSON.parse(stdout.toString()) as Record<string, unknown>[];
+  }
   const inConfig = (...args: string[]): Promise<Outcome> => wins(...args, '--config', config);
 
   it('runs without a client, is given up as its policy says, keeps its process over reloads and daemons, and ends with its entry', async () => {
@@ -44,8 +48,7 @@ describe('a program that the config keeps', () => {
     expect(logs.stdout.toString()).toBe('a b hello\n');
     const waited = await wins('cli', 'prc', 'wait', 'keep:fails');
     expect(waited.code).toBe(3);
-    const listed = await wins('cli', 'prc', 'ls', '--detached', '-o', 'json');
-    expect(JSON.parse(listed.stdout.toString())).toContainEqual(
+    expect(await list()).toContainEqual(
       expect.objectContaining({
         ...{ name: 'keep:fails', state: 'gaveUp', restarts: 1 },
         gaveUp: 'it was started again once',
@@ -62,6 +65,8 @@ describe('a program that the config keeps', () => {
     expect((await wins('srv', 'config', 'reload')).code).toBe(0);
     await until(() => of('two').length === 1 && of('two')[0] !== second[0]);
     expect(of('one')).toEqual(first);
+    // What the next daemon is to know is written down when this one lists it.
+    while (!(await list()).some(({ name, pid }) => name === 'keep:second' && pid === of('two')[0]));
 
     daemon.child.kill('SIGKILL');
     await daemon.outcome;

@@ -241,6 +241,18 @@ describe('a run that is started again', () => {
     expect(find().plan).toMatchObject({ restarts: 1, failures: 1, shortLives: 1 });
   });
 
+  it('ends with the system, and is started again by the daemon of the next start', async () => {
+    await start('echo up; exec sleep 60', 'always');
+    await written('up\n');
+    await daemon.runs.endAll();
+    await daemon.close();
+    await keepers[0]?.over;
+    expect(events.filter(({ type }) => type === 'runGaveUp')).toEqual([]);
+    daemon = await startDaemon();
+    await written('up\nup\n');
+    expect(stateOf(find())).toBe('running');
+  });
+
   it('goes on waiting with the next daemon, which judges it by its own list', async () => {
     clock.isHeld = true;
     await start('echo life; exit 3', 'always');

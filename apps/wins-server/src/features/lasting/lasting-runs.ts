@@ -108,6 +108,8 @@ export class LastingRuns {
   /** Labels of starts under way. */
   readonly #labels = new Set<string>();
   readonly #closing = new AbortController();
+  /** Aborted when the system shuts down: the next daemon starts runs again. */
+  readonly #shutdown = new AbortController();
   readonly #options: LastingRunsOptions;
   readonly #clock: Clock;
   readonly #keepers = new Set<KeeperConnection>();
@@ -453,6 +455,7 @@ export class LastingRuns {
 
   /** Ends all runs in good order, for a system that shuts down. Never rejects. */
   async endAll(): Promise<void> {
+    this.#shutdown.abort();
     const signal = AbortSignal.timeout(GENTLE_MS);
     await Promise.allSettled([...this.#keepers].map((keeper) => keeper.endAll(signal)));
   }
@@ -626,7 +629,8 @@ export class LastingRuns {
 
   /** Starts a run again when its time has come. Never rejects. */
   async #restart(entry: Entry): Promise<void> {
-    const signal = AbortSignal.any([this.#closing.signal, entry.leaving.signal]);
+    const ends = [this.#closing, this.#shutdown, entry.leaving].map((end) => end.signal);
+    const signal = AbortSignal.any(ends);
     while (entry.plan?.next.kind === 'again') {
       const waitMs = Math.max(0, entry.plan.next.atMs - this.#clock.now().getTime());
       try {

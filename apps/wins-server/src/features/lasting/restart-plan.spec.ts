@@ -59,6 +59,7 @@ describe('a plan of restarts', () => {
     ['on-failure', { code: 3 }, 'again'],
     ['on-failure', { code: 0, reason: 'outOfMemory' }, 'again'],
     ['on-failure', { code: 137, reason: 'hostFailed' }, 'again'],
+    ['always', { code: 143, reason: 'daemonStopping' }, 'again'],
     ['always', { code: 143, reason: 'stopped' }, 'none'],
     ['always', { code: 143, reason: 'replaced' }, 'none'],
     ['always', { code: 143, reason: 'yielded' }, 'none'],

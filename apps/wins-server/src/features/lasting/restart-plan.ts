@@ -19,6 +19,9 @@ const PASSING: readonly ProcessErrorCode[] = [
   ...(['stagingFailed', 'spawnFailed', 'auditUnavailable', 'stateUnavailable', 'unknown'] as const),
 ];
 
+/** Reasons of an end that nobody asked for, or that the end of the system has brought. */
+const OWN_ENDS: readonly string[] = ['exited', 'outOfMemory', 'hostFailed', 'daemonStopping'];
+
 const text = z.string();
 const count = z.int().check(z.minimum(0));
 
@@ -115,7 +118,7 @@ export function afterEnd(
   { mark, code, reason, livedMs, endedAtMs }: AttemptEnd,
   random?: () => number,
 ): RestartPlan {
-  const isOwnEnd = reason === 'exited' || reason === 'outOfMemory' || reason === 'hostFailed';
+  const isOwnEnd = OWN_ENDS.includes(reason);
   const hasSucceeded = reason === 'exited' && code === 0;
   if (!isOwnEnd || plan.when === 'never' || (hasSucceeded && plan.when === 'onFailure'))
     return { ...plan, counted: mark, next: { kind: 'none' } };

@@ -251,7 +251,7 @@ describe('a keeper', () => {
     void keeper.over.then(() => keeper.close());
     await connection.endAll(AbortSignal.timeout(30_000));
     expect(isOver).toBe(true);
-    expect(await folders.end(mark).read()).toMatchObject({ reason: 'stopped' });
+    expect(await folders.end(mark).read()).toMatchObject({ reason: 'daemonStopping' });
     expect(await folders.living()).toEqual([]);
   });
 

@@ -309,16 +309,16 @@ class RunOfKeeper {
     return this.process.terminate(mode);
   }
 
-  /** Ends it in good order. */
-  stop(reason: 'stopped' | 'daemonStopping' = 'stopped'): void {
-    if (this.#exit === undefined) this.#reason = reason;
+  /** Ends it in good order, though nobody asked for its end. */
+  stop(): void {
+    if (this.#exit === undefined) this.#reason = 'daemonStopping';
     void endProcessTree(this.process, GRACE_MS);
   }
 
   /** A run that a client holds ends when no daemon comes to which the client could. */
   daemonLeft(): void {
     const { leaseMs } = this.#run;
-    if (leaseMs !== undefined) this.#lease = setTimeout(() => this.stop('daemonStopping'), leaseMs);
+    if (leaseMs !== undefined) this.#lease = setTimeout(() => this.stop(), leaseMs);
   }
 
   daemonCame(): void {
