@@ -92,16 +92,13 @@ export interface AllowedPath {
   readonly maxLimits?: RunLimits;
   /** Its detached runs; absent means none. */
   readonly lasting?: LastingRuns;
-  /** Files that clients may give to a run; absent means none. */
-  readonly files?: RunFiles;
-}
-
-/** Bounds of the files that a client gives to one run. */
-export interface RunFiles {
-  /** 1 to 32. Default 8. */
-  readonly max: number;
-  /** Bytes of all of them together, 1 to 768 KiB. Default 128 KiB. */
-  readonly maxBytes: number;
+  /** Files that a client may give to one run; absent means none. */
+  readonly files?: {
+    /** 1 to 32. Default 8. */
+    readonly max: number;
+    /** Bytes of all of them together, 1 to 768 KiB. Default 128 KiB. */
+    readonly maxBytes: number;
+  };
 }
 
 /** Bounds of a run and of all that it starts; an absent one does not bind. */

@@ -37,7 +37,6 @@ export {
   ProcessWaitResponse,
   ProcessUpdateFileRequest,
   RunExposeProtocol,
-  RunFile,
   type RunLimits,
   type ProcessServiceServer,
 } from './gen/process.js';

@@ -68,6 +68,7 @@ export {
   type ProcessSkipped,
   type ProcessStartRequest,
   type ProcessWaitResponse,
+  type RunFile,
   type RunLimits as RunLimitsMessage,
 } from './gen/process.js';
 export type { DeepPartial, MessageFns } from './gen/message-fns.js';

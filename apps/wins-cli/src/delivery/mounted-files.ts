@@ -1,7 +1,7 @@
 import { EXIT, messageOf, quoteText, UsageError } from '@wins/base';
 import { readBytes, TrustedFileError } from '@wins/trusted-files';
-import { WinsClientError, type WinsClient } from '@wins/wins-api';
-import { processServiceDefinition, type ProcessName, type RunFile } from '@wins/wins-api/contract';
+import { WinsClientError, type ProcessName, type RunFile, type WinsClient } from '@wins/wins-api';
+import { processServiceDefinition } from '@wins/wins-api/contract';
 import { watch } from 'node:fs';
 import path from 'node:path';
 import { CommandError } from '../command-error.js';

@@ -1,11 +1,7 @@
 import type { TreeLimits } from '@wins/base';
 import type { RunFile, StartRequest } from '@wins/process-manager';
-import { RunExposeProtocol } from '@wins/wins-api';
-import type {
-  ProcessStartRequest,
-  RunFile as FileMessage,
-  RunLimits,
-} from '@wins/wins-api/contract';
+import { RunExposeProtocol, type RunFile as FileMessage } from '@wins/wins-api';
+import type { ProcessStartRequest, RunLimits } from '@wins/wins-api/contract';
 
 /** Reads a request to start, whole, for each call that starts runs: a part that one of them left out might be a limit. */
 export function startRequestOf(message: ProcessStartRequest): Omit<StartRequest, 'owner'> {
