@@ -13,6 +13,8 @@ export const FILES_VARIABLE = 'WINS_FILES';
 const CHANGES = { burst: 16, perSecond: 1 };
 // For its owner: the programs of runs have the account of the daemon.
 const READ_ONLY = 0o400;
+/** On Windows a file cannot be replaced while its program reads it. */
+const HELD_FILE_MS = 5000;
 
 /** Where the files of a run lie, below the state directory of its daemon. */
 export function runFolderOf(stateDirectory: string, mark: string): string {
@@ -42,6 +44,7 @@ export class RunFolder {
   readonly #changes = new TokenBucket(CHANGES);
   #writing: Promise<unknown> | undefined;
   #removed: Promise<unknown> | undefined;
+  readonly #ending = new AbortController();
 
   constructor(path: string, host: Pick<ProcessHost, 'ensurePrivateDirectory'>, grant: FilesGrant) {
     this.path = path;
@@ -87,6 +90,7 @@ export class RunFolder {
 
   /** Removes it with all that is in it. Idempotent. @returns why it could not be removed, or undefined. Never rejects. */
   remove(): Promise<unknown> {
+    this.#ending.abort();
     return (this.#removed ??= Promise.resolve(this.#writing)
       .catch(() => undefined)
       .then(() => remove(this.path)));
@@ -97,7 +101,9 @@ export class RunFolder {
       // Its program could have put a link there.
       this.#host.ensurePrivateDirectory(this.path);
       const file = path.join(this.path, name);
-      await replaceFile(file, content, { mode: READ_ONLY, isFlushed: false, isDurable: false });
+      const rights = { mode: READ_ONLY, isFlushed: false, isDurable: false };
+      const patience = { heldFileMs: HELD_FILE_MS, signal: this.#ending.signal };
+      await replaceFile(file, content, { ...rights, ...patience });
       this.#sizes.set(name, content.length);
     } catch (cause) {
       const message = `cannot write the file ${quoteText(name)} of a run: ${messageOf(cause)}`;
