@@ -93,14 +93,6 @@ describe('a run that lasts', () => {
     expect(run.lasts).toBe(true);
   });
 
-  it('is refused with files, which nobody would keep fresh', async () => {
-    const entry = { path: program.path, lasting: GRANT, files: { max: 1, maxBytes: 10 } };
-    const files = [{ name: 'token', content: Buffer.from('t') }];
-    const request = requestFor(program, { lasting: keeping, files });
-    const starting = harness.manager([], { allowed: [entry] }).start(request);
-    expect([await codeOf(starting), keeping.started]).toEqual(['invalidArgument', []]);
-  });
-
   it('needs neither an entry of the list nor a digest when the host itself grants it, and has what is pinned', async () => {
     const grantedBy = { path: program.path, lasting: GRANT };
     const request = { path: program.path, args: [], envs: [], owner: new TestOwner() };

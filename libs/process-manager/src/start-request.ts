@@ -94,7 +94,7 @@ export interface StartRequest {
    * one, the newest gets the name. Default false.
    */
   readonly replaces?: boolean;
-  /** Files for its folder, which the variable `WINS_FILES` names; at most 32, which the entry's `files` allow. Not of a lasting run. */
+  /** Files for its folder, which the variable `WINS_FILES` names; at most 32, which the entry's `files` allow. */
   readonly files?: readonly RunFile[];
   readonly owner: ProcessOwner;
   /** The entry that allows it, in the place of the list: for a program that the host itself wants. Then no digest is needed. */
@@ -202,12 +202,7 @@ export function planStart(
     const message = `cannot start ${quoteText(rule.path)} again when it has ended: its entry does not grant it; wanted "restart: true" in "lasting" of the entry`;
     throw new ProcessError('lastingNotAllowed', message, { rule: 'A120 lasting not granted' });
   }
-  const { files = [] } = request;
-  if (request.lasting !== undefined && files.length > 0) {
-    const message = `cannot give files to a detached run of ${quoteText(rule.path)}: nobody would keep them fresh; wanted none`;
-    throw new ProcessError('invalidArgument', message);
-  }
-  assertRunFiles(files, rule);
+  assertRunFiles(request.files ?? [], rule);
   return {
     rule,
     name: processName(executable.baseName),

@@ -114,7 +114,8 @@ export async function runProcess(options: RunOptions): Promise<number> {
     };
     const Files = await readFiles(mounts);
     const digests = { Checksum: sha1, ChecksumSHA256: sha256 };
-    const whole = { ...request, Files, ...digests, OutlivesDaemon: !options.detach };
+    const OutlivesDaemon = !options.detach && mounts.length === 0;
+    const whole = { ...request, Files, ...digests, OutlivesDaemon };
     if (options.detach) {
       const { Name, Warnings } = await client.call(lastingRunsDefinition.start, {
         ...whole,

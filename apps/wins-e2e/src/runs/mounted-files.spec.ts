@@ -1,10 +1,16 @@
 import { Server, ServerCredentials, status, type sendUnaryData } from '@grpc/grpc-js';
-import { processServiceDefinition } from '@wins/wins-api/contract';
+import { createWinsClient } from '@wins/wins-api';
+import {
+  lastingRunsDefinition,
+  processServiceDefinition,
+  ProcessStartRequest,
+} from '@wins/wins-api/contract';
 import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { runWins, startWins, type RunningProgram } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
+import { startRequest } from '../testing/digests.js';
 import { until } from '../testing/process-table.js';
 import { Workspace } from '../testing/workspace.js';
 
@@ -31,7 +37,10 @@ describe('files that a client gives to its run', () => {
     workspace = new Workspace();
     reader = workspace.program('reader', READER);
     plain = workspace.script('plain', 'echo up; exec sleep 1000');
-    config = workspace.config([{ path: reader, files: { max: 2, maxBytes: 64 } }, plain]);
+    config = workspace.config([
+      { path: reader, files: { max: 2, maxBytes: 64 }, lasting: { allow: true } },
+      plain,
+    ]);
     daemon = await Daemon.start(workspace, config);
     volume = workspace.path('volume');
     mkdirSync(volume);
@@ -129,6 +138,17 @@ describe('files that a client gives to its run', () => {
     expect(detached).toEqual([125, expect.stringContaining('--mount-file is not for --detach')]);
     const listed = await runWins(['cli', 'prc', 'ls', '-o', 'name'], workspace.environment);
     expect(listed.stdout.toString()).toBe('');
+  });
+
+  it('are refused for a detached run by the daemon too, as nobody would renew them', async () => {
+    const ready = await daemon.logged(({ msg }) => msg === 'ready');
+    await using client = createWinsClient({ address: String(ready['address']) });
+    const Files = [{ Name: 'token', Content: Buffer.from('one') }];
+    const request = ProcessStartRequest.fromPartial({ ...startRequest(reader), Files });
+    await expect(client.call(lastingRunsDefinition.start, request)).rejects.toMatchObject({
+      ...{ code: 'invalidRequest', reason: 'invalidArgument' },
+      details: 'cannot start a detached run: no client would keep its files fresh',
+    });
   });
 
   it('are never left out by a daemon of an earlier release: the program does not start', async () => {

@@ -472,7 +472,7 @@ export class LastingRuns {
 
   /** The owner of a run that outlives its daemon. @throws ProcessError. */
   #ownerOf(
-    { exposes = [] }: Pick<StartRequest, 'exposes'>,
+    { exposes = [], files = [] }: Pick<StartRequest, 'exposes' | 'files'>,
     client: ClientIdentity,
   ): KeptRun['owner'] {
     const known = this.#knownOwner(client);
@@ -482,6 +482,7 @@ export class LastingRuns {
         'invalidArgument',
         'its ports cannot be exposed, because they close with the daemon',
       );
+    if (files.length > 0) throw refusal('invalidArgument', 'no client would keep its files fresh');
     return known;
   }
 
