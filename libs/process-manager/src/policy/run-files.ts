@@ -17,6 +17,9 @@ export interface RunFile {
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const NO_NAME =
+  'it is no plain file name; wanted 1 to 64 letters, digits, ".", "_" and "-", and no device';
+const GIVEN_TWICE = 'the name is given twice, in whichever case; wanted each once';
 
 /**
  * Judges the files of a start from data alone. A name has 1 to 64 letters, digits, ".", "_" and "-", begins with a letter or a digit, ends
@@ -38,9 +41,9 @@ export function assertRunFiles(
   const names = new Set<string>();
   for (const { name } of files) {
     const key = foldAscii(name);
-    if (!isFileName(name) || names.has(key)) {
-      const found = names.has(key) ? 'it is given twice' : 'it is no plain file name';
-      const message = `cannot give a run the file ${quoteText(name)}: ${found}; wanted 1 to 64 letters, digits, ".", "_" and "-" each time`;
+    const found = names.has(key) ? GIVEN_TWICE : isFileName(name) ? undefined : NO_NAME;
+    if (found !== undefined) {
+      const message = `cannot give a run the file ${quoteText(name)}: ${found}`;
       throw new ProcessError('invalidArgument', message);
     }
     names.add(key);

@@ -9,8 +9,8 @@ import { ProcessError } from '../process-error.js';
 /** The variable by which a program finds the folder of its files. */
 export const FILES_VARIABLE = 'WINS_FILES';
 
-/** A token rotates once an hour; a config may change a few times in a row. */
-const CHANGES = { burst: 16, perSecond: 1 };
+/** Enough for all files of a run, because a volume changes as a whole. A token rotates once an hour. */
+const CHANGES = { burst: 32, perSecond: 1 };
 // For its owner: the programs of runs have the account of the daemon.
 const READ_ONLY = 0o400;
 /** On Windows a file cannot be replaced while its program reads it. */
