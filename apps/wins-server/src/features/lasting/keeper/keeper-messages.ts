@@ -52,7 +52,7 @@ export const daemonMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('terminate'), id, mark, mode: z.enum(['graceful', 'force']) }),
   /** Asks for what `isGone` and `usage` of a process tell. */
   z.object({ kind: z.literal('look'), id, mark }),
-  /** Output before this was read: it may go. */
+  /** Output before this was read: it may go. For a run that a client holds, with 0 at its adoption: that stops the clock of its lease. */
   z.object({ kind: z.literal('read'), mark, offset: z.int().check(z.minimum(0)) }),
 ]);
 

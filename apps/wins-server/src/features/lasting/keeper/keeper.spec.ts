@@ -347,13 +347,18 @@ describe('a keeper', () => {
     });
   });
 
-  it('leaves a run that a client holds alone when a daemon has come', async () => {
+  it('leaves a run that a client holds alone when a daemon has adopted it, and not by its coming alone', async () => {
     const first = await connect();
     const { mark } = await start(first, 'sleep 60', ignore, { leaseMs: 300 });
+    const other = await start(first, 'sleep 60', ignore, { leaseMs: 300 });
     first.close();
     const second = await connect();
-    const adopted = second.adopt((await folders.run(mark).read()) as KeptRun, { written: ignore });
-    await settled((await start(second, 'sleep 0.4')).process);
+    const adopt = async (run: string) =>
+      second.adopt((await folders.run(run).read()) as KeptRun, { written: ignore });
+    const [adopted, unknown] = [await adopt(mark), await adopt(other.mark)];
+    second.read(mark, 0);
+    await settled(unknown);
+    expect(await folders.end(other.mark).read()).toMatchObject({ reason: 'daemonStopping' });
     expect(await adopted.isGone()).toBe(false);
   });
 

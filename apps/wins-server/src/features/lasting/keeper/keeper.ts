@@ -150,10 +150,7 @@ export class Keeper {
         isWelcome = true;
         this.#daemon = end;
         end.send({ kind: 'welcome', protocol: KEEPER_PROTOCOL, runs: [...this.#runs.keys()] });
-        for (const run of this.#runs.values()) {
-          run.tellExit();
-          run.daemonCame();
-        }
+        for (const run of this.#runs.values()) run.tellExit();
       },
       () => {
         if (this.#daemon !== end) return;
@@ -315,18 +312,15 @@ class RunOfKeeper {
     void endProcessTree(this.process, GRACE_MS);
   }
 
-  /** A run that a client holds ends when no daemon comes to which the client could. */
+  /** A run that a client holds ends when no daemon adopts it to which the client could come. */
   daemonLeft(): void {
     const { leaseMs } = this.#run;
     if (leaseMs !== undefined) this.#lease = setTimeout(() => this.stop(), leaseMs);
   }
 
-  daemonCame(): void {
-    clearTimeout(this.#lease);
-  }
-
-  /** Output before this is not needed any more. */
+  /** Output before this is not needed any more. Only a daemon that knows of leases says so. */
   readTo(offset: number): void {
+    clearTimeout(this.#lease);
     this.#readTo = Math.max(this.#readTo, offset);
     this.#goOn();
   }
