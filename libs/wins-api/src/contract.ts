@@ -6,7 +6,7 @@
  */
 export { camelCaseKeys } from './camel-case-keys.js';
 export { CLIENT_NAME_METADATA_KEY } from './client-options.js';
-export { ERROR_METADATA_KEY } from './client-error.js';
+export { ERROR_METADATA_KEY, UNKNOWN_PARTS } from './client-error.js';
 
 export { processServiceDefinition } from './definitions/process-service-definition.js';
 

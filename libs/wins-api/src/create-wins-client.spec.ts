@@ -17,6 +17,7 @@ import {
 import {
   applicationServiceDefinition,
   ERROR_METADATA_KEY,
+  UNKNOWN_PARTS,
   processServiceDefinition,
   ProcessExit,
   ProcessName,
@@ -205,6 +206,7 @@ describe('createWinsClient', () => {
       {
         ...{ name: NAME.Value, runId: NAME.RunID, path: '/bin/x', state: 'running', pid: 7 },
         ...{ startedAt: new Date(1_700_000_000_000), sha256: 'c0ffee' },
+        outlivesDaemon: false,
         exposes: [{ port: 80, protocol: 'UDP' }],
       },
     ]);
@@ -243,6 +245,24 @@ describe('createWinsClient', () => {
       { kind: 'called', call: 2, method: 'Info' },
       { kind: 'ended', call: 2, method: 'Info', ms, error: 'notFound' },
     ]);
+  });
+
+  it('starts a run that an earlier daemon does not let outlive it as one that ends with it, and shortens nothing else', async () => {
+    const found: ProcessStartRequest[] = [];
+    start = ({ request }, done) => {
+      found.push(request);
+      if (request.OutlivesDaemon || request.Limits?.Pids === 9)
+        done({ code: status.INTERNAL, details: `Error: ${UNKNOWN_PARTS}; upgrade the daemon` });
+      else done(null, { Data: NAME, Warnings: [], LeaseMs: 0 });
+    };
+    const limits = (Pids: number) => ({ MemoryBytes: 0n, CpuMillis: 0, Pids, Means: '' });
+    const wanted = { ...REQUEST, Limits: limits(8), OutlivesDaemon: true };
+    expect(await client.startProcess(wanted)).toEqual(NAME);
+    expect(found.map(({ OutlivesDaemon, Limits }) => [OutlivesDaemon, Limits?.Pids])).toEqual([
+      [true, 8],
+      [false, 8],
+    ]);
+    await failure(client.startProcess({ ...wanted, Limits: limits(9) }));
   });
 
   it('sends no name when it has none', async () => {

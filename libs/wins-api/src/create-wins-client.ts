@@ -1,7 +1,7 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
 import type { CallOptions } from './call-options.js';
 import { camelCaseKeys } from './camel-case-keys.js';
-import { WinsClientError } from './client-error.js';
+import { UNKNOWN_PARTS, WinsClientError } from './client-error.js';
 import { createConfigClient } from './config-client.js';
 import { DaemonCalls, methodName } from './daemon-calls.js';
 import { healthCheckDefinition } from './definitions/health-check-definition.js';
@@ -47,14 +47,21 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
     startProcess: async (request, { onWarning, onLease, ...callOptions } = {}) => {
       const whole = ProcessStartRequest.fromPartial(request);
       const isNew = whole.Limits !== undefined || whole.Replace || whole.Files.length > 0;
-      const { name, warnings, leaseMs } = await ask(
-        // An earlier daemon knows the one, and would leave the rest out; it does not know the other, or refuses there what it does not know.
-        isNew ? startExactly : start,
-        isNew ? { ...whole, OutlivesDaemon: false } : whole,
-        ({ Data, Warnings, LeaseMs }) =>
-          Data && { name: Data, warnings: Warnings, leaseMs: LeaseMs },
-        callOptions,
-      );
+      const begin = (message: ProcessStartRequest) =>
+        ask(
+          // An earlier daemon knows the one, and would leave the rest out; it does not know the other.
+          isNew ? startExactly : start,
+          message,
+          ({ Data, Warnings, LeaseMs }) =>
+            Data && { name: Data, warnings: Warnings, leaseMs: LeaseMs },
+          callOptions,
+        );
+      const { name, warnings, leaseMs } = await begin(whole).catch((error: unknown) => {
+        const isOld = error instanceof WinsClientError && error.details.includes(UNKNOWN_PARTS);
+        if (!isOld || !whole.OutlivesDaemon) throw error;
+        // There it ends with the daemon, which is no limit.
+        return begin({ ...whole, OutlivesDaemon: false });
+      });
       for (const warning of warnings) onWarning?.(warning);
       if (leaseMs > 0) onLease?.(leaseMs);
       return name;

@@ -565,7 +565,6 @@ export class LastingRuns {
         isHeld(entry),
       );
       this.#follow(entry, adopted);
-      entry.readTo?.(0);
       if (isHeld(entry)) keeper.read(mark, 0);
       logger.info({ mark, label, pid: facts.pid }, 'took over a run that lasts');
     } catch (err) {

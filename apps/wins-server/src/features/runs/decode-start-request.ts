@@ -1,6 +1,6 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { START_LIMITS } from '@wins/process-manager';
-import { ProcessStartRequest } from '@wins/wins-api/contract';
+import { ProcessStartRequest, UNKNOWN_PARTS } from '@wins/wins-api/contract';
 
 /** The most entries of each list that are decoded, by field number: one more than may be, so that the manager refuses it. */
 const DECODED: ReadonlyMap<number, number> = new Map([
@@ -36,7 +36,7 @@ export function decodeExactly(message: Buffer): ProcessStartRequest {
   const request = decodeStartRequest(message);
   const known = ProcessStartRequest.encode(request).finish().length;
   if (known === message.length) return request;
-  throw new Error('the request has parts that this daemon does not know; upgrade the daemon');
+  throw new Error(`${UNKNOWN_PARTS}; upgrade the daemon`);
 }
 
 function endOfDecoded(message: Buffer): number {
