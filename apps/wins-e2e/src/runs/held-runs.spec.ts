@@ -134,9 +134,17 @@ describe('a run that its client holds', () => {
     await forgotten();
   });
 
-  it('is told of a stop by others as every run is, and stays hidden from who has not its id', async () => {
-    const client = run();
+  it('is replaced and stopped as every run is, and stays hidden from who has not its id', async () => {
+    const older = run();
+    await older.printed('line 3\n');
+    const client = run('--replace');
+    const { stderr: said } = await older.outcome;
+    expect(said).toContain('replaced (a newer run has taken its place)');
     await client.printed('line 3\n');
+    await killDaemon();
+    await startDaemon();
+    const seen = client.stdout().split('\n').length;
+    await client.printed(`line ${seen + 5}\n`);
     const [mark = ''] = readdirSync(workspace.path('run', 'rancher_wins.state', 'lasting')).filter(
       (name) => /^[0-9a-f]{32}$/.test(name),
     );
