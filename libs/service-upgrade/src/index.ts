@@ -36,6 +36,7 @@ export {
   planUpgrade,
   type UpgradeFacts,
   type UpgradeWish,
+  type RunsOfDaemon,
   type UpgradePlan,
 } from './plan/plan-upgrade.js';
 export { configFileOf, mergeServiceArgs, runsDaemon } from './plan/service-args.js';
