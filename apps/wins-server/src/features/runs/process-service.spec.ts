@@ -1,0 +1,62 @@
+import type { ClientIdentity } from '@wins/base';
+import { createProcessManager, markOf } from '@wins/process-manager';
+import { createWinsClient, type WinsClient } from '@wins/wins-api';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { posixProcessHost } from '../../posix.js';
+import { CONTAINER } from '../../testing/client-identities.js';
+import { serveCalls } from '../../testing/serve-calls.js';
+import { lastingOwner } from '../lasting/lasting-owner.js';
+import { createProcessService, servedProcessDefinition } from './process-service.js';
+
+const OTHER: ClientIdentity = { ...CONTAINER, key: 'container:other' };
+
+describe('a run of the daemon before this one', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'wins-runs-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('is held by its client alone, by its id, and ends with that', async () => {
+    const host = posixProcessHost();
+    const runId = 'a'.repeat(32);
+    const mark = markOf(runId);
+    const started = await host.start({
+      ...{ mark, lineage: 'l', file: '/bin/sleep', argv0: 'sleep', args: ['60'], env: {} },
+      ...{ directory: '/', mayBreakAway: false },
+    });
+    await using manager = createProcessManager({ allowed: [], host, stateDirectory: folder });
+    const facts = { mark, path: '/bin/sleep', entry: 'sleep', stagedPath: '/bin/sleep' };
+    const run = manager.adopt(
+      { ...facts, name: 'rancher-wins-sleep', sha256: 'd' },
+      Object.assign(started, { keeper: host.daemon, startedAtMs: 1 }),
+      lastingOwner('x', CONTAINER),
+      true,
+    );
+    let sockets = 0;
+    const as = async <T>(client: ClientIdentity, ask: (daemon: WinsClient) => Promise<T>) => {
+      const address = path.join(folder, `socket-${(sockets += 1)}`);
+      await using _calls = await serveCalls(
+        address,
+        (server, connections) =>
+          server.addService(
+            servedProcessDefinition,
+            createProcessService(() => ({ manager }), connections),
+          ),
+        undefined,
+        client,
+      );
+      await using daemon = createWinsClient({ address });
+      return await ask(daemon);
+    };
+    const hold = (daemon: WinsClient, RunID: string) =>
+      daemon.keepAlive({ Value: run.name, RunID });
+    for (const [client, id, code] of [
+      [OTHER, runId, 'refused'],
+      [CONTAINER, '', 'refused'],
+      [CONTAINER, 'b'.repeat(32), 'notFound'],
+    ] as const)
+      await as(client, (daemon) => expect(hold(daemon, id).closed).rejects.toMatchObject({ code }));
+    await as(CONTAINER, (daemon) => hold(daemon, runId).end());
+    expect(await run.ended).toMatchObject({ signal: 'SIGTERM', reason: 'leaseEnded' });
+  });
+});
