@@ -32,7 +32,11 @@ export const ports: Feature<PortsSettings, Running> = {
     const wanted = hostNetwork?.ports ?? [];
     if (wanted.length === 0) return { reason: 'the config has no hostNetwork.ports' };
     const own = metrics && parseListenAddress(metrics.listen)?.port;
-    return { ports: wanted, ownPorts: own === undefined ? [] : [own] };
+    const subnet = hostNetwork?.subnet;
+    return {
+      ...{ ports: wanted, ownPorts: own === undefined ? [] : [own] },
+      ...(subnet !== undefined && { subnet }),
+    };
   },
   start: async (settings, { logger, audit, events, resources }) => {
     const tally = tallyLog(logger, 'warn', 'a connection to a relayed port did not get through');
