@@ -41,7 +41,10 @@ function ofSource(source) {
 
 /** @param {string} page */
 function ofPage(page) {
-  const text = page.replace(/^(```+)[\s\S]*?^\1/gm, (block) => block.replace(/[^\n]/g, ''));
+  const text = page
+    .replace(/^(```+)[\s\S]*?^\1/gm, (block) => block.replace(/[^\n]/g, ''))
+    // Titles of tests, which are sentences of their specs.
+    .replace(/^- `[^`]+` ".*$/gm, '');
   const found = [];
   let at = 1;
   for (const paragraph of text.split(/\n/)) {

@@ -42,7 +42,7 @@ export interface DaemonSystem {
   /** How the pipe of administrators is opened, whatever the config says, and who connects to it. Absent: as the others. */
   readonly adminPipe?: { readonly security: PipeSecurity; readonly identify: IdentifyClient };
   /**
-   * What tells a session of clients from another of the same number; undefined when the system does not say. Absent: the keys of
+   * Tells a session of clients from another of the same number; undefined when the system does not say. Absent: the keys of
    * clients are not given again.
    */
   readonly sessionStart?: (session: number) => string | undefined;

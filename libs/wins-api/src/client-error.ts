@@ -6,7 +6,7 @@ import type { ServiceError, status } from '@grpc/grpc-js';
  */
 export const ERROR_METADATA_KEY = 'wins-error';
 
-/** What a daemon says of a request that it must not shorten. */
+/** The beginning of a daemon's refusal of a request that it must not shorten. */
 export const UNKNOWN_PARTS = 'the request has parts that this daemon does not know';
 
 /** Kinds of failure of a call. */

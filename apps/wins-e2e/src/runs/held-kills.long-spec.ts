@@ -21,7 +21,7 @@ const STEPS = [
 ] as const;
 type Step = (typeof STEPS)[number];
 
-/** What a run comes to: it lives, its program was killed, its keeper was, or its client has gone. The first cause counts. */
+/** The end of a run: it lives, its program was killed, its keeper was, or its client has gone. The first cause counts. */
 type Fate = 'lives' | 'killed' | 'lost' | 'left';
 
 /** Exit code of the client for each fate, and what it says. */

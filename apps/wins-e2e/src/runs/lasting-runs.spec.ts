@@ -122,7 +122,7 @@ describe('a detached run', () => {
       ...{ name: 'web', process: 'rancher-wins-counter', state: 'ended' },
       exit: { code: 7, reason: 'exited' },
     });
-    // Its end is told once, whatever many daemons come.
+    // Its end is in the records once, however many daemons come.
     await daemon[Symbol.asyncDispose]();
     await startDaemon();
     const facts = { path: counter, reason: 'exited', code: 7 };

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { joinSocket } from './join-socket.js';
-import type { TunnelStream } from '../stream/tunnel-stream.js';
 
 describe('a socket joined to a stream', () => {
   it('ends the stream also when the socket has sent all and is gone in the turn of its end', async () => {
@@ -15,7 +14,7 @@ describe('a socket joined to a stream', () => {
       read: () => undefined,
       write: (_chunk, _encoding, done) => done(),
     });
-    joinSocket(socket as unknown as Socket, stream as unknown as TunnelStream, 1000);
+    joinSocket(socket as unknown as Socket, stream, 1000);
     const ended = once(stream, 'finish');
     stream.push('an answer');
     await once(stream, 'data');
@@ -42,7 +41,7 @@ describe('a socket joined to a stream', () => {
       });
       joinSocket(
         Object.assign(socket, { resetAndDestroy: reset }) as unknown as Socket,
-        stream as unknown as TunnelStream,
+        stream,
         1000,
       );
       stream.push('unread');

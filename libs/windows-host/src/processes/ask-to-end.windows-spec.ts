@@ -121,7 +121,7 @@ function theSuite(): void {
   });
 }
 
-/** What a keeper of runs does: it has no console. */
+/** A keeper of runs has no console, either. */
 async function askFromApart(): Promise<void> {
   const run = start(['-e', ON_BREAK], { signal: 'CTRL_BREAK' });
   await ready(run);

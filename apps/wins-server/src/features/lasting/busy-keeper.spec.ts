@@ -18,7 +18,7 @@ const ROOT: ClientIdentity = {
   ...{ key: 'uid:0', isAdministrator: true, isEverybody: false },
   ...{ description: {}, names: ['administrators'] },
 };
-/** What starts as a keeper prints the record of one that serves already. */
+/** A program that prints, in place of a keeper, the record of one that serves already. */
 const STARTER = `process.stdout.write(require('fs').readFileSync(__dirname + '/record') + '\\n')`;
 
 describe('runs that last, and their keeper', () => {

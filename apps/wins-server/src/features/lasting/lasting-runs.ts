@@ -115,7 +115,7 @@ export class LastingRuns {
   readonly #keepers = new Set<KeeperConnection>();
   #own: Promise<KeeperConnection> | undefined;
   #release = '';
-  /** What was left by earlier daemons is known, but for the runs of keepers that are busy. */
+  /** Everything that earlier daemons left is known, but for the runs of keepers that are busy. */
   #isAdopted = false;
   /** Starts under way. */
   #starts = 0;
@@ -490,7 +490,7 @@ export class LastingRuns {
     return [...this.#keepers].find(({ record }) => record.keeper === facts.keeper);
   }
 
-  /** What is kept of a client that the system identifies; undefined for another. */
+  /** Facts that are kept of a client that the system identifies; undefined for another. */
   #knownOwner(client: ClientIdentity): KeptRun['owner'] | undefined {
     const { sessionStart } = this.#kernel.system;
     const { session } = client.description;

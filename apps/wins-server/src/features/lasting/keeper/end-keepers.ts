@@ -7,11 +7,11 @@ import type { KeeperRecord } from './keeper-messages.js';
 
 /** Grace period of a run, and some time for the keeper to write down how it ended. */
 export const GENTLE_MS = 15_000;
-/** What is ended by force is gone much sooner. */
+/** Processes ended by force are gone much sooner. */
 const FORCED_MS = 10_000;
 const NO_MARK = '0'.repeat(32);
 
-/** What the ends of keepers take of the system. */
+/** Parts of the system that end keepers. */
 export interface EndParts {
   readonly host: ProcessHost;
   readonly apart: ProcessesApart | undefined;

@@ -44,7 +44,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** A run as its keeper is told of it, and what the daemon is told. */
+/** A run in the messages to its keeper, and in its answers. */
 export interface KeptRunListener {
   /** There may be more of its output. */
   readonly written: () => void;

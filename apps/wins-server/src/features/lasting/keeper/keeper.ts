@@ -42,7 +42,7 @@ import { keeperRecordFile } from './keeper-records.js';
 const GRACE_MS = 10_000;
 /** How long a keeper without runs waits for the daemon that started it. */
 const UNUSED_MS = 30_000;
-/** Followers are told of output no more often. */
+/** The shortest time between two messages to followers about output. */
 const TELL_MS = 20;
 
 type StartMessage = Extract<DaemonMessage, { readonly kind: 'start' }>;
