@@ -198,7 +198,7 @@ describe('an agent that runs an instruction', () => {
     await node.daemon.logged(({ msg }) => msg === 'no plan is followed any more');
     expect(processesWith(program)).toEqual([]);
     const { code, stderr } = await node.wins('srv', 'plan', 'show');
-    expect([code, stderr]).toEqual([69, expect.stringMatching(/the agent is off/)]);
+    expect([code, stderr]).toEqual([69, expect.stringMatching(/the agent is disabled/)]);
     expect(await node.ask<Status>('status')).toMatchObject({ on: false });
     node.config(LOCAL, [run]);
     await node.wins(...reload);

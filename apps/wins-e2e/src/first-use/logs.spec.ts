@@ -116,8 +116,8 @@ describe('the logs that an operator reads', () => {
         expect.objectContaining({
           level: 'info',
           ports: [
-            { containerPort: port, hostPort: host.port },
-            { containerPort: other, hostPort: 1 },
+            { protocol: 'TCP', containerPort: port, hostPort: host.port },
+            { protocol: 'TCP', containerPort: other, hostPort: 1 },
           ],
         }),
       );

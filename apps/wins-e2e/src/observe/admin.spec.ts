@@ -194,7 +194,7 @@ describe('the pipe of administrators', () => {
     const asked = () => startInContainer(words, workspace.environment).outcome;
     const { code, stdout, stderr } = await asked();
     expect([code, String(stdout)]).toEqual([0, expect.stringContaining(' started ')]);
-    expect(stderr).toMatch(/no administrator of the host[^]*found events on the disk\n$/);
+    expect(stderr).toMatch(/only an administrator of the host may[^]*found events on the disk\n$/);
     rmSync(socket('rancher_wins.events'), { recursive: true });
     expect((await asked()).code).toBe(77);
   });

@@ -297,7 +297,7 @@ describe('the metrics of a daemon', () => {
     const off = await start('srv', 'metrics', '--config', config({ metrics: undefined })).outcome;
     expect([off.code, off.stderr]).toEqual([
       69,
-      expect.stringContaining('found that they are off'),
+      expect.stringContaining('metrics are disabled'),
     ]);
     expect((await asked()).code).toBe(0);
     await daemon.logged(({ msg }) => msg === 'metrics are served', skip);

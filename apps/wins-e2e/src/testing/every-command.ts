@@ -61,7 +61,7 @@ async function noAgent(host: CommandHost, ...args: string[]): Promise<void> {
   const { config, server } = host;
   const words = ['srv', 'plan', ...args, '--config', config, '--server', server];
   const { code, stderr } = await host.start(...words).outcome;
-  assert.deepEqual([code, /the agent is off/.test(stderr)], [69, true], stderr);
+  assert.deepEqual([code, /the agent is disabled/.test(stderr)], [69, true], stderr);
 }
 
 /** A command of `srv debug`. */
@@ -343,7 +343,7 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
       const on = ['--config', config, '--server', server];
       const asked = host.start('srv', 'csi-proxy', 'apply', ...words, ...on);
       const { code, stderr } = await asked.outcome;
-      assert.deepEqual([code, /found that it is off/.test(stderr)], [69, true], stderr);
+      assert.deepEqual([code, /csi-proxy is disabled/.test(stderr)], [69, true], stderr);
     }
   },
   'srv csi-proxy status': async (host) => {
@@ -358,7 +358,7 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
       async (host) => {
         const on = ['--config', host.config, '--server', host.server];
         const { code, stderr } = await host.start('srv', 'network', name, ...on).outcome;
-        assert.deepEqual([code, /found that it is off/.test(stderr)], [69, true], stderr);
+        assert.deepEqual([code, /the host is not managed/.test(stderr)], [69, true], stderr);
       },
     ]),
   ),
@@ -371,7 +371,7 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
   'srv metrics': async (host) => {
     const words = ['srv', 'metrics', '--config', host.config, '--server', host.server];
     const { code, stderr } = await host.start(...words).outcome;
-    assert.deepEqual([code, /found that they are off/.test(stderr)], [69, true], stderr);
+    assert.deepEqual([code, /metrics are disabled/.test(stderr)], [69, true], stderr);
   },
   ...Object.fromEntries(
     (

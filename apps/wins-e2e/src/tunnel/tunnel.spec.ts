@@ -202,7 +202,7 @@ describe('wins cli proxy', () => {
   const proxy = (...args: string[]) => runWins(['cli', 'proxy', ...args], workspace.environment);
 
   it.each([
-    [['--publish', 'UDP:53'], /^wins: --publish: "UDP:53"[^\n]*TCP only, not UDP[^\n]*\n$/],
+    [['--publish', 'SCTP:53'], /^wins: --publish: "SCTP:53" is not a port to publish;[^\n]*\n$/],
     [['--publish', 'TCP:x'], /^wins: --publish: "TCP:x"[^\n]*\n$/],
     [[], /^wins: option --publish is missing; wanted --publish "TCP:[^\n]*\n$/],
     [['--publish', 'TCP:1', '--listen-address', 'localhost'], /^wins: --listen-address[^\n]*\n$/],

@@ -75,15 +75,18 @@ async function runAtTerminal(options: RegisterOptions): Promise<number> {
 async function readyNotice(logger: Surroundings['logger']): Promise<() => void> {
   const { NOTIFY_SOCKET: address } = process.env;
   delete process.env['NOTIFY_SOCKET'];
-  if (process.platform !== 'linux' || address === undefined) return () => undefined;
-  const { notifySupervisor } = await import('@wins/linux-host');
-  return () => {
-    try {
-      notifySupervisor(address, 'READY=1');
-    } catch (err) {
-      logger.warn({ err }, 'cannot tell the supervisor that the daemon serves');
-    }
-  };
+  // In the bundles of an executable process.platform is a constant, so that they have the code of one system only.
+  if (process.platform === 'linux' && address !== undefined) {
+    const { notifySupervisor } = await import('@wins/linux-host');
+    return () => {
+      try {
+        notifySupervisor(address, 'READY=1');
+      } catch (err) {
+        logger.warn({ err }, 'cannot tell the supervisor that the daemon serves');
+      }
+    };
+  }
+  return () => undefined;
 }
 
 /** Serves, and first finishes or undoes an interrupted upgrade; logs what keeps it from serving. */
