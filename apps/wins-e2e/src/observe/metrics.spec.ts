@@ -295,10 +295,7 @@ describe('the metrics of a daemon', () => {
     await daemon.logged(({ msg }) => msg === 'no metrics are kept any more', skip);
     await expect(scrape(address)).rejects.toThrow('fetch failed');
     const off = await start('srv', 'metrics', '--config', config({ metrics: undefined })).outcome;
-    expect([off.code, off.stderr]).toEqual([
-      69,
-      expect.stringContaining('metrics are disabled'),
-    ]);
+    expect([off.code, off.stderr]).toEqual([69, expect.stringContaining('metrics are disabled')]);
     expect((await asked()).code).toBe(0);
     await daemon.logged(({ msg }) => msg === 'metrics are served', skip);
     expect([...(await scrape(address)).keys()][0]).toMatch(/^wins_build_info\{version="v1/);
