@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import {
   runWins,
   startProgram,
@@ -169,13 +169,15 @@ describe('a run that its client holds', () => {
   });
 
   it('waits for a reader that is slow, and loses nothing beyond the bound of its spool', async () => {
+    const begun = workspace.path('begun');
     const flood = `'${process.execPath}' '${WINS}' cli prc run --path '${workspace.path('flood')}'`;
     const reader = startProgram(
       '/bin/sh',
-      ['-c', `${flood} | (until [ -e '${stop}' ]; do sleep 0.05; done; cat)`],
+      ['-c', `${flood} | tee '${begun}' | (until [ -e '${stop}' ]; do sleep 0.05; done; cat)`],
       workspace.environment,
     );
-    await until(() => ofRun().length > 0);
+    // Its client has the answer to its start when it has output.
+    await until(() => existsSync(begun) && statSync(begun).size > 0);
     await killDaemon();
     await startDaemon();
     expect(ofRun()).toHaveLength(1);
