@@ -11,13 +11,14 @@ const desired = [
   { destination: '192.0.2.0/24', gateway: '192.0.2.7', metric: 256 },
 ];
 const { steps, standings, record } = plan({ routes: desired }, state, []);
-for (const { op, route } of steps) console.log(op, route.destination, 'via', route.gateway);
+for (const step of steps)
+  if ('route' in step) console.log(step.op, step.route.destination, 'via', step.route.gateway);
 for (const { destination, state: standing, detail } of standings)
   console.log(destination, standing, `(${detail})`);
 
 // Once they are there, nothing is left to do; what is wanted no more is removed, and nothing else.
-const later = { ...state, routes: [byDefault, ...record.map(({ route }) => route)] };
+const made = record.flatMap((owned) => ('route' in owned ? [owned.route] : []));
+const later = { ...state, routes: [byDefault, ...made] };
 console.log(plan({ routes: desired }, later, record).steps.length);
-console.log(
-  plan({ routes: [] }, later, record).steps.map(({ op, route }) => `${op} ${route.destination}`),
-);
+for (const step of plan({ routes: [] }, later, record).steps)
+  if ('route' in step) console.log(step.op, step.route.destination);

@@ -1,4 +1,5 @@
 import { ConfigError, defaultConfigPath } from '@wins/config';
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { messageOf } from '@wins/base';
 import { loadStartConfig } from '../../configuration/start-config.js';
@@ -28,8 +29,9 @@ export async function endLastingRuns(
   configFile: string,
   { reason, keepsOutput }: EndOptions,
 ): Promise<string | undefined> {
-  // That of the system may be absent.
-  const named = configFile === defaultConfigPath() ? undefined : configFile;
+  // That of the system may be absent, and one that an interrupted uninstallation has removed ended them before.
+  const isAbsent = configFile === defaultConfigPath() || !existsSync(configFile);
+  const named = isAbsent ? undefined : configFile;
   const loaded = await loadStartConfig(named).catch((error: unknown) => {
     if (error instanceof ConfigError) return error;
     throw error;
