@@ -52,7 +52,13 @@ export function tryEveryCommand(
       // A real node may run the real service: that one is not for tests.
       assert.throws(() => services.status(NAME), { code: 'notFound' });
       echo = await HostProgram.tcp((socket) => socket.pipe(socket));
-      config = workspace.config([tool, { path: upgrader, mayBreakAway: true }], [echo.port]);
+      config = workspace.config(
+        [
+          { path: tool, lasting: { allow: true } },
+          { path: upgrader, mayBreakAway: true },
+        ],
+        [echo.port],
+      );
       copyFileSync(path.join(PACKAGE, 'wins.exe'), wins);
       copyFileSync(path.join(PACKAGE, 'wins-upgrade.exe'), upgrader);
       commands = await namedCommands((args) => start(wins, ...args).outcome);
