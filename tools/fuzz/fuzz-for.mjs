@@ -12,7 +12,7 @@ const FUZZ = path.join(import.meta.dirname, 'fuzz.mjs');
 const SUMMARY = /^(\w+): seed \d+, (\d+) cases, ([\d.]+ s), slowest (\d+ ms)/;
 const TARGETS = [
   ...['http2', 'grpc', 'tunnel', 'config', 'journal', 'files', 'registry', 'audit', 'daemon'],
-  'signature',
+  ...['signature', 'spool'],
 ];
 
 const { values } = parseArgs({

@@ -5,7 +5,7 @@ import { ROOT } from '../testing/workspace.js';
 const FUZZ = path.join(ROOT, 'tools/fuzz/fuzz.mjs');
 const TARGETS = [
   ...['http2', 'grpc', 'tunnel', 'config', 'journal', 'files', 'registry', 'audit', 'daemon'],
-  'signature',
+  ...['signature', 'spool'],
 ];
 
 it('every target of the fuzzer withstands its corpus and 200 cases', async () => {
