@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Outcome, RunningProgram } from '../testing/built-program.js';
-import { WindowsWorkspace } from './windows-workspace.js';
+import { isAlive, WindowsWorkspace } from './windows-workspace.js';
 
 /** Counts, a line each 10 ms, until a file is there, and ends with 7; its first line is its process. */
 const COUNTER = `const { existsSync } = require('node:fs');
@@ -71,7 +71,7 @@ export class DetachedNodeOnWindows implements AsyncDisposable {
     this.#workspace.write(path.basename(this.#stopFile), '');
   }
 
-  /** The keepers that have left records. */
+  /** The keepers that run, by their records; that of a killed one stays until the next daemon starts. */
   keepers(): { readonly pid: number; readonly socket: string }[] {
     const folder = path.join(
       ...[process.env['ProgramData'] ?? 'C:\\ProgramData', 'rancher', 'wins', 'state'],
@@ -84,7 +84,8 @@ export class DetachedNodeOnWindows implements AsyncDisposable {
         const record: unknown = JSON.parse(readFileSync(path.join(folder, name), 'utf8'));
         const { keeper, socket } = record as { readonly keeper: string; readonly socket: string };
         return { pid: Number.parseInt(keeper, 10), socket };
-      });
+      })
+      .filter(({ pid }) => isAlive(pid));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
