@@ -174,8 +174,8 @@ export interface RouteGrants {
 export interface HostNetworkSettings {
   /** At most 1,000. */
   readonly routes: readonly HostRouteSettings[];
-  /** Clouds whose metadata and platform addresses keep their routes through the default gateway. */
-  readonly keep: readonly ('aws' | 'azure' | 'gce')[];
+  /** Clouds whose metadata and platform addresses keep their routes; those of `rancher` lead to own containers. */
+  readonly keep: readonly ('aws' | 'azure' | 'gce' | 'rancher')[];
   /** Rancher's metadata service as a source of other hosts; absent: it is not asked. */
   readonly metadata?: HostMetadataSettings | undefined;
   /** Whether the API server of the agent is a source of other hosts. Default false. */

@@ -124,6 +124,37 @@ inOwnNetwork('the network of a host', () => {
     expect(metadata).toEqual(['169.254.169.254 via 172.16.5.1 dev late0 proto 199 metric 256']);
   });
 
+  it('follows an uplink that goes down, comes back under another index, and gets another name', async () => {
+    const routes = [PEER, { destination: '10.50.0.0/16', gateway: '172.16.5.3' }];
+    await using host = await HostInNetwork.start({ routes });
+    const ip = (...all: readonly string[]) => all.forEach((words) => host.ip(words));
+    const plugIn = [
+      'link add late0 type veth peer name late1',
+      'addr add 172.16.5.2/24 dev late0',
+      ...['link set late1 up', 'link set late0 up'],
+    ];
+    const index = () => /^\d+/.exec(host.ip('-o link show late0'))?.[0];
+    const led = async () => {
+      const { '10.50.0.0/16': state } = states(await host.network('apply'));
+      const ours = host.routes().filter((line) => line.includes('proto 199'));
+      expect(ours).toContain(LINE);
+      return [state, ...ours.filter((line) => line !== LINE)];
+    };
+    const through = (name: string) => [
+      ...['applied', `10.50.0.0/16 via 172.16.5.3 dev ${name} proto 199 metric 256`],
+    ];
+    ip(...plugIn);
+    expect(await led()).toEqual(through('late0'));
+    ip('link set late0 down');
+    expect(await led()).toEqual(['waiting']);
+    const before = index();
+    ip('link del late0', ...plugIn);
+    expect(index()).not.toBe(before);
+    expect(await led()).toEqual(through('late0'));
+    ip('link set late0 down', 'link set late0 name late9', 'link set late9 up');
+    expect(await led()).toEqual(through('late9'));
+  });
+
   it('is the same after a daemon that was killed, and without the record nothing is removed', async () => {
     await using host = await HostInNetwork.start({ routes: [PEER] });
     await host.network('apply');

@@ -12,18 +12,25 @@ const inOwnNetwork = wherePossible(
 
 inOwnNetwork('containers of two hosts', () => {
   it('reach each other and their gateway, and nothing else of the hosts or behind them', async () => {
-    await using one = await HostInNetwork.start(undefined);
+    // As images of a cloud have it: for its own metadata and licences.
+    const ofCloud = '169.254.169.250 via 192.0.2.1 dev wins0 metric 256';
+    await using one = await HostInNetwork.start(undefined, `ip route add ${ofCloud}`);
     await using other = await HostInNetwork.start(undefined);
     connect(one, '172.16.0.2/24', other, '172.16.0.3/24');
     const before = networkOf(one);
     for (const [host, hostNetwork] of [
-      [one, { ...ownOf(1), peers: [peer(2, '172.16.0.3')] }],
+      [one, { ...ownOf(1), peers: [peer(2, '172.16.0.3')], keep: ['rancher'] }],
       [other, { ...ownOf(2), peers: [peer(1, '172.16.0.2')] }],
     ] as const) {
       host.configure(hostNetwork);
       await host.wins('srv', 'config', 'reload');
       const status = await host.network('apply');
-      expect(status.Routes.filter(({ State }) => State !== 'applied')).toEqual([]);
+      // Nobody is attached yet, so that the bridge is not up.
+      expect(
+        status.Routes.filter(({ State }) => State !== 'applied').map(
+          ({ Destination, State }) => `${State} ${Destination}`,
+        ),
+      ).toEqual(host === one ? ['waiting 169.254.169.250/32', 'waiting 169.254.169.251/32'] : []);
       expect(status).toMatchObject({ State: 'settled', Problems: [] });
     }
     expect(await one.network('plan')).toMatchObject({ Steps: [] });
@@ -32,11 +39,19 @@ inOwnNetwork('containers of two hosts', () => {
       await using here = await Container.start(one, ['10.42.1.10/24'], { gateway });
       await using beside = await Container.start(one, ['10.42.1.11/24'], { gateway });
       await using there = await Container.start(other, ['10.42.2.10/24'], { gateway: '10.42.2.1' });
-      const metadata = ['10.42.1.12/24', '169.254.169.250/32'];
+      const metadata = ['10.42.1.12/24', '169.254.169.250/32', '169.254.169.251/32'];
       await using service = await Container.start(one, metadata, { gateway });
+      await one.network('apply');
+      expect(one.routes()).toEqual(
+        expect.arrayContaining([
+          ofCloud,
+          ...['250', '251'].map(
+            (last) => `169.254.169.${last} dev wins-subnet proto 199 scope link metric 1`,
+          ),
+        ]),
+      );
       // The metadata of the cloud, and what the host is managed by.
       one.ip('addr add 169.254.169.254/32 dev lo');
-      one.ip('route add 169.254.169.250/32 dev wins-subnet');
       await using ofHost = await listen(one);
       await using ofOther = await listen(other);
       await using ofBeside = await listen(beside);
@@ -45,7 +60,9 @@ inOwnNetwork('containers of two hosts', () => {
       const near = ['10.42.1.11', '10.42.2.10', '10.42.1.1', '10.42.2.1', '169.254.169.250'];
       expect(await dial(here, ...near)).toEqual(near.map(() => 'hello'));
       expect(await dial(there, '10.42.1.11')).toEqual(['hello']);
-      expect(await dial(one, '169.254.169.254')).toEqual(['hello']);
+      expect(await dial(one, '169.254.169.254', '169.254.169.250', '169.254.169.251')).toEqual([
+        ...['hello', 'hello', 'hello'],
+      ]);
 
       await send(
         here,

@@ -6,9 +6,9 @@ const read = (hostNetwork: object) =>
 describe('the section hostNetwork', () => {
   it('has routes with a metric, and clouds', () => {
     const route = { destination: '10.42.1.0/24', gateway: '192.0.2.7', interface: 'eth0' };
-    expect(read({ routes: [route], keep: ['aws', 'azure', 'gce'] })).toEqual({
+    expect(read({ routes: [route], keep: ['aws', 'azure', 'gce', 'rancher'] })).toEqual({
       routes: [{ ...route, metric: 256 }],
-      keep: ['aws', 'azure', 'gce'],
+      keep: ['aws', 'azure', 'gce', 'rancher'],
       peers: [],
       nodes: false,
       ports: [],
@@ -132,7 +132,7 @@ describe('the section hostNetwork', () => {
   });
 
   it('refuses another cloud, and more than 1,000 routes', () => {
-    expect(() => read({ keep: ['moon'] })).toThrow(/aws, azure or gce/);
+    expect(() => read({ keep: ['moon'] })).toThrow(/aws, azure, gce or rancher/);
     const routes = Array.from({ length: 1001 }, (_, index) => ({
       destination: `10.${index >> 8}.${index & 0xff}.0/24`,
     }));

@@ -144,6 +144,7 @@ export function csiProxySection() {
 }
 
 const MAX_ROUTES = 1000;
+const CLOUDS = ['aws', 'azure', 'gce', 'rancher'] as const;
 const TOO_MANY_ROUTES = `at most ${MAX_ROUTES} routes`;
 const ROUTED = 'an IPv4 network that is no default route, or one address of IPv4';
 const GATEWAY = 'an address of IPv4';
@@ -294,8 +295,8 @@ export function hostNetworkSection() {
         'Routes of this host.',
       ).default([]),
       keep: about(
-        shown(list(z.enum(['aws', 'azure', 'gce'], { error: 'aws, azure or gce' }), 'clouds')),
-        'Clouds whose metadata and platform addresses keep their routes through the default gateway.',
+        shown(list(z.enum(CLOUDS, { error: 'aws, azure, gce or rancher' }), 'clouds')),
+        'Clouds whose metadata and platform addresses keep their routes; those of rancher lead to own containers.',
       ).default([]),
       metadata: about(
         metadataKeys(),

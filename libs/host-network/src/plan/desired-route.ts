@@ -1,3 +1,4 @@
+import { CONTAINER_NETWORK } from '@wins/base';
 import type { DesiredPeer } from './judge-peers.js';
 
 /** A route that the host is to have. */
@@ -8,6 +9,8 @@ export interface DesiredRoute {
   readonly gateway?: string;
   /** The name of the interface. Absent: the one that reaches the gateway. */
   readonly interface?: string;
+  /** Whether the destination is on the network of `interface`, without a next hop. Default: false. */
+  readonly isOnLink?: boolean;
   readonly metric: number;
 }
 
@@ -53,15 +56,23 @@ export const CLOUD_ADDRESSES = {
   /** Metadata, and the platform (WireServer). */
   azure: ['169.254.169.254', '168.63.129.16'],
   gce: ['169.254.169.254'],
+  /** Metadata and DNS of Rancher, which are containers of this host: on its own network, not behind its gateway. */
+  rancher: ['169.254.169.250', '169.254.169.251'],
 } as const;
 
 export type Cloud = keyof typeof CLOUD_ADDRESSES;
 
-/** Routes to the addresses of these clouds, each once, through the default gateway. */
+/** Goes before the routes of a cloud to the same addresses, which stay. */
+const CONTAINER_METRIC = 1;
+
+/** Routes to the addresses of these clouds, each once, through the default gateway; those of Rancher go before those of others. */
 export function cloudRoutes(clouds: readonly Cloud[]): readonly DesiredRoute[] {
-  const addresses = new Set(clouds.flatMap((cloud) => CLOUD_ADDRESSES[cloud]));
+  const addresses = new Set<string>(clouds.flatMap((cloud) => CLOUD_ADDRESSES[cloud]));
+  const inContainers: readonly string[] = clouds.includes('rancher') ? CLOUD_ADDRESSES.rancher : [];
   return [...addresses].map((address) => ({
     destination: `${address}/32`,
-    metric: DEFAULT_METRIC,
+    ...(inContainers.includes(address)
+      ? { interface: CONTAINER_NETWORK, isOnLink: true, metric: CONTAINER_METRIC }
+      : { metric: DEFAULT_METRIC }),
   }));
 }

@@ -112,6 +112,27 @@ describe('a plan', () => {
     expect(planned.steps).toHaveLength(7);
   });
 
+  it('has the metadata and DNS of Rancher on the network of containers, beside what leads to a cloud', () => {
+    const bridge = {
+      id: 'wins-subnet',
+      name: 'wins-subnet',
+      metric: 0,
+      addresses: ['10.42.1.1/24'],
+    };
+    const cloud = route('169.254.169.250/32', '192.0.2.1');
+    const { interfaces, routes } = state(cloud);
+    const wanted = cloudRoutes(['rancher', 'aws']);
+    const planned = plan(wanted, { interfaces: [...interfaces, bridge], routes }, []);
+    const onLink = planned.steps.flatMap((step) => ('route' in step ? [step.route] : []));
+    for (const address of ['169.254.169.250/32', '169.254.169.251/32'])
+      expect(onLink).toContainEqual({
+        ...{ destination: address, gateway: '', interface: 'wins-subnet', metric: 1 },
+      });
+    expect(planned.steps.every(({ op }) => op === 'add')).toBe(true);
+    const waits = plan(cloudRoutes(['rancher']), state(cloud), []);
+    expect([waits.steps, states(waits)]).toEqual([[], ['waiting', 'waiting']]);
+  });
+
   it('keeps what is there while the default route or the interface is away', () => {
     const metadata = cloudRoutes(['gce']);
     const recorded: OwnedRoute[] = [

@@ -92,6 +92,11 @@ export class Surroundings {
     );
     if (name !== undefined && candidates.length === 0)
       return waiting(`no interface ${quoteText(name)} is up with an address`);
+    const [link] = candidates;
+    if (desired.isOnLink === true && link !== undefined) {
+      const { destination, metric } = desired;
+      return { kind: 'route', route: { destination, gateway: '', interface: link.id, metric } };
+    }
     return gateway === undefined
       ? this.#throughDefault(desired, candidates)
       : this.#throughGateway(desired, gateway, candidates);
