@@ -57,7 +57,7 @@ async function make(platform, arch, programs, option, runtime = undefined) {
       output: 'output',
       disableExperimentalSEAWarning: true,
       // Neither NODE_OPTIONS nor OPENSSL_CONF may make a privileged program load anything.
-      // No flag of V8: Node's own code cache is good for the defaults alone (docs/adr/0017-the-heap-of-the-daemon.md).
+      // No flag of V8: Node's own code cache is good for the defaults alone (docs/adr/0017-set-heap-growth-at-run-time.md).
       execArgvExtension: 'none',
       execArgv: [`--openssl-config=${platform === 'linux' ? '/dev/null' : 'NUL'}`],
       assets,

@@ -20,7 +20,7 @@ const refuse = (tried: string) => (): Promise<never> => {
 
 /**
  * The system of this process. It can be replaced before anything is done: specs have one for Linux in programs of their own
- * (docs/adr/0048-no-doubles-in-programs.md). The platform is a constant of a bundle.
+ * (docs/adr/0048-ship-no-test-doubles.md). The platform is a constant of a bundle.
  */
 export const system: System =
   process.platform === 'win32'

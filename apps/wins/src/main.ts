@@ -56,5 +56,5 @@ function hasWorkingDirectory(): boolean {
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 // It ends by itself: process.exit() waits for threads of V8, and one of them for a collection that then never comes
-// (docs/adr/0053-node-26.md).
+// (docs/adr/0053-embed-node-26.md).
 void run(process.argv.slice(2)).then((code) => (process.exitCode = code));

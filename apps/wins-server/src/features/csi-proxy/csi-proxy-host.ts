@@ -3,7 +3,7 @@ import path from 'node:path';
 
 /**
  * Whether csi-proxy can run on this system. It can be replaced before anything is done: specs have a service for Linux in programs of
- * their own (docs/adr/0048-no-doubles-in-programs.md).
+ * their own (docs/adr/0048-ship-no-test-doubles.md).
  */
 export const csiProxyHost: { lacks: string | undefined } = {
   lacks: process.platform === 'win32' ? undefined : 'csi-proxy is for nodes of Windows',
