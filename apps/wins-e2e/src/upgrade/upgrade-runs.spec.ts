@@ -6,24 +6,11 @@ import { runWins, startProgram, startWins, type RunningProgram } from '../testin
 import { standIn } from '../testing/packages/package-folder.js';
 import { processesWith, until } from '../testing/process-table.js';
 import { freePorts, textOf, Tunnel } from '../testing/tunnel/tunnel.js';
+import { COUNTER, EXPORTER } from '../testing/upgrade/lasting-programs.js';
 import { nodeWithDaemon } from '../testing/upgrade/node-with-daemon.js';
 import { singleFile } from '../testing/upgrade/single-file.js';
 import type { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
-/** Counts, a number each 10 ms, until a file of the name in its first argument is there. */
-const COUNTER = `const { existsSync } = require('node:fs');
-let number = 0;
-const timer = setInterval(() => {
-  console.log(number++);
-  if (!existsSync(process.argv[2])) return;
-  clearInterval(timer);
-  process.exitCode = 7;
-}, 10);`;
-/** Answers with its process and how often it was asked. */
-const EXPORTER = `let count = 0;
-require('node:http')
-  .createServer((_request, response) => response.end(process.pid + ' ' + ++count))
-  .listen(Number(process.argv[2]), '127.0.0.1', () => console.log('ready'));`;
 /** Without it a daemon cannot tell who asks. */
 const ADDON = 'koffi-linux-x64.node';
 const LASTING = { lasting: { allow: true } };

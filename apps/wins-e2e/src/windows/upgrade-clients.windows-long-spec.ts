@@ -3,11 +3,13 @@ import { serviceControlManager } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { copyFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { startProgram, type RunningProgram } from '../testing/built-program.js';
-import { freePorts, HostProgram } from '../testing/tunnel/tunnel.js';
+import { freePorts, HostProgram, textOf } from '../testing/tunnel/tunnel.js';
+import { COUNTER, EXPORTER } from '../testing/upgrade/lasting-programs.js';
 import { ROOT } from '../testing/workspace.js';
 import { isAlive, WindowsWorkspace } from './windows-workspace.js';
 
@@ -27,6 +29,9 @@ describe('clients of a service that is upgraded', () => {
   const client = workspace.path('client.exe');
   const upgrader = workspace.path('wins-upgrade.exe');
   const tool = workspace.program('tool');
+  const lasting = ['exporter', 'detached', 'held'].map((name) => workspace.program(name));
+  const counter = workspace.script('counter', COUNTER);
+  const exporter = workspace.script('exporter', EXPORTER);
   const sleeper = workspace.script(
     'sleeper',
     'console.log(process.pid); setInterval(() => {}, 1e6);',
@@ -38,8 +43,11 @@ describe('clients of a service that is upgraded', () => {
     programs.push(program);
     return program;
   };
-  const runTool = (...args: string[]) =>
-    start(client, 'cli', 'prc', 'run', '--server', workspace.listen, '--path', tool, ...args);
+  const prc = (command: string, ...args: string[]) =>
+    start(client, 'cli', 'prc', command, '--server', workspace.listen, ...args);
+  const runTool = (...args: string[]) => prc('run', '--path', tool, ...args);
+  const runLasting = (name: string, ...args: string[]) =>
+    prc('run', '--path', workspace.path('programs', `${name}.exe`), ...args);
   const startSleeper = async () => {
     const run = runTool('--', sleeper);
     await run.printed('\n');
@@ -47,23 +55,50 @@ describe('clients of a service that is upgraded', () => {
   };
   let echo: HostProgram;
   let port: number;
+  let scraped: number;
   let tunnel: RunningProgram;
+  /** Clients that hold a run that lasts, and that follow one. */
+  let counting: readonly RunningProgram[];
+
+  const scrape = async (): Promise<string> => {
+    const request = get({ host: '127.0.0.1', port: scraped, agent: false });
+    const [answer] = (await once(request, 'response')) as [IncomingMessage];
+    return textOf(answer);
+  };
 
   before(async () => {
     // A real node may run the real service: that one is not for tests.
     assert.throws(() => services.status(NAME), { code: 'notFound' });
     echo = await HostProgram.tcp((socket) => socket.pipe(socket));
-    [port = 0] = await freePorts(1);
-    const config = workspace.config([tool, { path: upgrader, mayBreakAway: true }], [echo.port]);
+    const [first = 0, second = 0, exporterPort = 0] = await freePorts(3);
+    [port, scraped] = [first, second];
+    const config = workspace.config(
+      [
+        ...[tool, { path: upgrader, mayBreakAway: true }],
+        ...lasting.map((program) => ({ path: program, lasting: { allow: true } })),
+      ],
+      [echo.port, exporterPort],
+    );
     copyFileSync(release('v1.0.0'), target);
     copyFileSync(release('v1.0.0'), client);
     const words = ['srv', 'app', 'run', '--config', config, '--register'];
     const { code, stderr } = await start(target, ...words).outcome;
     assert.equal(code, 0, stderr);
     await services.start(NAME);
-    const publish = ['--publish', `TCP:${port}:${echo.port}`];
-    tunnel = start(client, 'cli', 'proxy', '--proxy', workspace.proxy, ...publish);
+    const publish = `TCP:${port}:${echo.port} TCP:${scraped}:${exporterPort}`;
+    tunnel = start(client, 'cli', 'proxy', '--proxy', workspace.proxy, '--publish', publish);
     await tunnel.said('the tunnel is ready');
+    const named = ['--name', 'exporter', '--', exporter, String(exporterPort)];
+    const started = await runLasting('exporter', '--detach', ...named).outcome;
+    assert.equal(started.code, 0, started.stderr);
+    const ready = prc('logs', '-f', 'exporter');
+    await ready.printed('ready');
+    ready.child.kill('SIGKILL');
+    const count = ['--', counter, workspace.path('stop')];
+    const detached = await runLasting('detached', '--detach', '--name', 'counter', ...count)
+      .outcome;
+    assert.equal(detached.code, 0, detached.stderr);
+    counting = [runLasting('held', ...count), prc('logs', '-f', 'counter')];
   });
   after(async () => {
     for (const { child } of programs) child.kill('SIGKILL');
@@ -81,6 +116,7 @@ describe('clients of a service that is upgraded', () => {
       assert.equal(await say(open, 'before'), 'before');
       const cut = new Promise<NodeJS.ErrnoException>((resolve) => open.once('error', resolve));
       const { run, pid } = await startSleeper();
+      const [exporterPid, count] = (await scrape()).split(' ');
       const daemon = services.status(NAME).pid;
       const seen = tunnel.stderr().length;
 
@@ -100,6 +136,9 @@ describe('clients of a service that is upgraded', () => {
       const again = connect(port, '127.0.0.1');
       assert.equal(await say(again, 'after'), 'after');
       again.destroy();
+      assert.equal(await scrape(), `${exporterPid} ${Number(count) + 1}`);
+      for (const each of counting)
+        await each.printed(`\n${each.stdout().split('\n').length + 20}\n`);
       assert.equal(tunnel.child.exitCode, null);
       const lines = tunnel.stderr().slice(seen).trimEnd().split('\n');
       assert.ok(lines.length > 1);
@@ -125,5 +164,20 @@ describe('clients of a service that is upgraded', () => {
     const { code, stdout, stderr } = await patient.outcome;
     assert.deepEqual([code, String(stdout).trim(), stderr], [0, '42', '']);
     assert.equal(tunnel.child.exitCode, null);
+  });
+
+  it('get each line of a run that lasts, once, and its exit code, whatever came between', async () => {
+    workspace.write('stop', '');
+    const [held, following] = await Promise.all(counting.map(({ outcome }) => outcome));
+    assert.deepEqual([held?.code, held?.stderr], [7, '']);
+    for (const ended of [held, following]) {
+      const lines = String(ended?.stdout).split('\n').slice(0, -1);
+      assert.ok(lines.length > 40);
+      assert.deepEqual(
+        lines,
+        lines.map((_, index) => String(index)),
+      );
+    }
+    assert.equal((await prc('wait', 'counter').outcome).code, 7);
   });
 });

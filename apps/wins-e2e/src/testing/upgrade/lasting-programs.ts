@@ -1,0 +1,15 @@
+/** Counts, a number each 10 ms, until a file of the name in its first argument is there; its exit code is 7. */
+export const COUNTER = `const { existsSync } = require('node:fs');
+let number = 0;
+const timer = setInterval(() => {
+  console.log(number++);
+  if (!existsSync(process.argv[2])) return;
+  clearInterval(timer);
+  process.exitCode = 7;
+}, 10);`;
+
+/** Answers on the port in its first argument, with its process and how often it was asked. */
+export const EXPORTER = `let count = 0;
+require('node:http')
+  .createServer((_request, response) => response.end(process.pid + ' ' + ++count))
+  .listen(Number(process.argv[2]), '127.0.0.1', () => console.log('ready'));`;
