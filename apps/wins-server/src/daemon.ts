@@ -3,7 +3,6 @@ import {
   type ApplicationServiceServer,
 } from '@wins/wins-api/contract';
 import { adminPipeOf, COMMIT, VERSION } from '@wins/base';
-import { AdminPipe } from './kernel/admin/admin-pipe.js';
 import { noteAdministrators } from './kernel/admin/note-administrators.js';
 import { FEATURES } from './features/features.js';
 import { ensurePipeFolder } from './kernel/ensure-pipe-folder.js';
@@ -40,7 +39,7 @@ export interface Daemon {
  * @throws PipeError when a pipe cannot be served.
  */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
-  const { kernel, features, pipe, config } = createKernel({
+  const { kernel, features, pipe, adminPipe, config } = createKernel({
     ...parts,
     features: parts.features ?? FEATURES,
     onConfig: (next) => {
@@ -49,8 +48,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       void adminPipe.open();
     },
   });
-  const { logger, events, audit, resources, system } = kernel;
-  const adminName = adminPipeOf(config.start.loaded.config.listen);
+  const { logger, audit, resources } = kernel;
+  const { listen } = config.start.loaded.config;
   const health = new Health(['', 'wins.ApplicationService', ...features.healthNames]);
   const application: ApplicationServiceServer = {
     info: (_call, respond) =>
@@ -62,16 +61,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   features.addServices(
     pipe.server,
     'main',
-    noteAdministrators(pipe.connections, logger, adminName),
+    noteAdministrators(pipe.connections, logger, adminPipeOf(listen)),
   );
   health.addTo(pipe.server);
   features.reportTo(health);
-  const adminPipe = new AdminPipe({
-    ...{ pipe: adminName, security: undefined, identify: pipe.identify, logger, events },
-    ...{ resources, ...system.adminPipe },
-    addServices: (server, callers) => features.addServices(server, 'admin', callers),
-  });
-  ensurePipeFolder(config.start.loaded.config.listen, kernel.trust);
+  ensurePipeFolder(listen, kernel.trust);
   const address = await pipe.listen();
   // Healthy means that it takes new work, and that its acts can be recorded.
   let isOpen = false;

@@ -1,7 +1,7 @@
 import { type RunStats, WinsClientError } from '@wins/wins-api';
 import { EXIT, type Answer, type CommandSurroundings } from '@wins/base';
 import { setTimeout as delay } from 'node:timers/promises';
-import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+import { withDaemonOfAdministrators, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { cpuPercentOf, runKey } from './run-cpu.js';
 import { formatBytes } from './format-bytes.js';
 import { limitFigures } from './process-ls.js';
@@ -28,7 +28,7 @@ export async function showStats(
   { show }: CommandSurroundings,
 ): Promise<number> {
   const { name = '', watch, bars = false } = options;
-  await withDaemon(options, async (client, answered) => {
+  await withDaemonOfAdministrators(options, async (client, answered) => {
     let earlier: RunStats | undefined;
     const ask = async (signal?: AbortSignal): Promise<Answer> => {
       const given = signal && { signal };

@@ -1,12 +1,13 @@
 import { EXIT, type CommandSurroundings } from '@wins/base';
 import { CommandError } from '../command-error.js';
-import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+import {
+  withDaemon,
+  withDaemonOfAdministrators,
+  type DaemonOptions,
+} from '../daemon/connect-daemon.js';
 
-/** Advice on who may end a run of another client by force. Other sessions of Windows than 0 may be those of a container. */
-const WHO_MAY =
-  process.platform === 'win32'
-    ? 'stop it without --now, or as an administrator in session 0: over SSH or WinRM'
-    : 'stop it without --now, or as an administrator of the host';
+/** Advice on who may end a run of another client by force. */
+const WHO_MAY = 'stop it without --now, or as an administrator of the host';
 
 /** The options of `wins cli prc stop`. */
 export interface StopOptions extends DaemonOptions {
@@ -20,7 +21,8 @@ export async function stopProcess(
   options: StopOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
-  const exit = await withDaemon(options, (client) =>
+  const ask = options.now ? withDaemonOfAdministrators : withDaemon;
+  const exit = await ask(options, (client) =>
     client.stopProcess(options.name, { force: options.now }),
   ).catch((error: unknown) => {
     const { refused } = EXIT.client;

@@ -6,7 +6,7 @@ import {
   type WinsClient,
   type WinsClientOptions,
 } from '@wins/wins-api';
-import { EXIT, formatDuration } from '@wins/base';
+import { adminPipeOf, EXIT, formatDuration } from '@wins/base';
 import { clientName } from './client-label.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ClientLog, type ClientLogOptions } from '../client-log.js';
@@ -107,6 +107,30 @@ export async function withDaemon<T>(
   } catch (error) {
     throw explain(error, { server, timeoutMs, answerTimeoutMs });
   }
+}
+
+/**
+ * Runs a task as {@link withDaemon}, on the pipe of administrators, which knows one in any session of Windows. The main pipe is for who may
+ * not open that, and for daemons that do not have it, or not for this call.
+ */
+export async function withDaemonOfAdministrators<T>(
+  options: DaemonOptions,
+  task: Task<T>,
+): Promise<T> {
+  const admin = { ...options, server: adminPipeOf(options.server), 'wait-timeout': 0 };
+  try {
+    return await withDaemon(admin, task);
+  } catch (error) {
+    if (!isOfOthers(error)) throw error;
+    return await withDaemon(options, task);
+  }
+}
+
+/** Whether nothing was asked, or what was asked is not known there. Another server of the name is an error. */
+function isOfOthers(error: unknown): boolean {
+  const cause = error instanceof CommandError ? error.cause : undefined;
+  if (cause instanceof WinsClientError) return cause.code === 'unimplemented';
+  return cause instanceof PipeError && ['notFound', 'accessDenied'].includes(cause.code);
 }
 
 /** Closes the client, however the task ends: after what the command has to say. A process that has ended by then has closed it, too. */

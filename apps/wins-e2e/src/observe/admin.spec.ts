@@ -1,10 +1,11 @@
+import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { createWinsClient } from '@wins/wins-api';
 import { planServiceDefinition } from '@wins/wins-api/contract';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
-import { runWins } from '../testing/built-program.js';
+import { runWins, startWins, type RunningProgram } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { mayMakeContainer, startInContainer } from '../testing/other-container.js';
 import { wherePossible } from '../testing/where-possible.js';
@@ -74,6 +75,47 @@ describe('the pipe of administrators', () => {
     }
     await daemon.logged(({ client: name }) => name === 'an old wins');
     expect(noted()).toEqual(['an old wins']);
+  });
+
+  /** A run of another client, on a daemon that allows it. */
+  async function sleeping(): Promise<RunningProgram> {
+    await daemon.stop();
+    const sleeper = workspace.script('sleeper', 'echo up; trap "" TERM; while :; do sleep 1; done');
+    workspace.config([sleeper]);
+    daemon = await Daemon.start(workspace, config);
+    const run = startWins(['cli', 'prc', 'run', '--path', sleeper], workspace.environment);
+    await run.printed('up');
+    return run;
+  }
+  const STOP = ['cli', 'prc', 'stop', 'rancher-wins-sleeper', '--now'];
+  const STATS = ['cli', 'prc', 'stats', '--output', 'name'];
+
+  it('measures runs of all clients, and ends one at once, also when the main one does not answer', async () => {
+    const run = await sleeping();
+    renameSync(main(), `${main()}.away`);
+    const seen = await runWins(STATS, workspace.environment);
+    expect([seen.stderr, String(seen.stdout)]).toEqual(['', 'rancher-wins-sleeper\n']);
+    expect((await runWins(STOP, workspace.environment)).stderr).toBe('');
+    expect(await run.outcome).toMatchObject({ code: 137 });
+    const told = daemon.log.find(({ action }) => action === 'stop');
+    expect(told).toMatchObject({
+      ...{ requester: expect.stringMatching(/^admin:/) as string, verdict: 'allowed' },
+      client: { uid: process.getuid?.() },
+    });
+  });
+
+  it('is not needed to measure and end runs where it does not know these calls', async () => {
+    const run = await sleeping();
+    rmSync(admin());
+    const earlier = new Server();
+    await new Promise((resolve) =>
+      earlier.bindAsync(`unix:${admin()}`, ServerCredentials.createInsecure(), resolve),
+    );
+    const seen = await runWins(STATS, workspace.environment);
+    expect([seen.stderr, String(seen.stdout)]).toEqual(['', 'rancher-wins-sleeper\n']);
+    expect((await runWins(STOP, workspace.environment)).stderr).toBe('');
+    expect((await run.outcome).code).toBe(137);
+    earlier.forceShutdown();
   });
 
   it('is not needed by the commands where a daemon of an earlier release has none', async () => {
@@ -187,6 +229,20 @@ describe('the pipe of administrators', () => {
       77,
       expect.stringMatching(/on pipe "rancher_wins": .*there is no pipe "rancher_wins_admin"/),
     ]);
+  });
+
+  inContainer('ends no run for a container that was given it (A78)', async () => {
+    const run = await sleeping();
+    const from = (words: readonly string[]) =>
+      startInContainer([WINS, ...words], workspace.environment).outcome;
+    const { code, stderr } = await from(STOP);
+    expect([code, stderr]).toEqual([
+      126,
+      expect.stringMatching(/; stop it without --now, or as an administrator of the host\n$/),
+    ]);
+    expect(String((await from(STATS)).stdout)).toBe('');
+    await runWins(STOP, workspace.environment);
+    expect((await run.outcome).code).toBe(137);
   });
 
   inContainer('leaves the events on the disk to who is refused and can read them', async () => {

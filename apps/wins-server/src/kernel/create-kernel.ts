@@ -1,7 +1,8 @@
-import { runtimeDirectory, TextError } from '@wins/base';
+import { adminPipeOf, runtimeDirectory, TextError } from '@wins/base';
 /**
  * The parts of a daemon that are there whatever its config says: where the libraries meet.
  */
+import { AdminPipe } from './admin/admin-pipe.js';
 import { AuditTrail } from './audit/audit-trail.js';
 import type { LoadedConfig } from '@wins/config';
 import { hashFile } from '@wins/trusted-files';
@@ -66,10 +67,16 @@ export function createKernel(parts: KernelParts) {
     ...{ pipe: listen, security: system.pipeSecurity, identify: system.identify },
     ...{ logger, events, resources },
   });
+  const adminPipe = new AdminPipe({
+    ...{ pipe: adminPipeOf(listen), security: undefined, identify: pipe.identify },
+    ...{ logger, events, resources, ...system.adminPipe },
+    addServices: (server, callers) => features.addServices(server, 'admin', callers),
+  });
   const program = process.argv[1] ?? process.execPath;
   const kernel: Kernel = {
     ...{ logger, level, events, audit, trust, system, config, service, upgradeRecords, program },
     ...{ pipe, resources },
+    clientNamed: (name) => pipe.connections.clientNamed(name) ?? adminPipe.clientNamed(name),
     hostCalls: new HostCallGate({
       ...{ host: hostSystem(process.platform), connections: pipe.connections },
       ...{ calls: resources.hostCalls, audit: (record, client) => audit.decided(record, client) },
@@ -88,7 +95,7 @@ export function createKernel(parts: KernelParts) {
     features: () => features.list(),
   };
   const features = new FeatureSet(parts.features, kernel);
-  return { kernel, features, pipe, config };
+  return { kernel, features, pipe, adminPipe, config };
 }
 
 /** Where bare names of pipes are; a daemon whose pipes are paths may have no such folder. */

@@ -2,7 +2,7 @@
  * The declaration of a feature: all that the kernel needs to know of a part of the daemon, in one
  * object. The array in `features/features.ts` is the only list of them.
  */
-import type { ProcessHost } from '@wins/base';
+import type { ClientIdentity, ProcessHost } from '@wins/base';
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import type { AuditTrail } from './audit/audit-trail.js';
 import type { configFingerprint, LoadedConfig, WinsConfig } from '@wins/config';
@@ -185,6 +185,8 @@ export interface Kernel {
   readonly checksum: Promise<string>;
   readonly config: DaemonConfig;
   readonly pipe: Pick<ServedPipe, 'connections' | 'identify' | 'turns'>;
+  /** The client of that connection, `pipe:N` or `admin:N`; undefined when it is not open. */
+  clientNamed(name: string): ClientIdentity | undefined;
   /** Another feature of this daemon, which is off where its array does not have it. */
   of<Settings extends object, Running extends RunningFeature<Settings>>(
     feature: Feature<Settings, Running>,

@@ -18,6 +18,7 @@ import { checkWhiteList } from './check-white-list.js';
 import {
   createProcessService,
   servedProcessDefinition,
+  stopDefinition,
   type StartHeld,
 } from './process-service.js';
 import { runMetrics } from './run-metrics.js';
@@ -80,8 +81,13 @@ export const runs: Feature<RunsSettings, Runs> = {
       implement: (callers) => createProcessService(() => view.require(), callers),
     },
     {
+      definition: stopDefinition,
+      pipe: 'admin',
+      implement: (callers) => createProcessService(() => view.require(), callers),
+    },
+    {
       definition: runStatsDefinition,
-      pipe: 'main',
+      pipe: 'both',
       implement: (callers) => createRunStatsService(() => view.require().manager, callers),
     },
   ],
@@ -96,7 +102,7 @@ export const runs: Feature<RunsSettings, Runs> = {
 
 function createManager(
   { allowed, processEnvironment }: RunsSettings,
-  { audit, pipe, config, events, logger, resources, ...kernel }: Kernel,
+  { audit, config, events, logger, resources, ...kernel }: Kernel,
 ): ProcessManager {
   const { portOpener } = kernel.system;
   return createProcessManager({
@@ -106,19 +112,18 @@ function createManager(
     readSignature: () => loadUpgrader().readSignature(),
     places: {
       take: (owner, end) => {
-        const client =
-          lastingClientOf(owner) ?? pipe.connections.clientNamed(owner.id) ?? EVERYBODY;
+        const client = lastingClientOf(owner) ?? kernel.clientNamed(owner.id) ?? EVERYBODY;
         const claim = resources.runs.take(client, { end });
         return claim && (() => claim.release());
       },
       takeFileBytes: (owner, amount) => {
-        const client = pipe.connections.clientNamed(owner.id) ?? EVERYBODY;
+        const client = kernel.clientNamed(owner.id) ?? EVERYBODY;
         const claim = resources.fileBytes.take(client, { amount });
         return claim && (() => claim.release());
       },
     },
     onDecision: (record) => {
-      const client = pipe.connections.clientNamed(record.requester);
+      const client = kernel.clientNamed(record.requester);
       return audit.decided(
         { ...record, client: record.client ?? client?.description },
         client?.key,

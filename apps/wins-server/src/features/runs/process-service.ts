@@ -39,6 +39,11 @@ export const servedProcessDefinition: typeof processServiceDefinition = {
   startExactly: { ...processServiceDefinition.startExactly, requestDeserialize: decodeExactly },
 };
 
+/** The part of it for the pipe of administrators: nothing starts there, or lasts. */
+export const stopDefinition: Pick<typeof processServiceDefinition, 'stop'> = {
+  stop: servedProcessDefinition.stop,
+};
+
 /** Warnings about the limits of a run that has started. */
 export function warningsAbout(limits: ManagedProcess['limits']): readonly string[] {
   if (limits?.means !== 'rlimit') return [];

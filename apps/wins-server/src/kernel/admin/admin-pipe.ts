@@ -1,3 +1,4 @@
+import type { ClientIdentity } from '@wins/base';
 import { ServedPipe, type PipeParts } from '../served-pipe.js';
 
 /** The pipe of administrators. The daemon serves without it: one that cannot be opened is an error in the log. */
@@ -29,6 +30,11 @@ export class AdminPipe implements AsyncDisposable {
     if (this.#isClosing) return;
     const opening = (this.#opening ??= this.#tryToOpen());
     if (!(await opening) && this.#opening === opening) this.#opening = undefined;
+  }
+
+  /** The client of the connection of that name; undefined when it is not open. */
+  clientNamed(name: string): ClientIdentity | undefined {
+    return this.#served.connections.clientNamed(name);
   }
 
   /** Breaks off what is under way, and closes it for good. Idempotent. */
