@@ -8,7 +8,7 @@ export { camelCaseKeys } from './camel-case-keys.js';
 export { CLIENT_NAME_METADATA_KEY } from './client-options.js';
 export { ERROR_METADATA_KEY, UNKNOWN_PARTS } from './client-error.js';
 
-export { processServiceDefinition } from './definitions/process-service-definition.js';
+export { lastingRunsDefinition, processServiceDefinition } from './definitions/output-streams.js';
 
 export { healthServiceDefinition } from './definitions/health-service-definition.js';
 export {
@@ -129,7 +129,6 @@ export {
   LastingReadRequest,
   LastingReadResponse,
   LastingRemoveResponse,
-  LastingRunsService as lastingRunsDefinition,
   LastingStartResponse,
   LastingSummary,
   type LastingRunsServer,

@@ -5,7 +5,7 @@ import { UNKNOWN_PARTS, WinsClientError } from './client-error.js';
 import { createConfigClient } from './config-client.js';
 import { DaemonCalls, methodName } from './daemon-calls.js';
 import { healthCheckDefinition } from './definitions/health-check-definition.js';
-import { processServiceDefinition } from './definitions/process-service-definition.js';
+import { processServiceDefinition } from './definitions/output-streams.js';
 import { ApplicationServiceService } from './gen/application.js';
 import { ProcessName, ProcessStartRequest } from './gen/process.js';
 import { RunStatsService } from './gen/run-stats.js';

@@ -1,0 +1,133 @@
+import fc from 'fast-check';
+import {
+  lastingRunsDefinition,
+  LastingReadResponse,
+  processServiceDefinition,
+  ProcessWaitResponse,
+} from '../contract.js';
+import type { OutputCodec } from './output-streams.js';
+
+type Output = ReturnType<typeof outputOf>;
+interface Message {
+  readonly Offset?: bigint;
+  readonly Options?: unknown;
+}
+interface Stream {
+  readonly codec: OutputCodec<Message>;
+  readonly generated: {
+    encode(message: Message): { finish(): Uint8Array };
+    decode(bytes: Uint8Array): Message;
+  };
+  readonly with: (Options: Output) => Message;
+  readonly others: readonly Message[];
+}
+
+const SIZES = [0, 1, 127, 128, 16_383, 16_384, 65_536, 2_097_151, 2_097_152];
+const SKIPPED = 2n ** 64n - 1n;
+const EXIT = { Code: 4294967295, Signal: 'SIGKILL', Reason: 'stopped' };
+const PLACE = { Offset: 2n ** 40n, WrittenAtMs: 1_700_000_000_000n };
+
+const STREAMS: Readonly<Record<string, Stream>> = {
+  Wait: {
+    codec: processServiceDefinition.wait as Stream['codec'],
+    generated: ProcessWaitResponse,
+    with: (Options) => ({ Options }),
+    others: [
+      {},
+      { Options: { $case: 'Skipped', value: { Bytes: SKIPPED } } },
+      { Options: { $case: 'Exit', value: EXIT } },
+    ],
+  },
+  Read: {
+    codec: lastingRunsDefinition.read as unknown as Stream['codec'],
+    generated: LastingReadResponse,
+    with: (Options) => ({ ...PLACE, Options }),
+    others: [
+      PLACE,
+      { ...PLACE, Options: { $case: 'Skipped', value: SKIPPED } },
+      {
+        ...PLACE,
+        Options: { $case: 'End', value: { Exit: EXIT, EndedAtMs: 1n, OutputBytes: 2n } },
+      },
+    ],
+  },
+};
+
+function outputOf($case: 'StdOut' | 'StdErr', value: Uint8Array) {
+  return { $case, value: Buffer.from(value) };
+}
+
+describe.each(Object.entries(STREAMS))('the messages of the %s stream', (_, stream) => {
+  const { responseSerialize: encode, responseDeserialize: decode } = stream.codec;
+  const generated = (message: Message): Buffer =>
+    Buffer.from(stream.generated.encode(message).finish());
+  const output = fc
+    .tuple(fc.constantFrom('StdOut' as const, 'StdErr' as const), fc.uint8Array({ maxLength: 300 }))
+    .map(([$case, value]) => stream.with(outputOf($case, value)));
+
+  it('are encoded as the generated code does it', () => {
+    fc.assert(
+      fc.property(output, (message) => {
+        expect(encode(message)).toEqual(generated(message));
+      }),
+    );
+  });
+
+  it.each(SIZES)('are encoded and decoded with %i octets of output', (size) => {
+    const message = stream.with(outputOf('StdErr', Buffer.alloc(size, 7)));
+    const encoded = encode(message);
+    expect(encoded.equals(generated(message))).toBe(true);
+    expect(encode(decode(encoded)).equals(encoded)).toBe(true);
+  });
+
+  it('give their output as a view of what was received', () => {
+    const encoded = encode(stream.with(outputOf('StdOut', Buffer.from('abc'))));
+    const decoded = decode(encoded);
+    encoded.fill('x', encoded.length - 3);
+    expect(decoded).toEqual(stream.with(outputOf('StdOut', Buffer.from('xxx'))));
+  });
+
+  it.each(stream.others)('are encoded and decoded without output: %p', (message) => {
+    const encoded = encode(message);
+    expect(encoded).toEqual(generated(message));
+    expect(decode(encoded)).toEqual(stream.generated.decode(encoded));
+  });
+
+  it('are decoded as the generated code does it, whatever the octets', () => {
+    const tags = fc.constantFrom(0x00, 0x08, 0x0a, 0x10, 0x12, 0x18, 0x1a, 0x20, 0x22, 0x28, 0x88);
+    const field = fc
+      .tuple(tags, fc.uint8Array({ maxLength: 12 }))
+      .map(([tag, rest]) => Uint8Array.of(tag, ...rest));
+    const whole = fc
+      .tuple(tags, fc.uint8Array({ maxLength: 12 }))
+      .map(([tag, rest]) => Uint8Array.of(tag, rest.length, ...rest));
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 40 }),
+      fc.array(fc.oneof(field, whole), { maxLength: 4 }).map((all) => Buffer.concat(all)),
+    );
+    const attempt = (run: (message: Buffer) => unknown, message: Buffer) => {
+      try {
+        return run(message);
+      } catch {
+        return 'malformed';
+      }
+    };
+    fc.assert(
+      fc.property(bytes, (random) => {
+        const message = Buffer.from(random);
+        expect(attempt(decode, message)).toEqual(
+          attempt((octets) => stream.generated.decode(octets), message),
+        );
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('take the last output when a message holds two, as protobuf has it', () => {
+    const one = encode(stream.with(outputOf('StdOut', Buffer.from('a'))));
+    const two = encode(stream.with(outputOf('StdErr', Buffer.from('b'))));
+    expect(decode(Buffer.concat([one, two]))).toEqual(
+      stream.with(outputOf('StdErr', Buffer.from('b'))),
+    );
+  });
+});

@@ -1,0 +1,114 @@
+import { LastingReadResponse, LastingRunsService } from '../gen/lasting-runs.js';
+import { ProcessServiceService, ProcessWaitResponse } from '../gen/process.js';
+
+type OutputCase = 'StdOut' | 'StdErr';
+
+interface Output {
+  readonly $case: OutputCase;
+  readonly value: Buffer;
+}
+
+/** The generated code of a message that may end with a chunk of output. */
+interface Generated<Message> {
+  encode(message: Message): { finish(): Uint8Array };
+  decode(bytes: Uint8Array): Message;
+}
+
+/** Serializes and deserializes a stream of messages. */
+export interface OutputCodec<Message> {
+  /** Encodes a message. A chunk of output is copied once, into one allocation. */
+  readonly responseSerialize: (message: Message) => Buffer;
+  /**
+   * Decodes a message. A chunk of output is given as a view of the bytes, not as a copy.
+   *
+   * @throws Error when the message is not of that type.
+   */
+  readonly responseDeserialize: (bytes: Buffer) => Message;
+}
+
+const NOTHING = Buffer.alloc(0);
+const WIRE_TYPE = 0x07;
+const MORE = 0x80;
+
+/** @param tags - The octets before the outputs, which are the last fields of the message. */
+function outputCodec<Message extends { readonly Options?: { readonly $case: string } | undefined }>(
+  generated: Generated<Message>,
+  tags: Readonly<Record<OutputCase, number>>,
+): OutputCodec<Message> {
+  const chunk = ({ Options: options }: { readonly Options?: unknown }): Output | undefined => {
+    const { $case } = (options ?? {}) as Partial<Output>;
+    return $case === 'StdOut' || $case === 'StdErr' ? (options as Output) : undefined;
+  };
+  return {
+    responseSerialize: (message) => {
+      const output = chunk(message);
+      if (output === undefined) return Buffer.from(generated.encode(message).finish());
+      const { $case, value } = output;
+      // It ends with the tag of the output and a length of 0.
+      const head = generated.encode({ ...message, Options: { $case, value: NOTHING } }).finish();
+      let lengthOctets = 1;
+      while (value.length >= 2 ** (7 * lengthOctets)) lengthOctets++;
+      const start = head.length - 1 + lengthOctets;
+      const bytes = Buffer.allocUnsafe(start + value.length);
+      bytes.set(head);
+      for (let at = 0; at < lengthOctets; at++) {
+        const septet = Math.floor(value.length / 2 ** (7 * at)) & 0x7f;
+        bytes[head.length - 1 + at] = at < lengthOctets - 1 ? septet | MORE : septet;
+      }
+      bytes.set(value, start);
+      return bytes;
+    },
+    responseDeserialize: (bytes) => {
+      const at = lastField(bytes);
+      const $case = (['StdOut', 'StdErr'] as const).find((each) => tags[each] === bytes[at]);
+      const start = $case === undefined ? -1 : payloadStart(bytes, at);
+      if (start < 0) return generated.decode(bytes);
+      const Options = { $case, value: bytes.subarray(start) };
+      return { ...generated.decode(bytes.subarray(0, at)), Options };
+    },
+  };
+}
+
+/** Where the first field is that is no number; all else may be anything. */
+function lastField(bytes: Buffer): number {
+  let at = 0;
+  for (;;) {
+    const tag = bytes[at];
+    if (tag === undefined || tag === 0 || tag >= MORE || (tag & WIRE_TYPE) !== 0) return at;
+    at += 1;
+    while ((bytes[at] ?? 0) >= MORE) at += 1;
+    at += 1;
+  }
+}
+
+/** Reads the length behind the tag at `at`; gives where the payload starts, or -1 unless it spans the rest exactly. */
+function payloadStart(bytes: Buffer, at: number): number {
+  let length = 0;
+  // Four octets hold 28 bits: more than any message that passes the size limit.
+  for (let octets = 1; octets <= 4; octets++) {
+    const octet = bytes[at + octets];
+    if (octet === undefined) return -1;
+    length |= (octet & 0x7f) << (7 * (octets - 1));
+    const start = at + octets + 1;
+    if (octet < MORE) return start + length === bytes.length ? start : -1;
+  }
+  return -1;
+}
+
+/** The process service for servers and clients, with a Wait stream that spares the copies of its output. */
+export const processServiceDefinition = {
+  ...ProcessServiceService,
+  wait: {
+    ...ProcessServiceService.wait,
+    ...outputCodec(ProcessWaitResponse, { StdOut: 0x0a, StdErr: 0x12 }),
+  },
+} as const;
+
+/** The service of runs that last for servers and clients, with a Read stream that spares the copies of its output. */
+export const lastingRunsDefinition = {
+  ...LastingRunsService,
+  read: {
+    ...LastingRunsService.read,
+    ...outputCodec(LastingReadResponse, { StdOut: 0x1a, StdErr: 0x22 }),
+  },
+} as const;
