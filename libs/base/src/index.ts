@@ -57,6 +57,12 @@ export {
   type NetworkItem,
 } from './host/host-routes.js';
 export {
+  addressRange,
+  containerLimits,
+  type AddressRange,
+  type ContainerLimits,
+} from './host/container-limits.js';
+export {
   EVERYBODY,
   UNIDENTIFIED,
   UNIDENTIFIED_CLIENT,

@@ -34,7 +34,9 @@ export {
   type FirewallRules,
   type RunOpening,
 } from './firewall/firewall-rules.js';
-export { windowsHostRoutes } from './network/windows-host-routes.js';
+export { hostRoutesOf, windowsHostRoutes } from './network/windows-host-routes.js';
+export type { RouteTable } from './network/routes.js';
+export type { ContainerNetworkCalls } from './network/windows-network-items.js';
 export { windowsHostSystem } from './network/windows-host-system.js';
 export { pipeAccess, pipeExists } from './pipes/pipe-access.js';
 

@@ -44,7 +44,7 @@ export const CONTAINER_NETWORK = 'wins-subnet';
 /**
  * A thing that the network of a host's own containers is made of, by its kind:
  *
- * - `bridge`: the interface, by its name.
+ * - `bridge`: the interface, by its name. The value is empty, or `SUBNET GATEWAY` where {@link RoutingState.hasSubnetOnBridge} says so.
  * - `address`: of that interface, with the length of its network. The value is the name of the interface.
  * - `filter`: what containers may send (`NAME ingress`) and get (`NAME egress`). The value has their own network first, then those
  *   that they may exchange packets with, which the metadata addresses of Rancher are always among. Nothing else passes.
@@ -78,6 +78,8 @@ export interface RoutingState {
   readonly routes: readonly ListedRoute[];
   /** Undefined where nobody asked for them, and on a system that can have none. */
   readonly items?: readonly ListedItem[];
+  /** Whether the bridge has the subnet and its gateway as its value, so that another subnet needs another bridge. */
+  readonly hasSubnetOnBridge?: boolean;
 }
 
 export interface RouteChange {

@@ -4,7 +4,6 @@ import {
   networkOf,
   parseNetwork,
   unroutableReason,
-  type ListedItem,
   type NetworkItem,
   type RoutingState,
 } from '@wins/base';
@@ -45,7 +44,7 @@ export function judgeSubnet(
   record: readonly OwnedItem[],
 ): SubnetRefusal | undefined {
   if (items === undefined)
-    return refused('unsupported', 'this system cannot have a network of containers by wins yet');
+    return refused('unsupported', 'this system lacks what a network of containers is made of');
   const network = parseNetwork(subnet);
   if (network?.bytes.length !== 4 || formatNetwork(networkOf(network)) !== subnet)
     return refused('notCanonical', 'it is no network of IPv4 in canonical form');
@@ -96,7 +95,7 @@ export function itemsOf(
   { subnet, gateway }: DesiredSubnet,
   { cluster = RFC_1918 }: Pick<DesiredNetwork, 'cluster'>,
   uplinks: readonly string[],
-  listed: readonly ListedItem[],
+  { items: listed = [], hasSubnetOnBridge }: Pick<RoutingState, 'items' | 'hasSubnetOnBridge'>,
   record: readonly OwnedItem[],
 ): readonly NetworkItem[] {
   const name = CONTAINER_NETWORK;
@@ -109,7 +108,7 @@ export function itemsOf(
     return there?.value === '0' || isOurs;
   });
   return [
-    { kind: 'bridge', key: name, value: '' },
+    { kind: 'bridge', key: name, value: hasSubnetOnBridge ? `${subnet} ${gateway}` : '' },
     { kind: 'address', key: `${gateway}${subnet.slice(subnet.indexOf('/'))}`, value: name },
     { kind: 'filter', key: `${name} ingress`, value: passing },
     { kind: 'filter', key: `${name} egress`, value: passing },

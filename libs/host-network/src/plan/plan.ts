@@ -228,7 +228,7 @@ function planOwn(
   const bare = { gateway: '', interface: '', metric: 0 };
   const refusal = own && judgeSubnet(own, desired, actual, record);
   const isMade = own !== undefined && refusal === undefined;
-  const wanted = isMade ? itemsOf(own, desired, uplinks, listed, record) : [];
+  const wanted = isMade ? itemsOf(own, desired, uplinks, actual, record) : [];
   const planned = planItems(wanted, listed, record, tried);
   const standings = planned.standings.map(({ item, state, detail }): Standing => ({
     ...{ ...bare, kind: item.kind, destination: item.key, state, detail },

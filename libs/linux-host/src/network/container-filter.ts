@@ -1,4 +1,4 @@
-import { formatAddress, parseNetwork } from '@wins/base';
+import { containerLimits, formatAddress } from '@wins/base';
 import { isDeepStrictEqual } from 'node:util';
 
 /** An instruction of the classic packet filter, as `tc` prints it. */
@@ -19,14 +19,6 @@ const [ARP, IPV4] = [0x0806, 0x0800] as const;
 const [SOURCE, DESTINATION] = [26, 30] as const;
 /** TC_ACT_OK and TC_ACT_SHOT of linux/pkt_cls.h. */
 const [PASS, DROP] = [0, 2] as const;
-/** The metadata and the DNS address of Rancher, which containers serve. */
-const METADATA = '169.254.169.250/31';
-const MAX_NETWORKS = 16;
-
-interface Range {
-  readonly mask: number;
-  readonly net: number;
-}
 
 /**
  * The filter of a bridge: containers have an address of their own network, and exchange packets of IPv4 with addresses of these
@@ -39,15 +31,12 @@ export function compileFilter(
   networks: readonly string[],
   hook: FilterHook,
 ): readonly FilterInstruction[] | undefined {
-  const ranges = networks.flatMap((text) => rangeOf(text) ?? []);
-  const [own, ...far] = ranges;
-  const [metadata] = [METADATA].flatMap((text) => rangeOf(text) ?? []);
-  const isFit = ranges.length === networks.length && ranges.length <= MAX_NETWORKS;
-  if (!isFit || own === undefined || metadata === undefined) return undefined;
+  const limits = containerLimits(networks);
+  if (limits === undefined) return undefined;
   const [near, away] = hook === 'ingress' ? [SOURCE, DESTINATION] : [DESTINATION, SOURCE];
   const sides = [
-    { offset: near, ranges: [own, metadata] },
-    { offset: away, ranges: [...far, metadata] },
+    { offset: near, ranges: limits.near },
+    { offset: away, ranges: limits.away },
   ];
   const length = 3 + sides.reduce((sum, side) => sum + 3 * side.ranges.length + 1, 0) + 1;
   const passAt = length - 1;
@@ -90,12 +79,4 @@ export function filterText(code: readonly FilterInstruction[]): string {
   return [code.length, ...code.map(({ code: op, jt, jf, k }) => `${op} ${jt} ${jf} ${k}`)].join(
     ',',
   );
-}
-
-function rangeOf(text: string): Range | undefined {
-  const network = parseNetwork(text);
-  if (network?.bytes.length !== 4 || network.prefix === 0) return undefined;
-  const number = network.bytes.reduce((sum, byte) => sum * 256 + byte, 0);
-  const size = 2 ** (32 - network.prefix);
-  return number % size === 0 ? { mask: 2 ** 32 - size, net: number } : undefined;
 }

@@ -1,4 +1,5 @@
-import { decodeNetworkIds, guidBytes, findHnsNetwork, type HnsCalls } from './hns-networks.js';
+import type { HnsCalls } from './hns-calls.js';
+import { decodeNetworkIds, guidBytes, findHnsNetwork } from './hns-networks.js';
 import { WindowsError } from '../windows-error.js';
 
 // After the published schemas of both versions of HNS, shortened.

@@ -7,104 +7,12 @@ import {
   type HnsNetwork,
   type NetworkSelector,
 } from '@wins/base';
-import { systemError, WindowsError } from '../windows-error.js';
-import { inBackground } from '../win32/calls/call.js';
-import { loadKoffi, systemLibrary } from '../win32/calls/system-library.js';
-import { kernel32 } from '../win32/kernel32.js';
+import { WindowsError } from '../windows-error.js';
+import type { HnsCalls } from './hns-calls.js';
 
-type OutPointer = [bigint | null];
-
-const FEATURE = 'the Host Networking Service (Windows feature Containers)';
-// A network is described by some kilobytes.
-const MAX_CHARACTERS = 16 * 1024 * 1024;
-
-const memory = systemLibrary('ole32.dll', ['void CoTaskMemFree(void *memory)'], FEATURE);
-
-/** https://learn.microsoft.com/virtualization/api/hcn/reference */
-const computeNetwork = systemLibrary(
-  'computenetwork.dll',
-  [
-    'int32_t HcnEnumerateNetworks(str16 query, _Out_ void **networks, _Out_ void **errorRecord)',
-    'int32_t HcnOpenNetwork(void *id, _Out_ void **network, _Out_ void **errorRecord)',
-    'int32_t HcnQueryNetworkProperties(void *network, str16 query, _Out_ void **properties, _Out_ void **errorRecord)',
-    'int32_t HcnCloseNetwork(void *network)',
-  ],
-  FEATURE,
-);
-
-/** Not documented; the first version of the service's interface, on which github.com/microsoft/hcsshim is built. */
-const vmCompute = systemLibrary(
-  'vmcompute.dll',
-  ['int32_t HNSCall(str16 method, str16 path, str16 request, _Out_ void **response)'],
-  FEATURE,
-);
-
-export async function enumerateNetworks(query: string): Promise<string> {
-  const { HcnEnumerateNetworks } = computeNetwork;
-  const networks: OutPointer = [null];
-  const record: OutPointer = [null];
-  const { result } = await inBackground(HcnEnumerateNetworks, query, networks, record);
-  return answer('listed the networks of HNS', 'HcnEnumerateNetworks', result, networks, record);
-}
-
-/** Returns the properties of one network, as the text of a JSON object. The id is a GUID of 16 bytes. */
-async function queryNetwork(id: Buffer, query: string): Promise<string> {
-  const { HcnOpenNetwork, HcnQueryNetworkProperties, HcnCloseNetwork } = computeNetwork;
-  const network: OutPointer = [null];
-  const openRecord: OutPointer = [null];
-  const { result: opened } = await inBackground(HcnOpenNetwork, id, network, openRecord);
-  answer('opened a network of HNS', 'HcnOpenNetwork', opened, [null], openRecord);
-  const [handle] = network;
-  try {
-    const found: OutPointer = [null];
-    const record: OutPointer = [null];
-    const { result } = await inBackground(HcnQueryNetworkProperties, handle, query, found, record);
-    return answer('read a network of HNS', 'HcnQueryNetworkProperties', result, found, record);
-  } finally {
-    await inBackground(HcnCloseNetwork, handle);
-  }
-}
-
-export async function callFirstVersion(method: string, path: string): Promise<string> {
-  const { HNSCall } = vmCompute;
-  const response: OutPointer = [null];
-  const { result } = await inBackground(HNSCall, method, path, '', response);
-  return answer(`asked HNS to ${method} ${path}`, 'HNSCall', result, response, [null]);
-}
-
-/** Takes and frees both texts, and throws when the call failed. */
-function answer(
-  tried: string,
-  functionName: string,
-  result: number,
-  text: OutPointer,
-  record: OutPointer,
-): string {
-  const found = [taken(text, tried), taken(record, tried)];
-  if (result >= 0) return found[0] ?? '';
-  const why = found[1] ? ` (HNS said: ${quoteText(found[1], { maxLength: 500 })})` : '';
-  throw systemError(`${tried}${why}`, { functionName, errorNumber: result >>> 0 });
-}
-
-function taken([pointer]: OutPointer, tried: string): string {
-  if (pointer === null) return '';
-  try {
-    const length = kernel32.lstrlenW(pointer);
-    if (length > MAX_CHARACTERS) {
-      const wanted = `wanted at most ${MAX_CHARACTERS}`;
-      throw new WindowsError('unknown', `${tried}: found ${length} characters; ${wanted}`);
-    }
-    return length === 0 ? '' : (loadKoffi().decode(pointer, 'char16_t', length) as string);
-  } finally {
-    memory.CoTaskMemFree(pointer);
-  }
-}
-
-export const systemHnsCalls = { enumerateNetworks, queryNetwork, callFirstVersion };
-
-export type HnsCalls = typeof systemHnsCalls;
-
-const QUERY = JSON.stringify({ SchemaVersion: { Major: 2, Minor: 0 } });
+/** Of requests and queries. */
+export const SECOND_VERSION = { SchemaVersion: { Major: 2, Minor: 0 } };
+const QUERY = JSON.stringify(SECOND_VERSION);
 
 /**
  * Finds an HNS network: by its name, or by an address in one of its subnets. The second version of HNS is asked, and the first
@@ -118,7 +26,8 @@ export async function findHnsNetwork(which: NetworkSelector, calls: HnsCalls): P
   return { id, type, managementIp, subnets };
 }
 
-async function listNetworks(calls: HnsCalls): Promise<readonly NamedHnsNetwork[]> {
+/** Lists all networks of HNS. @throws WindowsError `unavailable` on a host without HNS. */
+export async function listNetworks(calls: HnsCalls): Promise<readonly NamedHnsNetwork[]> {
   let second: unknown;
   try {
     return await listBySecondVersion(calls);
@@ -189,14 +98,14 @@ function isUnavailable(error: unknown): boolean {
   return error instanceof WindowsError && error.code === 'unavailable';
 }
 
-interface NamedHnsNetwork extends HnsNetwork {
+export interface NamedHnsNetwork extends HnsNetwork {
   readonly name: string;
 }
 
 // What HNS answers is not more than what it keeps; this bounds what a broken answer costs.
 const MAX_ITEMS = 10_000;
 
-/** Reads the ids that HcnEnumerateNetworks gives. Whatever is no GUID is left out. */
+/** Reads the ids that HcnEnumerateNetworks and HcnEnumerateEndpoints give. Whatever is no GUID is left out. */
 export function decodeNetworkIds(json: string): readonly string[] {
   return items(JSON.parse(json)).filter(
     (id): id is string => typeof id === 'string' && guidBytes(id) !== undefined,

@@ -3,6 +3,7 @@ import { WindowsError } from '../windows-error.js';
 import type { AdapterEntry } from './network-adapters.js';
 import type { ForwardRow, RouteTable } from './routes.js';
 import { hostRoutesOf } from './windows-host-routes.js';
+import { systemContainerCalls } from './windows-network-items.js';
 
 const bytes = (text: string) => parseAddress(text) ?? new Uint8Array();
 const network = (text: string) => parseNetwork(text) ?? { bytes: new Uint8Array(), prefix: 0 };
@@ -36,7 +37,7 @@ function tableOf(rows: ForwardRow[]): RouteTable {
 const hostOf = (rows: ForwardRow[], adapters = [ETHERNET], startedMs = 0) =>
   hostRoutesOf(
     tableOf(rows),
-    () => adapters,
+    { ...systemContainerCalls, adapters: () => adapters },
     () => startedMs,
   );
 
@@ -85,7 +86,7 @@ describe('the static routes of Windows', () => {
     };
     const host = hostRoutesOf(
       { ...table, add },
-      () => [ETHERNET],
+      { ...systemContainerCalls, adapters: () => [ETHERNET] },
       () => 0,
     );
     const gone = { ...ROUTE, interface: '{B}' };

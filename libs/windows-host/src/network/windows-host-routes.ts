@@ -7,19 +7,20 @@ import {
   messageOf,
   type HostRoutes,
   type ListedRoute,
+  type NetworkChange,
   type RouteChange,
   type RouteOutcome,
   type StaticRoute,
 } from '@wins/base';
 import { uptime } from 'node:os';
-import { call, checkStatus, inPromise, OwnedHandle } from '../win32/calls/call.js';
+import { call, checkStatus, OwnedHandle } from '../win32/calls/call.js';
 import { EventWaits } from '../win32/calls/event-waits.js';
 import { loadKoffi } from '../win32/calls/system-library.js';
 import { routeNotices } from '../win32/ip-helper.js';
 import { kernel32 } from '../win32/kernel32.js';
 import { OVERLAPPED } from '../win32/structures.js';
 import { WindowsError } from '../windows-error.js';
-import { networkAdapters, type AdapterEntry } from './network-adapters.js';
+import type { AdapterEntry } from './network-adapters.js';
 import {
   isOnLink,
   PROTOCOL,
@@ -27,62 +28,70 @@ import {
   type ForwardRow,
   type RouteTable,
 } from './routes.js';
+import {
+  changeItem,
+  interfaceIdOf,
+  listItems,
+  systemContainerCalls,
+  type ContainerNetworkCalls,
+} from './windows-network-items.js';
 
 /** How far apart the times of one boot may be computed: the clock is corrected now and then. No restart takes less. */
 const SAME_BOOT_MS = 20_000;
 const ERROR_IO_PENDING = 997;
-/** Firewall rules of Windows do not limit what is forwarded, so that no network of containers could be kept apart. */
-const NO_ITEMS: RouteOutcome = {
-  ...{ kind: 'failed', isDenied: false, message: 'Windows has no network of containers by wins' },
-};
 
 /** The network of Windows, by IP Helper. Routes are in the active store alone, and gone after a restart. Errors are WindowsErrors. */
 export function windowsHostRoutes(): HostRoutes {
-  return hostRoutesOf(systemRouteTable, networkAdapters, () => Date.now() - uptime() * 1000);
+  return hostRoutesOf(systemRouteTable, systemContainerCalls, () => Date.now() - uptime() * 1000);
 }
 
-/** {@link windowsHostRoutes} of these tables, and of when the system was started. */
+/** {@link windowsHostRoutes} by these calls, and of when the system was started. */
 export function hostRoutesOf(
   table: RouteTable,
-  adapters: () => readonly AdapterEntry[],
+  calls: ContainerNetworkCalls,
   startedMs: () => number,
 ): HostRoutes {
   return {
     bootMark: () => new Date(startedMs()).toISOString(),
     isThisBoot: (mark) => Math.abs(Date.parse(mark) - startedMs()) <= SAME_BOOT_MS,
-    list: () =>
-      inPromise(() => {
-        const entries = adapters();
-        return { interfaces: entries.flatMap(interfaceOf), routes: listed(table.read(), entries) };
-      }),
-    change: (changes) =>
-      inPromise(() => {
-        const entries = adapters();
-        return changes.map((change) =>
-          'route' in change ? outcomeOf(change, table, entries) : NO_ITEMS,
-        );
-      }),
+    list: async (withItems) => {
+      const items = withItems ? await listItems(calls) : undefined;
+      const entries = calls.adapters();
+      return {
+        ...{ interfaces: entries.flatMap(interfaceOf), routes: listed(table.read(), entries) },
+        ...(items !== undefined && { items, hasSubnetOnBridge: true }),
+      };
+    },
+    change: async (changes) => {
+      const outcomes = new Map<NetworkChange, RouteOutcome>();
+      for (const one of changes) if ('item' in one) outcomes.set(one, await changeItem(one, calls));
+      const entries = calls.adapters();
+      return changes.flatMap((one) =>
+        'route' in one ? outcomeOf(one, table, entries) : (outcomes.get(one) ?? []),
+      );
+    },
     watch,
   };
 }
 
-/** A GUID names an interface: it outlives another name and another index. */
-function interfaceOf({ guid, name, isUp, metrics, addresses }: AdapterEntry) {
+function interfaceOf(entry: AdapterEntry) {
+  const { name, isUp, metrics, addresses } = entry;
   const own = addresses.filter(({ bytes }) => bytes.length === 4).map(formatNetwork);
-  return isUp && own.length > 0 ? [{ id: guid, name, metric: metrics.ipv4, addresses: own }] : [];
+  const id = interfaceIdOf(entry);
+  return isUp && own.length > 0 ? [{ id, name, metric: metrics.ipv4, addresses: own }] : [];
 }
 
 function listed(
   rows: readonly ForwardRow[],
   entries: readonly AdapterEntry[],
 ): readonly ListedRoute[] {
-  const guids = new Map(entries.map(({ index, guid }) => [index, guid]));
+  const ids = new Map(entries.map((entry) => [entry.index, interfaceIdOf(entry)]));
   return rows
     .filter(({ destination }) => destination.bytes.length === 4)
     .map(({ destination, nextHop, interfaceIndex, metric }) => ({
       ...{ destination: formatNetwork(destination), metric },
       gateway: isOnLink(nextHop) ? '' : formatAddress(nextHop),
-      interface: guids.get(interfaceIndex) ?? '',
+      interface: ids.get(interfaceIndex) ?? '',
     }));
 }
 
@@ -106,7 +115,7 @@ function outcomeOf(
 function rowOf(route: StaticRoute, entries: readonly AdapterEntry[]): ForwardRow {
   const destination = parseNetwork(route.destination);
   const nextHop = parseAddress(route.gateway === '' ? '0.0.0.0' : route.gateway);
-  const entry = entries.find(({ guid }) => guid === route.interface);
+  const entry = entries.find((one) => interfaceIdOf(one) === route.interface);
   if (destination === undefined || nextHop === undefined)
     throw new WindowsError('invalidArgument', `no route of IPv4: ${JSON.stringify(route)}`);
   if (entry === undefined)

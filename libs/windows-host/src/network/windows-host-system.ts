@@ -1,7 +1,8 @@
 import type { HostSystem } from '@wins/base';
 import { hostname } from 'node:os';
 import { windowsVersion } from '../host-version.js';
-import { findHnsNetwork, systemHnsCalls } from './hns-networks.js';
+import { systemHnsCalls } from './hns-calls.js';
+import { findHnsNetwork } from './hns-networks.js';
 import { selectAdapter, networkAdapters } from './network-adapters.js';
 import { addGatewayRoutes, removeGatewayRoutes } from './gateway-routes.js';
 import { inPromise } from '../win32/calls/call.js';

@@ -5,7 +5,7 @@ import { formatNetwork } from '@wins/base';
 import { networkAdapters } from './network-adapters.js';
 import { addGatewayRoutes } from './gateway-routes.js';
 import { systemRouteTable } from './routes.js';
-import { callFirstVersion, enumerateNetworks } from './hns-networks.js';
+import { callFirstVersion, enumerateNetworks } from './hns-calls.js';
 import { windowsHostSystem } from './windows-host-system.js';
 import { isWine } from '../testing/is-wine.js';
 import { WindowsError } from '../windows-error.js';

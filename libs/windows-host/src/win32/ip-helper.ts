@@ -30,3 +30,16 @@ export const routeChanges = systemLibrary(
   ],
   'changing the routing table',
 );
+
+/** Functions that change addresses of interfaces, and whether they forward. Not every system that has the others has these. */
+export const interfaceChanges = systemLibrary(
+  'iphlpapi.dll',
+  [
+    'void InitializeUnicastIpAddressEntry(void *row)',
+    'uint32_t CreateUnicastIpAddressEntry(void *row)',
+    'uint32_t DeleteUnicastIpAddressEntry(void *row)',
+    'uint32_t GetIpInterfaceEntry(void *row)',
+    'uint32_t SetIpInterfaceEntry(void *row)',
+  ],
+  'changing network interfaces',
+);

@@ -84,3 +84,28 @@ export const IP_ADAPTER_ADDRESSES = structure(
 export const IP_ADAPTER_UNICAST_ADDRESS = structure(
   'uint32_t Length; uint32_t Flags; void *Next; void *lpSockaddr; int32_t iSockaddrLength; int32_t spare; int32_t PrefixOrigin; int32_t SuffixOrigin; int32_t DadState; uint32_t ValidLifetime; uint32_t PreferredLifetime; uint32_t LeaseLifetime; uint8_t OnLinkPrefixLength',
 );
+// netioapi
+export const MIB_UNICASTIPADDRESS_ROW = structure(
+  'uint8_t Address[28]; uint64_t InterfaceLuid; uint32_t InterfaceIndex; uint32_t PrefixOrigin; uint32_t SuffixOrigin; uint32_t ValidLifetime; uint32_t PreferredLifetime; uint8_t OnLinkPrefixLength; uint8_t SkipAsSource; uint32_t DadState; uint32_t ScopeId; uint64_t CreationTimeStamp',
+);
+export const MIB_IPINTERFACE_ROW = structure(
+  'uint16_t Family; uint64_t InterfaceLuid; uint32_t InterfaceIndex; uint32_t MaxReassemblySize; uint64_t InterfaceIdentifier; uint32_t advertisementIntervals[2]; uint8_t AdvertisingEnabled; uint8_t ForwardingEnabled; uint8_t flags[7]; uint32_t RouterDiscoveryBehavior; uint32_t times[4]; uint32_t linkLocal[2]; uint32_t ZoneIndices[16]; uint32_t SitePrefixLength; uint32_t Metric; uint32_t NlMtu; uint8_t supports[4]; uint32_t ReachableTime; uint8_t offloads[3]',
+);
+// fwpmtypes: unions are their largest member, and structures in structures their fields
+export const FWPM_PROVIDER0 = structure(
+  'uint8_t providerKey[16]; void *name; void *description; uint32_t flags; uint32_t spare; uint32_t dataSize; void *data; void *serviceName',
+);
+export const FWPM_SUBLAYER0 = structure(
+  'uint8_t subLayerKey[16]; void *name; void *description; uint32_t flags; void *providerKey; uint32_t dataSize; void *data; uint16_t weight',
+);
+export const FWPM_FILTER0 = structure(
+  'uint8_t filterKey[16]; void *name; void *description; uint32_t flags; void *providerKey; uint32_t dataSize; void *data; uint8_t layerKey[16]; uint8_t subLayerKey[16]; uint32_t weightType; uint64_t weight; uint32_t numFilterConditions; void *filterCondition; uint32_t actionType; uint8_t filterType[16]; uint64_t rawContext; uint64_t spare; void *reserved; uint64_t filterId; uint32_t effectiveWeightType; uint64_t effectiveWeight',
+);
+export const FWPM_FILTER_CONDITION0 = structure(
+  'uint8_t fieldKey[16]; uint32_t matchType; uint32_t spare; uint32_t valueType; uint64_t value',
+);
+export const FWPM_FILTER_ENUM_TEMPLATE0 = structure(
+  'void *providerKey; uint8_t layerKey[16]; uint32_t enumType; uint32_t flags; void *providerContextTemplate; uint32_t numFilterConditions; void *filterCondition; uint32_t actionMask; void *calloutKey',
+);
+// fwptypes
+export const FWP_V4_ADDR_AND_MASK = structure('uint32_t addr; uint32_t mask');

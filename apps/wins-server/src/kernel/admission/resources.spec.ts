@@ -35,7 +35,7 @@ const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
   ],
   'of what the system says, for one question': [
     ...['MOST_COMMON', 'MAX_STRANGERS', 'MAX_ITEMS', 'MAX_HOLDERS', 'MAX_PROCESSES'],
-    'MAX_WINDOWS',
+    ...['MAX_WINDOWS', 'MAX_FILTERS'],
   ],
   'of one run, in its share of spools': ['MAX_FILES'],
   'of tries of one act': ['MAX_TRIES', 'MAX_ATTEMPTS'],

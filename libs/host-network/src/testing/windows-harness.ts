@@ -1,0 +1,252 @@
+import {
+  CONTAINER_NETWORK,
+  formatNetwork,
+  networkOf,
+  parseNetwork,
+  type IpNetwork,
+} from '@wins/base';
+import {
+  hostRoutesOf,
+  WindowsError,
+  type ContainerNetworkCalls,
+  type RouteTable,
+} from '@wins/windows-host';
+import type { RouteRecords } from '../keep/route-records.js';
+import type { Owned } from '../plan/plan.js';
+
+type Adapter = ReturnType<ContainerNetworkCalls['adapters']>[number];
+type Row = ReturnType<RouteTable['read']>[number];
+type Network = Awaited<ReturnType<ContainerNetworkCalls['networks']>>[number];
+type Filter = Parameters<ContainerNetworkCalls['changeFilters']>[0]['add'][number];
+export type WindowsCall = keyof ContainerNetworkCalls | 'add' | 'remove' | 'write';
+
+const network = (text: string): IpNetwork => {
+  const parsed = parseNetwork(text);
+  if (parsed === undefined) throw new RangeError(text);
+  return parsed;
+};
+const NONE = Uint8Array.of(0, 0, 0, 0);
+const HOST_INTERFACE = `vEthernet (${CONTAINER_NETWORK})`;
+
+/**
+ * A Windows at the boundary of its calls, as documented: HNS takes an adapter away and gives an interface of another index, addresses
+ * bring routes, filters come and go as one. It dies at a call that the test chooses: no call after it does anything.
+ */
+export class WindowsModel implements RouteRecords {
+  adapters: Adapter[];
+  networks: Network[] = [];
+  filters: Filter[] = [];
+  forwarding: Map<number, boolean>;
+  rows: Row[] = [];
+  attached: string[] = [];
+  recorded: readonly Owned[] = [];
+  /** What HNS was last asked to make. */
+  settings = '';
+  callsLeft = Infinity;
+  /** Whether the call at which it dies is still made. */
+  diesAfter = false;
+  isDead = false;
+  /** How many calls have changed the host. */
+  changes = 0;
+  onChange: () => unknown = () => undefined;
+  readonly denied = new Set<WindowsCall>();
+  /** The adapter that HNS has taken. */
+  #taken: Adapter | undefined;
+  #nextIndex = 20;
+
+  constructor() {
+    const adapter = (index: number, guid: string, name: string, address: string): Adapter => ({
+      ...{ index, guid, name, isUp: true, metrics: { ipv4: 0, ipv6: 0 } },
+      addresses: [network(address)],
+    });
+    this.adapters = [
+      adapter(4, '{E0}', 'Ethernet', '192.0.2.2/24'),
+      adapter(5, '{E1}', 'Ethernet 2', '172.16.0.2/24'),
+      adapter(9, '{L}', CONTAINER_NETWORK, '169.254.3.3/16'),
+    ];
+    this.forwarding = new Map(this.adapters.map(({ index }) => [index, false]));
+  }
+
+  readonly host = hostRoutesOf(
+    {
+      read: () => [...this.rows, ...this.#onLink()],
+      add: (row) =>
+        this.#act('add', () => {
+          if (this.#find(row) !== undefined) return false;
+          this.rows.push(row);
+          return true;
+        }),
+      remove: (row) =>
+        this.#act('remove', () => {
+          const found = this.#find(row);
+          this.rows = this.rows.filter((one) => one !== found);
+        }),
+    },
+    {
+      adapters: () => [...this.adapters],
+      networks: () => Promise.resolve([...this.networks]),
+      createNetwork: (id, settings) =>
+        this.#later(() => this.#act('createNetwork', () => this.#create(id, settings))),
+      deleteNetwork: () => this.#later(() => this.#act('deleteNetwork', () => this.#delete())),
+      enumerateEndpoints: () => Promise.resolve(JSON.stringify(this.attached)),
+      addAddress: (index, address) =>
+        this.#act('addAddress', () => {
+          const { addresses } = this.#at(index);
+          if (addresses.some((one) => formatNetwork(one) === formatNetwork(address))) return false;
+          this.#address(index, [...addresses, address]);
+          return true;
+        }),
+      removeAddress: (index, address) =>
+        this.#act('removeAddress', () => {
+          const others = this.#at(index).addresses.filter(
+            (one) => formatNetwork(one) !== formatNetwork(address),
+          );
+          this.#address(index, others);
+        }),
+      isForwarding: (index) => this.forwarding.get(index),
+      setForwarding: (index, isOn) =>
+        this.#act('setForwarding', () => this.forwarding.set(this.#at(index).index, isOn)),
+      readFilters: () =>
+        this.filters.map(({ key, name, description }) => ({ key, name, description })),
+      changeFilters: ({ add, remove }) =>
+        this.#act('changeFilters', () => {
+          this.filters = [...this.filters.filter(({ key }) => !remove.includes(key)), ...add];
+        }),
+    },
+    () => 0,
+  );
+
+  /** All that the host has, but the record. */
+  get state(): readonly string[] {
+    return [
+      ...this.adapters.map(({ guid, name, addresses }) =>
+        [guid, name, ...addresses.map(formatNetwork)].join(' '),
+      ),
+      ...this.networks.map((one) => `network ${one.name} ${JSON.stringify(one.subnets)}`),
+      ...this.filters.map(({ name, layer, isPermit }) => `filter ${name} ${layer} ${isPermit}`),
+      ...this.adapters.map(({ name, index }) => `forwarding ${name} ${this.forwarding.get(index)}`),
+      ...this.rows.map((row) => `route ${formatNetwork(row.destination)}`),
+    ].sort();
+  }
+
+  index(name: string): number {
+    return this.adapters.find((one) => one.name === name)?.index ?? -1;
+  }
+
+  /** Takes an interface of HNS away and brings it back, with everything that HNS knows, as a restart of HNS does. */
+  loseNetwork(): void {
+    this.#delete();
+  }
+
+  /** Gives an adapter another index, as a driver that is installed anew. */
+  renumber(name: string): void {
+    const index = this.#nextIndex++;
+    const before = this.index(name);
+    this.forwarding.set(index, this.forwarding.get(before) ?? false);
+    this.forwarding.delete(before);
+    this.rows = this.rows.filter((row) => row.interfaceIndex !== before);
+    this.adapters = this.adapters.map((one) => (one.name === name ? { ...one, index } : one));
+  }
+
+  revive(): void {
+    this.isDead = false;
+    this.callsLeft = Infinity;
+  }
+
+  read(): Promise<readonly Owned[]> {
+    return Promise.resolve(this.recorded);
+  }
+
+  write(owned: readonly Owned[]): Promise<void> {
+    return this.#later(() =>
+      this.#act('write', () => {
+        this.recorded = owned;
+      }),
+    );
+  }
+
+  async #later<T>(act: () => T): Promise<T> {
+    await Promise.resolve();
+    return act();
+  }
+
+  #act<T>(name: WindowsCall, act: () => T): T {
+    const dead = new Error('the process has died');
+    if (this.isDead) throw dead;
+    if (this.denied.has(name)) throw new WindowsError('accessDenied', `${name}: not permitted`);
+    this.isDead = (this.callsLeft -= 1) < 0;
+    if (this.isDead && !this.diesAfter) throw dead;
+    if (name !== 'write') this.changes += 1;
+    const result = act();
+    this.onChange();
+    if (this.isDead) throw dead;
+    return result;
+  }
+
+  #create(id: Buffer, settings: string): void {
+    this.settings = settings;
+    const {
+      Name: name,
+      Type: type,
+      Ipams: ipams,
+    } = JSON.parse(settings) as {
+      Name: string;
+      Type: string;
+      Ipams: [{ Subnets: [{ IpAddressPrefix: string; Routes: [{ NextHop: string }] }] }];
+    };
+    const [{ IpAddressPrefix: addressCidr, Routes: routes }] = ipams[0].Subnets;
+    const subnets = [{ addressCidr, gatewayAddress: routes[0].NextHop }];
+    this.networks.push({ id: textOf(id), name, type, managementIp: '', subnets });
+    this.#taken = this.adapters.find((one) => one.name === CONTAINER_NETWORK);
+    if (this.#taken === undefined) throw new WindowsError('notFound', 'no adapter');
+    const index = this.#nextIndex++;
+    const made = { ...this.#taken, index, guid: `{V${index}}`, name: HOST_INTERFACE };
+    this.adapters = this.adapters.map((one) =>
+      one === this.#taken ? { ...one, addresses: [] } : one,
+    );
+    this.adapters.push(made);
+    this.forwarding.set(index, false);
+  }
+
+  #delete(): void {
+    this.networks = this.networks.filter(({ name }) => name !== CONTAINER_NETWORK);
+    const index = this.index(HOST_INTERFACE);
+    this.forwarding.delete(index);
+    this.rows = this.rows.filter((row) => row.interfaceIndex !== index);
+    this.adapters = this.adapters
+      .filter(({ name }) => name !== HOST_INTERFACE)
+      .map((one) => (one.name === CONTAINER_NETWORK ? (this.#taken ?? one) : one));
+  }
+
+  #at(index: number): Adapter {
+    const adapter = this.adapters.find((one) => one.index === index);
+    if (adapter === undefined) throw new WindowsError('notFound', 'no interface');
+    return adapter;
+  }
+
+  #address(index: number, addresses: readonly IpNetwork[]): void {
+    this.adapters = this.adapters.map((one) => (one.index === index ? { ...one, addresses } : one));
+  }
+
+  #find(row: Row): Row | undefined {
+    const key = (one: Row) => JSON.stringify([one.destination, one.nextHop, one.interfaceIndex]);
+    return this.rows.find((one) => key(one) === key(row));
+  }
+
+  #onLink(): readonly Row[] {
+    return this.adapters.flatMap(({ index, addresses }) =>
+      addresses.map((address) => ({
+        ...{ destination: networkOf(address), nextHop: NONE },
+        ...{ interfaceIndex: index, metric: 0, protocol: 2 },
+      })),
+    );
+  }
+}
+
+/** A GUID in memory as text. */
+function textOf(id: Buffer): string {
+  const parts = [id.subarray(0, 4), id.subarray(4, 6), id.subarray(6, 8)].map((part) =>
+    Buffer.from(part).reverse().toString('hex'),
+  );
+  return [...parts, id.toString('hex', 8, 10), id.toString('hex', 10)].join('-').toUpperCase();
+}

@@ -1,0 +1,139 @@
+import {
+  addressRange,
+  CONTAINER_NETWORK,
+  containerLimits,
+  type AddressRange,
+  type NetworkItem,
+} from '@wins/base';
+import { createHash } from 'node:crypto';
+
+/** `forward`: what goes from one interface to another. `inbound` and `outbound`: what the host gets and sends itself. */
+export type FilterLayer = 'forward' | 'inbound' | 'outbound';
+
+/** Each of these is asked: a packet passes when none of them drops it. */
+export type FilterGroup = 'ingress' | 'egress' | 'rule';
+
+/** `arrivesBy` and `leavesBy` are of what is forwarded; `interface` is that of what the host gets or sends. */
+export type FilterField =
+  'arrivesBy' | 'leavesBy' | 'source' | 'destination' | 'interface' | 'local' | 'remote';
+
+/** Indexes and networks; of several for one field, one has to be met, and of several fields, all. */
+export type FilterCondition = readonly [field: FilterField, value: number | AddressRange];
+
+/** A filter of the Windows Filtering Platform. Within a group, one that permits is asked before those that do not. */
+export interface PacketFilter {
+  readonly layer: FilterLayer;
+  readonly group: FilterGroup;
+  readonly isPermit: boolean;
+  readonly conditions: readonly FilterCondition[];
+}
+
+/** How the system lists a filter. */
+export interface FilterLabel {
+  /** The key, 32 hexadecimal digits: the digest of all that the filter does, so that it cannot do anything else. */
+  readonly key: string;
+  /** The key of the item. */
+  readonly name: string;
+  /** The index of the interface, and the value of the item. */
+  readonly description: string;
+}
+
+export interface LabelledFilter extends PacketFilter, FilterLabel {}
+
+/**
+ * The filters of an item `filter` or `rule` on the interface with this index.
+ *
+ * Packets of containers are judged where they are forwarded and where the host gets them, as the addresses of the host are in reach without
+ * forwarding too.
+ *
+ * @returns undefined for a value that names no networks.
+ */
+export function filtersOf(
+  { kind, key, value }: NetworkItem,
+  index: number,
+): readonly LabelledFilter[] | undefined {
+  const what = key.split(' ')[1];
+  const filters = kind === 'filter' ? limiting(what, value, index) : ruling(what, value, index);
+  return filters?.map((filter) => ({ ...filter, ...labelOf(filter, key, `${index} ${value}`) }));
+}
+
+/**
+ * Reads the items that filters belong to. One that lacks a filter, or whose interface has got another index, is not there.
+ *
+ * @param indexOf - The index that an interface has now; undefined when it is gone, and its filters wait to be removed.
+ */
+export function itemsOfFilters(
+  labels: readonly FilterLabel[],
+  indexOf: (interfaceId: string) => number | undefined,
+): readonly NetworkItem[] {
+  const names = new Set(labels.map(({ name }) => name));
+  return [...names].flatMap((key) => {
+    const found = labels.filter(({ name }) => name === key);
+    const [, index = '', value = ''] = /^(\d+) (.*)$/.exec(found[0]?.description ?? '') ?? [];
+    const [id = '', what = ''] = key.split(' ');
+    const kind = id === CONTAINER_NETWORK && /^(?:in|e)gress$/.test(what) ? 'filter' : 'rule';
+    const item = { kind, key, value } as const;
+    const meant = filtersOf(item, indexOf(id) ?? Number(index)) ?? [];
+    const isWhole =
+      meant.length === found.length &&
+      meant.every((filter) => found.some((at) => at.key === filter.key));
+    return isWhole ? [item] : [];
+  });
+}
+
+function limiting(
+  what: string | undefined,
+  value: string,
+  index: number,
+): readonly PacketFilter[] | undefined {
+  const limits = containerLimits(value.split(' '));
+  if (limits === undefined || (what !== 'ingress' && what !== 'egress')) return undefined;
+  const { near, away } = limits;
+  const isIngress = what === 'ingress';
+  const [from, to] = isIngress ? [near, away] : [away, near];
+  return [
+    ...onlyPermitting('forward', what, [isIngress ? 'arrivesBy' : 'leavesBy', index], {
+      source: from,
+      destination: to,
+    }),
+    ...onlyPermitting(isIngress ? 'inbound' : 'outbound', what, ['interface', index], {
+      local: away,
+      remote: near,
+    }),
+  ];
+}
+
+function ruling(
+  what: string | undefined,
+  value: string,
+  index: number,
+): readonly PacketFilter[] | undefined {
+  const network = addressRange(value);
+  const destination = network === undefined ? [] : [network];
+  const both = onlyPermitting('forward', 'rule', ['arrivesBy', index], { destination });
+  if (what === 'allow') return network && both.slice(0, 1);
+  return what === 'deny' && value === '' ? both.slice(1) : undefined;
+}
+
+/** Of all that meets a condition, permits what is in these networks. */
+function onlyPermitting(
+  layer: FilterLayer,
+  group: FilterGroup,
+  of: FilterCondition,
+  networks: Readonly<Partial<Record<FilterField, readonly AddressRange[]>>>,
+): readonly PacketFilter[] {
+  const within = Object.entries(networks).flatMap(([field, ranges]) =>
+    ranges.map((range): FilterCondition => [field as FilterField, range]),
+  );
+  return [
+    { layer, group, isPermit: true, conditions: [of, ...within] },
+    { layer, group, isPermit: false, conditions: [of] },
+  ];
+}
+
+function labelOf(filter: PacketFilter, name: string, description: string): FilterLabel {
+  const { layer, group, isPermit, conditions } = filter;
+  const all = JSON.stringify([layer, group, isPermit, conditions]);
+  const key = createHash('sha256').update(all).digest('hex').slice(0, 32);
+  return { key, name, description };
+}
