@@ -286,7 +286,7 @@ function Probe-oddPaths {
     Allow ($programs + $linked + $lent)
     Restart-Service $service
     Refused $linked 'a link or a junction'
-    Refused $lent 'what it opens is'
+    Refused $lent 'it opens'
     # Where the volume has no short names, the spelling alone is tried.
     $short = (New-Object -ComObject Scripting.FileSystemObject).GetFile($ping).ShortPath
     if ($short -notmatch '~\d') {

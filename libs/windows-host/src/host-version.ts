@@ -12,7 +12,10 @@ const PATH = 'SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion';
 export function windowsVersion(): HostVersion {
   using key = RegistryKey.open(PATH);
   if (key === undefined) {
-    throw new WindowsError('notFound', `read the release of Windows: there is no HKLM\\${PATH}`);
+    throw new WindowsError(
+      'notFound',
+      `cannot read the release of Windows: there is no HKLM\\${PATH}`,
+    );
   }
   return versionFrom(key.values());
 }

@@ -9,7 +9,7 @@ import { unlessFails } from '../windows-error.js';
  * @throws WindowsError `notFound`; `busy` when someone has it open for writing.
  */
 export function holdFile(path: string): FileHold {
-  return openFile(`held ${quoteText(path)}`, path, {
+  return openFile(`cannot hold ${quoteText(path)}`, path, {
     access: win32.GENERIC_READ,
     share: win32.FILE_SHARE_READ,
     flags: win32.FILE_FLAG_OPEN_REPARSE_POINT,
@@ -30,5 +30,5 @@ export function lockFile(path: string): FileHold | undefined {
     disposition: win32.OPEN_ALWAYS,
     flags: win32.FILE_FLAG_OPEN_REPARSE_POINT,
   };
-  return unlessFails(() => openFile(`locked ${quoteText(path)}`, path, opening), 'busy');
+  return unlessFails(() => openFile(`cannot lock ${quoteText(path)}`, path, opening), 'busy');
 }

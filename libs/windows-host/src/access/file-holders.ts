@@ -32,7 +32,7 @@ const restartManager = systemLibrary(
 export async function fileHolders(file: string): Promise<readonly string[]> {
   try {
     const { RmStartSession, RmRegisterResources, RmGetList, RmEndSession } = restartManager;
-    const tried = 'asked who holds a file';
+    const tried = 'cannot find out who holds a file';
     const session: [number] = [0];
     checkStatus(tried, 'RmStartSession', RmStartSession(session, 0, Buffer.alloc(KEY_BYTES)));
     try {

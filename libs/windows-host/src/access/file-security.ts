@@ -26,7 +26,7 @@ const SDDL_REVISION_1 = 1;
  * @throws WindowsError `notFound`; `accessDenied` when this user may not even read it; `unavailable` on other systems.
  */
 export function fileSecurity(path: string): string {
-  const tried = `read the access list of ${path}`;
+  const tried = `cannot read the access list of ${path}`;
   const opening = { access: READ_CONTROL, flags: FILE_FLAG_BACKUP_SEMANTICS };
   using file = openFile(tried, path, opening);
   return handleSecurity(file.value, tried);
@@ -56,7 +56,7 @@ export function handleSecurity(handle: Handle, tried: string, objectType = SE_FI
 export function descriptorFromText(sddl: string): Buffer {
   const out: [LocalMemory | null] = [null];
   const sizeBytes: [number] = [0];
-  const tried = `read the security descriptor ${quoteText(sddl)}`;
+  const tried = `cannot read the security descriptor ${quoteText(sddl)}`;
   const { ConvertStringSecurityDescriptorToSecurityDescriptorW: convert } = advapi32;
   call(tried, convert, sddl, SDDL_REVISION_1, out, sizeBytes);
   return takeLocal(out, (memory) =>
@@ -89,7 +89,7 @@ function takeLocal<T>(
   [memory]: readonly [LocalMemory | null],
   read: (memory: LocalMemory) => T,
 ): T {
-  if (memory === null) throw new RangeError('the system gave no memory');
+  if (memory === null) throw new RangeError('the system is out of memory');
   try {
     return read(memory);
   } finally {

@@ -23,12 +23,17 @@ export function createPrivateFile(file: string, mode = 0o600): void {
 /** Makes an empty file, or fails when it is there. @throws WindowsError */
 export function createFile(file: string, security: Buffer): void {
   const opening = { access: GENERIC_WRITE, share: 0, security, disposition: CREATE_NEW };
-  openFile(`made the file ${quoteText(file)}`, file, opening).close();
+  openFile(`cannot create the file ${quoteText(file)}`, file, opening).close();
 }
 
 /** Makes a folder, or fails when it is there. @throws WindowsError */
 export function createFolder(folder: string, security: Buffer): void {
-  call(`made the folder ${quoteText(folder)}`, kernel32.CreateDirectoryW, folder, security);
+  call(
+    `cannot create the folder ${quoteText(folder)}`,
+    kernel32.CreateDirectoryW,
+    folder,
+    security,
+  );
 }
 
 /** Gives a file or folder the list for permission bits, and nothing of the folder above. @throws WindowsError */
@@ -39,7 +44,7 @@ export function setMode(place: string, mode: number, isFolder: boolean): void {
 
 /** Writes the parts of a security descriptor that `information` names. @throws WindowsError */
 export function setSecurity(place: string, information: number, sddl: string): void {
-  const tried = `set the access list of ${quoteText(place)}`;
+  const tried = `cannot set the access list of ${quoteText(place)}`;
   const descriptor = descriptorFromText(sddl);
   call(tried, advapi32.SetFileSecurityW, place, information >>> 0, descriptor);
 }

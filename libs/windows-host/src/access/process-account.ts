@@ -30,7 +30,7 @@ const TOKEN_BYTES = 128 * 1024;
  * @throws WindowsError `invalidArgument` when there is no such process, `accessDenied` when this one may not look at it.
  */
 export function processAccount(processId: number = process.pid): ProcessAccount {
-  const tried = `looked for the account of process ${processId}`;
+  const tried = `cannot find the account of process ${processId}`;
   const { OpenProcess } = kernel32;
   using opened = new OwnedHandle(
     call(tried, OpenProcess, PROCESS_QUERY_LIMITED_INFORMATION, 0, processId),

@@ -30,7 +30,7 @@ export interface FileFacts {
  * @throws WindowsError `notFound`, `accessDenied` and whatever else the system says.
  */
 export function readFileFacts(path: string): FileFacts {
-  const tried = `looked at ${quoteText(path)}`;
+  const tried = `cannot examine ${quoteText(path)}`;
   using file = openFile(tried, path, {
     access: win32.READ_CONTROL | win32.FILE_READ_ATTRIBUTES,
     flags: win32.FILE_FLAG_BACKUP_SEMANTICS | win32.FILE_FLAG_OPEN_REPARSE_POINT,
@@ -86,7 +86,7 @@ export function judgeStep(
   const shown = finalPath.startsWith('\\\\?\\') ? finalPath.slice(4) : finalPath;
   // Both are spelt with single separators and a drive letter: equal without ASCII case is the same by components.
   if (foldAscii(shown) !== foldAscii(path)) {
-    return distrust('A7 another path', `what it opens is ${quoteText(shown)}`);
+    return distrust('A7 another path', `it opens ${quoteText(shown)}`);
   }
   if (facts.isDirectory === (wanted === 'file')) {
     const found = facts.isDirectory ? 'it is a folder' : 'it is no folder';

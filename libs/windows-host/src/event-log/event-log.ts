@@ -39,12 +39,19 @@ const MESSAGE_FILE = '%SystemRoot%\\System32\\EventCreate.exe';
  */
 export function openEventLog(source: string): EventLog {
   const { RegisterEventSourceW, DeregisterEventSource, ReportEventW } = advapi32;
-  const handle = call(`opened the event log for ${source}`, RegisterEventSourceW, null, source);
+  const handle = call(
+    `cannot open the event log for ${source}`,
+    RegisterEventSourceW,
+    null,
+    source,
+  );
   const log = new OwnedHandle(handle, (value) => void DeregisterEventSource(value));
   return {
     report: ({ type, id, lines }) => {
       if (!Number.isInteger(id) || id < 1 || id > LARGEST_ID)
-        throw new RangeError(`wrote an event with the id ${id}: 1 to ${LARGEST_ID} is wanted`);
+        throw new RangeError(
+          `cannot write an event with the id ${id}: it must be from 1 to ${LARGEST_ID}`,
+        );
       // A pointer and what it points to: a list of one string.
       const strings = oneText(eventText(lines));
       return ReportEventW(log.value, TYPES[type], 0, id, null, 1, 0, strings, null) !== 0;
@@ -81,7 +88,8 @@ export function isEventSource(source: string): boolean {
 
 /** A source is one key; it must not name another. */
 function keyOf(source: string): string {
-  if (!/^[\w-]+$/.test(source)) throw new RangeError(`named a source of events "${source}"`);
+  if (!/^[\w-]+$/.test(source))
+    throw new RangeError(`"${source}" is not the name of an event source`);
   return `${APPLICATION_LOG}\\${source}`;
 }
 

@@ -52,7 +52,7 @@ function ranges(ports: ReadonlySet<number>): readonly PortRange[] {
 }
 
 function refused(found: string, wanted: string): WindowsError {
-  const message = `opened ports of the firewall: found ${found}; wanted ${wanted}`;
+  const message = `cannot open ports of the firewall: found ${found}; wanted ${wanted}`;
   return new WindowsError('invalidArgument', message);
 }
 
@@ -184,7 +184,7 @@ export function firewallRules(host: FirewallHost = systemFirewall): FirewallRule
       const found = listed().get(mark) ?? [];
       if (found.join('; ') === wanted.join('; ')) return;
       if (checks === CHECKS) {
-        const message = `${tried}: netsh reported success; found [${found.join('; ')}]; wanted [${wanted.join('; ')}]`;
+        const message = `${tried}: netsh reported success, but the rules differ: found [${found.join('; ')}]; wanted [${wanted.join('; ')}]`;
         throw new WindowsError('notVerified', message);
       }
       await host.settle(signal);
@@ -195,7 +195,7 @@ export function firewallRules(host: FirewallHost = systemFirewall): FirewallRule
     const name = ruleName(mark);
     if (!listed().has(mark)) return;
     await host.netsh([...RULE, 'delete', 'rule', `name=${name}`]);
-    await verify(`removed the firewall rules ${name}`, mark, []);
+    await verify(`cannot remove the firewall rules ${name}`, mark, []);
   };
 
   return {
@@ -212,7 +212,7 @@ export function firewallRules(host: FirewallHost = systemFirewall): FirewallRule
           signal,
         );
       }
-      await verify(`added the firewall rules ${name}`, mark, wanted, signal);
+      await verify(`cannot add the firewall rules ${name}`, mark, wanted, signal);
     },
     close,
     sweep: async (liveMarks) => {
@@ -249,7 +249,7 @@ const systemFirewall: FirewallHost = {
 function ruleName(mark: string): string {
   const name = `rancher-wins-${mark}`;
   if (NAME.test(name)) return name;
-  const message = `named firewall rules after the run ${quoteText(mark)}: wanted 32 hexadecimal digits`;
+  const message = `cannot name firewall rules after the run ${quoteText(mark)}: its id must have 32 hexadecimal digits`;
   throw new WindowsError('invalidArgument', message);
 }
 

@@ -19,7 +19,8 @@ describe('the firewall', () => {
     if (isWine()) {
       await assert.rejects(rules.open(RUN, ports), {
         code: 'notVerified',
-        message: /netsh reported success; found \[\]; wanted \[tcp 50080-50081; udp 50053\]/,
+        message:
+          /netsh reported success, but the rules differ: found \[\]; wanted \[tcp 50080-50081; udp 50053\]/,
       });
       return;
     }

@@ -87,6 +87,6 @@ function verify(done: 'added' | 'removed', failed: readonly ForwardRow[]): void 
   if (failed.length === 0) return;
   const destinations = failed.map(({ destination }) => formatNetwork(destination)).join(', ');
   const state = done === 'added' ? 'are not in' : 'are still in';
-  const found = `the system reported success, and they ${state} the routing table`;
+  const found = `the system reported success, but they ${state} the routing table`;
   throw new WindowsError('notVerified', `${done} routes to ${destinations}: ${found}`);
 }

@@ -39,7 +39,13 @@ export async function enumerateNetworks(query: string): Promise<string> {
   const networks: OutPointer = [null];
   const record: OutPointer = [null];
   const { result } = await inBackground(HcnEnumerateNetworks, query, networks, record);
-  return answer('listed the networks of HNS', 'HcnEnumerateNetworks', result, networks, record);
+  return answer(
+    'cannot list the networks of HNS',
+    'HcnEnumerateNetworks',
+    result,
+    networks,
+    record,
+  );
 }
 
 /** Returns the properties of one network, as the text of a JSON object. The id is a GUID of 16 bytes. */
@@ -48,13 +54,19 @@ async function queryNetwork(id: Buffer, query: string): Promise<string> {
   const network: OutPointer = [null];
   const openRecord: OutPointer = [null];
   const { result: opened } = await inBackground(HcnOpenNetwork, id, network, openRecord);
-  answer('opened a network of HNS', 'HcnOpenNetwork', opened, [null], openRecord);
+  answer('cannot open a network of HNS', 'HcnOpenNetwork', opened, [null], openRecord);
   const [handle] = network;
   try {
     const found: OutPointer = [null];
     const record: OutPointer = [null];
     const { result } = await inBackground(HcnQueryNetworkProperties, handle, query, found, record);
-    return answer('read a network of HNS', 'HcnQueryNetworkProperties', result, found, record);
+    return answer(
+      'cannot read a network of HNS',
+      'HcnQueryNetworkProperties',
+      result,
+      found,
+      record,
+    );
   } finally {
     await inBackground(HcnCloseNetwork, handle);
   }
@@ -66,7 +78,7 @@ export async function createNetwork(id: Buffer, settings: string): Promise<void>
   const network: OutPointer = [null];
   const record: OutPointer = [null];
   const { result } = await inBackground(HcnCreateNetwork, id, settings, network, record);
-  answer('made a network of HNS', 'HcnCreateNetwork', result, [null], record);
+  answer('cannot create a network of HNS', 'HcnCreateNetwork', result, [null], record);
   // It stays without its handle.
   await inBackground(HcnCloseNetwork, network[0]);
 }
@@ -75,7 +87,7 @@ export async function createNetwork(id: Buffer, settings: string): Promise<void>
 export async function deleteNetwork(id: Buffer): Promise<void> {
   const record: OutPointer = [null];
   const { result } = await inBackground(computeNetwork.HcnDeleteNetwork, id, record);
-  answer('removed a network of HNS', 'HcnDeleteNetwork', result, [null], record);
+  answer('cannot remove a network of HNS', 'HcnDeleteNetwork', result, [null], record);
 }
 
 /** The ids of what is attached to networks, as the text of a JSON array. @throws WindowsError */
@@ -84,7 +96,7 @@ export async function enumerateEndpoints(query: string): Promise<string> {
   const endpoints: OutPointer = [null];
   const record: OutPointer = [null];
   const { result } = await inBackground(HcnEnumerateEndpoints, query, endpoints, record);
-  const tried = 'listed what is attached to a network of HNS';
+  const tried = 'cannot list the endpoints of a network of HNS';
   return answer(tried, 'HcnEnumerateEndpoints', result, endpoints, record);
 }
 
@@ -92,7 +104,7 @@ export async function callFirstVersion(method: string, path: string): Promise<st
   const { HNSCall } = vmCompute;
   const response: OutPointer = [null];
   const { result } = await inBackground(HNSCall, method, path, '', response);
-  return answer(`asked HNS to ${method} ${path}`, 'HNSCall', result, response, [null]);
+  return answer(`cannot ask HNS to ${method} ${path}`, 'HNSCall', result, response, [null]);
 }
 
 /** Takes and frees both texts, and throws when the call failed. */

@@ -150,7 +150,7 @@ it('passes over a network that is deleted while it looks', async () => {
 it('says which feature misses on a host without HNS', async () => {
   const calls = { enumerateNetworks: absent, queryNetwork: absent, callFirstVersion: absent };
   await expect(findHnsNetwork({ name: 'nat' }, calls)).rejects.toEqual(
-    refusal('unavailable', 'the Host Networking Service is not there; wanted the Windows feature'),
+    refusal('unavailable', 'the Host Networking Service is missing; wanted the Windows feature'),
   );
 });
 
@@ -158,7 +158,7 @@ it.each([
   [{ name: 'NAT' }, 'notFound', '{"name":"NAT"}: there are only "nat", "none"'],
   [{ name: '' }, 'notFound', 'there are only'],
   [{ address: '172.20.16.0' }, 'notFound', 'there are only'],
-  [{ address: 'nat' }, 'invalidArgument', 'wanted an IPv4 or IPv6 address'],
+  [{ address: 'nat' }, 'invalidArgument', 'it is not an IPv4 or IPv6 address'],
 ])('says what is wrong with %j', async (which, code, message) => {
   const found = findHnsNetwork(which, firstVersion(FIRST_VERSION));
   await expect(found).rejects.toEqual(refusal(code, message));

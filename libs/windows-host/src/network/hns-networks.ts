@@ -40,9 +40,9 @@ export async function listNetworks(calls: HnsCalls): Promise<readonly NamedHnsNe
     // What the second version said is nearer to the matter, unless it is not there at all.
     const cause = isUnavailable(second) ? first : second;
     if (cause instanceof WindowsError && !isUnavailable(cause)) throw cause;
-    const tried = 'looked for the networks of HNS';
+    const tried = 'cannot find the networks of HNS';
     if (isUnavailable(cause)) {
-      const found = 'the Host Networking Service is not there';
+      const found = 'the Host Networking Service is missing';
       const wanted = 'wanted the Windows feature Containers, which is not installed';
       throw new WindowsError('unavailable', `${tried}: ${found}; ${wanted}`, { cause });
     }
@@ -71,8 +71,8 @@ function matcher(which: NetworkSelector): (network: NamedHnsNetwork) => boolean 
   if ('name' in which) return ({ name }) => name === which.name;
   const address = which.address.includes('/') ? undefined : parseNetwork(which.address);
   if (address === undefined) {
-    const tried = `looked for the HNS network of the address ${quoteText(which.address)}`;
-    throw new WindowsError('invalidArgument', `${tried}: wanted an IPv4 or IPv6 address`);
+    const tried = `cannot find the HNS network of the address ${quoteText(which.address)}`;
+    throw new WindowsError('invalidArgument', `${tried}: it is not an IPv4 or IPv6 address`);
   }
   return ({ subnets }) =>
     subnets.some(({ addressCidr }) => {
@@ -90,7 +90,7 @@ function choose(
   if (network !== undefined) return network;
   const known = networks.map(({ name }) => quoteText(name)).join(', ');
   const found = known === '' ? 'there are no networks' : `there are only ${known}`;
-  const tried = `looked for the HNS network ${escapeJson(JSON.stringify(which))}`;
+  const tried = `cannot find the HNS network ${escapeJson(JSON.stringify(which))}`;
   throw new WindowsError('notFound', `${tried}: ${found}`);
 }
 

@@ -124,7 +124,7 @@ it.each([
   [{ name: '' }, 'notFound', '"": there are only'],
   [{ name: 'empty' }, 'notFound', 'has no address'],
   [{ address: '192.0.2.3' }, 'notFound', '"192.0.2.3": no adapter has it'],
-  [{ address: 'eth0' }, 'invalidArgument', 'wanted an IPv4 or IPv6 address'],
+  [{ address: 'eth0' }, 'invalidArgument', 'it is not an IPv4 or IPv6 address'],
 ])('says what is wrong with %j', (which, code, message) => {
   expect(() => selectAdapter(state, which)).toThrow(
     expect.objectContaining({

@@ -135,5 +135,5 @@ it('tells which call failed, and what was found in an answer without sense', () 
     'GetAdaptersAddresses failed with ERROR_INVALID_PARAMETER (87)',
   );
   const call = (buffer: Buffer) => (buffer.writeBigUInt64LE(1n << 40n, 8), 0);
-  expect(() => readAdapters({ call, addressOf })).toThrow('wrote nonsense: a pointer leads');
+  expect(() => readAdapters({ call, addressOf })).toThrow('returned invalid data: a pointer leads');
 });

@@ -65,7 +65,7 @@ interface AdapterListing {
 
 /** Calls with a larger buffer for as long as the system asks for one, within bounds. */
 export function readAdapters({ call, addressOf }: AdapterListing): readonly AdapterEntry[] {
-  const tried = 'listed the network adapters';
+  const tried = 'cannot list the network adapters';
   const functionName = 'GetAdaptersAddresses';
   let room = FIRST_SIZE_BYTES;
   for (let tries = 0; tries < MAX_TRIES && room <= MAX_SIZE_BYTES; tries += 1) {
@@ -78,7 +78,7 @@ export function readAdapters({ call, addressOf }: AdapterListing): readonly Adap
       try {
         return decodeAdapters(buffer, addressOf(buffer));
       } catch (cause) {
-        const message = `${tried}: ${functionName} wrote nonsense: ${messageOf(cause)}`;
+        const message = `${tried}: ${functionName} returned invalid data: ${messageOf(cause)}`;
         throw new WindowsError('unknown', message, { cause });
       }
     }
@@ -181,12 +181,12 @@ function byDefaultRoute(state: NetworkState): NetworkAdapter {
     if (adapter !== undefined && own !== undefined) return describe(state, adapter, own);
   }
   const found = `none of ${state.adapters.length} adapters has one`;
-  throw new WindowsError('notFound', `looked for the adapter with the default route: ${found}`);
+  throw new WindowsError('notFound', `cannot find the adapter with the default route: ${found}`);
 }
 
 function byName(state: NetworkState, name: string): NetworkAdapter {
   const wanted = name.toLowerCase();
-  const tried = `looked for the network adapter ${quoteText(name)}`;
+  const tried = `cannot find the network adapter ${quoteText(name)}`;
   const adapter = state.adapters.find((entry) =>
     [entry.name, entry.guid].some((known) => known.toLowerCase() === wanted),
   );
@@ -206,10 +206,10 @@ function byName(state: NetworkState, name: string): NetworkAdapter {
 }
 
 function byAddress(state: NetworkState, text: string): NetworkAdapter {
-  const tried = `looked for the network adapter with the address ${quoteText(text)}`;
+  const tried = `cannot find the network adapter with the address ${quoteText(text)}`;
   const wanted = parseAddress(text);
   if (wanted === undefined) {
-    throw new WindowsError('invalidArgument', `${tried}: wanted an IPv4 or IPv6 address`);
+    throw new WindowsError('invalidArgument', `${tried}: it is not an IPv4 or IPv6 address`);
   }
   for (const adapter of state.adapters) {
     const own = adapter.addresses.find(({ bytes }) => Buffer.compare(bytes, wanted) === 0);

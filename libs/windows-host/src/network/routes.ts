@@ -71,7 +71,7 @@ export const systemRouteTable: RouteTable = {
     const { GetIpForwardTable2, FreeMibTable } = ipHelper;
     const table: [bigint | null] = [null];
     const status = GetIpForwardTable2(AF_UNSPEC, table);
-    checkStatus('read the routing table', 'GetIpForwardTable2', status);
+    checkStatus('cannot read the routing table', 'GetIpForwardTable2', status);
     const [start] = table;
     if (start === null) return [];
     try {
@@ -86,13 +86,13 @@ export const systemRouteTable: RouteTable = {
   },
   add: (row) => {
     const status = routeChanges.CreateIpForwardEntry2(rowOf(row));
-    const tried = `added the route to ${formatNetwork(row.destination)}`;
+    const tried = `cannot add the route to ${formatNetwork(row.destination)}`;
     checkStatus(tried, 'CreateIpForwardEntry2', status, ERROR_OBJECT_ALREADY_EXISTS);
     return status === 0;
   },
   remove: (row) => {
     const status = routeChanges.DeleteIpForwardEntry2(rowOf(row));
-    const tried = `removed the route to ${formatNetwork(row.destination)}`;
+    const tried = `cannot remove the route to ${formatNetwork(row.destination)}`;
     checkStatus(tried, 'DeleteIpForwardEntry2', status, ERROR_NOT_FOUND);
   },
 };

@@ -98,7 +98,7 @@ describe('the static routes of Windows', () => {
       {
         kind: 'failed',
         isDenied: false,
-        message: expect.stringMatching(/not there any more/) as string,
+        message: expect.stringMatching(/no longer exists/) as string,
       },
       { kind: 'done' },
     ]);

@@ -119,7 +119,7 @@ function rowOf(route: StaticRoute, entries: readonly AdapterEntry[]): ForwardRow
   if (destination === undefined || nextHop === undefined)
     throw new WindowsError('invalidArgument', `no route of IPv4: ${JSON.stringify(route)}`);
   if (entry === undefined)
-    throw new WindowsError('notFound', 'the interface of the route is not there any more');
+    throw new WindowsError('notFound', 'the interface of the route no longer exists');
   const { index: interfaceIndex } = entry;
   return {
     ...{ destination, nextHop, interfaceIndex, metric: route.metric },
@@ -129,7 +129,7 @@ function rowOf(route: StaticRoute, entries: readonly AdapterEntry[]): ForwardRow
 
 /** Asks for one notice after another. https://learn.microsoft.com/windows/win32/api/iphlpapi/nf-iphlpapi-notifyroutechange */
 async function watch(onChange: () => void, signal: AbortSignal): Promise<void> {
-  const tried = 'waited for a change of routes';
+  const tried = 'cannot wait for a change of routes';
   const { CreateEventW, SetEvent } = kernel32;
   const { NotifyRouteChange, CancelIPChangeNotify } = routeNotices;
   const isOver = (): boolean => signal.aborted;

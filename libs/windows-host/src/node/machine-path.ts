@@ -13,7 +13,8 @@ export function machinePath(key: string = KEY): NodeRoom<{ readonly path: string
     read: ({ path }) => presence(elementsOf(valueOf(key).value).some((each) => isSame(each, path))),
     write: ({ path }, state) =>
       settled(() => {
-        if (/[;%"\0]/.test(path)) throw refused('changed the PATH', 'a character that parts it');
+        if (/[;%"\0]/.test(path))
+          throw refused('cannot change the PATH', 'a separator in the folder');
         const { type, value } = valueOf(key);
         const isThere = elementsOf(value).some((each) => isSame(each, path));
         if (isThere === (state !== undefined)) return;
@@ -35,7 +36,7 @@ function valueOf(path: string): Extract<RegistryValue, { value: string }> {
   const found = key?.value(NAME);
   if (found === undefined) return { type: 'expandable-text', value: '' };
   if (found.type === 'text' || found.type === 'expandable-text') return found;
-  throw refused('read the PATH of the machine', `a value of the type ${found.type}`);
+  throw refused('cannot read the PATH of the machine', `a value of the type ${found.type}`);
 }
 
 function write(path: string, value: RegistryValue): void {

@@ -68,7 +68,7 @@ export function nodeFiles(): ContentRoom<{ readonly path: string }, FileState> {
     read: async ({ path: file }) => {
       const stats = look(file);
       if (stats === undefined) return undefined;
-      if (!stats.isFile()) throw refused(`read ${quoteText(file)}`, 'no regular file');
+      if (!stats.isFile()) throw refused(`cannot read ${quoteText(file)}`, 'no regular file');
       const { sha256 } = await hashFile(file, ['sha256'], { maxBytes: MAX_BYTES });
       return { sha256, access: accessOf(fileSecurity(file), false) };
     },
@@ -87,7 +87,7 @@ export function nodeFiles(): ContentRoom<{ readonly path: string }, FileState> {
         create: (made) => createFile(made, attributesOf(state.access, false)),
         accept: ({ sha256 }) => {
           if (sha256 !== state.sha256)
-            throw refused(`wrote ${quoteText(file)}`, `another digest than ${state.sha256}`);
+            throw refused(`cannot write ${quoteText(file)}`, `another digest than ${state.sha256}`);
         },
       });
       await copy.place(PATIENCE);

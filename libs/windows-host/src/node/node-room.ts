@@ -108,10 +108,10 @@ const MAX_FILE_BYTES = 512 * 1024 * 1024;
 
 /** Small content out of a file, once its digest is known to be right. No error quotes the content. */
 export async function contentIn(file: string | undefined, sha256: string): Promise<Buffer> {
-  if (file === undefined) throw refused('read content', 'no file with it');
+  if (file === undefined) throw refused('cannot read content', 'no file with it');
   const bytes = await readBytes(file, { maxBytes: MAX_BYTES });
   if (digestOf(bytes) === sha256) return bytes;
-  throw refused('read content', `another digest than ${sha256}`);
+  throw refused('cannot read content', `another digest than ${sha256}`);
 }
 
 /** Writes bytes to a new file, durably. */

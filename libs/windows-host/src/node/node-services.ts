@@ -38,7 +38,10 @@ export function nodeServices(
         services.remove(name);
         const isGone = await services.gone(name, { timeoutMs: GONE_WITHIN_MS });
         if (!isGone)
-          throw new WindowsError('busy', `removed the service ${name}: a program holds it open`);
+          throw new WindowsError(
+            'busy',
+            `cannot remove the service ${name}: another program holds it open`,
+          );
         return;
       }
       const { command, startType } = state;
@@ -65,7 +68,7 @@ export function nodeDependencies(): NodeRoom<
         const all = of(service);
         if (all === undefined) {
           if (state === undefined) return;
-          throw refused(`made the service ${service} depend on ${on}`, 'no such service');
+          throw refused(`cannot make the service ${service} depend on ${on}`, 'no such service');
         }
         const others = all.filter((each) => !isSame(each, on));
         services.change(service, { dependencies: state === undefined ? others : [...others, on] });

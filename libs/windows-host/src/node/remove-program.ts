@@ -68,6 +68,6 @@ function removeAfterwards(file: string): boolean {
 }
 
 function removeAtStart(file: string): void {
-  const tried = 'marked the program of this process for its removal';
+  const tried = 'cannot mark the program of this process for removal';
   call(tried, kernel32.MoveFileExW, file, null, MOVEFILE_DELAY_UNTIL_REBOOT);
 }

@@ -35,13 +35,13 @@ export function rootCertificates(): ContentRoom<{ readonly sha256: string }, Pre
         // It is freed by its removal, and by the search.
         const own = certificateStores.CertDuplicateCertificateContext(certificate);
         const { CertDeleteCertificateFromStore } = certificateStores;
-        call(`removed the certificate ${sha256}`, CertDeleteCertificateFromStore, own);
+        call(`cannot remove the certificate ${sha256}`, CertDeleteCertificateFromStore, own);
         commit(store);
       });
     },
     keep: async ({ sha256 }, file) => {
       const bytes = withCertificate(sha256, (found) => encodedBytes(found));
-      if (bytes === undefined) throw refused(`kept the certificate ${sha256}`, 'none');
+      if (bytes === undefined) throw refused(`cannot keep the certificate ${sha256}`, 'none');
       await keepBytes(file, bytes);
     },
   };
@@ -51,7 +51,7 @@ function add(der: Buffer): void {
   withStore((store) => {
     const { CertAddEncodedCertificateToStore: add } = certificateStores;
     const how = CERT_STORE_ADD_USE_EXISTING;
-    const tried = `added the certificate ${digestOf(der)} to the root store of the machine`;
+    const tried = `cannot add the certificate ${digestOf(der)} to the root store of the machine`;
     call(tried, add, store, X509_ASN_ENCODING, der, der.length, how, null);
     commit(store);
   });
@@ -60,7 +60,7 @@ function add(der: Buffer): void {
 /** Writes the changes, even while other programs have the store open. */
 function commit(store: CertificateHandle): void {
   const { CertControlStore } = certificateStores;
-  const tried = 'wrote the root store of the machine';
+  const tried = 'cannot write the root store of the machine';
   call(tried, CertControlStore, store, 0, CERT_STORE_CTRL_COMMIT, null);
 }
 
@@ -94,7 +94,7 @@ function withCertificate<T>(
 function withStore<T>(act: (store: CertificateHandle) => T): T {
   const { CertOpenStore, CertCloseStore } = certificateStores;
   const [provider, flags] = [CERT_STORE_PROV_SYSTEM_W, STORE_OF_MACHINE];
-  const tried = 'opened the root store of the machine';
+  const tried = 'cannot open the root store of the machine';
   const store = call(tried, CertOpenStore, provider, 0, 0, flags, 'Root');
   try {
     return act(store);

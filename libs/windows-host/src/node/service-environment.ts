@@ -48,7 +48,7 @@ function linesOf(service: string): readonly string[] {
 
 function write(service: string, lines: readonly string[]): void {
   const path = serviceKey(service);
-  const tried = `changed the environment of the service ${service}`;
+  const tried = `cannot change the environment of the service ${service}`;
   if (lines.some((line) => line.includes('\0'))) throw refused(tried, 'NUL in a value');
   using there = RegistryKey.open(path);
   // A key alone would be a service that cannot be registered any more.
@@ -61,7 +61,7 @@ function write(service: string, lines: readonly string[]): void {
 
 /** The key in which the service control manager keeps a service. @throws WindowsError `invalidArgument` for a name that is no name. */
 export function serviceKey(service: string): string {
-  if (!/^[\w.-]{1,256}$/.test(service)) throw refused('looked for a service', quoteText(service));
+  if (!/^[\w.-]{1,256}$/.test(service)) throw refused('cannot find a service', quoteText(service));
   return `SYSTEM\\CurrentControlSet\\Services\\${service}`;
 }
 

@@ -25,7 +25,7 @@ export function winHttpProxy(): NodeRoom<object, WinHttpProxyState> {
     read: () =>
       settled(() => {
         const info = WINHTTP_PROXY_INFO.create({});
-        call('read the proxy of WinHTTP', winHttp.WinHttpGetDefaultProxyConfiguration, info);
+        call('cannot read the proxy of WinHTTP', winHttp.WinHttpGetDefaultProxyConfiguration, info);
         const { dwAccessType, lpszProxy, lpszProxyBypass } = WINHTTP_PROXY_INFO.read(info);
         const [proxy, bypass] = [takeText(lpszProxy), takeText(lpszProxyBypass)];
         const isNamed = dwAccessType === NAMED_PROXY && proxy !== '';
@@ -33,7 +33,7 @@ export function winHttpProxy(): NodeRoom<object, WinHttpProxyState> {
       }),
     write: (_item, state) =>
       settled(() => {
-        const tried = 'set the proxy of WinHTTP';
+        const tried = 'cannot set the proxy of WinHTTP';
         const { proxy = '', bypass = '' } = state ?? {};
         if (`${proxy}${bypass}`.includes('\0')) throw refused(tried, 'NUL in it');
         if (proxy.includes('@')) throw refused(tried, 'a name or password in it');

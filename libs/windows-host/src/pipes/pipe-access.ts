@@ -17,7 +17,7 @@ const SHORTEST_MS = 1;
  * @throws WindowsError `notFound` when no one serves it, `busy`, `accessDenied`.
  */
 export function pipeAccess(address: string): string {
-  const tried = `read the access list of the pipe ${address}`;
+  const tried = `cannot read the access list of the pipe ${address}`;
   const opening = { access: READ_CONTROL, flags: SECURITY_SQOS_PRESENT };
   using pipe = openFile(tried, address, opening);
   return handleSecurity(pipe.value, tried, SE_KERNEL_OBJECT);
@@ -37,5 +37,5 @@ export function pipeExists(address: string): boolean {
   if (errorNumber === SEM_TIMEOUT) return true;
   if (errorNumber === FILE_NOT_FOUND) return false;
   const functionName = WaitNamedPipeW.name;
-  throw systemError(`looked for the pipe ${address}`, { functionName, errorNumber });
+  throw systemError(`cannot find the pipe ${address}`, { functionName, errorNumber });
 }

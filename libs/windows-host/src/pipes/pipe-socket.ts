@@ -21,7 +21,7 @@ export function socketOfPipe(pipe: OwnedHandle, writable = true): Socket {
   // -1 when there is no room for another descriptor; else the descriptor owns the handle.
   const descriptor = libuv.uv_open_osfhandle(pipe.value);
   if (descriptor < 0) {
-    const message = 'made a socket of a pipe: no file descriptor is left';
+    const message = 'cannot make a socket of a pipe: no file descriptor is left';
     throw Object.assign(new Error(message), { code: 'EMFILE' });
   }
   closing.release();

@@ -110,7 +110,7 @@ export function securedPipeClient(options: SecuredPipeClientOptions = {}): {
 
 function openPipe(address: string): OwnedHandle {
   try {
-    return openFile(`opened the pipe ${address}`, address, {
+    return openFile(`cannot open the pipe ${address}`, address, {
       access: PIPE_READ_AND_WRITE,
       share: 0,
       flags: FILE_FLAG_OVERLAPPED | SECURITY_SQOS_PRESENT | SECURITY_IDENTIFICATION,
@@ -128,7 +128,7 @@ function assertServer(
   try {
     const serverPid = serverProcess(pipe, address);
     if (wanted !== undefined) assertProcess(serverPid, wanted);
-    const tried = `looked who owns the pipe ${address}`;
+    const tried = `cannot find the owner of the pipe ${address}`;
     const verdict = judgePipeServer({
       serverPid,
       // A container has no such service, and some have no service control manager that one may ask.
@@ -140,7 +140,7 @@ function assertServer(
       sddl: handleSecurity(pipe.value, tried, SE_KERNEL_OBJECT),
     });
     if (!verdict.isTrusted)
-      throw new WindowsError('accessDenied', `did not speak to it: ${verdict.reason}`);
+      throw new WindowsError('accessDenied', `refused to talk to it: ${verdict.reason}`);
   } catch (error) {
     // What cannot be found out is no reason to trust.
     const reason = messageOf(error);
@@ -153,13 +153,13 @@ function assertServer(
 
 function assertProcess(serverPid: number, { pid, created }: ProcessIdentity): void {
   if (serverPid === pid && processIdentity(pid)?.created === created) return;
-  const found = `did not speak to it: process ${serverPid} serves it`;
+  const found = `refused to talk to it: process ${serverPid} serves it`;
   throw new WindowsError('accessDenied', `${found}; wanted ${pid} of ${created}`);
 }
 
 function serverProcess(pipe: OwnedHandle, address: string): number {
   const out: [number] = [0];
-  const tried = `asked who serves the pipe ${address}`;
+  const tried = `cannot find out who serves the pipe ${address}`;
   call(tried, kernel32.GetNamedPipeServerProcessId, pipe.value, out);
   return out[0];
 }

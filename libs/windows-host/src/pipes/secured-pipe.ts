@@ -79,7 +79,7 @@ async function openServedPipe(
   const descriptor = pipeDescriptor(sddl);
   // As the system writes it: it knows the accounts behind aliases.
   const parts = OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION;
-  const wanted = descriptorText(descriptor, parts, `wrote ${sddl} again`);
+  const wanted = descriptorText(descriptor, parts, `cannot normalise ${sddl}`);
   const attributes = securityAttributes(descriptor);
   const pipe = new ServedPipe(address, attributes, events);
   try {
@@ -138,7 +138,7 @@ class ServedPipe implements PipeEndpoint {
   #serve(instance: OwnedHandle, verify?: (instance: OwnedHandle) => void): void {
     try {
       verify?.(instance);
-      const wait = new ClientWait(this.#eventWaits, `waited for a client of ${this.#address}`);
+      const wait = new ClientWait(this.#eventWaits, `cannot wait for a client of ${this.#address}`);
       this.#clientWaits.push(wait);
       this.#ends.push(this.#accept(instance, wait));
     } catch (error) {
@@ -195,7 +195,7 @@ class ServedPipe implements PipeEndpoint {
 
   #create(flags: number): OwnedHandle {
     const handle = call(
-      `made the pipe ${this.#address}`,
+      `cannot create the pipe ${this.#address}`,
       win32.kernel32.CreateNamedPipeW,
       this.#address,
       PIPE_ACCESS_DUPLEX | win32.FILE_FLAG_OVERLAPPED | flags,
@@ -210,7 +210,7 @@ class ServedPipe implements PipeEndpoint {
   }
 
   #verify(instance: OwnedHandle, wanted: string): void {
-    const tried = `read owner and access list of the pipe ${this.#address} back`;
+    const tried = `cannot verify owner and access list of the pipe ${this.#address}`;
     const found = handleSecurity(instance.value, tried, SE_KERNEL_OBJECT);
     const [a, b] = [parseSecurityDescriptor(found), parseSecurityDescriptor(wanted)];
     if (a.owner === b.owner && grantsTheSame(a, b)) return;

@@ -55,13 +55,13 @@ function breakOff(pid: number, job: Handle): boolean {
   const asked = unlessFails(() =>
     withProcess(pid, MAY_START_THREAD, (process) => {
       const isWow64: [number] = [0];
-      call('asked for the kind of a process', kernel32.IsWow64Process, process, isWow64);
+      call('cannot query the kind of a process', kernel32.IsWow64Process, process, isWow64);
       // Its number may be another's by now.
       if (isWow64[0] !== 0 || !isInJob(process, job)) return false;
       const routine = addressOfFunction('kernelbase.dll', 'CtrlRoutine');
       const { CreateRemoteThread } = kernel32;
       const event = BigInt(CTRL_BREAK_EVENT);
-      const tried = `sent Ctrl-Break to process ${pid}`;
+      const tried = `cannot send Ctrl-Break to process ${pid}`;
       const thread = call(tried, CreateRemoteThread, process, null, 0, routine, event, 0, [0]);
       kernel32.CloseHandle(thread);
       return true;

@@ -63,7 +63,7 @@ export function listenToConsole(onEvent: (event: ConsoleEvent) => void): Console
     return FINAL.has(event) ? NOT_HANDLED : HANDLED;
   }, handlerRoutine());
   for (const handler of [hold, tell])
-    call('listened to the console', SetConsoleCtrlHandler, handler, 1);
+    call('cannot listen to the console', SetConsoleCtrlHandler, handler, 1);
   // The system keeps the list of handlers to itself while it asks them, and `tell` answers on the thread of JavaScript: this
   // thread must not wait for the list. The one that never answers goes first, while it is still shielded.
   const forget = async (): Promise<void> => {

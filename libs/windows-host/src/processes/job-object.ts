@@ -75,7 +75,7 @@ function workingSetOf(pid: number, job: Handle): number {
 
 function ask(job: Handle, kind: number, information: Buffer): void {
   const { QueryInformationJobObject: query } = kernel32;
-  call('asked what a job has used', query, job, kind, information, information.length, null);
+  call('cannot query the usage of a job', query, job, kind, information, information.length, null);
 }
 
 /** Exit code of terminated processes, which taskkill and Node use, too. */
@@ -106,7 +106,7 @@ export interface JobOptions {
  * @throws WindowsError `unavailable` when the system does not keep one of the limits.
  */
 export function openJob(options: JobOptions = {}): OwnedHandle {
-  const tried = 'made a job object';
+  const tried = 'cannot create a job object';
   const job = new OwnedHandle(call(tried, kernel32.CreateJobObjectW, null, null));
   const { SetInformationJobObject } = kernel32;
   try {
@@ -140,7 +140,7 @@ function assertKept(job: Handle, wanted: Buffer): void {
   if (isKept) return;
   throw new WindowsError(
     'unavailable',
-    'limited a job object: the system does not keep the limits',
+    'cannot limit a job object: the system does not keep the limits',
   );
 }
 
@@ -162,7 +162,7 @@ export function hasRunOutOfMemory(job: Handle, limitBytes: number): boolean {
 
 /** Ends every process of a job at once; they exit with 1. @throws WindowsError */
 export function endJob(job: Handle): void {
-  call('ended the processes of a job', kernel32.TerminateJobObject, job, TERMINATED_EXIT_CODE);
+  call('cannot end the processes of a job', kernel32.TerminateJobObject, job, TERMINATED_EXIT_CODE);
 }
 
 /** There is no silent breakaway: leaving takes a permission and a request. */

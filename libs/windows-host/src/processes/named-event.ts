@@ -34,7 +34,7 @@ export interface EventListener {
  * @throws WindowsError `alreadyExists` when something has the name: who made it may open it, whatever `sddl` says.
  */
 export function listenToEvent({ name, sddl, signalled, failed }: NamedEvent): EventListener {
-  const tried = `made the event ${quoteText(name)}`;
+  const tried = `cannot create the event ${quoteText(name)}`;
   const { CreateEventW, GetLastError, SetEvent } = kernel32;
   const security = securityAttributes(descriptorFromText(sddl));
   const event = new OwnedHandle(call(tried, CreateEventW, security, 0, 0, name));
@@ -49,7 +49,7 @@ export function listenToEvent({ name, sddl, signalled, failed }: NamedEvent): Ev
   const listening = (async () => {
     try {
       for (;;) {
-        await eventWaits.signalled(event.value, `waited for the event ${quoteText(name)}`);
+        await eventWaits.signalled(event.value, `cannot wait for the event ${quoteText(name)}`);
         // A wait cannot be undone, so `close` sets the event.
         if (!stillOpen()) return;
         await signalled().catch(failed);
@@ -79,8 +79,8 @@ export function listenToEvent({ name, sddl, signalled, failed }: NamedEvent): Ev
  * @throws WindowsError `notFound` when there is none of this name; `accessDenied`.
  */
 export function signalEvent(name: string): void {
-  using event = openEvent(`opened the event ${quoteText(name)}`, EVENT_MODIFY_STATE, name);
-  call(`signalled the event ${quoteText(name)}`, kernel32.SetEvent, event.value);
+  using event = openEvent(`cannot open the event ${quoteText(name)}`, EVENT_MODIFY_STATE, name);
+  call(`cannot signal the event ${quoteText(name)}`, kernel32.SetEvent, event.value);
 }
 
 /**
@@ -89,7 +89,7 @@ export function signalEvent(name: string): void {
  * @throws WindowsError `notFound`, `accessDenied`.
  */
 export function eventAccess(name: string): string {
-  const tried = `read the access list of the event ${quoteText(name)}`;
+  const tried = `cannot read the access list of the event ${quoteText(name)}`;
   using event = openEvent(tried, READ_CONTROL, name);
   return handleSecurity(event.value, tried, SE_KERNEL_OBJECT);
 }

@@ -37,7 +37,7 @@ export async function runSystemProgram(
     execFile(file, args, options, (error, stdout) => {
       if (error === null) resolve();
       else if (signal?.aborted === true) reject(signal.reason as Error);
-      else reject(failure(`ran ${file} ${args.join(' ')}`, error, stdout));
+      else reject(failure(`cannot run ${file} ${args.join(' ')}`, error, stdout));
     });
   });
 }
@@ -48,10 +48,12 @@ function failure(
   stdout: string,
 ): WindowsError {
   if (cause.code === 'ENOENT') {
-    return new WindowsError('unavailable', `${tried}: it is not there`, { cause });
+    return new WindowsError('unavailable', `${tried}: it does not exist`, { cause });
   }
   if (cause.killed === true) {
-    return new WindowsError('timeout', `${tried}: ended it after ${LIMIT_MS / 1000} s`, { cause });
+    return new WindowsError('timeout', `${tried}: it was ended after ${LIMIT_MS / 1000} s`, {
+      cause,
+    });
   }
   const said = quoteText(stdout.trim(), { maxLength: 500 });
   const found = `it ended with ${String(cause.code)} and said ${said}`;

@@ -27,7 +27,7 @@ export interface OutputPipe {
  */
 export function openOutputPipe(): OutputPipe {
   const name = `\\\\.\\pipe\\rancher-wins-output-${randomBytes(16).toString('hex')}`;
-  const tried = 'made a pipe for the output of a program';
+  const tried = 'cannot create a pipe for the output of a program';
   const { user } = processAccount();
   const descriptor = descriptorFromText(`D:P(A;;GA;;;SY)(A;;GA;;;BA)(A;;GA;;;${user})`);
   const server = call(
@@ -59,7 +59,7 @@ export function openOutputPipe(): OutputPipe {
 
 /** An inheritable handle of the device that is always empty and takes everything; the caller closes it. @throws WindowsError */
 export function openNullDevice(): OwnedHandle {
-  return openFile('opened the null device', '\\\\.\\NUL', {
+  return openFile('cannot open the null device', '\\\\.\\NUL', {
     access: win32.GENERIC_READ | win32.GENERIC_WRITE,
     security: securityAttributes(undefined, true),
   });

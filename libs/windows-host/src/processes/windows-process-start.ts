@@ -18,7 +18,7 @@ const MAX_CHARACTERS = 32_766;
  * @throws WindowsError `invalidArgument` for NUL, an empty `argv0` or one with a quotation mark, or more than 32,766 UTF-16 units in all.
  */
 export function windowsCommandLine(argv0: string, args: readonly string[]): string {
-  const tried = `wrote the command line of ${quoteText(argv0, { maxLength: 300 })}`;
+  const tried = `cannot write the command line of ${quoteText(argv0, { maxLength: 300 })}`;
   const refuse = (found: string) => new WindowsError('invalidArgument', `${tried}: ${found}`);
   const tooLong = (length: number) =>
     refuse(`it has ${length} characters; wanted at most ${MAX_CHARACTERS}`);
@@ -56,7 +56,7 @@ export function windowsEnvironmentBlock(environment: Readonly<Record<string, str
   const entries = new Map<string, string>();
   for (const [name, value] of Object.entries(environment)) {
     if (name === '' || name.includes('=') || `${name}${value}`.includes('\0')) {
-      const message = `wrote an environment: the name ${quoteText(name)} or its value is impossible; wanted no NUL, and no "=" in a name`;
+      const message = `cannot write an environment: the name ${quoteText(name)} or its value is invalid: NUL is not allowed, nor "=" in a name`;
       throw new WindowsError('invalidArgument', message);
     }
     entries.set(foldAscii(name), `${name}=${value}\0`);
@@ -119,7 +119,7 @@ export function startWindowsProcess(
   surroundings: Surroundings,
 ): { readonly pid: number; readonly handle: OwnedHandle } {
   const { file } = program;
-  const tried = `started ${quoteText(file)}`;
+  const tried = `cannot start ${quoteText(file)}`;
   if (/\.(?:bat|cmd)[. ]*$/i.test(file)) {
     throw new WindowsError('invalidArgument', `${tried}: it is a batch file; wanted a program`);
   }
@@ -238,6 +238,6 @@ function startApart(program: Program, stdout?: Handle): ProcessIdentity {
   // program inside of the job around that one, without an error.
   if (!isInJob(started.value)) return identity;
   endProcess(identity);
-  const tried = `started ${quoteText(program.file)} outside of the job of this process`;
-  throw new WindowsError('accessDenied', `${tried}: it was in it nevertheless, and was ended`);
+  const tried = `cannot start ${quoteText(program.file)} outside the job of this process`;
+  throw new WindowsError('accessDenied', `${tried}: it started inside the job and was ended`);
 }

@@ -25,7 +25,7 @@ const UNITS_PER_MS = 10_000n;
 /** When a process was created. @throws WindowsError */
 export function creationTime(process: Handle): string {
   const created: [number | bigint] = [0];
-  const tried = 'asked when a process was created';
+  const tried = 'cannot query the creation time of a process';
   call(tried, kernel32.GetProcessTimes, process, created, [0], [0], [0]);
   return String(created[0]);
 }
@@ -34,7 +34,10 @@ export function creationTime(process: Handle): string {
 export function ownIdentity(): ProcessIdentity {
   const own = processIdentity(process.pid);
   if (own !== undefined) return own;
-  throw new WindowsError('notFound', `looked for this process: there is no process ${process.pid}`);
+  throw new WindowsError(
+    'notFound',
+    `cannot find this process: there is no process ${process.pid}`,
+  );
 }
 
 /** Which process has this number now; `undefined` when none has. @throws WindowsError */
@@ -82,7 +85,10 @@ export function endProcess({ pid, created }: ProcessIdentity): void {
     const isEnded = TerminateProcess(handle, TERMINATED_EXIT_CODE) !== 0;
     const errorNumber = GetLastError();
     if (isEnded || !runs(handle)) return;
-    throw systemError(`ended process ${pid}`, { functionName: 'TerminateProcess', errorNumber });
+    throw systemError(`cannot end process ${pid}`, {
+      functionName: 'TerminateProcess',
+      errorNumber,
+    });
   });
 }
 
@@ -110,7 +116,7 @@ export function withProcess<T>(
   access: number,
   use: (handle: Handle) => T,
 ): T | undefined {
-  const tried = `opened process ${pid}`;
+  const tried = `cannot open process ${pid}`;
   const wanted = access | PROCESS_QUERY_LIMITED_INFORMATION;
   // The system reports a missing process by this error.
   const open = (): Handle => call(tried, kernel32.OpenProcess, wanted, 0, pid);
@@ -127,7 +133,7 @@ export function withProcess<T>(
  * @throws WindowsError when the system cannot wait; the handle is still the caller's.
  */
 export function exitOf(process: OwnedHandle): Promise<number> {
-  return signalledOnce(process.value, 'waited for the end of a process').then(() => {
+  return signalledOnce(process.value, 'cannot wait for the end of a process').then(() => {
     const code: [number] = [0];
     kernel32.GetExitCodeProcess(process.value, code);
     process.close();
@@ -196,7 +202,7 @@ export function programNameOf(pid: number): string | undefined {
 }
 
 function* snapshotEntries(): Generator<ReturnType<typeof PROCESSENTRY32W.read>> {
-  const tried = 'listed the processes';
+  const tried = 'cannot list the processes';
   const { CreateToolhelp32Snapshot, Process32FirstW, Process32NextW } = kernel32;
   using snapshot = new OwnedHandle(call(tried, CreateToolhelp32Snapshot, TH32CS_SNAPPROCESS, 0));
   const entry = PROCESSENTRY32W.create({ dwSize: PROCESSENTRY32W.sizeBytes });

@@ -47,7 +47,7 @@ export class RegistryKey implements Disposable {
    */
   static open(path: string): RegistryKey | undefined {
     const opened: [number] = [0];
-    const tried = `opened the registry key ${path}`;
+    const tried = `cannot open the registry key ${path}`;
     return openKey(path, READ, opened, tried) ? new RegistryKey(path, opened[0]) : undefined;
   }
 
@@ -61,7 +61,7 @@ export class RegistryKey implements Disposable {
     const [root, access] = [HKEY_LOCAL_MACHINE, READ | KEY_WRITE];
     const { RegCreateKeyExW: create } = advapi32;
     const status = create(root, withoutNul(path), 0, null, 0, access, null, opened, null);
-    checkStatus(`created the registry key ${path}`, 'RegCreateKeyExW', status);
+    checkStatus(`cannot create the registry key ${path}`, 'RegCreateKeyExW', status);
     return new RegistryKey(path, opened[0]);
   }
 
@@ -71,10 +71,10 @@ export class RegistryKey implements Disposable {
    * @throws WindowsError `accessDenied`, `invalidArgument`, `unavailable`; some of it may be gone then.
    */
   static deleteTree(path: string): void {
-    const tried = `deleted the registry key ${path}`;
+    const tried = `cannot delete the registry key ${path}`;
     const split = path.lastIndexOf('\\');
     if (split === -1 || split === path.length - 1) {
-      throw new WindowsError('invalidArgument', `${tried}: wanted one below another`);
+      throw new WindowsError('invalidArgument', `${tried}: it is a root key`);
     }
     const parent: [number] = [0];
     const name = withoutNul(path.slice(split + 1));
@@ -87,7 +87,7 @@ export class RegistryKey implements Disposable {
   /** The value of this name; undefined when it does not exist. */
   value(name: string): RegistryValue | undefined {
     const { RegQueryValueExW } = advapi32;
-    const tried = `read ${name} of the registry key ${this.path}`;
+    const tried = `cannot read ${name} of the registry key ${this.path}`;
     const kind: [number] = [0];
     let room = FIRST_SIZE_BYTES;
     for (;;) {
@@ -120,12 +120,12 @@ export class RegistryKey implements Disposable {
     const { kind, bytes } = encodeRegistryValue(value);
     const { RegSetValueExW } = advapi32;
     const status = RegSetValueExW(this.#open(), withoutNul(name), 0, kind, bytes, bytes.length);
-    checkStatus(`wrote ${name} of the registry key ${this.path}`, 'RegSetValueExW', status);
+    checkStatus(`cannot write ${name} of the registry key ${this.path}`, 'RegSetValueExW', status);
   }
 
   /** Deletes a value. One that is absent is no error. */
   delete(name: string): void {
-    const tried = `deleted ${name} of the registry key ${this.path}`;
+    const tried = `cannot delete ${name} of the registry key ${this.path}`;
     const status = advapi32.RegDeleteValueW(this.#open(), withoutNul(name));
     checkStatus(tried, 'RegDeleteValueW', status, ERROR_FILE_NOT_FOUND);
   }
@@ -133,7 +133,7 @@ export class RegistryKey implements Disposable {
   /** Waits until all that was written to the key is on the disk. */
   flush(): void {
     const status = advapi32.RegFlushKey(this.#open());
-    checkStatus(`wrote the registry key ${this.path} to the disk`, 'RegFlushKey', status);
+    checkStatus(`cannot flush the registry key ${this.path} to the disk`, 'RegFlushKey', status);
   }
 
   /** Idempotent. */
@@ -152,7 +152,7 @@ export class RegistryKey implements Disposable {
     index: number,
     room: number,
   ): (StoredValue & { readonly name: string }) | number | undefined {
-    const tried = `read value ${index} of the registry key ${this.path}`;
+    const tried = `cannot read value ${index} of the registry key ${this.path}`;
     const name = Buffer.alloc(NAME_CHARACTERS * 2);
     const length: [number] = [NAME_CHARACTERS];
     const data = Buffer.alloc(room);
@@ -172,7 +172,7 @@ export class RegistryKey implements Disposable {
 
   #open(): KeyHandle {
     if (this.#handle !== undefined) return this.#handle;
-    throw new RangeError(`used the registry key ${this.path} after it was closed`);
+    throw new RangeError(`the registry key ${this.path} is closed`);
   }
 }
 
@@ -187,7 +187,10 @@ function moreRoom(had: number, wanted: number, tried: string): number {
 function withoutNul(name: string): string {
   if (!name.includes('\0')) return name;
   const found = quoteText(name);
-  throw new WindowsError('invalidArgument', `named ${found} in the registry: it holds NUL`);
+  throw new WindowsError(
+    'invalidArgument',
+    `cannot use the name ${found} in the registry: it holds NUL`,
+  );
 }
 
 /** False when there is none. */

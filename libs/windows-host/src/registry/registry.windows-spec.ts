@@ -59,7 +59,7 @@ describe('the registry', () => {
     assert.throws(() => RegistryKey.create('x'.repeat(300)), {
       name: 'WindowsError',
       functionName: 'RegCreateKeyExW',
-      message: /created the registry key x+: RegCreateKeyExW failed with/,
+      message: /cannot create the registry key x+: RegCreateKeyExW failed with/,
     });
   });
 });

@@ -37,7 +37,7 @@ const START_TYPES: ReadonlyMap<number, ServiceStartType> = new Map([
 
 /** Reads how an open service is set up; the handle needs SERVICE_QUERY_CONFIG. */
 export function readConfig(service: number, name: string): ServiceConfig {
-  const tried = `asked for the configuration of the service ${name}`;
+  const tried = `cannot query the configuration of the service ${name}`;
   const memory = Buffer.alloc(LARGEST_CONFIG_BYTES);
   call(tried, advapi32.QueryServiceConfigW, service, memory, memory.length, [0]);
   const raw = parseServiceConfig(memory);
@@ -147,7 +147,7 @@ export function writeSettings(
     if (advapi32.ChangeServiceConfig2W(service, SETTING_LEVELS[setting], memory) !== 0) continue;
     const errorNumber = GetLastError();
     if (errorNumber !== ERROR_INVALID_LEVEL) {
-      const tried = `set ${setting} of the service ${name}`;
+      const tried = `cannot set ${setting} of the service ${name}`;
       throw systemError(tried, { functionName: 'ChangeServiceConfig2W', errorNumber });
     }
     ignored.push(setting);

@@ -134,11 +134,11 @@ const START_TYPES = { automatic: 2, delayed: 2, manual: 3, disabled: 4 } as cons
 export function serviceControlManager(): ServiceControlManager {
   return {
     status: (name) =>
-      withService(name, SERVICE_QUERY_STATUS, 'asked for its state', (service) =>
+      withService(name, SERVICE_QUERY_STATUS, 'query its state', (service) =>
         statusOf(service, name),
       ),
     config: (name) =>
-      withService(name, SERVICE_QUERY_CONFIG, 'asked for its configuration', (service) =>
+      withService(name, SERVICE_QUERY_CONFIG, 'query its configuration', (service) =>
         readConfig(service, name),
       ),
     register,
@@ -146,8 +146,8 @@ export function serviceControlManager(): ServiceControlManager {
     change,
     start,
     stop: async (name, options = {}) =>
-      withService(name, SERVICE_STOP | SERVICE_QUERY_STATUS, 'stopped it', async (service) => {
-        const tried = `stopped the service ${name}`;
+      withService(name, SERVICE_STOP | SERVICE_QUERY_STATUS, 'stop it', async (service) => {
+        const tried = `cannot stop the service ${name}`;
         let isAsked = false;
         const ask = (): void => {
           isAsked ||= askToStop(service, tried);
@@ -161,16 +161,16 @@ export function serviceControlManager(): ServiceControlManager {
 
 function isThere(name: string): boolean {
   const look = (): boolean =>
-    withService(name, SERVICE_QUERY_STATUS, 'looked whether it is there', () => true);
+    withService(name, SERVICE_QUERY_STATUS, 'check that it exists', () => true);
   return unlessFails(look, 'notFound') ?? false;
 }
 
 async function start(name: string, options: WaitOptions = {}): Promise<ServiceStatus> {
   options.signal?.throwIfAborted();
-  const tried = `started the service ${name}`;
+  const tried = `cannot start the service ${name}`;
   const sinceMs = performance.now();
   // The service control manager answers when the program has connected to it, or did not for 30 s.
-  const answered = withService(name, SERVICE_START, 'started it', async (service) => {
+  const answered = withService(name, SERVICE_START, 'start it', async (service) => {
     const endMs = sinceMs + (options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
     for (;;) {
       const { result, errorNumber } = await inBackground(advapi32.StartServiceW, service, 0, null);
@@ -183,7 +183,7 @@ async function start(name: string, options: WaitOptions = {}): Promise<ServiceSt
     }
   });
   await waitForCall(answered, options);
-  return await withService(name, SERVICE_QUERY_STATUS, 'waited for it', (service) =>
+  return await withService(name, SERVICE_QUERY_STATUS, 'wait for it', (service) =>
     waitFor('running', { service, name, tried, sinceMs }, options),
   );
 }
@@ -192,7 +192,7 @@ function register(definition: ServiceDefinition): Registration {
   const { name } = definition;
   const commandLine = definition.commandLine ?? lineOf(definition.command);
   const update = (): Registration =>
-    withService(name, CHANGE_RIGHTS | SERVICE_QUERY_STATUS, 'changed it', (service) => {
+    withService(name, CHANGE_RIGHTS | SERVICE_QUERY_STATUS, 'change it', (service) => {
       writeConfig(service, name, { ...definition, commandLine }, definition.displayName);
       const ignored = writeSettings(service, name, settingsOf(definition));
       const needsRestart = statusOf(service, name).state !== 'stopped';
@@ -201,7 +201,7 @@ function register(definition: ServiceDefinition): Registration {
   const create = (): Registration =>
     withManager(SC_MANAGER_CONNECT | SC_MANAGER_CREATE_SERVICE, (manager) => {
       const handle = call(
-        `registered the service ${name}`,
+        `cannot register the service ${name}`,
         advapi32.CreateServiceW,
         manager,
         name,
@@ -250,7 +250,7 @@ function writeConfig(
   const same = SERVICE_NO_CHANGE;
   const isWhole = displayName !== undefined;
   call(
-    `changed the service ${name}`,
+    `cannot change the service ${name}`,
     advapi32.ChangeServiceConfigW,
     service,
     isWhole ? SERVICE_WIN32_OWN_PROCESS : same,
@@ -268,7 +268,7 @@ function writeConfig(
 
 function change(name: string, change: ServiceChange): void {
   const { startType } = change;
-  withService(name, SERVICE_CHANGE_CONFIG, 'changed it', (service) => {
+  withService(name, SERVICE_CHANGE_CONFIG, 'change it', (service) => {
     writeConfig(service, name, change);
     if (startType !== undefined) writeSettings(service, name, startSettings(startType));
   });
@@ -279,11 +279,11 @@ function change(name: string, change: ServiceChange): void {
 
 function remove(name: string): boolean {
   const act = (): boolean =>
-    withService(name, DELETE, 'removed it', (service) => {
+    withService(name, DELETE, 'remove it', (service) => {
       const { GetLastError } = kernel32;
       const errorNumber = advapi32.DeleteService(service) === 0 ? GetLastError() : 0;
       const fine = ERROR_SERVICE_MARKED_FOR_DELETE;
-      checkStatus(`removed the service ${name}`, 'DeleteService', errorNumber, fine);
+      checkStatus(`cannot remove the service ${name}`, 'DeleteService', errorNumber, fine);
       return true;
     });
   return unlessFails(act, 'notFound') ?? false;

@@ -141,7 +141,7 @@ async function dispatchService(name: string, events: DispatcherEvents): Promise<
   const table = dispatchTable(name, main);
   try {
     using thread = startDispatcher(table, name);
-    const ended = signalledOnce(thread.value, `waited for the end of the service ${name}`);
+    const ended = signalledOnce(thread.value, `cannot wait for the end of the service ${name}`);
     // After a failure the thread lives on, and so do the callbacks that it may call.
     await Promise.race([ended, failed]);
     koffi.unregister(main);
@@ -153,9 +153,9 @@ async function dispatchService(name: string, events: DispatcherEvents): Promise<
 }
 
 function registerHandler(name: string, handler: bigint): DispatchedService {
-  const tried = `served as the service ${name}`;
+  const tried = `cannot run as the service ${name}`;
   const service = call(tried, advapi32.RegisterServiceCtrlHandlerExW, name, handler, null);
-  const reporting = `reported the status of the service ${name}`;
+  const reporting = `cannot report the status of the service ${name}`;
   return {
     name,
     report: (status) => void call(reporting, advapi32.SetServiceStatus, service, status),
@@ -173,7 +173,7 @@ function dispatchTable(name: string, main: bigint): Buffer {
 
 /** The call is on a thread of the system's own, because it blocks long: Node has four threads, and files need them too. */
 function startDispatcher(table: Buffer, name: string): OwnedHandle {
-  const tried = `connected to the service control manager as ${name}`;
+  const tried = `cannot connect to the service control manager as ${name}`;
   // A thread takes one pointer, and so does this function.
   const start = addressOfFunction('advapi32.dll', 'StartServiceCtrlDispatcherW');
   return new OwnedHandle(call(tried, kernel32.CreateThread, null, 0, start, table, 0, [0]));

@@ -57,7 +57,7 @@ const SC_MANAGER_CONNECT = 0x1;
  * Opens a service, works with it and closes it, also when the work is a promise.
  *
  * @param access - The rights that the work needs, and no more.
- * @param purpose - What it is opened for, for an error: `started it`.
+ * @param purpose - What it is opened for, for an error: `start it`.
  */
 export function withService<T>(
   name: string,
@@ -66,13 +66,13 @@ export function withService<T>(
   act: (service: number) => T,
 ): T {
   return withManager(SC_MANAGER_CONNECT, (manager) => {
-    const tried = `opened the service ${name} and ${purpose}`;
+    const tried = `cannot open the service ${name} to ${purpose}`;
     return using(call(tried, advapi32.OpenServiceW, manager, name, access), act);
   });
 }
 
 export function withManager<T>(access: number, act: (manager: number) => T): T {
-  const tried = 'connected to the service control manager';
+  const tried = 'cannot connect to the service control manager';
   return using(call(tried, advapi32.OpenSCManagerW, null, null, access), act);
 }
 
@@ -92,7 +92,7 @@ export function using<T>(handle: number, act: (handle: number) => T): T {
 
 /** How an open service does; the handle needs SERVICE_QUERY_STATUS. */
 export function statusOf(service: number, name: string): ServiceStatus {
-  const tried = `asked for the state of the service ${name}`;
+  const tried = `cannot query the state of the service ${name}`;
   const memory = SERVICE_STATUS_PROCESS.create({});
   call(tried, advapi32.QueryServiceStatusEx, service, 0, memory, memory.length, [0]);
   return parseServiceStatus(memory);
@@ -145,7 +145,7 @@ export async function waitFor(
     if (verdict === 'stalled' || nowMs >= deadline) {
       const found = `it is ${status.state}, checkpoint ${status.checkpoint}`;
       const why = verdict === 'stalled' ? 'without progress' : `after ${timeoutMs} ms`;
-      throw new WindowsError('timeout', `${tried}: ${found} ${why}; ${wanted} is wanted`);
+      throw new WindowsError('timeout', `${tried}: ${found} ${why}; wanted ${wanted}`);
     }
     await delay(LOOK_EVERY_MS, undefined, signal && { signal });
   }

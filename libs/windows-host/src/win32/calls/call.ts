@@ -78,7 +78,7 @@ export class OwnedHandle implements Disposable {
 
   /** @throws RangeError after `close` or `release`. */
   get value(): Handle {
-    if (this.#value === undefined) throw new RangeError('used a handle that is closed');
+    if (this.#value === undefined) throw new RangeError('the handle is closed');
     return this.#value;
   }
 

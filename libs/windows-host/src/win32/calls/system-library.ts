@@ -26,7 +26,7 @@ export const loadKoffi = lazily((): Koffi => {
     return require('koffi') as Koffi;
   } catch (cause) {
     const found = messageOf(cause).split('\n', 1)[0];
-    const message = `loaded the addon that calls Windows: ${found}; a bundle needs koffi beside it`;
+    const message = `cannot load the addon that calls Windows: ${found}; a bundle needs koffi beside it`;
     throw new WindowsError('unavailable', message, { cause });
   }
 });
@@ -48,7 +48,7 @@ export function systemLibrary<const Prototypes extends readonly string[]>(
   for (const prototype of prototypes) {
     const name = /\w+(?=\()/.exec(prototype)?.[0] ?? '';
     const get = (): unknown => {
-      const tried = `looked for "${prototype}" in ${systemPath(file)}`;
+      const tried = `cannot find "${prototype}" in ${systemPath(file)}`;
       const value: unknown = attempt(tried, feature, () => load().func(prototype));
       Object.defineProperty(library, name, { value, configurable: true, writable: true });
       return value;
@@ -64,7 +64,7 @@ export function addressOfFunction(file: string, name: string): bigint {
   loadLibrary(file, 'Windows');
   const address = modules.GetProcAddress(modules.GetModuleHandleW(file), name);
   if (address !== null) return address;
-  throw new WindowsError('unavailable', `looked for ${name} in ${file}: it is not there`);
+  throw new WindowsError('unavailable', `cannot find ${name} in ${file}`);
 }
 
 const modules = systemLibrary('kernel32.dll', [
@@ -81,10 +81,10 @@ export function systemPath(file: string): string {
 function loadLibrary(file: string, feature: string): ReturnType<Koffi['load']> {
   if (process.platform !== 'win32') {
     const found = `this is ${process.platform}`;
-    throw new WindowsError('unavailable', `called Windows: ${found}; it is there on win32 only`);
+    throw new WindowsError('unavailable', `cannot call Windows: ${found}`);
   }
   const location = systemPath(file);
-  return attempt(`loaded ${location}`, feature, () => loadKoffi().load(location));
+  return attempt(`cannot load ${location}`, feature, () => loadKoffi().load(location));
 }
 
 function attempt<T>(tried: string, feature: string, act: () => T): T {
@@ -92,7 +92,7 @@ function attempt<T>(tried: string, feature: string, act: () => T): T {
     return act();
   } catch (cause) {
     if (cause instanceof WindowsError) throw cause;
-    const message = `${tried}: it is not there; ${feature} is not installed`;
+    const message = `${tried}: ${feature} is not installed`;
     throw new WindowsError('unavailable', message, { cause });
   }
 }

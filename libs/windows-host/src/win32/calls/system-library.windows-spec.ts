@@ -12,7 +12,7 @@ describe('a library of the system', () => {
       {
         name: 'WindowsError',
         code: 'unavailable',
-        message: /System32\\not-there\.dll: it is not there; the feature is not installed/,
+        message: /System32\\not-there\.dll: the feature is not installed/,
       },
     );
   });
