@@ -19,9 +19,9 @@ export function exitStatusOf(exit: ProcessExit, platform: NodeJS.Platform): numb
 
 /** Explanations of reasons that do not speak for themselves. */
 const REMARKS: Readonly<Record<string, string | undefined>> = {
-  replaced: ' (a newer run has taken its place)',
-  outOfMemory: ' (it reached its limit of memory)',
-  daemonStopping: ' (the daemon was stopped, restarted or replaced by another release)',
+  replaced: ' (a newer run replaced it)',
+  outOfMemory: ' (it reached its memory limit)',
+  daemonStopping: ' (the daemon was stopped, restarted or upgraded)',
 };
 
 /** The reason for which a run did not end by itself, for people; undefined for one that did. */

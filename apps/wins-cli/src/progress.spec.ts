@@ -31,8 +31,8 @@ describe('progress', () => {
     progress[Symbol.dispose]();
     jest.advanceTimersByTime(10_000);
     expect(written).toEqual([
-      '\r\u001b[Kwins: waiting for "x" (2 s; Ctrl-C gives up)',
-      '\r\u001b[Kwins: waiting for "x" (3 s; Ctrl-C gives up)',
+      '\r\u001b[Kwins: waiting for "x" (2 s; Ctrl-C cancels)',
+      '\r\u001b[Kwins: waiting for "x" (3 s; Ctrl-C cancels)',
       '\r\u001b[K',
     ]);
   });

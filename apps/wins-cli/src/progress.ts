@@ -33,7 +33,7 @@ export function showProgress(
   const show = (): void => {
     isShown = true;
     const seconds = Math.round((performance.now() - begunMs) / 1000);
-    const line = `wins: ${escapeText(text)} (${seconds} s; Ctrl-C gives up)`;
+    const line = `wins: ${escapeText(text)} (${seconds} s; Ctrl-C cancels)`;
     // A line that wraps could not be taken away.
     terminal.write(`${CLEAR}${line.slice(0, Math.max(1, (terminal.columns || 80) - 1))}`);
   };

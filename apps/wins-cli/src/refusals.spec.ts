@@ -30,7 +30,7 @@ describe('a refused port', () => {
     expect(lines).toEqual([
       'the daemon refuses host UDP port 53: add it to white_list.proxyUdpPorts of its config',
       'the daemon refuses host port 53: add it to white_list.proxyPorts of its config',
-      'host UDP port 54 cannot be reached: the daemon is too old',
+      'cannot reach host UDP port 54: the daemon is too old',
     ]);
   });
 
@@ -38,8 +38,8 @@ describe('a refused port', () => {
     look(1, 'connectRefused', { rule: 'stream-limit' });
     look(2, 'connectRefused', { peerText: 'connect not allowed' });
     expect(lines).toEqual([
-      'the daemon refuses host port 1: stream-limit; its log says more',
-      'the daemon refuses host port 2: connect not allowed; its log says more',
+      'the daemon refuses host port 1: stream-limit; see its log',
+      'the daemon refuses host port 2: connect not allowed; see its log',
     ]);
   });
 
@@ -47,8 +47,8 @@ describe('a refused port', () => {
     look(80, 'dialRefused', { peerText: 'connect failed: dialRefused' });
     look(81, 'dialFailed', { peerText: 'dial tcp 127.0.0.1:81: connect: connection refused' });
     expect(lines).toEqual([
-      'host port 80 cannot be reached: nothing listens there; start the program that serves it',
-      'host port 81 cannot be reached: dial tcp 127.0.0.1:81: connect: connection refused; start the program that serves it',
+      'cannot reach host port 80: nothing listens there; start the program that serves it',
+      'cannot reach host port 81: dial tcp 127.0.0.1:81: connect: connection refused; start the program that serves it',
     ]);
   });
 
@@ -64,8 +64,8 @@ describe('a refused port', () => {
     refusals.lookHere(80, full);
     look(80, 'connectRefused', { rule: 'stream-limit' });
     expect(lines).toEqual([
-      'a connection to port 80 was refused here: port 80 has 2 connections',
-      'the daemon refuses host port 80: stream-limit; its log says more',
+      'refused a connection to port 80: port 80 has 2 connections',
+      'the daemon refuses host port 80: stream-limit; see its log',
     ]);
   });
 

@@ -35,7 +35,7 @@ export class Refusals {
   /** Looks whether a connection to a published port was refused by this client. Elsewhere the user reads that there is no tunnel. */
   lookHere(port: number, error: unknown): void {
     if (!(error instanceof TunnelError) || !HERE.has(error.code)) return;
-    const text = `a connection to port ${port} was refused here: ${error.message}`;
+    const text = `refused a connection to port ${port}: ${error.message}`;
     this.#once(`here ${port}`, text, { containerPort: port, code: error.code });
   }
 
@@ -56,17 +56,17 @@ function explain(
     case 'dialTimeout':
     case 'dialFailed': {
       const reason = NOT_REACHED[code] ?? peerText ?? 'the connection failed';
-      return `${name} cannot be reached: ${reason}; start the program that serves it`;
+      return `cannot reach ${name}: ${reason}; start the program that serves it`;
     }
     case 'connectRefused': {
       if (rule === 'port-allowed') {
         return `the daemon refuses ${name}: add it to white_list.${key} of its config`;
       }
       const found = rule ?? peerText;
-      return `the daemon refuses ${name}${found === undefined ? '' : `: ${found}`}; its log says more`;
+      return `the daemon refuses ${name}${found === undefined ? '' : `: ${found}`}; see its log`;
     }
     case 'noDatagrams':
-      return `${name} cannot be reached: ${message}`;
+      return `cannot reach ${name}: ${message}`;
     default:
       return undefined;
   }

@@ -27,9 +27,7 @@ async function run(typed: readonly string[]): Promise<number> {
   if (first.startsWith('--get-') && (await completeWords(root, typed, sources)))
     return EXIT.client.ok;
   if (!hasWorkingDirectory()) {
-    process.stderr.write(
-      'wins: the working directory does not exist any more; change to one that does\n',
-    );
+    process.stderr.write('wins: the working directory no longer exists; change to another one\n');
     return EXIT.client.failed;
   }
   const argv = first === 'help' ? [...typed.slice(1), '--help'] : typed;

@@ -37,7 +37,9 @@ export async function deliver(
   const base = options.base === undefined ? undefined : path.resolve(options.base);
   const { quiet, merge, configs, sha256: pinned, 'allow-drop': allowDrop } = options;
   if (merge && pinned !== undefined)
-    throw new UsageError('--sha256: what --merge writes has another digest on each node');
+    throw new UsageError(
+      '--sha256 cannot be combined with --merge: the merged file differs on each node',
+    );
   using delivering = showProgress(`delivering ${to}`, { afterMs: SHOW_AFTER_MS, quiet });
   // A first file takes nothing away, unless it takes the place of another.
   const isFirst = !merge && ![to, base ?? to].some((file) => existsSync(file));
@@ -61,7 +63,7 @@ export async function deliver(
   });
   delivering[Symbol.dispose]();
   const what = changed ? 'delivered' : 'unchanged';
-  const stays = kept.length === 0 ? '' : `; stays as it was: ${kept.join(', ')}`;
+  const stays = kept.length === 0 ? '' : `; unchanged: ${kept.join(', ')}`;
   await show({
     value: { path: to, changed, sha256, ...(merge && { kept }) },
     text: `wins: ${what}: ${escapeText(to)} ${sha256}${escapeText(stays)}\n`,

@@ -43,10 +43,8 @@ export async function explain(
 function subjectOf({ path, sha256, port }: ExplainOptions): ConfigSubject {
   if (path !== undefined && port === undefined) return { path, sha256 };
   if (port === undefined || path !== undefined || sha256 !== undefined) {
-    throw new UsageError(
-      'cannot explain: wanted either --path PROGRAM [--sha256 DIGEST] or --port N',
-    );
+    throw new UsageError('wanted either --path PROGRAM [--sha256 DIGEST] or --port N');
   }
   if (Number.isInteger(port) && port > 0 && port < 2 ** 16) return { port };
-  throw new UsageError(`cannot explain: found --port ${port}; wanted 1 to 65535`);
+  throw new UsageError(`--port ${port} is not a port; wanted 1 to 65535`);
 }

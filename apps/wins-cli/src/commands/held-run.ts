@@ -87,7 +87,7 @@ function endedUnseen({ Value }: ProcessName, cause: unknown): CommandError {
   // The daemon quotes the name that it did not find, which is the secret id of the run.
   const isUnknown = cause instanceof WinsClientError && cause.code === 'notFound';
   const found = isUnknown ? 'the next one does not have it' : details;
-  const message = `the daemon ended, and how ${Value} ended is not known: ${found}`;
+  const message = `the daemon ended, and how ${Value} ended is unknown: ${found}`;
   return new CommandError(message, EXIT.client.failed, { cause });
 }
 

@@ -36,7 +36,8 @@ export const showAdapter = showing(ADAPTER, 'interfaceIndex', (client, options: 
 /** `wins cli hns get-network`: one network of the Host Networking Service. */
 export const showHnsNetwork = showing(HNS_NETWORK, 'id', (client, options: ChoiceOptions) => {
   const which = choiceOf(options);
-  if (which === undefined) throw new UsageError('which network? wanted --name or --address');
+  if (which === undefined)
+    throw new UsageError('the network is missing: wanted --name or --address');
   return client.host.hnsNetwork(which);
 });
 
@@ -73,7 +74,7 @@ function choiceOf({ name, address }: ChoiceOptions): NetworkSelector | undefined
 function destinationsOf(text: string): string[] {
   const words = text.split(/\s+/).filter((word) => word !== '');
   if (words.length === 0) {
-    throw new UsageError('--addresses is empty; wanted for example "8.8.8.8 2001:db8::1"');
+    throw new UsageError('--addresses is empty; wanted addresses such as "8.8.8.8 2001:db8::1"');
   }
   return words.map((word) => {
     const slash = word.indexOf('/');

@@ -165,7 +165,7 @@ async function readRun(
         case 'Skipped':
           state.next = Offset + part.value;
           if (!options.quiet)
-            process.stderr.write(`wins: ${part.value} bytes of output are not kept\n`);
+            process.stderr.write(`wins: ${part.value} bytes of output were dropped\n`);
           break;
         case 'End':
           state.end = part.value;

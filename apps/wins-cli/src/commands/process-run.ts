@@ -79,21 +79,23 @@ function programAt(file: string): string {
 /** Runs a program of the host and follows it to its end. */
 export async function runProcess(options: RunOptions): Promise<number> {
   if (options.path === '') throw new UsageError('--path is empty; wanted the path of a program');
-  if (options.name !== undefined && !options.detach) throw new UsageError('--name is for --detach');
+  if (options.name !== undefined && !options.detach) throw new UsageError('--name needs --detach');
   if (options.restart !== undefined && !options.detach)
-    throw new UsageError('--restart is for --detach');
+    throw new UsageError('--restart needs --detach');
   if (!/^(?:no|always|on-failure(?::[1-9]\d{0,8})?)$/.test(options.restart ?? 'no'))
     throw new UsageError(
       `--restart: found "${options.restart}"; wanted no, always, on-failure or on-failure:N`,
     );
   const mounts = readMounts(options['mount-file']);
   if (mounts.length > 0 && options.detach) {
-    throw new UsageError('--mount-file is not for --detach: no client would renew the files');
+    throw new UsageError(
+      '--mount-file cannot be combined with --detach: no client would renew the files',
+    );
   }
   const program = programAt(path.resolve(options.path));
   const exactArguments = options.rest;
   if (exactArguments !== undefined && options.args !== undefined) {
-    throw new UsageError('arguments come from --args or from what follows --, not from both');
+    throw new UsageError('--args cannot be combined with arguments after --');
   }
   const request = {
     Path: program,
@@ -158,11 +160,11 @@ async function follow(
   const asked = (): void => {
     stop();
     say(
-      `${name.Value} is asked to end, and is ended by force after ${GRACE}; interrupt again (Ctrl-C) to force it now`,
+      `asking ${name.Value} to end; it will be killed after ${GRACE}. Press Ctrl-C again to kill it now`,
     );
   };
   const forced = (): void => {
-    say(`${name.Value} is ended by force`);
+    say(`killing ${name.Value}`);
     client.stopProcess(name, { force: true }).catch(() => isOver || leaveAtOnce());
     setTimeout(leaveAtOnce, FORCED_WITHIN_MS).unref();
   };
@@ -211,7 +213,7 @@ function cleanUpFailure({ Value }: ProcessName, error: unknown): string {
   const found = error instanceof WinsClientError ? error.details : messageOf(error);
   return (
     `${Value} has ended, and the daemon failed to clean up after it: ${found}; ` +
-    'firewall rules or child processes of it may be left on the host'
+    'some of its firewall rules or child processes may be left on the host'
   );
 }
 

@@ -7,7 +7,7 @@ import {
 } from '../daemon/connect-daemon.js';
 
 /** Advice on who may end a run of another client by force. */
-const WHO_MAY = 'stop it without --now, or as an administrator of the host';
+const WHO_MAY = 'omit --now, or run this as an administrator of the host';
 
 /** The options of `wins cli prc stop`. */
 export interface StopOptions extends DaemonOptions {

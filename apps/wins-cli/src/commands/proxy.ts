@@ -38,7 +38,7 @@ const DRAIN_MS = 5000;
 const SHOW_AFTER_MS = 2000;
 const SHOWN_PORTS = 16;
 const TOO_OLD =
-  'cannot publish ports of UDP: the daemon is too old to carry UDP; upgrade it, or publish ports of TCP alone';
+  'cannot publish UDP ports: the daemon is too old to carry UDP. Upgrade it, or publish only TCP ports';
 /** The most that a daemon allows, so that its config decides. */
 const MOST_STREAMS = 16_384;
 
@@ -92,7 +92,7 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
     onLost: (end) => {
       readyFile.remove();
       log.warn(
-        `the tunnel is lost: ${describeEnd(end)}; trying again until it is back, new connections wait ` +
+        `the tunnel is lost: ${describeEnd(end)}; reconnecting, new connections wait ` +
           `up to ${HELD_MS / 1000} s (is the daemon running?)`,
         { reason: end.reason },
       );
@@ -163,7 +163,7 @@ async function openTracedTunnel(attempt: TunnelAttempt) {
         maxStreams: MOST_STREAMS,
         onPeerNeverPauses: () =>
           log.info(
-            'the daemon is a release that cannot pause one stream: a slow reader holds the others up',
+            'this release of the daemon cannot pause a single stream: a slow reader delays the others',
           ),
       });
     });
@@ -196,7 +196,7 @@ function readPublished(text: string): PublishedPort[] {
 function readAddress(text: string | undefined): string | undefined {
   if (text === undefined || isIP(text) !== 0) return text;
   throw new UsageError(
-    `--listen-address: "${text}" is not an address; wanted one such as 127.0.0.1 or ::1`,
+    `--listen-address: "${text}" is not an IP address; wanted one such as 127.0.0.1 or ::1`,
   );
 }
 
@@ -210,7 +210,7 @@ function explain(error: unknown): unknown {
 function describePorts(ports: readonly PublishedPort[]): string {
   const shown = ports.slice(0, SHOWN_PORTS).map(({ protocol, containerPort, hostPort }) => {
     const udp = protocol === 'UDP' ? 'UDP ' : '';
-    return `${udp}port ${containerPort} leads to host ${udp}port ${hostPort}`;
+    return `${udp}port ${containerPort} forwards to host ${udp}port ${hostPort}`;
   });
   const hidden = ports.length - shown.length;
   return shown.join(', ') + (hidden > 0 ? `, and ${hidden} more` : '');
@@ -224,7 +224,7 @@ function describeEnd(end: TunnelEnd): string {
       return `the daemon closed it${end.text === '' ? '' : ` (${end.text})`}`;
     case 'closed':
     case 'aborted':
-      return 'it was closed here';
+      return 'this command closed it';
   }
 }
 

@@ -80,7 +80,7 @@ export async function upgradeDaemon(
   const showing = (text: string): Disposable =>
     showProgress(text, { afterMs: SHOW_AFTER_MS, quiet: options.quiet });
 
-  using asking = showing('asking for the latest upgrade');
+  using asking = showing('querying the latest upgrade');
   const attempt = await nextAttempt(options, endMs, program);
   if (typeof attempt === 'object') return await report(attempt, options, show);
   const { once } = options;
@@ -89,15 +89,15 @@ export async function upgradeDaemon(
 
   const config = await configWords(options, endMs);
   asking[Symbol.dispose]();
-  tell(`${options.path} is handed over`);
-  using handing = showing('the helper looks whether it may upgrade');
+  tell(`handed ${options.path} to the daemon`);
+  using handing = showing('the helper checks whether it may upgrade');
   await putBack(options, program.path, program.sha256);
   const first = await ask(options, endMs, program, ['up', '--json', `--id=${id}`, ...config]);
   if (first !== undefined && first.outcome !== 'handedOver')
     return await report(first, options, show);
 
   handing[Symbol.dispose]();
-  tell('the daemon is replaced');
+  tell('replacing the daemon');
   using _replacing = showing('waiting for the new daemon');
   const last = await result(options, endMs, program, id);
   if (last.outcome === 'upgraded') await compare(options, program);
@@ -111,7 +111,7 @@ export async function upgradeDaemon(
 async function permitDrops({ config, configs, ...options }: UpgradeOptions): Promise<void> {
   const keys = options['allow-drop'];
   if (keys.length === 0) return;
-  if (config === undefined) throw new UsageError('--allow-drop: wanted --config with it');
+  if (config === undefined) throw new UsageError('--allow-drop needs --config');
   const { sha256 } = await digestProgram(config, '--config');
   await configs().permitDrops(path.resolve(config), sha256, keys);
 }
@@ -137,7 +137,7 @@ async function nextAttempt(
   const [, name, attempt] = /^(.*)-(\d)x[^-]*$/.exec(found?.id ?? '') ?? [];
   if (name !== options.once || found?.outcome !== 'rolledBack') return 1;
   if (found.interrupted && Number(attempt) < ATTEMPTS) return Number(attempt) + 1;
-  return { ...found, reason: `${found.reason}; not tried again as ${options.once}` };
+  return { ...found, reason: `${found.reason}; not retried as ${options.once}` };
 }
 
 /** Asks for the result until it is that of this upgrade. Meanwhile the daemon goes, and another comes. */
@@ -161,7 +161,7 @@ async function result(
   }
   const found = lastError === undefined ? '' : `: ${messageOf(lastError)}`;
   throw new CommandError(
-    `the upgrade did not end within --wait-timeout${found}; wins up --show-result on the host says more`,
+    `the upgrade did not end within --wait-timeout${found}. Run "wins up --show-result" on the host`,
   );
 }
 
@@ -205,13 +205,13 @@ async function compare(options: UpgradeOptions, program: Program): Promise<void>
   const info = await withDaemon(options, (client) => client.info(), patience);
   if (info.checksum.toLowerCase() === program.sha1) return;
   throw new CommandError(
-    `the upgrade is done, but the daemon that answers is release ${info.version} with SHA-1 ${info.checksum}; wanted ${program.sha1}`,
+    `the upgrade succeeded, but the daemon that answers is release ${info.version} with SHA-1 ${info.checksum}; wanted ${program.sha1}`,
   );
 }
 
 function winsArgs(config: string): string {
   if (!config.includes('"')) return `--config "${config}"`;
-  throw new UsageError(`--config ${config}: a path cannot have a quote in it`);
+  throw new UsageError(`--config ${config}: the path has a quote in it`);
 }
 
 /** The words for people about an upgrade that did not go well are an error's, on standard error. */
@@ -299,7 +299,7 @@ function parseReport(stdout: string, stderr: string): UpgradeReport | undefined 
   } catch (error) {
     const found = quoteText(stdout, { maxLength: 200 });
     throw new CommandError(
-      `the helper said ${found}; wanted a report in JSON`,
+      `the helper printed ${found}; wanted a JSON report`,
       EXIT.client.failed,
       {
         cause: error,

@@ -21,7 +21,7 @@ const AGAIN_DELAY_MS = 200;
 /** Calls about a process that was started: what they say of the daemon is no reason to start it again. */
 const FOLLOWING: ReadonlySet<string> = new Set(['Wait', 'KeepAlive']);
 
-const FROZEN = `it may be frozen, or busy: --timeout waits longer, or ${ASK_DOCTOR}`;
+const FROZEN = `it may be frozen or busy. Wait longer with --timeout, or ${ASK_DOCTOR}`;
 /** Waiting time after which the user is informed. */
 const TELL_AFTER_MS = 2000;
 
@@ -188,26 +188,28 @@ function explain(error: unknown, asked: Asked): unknown {
   switch (error.code) {
     case 'unavailable':
       if (isEnding(error)) {
-        return failure(`${daemon} is stopping: ${details} (--wait-timeout waits for the next one)`);
+        return failure(
+          `${daemon} is stopping: ${details} (--wait-timeout waits for the next daemon)`,
+        );
       }
       if (error.reason !== undefined) {
         return failure(`${daemon} accepts no calls now: ${details}; ${ASK_DOCTOR}`);
       }
       if (error.connectionLost) {
         return failure(
-          `the connection to ${daemon} was lost: it ended before the answer; look at the daemon's log, or ${ASK_DOCTOR}`,
+          `the connection to ${daemon} was lost before the answer. See the daemon's log, or ${ASK_DOCTOR}`,
         );
       }
       return failure(
         isSilent(error)
-          ? `${daemon} ${silence(asked.timeoutMs)} to the connection, which it accepted; ${FROZEN}`
+          ? `${daemon} ${silence(asked.timeoutMs)} although it accepted the connection; ${FROZEN}`
           : `${daemon} does not answer: ${details}; is it the right pipe? ${ASK_DOCTOR}`,
       );
     case 'deadlineExceeded':
       return failure(
         error.grpcCode === undefined && asked.answerTimeoutMs !== undefined
           ? `${daemon} ${silence(asked.answerTimeoutMs)} to ${error.method}; ${FROZEN}`
-          : `${daemon} gave up: ${details}; ${ASK_DOCTOR}`,
+          : `${daemon} cancelled the call: ${details}; ${ASK_DOCTOR}`,
       );
     case 'refused':
       // "invalid path" is for clients of the original, which know a refusal by it.
@@ -222,7 +224,7 @@ function explain(error: unknown, asked: Asked): unknown {
     case 'internal':
       // One with a reason is worded by the daemon.
       return failure(
-        error.reason === undefined ? `${daemon} failed: ${details}; look at its log` : details,
+        error.reason === undefined ? `${daemon} failed: ${details}; see its log` : details,
       );
     default:
       return failure(details);

@@ -131,7 +131,7 @@ async function replace(
     if (decidedFor !== undefined) {
       const now = isThere ? (await hashFile(to, ['sha256'], LIMITS)).sha256 : undefined;
       if (now !== decidedFor.sha256)
-        throw new CommandError(`${to} was changed meanwhile; deliver it once more`);
+        throw new CommandError(`${to} was changed meanwhile; run the command again`);
     }
     if (isThere) await beforeReplace?.();
   };
@@ -169,7 +169,7 @@ function failure({ from, to }: Delivery, cause: unknown): CommandError {
     return new CommandError(`${tried}: ${from}: ${error.found}`, EXIT.client.refused, { cause });
   }
   if (error.code === 'notFound') {
-    const found = `the folder ${path.dirname(to)} does not exist, and is not created`;
+    const found = `the folder ${path.dirname(to)} does not exist. Create it first`;
     return new CommandError(`${tried}: ${found}`, EXIT.client.notFound, { cause });
   }
   return new CommandError(`${tried}: ${error.found}`, EXIT.client.failed, { cause });

@@ -39,7 +39,7 @@ export async function readFiles(mounts: readonly MountedFile[]): Promise<RunFile
         return { Name: name, Content: await readMounted(file) };
       } catch (cause) {
         const found = cause instanceof TrustedFileError ? cause.found : messageOf(cause);
-        const message = `--mount-file ${file}: cannot be read: ${found}`;
+        const message = `--mount-file: cannot read ${file}: ${found}`;
         throw new CommandError(message, EXIT.client.notFound, { cause });
       }
     }),
@@ -76,7 +76,7 @@ export function followFiles(
       Content = await readMounted(file);
     } catch (error) {
       const found = error instanceof TrustedFileError ? error.found : messageOf(error);
-      sayOnce(name, `${file} cannot be read: ${found}; the run keeps its last content`);
+      sayOnce(name, `cannot read ${file}: ${found}; the run keeps its last content`);
       return false;
     }
     if (sent.get(name)?.equals(Content) === true) return false;
@@ -92,7 +92,7 @@ export function followFiles(
       // The reader of its output reports how the run ends.
       const isGone = error.code === 'unavailable' || error.code === 'notFound';
       if (!isGone)
-        sayOnce(name, `${file} is not renewed: ${error.details}; the run keeps its last content`);
+        sayOnce(name, `cannot update ${file}: ${error.details}; the run keeps its last content`);
       return false;
     }
   };

@@ -20,7 +20,7 @@ export function assertNoLoop(ports: readonly PublishedPort[], address: string | 
   if (loop === undefined) return;
   const { protocol, containerPort, hostPort } = loop;
   throw new CommandError(
-    `cannot publish port ${containerPort}: found the daemon on this very host, where host port ${hostPort} is this command itself, so ` +
-      `that each connection would come back; wanted a container with a network of its own, or another port: ${protocol}:OTHER:${hostPort}`,
+    `cannot publish port ${containerPort}: the daemon runs on this host, where host port ${hostPort} is this command itself, so ` +
+      `connections would loop. Run this in a container with its own network, or publish another port: ${protocol}:OTHER:${hostPort}`,
   );
 }

@@ -1,7 +1,7 @@
 import { DEFAULT_PROXY_PIPE_NAME, errnoOf, formatDuration, messageOf } from '@wins/base';
 import { ASK_DOCTOR } from '../daemon/pipe-failure.js';
 
-const OTHER_PIPE = `is it the tunnel pipe (--proxy ${DEFAULT_PROXY_PIPE_NAME}), and not the main one? Else ${ASK_DOCTOR}`;
+const OTHER_PIPE = `check that it is the tunnel pipe (--proxy ${DEFAULT_PROXY_PIPE_NAME}) and not the main one, or ${ASK_DOCTOR}`;
 
 /**
  * Explains why a pipe was opened and no tunnel followed. What ws and Node say of that is about HTTP, which no one chose
@@ -15,16 +15,17 @@ export function handshakeFailure(pipe: string, cause: unknown, timeoutMs: number
 
 /** The error for a pipe whose server shook no hands in time. */
 export function handshakeTimeout(pipe: string, timeoutMs: number): Error {
-  const found = `found no answer within ${formatDuration(timeoutMs)}`;
+  const found = `no answer within ${formatDuration(timeoutMs)}`;
   return new Error(
-    `no tunnel on pipe "${pipe}": ${found}; the daemon may be frozen, or busy: --timeout waits longer, or ${ASK_DOCTOR}`,
+    `no tunnel on pipe "${pipe}": ${found}; the daemon may be frozen or busy. Wait longer with --timeout, or ${ASK_DOCTOR}`,
   );
 }
 
 function foundIn(cause: unknown): string {
   const [, status] = /^Unexpected server response: (\d+)$/.exec(messageOf(cause)) ?? [];
-  if (status === '503') return `the daemon takes no more tunnels now; try again, or ${ASK_DOCTOR}`;
-  if (status !== undefined) return `found HTTP status ${status}; ${OTHER_PIPE}`;
-  if (/^HPE_/.test(errnoOf(cause) ?? '')) return `what serves it speaks no HTTP/1; ${OTHER_PIPE}`;
-  return `what serves it hung up; ${OTHER_PIPE}`;
+  if (status === '503')
+    return `the daemon accepts no more tunnels now. Try again later, or ${ASK_DOCTOR}`;
+  if (status !== undefined) return `its server answered with HTTP status ${status}; ${OTHER_PIPE}`;
+  if (/^HPE_/.test(errnoOf(cause) ?? '')) return `its server does not speak HTTP/1; ${OTHER_PIPE}`;
+  return `its server closed the connection; ${OTHER_PIPE}`;
 }

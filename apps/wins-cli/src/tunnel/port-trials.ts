@@ -50,7 +50,7 @@ export class PortTrials {
     // Known by then, or tried again if that trial came to nothing.
     if (verdict !== undefined) return verdict.then(() => this.connect(shared, port));
     if (this.#openCount >= MOST_TRIALS) {
-      const message = `cannot try port ${port}: found ${this.#openCount} ports that are tried; wanted fewer than ${MOST_TRIALS}`;
+      const message = `cannot probe port ${port}: ${this.#openCount} probes are running (limit ${MOST_TRIALS})`;
       throw new TunnelError('tooManyStreams', message, { port });
     }
     return this.#try(shared, port);
@@ -120,6 +120,6 @@ export class PortTrials {
 function refusal(port: number): TunnelError {
   const message = `the daemon does not allow host port ${port}`;
   const peerText =
-    'it ended the session that asked for it; add the port to white_list.proxyPorts of its config and restart that daemon';
+    'it ended the session that requested it. Add the port to white_list.proxyPorts of its config and restart that daemon';
   return new TunnelError('connectRefused', message, { port, peerText });
 }

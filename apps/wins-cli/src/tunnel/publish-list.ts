@@ -55,13 +55,13 @@ export function parsePublished(entries: readonly string[]): PublishedPort[] {
       const earlier = published.get(key);
       if (earlier !== undefined && earlier.hostPort !== port.hostPort) {
         throw new UsageError(
-          `"${entry}": port ${port.containerPort} leads to host port ${earlier.hostPort} already; ` +
+          `"${entry}": port ${port.containerPort} already forwards to host port ${earlier.hostPort}; ` +
             'wanted one host port for each',
         );
       }
       published.set(key, port);
     }
   }
-  if (published.size === 0) throw new UsageError(`no port is named; ${WANTED}`);
+  if (published.size === 0) throw new UsageError(`no port is given; ${WANTED}`);
   return [...published.values()];
 }

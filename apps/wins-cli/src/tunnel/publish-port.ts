@@ -16,9 +16,10 @@ const ALL_ADDRESSES = '::';
 const ALL_IPV4_ADDRESSES = '0.0.0.0';
 
 const ADVICE: Readonly<Partial<Record<TunnelErrorCode, string>>> = {
-  addressInUse: 'stop that program, or publish under another port with PROTOCOL:other:PORT',
-  listenFailed: 'is the address of --listen-address one of this container?',
-  addressDenied: 'publish under a port above 1023 with PROTOCOL:other:PORT, or use another user',
+  addressInUse: 'stop that program, or publish it under another port with PROTOCOL:other:PORT',
+  listenFailed: 'check that --listen-address is an address of this container',
+  addressDenied:
+    'publish it under a port above 1023 with PROTOCOL:other:PORT, or run as another user',
 };
 
 /**

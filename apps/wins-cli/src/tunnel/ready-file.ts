@@ -46,6 +46,6 @@ export class ReadyFile {
   }
 
   #problem(what: string, error: unknown): string {
-    return `--ready-file ${this.#file ?? ''}: cannot be ${what}: ${foundIn(error)}`;
+    return `--ready-file ${this.#file ?? ''} cannot be ${what}: ${foundIn(error)}`;
   }
 }

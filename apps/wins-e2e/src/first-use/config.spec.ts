@@ -130,7 +130,7 @@ describe('a first user of the config', () => {
     const silent = await wins('doctor', '--config', config);
     server.close();
     expect(silent.stdout.toString()).toMatch(
-      /does not answer: .*: it accepts connections and gave no answer within 5 s[^]*→ look at/,
+      /does not answer: .*: it accepted the connection but did not answer within 5 s[^]*→ look at/,
     );
     expect(silent.stdout.toString()).not.toContain('cancelled');
   });

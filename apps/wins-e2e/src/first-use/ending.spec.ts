@@ -24,12 +24,12 @@ describe('the end of a run', () => {
     const client = startWins(['cli', 'prc', 'run', '--path', stubborn], workspace.environment);
     await client.printed('here');
     client.child.kill('SIGINT');
-    await client.said('rancher-wins-stubborn is asked to end, and is ended by force after 10 s');
+    await client.said('asking rancher-wins-stubborn to end; it will be killed after 10 s');
     await client.printed('not I');
     client.child.kill('SIGINT');
     const { code, stderr } = await client.outcome;
     expect(code).toBe(137);
-    expect(stderr).toContain('wins: rancher-wins-stubborn is ended by force\n');
+    expect(stderr).toContain('wins: killing rancher-wins-stubborn\n');
     expect(stderr).toContain('wins: rancher-wins-stubborn was stopped: leaseEnded\n');
   });
 

@@ -28,7 +28,7 @@ describe('one command line', () => {
   ])('wants the value of an option that has one (finding 13): %j', async (args, code) => {
     const outcome = await wins(...args);
     expect(outcome.code).toBe(code);
-    expect(outcome.stderr).toMatch(/^wins: option --[a-z]+ has no value; wanted --[a-z]+ [A-Z]+; /);
+    expect(outcome.stderr).toMatch(/^wins: option --[a-z]+ needs a value: --[a-z]+ [A-Z]+; /);
   });
 
   it.each([
@@ -52,7 +52,7 @@ describe('one command line', () => {
       const help = await print(...args);
       for (const part of [
         'wins cli prc run --path FILE [options] [-- ARGUMENT…]',
-        'Run a program on the host and wait for its end',
+        'Run a program on the host and wait for it to end',
         '[default: "rancher_wins"]',
         'the quotes are kept. Words after -- are passed as they are',
         'Options of every command:',

@@ -15,8 +15,8 @@ describe("wins cli proxy on the daemon's own host", () => {
     );
     expect(code).toBe(125);
     expect(stderr).toBe(
-      `wins: cannot publish port ${port}: found the daemon on this very host, where host port ${port} is this command itself, ` +
-        `so that each connection would come back; wanted a container with a network of its own, or another port: TCP:OTHER:${port}\n`,
+      `wins: cannot publish port ${port}: the daemon runs on this host, where host port ${port} is this command itself, ` +
+        `so connections would loop. Run this in a container with its own network, or publish another port: TCP:OTHER:${port}\n`,
     );
   });
 
@@ -28,7 +28,7 @@ describe("wins cli proxy on the daemon's own host", () => {
     );
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({
       ...{ code: 69, stdout: '' },
-      stderr: `wins: cannot register the service rancher-wins: found ${process.platform}; wanted Windows; elsewhere a supervisor such as systemd runs "wins srv app run"\n`,
+      stderr: `wins: cannot register the service rancher-wins: this is ${process.platform}, not Windows. Have a supervisor such as systemd run "wins srv app run"\n`,
     });
   });
 });

@@ -41,8 +41,8 @@ describe('a daemon that is frozen', () => {
     expect({ code, stderr }).toEqual({
       code: 125,
       stderr:
-        'wins: the daemon on pipe "rancher_wins" gave no answer within 300ms to the connection, which it accepted; ' +
-        'it may be frozen, or busy: --timeout waits longer, or run "wins doctor" on the host to see why\n',
+        'wins: the daemon on pipe "rancher_wins" gave no answer within 300ms although it accepted the connection; ' +
+        'it may be frozen or busy. Wait longer with --timeout, or run "wins doctor" on the host to see why\n',
     });
   });
 
@@ -50,7 +50,7 @@ describe('a daemon that is frozen', () => {
     const { code, stdout, stderr } = await wins('srv', 'metrics');
     expect([code, String(stdout)]).toEqual([69, '']);
     expect(stderr).toMatch(
-      /: it accepts connections and gave no answer: it is frozen, or busy; run "wins doctor"\n$/,
+      /: it accepted the connection but did not answer: it is frozen or busy; run "wins doctor"\n$/,
     );
     expect(stderr).not.toContain('start it');
   });
@@ -62,7 +62,7 @@ describe('a daemon that is frozen', () => {
     );
     expect(code).toBe(125);
     expect(stderr).toMatch(
-      /^wins: no tunnel on pipe "rancher_wins_proxy": found no answer within 300ms; [^\n]*wins doctor[^\n]*\n$/,
+      /^wins: no tunnel on pipe "rancher_wins_proxy": no answer within 300ms; [^\n]*wins doctor[^\n]*\n$/,
     );
   });
 
@@ -73,7 +73,7 @@ describe('a daemon that is frozen', () => {
     expect(code).toBe(125);
     const [shown = '', ...rest] = stdout.toString().split('\r\u001b[K').slice(1);
     expect(shown).toBe(
-      'wins: waiting for the daemon on pipe "rancher_wins" (2 s; Ctrl-C gives up)',
+      'wins: waiting for the daemon on pipe "rancher_wins" (2 s; Ctrl-C cancels)',
     );
     expect(rest.at(-1)).toMatch(/^wins: the daemon on pipe .* gave no answer within 3s/);
   });
@@ -85,7 +85,7 @@ describe('a daemon that is frozen', () => {
     const { code, stdout } = await startProgram('script', args, workspace.environment).outcome;
     expect(code).toBe(0);
     expect(stdout.toString()).toMatch(
-      /delivered: [^]*waiting for --settle \(1 s; Ctrl-C gives up\)/,
+      /delivered: [^]*waiting for --settle \(1 s; Ctrl-C cancels\)/,
     );
   });
 

@@ -139,7 +139,7 @@ describe('a run that its client holds', () => {
     await older.printed('line 3\n');
     const client = run('--replace');
     const { stderr: said } = await older.outcome;
-    expect(said).toContain('replaced (a newer run has taken its place)');
+    expect(said).toContain('replaced (a newer run replaced it)');
     await client.printed('line 3\n');
     await killDaemon();
     await startDaemon();

@@ -79,7 +79,7 @@ describe('a run that reaches its limit of memory', () => {
     if (cgroup === undefined) expect(code).toBe(1);
     else {
       expect(code).toBe(137);
-      expect(stderr).toContain('was stopped: outOfMemory (it reached its limit of memory)\n');
+      expect(stderr).toContain('was stopped: outOfMemory (it reached its memory limit)\n');
     }
   }
   const warning = 'wins: warning: memory is limited by rlimit';

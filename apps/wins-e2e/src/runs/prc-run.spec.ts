@@ -329,7 +329,7 @@ describe('wins cli prc run, of a daemon that fails to clean up when the run is o
       stdout: 'done\n',
       stderr:
         'wins: rancher-wins-p has ended, and the daemon failed to clean up after it: could not remove the firewall rules; ' +
-        'firewall rules or child processes of it may be left on the host\n',
+        'some of its firewall rules or child processes may be left on the host\n',
     });
   });
 });

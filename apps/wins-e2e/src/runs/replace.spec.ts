@@ -33,7 +33,7 @@ console.log('up'); setInterval(() => {}, 1e6);`,
     expect([code, stdout.toString(), stderr]).toEqual([
       0,
       'up\ngood bye\n',
-      'wins: rancher-wins-server was stopped: replaced (a newer run has taken its place)\n',
+      'wins: rancher-wins-server was stopped: replaced (a newer run replaced it)\n',
     ]);
     newer.child.kill();
     expect((await newer.outcome).stdout.toString()).toBe('up\ngood bye\n');

@@ -273,7 +273,7 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     const told = await print(host, 'srv', 'audit', 'verify', '--config', host.config);
     assert.match(
       told,
-      /unchanged and without a gap; whether newer records were removed shows --expect alone\n$/,
+      /unchanged and without a gap; only --expect shows whether newer records were removed\n$/,
     );
     await fail(host, 64, 'srv', 'audit', 'verify', '--directory', `${host.config}.none`);
   },
@@ -348,7 +348,7 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     const { config, server } = host;
     const words = ['srv', 'csi-proxy', 'status', '--config', config, '--server', server];
     const { code, stdout, stderr } = await host.start(...words).outcome;
-    assert.deepEqual([code, /^csi-proxy is not kept: /.test(String(stdout))], [0, true], stderr);
+    assert.deepEqual([code, /^csi-proxy is not managed: /.test(String(stdout))], [0, true], stderr);
   },
   ...Object.fromEntries(
     ['apply', 'plan', 'teardown'].map((name) => [
@@ -363,7 +363,7 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
   'srv network status': async (host) => {
     const words = ['srv', 'network', 'status', '--config', host.config, '--server', host.server];
     const { code, stdout, stderr } = await host.start(...words).outcome;
-    const isOff = /^the network of the host is not kept: /.test(String(stdout));
+    const isOff = /^the network of the host is not managed: /.test(String(stdout));
     assert.deepEqual([code, isOff], [0, true], stderr);
   },
   'srv metrics': async (host) => {

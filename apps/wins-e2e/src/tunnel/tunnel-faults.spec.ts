@@ -91,8 +91,8 @@ describe('the tunnel in trouble', () => {
       await expect(world.begin(1, from)).rejects.toMatchObject({ code: 'ECONNRESET' });
     }
     expect(await readPattern(answer)).toBe(50 * MIB);
-    await tunnel.program.said('cannot be reached');
-    expect(tunnel.program.stderr().match(/cannot be reached/g)).toHaveLength(1);
+    await tunnel.program.said('cannot reach host port');
+    expect(tunnel.program.stderr().match(/cannot reach host port/g)).toHaveLength(1);
     expect(tunnel.program.stderr()).not.toContain('lost');
   });
 

@@ -309,7 +309,7 @@ describe('wins cli proxy', () => {
     const { code, stderr } = await tunnel.stop();
     expect(code).toBe(0);
     expect(stderr.split('\n')).toEqual([
-      expect.stringMatching(/^wins: the tunnel is ready: port \d+ leads to host port \d+$/),
+      expect.stringMatching(/^wins: the tunnel is ready: port \d+ forwards to host port \d+$/),
       expect.stringMatching(/^wins: the tunnel is lost: .*\(is the daemon running\?\)$/),
       'wins: the tunnel is back',
       '',

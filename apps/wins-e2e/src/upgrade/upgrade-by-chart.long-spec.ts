@@ -56,9 +56,9 @@ describe('wins cli upgrade', () => {
       return { stderr, starts: world.supervisor.started.length };
     };
     const first = await upgrade('pod-1');
-    expect(first.stderr).not.toContain('not tried again');
+    expect(first.stderr).not.toContain('not retried');
     const again = await upgrade('pod-1');
-    expect(again.stderr).toContain('; not tried again as pod-1\n');
+    expect(again.stderr).toContain('; not retried as pod-1\n');
     expect(again.starts).toBe(first.starts);
     // What has only begun with the same letters is another name.
     expect((await upgrade('pod')).starts).toBeGreaterThan(first.starts);
@@ -71,7 +71,7 @@ describe('wins cli upgrade', () => {
     for (const isTried of [true, true, false]) {
       interrupt();
       const next = await upgrade('pod-2');
-      expect([next.starts > starts, next.stderr.includes('not tried again')]).toEqual([
+      expect([next.starts > starts, next.stderr.includes('not retried')]).toEqual([
         isTried,
         !isTried,
       ]);

@@ -210,7 +210,7 @@ describe('what is refused', () => {
     [['--sha256', 'xyz'], '64 hexadecimal digits'],
     [['--wait', 'soon'], 'wanted a duration'],
     [['--unknown'], 'unknown'],
-    [['more', 'words'], 'found the word "more"'],
+    [['more', 'words'], 'unexpected argument "more"'],
   ])('is the command line %j', async (args, reason) => {
     await using world = await UpgradeWorld.empty();
     const { code, stderr } = await world.up(args);

@@ -43,7 +43,7 @@ describe('an administrator at the console or over RDP', () => {
     await answers(0, / started /, 'srv', 'events');
     await answers(0, /^wins_build_info\{/m, 'srv', 'metrics');
     await answers(0, /\S/, 'srv', 'plan', 'status');
-    await answers(0, /^csi-proxy is not kept: /, 'srv', 'csi-proxy', 'status');
+    await answers(0, /^csi-proxy is not managed: /, 'srv', 'csi-proxy', 'status');
     await answers(0, /^stacks of the thread/, 'srv', 'debug', 'stacks', '--seconds', '0.1');
   });
 

@@ -25,7 +25,7 @@ describe('wins srv app run', () => {
     async (flag, action) => {
       await expect(run({ [flag]: true })).resolves.toBe(69);
       expect(said).toBe(
-        `wins: cannot ${action}: found ${process.platform}; wanted Windows; elsewhere a supervisor such as systemd runs "wins srv app run"\n`,
+        `wins: cannot ${action}: this is ${process.platform}, not Windows. Have a supervisor such as systemd run "wins srv app run"\n`,
       );
     },
   );

@@ -29,7 +29,7 @@ export async function registerService(options: RegisterOptions): Promise<number>
   const { outcome, needsRestart, ignored } = serviceControlManager().register(definition);
   registerEventSource(SERVICE_NAME);
   say(`the service ${SERVICE_NAME} is ${outcome === 'created' ? 'registered' : 'up to date'}`);
-  if (needsRestart) say('it is running: the changes take effect at its next start');
+  if (needsRestart) say('the service is running: the changes take effect when it is restarted');
   if (ignored.length > 0) say(`this version of Windows does not support: ${ignored.join(', ')}`);
   return EXIT.server.ok;
 }
@@ -47,11 +47,12 @@ export async function unregisterService(): Promise<number> {
     const config = configOfService(services.config(SERVICE_NAME).commandLine);
     await services.stop(SERVICE_NAME);
     const found = await endLastingRuns(config, { reason: 'unregistered', keepsOutput: true });
-    if (found !== undefined) say(`detached runs may live on: ${found}`);
+    if (found !== undefined) say(`detached runs may go on running: ${found}`);
     services.remove(SERVICE_NAME);
     const isGone = await services.gone(SERVICE_NAME, { timeoutMs: GONE_WITHIN_MS });
     say(`the service ${SERVICE_NAME} is removed`);
-    if (!isGone) say('a program holds it open: its name becomes free when that program closes it');
+    if (!isGone)
+      say('another program holds it open: its name stays taken until that program closes it');
   } catch (error) {
     if (!(error instanceof WindowsError) || error.code !== 'notFound') throw error;
     say(`there is no service ${SERVICE_NAME}`);
@@ -70,7 +71,7 @@ function configOfService(commandLine: string): string {
 
 function requireWindows(action: string): void {
   if (process.platform === 'win32') return;
-  const message = `cannot ${action} ${SERVICE_NAME}: found ${process.platform}; wanted Windows; elsewhere a supervisor such as systemd runs "wins srv app run"`;
+  const message = `cannot ${action} ${SERVICE_NAME}: this is ${process.platform}, not Windows. Have a supervisor such as systemd run "wins srv app run"`;
   throw new WindowsError('unavailable', message);
 }
 

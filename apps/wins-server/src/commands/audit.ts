@@ -76,11 +76,11 @@ function reportOf(directory: string, verdict: AuditVerdict, isCompared: boolean)
     lines.push(escapeText(`${file}:${line}: ${what}`));
   const more = verdict.problemCount - verdict.problems.length;
   if (more > 0) lines.push(`and ${more} more`);
-  if (!verdict.ok) lines.push(`not as it was written: ${verdict.problemCount} problems`);
-  else if (isCompared) lines.push('unchanged, without a gap, and with the line that was expected');
+  if (!verdict.ok) lines.push(`damaged or edited: ${verdict.problemCount} problems`);
+  else if (isCompared) lines.push('unchanged, without a gap, and with the expected line');
   else {
     const found = records === 0 ? 'nothing to verify' : 'unchanged and without a gap';
-    lines.push(`${found}; whether newer records were removed shows --expect alone`);
+    lines.push(`${found}; only --expect shows whether newer records were removed`);
   }
   return `${lines.join('\n')}\n`;
 }

@@ -26,14 +26,14 @@ export interface ExplainOptions {
 
 const NEXT_STEP: Readonly<Record<string, string>> = {
   'port-allowed': 'add it to white_list.proxyPorts',
-  callerNotAllowed: 'add the caller to "for" of the entry, if it is meant',
-  checksumMismatch: 'bring the same file to both sides',
-  notSigned: 'have the program signed by a certificate of upgrade.signedBy',
-  digestNotPinned: 'pin the digest in "sha256" of the entry, if it is meant',
-  notExecutable: 'install the program anew, or make it executable',
+  callerNotAllowed: 'add the caller to "for" of the entry if it is legitimate',
+  checksumMismatch: 'deploy the same file on both sides',
+  notSigned: 'have the program signed with a certificate in upgrade.signedBy',
+  digestNotPinned: 'add the digest to "sha256" of the entry if the file is legitimate',
+  notExecutable: 'reinstall the program, or make it executable',
   notFound: 'install it',
   pathNotAllowed: 'add it to white_list.processPaths',
-  pathNotTrusted: 'put it where only administrators may write, and list its own path: no links',
+  pathNotTrusted: 'move it to a folder that only administrators can write, and list its real path',
 };
 
 /**
@@ -47,18 +47,18 @@ export async function explainConfig(
   const { key, path, sha256, port, server } = options;
   const chosen = [key, path, port].filter((choice) => choice !== undefined);
   if (chosen.length > 1) {
-    throw new UsageError('cannot explain: wanted only one of KEY, --path and --port');
+    throw new UsageError('wanted only one of KEY, --path and --port');
   }
   if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 2 ** 16)) {
-    throw new UsageError(`cannot explain: found --port ${port}; wanted 1 to 65535`);
+    throw new UsageError(`--port ${port} is not a port; wanted 1 to 65535`);
   }
   if (path !== undefined || port !== undefined) {
     const what = path ?? `port ${port}`;
     return showVerdict(what, await verdictOf(options), server !== undefined, show);
   }
   if (sha256 !== undefined || server !== undefined) {
-    const found = sha256 !== undefined ? '--sha256 without --path' : '--server without a question';
-    throw new UsageError(`cannot explain: found ${found}; wanted --path PROGRAM or --port N`);
+    const found = sha256 !== undefined ? '--sha256 without --path' : '--server alone';
+    throw new UsageError(`found ${found}; wanted --path PROGRAM or --port N`);
   }
   await showKeys(key, show);
   return EXIT.server.ok;
@@ -118,7 +118,7 @@ async function showKeys(key: string | undefined, show: Show): Promise<void> {
   if (keys.length === 0) {
     const meant = nearest === undefined ? '' : `; did you mean ${nearest}?`;
     throw new UsageError(
-      `cannot explain ${quoteText(key ?? '')}: found no such key; wanted one that "wins srv config explain" lists${meant}`,
+      `there is no key ${quoteText(key ?? '')}; "wins srv config explain" lists all keys${meant}`,
     );
   }
   const width = Math.max(...keys.map((one) => one.key.length));

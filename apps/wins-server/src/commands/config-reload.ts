@@ -25,7 +25,7 @@ export async function reloadConfig(
 
 function textOf({ rejected, changes, needRestart, ...answer }: ConfigReload): string {
   const file = escapeText(answer.file);
-  if (rejected) return `${file} cannot be used: the config that was in force stays\n`;
+  if (rejected) return `cannot use ${file}: the previous config stays in force\n`;
   const what =
     changes.length === 0
       ? 'nothing changed'
@@ -33,7 +33,7 @@ function textOf({ rejected, changes, needRestart, ...answer }: ConfigReload): st
   const restart =
     needRestart.length === 0
       ? ''
-      : `takes effect when the daemon is restarted: ${escapeText(needRestart.join(', '))}\n`;
+      : `effective after a restart of the daemon: ${escapeText(needRestart.join(', '))}\n`;
   return `${file} is in force; ${what}\n${restart}`;
 }
 

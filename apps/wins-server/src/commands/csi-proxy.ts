@@ -52,11 +52,11 @@ function exitCodeFor(status: CsiProxyStatusResponse | undefined): number {
 }
 
 function statusText(status: CsiProxyStatusResponse): string {
-  if (!status.On) return safeLines([`csi-proxy is not kept: ${status.Reason}`]);
+  if (!status.On) return safeLines([`csi-proxy is not managed: ${status.Reason}`]);
   const { State, Detail, Code, RetryAt, Failures, Version, SHA256, Address, Arguments } = status;
   return safeLines([
     `${State}: ${Detail}`,
-    ...(Code === '' ? [] : [`  ${Code}, ${Failures} in succession, next try ${RetryAt}`]),
+    ...(Code === '' ? [] : [`  ${Code}, ${Failures} failures in a row, next try ${RetryAt}`]),
     ...(Version === '' ? [] : [`  wanted: ${Version} from ${Address}`]),
     ...(SHA256 === '' ? [] : [`  digest: ${SHA256}`]),
     ...(Arguments.length === 0 ? [] : [`  arguments: ${Arguments.join(' ')}`]),

@@ -67,7 +67,7 @@ export async function* eventsOf(
   let count = 0;
   try {
     for await (const event of readEvents(directory, range.since && { since: range.since })) {
-      if (count === 0) fromDisk(`${messageOf(failure)}\nwins: found events on the disk`);
+      if (count === 0) fromDisk(`${messageOf(failure)}\nwins: showing the events on the disk`);
       count += 1;
       yield event;
     }
@@ -77,7 +77,7 @@ export async function* eventsOf(
   }
   if (count > 0) return;
   if (isRefused(failure)) throw failure;
-  fromDisk(`${messageOf(failure)}\nwins: found no such events on the disk, either`);
+  fromDisk(`${messageOf(failure)}\nwins: there are no such events on the disk, either`);
 }
 
 function askPage(options: RunningDaemonOptions, { since, follow }: Range, After: bigint) {

@@ -39,9 +39,9 @@ async function filesOf({ config }: LogsOptions): Promise<() => Promise<readonly 
   if (process.platform === 'win32') {
     const folder = serviceLogFolder();
     if (existsSync(folder)) return () => logFiles(folder, SERVICE_NAME);
-    const found = `cannot read the log: there is no ${folder}, as the service has not run yet`;
+    const found = `cannot read the log: ${folder} does not exist because the service has not run yet`;
     throw new DaemonCallError(found, EXIT.server.unavailable, {
-      nextStep: `start it: sc.exe start ${SERVICE_NAME}; wins status says whether it is registered`,
+      nextStep: `start it: sc.exe start ${SERVICE_NAME}; "wins status" shows whether it is registered`,
     });
   }
   const file = await standardErrorOf(await pipeOfConfig(config));
@@ -53,8 +53,10 @@ async function standardErrorOf(listen: string): Promise<string> {
   const pid = Number(startOf(await recentEvents(listen, new Date(0)))?.['pid']);
   const { unavailable } = EXIT.server;
   if (Number.isNaN(pid)) {
-    const found = 'cannot read the log: found no start of a daemon among the events';
-    throw new DaemonCallError(found, unavailable, { nextStep: 'see what started it for its log' });
+    const found = 'cannot find the log: no start of a daemon is among the events';
+    throw new DaemonCallError(found, unavailable, {
+      nextStep: 'look where its supervisor keeps the log',
+    });
   }
   const file = await readlink(`/proc/${pid}/fd/2`).catch(() => undefined);
   if (file !== undefined && (await stat(file).catch(() => undefined))?.isFile() === true)
@@ -89,7 +91,7 @@ function isRecord(line: string): boolean {
 /** Prints what is added, until the reader has gone or this program is interrupted. */
 async function follow(files: () => Promise<readonly string[]>, print: (line: string) => void) {
   const newest = (await files()).at(-1);
-  if (newest === undefined) throw new UsageError('cannot follow the log: there is none yet');
+  if (newest === undefined) throw new UsageError('cannot follow the log: it does not exist yet');
   let file: string = newest;
   let offset = (await stat(file)).size;
   let rest = '';

@@ -72,8 +72,8 @@ function statusText(answer: HostNetworkStatusResponse): string {
     const detail = port.Detail === '' ? `, ${port.Open} open` : `: ${port.Detail}`;
     return `  ${port.State} ${port.Protocol} ${port.Listen} to ${port.To}${detail}`;
   });
-  if (!On) return safeLines([`the network of the host is not kept: ${Reason}`, ...ports]);
-  const head = Down ? 'it was taken down by hand: wins srv network apply brings it back' : State;
+  if (!On) return safeLines([`the network of the host is not managed: ${Reason}`, ...ports]);
+  const head = Down ? 'it was torn down by hand: "wins srv network apply" restores it' : State;
   return safeLines([
     head,
     ...Routes.map((standing) => {
@@ -84,7 +84,7 @@ function statusText(answer: HostNetworkStatusResponse): string {
       return `  ${state} ${thingText(standing)}${to}${detail}${code}`;
     }),
     ...ports,
-    ...Orphans.map((destination) => `  nothing accounts for ${destination}, which is left alone`),
+    ...Orphans.map((destination) => `  ${destination} has no known owner and is left alone`),
     ...Problems.map((found) => `  failed: ${found}`),
     ...Sources.flatMap(sourceLines),
   ]);
@@ -92,12 +92,14 @@ function statusText(answer: HostNetworkStatusResponse): string {
 
 function sourceLines(source: HostNetworkSource): readonly string[] {
   const { Source, State, Version, AgeSeconds, Peers, SkippedCount, Skipped } = source;
-  const age = AgeSeconds < 0 ? 'never in touch' : `in touch ${AgeSeconds} s ago`;
+  const age = AgeSeconds < 0 ? 'never contacted' : `last contact ${AgeSeconds} s ago`;
   return [
     `  ${Source} is ${State}: ${Peers} other hosts, version ${Version === '' ? 'none' : Version}, ${age}`,
     ...(source.Problem === '' ? [] : [`    ${source.Problem}`]),
-    ...(source.Limited ? ['    limited: it has more hosts than are taken'] : []),
-    ...(source.Doubted ? ['    most hosts are gone by its latest snapshot: it is read again'] : []),
+    ...(source.Limited ? ['    limited: it has more hosts than the daemon accepts'] : []),
+    ...(source.Doubted
+      ? ['    most hosts are missing in its latest snapshot: reading it again']
+      : []),
     ...Skipped.map(({ Id, Code }) => `    skipped ${Id === '' ? 'an element' : Id}: ${Code}`),
     ...(SkippedCount > Skipped.length ? [`    and ${SkippedCount - Skipped.length} more`] : []),
   ];
@@ -106,7 +108,7 @@ function sourceLines(source: HostNetworkSource): readonly string[] {
 function stepsText(steps: readonly HostNetworkStep[]): string {
   return safeLines([
     ...steps.map((step) => `${step.Op} ${thingText(step)}: ${step.Reason}`),
-    steps.length === 0 ? 'there is nothing to do' : 'nothing was done',
+    steps.length === 0 ? 'nothing to do' : 'nothing was done',
   ]);
 }
 

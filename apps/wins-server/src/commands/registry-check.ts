@@ -49,9 +49,9 @@ export async function checkRegistry(
 }
 
 function textOf({ image, isInArchive, registriesFile, registries }: ImageCheck, isFound: boolean) {
-  const found = isInArchive ? 'an archive of the node has it' : 'a registry has it';
+  const found = isInArchive ? 'found in an archive of the node' : 'found in a registry';
   return safeLines([
-    `${image}: ${isFound ? found : 'no place has it'}`,
+    `${image}: ${isFound ? found : 'not found'}`,
     registriesFile === '' ? 'there is no registries.yaml' : `registries: ${registriesFile}`,
     ...registries.flatMap((registry, index) => [
       `${index + 1}. ${registry.url}/${registry.repository}: ${WORDS[registry.result]}`,
@@ -76,5 +76,5 @@ function detailsOf(registry: AskedRegistry): string[] {
 
 function loginOf({ login, isLoginShown }: AskedRegistry): string {
   if (login === '') return 'none';
-  return isLoginShown ? login : `${login} (not wanted)`;
+  return isLoginShown ? login : `${login} (not required)`;
 }

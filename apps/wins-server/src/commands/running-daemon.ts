@@ -79,7 +79,7 @@ export async function askRunningDaemon<Answer>(
       throw failure(error, attempt, question.nextStep);
     }
   }
-  throw new Error('cannot ask the daemon: found no pipe to ask on; wanted one');
+  throw new Error('cannot ask the daemon: its pipe is unknown');
 }
 
 async function askOn<Answer>(
@@ -145,20 +145,24 @@ function failure(
   const isMute = error.code === 'unavailable' && cause === undefined && !error.connectionLost;
   if (lateMs !== undefined || isMute) {
     const within = lateMs === undefined ? '' : ` within ${lateMs / 1000} s`;
-    const found = `it accepts connections and gave no answer${within}: it is frozen, or busy`;
+    const found = `it accepted the connection but did not answer${within}: it is frozen or busy`;
     return failed(found, nextStep ?? 'run "wins doctor"');
   }
   if (error.code === 'unimplemented')
-    return failed('found a release that does not know this call; wanted 1.0.0 or later');
-  const reach = nextStep ?? 'start it, or name its pipe with --server; see "wins doctor"';
+    return failed('its release does not know this call; wanted 1.0.0 or later');
+  const reach = nextStep ?? 'start it, or name its pipe with --server. "wins doctor" shows details';
   if (!(cause instanceof PipeError) || cause.code === 'notFound')
     return failed(error.connectionLost ? 'it ended' : 'no daemon answers', reach);
   if (cause.code === 'accessDenied') {
     const step = `run this as an administrator of the host${isWindows ? ', elevated' : ''}`;
-    return failed('this user may not open it', step, noPermission);
+    return failed('access is denied', step, noPermission);
   }
   if (cause.code !== 'securityUnavailable') return failed(cause.message, reach);
-  return failed(cause.message, 'find out who serves it: it is not the daemon', noPermission);
+  return failed(
+    cause.message,
+    'find out which program serves it: it is not the daemon',
+    noPermission,
+  );
 }
 
 /**

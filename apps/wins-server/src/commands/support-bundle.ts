@@ -36,7 +36,7 @@ export async function makeSupportBundle(
   const { createPrivateFile: create } = await thisSystem();
   await writeNewPrivateFile(file, (write) => write(archive, 0), { create });
   const failed = members.filter(({ isFailure }) => isFailure).map(({ name }) => name);
-  const missing = failed.length === 0 ? '' : `; could not be made: ${failed.join(', ')}`;
+  const missing = failed.length === 0 ? '' : `; could not collect: ${failed.join(', ')}`;
   await show({
     value: { file, bytes: archive.length, members },
     text: `${quoteText(file)}: ${archive.length} bytes, ${members.length} members${missing}\n`,

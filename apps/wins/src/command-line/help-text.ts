@@ -32,7 +32,7 @@ export function epilogue(path: readonly (Group | Command)[]): string {
   }
   if (isGroup(at)) parts.push(`${helpWords(path)} COMMAND prints the help of a command.`);
   // A node has no copy of the pages, and the program does not know where its sources are published.
-  parts.push(`Read more: docs/${at.page} in the sources of ${VERSION}`);
+  parts.push(`Documentation: docs/${at.page} in the sources of ${VERSION}`);
   return parts.join('\n\n');
 }
 

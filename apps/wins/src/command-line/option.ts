@@ -181,7 +181,7 @@ export function processorsOption(name: string, describe: string): Option<number 
 
 /** Options that every command takes. */
 export const GLOBAL_OPTIONS = {
-  debug: switchOption('Print more about what the command does'),
+  debug: switchOption('Print details of what the command does'),
   quiet: switchOption('Print no messages: no progress, no log, no errors'),
   help: { ...switchOption('Print the help of the command'), short: 'h' },
   version: { ...switchOption('Print the version'), short: 'v' },

@@ -93,7 +93,9 @@ class WordReader {
       this.#known = optionsAt(this.#path);
     } else {
       if (at.positional === undefined || this.#words.length > 0)
-        throw new UsageError(`found the word ${quoteText(word)}; wanted options alone`);
+        throw new UsageError(
+          `unexpected argument ${quoteText(word)}: this command takes options only`,
+        );
       this.#words.push(word);
     }
   }
@@ -132,7 +134,7 @@ class WordReader {
   #give(name: string, option: Option, value = option.kind === 'switch' ? 'true' : this.#take()) {
     if (value === undefined) {
       const { placeholder = 'TEXT' } = option;
-      throw new UsageError(`option --${name} has no value; wanted --${name} ${placeholder}`);
+      throw new UsageError(`option --${name} needs a value: --${name} ${placeholder}`);
     }
     if (option.kind === 'list')
       this.#options.set(name, [...(this.#options.get(name) ?? []), value]);

@@ -12,7 +12,7 @@ const info = command({
     ['cli app info', 'JSON, with the same fields in every release'],
     [
       'cli app info -o table --wait-timeout 30s',
-      'wait for a daemon that is not ready, and print a table',
+      'wait until the daemon is ready, and print a table',
     ],
   ],
   run: (values, _given, more) => client().showInfo(values, more),

@@ -13,10 +13,10 @@ import { textOutput, waitTimeoutOption } from './daemon-options.js';
 /** `wins cli deliver` */
 export const deliver = command({
   name: 'deliver',
-  summary: 'Copy a file of this container to a folder of the host that is mounted here',
+  summary: 'Copy a file from this container to a mounted folder of the host',
   details:
-    'The file is replaced at once: readers see the old content or the new. The folder must exist. Where a config is replaced, it may not drop ' +
-    'systemagent, csi-proxy, hostNetwork or the whole whitelist, unless --allow-drop says so.',
+    'The file is replaced atomically: readers see the old content or the new. The folder must exist. A new config may not drop ' +
+    'systemagent, csi-proxy, hostNetwork or the whole whitelist, unless --allow-drop names it.',
   page: 'upgrade.md',
   options: {
     from: requiredOption('File to copy', 'the file to copy', {
@@ -28,9 +28,9 @@ export const deliver = command({
       completes: 'files',
     }),
     merge: switchOption(
-      'Put the keys of the config --from into the one at --to, and keep all others there',
+      'Merge the keys of --from into the config at --to, and keep its other keys',
     ),
-    base: textOption('Config of the host to begin with, as long as there is no file at --to', {
+    base: textOption('Config of the host to start from while there is no file at --to', {
       placeholder: 'FILE',
       completes: 'files',
     }),
@@ -39,14 +39,17 @@ export const deliver = command({
     settle: durationOption(
       'settle',
       '0s',
-      'How long to wait after the file has changed; the daemon needs 5s to notice a new config',
+      'How long to wait after the file has changed; the daemon notices a new config within 5s',
     ),
     'wait-timeout': waitTimeoutOption('1m', 'another program that has the file open'),
     output: textOutput,
   },
   examples: [
     ['cli deliver --from wins.yaml --to c:/host/wins/config --settle 5s', 'install a config'],
-    ['cli deliver --merge --from keys.yaml --to c:/host/wins/config', 'set the keys that it names'],
+    [
+      'cli deliver --merge --from keys.yaml --to c:/host/wins/config',
+      'set only the keys that it has',
+    ],
   ],
   run: (values, _given, more) => client().deliver({ ...values, configs: server }, more),
 });

@@ -6,8 +6,8 @@ import { daemonOptions, PIPE_ENVIRONMENT, verdictOutput } from './daemon-options
 /** `wins cli explain` */
 export const explain = command({
   name: 'explain',
-  summary: 'Print whether the daemon would allow a program or a port, and why not',
-  details: 'Nothing is started or connected. The exit code is 126 if it would be refused.',
+  summary: 'Print whether the daemon would allow a program or a port, and if not, why',
+  details: 'Starts and connects nothing. The exit code is 126 if the daemon would refuse it.',
   page: 'config.md',
   environment: PIPE_ENVIRONMENT,
   options: {

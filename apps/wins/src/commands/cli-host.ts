@@ -68,7 +68,7 @@ const routes: Group = {
     command({
       name: 'add',
       summary: 'Route addresses through the gateway of the default adapter',
-      details: 'The daemon allows only networks that routes.allow of its config lists.',
+      details: 'The daemon allows only networks listed in routes.allow of its config.',
       ...{ page, environment },
       options: { ...addresses, ...daemonOptions() },
       examples: [['cli route add --addresses "10.42.1.0/24"', 'add a network']],

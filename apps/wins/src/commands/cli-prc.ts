@@ -15,12 +15,12 @@ import { daemonOptions, dataOutput, PIPE_ENVIRONMENT, refuseBoth } from './daemo
 
 const run = command({
   name: 'run',
-  summary: 'Run a program on the host and wait for its end',
+  summary: 'Run a program on the host and wait for it to end',
   details:
-    'The command prints the output of the program and ends with its exit code; an interruption stops the program. The daemon runs what ' +
-    'white_list.processPaths of its config lists, if the file at the same path here has the same content. A limit that the host cannot enforce, ' +
-    'or that is more than maxLimits of the entry, refuses the run. With --replace a run of the same program makes room, as in a rolling ' +
-    'update; of several clients that say so, the newest wins, and the others end with 125.',
+    'The command prints the output of the program and ends with its exit code; Ctrl-C stops the program. The daemon runs the programs in ' +
+    'white_list.processPaths of its config if the file at the same path here has the same content. It refuses a run with a limit that the host ' +
+    'cannot enforce or that exceeds maxLimits of the entry. --replace stops the current run of the same program first, for a rolling ' +
+    'update; of several such clients the newest wins, and the others end with 125.',
   page: 'getting-started.md',
   environment: PIPE_ENVIRONMENT,
   options: {
@@ -30,7 +30,7 @@ const run = command({
       { placeholder: 'FILE', completes: 'files' },
     ),
     args: textOption(
-      'Arguments, split at blanks outside quotes; the quotes are kept. Words after -- are passed as they are',
+      'Arguments, split at blanks outside quotes; the quotes are kept. Words after -- are passed verbatim',
       { placeholder: 'ARGS', completes: 'nothing' },
     ),
     exposes: textOption(
@@ -48,26 +48,26 @@ const run = command({
       placeholder: 'FOLDER',
       completes: 'folders',
     }),
-    memory: sizeOption('memory', 'Most memory of the run and all that it starts, such as 512MiB'),
-    cpus: processorsOption('cpus', 'Most processors that it may use, such as 0.5'),
-    pids: numberOption('pids', 'Most processes at once; on Linux threads count, too'),
+    memory: sizeOption('memory', 'Memory limit of the run and all that it starts, such as 512MiB'),
+    cpus: processorsOption('cpus', 'Processor limit, such as 0.5'),
+    pids: numberOption('pids', 'Limit of processes at a time; on Linux, threads count too'),
     'mount-file': listOption(
-      'A file whose content, and each change of it, the program finds as NAME in the folder of the variable WINS_FILES; it may be given more than once',
+      'File to give the program as NAME in the folder named by the variable WINS_FILES, and to update on each change; repeatable',
       { placeholder: 'PATH=NAME', completes: 'files' },
     ),
-    replace: switchOption('Ask a run of the same program to end, and wait for that'),
+    replace: switchOption('Stop the current run of the same program first'),
     detach: {
       ...switchOption(
-        'Print a name for the run and end; the run outlives its client and the daemon',
+        'Print the name of the run and end; the run outlives this client and the daemon',
       ),
       short: 'd',
     },
-    name: textOption('With --detach: the name for the run (default: one that the daemon chooses)', {
+    name: textOption('With --detach: name of the run (default: chosen by the daemon)', {
       placeholder: 'NAME',
       completes: 'nothing',
     }),
     restart: textOption(
-      'With --detach: start it again when it has ended: no, always, on-failure or on-failure:N (default: no)',
+      'With --detach: restart policy: no, always, on-failure or on-failure:N (default: no)',
       { placeholder: 'POLICY', completes: 'nothing' },
     ),
     ...daemonOptions(),
@@ -76,16 +76,16 @@ const run = command({
   // As with docker: all other codes may be the program's.
   usageExitCode: EXIT.client.failed,
   examples: [
-    ['cli prc run --path c:/etc/nginx/nginx.exe', 'run it in its own folder'],
+    ['cli prc run --path c:/etc/nginx/nginx.exe', 'run it in the folder of the program'],
     ['cli prc run --path c:/tools/collect.exe -- --name "a b"', 'pass two arguments'],
     ['cli prc run --path c:/etc/nginx/nginx.exe --exposes TCP:80', 'open a port while it runs'],
-    ['cli prc run --path c:/tools/collect.exe --memory 512MiB --cpus 0.5', 'limit what it uses'],
+    ['cli prc run --path c:/tools/collect.exe --memory 512MiB --cpus 0.5', 'with limits'],
     [
       'cli prc run --path c:/tools/collect.exe --mount-file token=token',
-      'give it a token that rotates',
+      'with a token that rotates',
     ],
-    ['cli prc run --detach --name web --path /opt/web', 'leave it running; see prc logs'],
-    ['cli prc run -d --restart always --path /opt/web', 'and start it again when it ends'],
+    ['cli prc run --detach --name web --path /opt/web', 'in the background; see prc logs'],
+    ['cli prc run -d --restart always --path /opt/web', 'and restart it whenever it ends'],
   ],
   run: (values, { rest }, more) => client().runProcess({ ...values, rest }, more),
 });
@@ -101,34 +101,34 @@ const ls = command({
       ...switchOption('Print the list again whenever it changes, until Ctrl-C'),
       short: 'w',
     },
-    detached: switchOption('List the detached runs that are kept, ended ones too'),
+    detached: switchOption('List the detached runs, including ended ones'),
     ...daemonOptions(),
   },
   examples: [
     ['cli prc ls', 'a table at a terminal, JSON in a pipe'],
     ['cli prc ls -o name', 'names only, for prc stop'],
-    ['cli prc ls -w', 'follow what runs: drawn again at a terminal, JSON lines in a pipe'],
+    ['cli prc ls -w', 'follow the runs: redrawn at a terminal, JSON lines in a pipe'],
   ],
   run: (values, _given, more) => client().listProcesses(values, more),
 });
 
 const stop = command({
   name: 'stop',
-  summary: 'Stop a process and all that it started',
+  summary: 'Stop a run and all its processes',
   page: 'architecture.md',
   environment: PIPE_ENVIRONMENT,
   positional: { name: 'name', describe: 'the name that prc ls prints', completes: 'runs' },
   details:
-    'The run is asked to end, and ended by force after 10 s. With --now it is ended by force at once, which is for the client that started it ' +
-    'and for administrators of the host.',
+    'Asks the run to end, and kills it after 10 s. Only the client that started the run and administrators of the host may kill it at once ' +
+    'with --now.',
   options: {
-    now: switchOption('End it by force at once'),
+    now: switchOption('Kill it at once'),
     output: dataOutput,
     ...daemonOptions(),
   },
   examples: [
     ['cli prc stop rancher-wins-nginx', 'stop it, whichever client started it'],
-    ['cli prc stop --now rancher-wins-nginx', 'without waiting for its end in good order'],
+    ['cli prc stop --now rancher-wins-nginx', 'kill it at once'],
   ],
   run: (values, { word }, more) => client().stopProcess({ ...values, name: word }, more),
 });
@@ -143,33 +143,33 @@ const logs = command({
   name: 'logs',
   summary: 'Print the output of a detached run',
   details:
-    'Standard output and standard error of the program come out of those of this command. Output that is not kept any more is told on standard ' +
-    'error. With --follow the command goes on when the daemon is restarted or replaced, and ends with the run.',
+    'Prints standard output and standard error of the program to those of this command. Output that was already dropped is reported on standard ' +
+    'error. With --follow the command survives a restart or an upgrade of the daemon, and ends with the run.',
   page: 'lasting-runs.md',
   environment: PIPE_ENVIRONMENT,
   positional: NAMED_RUN,
   options: {
-    follow: { ...switchOption('Wait for more, until the run has ended'), short: 'f' },
-    since: limitOption('since', 'Only what was written within this time, such as 90s or 10m'),
-    offset: textOption('Begin at this byte, counted over both outputs from the start of the run', {
+    follow: { ...switchOption('Wait for more output until the run ends'), short: 'f' },
+    since: limitOption('since', 'Only output of the last 90s, 10m or the like'),
+    offset: textOption('Start at this byte, counted over both outputs from the start of the run', {
       placeholder: 'BYTES',
       completes: 'nothing',
     }),
-    tail: numberOption('tail', 'Only the last so many lines'),
+    tail: numberOption('tail', 'Only the last N lines'),
     ...daemonOptions(),
   },
   check: (values) => refuseBoth(values, 'offset', 'tail'),
   examples: [
-    ['cli prc logs web --tail 20 -f', 'the last lines, and what comes'],
-    ['cli prc logs web --since 10m', 'what was written in the last ten minutes'],
+    ['cli prc logs web --tail 20 -f', 'the last 20 lines, then new ones'],
+    ['cli prc logs web --since 10m', 'the last ten minutes'],
   ],
   run: (values, { word }, more) => client().showRunLogs({ ...values, name: word }, more),
 });
 
 const attach = command({
   name: 'attach',
-  summary: 'Follow a detached run from now on, and end as it does',
-  details: 'The exit code is that of the program. An interruption leaves the run alone.',
+  summary: 'Follow the output of a detached run, and exit with its code',
+  details: 'The exit code is that of the program. Ctrl-C leaves the run alone.',
   page: 'lasting-runs.md',
   environment: PIPE_ENVIRONMENT,
   positional: NAMED_RUN,
@@ -181,8 +181,8 @@ const attach = command({
 
 const wait = command({
   name: 'wait',
-  summary: 'Wait for the end of a detached run, and end as it did',
-  details: 'The exit code is that of the program, also when it has ended before.',
+  summary: 'Wait for a detached run to end, and exit with its code',
+  details: 'The exit code is that of the program, even if it ended earlier.',
   page: 'lasting-runs.md',
   environment: PIPE_ENVIRONMENT,
   positional: NAMED_RUN,
@@ -194,13 +194,13 @@ const wait = command({
 
 const rm = command({
   name: 'rm',
-  summary: 'End a detached run, and forget it and its output',
-  details: 'A run that lives is asked to end, and ended by force after 10 s.',
+  summary: 'Stop a detached run, and delete it and its output',
+  details: 'Asks a running program to end, and kills it after 10 s.',
   page: 'lasting-runs.md',
   environment: PIPE_ENVIRONMENT,
   positional: NAMED_RUN,
   options: daemonOptions(),
-  examples: [['cli prc rm web', 'whether it lives or has ended']],
+  examples: [['cli prc rm web', 'whether it runs or has ended']],
   run: (values, { word }, more) => client().removeRun({ ...values, name: word }, more),
 });
 
@@ -208,8 +208,8 @@ const stats = command({
   name: 'stats',
   summary: 'Show the processor time, memory and output of runs',
   details:
-    'Shows the runs of this client, and all runs to an administrator of the host, as measured over one second. CPU % is of one processor: ' +
-    'a run that uses two has 200. Behind a stroke stands the limit of the run. A minus sign stands for what the system does not tell. With NAME, watching ends with the run.',
+    'Shows the runs of this client, or all runs to an administrator of the host, measured over one second. CPU % is of one processor: ' +
+    'a run that uses two shows 200. The limit of the run follows a slash. A minus sign means that the system does not report the figure. With NAME, watching ends with the run.',
   page: 'observability.md',
   environment: PIPE_ENVIRONMENT,
   positional: {
@@ -225,7 +225,7 @@ const stats = command({
   },
   examples: [
     ['cli prc stats', 'a table at a terminal, JSON in a pipe'],
-    ['cli prc stats rancher-wins-nginx -w', 'follow one run to its end'],
+    ['cli prc stats rancher-wins-nginx -w', 'follow one run until it ends'],
   ],
   run: (values, { word }, more) => client().showStats({ ...values, name: word }, more),
 });
@@ -234,7 +234,7 @@ const top = command({
   name: 'top',
   summary: 'Follow the processor time and memory of runs, with bars',
   details:
-    'Shows what prc stats -w shows. A full bar is the limit of the run; without one, of processor time one processor, of memory the run that has most.',
+    'Shows the figures of prc stats -w. A full bar is the limit of the run. Without a limit it is one processor, or the memory of the largest run.',
   page: 'observability.md',
   environment: PIPE_ENVIRONMENT,
   options: { output: dataOutput, ...daemonOptions() },

@@ -9,12 +9,12 @@ export const proxy = command({
   name: 'proxy',
   summary: 'Make ports of the host reachable in this container',
   details:
-    'The daemon allows the ports that white_list.proxyPorts, and for UDP proxyUdpPorts, of its config list. The command runs until it is interrupted.',
+    'The daemon allows the ports listed in white_list.proxyPorts of its config, and for UDP in proxyUdpPorts. The command runs until Ctrl-C.',
   page: 'tunnel.md',
   environment: PIPE_ENVIRONMENT,
   options: {
     publish: requiredOption(
-      'Ports to listen on: "TCP:443 TCP:80-81" leads to the same ports of the host, TCP:8080:9796 to its port 9796; or UDP:53',
+      'Ports to listen on: "TCP:443 TCP:80-81" forwards to the same ports of the host, TCP:8080:9796 to its port 9796; or UDP:53',
       '--publish "TCP:443 TCP:80-81"',
       { placeholder: 'PORTS', completes: 'nothing' },
     ),

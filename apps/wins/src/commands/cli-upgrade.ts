@@ -10,7 +10,7 @@ export const upgrade = command({
   name: 'upgrade',
   summary: 'Upgrade the daemon to another release',
   details:
-    'The daemon runs the new release as a helper, which replaces the daemon. The command waits, then asks the daemon that serves for the result.',
+    'The daemon runs the new release as a helper, which replaces the daemon. The command waits, then asks the new daemon for the result.',
   page: 'upgrade.md',
   environment: PIPE_ENVIRONMENT,
   options: {
@@ -19,16 +19,16 @@ export const upgrade = command({
       'the path of the new release',
       { placeholder: 'FILE', completes: 'files' },
     ),
-    from: textOption('File to copy to --path if that does not exist', {
+    from: textOption('File to copy to --path if there is none', {
       placeholder: 'FILE',
       completes: 'files',
     }),
     once: readOption(
-      'Name of this upgrade; an upgrade of this name that was rolled back is not tried again',
+      'Name of this upgrade; one that was rolled back is not retried under the same name',
       (name) => {
         if (/^[0-9A-Za-z-]{1,48}$/.test(name)) return name;
         throw new UsageError(
-          `--once: ${quoteText(name)} is not a name; wanted up to 48 letters, digits and dashes`,
+          `--once: ${quoteText(name)} is not a valid name; wanted up to 48 letters, digits and dashes`,
         );
       },
       { placeholder: 'NAME', completes: 'nothing' },
@@ -42,7 +42,7 @@ export const upgrade = command({
     ...daemonOptions('5m'),
   },
   examples: [
-    ['cli upgrade --path c:/etc/rancher/wins-upgrade.exe', 'replace the daemon by this release'],
+    ['cli upgrade --path c:/etc/rancher/wins-upgrade.exe', 'upgrade to this release'],
     [
       'cli upgrade --path c:/etc/rancher/wins-upgrade.exe --from c:/wins.exe',
       'copy it there first',

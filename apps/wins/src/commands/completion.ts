@@ -11,7 +11,7 @@ export const completion = command({
   zsh          wins completion zsh > "\${fpath[1]}/_wins"
   powershell   wins completion powershell >> $PROFILE`,
   page: 'commands.md',
-  environment: [['SHELL', 'shell to use if none is given; powershell if it is not set']],
+  environment: [['SHELL', 'shell to use if none is given; powershell if unset']],
   positional: {
     name: 'shell',
     describe: 'bash, zsh or powershell',

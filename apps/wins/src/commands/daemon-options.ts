@@ -84,11 +84,14 @@ export const recordsOutput = {
 
 /** Variables that say where the daemon's pipe is. */
 export const PIPE_ENVIRONMENT = [
-  ['WINS_RUNTIME_DIR', 'folder of the sockets that stand for the pipes elsewhere than on Windows'],
+  [
+    'WINS_RUNTIME_DIR',
+    'folder of the sockets that replace the pipes on other systems than Windows',
+  ],
 ] as const;
 
 /** For {@link UsageError}: two options that exclude each other. */
 export function refuseBoth(values: Readonly<Record<string, unknown>>, one: string, other: string) {
   if (values[one] && values[other])
-    throw new UsageError(`found --${one} and --${other}; wanted one of them`);
+    throw new UsageError(`--${one} and --${other} cannot be combined`);
 }

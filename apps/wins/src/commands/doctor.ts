@@ -12,13 +12,13 @@ export const doctor = command({
   environment: PIPE_ENVIRONMENT,
   options: {
     config: configOption,
-    registries: switchOption('Ask the registries that registries.yaml names, too'),
+    registries: switchOption('Also ask the registries in registries.yaml'),
     output: textOutput,
   },
   examples: [
     ['doctor', 'the daemon of this host'],
-    ['doctor --registries', 'whether the registries answer and take their logins as well'],
-    ['doctor --config ./config -o json', 'the daemon of another config, with the result as JSON'],
+    ['doctor --registries', 'also whether the registries answer and accept the logins'],
+    ['doctor --config ./config -o json', 'the daemon of another config, as JSON'],
   ],
   run: (values, _given, more) => server().runDoctor(values, more),
 });

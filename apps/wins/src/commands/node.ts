@@ -4,8 +4,8 @@ import { upgradeHelper, server } from '../load-applications.js';
 import { textOutput } from './daemon-options.js';
 
 const EXIT_CODES =
-  'The exit code is 0 if the node is as it is wanted, 1 if something failed and all was put back, 64 for an invalid command line, 65 if ' +
-  'it was refused, 70 if it failed, 75 if another installation or upgrade is running.';
+  'The exit code is 0 if the node is in the requested state, 1 if a step failed and all was rolled back, 64 for an invalid command line, 65 if ' +
+  'the command was refused, 70 if it failed, 75 if another installation or upgrade is running.';
 
 const LONGEST_MS = 3_600_000;
 
@@ -13,22 +13,22 @@ const common = {
   'dry-run': switchOption('Print what would be done, and do nothing'),
   wait: limitOption(
     'wait',
-    'Time limit for the daemon to stop, and to prove itself, such as 2m (default: 60s)',
+    'Time limit for the daemon to stop, and to become healthy, such as 2m (default: 60s)',
     LONGEST_MS,
   ),
   output: textOutput,
 };
 const install = {
   'allow-downgrade': switchOption('Allow an older release'),
-  'delayed-start': switchOption('Start the service some time after the system'),
+  'delayed-start': switchOption('Start the service with a delay after the system'),
 };
 const asking = {
   'allow-http': switchOption(
-    'Allow a server without TLS: its token crosses the network in the clear',
+    'Allow a server without TLS: the token crosses the network in clear text',
   ),
   timeout: limitOption(
     'timeout',
-    'For how long the server is asked again, such as 5m (default: 15m)',
+    'How long to retry the server, such as 5m (default: 15m)',
     LONGEST_MS,
   ),
 };
@@ -36,25 +36,23 @@ const CATTLE: readonly (readonly [string, string])[] = [
   ['CATTLE_SERVER', 'as --server'],
   ['CATTLE_TOKEN', 'the token of the cluster'],
   ['CATTLE_CA_CHECKSUM', 'as --ca-checksum'],
-  ['CATTLE_...', 'all others: see the page'],
+  ['CATTLE_...', 'all others: see the documentation'],
 ];
 
 /** `wins install`. */
 export const installCommand = command({
   name: 'install',
   summary: 'Install the daemon on this node',
-  details: `The program that is installed is this one. ${EXIT_CODES}`,
+  details: `Installs this program. ${EXIT_CODES}`,
   page: 'install.md',
   options: {
     ...install,
-    adopt: switchOption(
-      'Take over what another program installed: write its manifest, and nothing else',
-    ),
+    adopt: switchOption('Adopt an installation of another program: only write its manifest'),
     ...common,
   },
   examples: [
     ['install --dry-run', 'print what would be done'],
-    ['install --adopt', 'take over an installation of the Go release'],
+    ['install --adopt', 'adopt an installation of the Go release'],
   ],
   run: async (values, _given, more) =>
     (await upgradeHelper().nodeCommands()).runInstall(values, more),
@@ -65,16 +63,16 @@ export const joinCommand = command({
   name: 'join',
   summary: 'Install the daemon on this node and join a cluster',
   details:
-    'The server is judged, and the node registered, before anything on the node changes. The token is read from CATTLE_TOKEN or a file. ' +
+    'Verifies the server and registers the node before it changes anything on the node. Reads the token from CATTLE_TOKEN or a file. ' +
     EXIT_CODES,
   page: 'install.md',
   environment: CATTLE,
   options: {
     again: switchOption(
-      'As the same node, with what it told the server at first, and another token',
+      'Join as the same node, with the options of the first time and another token',
     ),
     server: textOption('Address of Rancher', { placeholder: 'URL', completes: 'nothing' }),
-    'ca-checksum': textOption('SHA-256 digest of what the server has at /cacerts', {
+    'ca-checksum': textOption('SHA-256 digest of /cacerts of the server', {
       placeholder: 'DIGEST',
       completes: 'nothing',
     }),
@@ -82,36 +80,36 @@ export const joinCommand = command({
       placeholder: 'FILE',
       completes: 'files',
     }),
-    worker: switchOption('The node has the role of a worker'),
-    label: listOption('Label of the node, KEY=VALUE; may be repeated', { placeholder: 'LABEL' }),
-    taint: listOption('Taint of the node, KEY=VALUE:EFFECT; may be repeated', {
+    worker: switchOption('Give the node the worker role'),
+    label: listOption('Label of the node, KEY=VALUE; repeatable', { placeholder: 'LABEL' }),
+    taint: listOption('Taint of the node, KEY=VALUE:EFFECT; repeatable', {
       placeholder: 'TAINT',
     }),
     'node-name': textOption('Name of the node', { placeholder: 'NAME', completes: 'nothing' }),
     address: textOption(
-      'Address of the node, the name of an adapter, or a word such as awspublic; two with a comma',
+      'Address of the node, an adapter name, or a keyword such as awspublic; two separated by a comma',
       {
         placeholder: 'ADDRESS',
         completes: 'adapters',
       },
     ),
-    'internal-address': textOption('Address of the node inside of its network', {
+    'internal-address': textOption('Address of the node in its private network', {
       placeholder: 'ADDRESS',
       completes: 'adapters',
     }),
     'strict-tls-verification': switchOption(
-      'Trust only the authorities that the server has at /cacerts',
+      'Trust only the certificate authorities in /cacerts of the server',
     ),
-    'trust-machine': switchOption('Put these authorities also into the root store of the machine'),
-    'winhttp-proxy': switchOption('Set the proxy of WinHTTP too, without its password'),
+    'trust-machine': switchOption('Also add these authorities to the root store of the machine'),
+    'winhttp-proxy': switchOption('Also set the proxy of WinHTTP, without its password'),
     ...install,
     ...asking,
     ...common,
   },
   examples: [
     ['join --server https://rancher.example.com --token-file token --worker', 'join'],
-    ['join --again --token-file token', 'join a server that does not know this node any more'],
-    ['join --dry-run', 'judge the server of the environment, and print what would be done'],
+    ['join --again --token-file token', 'join a server that no longer knows this node'],
+    ['join --dry-run', 'verify the server named in the environment, and print what would be done'],
   ],
   run: async (values, _given, more) => (await upgradeHelper().nodeCommands()).runJoin(values, more),
 });
@@ -120,10 +118,10 @@ export const joinCommand = command({
 export const leaveCommand = command({
   name: 'leave',
   summary: 'Leave the cluster; the daemon stays',
-  details: `The connection info, the authorities and the id of the node are removed: a node that joins again is a new machine. ${EXIT_CODES}`,
+  details: `Removes the connection info, the authorities and the id of the node: a node that joins again is a new machine. ${EXIT_CODES}`,
   page: 'install.md',
   options: common,
-  examples: [['leave', 'follow no server any more']],
+  examples: [['leave', 'leave the server']],
   run: async (values, _given, more) =>
     (await upgradeHelper().nodeCommands()).runLeave(values, more),
 });
@@ -131,13 +129,13 @@ export const leaveCommand = command({
 /** `wins uninstall`. */
 export const uninstallCommand = command({
   name: 'uninstall',
-  summary: 'Take away what was installed',
-  details: `Exactly what the manifest of the installation names is removed; what was changed since stays, and is listed. ${EXIT_CODES}`,
+  summary: 'Remove the installation',
+  details: `Removes exactly what the manifest of the installation names; keeps and lists what was changed since. ${EXIT_CODES}`,
   page: 'install.md',
   options: {
-    'keep-data': switchOption('Leave config, connection info and what the agent keeps'),
-    force: switchOption('Remove also what was changed since it was installed'),
-    adopt: switchOption('First take over what another program installed'),
+    'keep-data': switchOption('Keep config, connection info and the data of the agent'),
+    force: switchOption('Also remove what was changed since the installation'),
+    adopt: switchOption('First adopt an installation of another program'),
     ...common,
   },
   examples: [
@@ -159,22 +157,22 @@ export const sucCommand = command({
   name: 'suc',
   summary: 'Keep this node up to date, as a job of the system-upgrade-controller',
   details:
-    'Connection info, authorities, settings and the program become what the environment of the job says; what is not set stays as it is. ' +
-    `The daemon is restarted only if something that it runs with has changed. ${EXIT_CODES}`,
+    'Sets connection info, authorities, settings and the program from the environment of the job; keeps what is not set. ' +
+    `Restarts the daemon only if something that it runs with has changed. ${EXIT_CODES}`,
   page: 'install.md',
   environment: [
     ...CATTLE.slice(0, 3),
     ['STRICT_VERIFY', 'true or false: agentStrictTLSMode of the config'],
-    ['CATTLE_WINS_...', 'all others: see the page'],
+    ['CATTLE_WINS_...', 'all others: see the documentation'],
   ],
   options: {
     'rancher-compatible': switchOption(
-      'What is not set has the meaning that it has for the original',
+      'Give unset variables the meaning that they have for the original',
     ),
     ...asking,
     timeout: limitOption(
       'timeout',
-      'For how long the server is asked again, such as 5m (default: 150s, as a job has 600)',
+      'How long to retry the server, such as 5m (default: 150s, as a job has 600)',
       LONGEST_MS,
     ),
     ...common,

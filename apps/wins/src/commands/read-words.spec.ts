@@ -76,14 +76,14 @@ describe('the words of a command line', () => {
     [[...RUN, '-vh'], 'unknown option "-vh"'],
     [[...RUN, '--no-debug'], 'unknown option "--no-debug"'],
     [[...RUN, '--json'], 'unknown option "--json"'],
-    [[...RUN, 'word'], 'found the word "word"; wanted options alone'],
-    [['cli', 'prc', 'stop', 'a', 'b'], 'found the word "b"'],
+    [[...RUN, 'word'], 'unexpected argument "word": this command takes options only'],
+    [['cli', 'prc', 'stop', 'a', 'b'], 'unexpected argument "b"'],
     [['cli', 'prc'], 'a command is missing: run, ls, stats, top, stop, logs, attach, wait or rm'],
     [['cli', 'prc', 'run'], 'option --path is missing; wanted the path of a program'],
     [['cli', 'prc', 'stop'], 'NAME is missing'],
-    [['cli', 'app', 'info', '--server'], 'option --server has no value; wanted --server PIPE'],
-    [['srv', 'app', 'run', '--config'], 'option --config has no value; wanted --config FILE'],
-    [[...RUN, '--dir'], 'option --dir has no value; wanted --dir FOLDER'],
+    [['cli', 'app', 'info', '--server'], 'option --server needs a value: --server PIPE'],
+    [['srv', 'app', 'run', '--config'], 'option --config needs a value: --config FILE'],
+    [[...RUN, '--dir'], 'option --dir needs a value: --dir FOLDER'],
     [['--debug=maybe'], '--debug: found "maybe"; wanted true or false'],
     [['cli', 'prc', 'ls', '-o', 'xml'], '--output: found "xml"; wanted json, yaml, table or name'],
     [
@@ -94,7 +94,7 @@ describe('the words of a command line', () => {
     [['up', '--wait', '0'], '--wait: found "0"'],
     [['up', '--attempt', 'x'], '--attempt: found "x"'],
     [['up', '--id', '../x'], '--id: found "../x"'],
-    [['up', 'down'], 'found the word "down"'],
+    [['up', 'down'], 'unexpected argument "down"'],
   ])('%j make no sense', (argv, message) => {
     expect(() => read(...argv)).toThrow(message);
   });

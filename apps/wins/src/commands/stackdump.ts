@@ -7,10 +7,10 @@ import { textOutput } from './daemon-options.js';
 export const stackdump = command({
   name: 'stackdump',
   isHidden: true,
-  summary: 'Make the Windows service write its stacks into a file',
+  summary: 'Make the Windows service write its stacks to a file',
   page: 'windows.md',
   options: {
-    pid: numberOption('pid', 'Process of the service (default: as the service manager says)'),
+    pid: numberOption('pid', 'Process id of the service (default: from the service manager)'),
     output: textOutput,
   },
   run: (values, _given, more) => server().requestStackDump(values, more),

@@ -5,16 +5,16 @@ import { configOption, PIPE_ENVIRONMENT, textOutput } from './daemon-options.js'
 /** `wins status` */
 export const status = command({
   name: 'status',
-  summary: 'Show on one screen what this node and its daemon do',
+  summary: 'Show the state of this node and its daemon on one screen',
   details:
-    'Shows since when the daemon serves, its config, runs, tunnels, plan, csi-proxy, upgrades, refusals and disks. The exit code is 0 if all ' +
+    'Shows uptime of the daemon, config, runs, tunnels, plan, csi-proxy, upgrades, refusals and disks. The exit code is 0 if all ' +
     'is well, 1 after warnings, 2 after problems.',
   page: 'troubleshooting.md',
   environment: [...PIPE_ENVIRONMENT, ['NO_COLOR', 'if not empty, there are no colors']],
   options: { config: configOption, output: textOutput },
   examples: [
     ['status', 'the daemon of this host'],
-    ['status -o json', 'the same for programs'],
+    ['status -o json', 'the same as JSON'],
   ],
   run: (values, _given, more) => server().showStatus(values, more),
 });

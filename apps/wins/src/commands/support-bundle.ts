@@ -5,9 +5,9 @@ import { configOption, textOutput } from './daemon-options.js';
 /** `wins support-bundle` */
 export const supportBundle = command({
   name: 'support-bundle',
-  summary: 'Write an archive for those who help: facts about this node, without secrets',
+  summary: 'Write an archive for support: facts about this node, without secrets',
   details:
-    'Config, log, findings of the doctor, events, versions, service, network and pipes. A member that cannot be made has the reason as its text. The file must not exist; administrators alone can read it.',
+    'Contains config, log, findings of the doctor, events, versions, service, network and pipes. A member that cannot be collected holds the reason instead. The file must not exist; only administrators can read it.',
   page: 'observability.md',
   positional: {
     name: 'file',

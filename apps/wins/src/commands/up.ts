@@ -29,10 +29,10 @@ export const upIn = (inside?: Inside) =>
   command({
     name: 'up',
     aliases: ['upgrade'],
-    summary: 'Replace the program of the service by a new release',
+    summary: 'Upgrade the service to a new release',
     details:
-      'If the new release does not serve, the old one is put back. The exit code is 0 if the new release serves, 1 if the old one was ' +
-      'put back, 64 for an invalid command line, 65 if the upgrade was refused, 70 if it failed, 75 if another upgrade is running.',
+      'Restores the old release if the new one does not serve. The exit code is 0 if the new release serves, 1 if the old one was ' +
+      'restored, 64 for an invalid command line, 65 if the upgrade was refused, 70 if it failed, 75 if another upgrade is running.',
     page: 'upgrade.md',
     options: {
       path: textOption('The new release (default: this program)', {
@@ -41,7 +41,7 @@ export const upIn = (inside?: Inside) =>
       }),
       sha256: digestOption('sha256', 'SHA-256 digest that the new release must have'),
       'wins-args': textOption(
-        'New arguments of the service: "--config FILE" (default: the arguments it has)',
+        'New arguments of the service: "--config FILE" (default: unchanged)',
         { placeholder: 'ARGS', completes: 'nothing' },
       ),
       'expect-config': textOption('Refuse the upgrade unless the service uses this config', {
@@ -62,7 +62,7 @@ export const upIn = (inside?: Inside) =>
       'dry-run': switchOption('Print what would be done, and do nothing'),
       'show-result': switchOption('Print the result of the latest upgrade, and do nothing'),
       id: readOption(
-        'Name of this upgrade, which its result contains',
+        'Name of this upgrade, repeated in its result',
         matching('id', /^[0-9A-Za-z-]{1,64}$/, 'up to 64 letters, digits and dashes'),
         { placeholder: 'NAME', completes: 'nothing' },
       ),

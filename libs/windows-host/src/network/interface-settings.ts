@@ -15,7 +15,7 @@ const ERROR_OBJECT_ALREADY_EXISTS = 5010;
 export function addAddress(interfaceIndex: number, address: IpNetwork): boolean {
   const row = addressRow(interfaceIndex, address, interfaceChanges.InitializeUnicastIpAddressEntry);
   const status = interfaceChanges.CreateUnicastIpAddressEntry(row);
-  const tried = `added the address ${formatNetwork(address)}`;
+  const tried = `cannot add the address ${formatNetwork(address)}`;
   checkStatus(tried, 'CreateUnicastIpAddressEntry', status, ERROR_OBJECT_ALREADY_EXISTS);
   return status === 0;
 }
@@ -24,7 +24,7 @@ export function addAddress(interfaceIndex: number, address: IpNetwork): boolean 
 export function removeAddress(interfaceIndex: number, address: IpNetwork): void {
   const row = addressRow(interfaceIndex, address, interfaceChanges.InitializeUnicastIpAddressEntry);
   const status = interfaceChanges.DeleteUnicastIpAddressEntry(row);
-  const tried = `removed the address ${formatNetwork(address)}`;
+  const tried = `cannot remove the address ${formatNetwork(address)}`;
   checkStatus(tried, 'DeleteUnicastIpAddressEntry', status, ERROR_NOT_FOUND);
 }
 
@@ -70,7 +70,7 @@ export function forwardingRow(row: Buffer, isOn: boolean): Buffer {
 function interfaceRow(InterfaceIndex: number): Buffer | undefined {
   const row = MIB_IPINTERFACE_ROW.create({ Family: AF_INET, InterfaceIndex });
   const status = interfaceChanges.GetIpInterfaceEntry(row);
-  const tried = 'read whether an interface forwards';
+  const tried = 'cannot read whether an interface forwards';
   checkStatus(tried, 'GetIpInterfaceEntry', status, ERROR_NOT_FOUND, ERROR_FILE_NOT_FOUND);
   return status === 0 ? row : undefined;
 }

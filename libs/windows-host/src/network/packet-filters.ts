@@ -81,7 +81,7 @@ export function readFilters(): readonly FilterLabel[] {
 
 /** Makes all of these changes or none. What is there already, or gone, is no error. @throws WindowsError */
 export function changeFilters({ add, remove }: FilterChanges): void {
-  const tried = 'changed the filters of the network of containers';
+  const tried = 'cannot change the filters of the network of containers';
   const platform = filteringPlatform;
   using engine = openEngine();
   const { value } = engine;
@@ -193,7 +193,7 @@ function removeGroups(engine: number, tried: string): void {
 }
 
 function filtersIn(engine: number, layerKey: Buffer): readonly FilterLabel[] {
-  const tried = 'listed the filters of the network of containers';
+  const tried = 'cannot list the filters of the network of containers';
   const { FwpmFilterCreateEnumHandle0, FwpmFilterDestroyEnumHandle0, FwpmFilterEnum0 } =
     filteringPlatform;
   const template = FWPM_FILTER_ENUM_TEMPLATE0.create({
@@ -249,7 +249,7 @@ function openEngine(): OwnedHandle {
   const { FwpmEngineOpen0, FwpmEngineClose0 } = filteringPlatform;
   const engine: [number] = [0];
   const status = FwpmEngineOpen0(null, AUTHENTICATION_DEFAULT, null, null, engine);
-  checkStatus('opened the filtering engine', 'FwpmEngineOpen0', status);
+  checkStatus('cannot open the filtering engine', 'FwpmEngineOpen0', status);
   return new OwnedHandle(engine[0], (handle) => void FwpmEngineClose0(handle));
 }
 

@@ -36,7 +36,7 @@ it('an answer that is too large is refused with its size and its limit', async (
   ]);
   await expect(receiveAtMost(15)).rejects.toMatchObject({
     exitCode: 70,
-    message: 'cannot take the answer of the daemon: found 16 bytes and no end; wanted at most 15',
+    message: 'cannot use the answer of the daemon: it exceeds 15 bytes',
   });
   rmSync(folder, { recursive: true });
 });

@@ -43,7 +43,7 @@ export async function receive<Request>(
         const position = sizeBytes;
         sizeBytes += Data.length;
         if (sizeBytes > mostBytes) {
-          const message = `cannot take the answer of the daemon: found ${sizeBytes} bytes and no end; wanted at most ${mostBytes}`;
+          const message = `cannot use the answer of the daemon: it exceeds ${mostBytes} bytes`;
           throw new DaemonCallError(message, EXIT.server.internal);
         }
         await take(Data, position);

@@ -19,12 +19,12 @@ export async function requestStackDump(
   { show }: CommandSurroundings,
 ): Promise<number> {
   if (process.platform !== 'win32') {
-    const message = `cannot ask for stacks: found ${process.platform}; wanted Windows; "wins srv debug stacks" works here`;
+    const message = `cannot dump stacks: this is ${process.platform}, not Windows. Use "wins srv debug stacks"`;
     throw new WindowsError('unavailable', message);
   }
   const pid = options.pid ?? serviceControlManager().status(SERVICE_NAME).pid;
   if (pid === 0) {
-    const message = `cannot ask for stacks: found no process of the service ${SERVICE_NAME}; wanted one that runs`;
+    const message = `cannot dump stacks: the service ${SERVICE_NAME} does not run`;
     throw new WindowsError('unavailable', message);
   }
   signalEvent(stackDumpEvent(pid));

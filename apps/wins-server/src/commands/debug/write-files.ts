@@ -62,7 +62,7 @@ async function writeAnswer<Request>(
     );
   } catch (error) {
     if (!signal.aborted) throw error;
-    const message = `cannot write ${quoteText(file)}: found an interruption; wanted the whole answer; nothing was kept`;
+    const message = `cannot write ${quoteText(file)}: interrupted before the whole answer arrived. Nothing was written`;
     throw new DaemonCallError(message, EXIT.server.internal, { cause: error });
   }
   const text = `${quoteText(file)}: ${sizeBytes} bytes\n`;

@@ -11,7 +11,7 @@ import { safeLines } from '../safe-lines.js';
 const SHOWN_DIGITS = 12;
 
 export function statusText(answer: PlanStatusResponse): string {
-  if (!answer.On) return `no plan is followed: ${escapeText(answer.Reason)}\n`;
+  if (!answer.On) return `this node follows no plan: ${escapeText(answer.Reason)}\n`;
   const contact = answer.LastContact === '' ? [] : [`last contact: ${answer.LastContact}`];
   const none = answer.Sources.length === 0 ? ['no plan was found yet'] : [];
   return safeLines([...contact, ...none, ...answer.Sources.flatMap(sourceLines)]);
@@ -67,7 +67,7 @@ function sourceLines(source: PlanSource): string[] {
     ...(Problem === '' ? [] : [`  problem: ${Problem}`]),
     ...(AppliedChecksum === '' ? [] : [`  applied: ${short(AppliedChecksum)}`]),
     ...(FailedChecksum === '' ? [] : [`  failed: ${short(FailedChecksum)}`]),
-    ...(NextAt === '' ? [] : [`  next look: ${NextAt}`]),
+    ...(NextAt === '' ? [] : [`  next check: ${NextAt}`]),
     ...failureLines(source.Failure),
   ];
   const periodic = source.Periodic.map(({ Name, ExitCode, LastSuccessfulRunTime, Failures }) => {

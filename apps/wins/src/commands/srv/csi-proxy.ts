@@ -6,7 +6,7 @@ import { inherits, ofDaemon } from './options.js';
 
 const status = command({
   name: 'status',
-  summary: 'Say what csi-proxy is wanted, and how far it is',
+  summary: 'Show the configured csi-proxy and its state',
   page: 'csi-proxy.md',
   inherits,
   options: { ...ofDaemon, output: textOutput },
@@ -16,14 +16,14 @@ const status = command({
 
 const apply = command({
   name: 'apply',
-  summary: 'Fetch, install, upgrade or start csi-proxy now, or say what that would do',
+  summary: 'Fetch, install, upgrade or start csi-proxy now',
   details:
-    'Ends with 1 when a new csi-proxy did not serve and was taken back, with 65 when what was fetched is refused, and with 70 when it failed.',
+    'The exit code is 1 if a new csi-proxy did not serve and was rolled back, 65 if the download was refused, and 70 if it failed.',
   page: 'csi-proxy.md',
   inherits,
   options: {
     ...ofDaemon,
-    'dry-run': switchOption('Only say what would be done'),
+    'dry-run': switchOption('Print what would be done, and do nothing'),
     output: textOutput,
   },
   examples: [['srv csi-proxy apply --dry-run', 'what it would do']],
@@ -33,7 +33,7 @@ const apply = command({
 /** `wins srv csi-proxy` */
 export const csiProxyCommands: Group = {
   name: 'csi-proxy',
-  summary: 'Look at csi-proxy, which the daemon keeps',
+  summary: 'Show or apply the csi-proxy that the daemon manages',
   page: 'csi-proxy.md',
   commands: [status, apply],
 };

@@ -23,23 +23,23 @@ function secondsOption(byDefault: string) {
 
 const file = {
   name: 'file',
-  describe: 'a new file; it is made for this user alone',
+  describe: 'a new file, which only this user can read',
   completes: 'files',
 } as const;
 
 const stacks = command({
   name: 'stacks',
-  summary: "Print where the daemon's thread is, and what it waits for",
+  summary: 'Print the stacks of the daemon, and what it waits for',
   page,
   inherits,
   options: { ...ofDaemon, seconds: secondsOption('1'), output: textOutput },
-  examples: [['srv debug stacks --seconds 5', 'what a busy daemon does']],
+  examples: [['srv debug stacks --seconds 5', 'what a busy daemon is doing']],
   run: (values, _given, more) => server().showStacks(values, more),
 });
 
 const report = command({
   name: 'report',
-  summary: 'Print the report of the runtime, without what may hold a secret',
+  summary: 'Print the diagnostic report of the runtime, without secrets',
   page,
   inherits,
   options: { ...ofDaemon, output: textOutput },
@@ -49,9 +49,9 @@ const report = command({
 
 const heap = command({
   name: 'heap',
-  summary: "Write all that the daemon's heap holds into a file, secrets included",
+  summary: 'Write a heap snapshot of the daemon, secrets included, to a file',
   details:
-    'The daemon stops for about a second for each 10 MB of its heap, and needs up to 16 times that memory meanwhile. Above 64 MiB it refuses.',
+    'The daemon pauses for about a second per 10 MB of its heap, and needs up to 16 times that memory meanwhile. It refuses above 64 MiB.',
   page,
   inherits,
   positional: file,
@@ -62,7 +62,7 @@ const heap = command({
 
 const cpu = command({
   name: 'cpu',
-  summary: "Record what the daemon's thread does, into a file",
+  summary: 'Record a CPU profile of the daemon to a file',
   page,
   inherits,
   positional: file,
@@ -73,7 +73,7 @@ const cpu = command({
 
 const trace = command({
   name: 'trace',
-  summary: "Record what the daemon's runtime does, into a file",
+  summary: "Record a trace of the daemon's runtime to a file",
   page,
   inherits,
   positional: file,
@@ -84,7 +84,7 @@ const trace = command({
 
 const handles = command({
   name: 'handles',
-  summary: 'List what keeps the daemon alive, by kind',
+  summary: 'List the open handles of the daemon, by kind',
   page,
   inherits,
   options: { ...ofDaemon, output: dataOutput },
@@ -94,27 +94,32 @@ const handles = command({
 
 const logLevel = command({
   name: 'log-level',
-  summary: 'Print how much the daemon logs, or change it for some time',
+  summary: 'Print the log level of the daemon, or change it for some time',
   page,
   inherits,
   positional: {
     name: 'level',
-    describe: 'debug, info, warn or error; default ends it before its time',
+    describe: 'debug, info, warn or error; default restores the level of the config',
     isOptional: true,
     choices: ['debug', 'info', 'warn', 'error', 'default'],
   },
   options: {
     ...ofDaemon,
-    for: durationOption('for', '10m', 'How long, such as 10m or 2h; then it is as before', 1000),
+    for: durationOption(
+      'for',
+      '10m',
+      'How long, such as 10m or 2h; then the level is restored',
+      1000,
+    ),
     output: textOutput,
   },
-  examples: [['srv debug log-level debug --for 5m', 'see each request for five minutes']],
+  examples: [['srv debug log-level debug --for 5m', 'log each request for five minutes']],
   run: (values, { word }, more) => server().changeLogLevel({ ...values, level: word }, more),
 });
 
 const connections = command({
   name: 'connections',
-  summary: 'List who is connected to the daemon',
+  summary: 'List the connections of the daemon',
   page,
   inherits,
   options: { ...ofDaemon, output: dataOutput },
@@ -134,7 +139,7 @@ const runs = command({
 
 const streams = command({
   name: 'streams',
-  summary: 'List the sessions of the tunnel and how many streams each has',
+  summary: 'List the sessions of the tunnel and the number of their streams',
   page,
   inherits,
   options: { ...ofDaemon, output: dataOutput },
@@ -145,7 +150,7 @@ const streams = command({
 /** `wins srv debug` */
 export const debugCommands: Group = {
   name: 'debug',
-  summary: 'Look into the running daemon, for administrators of the host alone',
+  summary: 'Debug the running daemon, for administrators of the host only',
   page,
   commands: [stacks, report, heap, cpu, trace, handles, logLevel, connections, runs, streams],
 };

@@ -7,14 +7,14 @@ import { inherits, ofDaemon } from './options.js';
 /** `wins srv events` */
 export const eventsCommand = command({
   name: 'events',
-  summary: 'Print what happened in the daemon lately, oldest first',
+  summary: 'Print the recent events of the daemon, oldest first',
   details:
-    'The last 10,000 decisions, ends of runs, reloads, upgrades, plans and faults. When no daemon answers, they are read from the disk.',
+    'The last 10,000 decisions, ends of runs, reloads, upgrades, plans and faults. When no daemon answers, reads them from the disk.',
   page: 'observability.md',
   inherits,
   options: {
     ...ofDaemon,
-    follow: switchOption('Go on printing events as they happen', { short: 'f' }),
+    follow: switchOption('Follow the events until Ctrl-C', { short: 'f' }),
     since: sinceOption('events'),
     output: recordsOutput,
   },

@@ -6,11 +6,11 @@ import { inherits, ofDaemon } from './options.js';
 /** `wins srv metrics` */
 export const metricsCommand = command({
   name: 'metrics',
-  summary: 'Print the metrics of the running daemon, as Prometheus reads them',
-  details: 'Ends with 69 when the config does not turn metrics on.',
+  summary: 'Print the metrics of the running daemon in the format of Prometheus',
+  details: 'The exit code is 69 if metrics are disabled.',
   page: 'observability.md',
   inherits,
   options: { ...ofDaemon, output: textOutput },
-  examples: [['srv metrics', 'what a scrape gives']],
+  examples: [['srv metrics', 'the same as a scrape']],
   run: (values, _given, more) => server().showMetrics(values, more),
 });

@@ -9,7 +9,7 @@ const options = { ...ofDaemon, output: textOutput };
 
 const status = command({
   name: 'status',
-  summary: 'Say how each route and each part of the network of containers stands',
+  summary: 'Show the state of each route and of the container network',
   ...{ page, inherits, options },
   examples: [['srv network status', 'the network of this host']],
   run: (values, _given, more) => server().showNetwork(values, more),
@@ -17,41 +17,41 @@ const status = command({
 
 const plan = command({
   name: 'plan',
-  summary: 'Say what the daemon would change now',
+  summary: 'Print what the daemon would change now',
   ...{ page, inherits, options },
-  examples: [['srv network plan', 'the changes that are due']],
+  examples: [['srv network plan', 'the pending changes']],
   run: (values, _given, more) => server().planNetwork(values, more),
 });
 
 const apply = command({
   name: 'apply',
-  summary: 'Have the daemon apply the network of the host now',
-  details: 'Ends with 1 when a change failed. It also brings back what teardown has taken away.',
+  summary: 'Apply the network of the host now',
+  details: 'The exit code is 1 if a change failed. Also restores what teardown removed.',
   ...{ page, inherits, options },
-  examples: [['srv network apply', 'after the cause of a failure is gone']],
+  examples: [['srv network apply', 'after the cause of a failure was fixed']],
   run: (values, _given, more) => server().applyNetwork(values, more),
 });
 
 const teardown = command({
   name: 'teardown',
-  summary: 'Remove what the daemon made of the network of the host, and keep nothing until "apply"',
+  summary: 'Remove what the daemon changed in the network of the host, until "apply"',
   details:
-    'Nothing is removed that the daemon did not make. A restart of the daemon, or another config, brings it back as well. Ends with 1 when a change failed.',
+    'Removes only what the daemon made. A restart of the daemon or a changed config restores it, too. The exit code is 1 if a change failed.',
   page,
   inherits,
   options: {
     ...ofDaemon,
-    'dry-run': switchOption('Only say what would be removed'),
+    'dry-run': switchOption('Print what would be removed, and do nothing'),
     output: textOutput,
   },
-  examples: [['srv network teardown --dry-run', 'what it would remove']],
+  examples: [['srv network teardown --dry-run', 'print what would be removed']],
   run: (values, _given, more) => server().tearDownNetwork(values, more),
 });
 
 /** `wins srv network` */
 export const networkCommands: Group = {
   name: 'network',
-  summary: 'Look at the network that the daemon keeps on the host',
+  summary: 'Show or change the network that the daemon manages on the host',
   page,
   commands: [status, plan, apply, teardown],
 };

@@ -6,7 +6,7 @@ export const inherits = { config: configOption };
 
 /** Those of a question to the running daemon. */
 export const ofDaemon = {
-  server: textOption("Name or path of the daemon's pipe; default: that of the config", {
+  server: textOption("Name or path of the daemon's pipe (default: that of the config)", {
     placeholder: 'PIPE',
     completes: 'nothing',
   }),

@@ -6,7 +6,7 @@ import { inherits, ofDaemon } from './options.js';
 
 const status = command({
   name: 'status',
-  summary: 'Say where each plan stands: what was applied, what failed, each probe',
+  summary: 'Show the state of each plan: applied, failed, and its probes',
   page: 'system-agent.md',
   inherits,
   options: { ...ofDaemon, output: textOutput },
@@ -16,7 +16,7 @@ const status = command({
 
 const show = command({
   name: 'show',
-  summary: 'Say what each plan wants, without its secrets',
+  summary: 'Show the content of each plan, without its secrets',
   page: 'system-agent.md',
   inherits,
   options: { ...ofDaemon, output: textOutput },
@@ -26,7 +26,7 @@ const show = command({
 
 const history = command({
   name: 'history',
-  summary: 'List the plans that were applied, the newest first',
+  summary: 'List the applied plans, newest first',
   page: 'system-agent.md',
   inherits,
   options: {
@@ -39,9 +39,9 @@ const history = command({
 
 const apply = command({
   name: 'apply',
-  summary: 'Apply a plan from a file once, or say what that would do',
+  summary: 'Apply a plan from a file once',
   details:
-    'Ends with 1 when an instruction failed, and with 65 when the plan cannot be read or a file of it cannot be made.',
+    'The exit code is 1 if an instruction failed, and 65 if the plan cannot be read or a file of it cannot be written.',
   page: 'system-agent.md',
   inherits,
   options: {
@@ -50,7 +50,7 @@ const apply = command({
       placeholder: 'FILE',
       completes: 'files',
     }),
-    'dry-run': switchOption('Only say what would be done'),
+    'dry-run': switchOption('Print what would be done, and do nothing'),
     output: textOutput,
   },
   examples: [['srv plan apply --file plan.json --dry-run', 'what it would do']],
@@ -60,7 +60,7 @@ const apply = command({
 /** `wins srv plan` */
 export const planCommands: Group = {
   name: 'plan',
-  summary: 'Look at the plans that this node follows',
+  summary: 'Show or apply the plans that this node follows',
   page: 'system-agent.md',
   commands: [status, show, history, apply],
 };

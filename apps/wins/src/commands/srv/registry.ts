@@ -5,10 +5,10 @@ import { inherits } from './options.js';
 
 const check = command({
   name: 'check',
-  summary: 'Say where an image of a plan would come from, and why each registry failed',
+  summary: 'Show which registry has an image, and why others failed',
   details:
-    'Asks the registries in the order of the agent, by its registries.yaml, and unpacks nothing. Proxies are those of this shell. ' +
-    'Ends with 1 when no place has the image.',
+    'Asks the registries of registries.yaml in the order of the agent, and unpacks nothing. Uses the proxies of this shell. ' +
+    'The exit code is 1 if no registry has the image.',
   page: 'system-agent.md',
   inherits,
   positional: {
@@ -27,7 +27,7 @@ const check = command({
 /** `wins srv registry` */
 export const registryCommands: Group = {
   name: 'registry',
-  summary: 'Look at the registries that images of plans come from',
+  summary: 'Check the registries that images of plans come from',
   page: 'system-agent.md',
   commands: [check],
 };

@@ -49,7 +49,7 @@ const run = command({
     }),
     // Ignored without --register: a service of an earlier release may be started with any of them.
     'delayed-start': switchOption(
-      'With --register: start the service some time after the system has started',
+      'With --register: start the service with a delay after the system',
     ),
     'depends-on': textOption('With --register: services that must run first, such as "HNS Tcpip"', {
       placeholder: 'NAMES',
@@ -58,11 +58,11 @@ const run = command({
     profile: choiceOption(
       'profile',
       ['none', 'cpu', 'heap', 'goroutine', 'threadcreate', 'block', 'mutex'] as const,
-      'Profile to record, written when the daemon ends: cpu or heap; of the others none is written',
+      'Profile to write when the daemon ends: cpu or heap; the other kinds write nothing',
       { placeholder: 'PROFILE' },
     ),
     'profile-output': textOption(
-      'Its file (default: wins.cpuprofile or wins.heapprofile; of a service beside its logs)',
+      'File of the profile (default: wins.cpuprofile or wins.heapprofile; a service writes it beside its logs)',
       { placeholder: 'FILE', completes: 'files' },
     ),
   },
@@ -92,9 +92,9 @@ const check = command({
   inherits,
   options: {
     output: textOutput,
-    lenient: switchOption('Treat an unknown key as a warning, as the daemon does when it starts'),
+    lenient: switchOption('Report an unknown key as a warning, like the daemon when it starts'),
     'content-only': switchOption(
-      'For a copy that is not in its place yet: it must exist; on Windows its access list is not checked',
+      'Check a copy that is not installed yet: it must exist; its access list is not checked on Windows',
     ),
     platform: choiceOption(
       'platform',
@@ -103,7 +103,7 @@ const check = command({
       { placeholder: 'SYSTEM' },
     ),
     'explain-migration': switchOption(
-      'Print what a config for an earlier release may lack, as YAML to paste',
+      'Print what a config of an earlier release may lack, as YAML to paste',
     ),
   },
   examples: [
@@ -133,8 +133,8 @@ const schema = command({
 
 const explain = command({
   name: 'explain',
-  summary: 'Print what a key means, or whether a program or port would be allowed',
-  details: 'The exit code is 126 if it would not be allowed.',
+  summary: 'Explain a key, or whether a program or port would be allowed',
+  details: 'The exit code is 126 if it would be refused.',
   page: 'config.md',
   inherits,
   positional: {
@@ -170,8 +170,8 @@ const reload = command({
   name: 'reload',
   summary: 'Make the running daemon read its config again',
   details:
-    'Prints what changed and what needs a restart. If the config is invalid, or drops systemagent, csi-proxy, hostNetwork or the whole whitelist, prints ' +
-    'so, the old config stays in force, and the exit code is 78. --allow-drop takes it nevertheless.',
+    'Prints what changed and what needs a restart. If the config is invalid, or drops systemagent, csi-proxy, hostNetwork or the whole whitelist, ' +
+    'the old config stays in force, and the exit code is 78. --allow-drop accepts the loss.',
   page: 'config.md',
   inherits,
   options: {
@@ -212,16 +212,13 @@ const verify = command({
   name: 'verify',
   summary: 'Check that the audit log is unchanged and has no gap',
   details:
-    'A chain without a key shows what was edited, removed or put in between. That the newest records are missing shows only to who ' +
-    'kept the number or the digest of the last line elsewhere: give it with --expect.',
+    'The hash chain reveals records that were edited, removed or inserted. To detect missing records at the end, ' +
+    'store the digest of the last line elsewhere and pass it with --expect.',
   page: 'threat-model.md',
   inherits,
   options: {
     directory,
-    expect: digestOption(
-      'expect',
-      'SHA-256 digest of a last line that was noted before: it must be a line of the log',
-    ),
+    expect: digestOption('expect', 'SHA-256 digest of a line that the log must have'),
     output: textOutput,
   },
   examples: [['srv audit verify', 'the audit log of this host']],
