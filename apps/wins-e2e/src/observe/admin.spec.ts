@@ -238,7 +238,7 @@ describe('the pipe of administrators', () => {
     const { code, stderr } = await from(STOP);
     expect([code, stderr]).toEqual([
       126,
-      expect.stringMatching(/; stop it without --now, or as an administrator of the host\n$/),
+      expect.stringMatching(/; omit --now, or run this as an administrator of the host\n$/),
     ]);
     expect(String((await from(STATS)).stdout)).toBe('');
     await runWins(STOP, workspace.environment);
