@@ -62,8 +62,8 @@
 {{- fail (printf "config.allowDrop of %s: found it with config.mode merge, which drops nothing; wanted config.mode replace with it" .name) -}}
 {{- end -}}
 {{- range get $values "allowDrop" | default list -}}
-{{- if not (has . (list "systemagent" "csi-proxy" "white_list" "hostNetwork")) -}}
-{{- fail (printf "config.allowDrop of %s: found %s; wanted systemagent, csi-proxy, white_list or hostNetwork" $.name (. | toJson)) -}}
+{{- if not (has . (list "systemagent" "csi-proxy" "white_list" "hostNetwork" "keep")) -}}
+{{- fail (printf "config.allowDrop of %s: found %s; wanted systemagent, csi-proxy, white_list, hostNetwork or keep" $.name (. | toJson)) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -27,9 +27,15 @@ export const RUN_RUNTIME_DIR_VARIABLE = 'RANCHER_WINS_RUNTIME_DIR';
 
 /**
  * The keys of a config whose loss takes something away from a node that nothing else on the node would notice: its plans, its csi-proxy,
- * its routes, or all that clients may use. They are dropped when someone says so by name, and never by the way.
+ * its routes, its programs, or all that clients may use. They are dropped when someone says so by name, and never by the way.
  */
-export const GUARDED_KEYS = ['systemagent', 'csi-proxy', 'white_list', 'hostNetwork'] as const;
+export const GUARDED_KEYS = [
+  'systemagent',
+  'csi-proxy',
+  'white_list',
+  'hostNetwork',
+  'keep',
+] as const;
 
 /** One of {@link GUARDED_KEYS}, as the config file spells it. */
 export type GuardedKey = (typeof GUARDED_KEYS)[number];

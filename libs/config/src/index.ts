@@ -37,6 +37,7 @@ export {
   type GuardedParts,
   permitDrops,
   permittedDrops,
+  presentKeys,
 } from './guard/dropped-keys.js';
 export {
   explainMigration,

@@ -88,7 +88,7 @@ export interface ConfigClient {
   /**
    * Has the config file read again; an unusable one is answered with `rejected` and its problems.
    *
-   * @param options - `allowDrop`: guarded keys that the file may drop (`systemagent`, `csi-proxy`, `white_list`, `hostNetwork`). Default: none.
+   * @param options - `allowDrop`: guarded keys that the file may drop, such as `systemagent`. Default: none.
    */
   reload(options?: ConfigReloadOptions): Promise<ConfigReload>;
 }

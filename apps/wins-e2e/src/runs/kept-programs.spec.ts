@@ -77,6 +77,17 @@ describe('a program that the config keeps', () => {
     expect(of('two')).toEqual(changed);
     process.kill(changed[0] ?? 0, 'SIGKILL');
     await until(() => of('two').length === 1 && of('two')[0] !== changed[0]);
+
+    const last = of('two');
+    config = keeping([]);
+    const dropped = await wins('srv', 'config', 'reload');
+    expect([dropped.code, dropped.stderr]).toEqual([
+      78,
+      expect.stringContaining('without which the programs end that the daemon keeps'),
+    ]);
+    expect(of('two')).toEqual(last);
+    expect((await wins('srv', 'config', 'reload', '--allow-drop', 'keep')).code).toBe(0);
+    await until(() => of('two').length === 0);
   });
 
   it('has a name and a file of its own, as the check of the config says', async () => {

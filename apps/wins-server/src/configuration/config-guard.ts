@@ -4,6 +4,7 @@ import {
   describeLosses,
   guardedParts,
   judgeValues,
+  presentKeys,
   type LoadedConfig,
 } from '@wins/config';
 import type { StateFile } from '@wins/files';
@@ -28,7 +29,7 @@ export function droppedIn(error: unknown): readonly GuardedKey[] {
 }
 
 /**
- * Keeps a daemon from losing its plans, csi-proxy or whole whitelist by the way. A config that drops one of them does not come into force
+ * Keeps a daemon from losing guarded keys of its config by the way. A config that drops one of them does not come into force
  * while the daemon serves, unless that is allowed: by name in the request, or by `permitDrops` for its content. A start takes what is on the disk,
  * because the daemon has nothing else, and says what went since the one before.
  */
@@ -123,17 +124,7 @@ function withLost(
   { served, lost, lostAt }: ServedNote,
   added: readonly GuardedKey[] = [],
 ): ServedNote {
-  const { systemAgent, csiProxy, hostNetwork, whiteList } = served;
-  const isThere: Readonly<Record<GuardedKey, boolean>> = {
-    systemagent: systemAgent !== undefined,
-    'csi-proxy': csiProxy !== undefined,
-    hostNetwork: hostNetwork !== undefined,
-    white_list:
-      whiteList.processPaths.length +
-        whiteList.proxyPorts.length +
-        (whiteList.proxyUdpPorts?.length ?? 0) >
-      0,
-  };
+  const isThere = presentKeys(served);
   const earlier = lost.filter((key) => !isThere[key] && !added.includes(key));
   const all = [...earlier, ...added];
   const at = added.length > 0 ? new Date().toISOString() : lostAt;

@@ -5,6 +5,6 @@ import { choicesOption } from '../command-line/option.js';
 export const allowDropOption = choicesOption(
   'allow-drop',
   GUARDED_KEYS,
-  'Allow the new config to drop this key: systemagent, csi-proxy, white_list or hostNetwork; repeatable',
+  'Allow the new config to drop this key; repeatable',
   { placeholder: 'KEY' },
 );

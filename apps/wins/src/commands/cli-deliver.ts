@@ -16,7 +16,7 @@ export const deliver = command({
   summary: 'Copy a file from this container to a mounted folder of the host',
   details:
     'The file is replaced atomically: readers see the old content or the new. The folder must exist. A new config may not drop ' +
-    'systemagent, csi-proxy, hostNetwork or the whole whitelist, unless --allow-drop names it.',
+    'systemagent, csi-proxy, hostNetwork, keep or the whole whitelist, unless --allow-drop names it.',
   page: 'upgrade.md',
   options: {
     from: requiredOption('File to copy', 'the file to copy', {

@@ -5,7 +5,11 @@ const parts = (content: object): GuardedParts =>
 const list = (...processPaths: unknown[]) => ({ white_list: { processPaths } });
 const HELPER = { path: 'C:\\wins-upgrade.exe', mayBreakAway: true };
 const csi = { url: 'https://example.com/%s', version: 'v1.1.3', kubeletPath: 'C:/k.exe' };
-const FULL = { systemagent: {}, 'csi-proxy': csi, hostNetwork: {}, ...list('C:\\a.exe', HELPER) };
+const KEPT = [{ path: 'C:\\kept.exe' }, { path: 'C:\\too.exe', args: ['--secret'] }];
+const FULL = {
+  ...{ systemagent: {}, 'csi-proxy': csi, hostNetwork: {}, keep: KEPT },
+  ...list('C:\\a.exe', HELPER),
+};
 
 it.each<[string, object, object, readonly string[]]>([
   ['nothing of itself', FULL, FULL, []],
@@ -13,7 +17,7 @@ it.each<[string, object, object, readonly string[]]>([
     'all, when nothing is left',
     FULL,
     {},
-    ['systemagent', 'csi-proxy', 'white_list', 'hostNetwork'],
+    ['systemagent', 'csi-proxy', 'white_list', 'hostNetwork', 'keep'],
   ],
   [
     'a whitelist of which the helper alone is left',
@@ -54,6 +58,19 @@ it.each<[string, object, object, readonly string[]]>([
     [],
   ],
   ['a list of a helper alone, when nothing is left', list(HELPER), {}, ['white_list']],
+  ['the programs that are kept, when none is left', FULL, { ...FULL, keep: [] }, ['keep']],
+  [
+    'none of them when one is left, or another',
+    FULL,
+    { ...FULL, keep: [{ path: 'C:\\b.exe' }] },
+    [],
+  ],
+  [
+    'no grant of an entry, which its next client is told',
+    list({ path: 'C:\\a.exe', lasting: { allow: true }, files: { max: 1 } }),
+    list('C:\\a.exe'),
+    [],
+  ],
   ['nothing of an empty config', {}, FULL, []],
 ])('a config drops %s', (_what, before, after, dropped) => {
   expect(droppedKeys(parts(before), parts(after))).toEqual(dropped);
@@ -62,6 +79,6 @@ it.each<[string, object, object, readonly string[]]>([
 
 it('a note of the guarded parts holds no setting', () => {
   const note = JSON.stringify(guardedParts(parts(FULL)));
-  expect(note).not.toContain('example.com');
+  for (const setting of ['example.com', 'kept.exe', 'secret']) expect(note).not.toContain(setting);
   expect(JSON.parse(note)).toMatchObject({ systemAgent: {}, csiProxy: {}, hostNetwork: {} });
 });

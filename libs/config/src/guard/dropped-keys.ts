@@ -13,6 +13,8 @@ export interface GuardedParts {
   readonly csiProxy?: object | undefined;
   /** Only its presence counts. */
   readonly hostNetwork?: object | undefined;
+  /** Only whether there are some counts. Absent in notes of earlier releases. */
+  readonly keep?: readonly object[];
   readonly whiteList: {
     readonly processPaths: readonly { readonly path: string; readonly mayBreakAway?: boolean }[];
     readonly proxyPorts: readonly number[];
@@ -26,7 +28,20 @@ const LOSSES: Readonly<Record<GuardedKey, string>> = {
   'csi-proxy': 'without which csi-proxy is removed from the node',
   hostNetwork: 'without which routes and the network of containers are removed from the node',
   white_list: 'all that clients may run and reach',
+  keep: 'without which the programs end that the daemon keeps',
 };
+
+/** Which guarded keys a config has something of. Pure. */
+export function presentKeys(parts: GuardedParts): Readonly<Record<GuardedKey, boolean>> {
+  const { systemAgent, csiProxy, hostNetwork, keep = [] } = parts;
+  return {
+    systemagent: systemAgent !== undefined,
+    'csi-proxy': csiProxy !== undefined,
+    hostNetwork: hostNetwork !== undefined,
+    white_list: entriesOf(parts).size > 0,
+    keep: keep.length > 0,
+  };
+}
 
 /**
  * Which guarded keys a config lacks that was preceded by another. Pure.
@@ -36,13 +51,10 @@ const LOSSES: Readonly<Record<GuardedKey, string>> = {
  * those who work on the node.
  */
 export function droppedKeys(before: GuardedParts, after: GuardedParts): readonly GuardedKey[] {
-  const isDropped: Readonly<Record<GuardedKey, boolean>> = {
-    systemagent: before.systemAgent !== undefined && after.systemAgent === undefined,
-    'csi-proxy': before.csiProxy !== undefined && after.csiProxy === undefined,
-    hostNetwork: before.hostNetwork !== undefined && after.hostNetwork === undefined,
-    white_list: isWhiteListDropped(before, after),
-  };
-  return GUARDED_KEYS.filter((key) => isDropped[key]);
+  const [had, has] = [presentKeys(before), presentKeys(after)];
+  return GUARDED_KEYS.filter((key) =>
+    key === 'white_list' ? isWhiteListDropped(before, after) : had[key] && !has[key],
+  );
 }
 
 /** The guarded parts alone, without any setting: what a note on disk needs to know. Pure. */
@@ -50,12 +62,14 @@ export function guardedParts({
   systemAgent,
   csiProxy,
   hostNetwork,
+  keep = [],
   whiteList,
 }: GuardedParts): GuardedParts {
   return {
     ...(systemAgent !== undefined && { systemAgent: {} }),
     ...(csiProxy !== undefined && { csiProxy: {} }),
     ...(hostNetwork !== undefined && { hostNetwork: {} }),
+    ...(keep.length > 0 && { keep: [{}] }),
     whiteList: {
       processPaths: whiteList.processPaths.map(({ path, mayBreakAway = false }) => ({
         path,

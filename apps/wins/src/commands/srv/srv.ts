@@ -170,7 +170,7 @@ const reload = command({
   name: 'reload',
   summary: 'Make the running daemon read its config again',
   details:
-    'Prints what changed and what needs a restart. If the config is invalid, or drops systemagent, csi-proxy, hostNetwork or the whole whitelist, ' +
+    'Prints what changed and what needs a restart. If the config is invalid, or drops systemagent, csi-proxy, hostNetwork, keep or the whole whitelist, ' +
     'the old config stays in force, and the exit code is 78. --allow-drop accepts the loss.',
   page: 'config.md',
   inherits,
