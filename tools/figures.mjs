@@ -54,15 +54,12 @@ function figures() {
   const projects = [...new Set(files.map(({ project }) => project))].sort();
   const rows = projects.map((project) => {
     const own = (some) => some.filter((one) => one.project === project);
-    const folders = [...filesOfFolders].filter(([folder]) => folder.startsWith(`${project}/`));
-    const largest = Math.max(...folders.map(([, count]) => count));
     const inSource = lines(own(source));
-    return row(`\`${project}\``, inSource, lines(own(files)) - inSource, largest, namesOf(project));
+    return row(`\`${project}\``, inSource, lines(own(files)) - inSource, namesOf(project));
   });
-  const largest = Math.max(...filesOfFolders.values());
-  const all = row('all', lines(source), lines(files) - lines(source), largest, '');
-  const head = row('package', 'source', 'specs', 'largest folder', 'names exported');
-  return `${head}${row('---', '--:', '--:', '--:', '--:')}${rows.join('')}${all}`;
+  const all = row('all', lines(source), lines(files) - lines(source), '');
+  const head = row('package', 'source', 'specs', 'names exported');
+  return `${head}${row('---', '--:', '--:', '--:')}${rows.join('')}${all}`;
 }
 
 /** How many names the report of a library has. */

@@ -7,11 +7,6 @@ const MARKS = /(<!-- resources -->\n)[^]*(<!-- end of resources -->)/;
 /** A daemon that lacks no descriptors. */
 const DESCRIPTORS = 1_048_576;
 const MIB = 1024 * 1024;
-const AT_LIMIT = {
-  yields: 'the client with the most yields',
-  waits: 'waits, client by client in turn',
-  refused: 'refused',
-};
 
 /** @returns The page with the table as the source has it, not formatted. */
 export async function withResourceTable(page) {
@@ -23,7 +18,7 @@ export async function withResourceTable(page) {
     const isTheirs = /^admin|^followers$/.test(name);
     const share = isTheirs ? '' : `${figure(Math.floor(total / 2))}; ${floor}`;
     const kept = isTheirs ? 'all of it' : figure(reserve);
-    return row(`\`${name}\``, what, figure(total), share, kept, AT_LIMIT[atLimit]);
+    return row(`\`${name}\``, what, figure(total), share, kept, atLimit);
   });
   const { quantumMs, requests, connects } = PROCESSOR;
   const rate = (what, { burst, perSecond }) => `${perSecond} ${what} a second, ${burst} at once`;
