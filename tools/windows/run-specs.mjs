@@ -35,7 +35,7 @@ const out = path.join(cacheFolder, 'suite');
 const LIMIT_MS = 1_800_000;
 const ALL_LIMIT_MS = 5 * LIMIT_MS;
 /** Most specs wait more than they work, and prefixes of Wine share nothing. A real Windows is one machine. */
-const LANES = process.platform === 'win32' ? 1 : 2;
+const LANES = process.platform === 'win32' ? 1 : 3;
 
 /** Chooses what a long spec tries. */
 const { WINS_TEST_SEED } = process.env;
