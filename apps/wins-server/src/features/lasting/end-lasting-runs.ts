@@ -1,4 +1,5 @@
 import { ConfigError, defaultConfigPath } from '@wins/config';
+import { distrusted } from '@wins/trusted-files';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { messageOf } from '@wins/base';
@@ -39,13 +40,18 @@ export async function endLastingRuns(
   if (loaded instanceof ConfigError) return `its config cannot be read: ${messageOf(loaded)}`;
   const { config } = loaded.loaded;
   const folders = new RunFolders(stateDirectoryOf(config.listen));
+  if (!existsSync(folders.folder)) return undefined;
+  const system = await thisSystem();
+  const trust = system.fileTrust();
+  // Others could have written which processes are to be ended, or put a link where a folder is removed.
+  const distrust = trust.distrustOfPrivateFolder(folders.folder);
+  if (distrust !== undefined)
+    return distrusted('read what is kept of runs in', folders.folder, distrust).message;
   const [runs, records] = [await folders.living(), await readKeeperRecords(folders.folder)];
   if (runs.length > 0 || records.length > 0) {
-    const system = await thisSystem();
     const logger = await createLogger({ debug: false, quiet: true });
     const { processHost: host, processesApart: apart } = system.daemonParts(logger);
     const { maxFileBytes, maxFiles } = config.audit;
-    const trust = system.fileTrust();
     const options = {
       ...{ directory: auditDirectoryOf(config), maxFileBytes, maxFiles },
       prepareDirectory: (folder: string) => trust.ensurePrivateFolder(folder),

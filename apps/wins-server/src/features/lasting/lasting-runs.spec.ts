@@ -9,6 +9,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -157,6 +158,22 @@ describe('a run that is started again', () => {
       if (seen.includes(text)) return;
     }
   }
+
+  it.each<[string, (kept: string) => void]>([
+    ['others can write to', (kept) => chmodSync(kept, 0o777)],
+    [
+      'a link leads to',
+      (kept) => {
+        renameSync(kept, `${kept}.elsewhere`);
+        symlinkSync(`${kept}.elsewhere`, kept);
+      },
+    ],
+  ])('is not read from a folder that %s', async (_why, change) => {
+    await start('exit 0', 'no');
+    await outputToTheEnd();
+    change(path.join(folder, 'state', 'lasting'));
+    await expect(startDaemon()).rejects.toMatchObject({ code: 'stateUnavailable' });
+  });
 
   it('has one name and one output over all attempts, and gives up after five short ones', async () => {
     await start('echo life; exit 3', 'always');

@@ -19,6 +19,7 @@ import {
 } from '@wins/process-manager';
 import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -141,11 +142,14 @@ export class LastingRuns {
   /** Takes over what earlier daemons left: keepers that live, and what is on the disk. */
   async adopt(): Promise<void> {
     const { processHost, logger } = this.#kernel;
+    const { folder } = this.#folders;
+    // Nothing is believed that others could have written.
+    if (existsSync(folder)) processHost.ensurePrivateDirectory(folder);
     const release = (this.#release = await this.#kernel.checksum);
     const living: KeeperRecord[] = [];
-    for (const record of await readKeeperRecords(this.#folders.folder)) {
+    for (const record of await readKeeperRecords(folder)) {
       if (!processHost.isDaemonAlive(record.keeper)) {
-        await keeperRecordFile(this.#folders.folder, record.keeper).remove();
+        await keeperRecordFile(folder, record.keeper).remove();
         const socket = path.basename(record.socket);
         await rm(path.join(this.#kernel.stateDirectory, socket), { force: true });
         continue;
@@ -157,12 +161,12 @@ export class LastingRuns {
     const late = delay(BUSY_MS, undefined, { signal: inTime.signal }).catch(() => undefined);
     await Promise.race([Promise.all(reaching), late]);
     inTime.abort();
-    for (const folder of await this.#folders.marks()) {
+    for (const mark of await this.#folders.marks()) {
       try {
-        await this.#adoptRun(folder, living.length > 0);
+        await this.#adoptRun(mark, living.length > 0);
       } catch (err) {
         // The others, and all else that the daemon does, matter more.
-        logger.error({ err, folder }, 'cannot read what is kept of a run');
+        logger.error({ err, folder: mark }, 'cannot read what is kept of a run');
       }
     }
     this.#isAdopted = true;
