@@ -275,6 +275,52 @@ function Probe-hnsNetworks {
     if (((Client hns get-network --name $network.Name) -join "`n") -notmatch $network.ID) { throw "$($network.Name) is not $($network.ID)" }
   }
 }
+# The adapter is added by hand: docs/host-network.md says how.
+function Probe-containerNetwork {
+  $inside = 'vEthernet (wins-subnet)'
+  $before = Get-NetAdapter -Name 'wins-subnet' -ErrorAction SilentlyContinue
+  if (-not $before) { Skip 'there is no loopback adapter wins-subnet' }
+  function Network([string]$Act) { Said $exe @('srv', 'network', $Act, '--config', $config) }
+  function Filters {
+    $file = Join-Path $folder 'filters.xml'
+    & (Join-Path $system 'netsh.exe') wfp show filters "file=$file" verbose=on | Out-Null
+    @(Select-String -Path $file -SimpleMatch 'wins-subnet ingress', 'wins-subnet egress').Count
+  }
+  function Forwards { @(Get-NetIPInterface -AddressFamily IPv4 | Where-Object Forwarding -EQ 'Enabled' | ForEach-Object InterfaceAlias) -join ', ' }
+  $forwarding = Forwards
+  $network = @{ subnet = '10.213.77.0/24'; cluster = @('10.213.0.0/16') }
+  $text = @{ white_list = @{ processPaths = $programs }; hostNetwork = $network } | ConvertTo-Json -Depth 6
+  try {
+    [IO.File]::WriteAllText($config, $text)
+    Restart-Service $service
+    $said = Network 'apply'
+    if ($LASTEXITCODE -ne 0) { throw "apply: $said" }
+    foreach ($time in 1, 2) {
+      $hns = @(Get-HnsNetwork | Where-Object Name -EQ 'wins-subnet')
+      if ($hns.Count -ne 1 -or $hns[0].Type -ne 'Transparent') { throw "HNS has $($hns.Count) networks of the name" }
+      if (-not (Get-NetIPAddress -InterfaceAlias $inside -IPAddress '10.213.77.1' -ErrorAction SilentlyContinue)) { throw 'there is no gateway' }
+      if ((Get-NetIPInterface -InterfaceAlias $inside -AddressFamily IPv4).Forwarding -ne 'Enabled') { throw 'it does not forward' }
+      # Six for each direction.
+      if ((Filters) -ne 12) { throw "there are $(Filters) filters" }
+      if ($time -eq 1) {
+        # HNS does not store it: the daemon makes it again.
+        Restart-Service hns -Force
+        Start-Sleep -Seconds 2
+        Saw 'networks after a restart of HNS' @(Get-HnsNetwork | Where-Object Name -EQ 'wins-subnet').Count
+        $said = Network 'apply'
+        if ($LASTEXITCODE -ne 0) { throw "apply after a restart of HNS: $said" }
+      }
+    }
+  } finally {
+    $said = Network 'teardown'
+    Allow $programs
+    Restart-Service $service
+  }
+  if (@(Get-HnsNetwork | Where-Object Name -EQ 'wins-subnet').Count -ne 0) { throw "HNS has it still: $said" }
+  WaitFor 'the adapter is back' { @(Get-NetAdapter -Name 'wins-subnet' -ErrorAction SilentlyContinue | Where-Object Status -EQ $before.Status).Count -eq 1 }
+  if ((Filters) -ne 0) { throw "there are $(Filters) filters left" }
+  if ((Forwards) -ne $forwarding) { throw "it forwards by $(Forwards); before: $forwarding" }
+}
 function Probe-oddPaths {
   $junction = Join-Path $folder 'junction'
   $linked = Join-Path $junction 'ping.exe'
@@ -570,6 +616,7 @@ try {
     Probe 'detachedRuns'
     Probe 'routes'
     Probe 'hnsNetworks'
+    Probe 'containerNetwork'
     Probe 'oddPaths'
     Probe 'etwProvider'
     Probe 'containerOwner'

@@ -33,6 +33,8 @@ export const PROBES = {
   routes:
     '`route add`, twice, and `route rm`, of a host and of a network, as `Get-NetRoute` sees them',
   hnsNetworks: '`hns get-network` agrees with `Get-HnsNetwork`',
+  containerNetwork:
+    'a network of HNS, its gateway, filters and forwarding, as Windows lists them; nothing of it after a teardown and a restart of HNS',
   oddPaths: 'junctions, `subst` drives, short names and device paths are refused, listed or not',
   etwProvider: 'a string that is written through an ETW provider reaches a session',
   containerOwner: 'who owns a file that a container copies to the host',
@@ -68,6 +70,8 @@ export const PROBES = {
 
 /** Statements that a person tries. A transcript may contain them, added by hand. */
 export const BY_HAND = {
+  containerLimits:
+    'a container of `wins-subnet` reaches the gateway and those of a peer, and neither 169.254.169.254 nor another address of the host; a restart of the node leaves nothing in HNS',
   windowsSuite:
     'the whole suite without Wine, by `node tools/windows/run-specs.mjs`: exclusive names, enforced access lists, routes, firewall',
   dockerStop: '`docker stop` of a container that runs `wins cli proxy` is heard',

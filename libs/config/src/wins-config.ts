@@ -182,7 +182,7 @@ export interface HostNetworkSettings {
   readonly nodes: boolean;
   /** A TCP port of other hosts for the doctor; absent: it dials none. */
   readonly probePort?: number | undefined;
-  /** The network of this host's own containers, of 16 to 29 bits; absent: none. Linux only. */
+  /** The network of this host's own containers, of 16 to 29 bits; absent: none. */
   readonly subnet?: string | undefined;
   /** The address of the host in it. Absent: the first one. */
   readonly gateway?: string | undefined;

@@ -6,7 +6,7 @@ export interface AddressRange {
   readonly mask: number;
 }
 
-/** What containers may exchange packets with: both ends are in these. */
+/** Where both ends of what containers send and get are. */
 export interface ContainerLimits {
   /** Where containers are themselves. */
   readonly near: readonly AddressRange[];

@@ -314,7 +314,7 @@ export function hostNetworkSection() {
       ).optional(),
       subnet: about(
         containersNetwork(),
-        "The network of this host's own containers, on the bridge wins-subnet: 10.42.1.0/24. Linux only.",
+        "The network of this host's own containers, wins-subnet: 10.42.1.0/24.",
         { absent: 'none' },
       ).optional(),
       gateway: about(ipv4Address(GATEWAY_IN), 'The address of this host in the subnet.', {

@@ -45,7 +45,7 @@ function isOpenWithoutLimits(model: WindowsModel): boolean {
       return false;
     const index = new RegExp(`^${at.index} `);
     return isInside
-      ? !has(`${key} ingress`, index, 4) || !has(`${key} egress`, index, 4)
+      ? !has(`${key} ingress`, index, 6) || !has(`${key} egress`, index, 6)
       : !has(`${key} allow`, index, 1) || !has(`${key} deny`, index, 1);
   });
 }
@@ -73,7 +73,10 @@ describe('the network of own containers on Windows', () => {
         '{V20} vEthernet (wins-subnet) 169.254.3.3/16 10.42.1.1/24',
       ]),
     );
-    expect(model.filters).toHaveLength(10);
+    expect(status.standings).toContainEqual(
+      expect.objectContaining({ destination: '{E1} deny', interface: 'Ethernet 2' }),
+    );
+    expect(model.filters).toHaveLength(14);
     expect(isOpenWithoutLimits(model)).toBe(false);
     await keep(model, wants(), 'teardown');
     expect([model.state, model.recorded]).toEqual([before, []]);

@@ -230,8 +230,11 @@ function planOwn(
   const isMade = own !== undefined && refusal === undefined;
   const wanted = isMade ? itemsOf(own, desired, uplinks, actual, record) : [];
   const planned = planItems(wanted, listed, record, tried);
+  // Where interfaces have ids that people do not know.
+  const names = new Map(actual.interfaces.map(({ id, name }) => [id, name === id ? '' : name]));
   const standings = planned.standings.map(({ item, state, detail }): Standing => ({
     ...{ ...bare, kind: item.kind, destination: item.key, state, detail },
+    interface: names.get(item.key.split(' ', 1)[0] ?? '') ?? '',
   }));
   if (own !== undefined && refusal !== undefined) {
     const { subnet: destination, gateway } = own;

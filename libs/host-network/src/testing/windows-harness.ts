@@ -40,7 +40,7 @@ export class WindowsModel implements RouteRecords {
   rows: Row[] = [];
   attached: string[] = [];
   recorded: readonly Owned[] = [];
-  /** What HNS was last asked to make. */
+  /** The last request to HNS. */
   settings = '';
   callsLeft = Infinity;
   /** Whether the call at which it dies is still made. */

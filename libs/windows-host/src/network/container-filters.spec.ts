@@ -18,7 +18,7 @@ const rules = [ALLOW, DENY].flatMap((item) => filtersOf(item, UPLINK) ?? []);
 
 type Packet = Readonly<Partial<Record<FilterField, number | string>>>;
 
-/** As Windows does: conditions of one field are alternatives, the first that fits decides for its group, each group may drop. */
+/** The way of Windows: conditions of one field are alternatives, the first that fits decides for its group, each group may drop. */
 function passes(filters: readonly LabelledFilter[], layer: FilterLayer, packet: Packet): boolean {
   const fits = ({ conditions }: LabelledFilter): boolean =>
     conditions.every(([field]) =>
@@ -65,6 +65,16 @@ describe('what is forwarded', () => {
     expect(passes(all, 'inbound', { ...at, interface: UPLINK, local: '192.0.2.2' })).toBe(true);
     expect(passes(all, 'outbound', { ...at, local: '10.42.1.1' })).toBe(true);
     expect(passes(all, 'outbound', { ...at, local: '192.0.2.2' })).toBe(false);
+  });
+
+  it('is nothing of IPv6, by the interface of containers alone', () => {
+    expect(passes(all, 'forward6', { arrivesBy: OWN, leavesBy: UPLINK })).toBe(false);
+    expect(passes(all, 'forward6', { arrivesBy: UPLINK, leavesBy: OWN })).toBe(false);
+    expect(passes(all, 'forward6', { arrivesBy: UPLINK, leavesBy: OTHER })).toBe(true);
+    for (const layer of ['inbound6', 'outbound6'] as const) {
+      expect(passes(all, layer, { interface: OWN })).toBe(false);
+      expect(passes(all, layer, { interface: UPLINK })).toBe(true);
+    }
   });
 
   it('is nothing of what names no networks', () => {

@@ -7,8 +7,9 @@ import {
 } from '@wins/base';
 import { createHash } from 'node:crypto';
 
-/** `forward`: what goes from one interface to another. `inbound` and `outbound`: what the host gets and sends itself. */
-export type FilterLayer = 'forward' | 'inbound' | 'outbound';
+/** `forward`: what goes from one interface to another. `inbound` and `outbound`: what the host gets and sends itself. 6: of IPv6. */
+export type FilterLayer =
+  'forward' | 'inbound' | 'outbound' | 'forward6' | 'inbound6' | 'outbound6';
 
 /** Each of these is asked: a packet passes when none of them drops it. */
 export type FilterGroup = 'ingress' | 'egress' | 'rule';
@@ -91,15 +92,16 @@ function limiting(
   const { near, away } = limits;
   const isIngress = what === 'ingress';
   const [from, to] = isIngress ? [near, away] : [away, near];
+  const forwarded: FilterCondition = [isIngress ? 'arrivesBy' : 'leavesBy', index];
+  const own: FilterCondition = ['interface', index];
+  const layer = isIngress ? 'inbound' : 'outbound';
+  const block = { group: what, isPermit: false } as const;
   return [
-    ...onlyPermitting('forward', what, [isIngress ? 'arrivesBy' : 'leavesBy', index], {
-      source: from,
-      destination: to,
-    }),
-    ...onlyPermitting(isIngress ? 'inbound' : 'outbound', what, ['interface', index], {
-      local: away,
-      remote: near,
-    }),
+    ...onlyPermitting('forward', what, forwarded, { source: from, destination: to }),
+    ...onlyPermitting(layer, what, own, { local: away, remote: near }),
+    // The host has link-local addresses of IPv6 there.
+    { ...block, layer: 'forward6', conditions: [forwarded] },
+    { ...block, layer: `${layer}6`, conditions: [own] },
   ];
 }
 
@@ -115,7 +117,7 @@ function ruling(
   return what === 'deny' && value === '' ? both.slice(1) : undefined;
 }
 
-/** Of all that meets a condition, permits what is in these networks. */
+/** Permits what is in these networks, and blocks all else that meets a condition. */
 function onlyPermitting(
   layer: FilterLayer,
   group: FilterGroup,

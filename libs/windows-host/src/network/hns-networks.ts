@@ -10,7 +10,7 @@ import {
 import { WindowsError } from '../windows-error.js';
 import type { HnsCalls } from './hns-calls.js';
 
-/** Of requests and queries. */
+/** A part of each request and query. */
 export const SECOND_VERSION = { SchemaVersion: { Major: 2, Minor: 0 } };
 const QUERY = JSON.stringify(SECOND_VERSION);
 

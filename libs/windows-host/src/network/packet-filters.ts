@@ -19,11 +19,14 @@ import type {
 } from './container-filters.js';
 import { guidBytes } from './hns-networks.js';
 
-/** fwpmu.h: the layers of IPv4 for what is forwarded, and for packets of the host. */
+/** fwpmu.h: FWPM_LAYER_IPFORWARD_V4 and so on. */
 const LAYERS: Readonly<Record<FilterLayer, Buffer>> = {
   forward: guid('a82acc24-4ee1-4ee1-b465-fd1d25cb10a4'),
   inbound: guid('c86fd1bf-21cd-497e-a0bb-17425c885c58'),
   outbound: guid('1e5c9fae-8a84-4135-a331-950b54229ecd'),
+  forward6: guid('7b964818-19c7-493a-b71f-832c3684d28c'),
+  inbound6: guid('f52032cb-991c-46e7-971d-2601459a91ca'),
+  outbound6: guid('a3b3ab6b-3564-488c-9117-f34e82142763'),
 };
 /** fwpmu.h: FWPM_CONDITION_SOURCE_INTERFACE_INDEX and so on. */
 const FIELDS: Readonly<Record<FilterField, Buffer>> = {
@@ -46,7 +49,7 @@ const GROUPS: Readonly<Record<FilterGroup, Buffer>> = {
 const SUBLAYER_WEIGHT = 0xffff;
 /** FWP_DATA_TYPE. */
 const [UINT8, UINT32, V4_ADDR_MASK] = [1, 3, 256] as const;
-/** Of 0 to 15. */
+/** Weights are 0 to 15. */
 const [WEIGHT_OF_PERMIT, WEIGHT_OF_BLOCK] = [15, 0] as const;
 /** FWP_ACTION_TYPE. */
 const [BLOCK, PERMIT] = [0x1001, 0x1002] as const;
@@ -220,7 +223,7 @@ function filtersIn(engine: number, layerKey: Buffer): readonly FilterLabel[] {
   }
 }
 
-/** Of an array of pointers to filters; none for a filter that is not ours. */
+/** Reads one of an array of pointers to filters; none for a filter that is not ours. */
 function labelAt(entries: bigint, index: number): readonly FilterLabel[] {
   const koffi = loadKoffi();
   const at = koffi.decode(entries, index * 8, 'void *') as bigint;

@@ -161,7 +161,7 @@ async function addBridge(
   throw new WindowsError('notVerified', `HNS made the network without ${HOST_INTERFACE}`);
 }
 
-/** What HNS is asked to make: a transparent network of this subnet and gateway. */
+/** The request to HNS: a transparent network of this subnet and gateway. */
 export function networkSettings(value: string): string {
   const [subnet, gateway] = value.split(' ');
   const routes = [{ NextHop: gateway, DestinationPrefix: '0.0.0.0/0' }];
