@@ -113,6 +113,7 @@ export {
 } from './access/security-descriptor.js';
 export { accessRights } from './access/security-descriptor-words.js';
 export { TextError } from './text-error.js';
+export { TransientMap } from './transient-map.js';
 export { COMMIT, VERSION } from './version.js';
 export {
   formatAddress,

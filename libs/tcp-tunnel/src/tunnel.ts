@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Socket } from 'node:net';
+import { TransientMap } from '@wins/base';
 
 import { Session } from './session/session.js';
 import type { SessionRole, SessionState, TunnelEnd } from './session/session-state.js';
@@ -32,7 +33,8 @@ export interface Tunnel extends AsyncDisposable {
 export abstract class SessionTunnel implements Tunnel {
   readonly closed: Promise<TunnelEnd>;
   protected readonly session: Session;
-  readonly #sockets = new Set<Socket>();
+  readonly #sockets = new TransientMap<number, Socket>();
+  #owned = 0;
   readonly #whenIdle = new Set<() => void>();
   #leftovers: NodeJS.Timeout | undefined;
 
@@ -93,9 +95,10 @@ export abstract class SessionTunnel implements Tunnel {
 
   /** The socket belongs to the tunnel: a drain waits for it and a close destroys it. */
   protected own(socket: Socket): void {
-    this.#sockets.add(socket);
+    const number = (this.#owned += 1);
+    this.#sockets.set(number, socket);
     socket.once('close', () => {
-      this.#sockets.delete(socket);
+      this.#sockets.delete(number);
       this.#checkIdle();
     });
   }
@@ -140,6 +143,6 @@ export abstract class SessionTunnel implements Tunnel {
 
   #destroyAll(): void {
     this.session.destroyStreams();
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of [...this.#sockets.values()]) socket.destroy();
   }
 }

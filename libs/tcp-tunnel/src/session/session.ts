@@ -1,3 +1,4 @@
+import { TransientMap } from '@wins/base';
 import { type MessageTransport, type TransportEvents, Reading } from './message-transport.js';
 import type { TunnelTraffic } from '../stream/tunnel-stream.js';
 import { SessionStream, type SessionLink } from '../stream/session-stream.js';
@@ -51,9 +52,9 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
   flowBytes = 0;
   readonly #role: SessionRole;
   readonly #transport: MessageTransport;
-  readonly #live = new Map<Int64, SessionStream>();
-  /** Streams that are not destroyed yet; some of them still have something to be read. */
-  readonly #undestroyed = new Set<SessionStream>();
+  readonly #live = new TransientMap<Int64, SessionStream>();
+  /** Streams that are not destroyed yet, by number; some of them still have something to be read. */
+  readonly #undestroyed = new TransientMap<number, SessionStream>();
   readonly #flows = new Map<Int64, SessionFlow>();
   readonly #round: SendRound;
   readonly #intake: Intake;
@@ -64,6 +65,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
   #state: SessionState = { kind: 'open' };
   #peerRevision = 0;
   #nextId = 1;
+  #opened = 0;
   #ticks = 0;
   #silentMs = 0;
   #heardTick = 0;
@@ -148,7 +150,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
 
   /** Destroys what outlived the session: streams that the peer completed and that are not read to the end. */
   destroyStreams(): void {
-    for (const stream of [...this.#undestroyed]) stream.destroy();
+    for (const stream of [...this.#undestroyed.values()]) stream.destroy();
   }
 
   /** The clock. `elapsedMs` is the monotonic time since the last tick. */
@@ -165,7 +167,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
     }
     if (this.#failsAfterConnect()) return;
     // Also those that are over on the wire: their readers may have stopped.
-    for (const stream of [...this.#undestroyed]) stream.tick();
+    for (const stream of [...this.#undestroyed.values()]) stream.tick();
     this.#slowReaders.tick();
     if (this.#role.kind === 'client') {
       this.#ping();
@@ -222,7 +224,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
 
   gone(stream: SessionStream): void {
     this.#slowReaders.delete(stream);
-    this.#undestroyed.delete(stream);
+    this.#undestroyed.delete(stream.number);
     if (this.#undestroyed.size === 0) this.#onIdle();
   }
 
@@ -421,9 +423,10 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
   }
 
   #open(id: Int64, address?: string): SessionStream {
-    const stream = new SessionStream(id, this, this.#ticks, address);
+    const number = (this.#opened += 1);
+    const stream = new SessionStream(id, number, this, this.#ticks, address);
     this.#live.set(id, stream);
-    this.#undestroyed.add(stream);
+    this.#undestroyed.set(number, stream);
     return stream;
   }
 

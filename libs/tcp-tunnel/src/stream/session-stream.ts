@@ -101,6 +101,8 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
 
   constructor(
     readonly id: Int64,
+    /** Counts the streams of its session; peers may use an id again. */
+    readonly number: number,
     link: SessionLink,
     readonly bornTick: number,
     readonly address?: string,

@@ -1,3 +1,4 @@
+import { TransientMap } from '@wins/base';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { joinSocket } from './join-socket.js';
 import { acceptError, listenError, TunnelError } from '../tunnel-error.js';
@@ -64,7 +65,8 @@ export async function listenTcp(options: ListenTcpOptions): Promise<TcpListener>
 class PublishedPort implements TcpListener {
   port: number;
   readonly #options: ListenTcpOptions;
-  readonly #sockets = new Set<Socket>();
+  readonly #sockets = new TransientMap<number, Socket>();
+  #accepted = 0;
   readonly #maxConnections: number;
   #server: Server | undefined;
   #closed: Promise<void> | undefined;
@@ -121,12 +123,14 @@ class PublishedPort implements TcpListener {
     await this.#closed;
     // Those that were accepted before a failure.
     await Promise.all(
-      [...this.#sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))),
+      [...this.#sockets.values()].map(
+        (socket) => new Promise((resolve) => socket.once('close', resolve)),
+      ),
     );
   }
 
   close(): Promise<void> {
-    for (const socket of this.#sockets) socket.resetAndDestroy();
+    for (const socket of [...this.#sockets.values()]) socket.resetAndDestroy();
     return this.drain();
   }
 
@@ -154,8 +158,9 @@ class PublishedPort implements TcpListener {
       this.#options.onRefused?.(new TunnelError('tooManyStreams', message, { port }));
       return;
     }
-    this.#sockets.add(socket);
-    socket.once('close', () => this.#sockets.delete(socket));
+    const number = (this.#accepted += 1);
+    this.#sockets.set(number, socket);
+    socket.once('close', () => this.#sockets.delete(number));
     accept(socket, this.#options);
   }
 }

@@ -1,4 +1,4 @@
-import { type ClientIdentity, UNIDENTIFIED } from '@wins/base';
+import { type ClientIdentity, TransientMap, UNIDENTIFIED } from '@wins/base';
 import type { ResourceRow } from './resources.js';
 
 /** Why a client does not get, or keep, something: it has its share, or there is no more and it has the most. */
@@ -29,10 +29,11 @@ export type ToldOfLimit = (client: ClientIdentity, why: LimitReason) => void;
 interface Party {
   readonly client: ClientIdentity;
   held: number;
-  readonly claims: Set<OwnClaim>;
+  readonly claims: TransientMap<number, OwnClaim>;
 }
 
 interface OwnClaim extends Claim {
+  readonly number: number;
   readonly options: ClaimOptions;
   readonly party: Party;
   held: number;
@@ -57,6 +58,7 @@ export class Shares {
   readonly #waiting = new Map<string, Waiting[]>();
   #ofAdministrators = 0;
   #ofOthers = 0;
+  #opened = 0;
 
   /** @param told - Default: nobody is. */
   constructor(row: ResourceRow, told: ToldOfLimit = () => undefined) {
@@ -73,7 +75,7 @@ export class Shares {
   take(client: ClientIdentity, options: ClaimOptions = {}): Claim | undefined {
     const claim = this.#open(client, options);
     claim.set(options.amount ?? 1);
-    return claim.party.claims.has(claim) ? claim : undefined;
+    return isHeld(claim) ? claim : undefined;
   }
 
   /** Opens a claim of nothing, which grows as it is set. */
@@ -109,20 +111,20 @@ export class Shares {
   }
 
   #open(client: ClientIdentity, options: ClaimOptions): OwnClaim {
-    const party = this.#parties.get(client.key) ?? { client, held: 0, claims: new Set() };
+    const party = this.#parties.get(client.key) ?? newParty(client);
     this.#parties.set(client.key, party);
     const claim: OwnClaim = {
-      ...{ options, party, held: 0 },
+      ...{ number: (this.#opened += 1), options, party, held: 0 },
       set: (amount) => this.#set(claim, amount),
       release: () => this.#release(claim),
     };
-    party.claims.add(claim);
+    party.claims.set(claim.number, claim);
     return claim;
   }
 
   #set(claim: OwnClaim, amount: number): void {
     const { party } = claim;
-    if (!party.claims.has(claim)) return;
+    if (!isHeld(claim)) return;
     const isMore = amount > claim.held;
     this.#count(claim, amount);
     if (!isMore) return;
@@ -145,7 +147,7 @@ export class Shares {
 
   #release(claim: OwnClaim): void {
     const { claims, client } = claim.party;
-    if (!claims.delete(claim)) return;
+    if (!claims.delete(claim.number)) return;
     this.#count(claim, 0);
     if (claims.size === 0) this.#parties.delete(client.key);
     this.#grant();
@@ -191,7 +193,7 @@ export class Shares {
   #firstToYield({ claims }: Party): OwnClaim | undefined {
     if (this.row.atLimit !== 'yields') return undefined;
     let largest: OwnClaim | undefined;
-    for (const claim of claims) {
+    for (const claim of claims.values()) {
       if (claim.held === 0) continue;
       if (claim.options.isIdle?.() === true) return claim;
       if (claim.held >= (largest?.held ?? 0)) largest = claim;
@@ -214,9 +216,18 @@ export class Shares {
   }
 
   #mayTake(client: ClientIdentity): boolean {
-    const party = this.#parties.get(client.key) ?? { client, held: 0, claims: new Set<OwnClaim>() };
+    const party = this.#parties.get(client.key) ?? newParty(client);
     return party.held < this.#shareOf(party) && !this.#isOver(party, 1);
   }
+}
+
+function newParty(client: ClientIdentity): Party {
+  return { client, held: 0, claims: new TransientMap() };
+}
+
+/** Whether it was not given back, nor taken back. */
+function isHeld({ number, party }: OwnClaim): boolean {
+  return party.claims.has(number);
 }
 
 /** Clients that the system cannot identify are one, and less than another. */
