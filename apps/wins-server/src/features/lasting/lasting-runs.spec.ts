@@ -2,6 +2,7 @@ import { createProcessManager, type AllowedExecutable } from '@wins/process-mana
 import type { KeptProgram } from '@wins/config';
 import type { Clock } from '@wins/time';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import {
   chmodSync,
   mkdirSync,
@@ -12,6 +13,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -20,6 +22,7 @@ import { posixProcessHost } from '../../posix.js';
 import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
 import { kernelOf } from '../../testing/kernel-of.js';
 import { Keeper } from './keeper/keeper.js';
+import { keeperRecordFile } from './keeper/keeper-records.js';
 import { wantedPrograms } from './kept-programs.js';
 import { stateOf, type Kept, type LastingEvent } from './kept-run.js';
 import { LastingRuns } from './lasting-runs.js';
@@ -173,6 +176,22 @@ describe('a run that is started again', () => {
     await outputToTheEnd();
     change(path.join(folder, 'state', 'lasting'));
     await expect(startDaemon()).rejects.toMatchObject({ code: 'stateUnavailable' });
+  });
+
+  it('has no keeper in a process that got the number of a dead one, and says nothing to it', async () => {
+    const kept = path.join(folder, 'state', 'lasting');
+    const socket = path.join(folder, 'state', 'k.squatter');
+    let accepted = 0;
+    const squatter = createServer(() => (accepted += 1)).listen(socket);
+    await once(squatter, 'listening');
+    mkdirSync(kept, { recursive: true, mode: 0o700 });
+    const keeper = `${process.pid}:1`;
+    const record = keeperRecordFile(kept, keeper);
+    await record.write({ version: 1, keeper, socket, token: 'f'.repeat(64), release: 'r' });
+    const next = await startDaemon();
+    expect([accepted, await record.read()]).toEqual([0, undefined]);
+    await next.close();
+    squatter.close();
   });
 
   it('has one name and one output over all attempts, and gives up after five short ones', async () => {

@@ -18,10 +18,12 @@ import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { posixProcessHost } from '../../../posix.js';
+import { CONTAINER } from '../../../testing/client-identities.js';
 import { RunFolders, type KeptRun } from '../run-folders.js';
 import { readSpool } from '../spool/spool-reader.js';
 import { Keeper } from './keeper.js';
 import { KeeperConnection } from './keeper-connection.js';
+import { KEEPER_PROTOCOL } from './keeper-messages.js';
 import { readKeeperRecords } from './keeper-records.js';
 
 const ignore = (): void => undefined;
@@ -415,6 +417,43 @@ describe('a keeper', () => {
     }
     // It serves as before.
     await settled((await start(await connect(), 'true')).process);
+  });
+
+  it('serves administrators of the host alone, where the system tells who connects', async () => {
+    const another = path.join(folder, 'another');
+    const options = { stateDirectory: another, host, release: 'r', identify: () => CONTAINER };
+    const closed = new Keeper(options);
+    try {
+      await closed.listen();
+      const { socket, token } = closed.record;
+      const client = await connectPipe(socket);
+      let answer = '';
+      client.on('data', (bytes) => (answer += String(bytes))).on('error', ignore);
+      const gone = new Promise((resolve) => client.once('close', resolve));
+      const hello = JSON.stringify({ kind: 'hello', protocol: KEEPER_PROTOCOL, token });
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(hello.length);
+      client.write(Buffer.concat([length, Buffer.from(hello)]));
+      await gone;
+      expect(answer).toBe('');
+    } finally {
+      closed.endAll();
+      await closed.over;
+      await closed.close();
+    }
+  });
+
+  it('gives a program its outputs and variables, and neither its pipe nor its token', async () => {
+    const connection = await connect();
+    // The keeper serves in this process, whose other sockets are its own. Its outputs are sockets, too.
+    const script = 'for fd in /proc/$$/fd/*; do readlink $fd; done; echo; cat /proc/$$/environ';
+    const { mark, process: run } = await start(connection, script);
+    await settled(run);
+    const [handles = '', variables = ''] = (await outputOf(mark)).split('\n\n');
+    expect(handles.match(/socket:/g)).toHaveLength(2);
+    const names = variables.split('\0').map((variable) => variable.split('=', 1)[0]);
+    expect(names.toSorted()).toEqual(['', 'PATH', 'RANCHER_WINS_RUN']);
+    expect(variables).not.toContain(keeper.record.token);
   });
 
   it('refuses a start that cannot be, and keeps nothing of it', async () => {
