@@ -24,12 +24,16 @@ export async function measureLasting({ run, programs, wins, folder }) {
     chmodSync(file, 0o755);
     return file;
   };
-  const writer = program('lasting-writer', 'exec head -c "$1" /dev/zero');
+  // Without a grant, for the figure beside it.
+  const [direct, writer] = ['attached-writer', 'lasting-writer'].map((name) =>
+    program(name, 'exec head -c "$1" /dev/zero'),
+  );
   const sleepers = Array.from({ length: RUNS }, (_, index) =>
     program(`sleeper-${index}`, 'exec sleep 600'),
   );
   const grant = { allow: true, maxRuns: 1, spoolBytes: 1024 * 1024 };
   const processPaths = [
+    { path: direct },
     { path: writer, lasting: { ...grant, spoolBytes: 420 * 1024 * 1024 } },
     ...sleepers.map((file) => ({ path: file, lasting: grant })),
   ];
@@ -56,7 +60,8 @@ export async function measureLasting({ run, programs, wins, folder }) {
     const bytes = readFileSync(file);
     const digest = (name) => createHash(name).update(bytes).digest('hex');
     return client.call(lastingRunsDefinition.start, {
-      ...{ Path: file, Args, Dir: folder, Exposes: [], Envs: [], Replace: false, LastingName: '' },
+      ...{ Path: file, Args, Dir: folder, Exposes: [], Envs: [], Replace: false },
+      ...{ Files: [], LastingName: '', LastingRestart: '', OutlivesDaemon: false },
       ...{ Checksum: digest('sha1'), ChecksumSHA256: digest('sha256') },
     });
   };
@@ -82,7 +87,7 @@ export async function measureLasting({ run, programs, wins, folder }) {
     await run.measure(
       { name: OUTPUT, unit: 'MB/s', per: 'GB', figure: { is: 'ratio', atLeast: 0.8 } },
       {
-        'prc run': way((bytes) => prc('run', '--path', writer, '--args', bytes)),
+        'prc run': way((bytes) => prc('run', '--path', direct, '--args', bytes)),
         wins: way(async (bytes) => {
           const start = performance.now();
           const { Name } = await startDetached(client, writer, [bytes]);

@@ -71,15 +71,15 @@ describe('a rolling file', () => {
   });
 
   it('knows when it was written to, cut or removed by another', async () => {
-    expect(await file.isIntact()).toBe(false);
+    expect(file.isIntact()).toBe(false);
     await file.open(1);
     await append('one\n');
-    expect(await file.isIntact()).toBe(true);
+    expect(file.isIntact()).toBe(true);
     appendFileSync(files.pathOf(1), 'x');
-    expect(await file.isIntact()).toBe(false);
+    expect(file.isIntact()).toBe(false);
     truncateSync(files.pathOf(1), 4);
-    expect(await file.isIntact()).toBe(true);
+    expect(file.isIntact()).toBe(true);
     rmSync(files.pathOf(1));
-    expect(await file.isIntact()).toBe(false);
+    expect(file.isIntact()).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { syncFolder, TrustedFileError } from '@wins/trusted-files';
-import { constants } from 'node:fs';
+import { constants, fstatSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import type { NumberedFiles } from './numbered-files.js';
 
@@ -83,10 +83,13 @@ export class RollingFile {
     }
   }
 
-  /** Whether it is open and as this left it. Another program may have written to it, cut it or removed it. */
-  async isIntact(): Promise<boolean> {
+  /**
+   * Whether it is open and as this left it. Another program may have written to it, cut it or removed it. It does not wait, because the system
+   * knows this of an open file sooner than a thread could be asked.
+   */
+  isIntact(): boolean {
     if (this.#handle === undefined) return false;
-    const { size, nlink } = await this.#handle.stat();
+    const { size, nlink } = fstatSync(this.#handle.fd);
     return size === this.#sizeBytes && nlink > 0;
   }
 

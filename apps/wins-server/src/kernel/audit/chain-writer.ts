@@ -102,7 +102,7 @@ export class ChainWriter {
   /** Opens the file that is written to, unless it is open, and fixes it where it must be. @returns What the next line follows. */
   async #open(): Promise<ChainEnd> {
     // Else someone has removed or changed it under our hands.
-    if (this.#end !== undefined && (await this.#file.isIntact())) return this.#end;
+    if (this.#end !== undefined && this.#file.isIntact()) return this.#end;
     await this.#options.prepareDirectory(this.#options.directory);
     if (this.#end === undefined) this.#end = await this.#openFirst();
     else await this.#openAgain();

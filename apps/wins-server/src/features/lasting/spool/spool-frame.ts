@@ -19,21 +19,46 @@ export interface SpoolFrame {
   readonly bytes: Buffer;
 }
 
-/** Encodes frames, one behind the other: each byte is copied once. */
-export function encodeFrames(frames: readonly SpoolFrame[]): Buffer {
-  const sizeBytes = frames.reduce((sum, { bytes }) => sum + HEADER_BYTES + bytes.length, 0);
-  const encoded = Buffer.allocUnsafe(sizeBytes);
-  let at = 0;
-  for (const { stream, offset, timeMs, bytes } of frames) {
-    const end = at + HEADER_BYTES + bytes.length;
-    encoded.writeUInt32LE(bytes.length * STREAMS.length + STREAMS.indexOf(stream), at + CRC_BYTES);
-    encoded.writeBigUInt64LE(BigInt(offset), at + 8);
-    encoded.writeBigUInt64LE(BigInt(timeMs), at + 16);
-    bytes.copy(encoded, at + HEADER_BYTES);
-    encoded.writeUInt32LE(crc32(encoded.subarray(at + CRC_BYTES, end)), at);
-    at = end;
+/**
+ * Encodes pieces of output: each byte is copied once. What follows a piece of the same stream and time fills up its frame, because each
+ * frame costs its readers the same whatever is in it.
+ *
+ * @param pieces - Each begins where the one before ends.
+ * @param into - Takes the frames if it is large enough, and may be used again once they are written.
+ */
+export function encodeFrames(
+  pieces: readonly SpoolFrame[],
+  into: Buffer = Buffer.alloc(0),
+): Buffer {
+  const sizeBytes = pieces.reduce((sum, { bytes }) => sum + HEADER_BYTES + bytes.length, 0);
+  const encoded = into.length < sizeBytes ? Buffer.allocUnsafe(sizeBytes) : into;
+  let start = 0;
+  let end = 0;
+  let last: SpoolFrame | undefined;
+  const seal = (): void => {
+    if (last === undefined) return;
+    const { stream, offset, timeMs } = last;
+    const kind = (end - start - HEADER_BYTES) * STREAMS.length + STREAMS.indexOf(stream);
+    encoded.writeUInt32LE(kind, start + CRC_BYTES);
+    encoded.writeBigUInt64LE(BigInt(offset), start + 8);
+    encoded.writeBigUInt64LE(BigInt(timeMs), start + 16);
+    encoded.writeUInt32LE(crc32(encoded.subarray(start + CRC_BYTES, end)), start);
+    start = end;
+  };
+  for (const piece of pieces) {
+    const { stream, offset, timeMs, bytes } = piece;
+    const isMore = last?.stream === stream && last.timeMs === timeMs;
+    const most = isMore ? start + HEADER_BYTES + MAX_FRAME_BYTES - end : 0;
+    const more = bytes.copy(encoded, end, 0, most);
+    end += more;
+    if (more === bytes.length) continue;
+    seal();
+    last = { ...piece, offset: offset + more };
+    end += HEADER_BYTES;
+    end += bytes.copy(encoded, end, more);
   }
-  return encoded;
+  seal();
+  return encoded.subarray(0, end);
 }
 
 /**

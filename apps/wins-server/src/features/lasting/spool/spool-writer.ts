@@ -14,6 +14,7 @@ const GATHER_MS = 2;
 const GATHER_BYTES = 512 * 1024;
 /** How long a disk that has just failed is not asked again, so that a full one costs next to nothing. */
 const LEFT_ALONE_MS = 100;
+const NOTHING: Buffer = Buffer.alloc(0);
 
 /** How a spool is written. */
 export interface SpoolWriterOptions {
@@ -44,6 +45,8 @@ export class SpoolWriter {
   #offset: number;
   #isBegun = false;
   #pumping: Promise<void> | undefined;
+  /** Of the bytes written last, for the next ones: memory that is new costs more than a copy. */
+  #space = NOTHING;
   /** Ends the gathering, while there is one. */
   #gathered: (() => void) | undefined;
   #isClosing = false;
@@ -113,14 +116,15 @@ export class SpoolWriter {
   async #pump(): Promise<void> {
     while (this.#waiting.length > 0) {
       if (this.#waitingBytes < GATHER_BYTES && !this.#isClosing) await this.#gather();
-      const frames = this.#takeBatch();
-      await this.#write(frames);
+      const pieces = this.#takeBatch();
+      await this.#write(pieces);
       this.#options.onWritten?.();
       if (this.#wasBehind && !this.isBehind) {
         this.#wasBehind = false;
         this.#options.onCaughtUp?.();
       }
     }
+    this.#space = NOTHING;
     this.#pumping = undefined;
   }
 
@@ -147,10 +151,11 @@ export class SpoolWriter {
     return frames;
   }
 
-  async #write(frames: readonly SpoolFrame[]): Promise<void> {
+  async #write(pieces: readonly SpoolFrame[]): Promise<void> {
     if (performance.now() < this.#askAgainAt) return;
-    const bytes = encodeFrames(frames);
-    const start = frames[0]?.offset ?? 0;
+    const bytes = encodeFrames(pieces, this.#space);
+    if (bytes.length > this.#space.length) this.#space = bytes;
+    const start = pieces[0]?.offset ?? 0;
     try {
       await this.#append(bytes, start);
     } catch {
@@ -180,8 +185,7 @@ export class SpoolWriter {
     const next = isFull && this.#sizes.has(number) ? start : number;
     // What is in a file that is new here is a frame that an earlier attempt did not end.
     const keptBytes = this.#isBegun ? Infinity : 0;
-    if (!this.#sizes.has(next) || !(await this.#file.isIntact()))
-      await this.#file.open(next, keptBytes);
+    if (!this.#sizes.has(next) || !this.#file.isIntact()) await this.#file.open(next, keptBytes);
     this.#isBegun = true;
     this.#sizes.set(next, this.#file.sizeBytes);
     await this.#file.append(bytes);

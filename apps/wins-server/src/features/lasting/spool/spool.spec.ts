@@ -169,6 +169,37 @@ describe('a spool', () => {
     );
   });
 
+  it('fills up frames with what comes at the same time from the same stream', () => {
+    const sizes = fc.array(fc.tuple(fc.boolean(), fc.nat(2), fc.integer({ min: 1, max: 65536 })));
+    fc.assert(
+      fc.property(sizes, fc.nat(300_000), (found, spaceBytes) => {
+        let offset = 9;
+        const pieces = found.map(([isError, timeMs, length], index) => {
+          const piece = { timeMs, offset, bytes: Buffer.alloc(length, index + 1) };
+          offset += length;
+          return { ...piece, stream: isError ? ('stderr' as const) : ('stdout' as const) };
+        });
+        const bytes = encodeFrames(pieces, Buffer.alloc(spaceBytes, 0xff));
+        const seen: string[] = [];
+        let [at, next, before] = [0, 9, ''];
+        let isFull = true;
+        while (at < bytes.length) {
+          const frame = decodeFrame(bytes, at);
+          if (typeof frame === 'string') throw new Error(frame);
+          expect(frame.offset).toBe(next);
+          const kind = `${frame.stream} ${frame.timeMs}`;
+          expect(isFull || kind !== before).toBe(true);
+          [before, isFull] = [kind, frame.bytes.length === MAX_FRAME_BYTES];
+          seen.push(frame.bytes.toString('latin1'));
+          next += frame.bytes.length;
+          at += HEADER_BYTES + frame.bytes.length;
+        }
+        const wanted = Buffer.concat(pieces.map((piece) => piece.bytes)).toString('latin1');
+        expect(seen.join('') === wanted).toBe(true);
+      }),
+    );
+  });
+
   it('finds each frame damaged that differs by one bit', () => {
     const bytes = Buffer.from('some output');
     const frame = encodeFrames([{ stream: 'stderr', offset: 7, timeMs: 5, bytes }]);

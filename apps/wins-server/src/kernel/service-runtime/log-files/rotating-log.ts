@@ -106,7 +106,7 @@ async function append(
   text: string,
 ): Promise<void> {
   const bytes = Buffer.from(text);
-  if (!(await file.isIntact())) await openLast(files, file);
+  if (!file.isIntact()) await openLast(files, file);
   if (file.sizeBytes > 0 && file.sizeBytes + bytes.length > maxFileBytes) {
     await file.open(file.number + 1);
     await files.remove((await files.numbers()).slice(0, -maxFiles));
