@@ -35,7 +35,19 @@ export {
   type RunOpening,
 } from './firewall/firewall-rules.js';
 export { hostRoutesOf, windowsHostRoutes } from './network/windows-host-routes.js';
-export type { RouteTable } from './network/routes.js';
+export type { ForwardRow, RouteTable } from './network/routes.js';
+export type { AdapterEntry } from './network/network-adapters.js';
+export type { NamedHnsNetwork } from './network/hns-networks.js';
+export type {
+  FilterCondition,
+  FilterField,
+  FilterGroup,
+  FilterLabel,
+  FilterLayer,
+  LabelledFilter,
+  PacketFilter,
+} from './network/container-filters.js';
+export type { FilterChanges } from './network/packet-filters.js';
 export type { ContainerNetworkCalls } from './network/windows-network-items.js';
 export { windowsHostSystem } from './network/windows-host-system.js';
 export { pipeAccess, pipeExists } from './pipes/pipe-access.js';

@@ -8,16 +8,15 @@ import {
 import {
   hostRoutesOf,
   WindowsError,
+  type AdapterEntry,
   type ContainerNetworkCalls,
-  type RouteTable,
+  type ForwardRow,
+  type LabelledFilter,
+  type NamedHnsNetwork,
 } from '@wins/windows-host';
 import type { RouteRecords } from '../keep/route-records.js';
 import type { Owned } from '../plan/plan.js';
 
-type Adapter = ReturnType<ContainerNetworkCalls['adapters']>[number];
-type Row = ReturnType<RouteTable['read']>[number];
-type Network = Awaited<ReturnType<ContainerNetworkCalls['networks']>>[number];
-type Filter = Parameters<ContainerNetworkCalls['changeFilters']>[0]['add'][number];
 export type WindowsCall = keyof ContainerNetworkCalls | 'add' | 'remove' | 'write';
 
 const network = (text: string): IpNetwork => {
@@ -33,11 +32,11 @@ const HOST_INTERFACE = `vEthernet (${CONTAINER_NETWORK})`;
  * bring routes, filters come and go as one. It dies at a call that the test chooses: no call after it does anything.
  */
 export class WindowsModel implements RouteRecords {
-  adapters: Adapter[];
-  networks: Network[] = [];
-  filters: Filter[] = [];
+  adapters: AdapterEntry[];
+  networks: NamedHnsNetwork[] = [];
+  filters: LabelledFilter[] = [];
   forwarding: Map<number, boolean>;
-  rows: Row[] = [];
+  rows: ForwardRow[] = [];
   attached: string[] = [];
   recorded: readonly Owned[] = [];
   /** The last request to HNS. */
@@ -51,11 +50,11 @@ export class WindowsModel implements RouteRecords {
   onChange: () => unknown = () => undefined;
   readonly denied = new Set<WindowsCall>();
   /** The adapter that HNS has taken. */
-  #taken: Adapter | undefined;
+  #taken: AdapterEntry | undefined;
   #nextIndex = 20;
 
   constructor() {
-    const adapter = (index: number, guid: string, name: string, address: string): Adapter => ({
+    const adapter = (index: number, guid: string, name: string, address: string): AdapterEntry => ({
       ...{ index, guid, name, isUp: true, metrics: { ipv4: 0, ipv6: 0 } },
       addresses: [network(address)],
     });
@@ -218,7 +217,7 @@ export class WindowsModel implements RouteRecords {
       .map((one) => (one.name === CONTAINER_NETWORK ? (this.#taken ?? one) : one));
   }
 
-  #at(index: number): Adapter {
+  #at(index: number): AdapterEntry {
     const adapter = this.adapters.find((one) => one.index === index);
     if (adapter === undefined) throw new WindowsError('notFound', 'no interface');
     return adapter;
@@ -228,12 +227,13 @@ export class WindowsModel implements RouteRecords {
     this.adapters = this.adapters.map((one) => (one.index === index ? { ...one, addresses } : one));
   }
 
-  #find(row: Row): Row | undefined {
-    const key = (one: Row) => JSON.stringify([one.destination, one.nextHop, one.interfaceIndex]);
+  #find(row: ForwardRow): ForwardRow | undefined {
+    const key = (one: ForwardRow) =>
+      JSON.stringify([one.destination, one.nextHop, one.interfaceIndex]);
     return this.rows.find((one) => key(one) === key(row));
   }
 
-  #onLink(): readonly Row[] {
+  #onLink(): readonly ForwardRow[] {
     return this.adapters.flatMap(({ index, addresses }) =>
       addresses.map((address) => ({
         ...{ destination: networkOf(address), nextHop: NONE },

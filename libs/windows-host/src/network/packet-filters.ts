@@ -7,7 +7,6 @@ import {
   FWPM_FILTER0,
   FWPM_FILTER_CONDITION0,
   FWPM_FILTER_ENUM_TEMPLATE0,
-  FWPM_PROVIDER0,
   FWPM_SUBLAYER0,
 } from '../win32/structures.js';
 import type {
@@ -38,8 +37,7 @@ const FIELDS: Readonly<Record<FilterField, Buffer>> = {
   local: guid('d9ee00de-c1ef-4617-bfe3-ffd8f5a08957'),
   remote: guid('b235ae9a-1d64-49b8-a44c-5ff3d9095045'),
 };
-/** Ours. Each group is a sublayer, because the first filter that fits decides for its sublayer, and each sublayer may drop a packet. */
-const PROVIDER = guid('6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b41');
+/** Sublayers of ours, which mark filters as ours: the first filter that fits decides for its sublayer, and each may drop a packet. */
 const GROUPS: Readonly<Record<FilterGroup, Buffer>> = {
   ingress: guid('6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b42'),
   egress: guid('6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b43'),
@@ -57,11 +55,9 @@ const MATCH_EQUAL = 0;
 const ENUM_OVERLAPPING = 1;
 const EACH_ACTION = 0xffffffff;
 const AUTHENTICATION_DEFAULT = 0xffffffff;
-const [FILTER_NOT_FOUND, PROVIDER_NOT_FOUND, SUBLAYER_NOT_FOUND] = [
-  ...([0x80320003, 0x80320005, 0x80320007] as const),
-];
+const [FILTER_NOT_FOUND, SUBLAYER_NOT_FOUND] = [0x80320003, 0x80320007] as const;
 const [ALREADY_EXISTS, IN_USE] = [0x80320009, 0x8032000a] as const;
-/** Some hundred interfaces have two each; what is beyond is not listed, so that it counts as missing. */
+/** Of one layer, also those of others. What is beyond is not listed, so that it counts as missing. */
 const MAX_FILTERS = 4096;
 const MAX_TEXT = 2048;
 
@@ -130,7 +126,7 @@ export function filterMemory(
       FWPM_FILTER_CONDITION0.write(memory, { fieldKey, matchType: MATCH_EQUAL, ...condition }, at);
     }
     return {
-      ...{ filterKey: Buffer.from(key, 'hex'), providerKey: base + BigInt(memory.length - 16) },
+      filterKey: Buffer.from(key, 'hex'),
       ...{ layerKey: LAYERS[layer], subLayerKey: GROUPS[group] },
       ...{ weightType: UINT8, weight: isPermit ? WEIGHT_OF_PERMIT : WEIGHT_OF_BLOCK },
       numFilterConditions: conditions.length,
@@ -148,7 +144,7 @@ interface Description {
   readonly addressIn: (memory: Buffer) => bigint;
 }
 
-/** A structure with a name and a description; behind it a tail, its texts, and at the end the key of our provider. */
+/** A structure with a name and a description; behind it a tail, and its texts. */
 function described<Fields extends { readonly name: bigint | null }>(
   type: Structure<Fields>,
   { name, description, tailBytes = 0, addressIn }: Description,
@@ -156,9 +152,8 @@ function described<Fields extends { readonly name: bigint | null }>(
 ): Buffer {
   const texts = [name, description].map((text) => Buffer.from(`${text}\0`, 'utf16le'));
   const textsAt = type.sizeBytes + tailBytes;
-  const after = Buffer.concat([...texts, PROVIDER]);
-  const memory = type.create({}, tailBytes + after.length);
-  after.copy(memory, textsAt);
+  const memory = type.create({}, tailBytes + Buffer.concat(texts).length);
+  Buffer.concat(texts).copy(memory, textsAt);
   const base = addressIn(memory);
   const nameAt = base + BigInt(textsAt);
   type.write(memory, {
@@ -169,30 +164,22 @@ function described<Fields extends { readonly name: bigint | null }>(
 }
 
 function addGroups(engine: number, tried: string): void {
-  const { FwpmProviderAdd0, FwpmSubLayerAdd0 } = filteringPlatform;
-  const about = { name: 'wins', description: 'the network of containers', addressIn: addressOf };
-  const provider = described(FWPM_PROVIDER0, about, () => ({ providerKey: PROVIDER }));
-  const added = FwpmProviderAdd0(engine, provider, null);
-  checkStatus(tried, 'FwpmProviderAdd0', added, ALREADY_EXISTS);
+  const about = { description: 'the network of containers', addressIn: addressOf };
   for (const [group, subLayerKey] of Object.entries(GROUPS)) {
-    const subLayer = described(FWPM_SUBLAYER0, { ...about, name: `wins ${group}` }, (memory) => ({
+    const subLayer = described(FWPM_SUBLAYER0, { ...about, name: `wins ${group}` }, () => ({
       ...{ subLayerKey, weight: SUBLAYER_WEIGHT },
-      providerKey: addressOf(memory) + BigInt(memory.length - 16),
     }));
-    const status = FwpmSubLayerAdd0(engine, subLayer, null);
+    const status = filteringPlatform.FwpmSubLayerAdd0(engine, subLayer, null);
     checkStatus(tried, 'FwpmSubLayerAdd0', status, ALREADY_EXISTS);
   }
 }
 
 /** Those that have filters stay. */
 function removeGroups(engine: number, tried: string): void {
-  const { FwpmSubLayerDeleteByKey0, FwpmProviderDeleteByKey0 } = filteringPlatform;
   for (const key of Object.values(GROUPS)) {
-    const status = FwpmSubLayerDeleteByKey0(engine, key);
+    const status = filteringPlatform.FwpmSubLayerDeleteByKey0(engine, key);
     checkStatus(tried, 'FwpmSubLayerDeleteByKey0', status, SUBLAYER_NOT_FOUND, IN_USE);
   }
-  const status = FwpmProviderDeleteByKey0(engine, PROVIDER);
-  checkStatus(tried, 'FwpmProviderDeleteByKey0', status, PROVIDER_NOT_FOUND, IN_USE);
 }
 
 function filtersIn(engine: number, layerKey: Buffer): readonly FilterLabel[] {
@@ -200,8 +187,7 @@ function filtersIn(engine: number, layerKey: Buffer): readonly FilterLabel[] {
   const { FwpmFilterCreateEnumHandle0, FwpmFilterDestroyEnumHandle0, FwpmFilterEnum0 } =
     filteringPlatform;
   const template = FWPM_FILTER_ENUM_TEMPLATE0.create({
-    ...{ providerKey: addressOf(PROVIDER), layerKey },
-    ...{ enumType: ENUM_OVERLAPPING, actionMask: EACH_ACTION },
+    ...{ layerKey, enumType: ENUM_OVERLAPPING, actionMask: EACH_ACTION },
   });
   const enumeration: [number] = [0];
   const opened = FwpmFilterCreateEnumHandle0(engine, template, enumeration);
@@ -225,12 +211,9 @@ function filtersIn(engine: number, layerKey: Buffer): readonly FilterLabel[] {
 
 /** Reads one of an array of pointers to filters; none for a filter that is not ours. */
 function labelAt(entries: bigint, index: number): readonly FilterLabel[] {
-  const koffi = loadKoffi();
-  const at = koffi.decode(entries, index * 8, 'void *') as bigint;
-  const { filterKey, providerKey, name, description } = FWPM_FILTER0.read(at);
-  const ofProvider =
-    providerKey === null ? [] : (koffi.decode(providerKey, koffi.array('uint8_t', 16)) as number[]);
-  if (!PROVIDER.equals(Uint8Array.from(ofProvider))) return [];
+  const at = loadKoffi().decode(entries, index * 8, 'void *') as bigint;
+  const { filterKey, subLayerKey, name, description } = FWPM_FILTER0.read(at);
+  if (!Object.values(GROUPS).some((group) => group.equals(subLayerKey))) return [];
   const key = Buffer.from(filterKey).toString('hex');
   return [{ key, name: textAt(name), description: textAt(description) }];
 }

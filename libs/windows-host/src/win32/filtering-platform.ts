@@ -12,8 +12,6 @@ export const filteringPlatform = systemLibrary(
     'uint32_t FwpmTransactionBegin0(intptr_t engine, uint32_t flags)',
     'uint32_t FwpmTransactionCommit0(intptr_t engine)',
     'uint32_t FwpmTransactionAbort0(intptr_t engine)',
-    'uint32_t FwpmProviderAdd0(intptr_t engine, void *provider, void *security)',
-    'uint32_t FwpmProviderDeleteByKey0(intptr_t engine, void *key)',
     'uint32_t FwpmSubLayerAdd0(intptr_t engine, void *subLayer, void *security)',
     'uint32_t FwpmSubLayerDeleteByKey0(intptr_t engine, void *key)',
     'uint32_t FwpmFilterAdd0(intptr_t engine, void *filter, void *security, void *id)',

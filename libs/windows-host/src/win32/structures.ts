@@ -92,9 +92,6 @@ export const MIB_IPINTERFACE_ROW = structure(
   'uint16_t Family; uint64_t InterfaceLuid; uint32_t InterfaceIndex; uint32_t MaxReassemblySize; uint64_t InterfaceIdentifier; uint32_t advertisementIntervals[2]; uint8_t AdvertisingEnabled; uint8_t ForwardingEnabled; uint8_t flags[7]; uint32_t RouterDiscoveryBehavior; uint32_t times[4]; uint32_t linkLocal[2]; uint32_t ZoneIndices[16]; uint32_t SitePrefixLength; uint32_t Metric; uint32_t NlMtu; uint8_t supports[4]; uint32_t ReachableTime; uint8_t offloads[3]',
 );
 // fwpmtypes: unions are their largest member, and structures in structures their fields
-export const FWPM_PROVIDER0 = structure(
-  'uint8_t providerKey[16]; void *name; void *description; uint32_t flags; uint32_t spare; uint32_t dataSize; void *data; void *serviceName',
-);
 export const FWPM_SUBLAYER0 = structure(
   'uint8_t subLayerKey[16]; void *name; void *description; uint32_t flags; void *providerKey; uint32_t dataSize; void *data; uint16_t weight',
 );
