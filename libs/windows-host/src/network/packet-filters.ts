@@ -57,7 +57,7 @@ const EACH_ACTION = 0xffffffff;
 const AUTHENTICATION_DEFAULT = 0xffffffff;
 const [FILTER_NOT_FOUND, SUBLAYER_NOT_FOUND] = [0x80320003, 0x80320007] as const;
 const [ALREADY_EXISTS, IN_USE] = [0x80320009, 0x8032000a] as const;
-/** Of one layer, also those of others. What is beyond is not listed, so that it counts as missing. */
+/** The most of one layer, with those of others. What is beyond is not listed, so that it counts as missing. */
 const MAX_FILTERS = 4096;
 const MAX_TEXT = 2048;
 
