@@ -19,6 +19,9 @@ export const metrics = () =>
 export const network = () =>
   require('./features/network/start-network.js') as typeof import('./features/network/start-network.js');
 
+export const publishedPorts = () =>
+  require('./features/ports/published-ports.js') as typeof import('./features/ports/published-ports.js');
+
 export const packing = () =>
   require('./support/pack-members.js') as typeof import('./support/pack-members.js');
 

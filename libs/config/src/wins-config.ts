@@ -202,6 +202,8 @@ export interface HostMetadataSettings {
   readonly address: string;
   /** The label that this host must have there; absent: any. */
   readonly routerIp?: string | undefined;
+  /** Whether ports that containers publish are relayed; `subnet` is set then. Default false. */
+  readonly ports: boolean;
 }
 
 /** The network of the containers of another host, and its address in a network that this host is in too. */

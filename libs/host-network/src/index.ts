@@ -46,16 +46,19 @@ export {
   type RoutePlan,
   type Standing,
 } from './plan/plan.js';
-export { lastGood, type LastGood, type LastGoodOptions } from './sources/last-good.js';
+export { containerFeed, type DesiredPort } from './sources/container-feed.js';
+export type { ElementFault, Gathered, SkippedElement } from './sources/element-list.js';
+export { lastGood, type LastGoodOptions } from './sources/last-good.js';
 export { metadataFeed, type MetadataFeedOptions } from './sources/metadata-feed.js';
+export type { MetadataServiceOptions } from './sources/metadata-service.js';
 export { nodeFeed, type NodeFeedOptions, type NodeReader } from './sources/node-feed.js';
-export type { ElementFault, GatheredPeers, SkippedElement } from './sources/peer-list.js';
 export {
-  PeerSource,
+  Source,
+  type Feed,
   type FeedListener,
-  type PeerFeed,
-  type PeerSnapshot,
-  type PeerSourceOptions,
-  type PeerSourceState,
-  type PeerSourceStatus,
-} from './sources/peer-source.js';
+  type LastGood,
+  type Snapshot,
+  type SourceOptions,
+  type SourceState,
+  type SourceStatus,
+} from './sources/source.js';

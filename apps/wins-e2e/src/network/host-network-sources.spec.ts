@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { LogRecord } from '../testing/daemon.js';
 import { mayMakeNetwork } from '../testing/network-namespace.js';
 import { wherePossible } from '../testing/where-possible.js';
+import { Container, dial, listen, ownOf, send } from './containers.js';
 import { HostInNetwork, type NetworkStatus } from './host-in-network.js';
 
 const inOwnNetwork = wherePossible(
@@ -22,6 +23,7 @@ createServer(({ url }, response) => {
   const { pathname, searchParams } = new URL(url, 'http://metadata');
   const answer = (value) => response.end(JSON.stringify(value));
   if (pathname.endsWith('/hosts')) return answer(known().hosts);
+  if (pathname.endsWith('/containers')) return answer(known().containers);
   if (pathname.endsWith('/self/host/uuid')) return answer('h-a');
   const look = setInterval(() => {
     if (known().version === searchParams.get('value')) return;
@@ -44,6 +46,12 @@ const METADATA = { hostUuid: 'h-a', environmentUuid: 'e1', address: '127.0.0.1:8
 
 interface StatusWithSources extends NetworkStatus {
   readonly Sources: readonly object[];
+  readonly Ports: readonly {
+    readonly Protocol: string;
+    readonly Listen: string;
+    readonly To: string;
+    readonly State: string;
+  }[];
 }
 const isChange = ({ msg }: LogRecord): boolean => msg === 'routes of the host are changed';
 const isBare = ({ msg, applied }: LogRecord): boolean =>
@@ -55,70 +63,158 @@ const isSource =
 
 inOwnNetwork('the hosts of a metadata service', () => {
   it('get routes, which go when they leave, and stay when the service or the daemon ends', async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'wins-metadata-'));
-    const file = path.join(folder, 'known.json');
-    const know = (version: string, more: object): void => {
-      writeFileSync(`${file}.new`, JSON.stringify({ version, ...more }));
-      renameSync(`${file}.new`, file);
-    };
+    using service = new Service();
+    const { know } = service;
     know('v1', { hosts: [A, B, C, { ...C, uuid: 7 }] });
-    const words = [process.execPath, '-e', SERVICE, file].map(
-      (word) => `'${word.replaceAll("'", `'\\''`)}'`,
+    await using one = await HostInNetwork.start({ metadata: METADATA }, service.command);
+    const { daemon } = one;
+    await daemon.logged(isSource('current'));
+    const status = await one.network<StatusWithSources>('apply');
+    expect(status).toMatchObject({
+      ...{ State: 'settled', Problems: [] },
+      Routes: [
+        { Destination: '10.42.2.0/24', State: 'applied', Peer: 'h-b' },
+        { Destination: '10.42.3.0/24', State: 'applied', Peer: 'h-c' },
+      ],
+      Sources: [
+        {
+          ...{ Source: 'metadata', State: 'current', Version: 'v1', Peers: 2 },
+          ...{ SkippedCount: 1, Skipped: [{ Id: '', Code: 'badId' }] },
+        },
+      ],
+    });
+    expect(one.routes()).toEqual(expect.arrayContaining([LINE_B, LINE_C]));
+
+    const shown = await one.wins(
+      'srv',
+      'network',
+      'status',
+      '--config',
+      one.workspace.path('config'),
     );
-    try {
-      await using one = await HostInNetwork.start({ metadata: METADATA }, `${words.join(' ')} &`);
-      const { daemon } = one;
-      await daemon.logged(isSource('current'));
-      const status = await one.network<StatusWithSources>('apply');
-      expect(status).toMatchObject({
-        ...{ State: 'settled', Problems: [] },
-        Routes: [
-          { Destination: '10.42.2.0/24', State: 'applied', Peer: 'h-b' },
-          { Destination: '10.42.3.0/24', State: 'applied', Peer: 'h-c' },
+    expect(shown.stdout.toString()).toMatch(
+      /applied 10\.42\.2\.0\/24 via .* to h-b\n[^]*metadata is current: 2 other hosts, version v1, in touch \d+ s ago/,
+    );
+
+    await one.logs(isChange, () => know('v2', { hosts: [A, B] }));
+    await one.network('apply');
+    expect(one.routes()).toContain(LINE_B);
+    expect(one.routes()).not.toContain(LINE_C);
+
+    await one.logs(isSource('stale'), () => know('v3', { ends: true }));
+    expect(one.routes()).toContain(LINE_B);
+    await one.killAndStartAgain();
+    await one.daemon.logged(isSource('stale'));
+    expect(await one.network<StatusWithSources>('apply')).toMatchObject({
+      ...{ State: 'settled', Sources: [{ State: 'stale', Peers: 1, AgeSeconds: -1 }] },
+    });
+    expect(one.routes()).toContain(LINE_B);
+    const doctor = await one.wins('doctor', '--config', one.workspace.path('config'));
+    expect(doctor.stdout.toString()).toMatch(/metadata: 1 other host kept, and it has told/);
+
+    one.configure(undefined);
+    await one.logs(isBare, () =>
+      one.wins('srv', 'config', 'reload', '--allow-drop', 'hostNetwork'),
+    );
+    expect(one.routes()).not.toContain(LINE_B);
+  });
+
+  it('have their published ports relayed while they run, but to nobody else and to no port that is taken', async () => {
+    using service = new Service();
+    const web = container('c-1', '10.42.1.10', '0.0.0.0:7070:7070', '0.0.0.0:7070:7070/udp');
+    const greedy = container(
+      'c-0',
+      '10.42.1.11',
+      '0.0.0.0:7070:80',
+      '0.0.0.0:3389:80',
+      '0.0.0.0:0:80',
+    );
+    const strange = ['127.0.0.1', '10.42.1.1', '192.0.2.9', '10.42.2.10'].map((address, index) =>
+      container(`c-${index + 2}`, address, `0.0.0.0:${8081 + index}:80`),
+    );
+    service.know('v1', { hosts: [A], containers: [web] });
+    const metadata = { ...METADATA, ports: true };
+    await using host = await HostInNetwork.start({ ...ownOf(1), metadata }, service.command);
+    await host.network('apply');
+    await using running = await Container.start(host, ['10.42.1.10/24'], { gateway: '10.42.1.1' });
+    await using inside = await listen(running);
+    const ports = async () =>
+      (await host.network<StatusWithSources>('status')).Ports.map(
+        ({ Protocol, Listen, To, State }) => [Protocol, Listen, To, State].join(' '),
+      );
+    const relayed = [
+      'tcp 0.0.0.0:7070 10.42.1.10:7070 listening',
+      'udp 0.0.0.0:7070 10.42.1.10:7070 listening',
+    ];
+    while ((await ports()).join() !== relayed.join());
+    expect(await dial(host, '192.0.2.2')).toEqual(['hello']);
+    await send(host, ['192.0.2.2', 'datagram']);
+    expect(await inside.got('datagram')).toEqual(['datagram']);
+
+    const isRefused = ({ msg }: LogRecord): boolean => msg === 'a port is not relayed';
+    await host.logs(isRefused, () =>
+      service.know('v2', { hosts: [A], containers: [greedy, web, ...strange] }),
+    );
+    expect(await ports()).toEqual([
+      ...relayed,
+      'tcp 0.0.0.0:7070 10.42.1.11:80 rejected',
+      'tcp 0.0.0.0:3389 10.42.1.11:80 rejected',
+      ...['10.42.1.1', '192.0.2.9', '10.42.2.10'].map(
+        (address, index) => `tcp 0.0.0.0:${8082 + index} ${address}:80 rejected`,
+      ),
+    ]);
+    const { Sources } = await host.network<StatusWithSources>('status');
+    expect(Sources).toMatchObject([
+      { Source: 'metadata' },
+      {
+        ...{ Source: 'containers', State: 'current', Peers: 7 },
+        Skipped: [
+          { Id: 'c-0', Code: 'badPort' },
+          { Id: 'c-2', Code: 'badAddress' },
         ],
-        Sources: [
-          {
-            ...{ Source: 'metadata', State: 'current', Version: 'v1', Peers: 2 },
-            ...{ SkippedCount: 1, Skipped: [{ Id: '', Code: 'badId' }] },
-          },
-        ],
-      });
-      expect(one.routes()).toEqual(expect.arrayContaining([LINE_B, LINE_C]));
+      },
+    ]);
+    const audit = await host.wins(
+      'srv',
+      'audit',
+      'show',
+      '--config',
+      host.workspace.path('config'),
+    );
+    expect(audit.stdout.toString()).toMatch(
+      /hostNetworkChange +allowed +metadata +name="relay tcp/,
+    );
 
-      const shown = await one.wins(
-        'srv',
-        'network',
-        'status',
-        '--config',
-        one.workspace.path('config'),
-      );
-      expect(shown.stdout.toString()).toMatch(
-        /applied 10\.42\.2\.0\/24 via .* to h-b\n[^]*metadata is current: 2 other hosts, version v1, in touch \d+ s ago/,
-      );
-
-      await one.logs(isChange, () => know('v2', { hosts: [A, B] }));
-      await one.network('apply');
-      expect(one.routes()).toContain(LINE_B);
-      expect(one.routes()).not.toContain(LINE_C);
-
-      await one.logs(isSource('stale'), () => know('v3', { ends: true }));
-      expect(one.routes()).toContain(LINE_B);
-      await one.killAndStartAgain();
-      await one.daemon.logged(isSource('stale'));
-      expect(await one.network<StatusWithSources>('apply')).toMatchObject({
-        ...{ State: 'settled', Sources: [{ State: 'stale', Peers: 1, AgeSeconds: -1 }] },
-      });
-      expect(one.routes()).toContain(LINE_B);
-      const doctor = await one.wins('doctor', '--config', one.workspace.path('config'));
-      expect(doctor.stdout.toString()).toMatch(/metadata: 1 other host kept, and it has told/);
-
-      one.configure(undefined);
-      await one.logs(isBare, () =>
-        one.wins('srv', 'config', 'reload', '--allow-drop', 'hostNetwork'),
-      );
-      expect(one.routes()).not.toContain(LINE_B);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    const stopped = { ...web, state: 'stopped' };
+    service.know('v3', { hosts: [A], containers: [greedy, stopped, ...strange] });
+    while ((await ports())[0] !== 'tcp 0.0.0.0:7070 10.42.1.11:80 listening');
+    expect(await dial(host, '192.0.2.2')).toEqual(['ECONNRESET']);
   });
 });
+
+const container = (uuid: string, address: string, ...ports: readonly string[]) => ({
+  ...{ uuid, host_uuid: 'h-a', environment_uuid: 'e1', state: 'running' },
+  ...{ primary_ip: address, ports },
+});
+
+/** The metadata service of one host, in its network. */
+class Service implements Disposable {
+  readonly #folder = mkdtempSync(path.join(tmpdir(), 'wins-metadata-'));
+  readonly #file = path.join(this.#folder, 'known.json');
+
+  /** Has this version of what it knows from now on. */
+  readonly know = (version: string, more: object): void => {
+    writeFileSync(`${this.#file}.new`, JSON.stringify({ version, ...more }));
+    renameSync(`${this.#file}.new`, this.#file);
+  };
+
+  /** Starts it, in a shell. It ends when its file is gone, and holds no output of the daemon until then. */
+  get command(): string {
+    const words = [process.execPath, '-e', SERVICE, this.#file];
+    return `${words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')} >/dev/null 2>&1 &`;
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#folder, { recursive: true });
+  }
+}

@@ -94,15 +94,18 @@ function sourceLines(source: HostNetworkSource): readonly string[] {
   const { Source, State, Version, AgeSeconds, Peers, SkippedCount, Skipped } = source;
   const age = AgeSeconds < 0 ? 'never contacted' : `last contact ${AgeSeconds} s ago`;
   return [
-    `  ${Source} is ${State}: ${Peers} other hosts, version ${Version === '' ? 'none' : Version}, ${age}`,
+    `  ${Source} is ${State}: ${Peers} ${toldBy(Source)}, version ${Version === '' ? 'none' : Version}, ${age}`,
     ...(source.Problem === '' ? [] : [`    ${source.Problem}`]),
-    ...(source.Limited ? ['    limited: it has more hosts than the daemon accepts'] : []),
-    ...(source.Doubted
-      ? ['    most hosts are missing in its latest snapshot: reading it again']
-      : []),
+    ...(source.Limited ? ['    limited: it has more than the daemon accepts'] : []),
+    ...(source.Doubted ? ['    most are missing in its latest snapshot: reading it again'] : []),
     ...Skipped.map(({ Id, Code }) => `    skipped ${Id === '' ? 'an element' : Id}: ${Code}`),
     ...(SkippedCount > Skipped.length ? [`    and ${SkippedCount - Skipped.length} more`] : []),
   ];
+}
+
+/** What a source tells of. */
+function toldBy(source: string): string {
+  return source === 'containers' ? 'published ports' : 'other hosts';
 }
 
 function stepsText(steps: readonly HostNetworkStep[]): string {

@@ -218,6 +218,8 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ...{ 'hostNetwork.metadata.hostUuid': uuid, 'hostNetwork.metadata.environmentUuid': uuid },
   'hostNetwork.metadata.address': fc.constantFrom('127.0.0.1:9', '192.0.2.1', 'x'),
   'hostNetwork.metadata.routerIp': fc.constantFrom('192.0.2.2', '::1', 'x'),
+  // It needs a subnet.
+  'hostNetwork.metadata.ports': flag,
   // Without a cluster that has it, a subnet is refused: a host would get it.
   'hostNetwork.subnet': fc.constantFrom('10.42.1.0/24', 'x'),
   'hostNetwork.gateway': fc.constantFrom('10.42.1.1', 'x'),

@@ -43,14 +43,13 @@ describe('the section hostNetwork', () => {
   it('has sources of other hosts, of which none is on by default', () => {
     const metadata = { hostUuid: '1h2-a', environmentUuid: 'E1' };
     expect(read({ metadata, nodes: true, probePort: 80 })).toMatchObject({
-      metadata: { ...metadata, address: '169.254.169.250' },
+      metadata: { ...metadata, address: '169.254.169.250', ports: false },
       ...{ nodes: true, probePort: 80 },
     });
     const more = { address: '127.0.0.1:8080', routerIp: '172.16.0.2' };
-    expect(read({ metadata: { ...metadata, ...more } })?.metadata).toEqual({
-      ...metadata,
-      ...more,
-    });
+    const published = { ...metadata, ...more, ports: true };
+    const own = { subnet: '10.42.1.0/24', cluster: ['10.42.0.0/16'] };
+    expect(read({ ...own, metadata: published })?.metadata).toEqual(published);
   });
 
   it.each<[string, object]>([
@@ -60,6 +59,7 @@ describe('the section hostNetwork', () => {
     ['a service elsewhere', { hostUuid: 'h', environmentUuid: 'e1', address: '192.0.2.1' }],
     ['a service by name', { hostUuid: 'h', environmentUuid: 'e1', address: 'rancher-metadata' }],
     ['port 0', { hostUuid: 'h', environmentUuid: 'e1', address: '169.254.169.250:0' }],
+    ['ports of no subnet', { hostUuid: 'h', environmentUuid: 'e1', ports: true }],
     ['a router that is none', { hostUuid: 'h', environmentUuid: 'e1', routerIp: 'router' }],
   ])('refuses metadata with %s', (_what, metadata) => {
     expect(() => read({ metadata })).toThrow(expect.objectContaining({ code: 'invalid' }) as Error);

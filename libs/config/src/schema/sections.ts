@@ -151,6 +151,7 @@ const GATEWAY = 'an address of IPv4';
 
 const CONTAINERS = 'an IPv4 network of 16 to 29 bits, without bits below its prefix';
 const GATEWAY_IN = 'an address of a host in the subnet';
+const PUBLISHED = 'false, or hostNetwork.subnet: published ports lead there alone';
 const CLUSTER = 'a list of networks that the subnet is in';
 const MAX_CLUSTER = 8;
 const MAX_RELAYS = 512;
@@ -219,6 +220,10 @@ function metadataKeys() {
       ipv4Address(GATEWAY),
       'The router_ip that the labels of this host must have. Absent: any.',
     ).optional(),
+    ports: about(
+      flag(),
+      'Relay the ports that containers of this host publish, to addresses in the subnet.',
+    ).default(false),
   });
 }
 
@@ -350,7 +355,11 @@ export function hostNetworkSection() {
           return own === undefined || cluster.some((text) => holds(parseNetwork(text), own));
         },
         { error: CLUSTER, path: ['cluster'] },
-      ),
+      )
+      .refine(({ metadata, subnet }) => metadata?.ports !== true || subnet !== undefined, {
+        error: PUBLISHED,
+        path: ['metadata', 'ports'],
+      }),
     'Routes, ports and a network of containers that the daemon keeps on the host, and removes when they are wanted no more. Absent: none.',
     { absent: 'none' },
   ).optional();

@@ -2,18 +2,12 @@ import { StateFile } from '@wins/files';
 import { replaceFile, type FileTrust } from '@wins/trusted-files';
 import path from 'node:path';
 import { MAX_PEERS, type DesiredPeer } from '../plan/judge-peers.js';
-import { elementFault, isPeerId } from './peer-list.js';
+import { elementFault, isElementId } from './element-list.js';
+import type { LastGood } from './source.js';
 
 const FORMAT = 1;
 /** 1,024 peers with the longest ids. */
 const MAX_BYTES = 1024 * 1024;
-
-/** The last peers that a source told, for the next start. */
-export interface LastGood {
-  /** Resolves with undefined when there are none, or those of another source. */
-  read(): Promise<readonly DesiredPeer[] | undefined>;
-  write(peers: readonly DesiredPeer[]): Promise<void>;
-}
 
 export interface LastGoodOptions {
   /** Absolute path; its folder is made private before something is written. */
@@ -55,7 +49,7 @@ function parse(json: unknown): { readonly origin: string; readonly peers: readon
     origin,
     peers: peers.map((json): DesiredPeer => {
       const { id, subnet, nextHop } = json as DesiredPeer;
-      if (!isPeerId(id) || elementFault(subnet, nextHop) !== undefined)
+      if (!isElementId(id) || elementFault(subnet, nextHop) !== undefined)
         throw new TypeError('no peer of a source');
       return { id, subnet, nextHop };
     }),

@@ -1,135 +1,40 @@
-import { quoteText } from '@wins/base';
-import { HttpClient, type HttpLimits } from '@wins/net';
-import { systemClock, type Clock } from '@wins/time';
 import { HostNetworkError } from '../host-network-error.js';
-import { PeerList } from './peer-list.js';
-import type { FeedListener, PeerFeed, PeerSnapshot } from './peer-source.js';
-import { readElements } from './read-elements.js';
+import { MAX_PEERS, type DesiredPeer } from '../plan/judge-peers.js';
+import { ElementList, readPeer, type ElementFault } from './element-list.js';
+import {
+  fieldsOf,
+  followMetadata,
+  mismatch,
+  type Fields,
+  type MetadataServiceOptions,
+} from './metadata-service.js';
+import type { Feed } from './source.js';
 
-export interface MetadataFeedOptions {
-  /** Where the service is: `169.254.169.250`, with a port where it is not 80. */
-  readonly address: string;
-  /** The uuid of this host. Answers that are made for another one are not believed. */
-  readonly hostUuid: string;
-  /** The uuid of the environment; hosts of others are left out. */
-  readonly environmentUuid: string;
+export interface MetadataFeedOptions extends MetadataServiceOptions {
   /** The subnet and the address that the labels of this host must have. Absent: any. */
   readonly subnet?: string | undefined;
   readonly routerIp?: string | undefined;
-  /** Default: `systemClock`. */
-  readonly clock?: Clock;
-  /** Default: 5 s for a connection and between two parts of an answer, 30 s for all of it. A long poll has 75 s. */
-  readonly limits?: Partial<HttpLimits>;
 }
 
-const BASE = '/2016-07-29';
 const LABELS = 'io.rancher.network.per_host_subnet';
-const WHAT = "ask Rancher's metadata service";
-const MAX_BODY_BYTES = 32 * 1024 * 1024;
-const MAX_HOST_BYTES = 64 * 1024;
-const MAX_TEXT_BYTES = 4096;
-const LONG_POLL_S = 60;
-/** The service answers a long poll up to 5 s late. */
-const LONG_POLL_MS = 75_000;
-const LIMITS = { connectMs: 5_000, answerMs: 10_000, idleMs: 5_000, totalMs: 30_000 };
-/** Versions come in bursts, and with another one often nothing has changed. */
-const GATHER_MS = 1_000;
 
-type Fields = Readonly<Record<string, unknown>>;
-
-/**
- * The other hosts as Rancher's metadata service knows them: the list of hosts, which is one answer and so one snapshot, read again a second after
- * each new version. The service speaks plain HTTP on a link-local address; redirects and proxies are not used.
- */
-export function metadataFeed(options: MetadataFeedOptions): PeerFeed {
-  const { address, clock = systemClock, limits } = options;
-  const clientWith = (own: Partial<HttpLimits>): HttpClient =>
-    new HttpClient({
-      ...{ tries: 1, environment: {}, systemRoots: () => [] },
-      limits: { ...LIMITS, ...own, ...limits },
+/** The other hosts as Rancher's metadata service knows them. */
+export function metadataFeed(options: MetadataFeedOptions): Feed {
+  return followMetadata(options, '/hosts', async (pass) => {
+    const list = new ElementList<DesiredPeer>(MAX_PEERS);
+    let own: Fields | undefined;
+    await pass((host) => {
+      if (host === undefined) list.skip('badElement');
+      else if (host['uuid'] === options.hostUuid) own = host;
+      else if (host['environment_uuid'] === options.environmentUuid)
+        list.add(host['uuid'], readHost(host));
     });
-  const client = clientWith({});
-  const patient = clientWith({ answerMs: LONG_POLL_MS, totalMs: LONG_POLL_MS });
-  return {
-    follow: async (listener: FeedListener, signal) => {
-      let version = await askForText(client, '/version', signal);
-      for (;;) {
-        const againMs = await listener.onSnapshot(await readSnapshot(version));
-        if (againMs > 0) {
-          await clock.wait(againMs, signal);
-          version = await askForText(client, '/version', signal);
-          continue;
-        }
-        const known = version;
-        while (version === known) {
-          const query = new URLSearchParams({
-            wait: 'true',
-            value: known,
-            maxWait: `${LONG_POLL_S}`,
-          });
-          version = await askForText(patient, `/version?${query.toString()}`, signal);
-          listener.onContact();
-          await clock.wait(GATHER_MS, signal);
-        }
-      }
-
-      async function readSnapshot(of: string): Promise<PeerSnapshot> {
-        const self = await askForText(client, '/self/host/uuid', signal);
-        if (self !== options.hostUuid)
-          throw mismatch('the host', self, options.hostUuid, 'metadata.hostUuid');
-        const list = new PeerList();
-        let own: Fields | undefined;
-        await withAnswer(client, '/hosts', MAX_BODY_BYTES, signal, (parts) =>
-          readElements(parts, MAX_HOST_BYTES, (element) => {
-            const host = fieldsOf(element);
-            if (host === undefined) list.skip('badElement');
-            else if (host['uuid'] === options.hostUuid) own = host;
-            else if (host['environment_uuid'] === options.environmentUuid) addHost(list, host);
-          }),
-        );
-        checkOwn(own, options);
-        return { ...list.result(), version: of };
-      }
-    },
-  };
-
-  async function askForText(of: HttpClient, path: string, signal: AbortSignal): Promise<string> {
-    const bytes: Uint8Array[] = [];
-    await withAnswer(of, path, MAX_TEXT_BYTES, signal, async (parts) => {
-      for await (const part of parts) bytes.push(part);
-    });
-    const text: unknown = parse(Buffer.concat(bytes).toString('utf8'));
-    if (typeof text === 'string' && text !== '') return text;
-    throw new HostNetworkError('badSource', `cannot ${WHAT}: found no text at ${path}`);
-  }
-
-  async function withAnswer(
-    of: HttpClient,
-    path: string,
-    maxBytes: number,
-    signal: AbortSignal,
-    use: (parts: AsyncIterable<Uint8Array>) => Promise<void>,
-  ): Promise<void> {
-    const request = {
-      url: new URL(`http://${address}${BASE}${path}`),
-      headers: { accept: 'application/json' },
-      ...{ trust: { roots: [] }, isDirect: true, redirects: 'none' as const },
-    };
-    const answer = await of.open(request, WHAT, signal);
-    try {
-      const { status } = answer;
-      if (status !== 200) {
-        const message = `cannot ${WHAT}: found status ${status} at ${path}; wanted 200`;
-        throw new HostNetworkError('badSource', message);
-      }
-      await use(answer.body({ maxBytes }));
-    } finally {
-      answer.close();
-    }
-  }
+    checkOwn(own, options);
+    return list.result();
+  });
 }
 
-function addHost(list: PeerList, host: Fields): void {
+function readHost(host: Fields): DesiredPeer | ElementFault {
   const labels = fieldsOf(host['labels']) ?? {};
   const hops = [
     labels[`${LABELS}.router_ip`],
@@ -137,7 +42,7 @@ function addHost(list: PeerList, host: Fields): void {
     host['agent_ip'],
   ];
   const nextHop = hops.find((hop) => hop !== undefined && hop !== null && hop !== '');
-  list.add(host['uuid'], labels[`${LABELS}.subnet`], nextHop);
+  return readPeer(host['uuid'], labels[`${LABELS}.subnet`], nextHop);
 }
 
 /** @throws HostNetworkError `badSource`: this host is not among them, or is another one for the service than for its config. */
@@ -153,23 +58,4 @@ function checkOwn(own: Fields | undefined, options: MetadataFeedOptions): void {
   ] as const;
   for (const [what, found, value, key] of wanted)
     if (value !== undefined && found !== value) throw mismatch(what, found, value, key);
-}
-
-function mismatch(what: string, found: unknown, wanted: string, key: string): HostNetworkError {
-  const shown = typeof found === 'string' ? quoteText(found) : typeof found;
-  const message = `cannot use the hosts: found ${shown} as ${what}; wanted ${quoteText(wanted)}, as hostNetwork.${key} says`;
-  return new HostNetworkError('badSource', message);
-}
-
-function fieldsOf(value: unknown): Fields | undefined {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? (value as Fields) : undefined;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { MetadataServer } from '../testing/metadata-server.js';
 import { lastGood } from './last-good.js';
 import { metadataFeed, type MetadataFeedOptions } from './metadata-feed.js';
-import { PeerSource, type PeerSourceStatus } from './peer-source.js';
+import { Source, type SourceStatus } from './source.js';
 
 const LABELS = 'io.rancher.network.per_host_subnet';
 const host = (uuid: string, number: number, more: object = {}, labels: object = {}) => ({
@@ -58,8 +58,8 @@ describe("Rancher's metadata service as a source of peers", () => {
   function follow(server: MetadataServer | string, options: Partial<MetadataFeedOptions> = {}) {
     const clock = new LeapingClock();
     const changes = new EventEmitter();
-    const seen: PeerSourceStatus[] = [];
-    const source: PeerSource = new PeerSource({
+    const seen: SourceStatus[] = [];
+    const source: Source = new Source({
       feed: metadataFeed({
         address: typeof server === 'string' ? server : server.address,
         ...{ hostUuid: 'h-a', environmentUuid: 'e1', clock, ...options },
@@ -76,13 +76,13 @@ describe("Rancher's metadata service as a source of peers", () => {
       },
     });
     open.push(source);
-    const until = async (wanted: (status: PeerSourceStatus) => boolean) => {
+    const until = async (wanted: (status: SourceStatus) => boolean) => {
       while (!wanted(source.status)) await once(changes, 'change');
       return source.status;
     };
     return { source, clock, seen, until };
   }
-  const isCurrent = ({ state }: PeerSourceStatus): boolean => state === 'current';
+  const isCurrent = ({ state }: SourceStatus): boolean => state === 'current';
 
   it('has the hosts of the environment, by router_ip, else by the address that is nearest to it', async () => {
     const server = await start([
@@ -100,7 +100,7 @@ describe("Rancher's metadata service as a source of peers", () => {
     const { until } = follow(server, { subnet: '10.0.1.0/24', routerIp: '172.16.0.1' });
     expect(await until(isCurrent)).toEqual({
       ...{ state: 'current', version: 'v1', problem: '', isDoubted: false, ageMs: 0, sinceMs: 0 },
-      peers: [...PEERS, { ...peer('h-d', 4), nextHop: '203.0.113.4' }],
+      items: [...PEERS, { ...peer('h-d', 4), nextHop: '203.0.113.4' }],
       ...{ skipped: [], skippedCount: 0, isLimited: false },
     });
   });
@@ -118,8 +118,8 @@ describe("Rancher's metadata service as a source of peers", () => {
       host('h-j', 11, { name: 'x'.repeat(70_000) }),
       ...[host('h-k', 12), host('h-k', 13)],
     ]);
-    const { peers, skipped, skippedCount } = await follow(server).until(isCurrent);
-    expect(peers).toEqual(PEERS);
+    const { items, skipped, skippedCount } = await follow(server).until(isCurrent);
+    expect(items).toEqual(PEERS);
     expect(skipped.map(({ id, code }) => `${id}: ${code}`)).toEqual([
       ...[': badElement', ': badElement', ': badElement', ': badElement'],
       ...['h-e: badSubnet', 'h-f: badSubnet', 'h-g: noSubnet', 'h-h: badNextHop'],
@@ -133,7 +133,7 @@ describe("Rancher's metadata service as a source of peers", () => {
     const { until, clock } = follow(server);
     await until(isCurrent);
     server.publish([OWN, host('h-b', 2)]);
-    expect((await until(({ peers }) => peers.length === 1)).peers).toEqual([peer('h-b', 2)]);
+    expect((await until(({ items }) => items.length === 1)).items).toEqual([peer('h-b', 2)]);
     expect(clock.waits).toEqual([1000]);
   });
 
@@ -248,7 +248,7 @@ describe("Rancher's metadata service as a source of peers", () => {
       await breakIt(server);
       const status = await until(({ state }) => state === 'degraded');
       expect(status.problem).toMatch(problem);
-      expect(status.peers).toEqual(PEERS);
+      expect(status.items).toEqual(PEERS);
       expect(status.ageMs).toBeGreaterThanOrEqual(120_000);
       expect(seen.some(({ state }) => state === 'stale')).toBe(true);
     },
@@ -269,10 +269,10 @@ describe("Rancher's metadata service as a source of peers", () => {
       host(`h-${String((index * 7919) % 50_000).padStart(5, '0')}`, index),
     );
     const { until } = follow(await start([...hosts, OWN]));
-    const { peers, isLimited } = await until(isCurrent);
+    const { items, isLimited } = await until(isCurrent);
     expect(isLimited).toBe(true);
-    expect(peers).toHaveLength(1024);
-    expect(peers.map(({ id }) => id)).toEqual(
+    expect(items).toHaveLength(1024);
+    expect(items.map(({ id }) => id)).toEqual(
       Array.from({ length: 1024 }, (_, index) => `h-${String(index).padStart(5, '0')}`),
     );
   });
@@ -282,9 +282,9 @@ describe("Rancher's metadata service as a source of peers", () => {
     const { until, seen, clock } = follow(server);
     await until(isCurrent);
     server.publish([OWN]);
-    await until(({ peers }) => peers.length === 0);
+    await until(({ items }) => items.length === 0);
     const doubted = seen.filter(({ isDoubted }) => isDoubted);
-    expect(doubted.map(({ peers }) => peers.length)).toEqual([8]);
+    expect(doubted.map(({ items }) => items.length)).toEqual([8]);
     expect(clock.waits).toEqual([1000, 10_000]);
   });
 
@@ -300,9 +300,9 @@ describe("Rancher's metadata service as a source of peers", () => {
     server.publish([OWN]);
     await until(({ isDoubted }) => isDoubted);
     await until(({ isDoubted }) => !isDoubted);
-    expect(seen.every(({ peers, state }) => state === 'starting' || peers.length === 8)).toBe(true);
+    expect(seen.every(({ items, state }) => state === 'starting' || items.length === 8)).toBe(true);
     server.publish(MANY.slice(0, -3));
-    await until(({ peers }) => peers.length === 5);
+    await until(({ items }) => items.length === 5);
     expect(seen.filter(({ isDoubted }) => isDoubted)).toHaveLength(1);
   });
 
@@ -316,7 +316,7 @@ describe("Rancher's metadata service as a source of peers", () => {
 
     server.break(() => undefined);
     const second = follow(server, { limits: { answerMs: 100 } });
-    expect((await second.until(({ state }) => state === 'stale')).peers).toEqual(PEERS);
+    expect((await second.until(({ state }) => state === 'stale')).items).toEqual(PEERS);
     expect(second.source.hasSpoken).toBe(false);
     server.break(undefined);
     await second.until(isCurrent);

@@ -1,8 +1,9 @@
 import { systemClock, type Clock } from '@wins/time';
 import { isDeepStrictEqual } from 'node:util';
 import { HostNetworkError } from '../host-network-error.js';
-import { PeerList } from './peer-list.js';
-import type { PeerFeed } from './peer-source.js';
+import { MAX_PEERS, type DesiredPeer } from '../plan/judge-peers.js';
+import { ElementList, readPeer, type Gathered } from './element-list.js';
+import type { Feed } from './source.js';
 
 /** Nodes of a cluster, as its API server tells of them. Objects are those of Kubernetes, unread. */
 export interface NodeReader extends Disposable {
@@ -38,7 +39,7 @@ interface NodeFacts {
 }
 
 /** The other nodes of the cluster: the subnet of their Pods, and their internal address as the next hop. */
-export function nodeFeed(options: NodeFeedOptions): PeerFeed {
+export function nodeFeed(options: NodeFeedOptions): Feed {
   const { connect, clock = systemClock } = options;
   return {
     follow: async ({ onSnapshot, onContact }, signal) => {
@@ -97,14 +98,14 @@ export function nodeFeed(options: NodeFeedOptions): PeerFeed {
 function snapshotOf(
   nodes: ReadonlyMap<string, NodeFacts>,
   { ownAddresses, subnet: wanted }: NodeFeedOptions,
-): ReturnType<PeerList['result']> {
+): Gathered<DesiredPeer> {
   const own = ownAddresses();
-  const list = new PeerList();
+  const list = new ElementList<DesiredPeer>(MAX_PEERS);
   const ours: NodeFacts[] = [];
   for (const node of nodes.values()) {
     const { name, subnet, nextHop } = node;
     if (typeof nextHop === 'string' && own.has(nextHop)) ours.push(node);
-    else list.add(name, subnet, nextHop);
+    else list.add(name, readPeer(name, subnet, nextHop));
   }
   const [self, another] = ours;
   const fault = (found: string): HostNetworkError =>

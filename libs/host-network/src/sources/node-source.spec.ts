@@ -1,7 +1,7 @@
 import { LeapingClock } from '@wins/net/testing';
 import { EventEmitter, once } from 'node:events';
 import { nodeFeed, type NodeFeedOptions, type NodeReader } from './node-feed.js';
-import { PeerSource, type PeerSourceStatus } from './peer-source.js';
+import { Source, type SourceStatus } from './source.js';
 
 const node = (name: string, number: number, more: object = {}) => ({
   metadata: { name, uid: `uid-${name}` },
@@ -78,8 +78,8 @@ describe('the nodes of a cluster as a source of peers', () => {
   function follow(cluster: Cluster, options: Partial<NodeFeedOptions> = {}) {
     const clock = new LeapingClock();
     const changes = new EventEmitter();
-    const seen: PeerSourceStatus[] = [];
-    const source: PeerSource = new PeerSource({
+    const seen: SourceStatus[] = [];
+    const source: Source = new Source({
       feed: nodeFeed({
         connect: () => Promise.resolve(cluster),
         ownAddresses: () => new Set(['172.16.0.1', '127.0.0.1']),
@@ -95,13 +95,13 @@ describe('the nodes of a cluster as a source of peers', () => {
       onWarning: () => undefined,
     });
     open.push(source);
-    const until = async (wanted: (status: PeerSourceStatus) => boolean) => {
+    const until = async (wanted: (status: SourceStatus) => boolean) => {
       while (!wanted(source.status)) await once(changes, 'change');
       return source.status;
     };
     return { clock, seen, until };
   }
-  const isCurrent = ({ state }: PeerSourceStatus): boolean => state === 'current';
+  const isCurrent = ({ state }: SourceStatus): boolean => state === 'current';
 
   it('are all but the own one, by podCIDR and InternalIP of IPv4', async () => {
     const cluster = new Cluster(
@@ -121,9 +121,9 @@ describe('the nodes of a cluster as a source of peers', () => {
       ...[{}, null],
     );
     const { until } = follow(cluster, { subnet: '10.42.1.0/24' });
-    const { peers, skipped, version } = await until(isCurrent);
+    const { items, skipped, version } = await until(isCurrent);
     expect(version).toBe('v1');
-    expect(peers).toEqual([peer('b', 2), peer('c', 3)]);
+    expect(items).toEqual([peer('b', 2), peer('c', 3)]);
     expect(skipped.map(({ id, code }) => `${id}: ${code}`)).toEqual([
       ...['d: noSubnet', 'e: noNextHop', ': badId'],
     ]);
@@ -139,8 +139,8 @@ describe('the nodes of a cluster as a source of peers', () => {
     cluster.tell('ADDED', node('c', 3));
     cluster.tell('ADDED', node('d', 4));
     cluster.tell('DELETED', node('b', 2));
-    const { peers } = await until((status) => status.peers.length === 2);
-    expect(peers).toEqual([peer('c', 3), peer('d', 4)]);
+    const { items } = await until((status) => status.items.length === 2);
+    expect(items).toEqual([peer('c', 3), peer('d', 4)]);
     expect([cluster.lists, clock.waits]).toEqual([1, [1000]]);
   });
 
@@ -156,7 +156,7 @@ describe('the nodes of a cluster as a source of peers', () => {
   ])('are not believed when %s', async (_what, cluster, problem) => {
     const { until } = follow(cluster, { subnet: '10.42.1.0/24' });
     const status = await until(({ state }) => state === 'degraded');
-    expect([status.peers, status.problem]).toEqual([[], expect.stringMatching(problem)]);
+    expect([status.items, status.problem]).toEqual([[], expect.stringMatching(problem)]);
   });
 
   it('stay when the API server fails, and most of them go when it says so twice', async () => {
@@ -166,11 +166,11 @@ describe('the nodes of a cluster as a source of peers', () => {
     await cluster.watched();
     cluster.end(new Error('it is gone'));
     expect(await until(({ state }) => state === 'degraded')).toMatchObject({
-      ...{ problem: 'it is gone', peers: { length: 5 } },
+      ...{ problem: 'it is gone', items: { length: 5 } },
     });
     cluster.nodes = [node('n-1', 1)];
     cluster.problem = undefined;
-    await until(({ peers }) => peers.length === 0);
+    await until(({ items }) => items.length === 0);
     expect(seen.filter(({ isDoubted }) => isDoubted)).toHaveLength(1);
     expect(clock.waits.at(-1)).toBe(10_000);
     await cluster.watched();
@@ -185,12 +185,12 @@ describe('the nodes of a cluster as a source of peers', () => {
     for (const at of [2, 3, 4, 5]) cluster.tell('DELETED', node(`n-${at}`, at));
     await until(({ isDoubted }) => isDoubted);
     await until(({ isDoubted }) => !isDoubted);
-    expect(seen.every(({ peers, state }) => state === 'starting' || peers.length === 5)).toBe(true);
+    expect(seen.every(({ items, state }) => state === 'starting' || items.length === 5)).toBe(true);
     await cluster.watched();
     const { lists } = cluster;
     cluster.nodes.pop();
     cluster.end();
-    await until(({ peers }) => peers.length === 4);
+    await until(({ items }) => items.length === 4);
     expect(cluster.lists).toBe(lists + 1);
   });
 });

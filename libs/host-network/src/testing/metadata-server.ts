@@ -4,11 +4,12 @@ import type { AddressInfo } from 'node:net';
 
 const BASE = '/2016-07-29';
 
-/** Rancher's metadata service, as far as hosts are concerned: a real server, whose answers can be replaced by faults. */
+/** Rancher's metadata service, as far as hosts and containers are concerned: a real server, whose answers can be replaced by faults. */
 export class MetadataServer implements AsyncDisposable {
   /** Paths that were asked for, in order. */
   readonly asked: string[] = [];
   hosts: unknown;
+  containers: unknown = null;
   /** The uuid of the host that these answers are for. */
   self = 'h-a';
   /** Answers instead, if it is set; what it returns false for is answered as always. */
@@ -70,6 +71,7 @@ export class MetadataServer implements AsyncDisposable {
     else if (pathname === `${BASE}/version`) response.end(JSON.stringify(this.version));
     else if (pathname === `${BASE}/self/host/uuid`) response.end(JSON.stringify(this.self));
     else if (pathname === `${BASE}/hosts`) response.end(JSON.stringify(this.hosts));
+    else if (pathname === `${BASE}/containers`) response.end(JSON.stringify(this.containers));
     else response.writeHead(404).end('{"message":"Not found","type":"error","code":404}');
   }
 }

@@ -190,7 +190,7 @@ export const METRICS = {
   ),
   wins_host_source_age_seconds: gauge(
     'Since a source of other hosts was in touch, or began if it never was. None for one that is off.',
-    { source: ['metadata', 'nodes'] },
+    { source: ['metadata', 'nodes', 'containers'] },
   ),
   wins_host_ports: gauge('Ports of the host that the config has lead to containers, by state.', {
     state: ['listening', 'starting', 'busy', 'failed', 'rejected', 'down'],

@@ -99,7 +99,7 @@ describe('of the network of the host the doctor says', () => {
       'problem: metadata: 2 other hosts kept, and it was in touch 130 s ago: refused',
       'warning: nodes: it has told nothing yet',
       'warning: metadata: 2 other hosts kept, although most are gone by its latest snapshot',
-      'warning: metadata: it has more hosts than are taken',
+      'warning: metadata: it has more other hosts than are taken',
       'ok: metadata: 2 other hosts',
       'warning: metadata: 2 of its elements are skipped: h-b: badSubnet',
     ]);

@@ -65,7 +65,11 @@ function judgeSources({ Sources }: HostNetworkStatusResponse): readonly Finding[
   return Sources.flatMap((source) => {
     const { Source, State, AgeSeconds, Peers, SkippedCount, Skipped, Limited, Doubted } = source;
     const silent = AgeSeconds < 0 ? 'has told nothing yet' : `was in touch ${AgeSeconds} s ago`;
-    const known = `${Source}: ${Peers} other ${Peers === 1 ? 'host' : 'hosts'}`;
+    const [one, more] =
+      Source === 'containers'
+        ? (['published port', 'published ports'] as const)
+        : (['other host', 'other hosts'] as const);
+    const known = `${Source}: ${Peers} ${Peers === 1 ? one : more}`;
     const findings: Finding[] = [];
     if (State === 'degraded' || State === 'stale') {
       const found = `${known} kept, and it ${silent}: ${source.Problem}`;
@@ -83,14 +87,16 @@ function judgeSources({ Sources }: HostNetworkStatusResponse): readonly Finding[
     else findings.push(ok(NAME, known));
     if (Limited)
       findings.push(
-        warning(NAME, `${Source}: it has more hosts than are taken`, 'split the cluster'),
+        warning(NAME, `${Source}: it has more ${more} than are taken`, 'split the cluster'),
       );
     if (SkippedCount > 0) {
       const first = Skipped.slice(0, TOLD).map(
         ({ Id, Code }) => `${Id === '' ? 'one' : Id}: ${Code}`,
       );
       const found = `${Source}: ${SkippedCount} of its elements are skipped: ${first.join('; ')}`;
-      findings.push(warning(NAME, found, 'correct the labels of these hosts'));
+      findings.push(
+        warning(NAME, found, 'correct the labels of these hosts, or the ports of these containers'),
+      );
     }
     return findings;
   });

@@ -58,8 +58,8 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
           changed();
           if (wantsNothing(current) && started.kept.isBare) finished(current, NO_SECTION);
         },
-        onSource: ({ source, state, peers, skippedCount: skipped, problem }) => {
-          const facts = { source, state, peers: peers.length, skipped, problem };
+        onSource: ({ source, state, items, skippedCount: skipped, problem }) => {
+          const facts = { source, state, peers: items.length, skipped, problem };
           logger[problem === '' ? 'info' : 'warn'](facts, SOURCE_TEXT);
           events.publish({ type: 'kept', event: 'hostNetworkSource', facts });
           changed();
@@ -104,7 +104,7 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
       (running === undefined || (isWell(running.kept.status) && isInTouch(running.sources))),
   }),
   doctor: [checkNetwork],
-  metrics: (metrics, view) => {
+  metrics: (metrics, view, kernel) => {
     metrics.read('wins_host_routes', () => {
       const standings = view.running?.kept.status.standings ?? [];
       return STATES.map((state) => [
@@ -113,10 +113,9 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
       ]);
     });
     metrics.read('wins_host_source_age_seconds', () =>
-      (view.running?.sources.statuses ?? []).map(({ source, ageMs, sinceMs }) => [
-        { source },
-        (ageMs ?? sinceMs) / 1000,
-      ]),
+      [...(view.running?.sources.statuses ?? []), ...(kernel.of(ports).running?.sources ?? [])].map(
+        ({ source, ageMs, sinceMs }) => [{ source }, (ageMs ?? sinceMs) / 1000],
+      ),
     );
     return (event) => {
       if (event.type !== 'kept' || event.event !== CHANGE_EVENT) return;

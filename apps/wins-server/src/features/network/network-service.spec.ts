@@ -34,7 +34,7 @@ describe('the service of the network of the host', () => {
       {
         ...{ source: 'metadata', state: 'stale', version: 'v7', ageMs: 61_900, problem: 'refused' },
         sinceMs: 70_000,
-        peers: [{ id: 'h-b', subnet: '10.1.0.0/16', nextHop: '192.0.2.7' }],
+        items: [{ id: 'h-b', subnet: '10.1.0.0/16', nextHop: '192.0.2.7' }],
         ...{ skipped: [{ id: 'h-c', code: 'badSubnet' }], skippedCount: 9 },
         ...{ isLimited: true, isDoubted: false },
       },
@@ -59,7 +59,7 @@ describe('the service of the network of the host', () => {
           createNetworkService({
             ...{ callers, audit },
             network: { running: { kept, sources }, reason: '', require: () => ({ kept, sources }) },
-            ports: { running: { relays } },
+            ports: { running: { relays, sources: [] } },
           }),
         ),
       question,

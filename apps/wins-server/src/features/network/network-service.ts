@@ -1,9 +1,10 @@
 import {
   HostNetworkStatusResponse,
   type HostNetworkServiceServer,
+  type HostNetworkSource,
   type HostNetworkStep,
 } from '@wins/wins-api/contract';
-import type { HostNetwork, HostNetworkStatus, PlannedStep } from '@wins/host-network';
+import type { HostNetwork, HostNetworkStatus, PlannedStep, SourceStatus } from '@wins/host-network';
 import type { AuditTrail } from '../../kernel/audit/audit-trail.js';
 import type { PortRelays } from '../ports/port-relays.js';
 import type { FeatureView } from '../../kernel/feature.js';
@@ -23,7 +24,11 @@ export interface KeptNetwork {
 /** Relays of ports as far as this service needs them. */
 export interface KeptPorts {
   readonly relays: Pick<PortRelays, 'standings' | 'setDown'>;
+  /** Who tells of ports, besides the config. */
+  readonly sources: readonly NamedStatus[];
 }
+
+type NamedStatus = SourceStatus<object> & { readonly source: string };
 
 export interface NetworkServiceParts {
   readonly ports: Pick<FeatureView<object, KeptPorts>, 'running'>;
@@ -37,6 +42,7 @@ export function createNetworkService(parts: NetworkServiceParts): HostNetworkSer
   const { network, ports, callers } = parts;
   const withPorts = (answer: HostNetworkStatusResponse): HostNetworkStatusResponse => ({
     ...answer,
+    Sources: [...answer.Sources, ...(ports.running?.sources ?? []).map(sourceMessage)],
     Ports: (ports.running?.relays.standings ?? []).map((port) => ({
       ...{ Protocol: port.proto, Listen: port.listen, To: port.to, Open: port.open },
       ...{ State: port.state, Detail: port.detail },
@@ -123,13 +129,17 @@ function statusMessage(
     })),
     Orphans: [...orphans],
     Problems: [...problems],
-    Sources: sources.statuses.map((one) => ({
-      ...{ Source: one.source, State: one.state, Version: one.version, Problem: one.problem },
-      ...{ AgeSeconds: one.ageMs === undefined ? -1 : Math.floor(one.ageMs / 1000) },
-      ...{ Peers: one.peers.length, Limited: one.isLimited, Doubted: one.isDoubted },
-      ...{ SkippedCount: one.skippedCount },
-      Skipped: one.skipped.map(({ id, code }) => ({ Id: id, Code: code })),
-    })),
+    Sources: sources.statuses.map(sourceMessage),
     Ports: [],
+  };
+}
+
+function sourceMessage(one: NamedStatus): HostNetworkSource {
+  return {
+    ...{ Source: one.source, State: one.state, Version: one.version, Problem: one.problem },
+    ...{ AgeSeconds: one.ageMs === undefined ? -1 : Math.floor(one.ageMs / 1000) },
+    ...{ Peers: one.items.length, Limited: one.isLimited, Doubted: one.isDoubted },
+    ...{ SkippedCount: one.skippedCount },
+    Skipped: one.skipped.map(({ id, code }) => ({ Id: id, Code: code })),
   };
 }

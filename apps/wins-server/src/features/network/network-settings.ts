@@ -13,7 +13,7 @@ export function recordFileIn(stateDirectory: string): string {
 export interface NetworkSettings extends DesiredNetwork {
   readonly keep: readonly Cloud[];
   /** Absent: Rancher's metadata service is not asked. */
-  readonly metadata?: HostMetadataSettings;
+  readonly metadata?: Omit<HostMetadataSettings, 'ports'>;
   /** Absent: no API server is asked. Without a file there is none. */
   readonly nodes?: { readonly connectionInfoFile?: string; readonly isStrict: boolean };
 }
@@ -37,7 +37,7 @@ export function networkSettings(config: NetworkConfig): NetworkSettings {
     ...{ routes, keep },
     peers: peers.map(({ subnet: of, via }) => ({ id: via, subnet: of, nextHop: via })),
     ...(cluster !== undefined && { cluster: cluster.map(withPrefix) }),
-    ...(metadata !== undefined && { metadata }),
+    ...(metadata !== undefined && { metadata: withoutPorts(metadata) }),
     ...(nodes && { nodes: connectionOf(config) }),
     ...(subnet !== undefined && { own: { subnet, gateway: gateway ?? firstAddress(subnet) } }),
   };
@@ -54,6 +54,11 @@ function connectionOf(config: NetworkConfig): NonNullable<NetworkSettings['nodes
   if (isOff(agent)) return { isStrict: true };
   const { connectionInfoFile, isStrict } = agent;
   return { isStrict, ...(connectionInfoFile !== undefined && { connectionInfoFile }) };
+}
+
+/** Published ports are relayed by another feature: of them this one knows nothing. */
+function withoutPorts({ ports: _ports, ...service }: HostMetadataSettings) {
+  return service;
 }
 
 function withPrefix(network: string): string {

@@ -3,10 +3,10 @@ import {
   lastGood,
   metadataFeed,
   nodeFeed,
-  PeerSource,
+  Source,
   type DesiredPeer,
-  type PeerFeed,
-  type PeerSourceStatus,
+  type Feed,
+  type SourceStatus,
 } from '@wins/host-network';
 import { nodeReader, readConnectionInfo } from '@wins/system-agent';
 import type { FileTrust } from '@wins/trusted-files';
@@ -22,7 +22,7 @@ export type SourceSettings = Pick<NetworkSettings, 'metadata' | 'nodes' | 'own'>
 /** Where the peers of a source come from. */
 export type SourceName = 'metadata' | 'nodes';
 
-export interface NamedSourceStatus extends PeerSourceStatus {
+export interface NamedSourceStatus extends SourceStatus {
   readonly source: SourceName;
 }
 
@@ -39,7 +39,7 @@ export interface PeerSourcesParts {
 
 interface Running {
   readonly settings: object;
-  readonly source: PeerSource;
+  readonly source: Source;
 }
 
 const NAMES: readonly SourceName[] = ['metadata', 'nodes'];
@@ -57,7 +57,7 @@ export class PeerSources implements AsyncDisposable {
 
   /** The peers of all sources. */
   get peers(): readonly DesiredPeer[] {
-    return this.statuses.flatMap(({ peers }) => peers);
+    return this.statuses.flatMap(({ items }) => items);
   }
 
   /** Whether a source has told nothing yet since it was turned on. */
@@ -101,10 +101,10 @@ export class PeerSources implements AsyncDisposable {
     ]).catch((error: unknown) => this.#parts.onWarning(String(error)));
   }
 
-  #start(name: SourceName, settings: SourceSettings): PeerSource {
+  #start(name: SourceName, settings: SourceSettings): Source {
     const { trust, onChange, onWarning } = this.#parts;
     const { feed, origin } = feedOf(settings, name, this.#parts);
-    const source: PeerSource = new PeerSource({
+    const source: Source = new Source({
       ...{ feed, onWarning },
       lastGood: lastGood({
         ...{ path: this.#fileOf(name), origin, trust },
@@ -127,7 +127,7 @@ function feedOf(
   settings: SourceSettings,
   name: SourceName,
   { trust, onWarning, ownAddresses = reachableAddresses }: PeerSourcesParts,
-): { readonly feed: PeerFeed; readonly origin: string } {
+): { readonly feed: Feed; readonly origin: string } {
   const { metadata, nodes } = settings;
   const subnet = ownSubnet(settings);
   if (name === 'metadata' && metadata !== undefined) {

@@ -1,13 +1,21 @@
 import { messageOf, parseListenAddress } from '@wins/base';
-import type { HostPortSettings } from '@wins/config';
+import type { HostMetadataSettings, HostPortSettings } from '@wins/config';
+import type { DesiredPort, DesiredSubnet, Source, SourceStatus } from '@wins/host-network';
+import { Backoff } from '@wins/time';
 import { networkInterfaces } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
 import { tallyLog } from '../../kernel/admission/tally.js';
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
+import { heavyParts } from '../../load-heavy-parts.js';
+import { networkSettings } from '../network/network-settings.js';
+import { publishedPorts } from './judge-ports.js';
 import { checkHostPorts } from './check-ports.js';
 import { PortRelays } from './port-relays.js';
 import type { PortRelay } from './port-relay.js';
 
 const CHANGE_EVENT = 'hostPort';
+const BACKOFF = { initialMs: 1_000, maxMs: 60_000 };
+const SOURCE_TEXT = 'a source of published ports';
 /** An audit record is one line, and tells the first ports alone. */
 const TOLD_PORTS = 8;
 const STATES = ['listening', 'starting', 'busy', 'failed', 'rejected', 'down'] as const;
@@ -18,24 +26,33 @@ export interface PortsSettings {
   /** TCP ports of the daemon itself. */
   readonly ownPorts: readonly number[];
   /** The network of this host's containers, outside of which no port leads. Absent: it is not known. */
-  readonly subnet?: string;
+  readonly own?: DesiredSubnet;
+  /** Rancher's metadata service, whose containers publish ports. Absent: none do. */
+  readonly containers?: HostMetadataSettings;
 }
 
-type Running = RunningFeature<PortsSettings> & { readonly relays: PortRelays };
+type Running = RunningFeature<PortsSettings> & {
+  readonly relays: PortRelays;
+  /** Who tells of ports, besides the config. */
+  readonly sources: readonly (SourceStatus<DesiredPort> & { readonly source: 'containers' })[];
+};
 
 /** Relays ports of the host to containers. Nothing waits for it; connections end with the daemon. */
 export const ports: Feature<PortsSettings, Running> = {
   name: 'ports',
   stage: 'works',
   purpose: 'relay ports of the host',
-  settings: ({ config: { hostNetwork, metrics } }) => {
-    const wanted = hostNetwork?.ports ?? [];
-    if (wanted.length === 0) return { reason: 'the config has no hostNetwork.ports' };
-    const own = metrics && parseListenAddress(metrics.listen)?.port;
-    const subnet = hostNetwork?.subnet;
+  settings: ({ config }) => {
+    const { ports: wanted = [], metadata } = config.hostNetwork ?? {};
+    const containers = metadata?.ports === true ? metadata : undefined;
+    if (wanted.length === 0 && containers === undefined)
+      return { reason: 'the config has no hostNetwork.ports' };
+    const metricsPort = config.metrics && parseListenAddress(config.metrics.listen)?.port;
+    const { own } = networkSettings(config);
     return {
-      ...{ ports: wanted, ownPorts: own === undefined ? [] : [own] },
-      ...(subnet !== undefined && { subnet }),
+      ...{ ports: wanted, ownPorts: metricsPort === undefined ? [] : [metricsPort] },
+      ...(own !== undefined && { own }),
+      ...(containers !== undefined && { containers }),
     };
   },
   start: async (settings, { logger, audit, events, resources }) => {
@@ -54,23 +71,88 @@ export const ports: Feature<PortsSettings, Running> = {
         tally.add(`${facts.port} ${facts.problem}`, facts);
       },
     });
-    const configure = async (next: PortsSettings): Promise<void> => {
+    let current = settings;
+    let source: Source<DesiredPort> | undefined;
+    let published: readonly DesiredPort[] = [];
+    const put = async (requester: 'config' | 'metadata'): Promise<void> => {
+      const before = relays.standings;
+      const wanted = [...current.ports, ...publishedPorts(published, before)];
       await audit.decided({
-        ...{ action: 'hostNetworkChange', verdict: 'allowed', requester: 'config' },
-        name: changeText(next.ports),
+        ...{ action: 'hostNetworkChange', verdict: 'allowed', requester, name: changeText(wanted) },
       });
-      relays.want(next.ports, { ...next, ownAddresses: ownAddresses() });
+      const { ownPorts, own } = current;
+      // The gateway is this host as well, also while nothing has its address.
+      const addresses = [...ownAddresses(), ...(own === undefined ? [] : [own.gateway])];
+      relays.want(wanted, { ownPorts, ownAddresses: addresses, subnet: own?.subnet });
+      const known = new Set(
+        before.map(({ proto, listen, detail }) => `${proto} ${listen} ${detail}`),
+      );
       for (const { state, proto, listen, detail } of relays.standings) {
-        if (state !== 'rejected') continue;
+        if (state !== 'rejected' || known.has(`${proto} ${listen} ${detail}`)) continue;
         logger.warn({ port: `${proto} ${listen}`, problem: detail }, 'a port is not relayed');
         const facts = { port: `${proto} ${listen}`, protocol: proto, state, detail };
         events.publish({ type: 'kept', event: CHANGE_EVENT, facts });
       }
     };
+    const follow = async ({ containers }: PortsSettings): Promise<void> => {
+      await source?.close();
+      [source, published] = [undefined, []];
+      if (containers === undefined) return;
+      const onWarning = (problem: string): void => logger.warn({ problem }, SOURCE_TEXT);
+      const followed: Source<DesiredPort> = heavyParts()
+        .publishedPorts()
+        .followContainers(containers, {
+          onWarning,
+          onChange: () => {
+            if (followed !== source) return;
+            const { state, items, skippedCount: skipped, problem } = followed.status;
+            const facts = { source: 'containers', state, ports: items.length, skipped, problem };
+            logger[problem === '' ? 'info' : 'warn'](facts, SOURCE_TEXT);
+            events.publish({ type: 'kept', event: 'hostNetworkSource', facts });
+            if (isDeepStrictEqual(items, published)) return;
+            published = items;
+            void keepPutting();
+          },
+        });
+      source = followed;
+    };
+    let turn: Promise<unknown> = Promise.resolve();
+    const inTurn = (act: () => Promise<void>): Promise<void> => {
+      const done = turn.then(act, act);
+      turn = done;
+      return done;
+    };
+    const closing = new AbortController();
+    /** Until it is recorded: nobody tells of the same ports again. */
+    const keepPutting = async (): Promise<void> => {
+      const backoff = new Backoff(BACKOFF);
+      while (!closing.signal.aborted) {
+        try {
+          await inTurn(() => put('metadata'));
+          return;
+        } catch (error) {
+          logger.warn({ problem: messageOf(error) }, SOURCE_TEXT);
+          await backoff.wait(closing.signal).catch(() => undefined);
+        }
+      }
+    };
+    const configure = (next: PortsSettings): Promise<void> =>
+      inTurn(async () => {
+        if (source === undefined || !isDeepStrictEqual(next.containers, current.containers))
+          await follow(next);
+        current = next;
+        await put('config');
+      });
     await configure(settings);
     return {
       ...{ relays, configure },
+      get sources() {
+        return source === undefined ? [] : [{ ...source.status, source: 'containers' as const }];
+      },
       close: async () => {
+        closing.abort();
+        await source?.close();
+        await turn.catch(() => undefined);
         await relays.close();
         tally[Symbol.dispose]();
       },

@@ -1,11 +1,13 @@
 import type { HostPortSettings } from '@wins/config';
-import { judgePorts, type PortFacts } from './judge-ports.js';
+import { judgePorts, publishedPorts, type PortFacts } from './judge-ports.js';
 
 const FACTS: PortFacts = { ownAddresses: ['127.0.0.1', '192.0.2.2'], ownPorts: [9797] };
 const SUBNET: PortFacts = { ...FACTS, subnet: '192.168.100.0/24' };
 
 const port = (listen: string, to: string, more: Partial<HostPortSettings> = {}) =>
   ({ proto: 'tcp', listen, to, allowReserved: false, allowHost: false, ...more }) as const;
+const published = (id: string, listen: string, to: string) =>
+  ({ id, proto: 'tcp', listen, to }) as const;
 const refusalsOf = (ports: readonly HostPortSettings[], facts = SUBNET) =>
   judgePorts(ports, facts).map(({ refusal }) => refusal);
 
@@ -88,5 +90,51 @@ describe('a port of the host', () => {
   it('that is refused has no port: the next one may have it', () => {
     const ports = [port('0.0.0.0:8080', '127.0.0.1:80'), port('0.0.0.0:8080', '192.168.100.10:80')];
     expect(refusalsOf(ports)).toEqual(['127.0.0.1 is this host itself', undefined]);
+  });
+
+  it.each([
+    ['this host', '127.0.0.1'],
+    ['its gateway', '192.168.100.1'],
+    ['a host of its networks', '192.0.2.9'],
+    ['a container of another host', '192.168.101.10'],
+    ['the metadata of a cloud', '169.254.169.254'],
+  ])('that a container publishes never leads to %s (A154)', (_what, host) => {
+    const facts = { ...SUBNET, ownAddresses: ['127.0.0.1', '192.168.100.1'] };
+    const ports = publishedPorts([published('c-1', '0.0.0.0:8080', `${host}:80`)], []);
+    expect(refusalsOf(ports, facts)).toEqual([expect.any(String)]);
+  });
+
+  it('that containers publish stays with the one that has it, else it is that of the lowest uuid (A154)', () => {
+    const all = ['c-1', 'c-2', 'c-3'].map((id, at) =>
+      published(id, '0.0.0.0:8080', `192.168.100.1${at}:80`),
+    );
+    const ownerOf = (before: Parameters<typeof publishedPorts>[1], given = all) =>
+      judgePorts(publishedPorts(given, before), SUBNET).flatMap(({ wanted, refusal }) =>
+        refusal === undefined ? wanted.to : [],
+      );
+    expect(ownerOf([])).toEqual(['192.168.100.10:80']);
+    const has = (to: string) => ({ proto: 'tcp', listen: '0.0.0.0:8080', to }) as const;
+    const before = [
+      { ...has('192.168.100.12:80'), state: 'busy' },
+      { ...has('192.168.100.10:80'), state: 'rejected' },
+    ];
+    expect(ownerOf(before)).toEqual(['192.168.100.12:80']);
+    expect(ownerOf(before, all.slice(0, 2))).toEqual(['192.168.100.10:80']);
+    // The config goes first: it is of this host.
+    const own = port('0.0.0.0:8080', '192.168.100.9:80');
+    expect(refusalsOf([own, ...publishedPorts(all, before)])).toEqual([
+      undefined,
+      ...all.map(() => '0.0.0.0:8080 to 192.168.100.9:80 has this port'),
+    ]);
+  });
+
+  it('that a container publishes is none that services of hosts use (A154)', () => {
+    const ports = publishedPorts(
+      [22, 445, 3389, 5985].map((one) => published('c-1', `0.0.0.0:${one}`, '192.168.100.10:80')),
+      [],
+    );
+    expect(refusalsOf(ports)).toEqual(
+      ports.map(() => expect.stringMatching(/reserved/) as unknown),
+    );
   });
 });

@@ -1,5 +1,6 @@
 import { overlap, parseNetwork, type IpNetwork } from '@wins/base';
 import type { HostPortSettings } from '@wins/config';
+import type { DesiredPort } from '@wins/host-network';
 
 /** Facts about this host that decide which ports may be relayed. */
 export interface PortFacts {
@@ -24,6 +25,8 @@ export interface JudgedPort {
   readonly to: Endpoint;
   readonly refusal?: string | undefined;
 }
+
+type Place = Pick<HostPortSettings, 'proto' | 'listen' | 'to'>;
 
 /** First and last port of what services of hosts listen on: SSH, DNS, RPC, SMB, container engines, RDP, WinRM, Rancher. */
 const RESERVED: readonly (readonly [number, number])[] = [
@@ -72,6 +75,23 @@ export function judgePorts(
     judged.push({ wanted, listen, to, refusal });
   }
   return judged;
+}
+
+/**
+ * Published ports in the order of who has them: of two that claim one, first that which is relayed, then the one of the container with the
+ * lower uuid. Nothing is allowed to them. Pure.
+ */
+export function publishedPorts(
+  published: readonly DesiredPort[],
+  before: readonly (Place & { readonly state: string })[],
+): readonly HostPortSettings[] {
+  const textOf = ({ proto, listen, to }: Place): string => `${proto} ${listen} ${to}`;
+  const relayed = new Set(before.filter(({ state }) => state !== 'rejected').map(textOf));
+  const ports = published.map(({ proto, listen, to }): HostPortSettings => ({
+    ...{ proto, listen, to, allowReserved: false, allowHost: false },
+  }));
+  const isRelayed = (port: HostPortSettings): boolean => relayed.has(textOf(port));
+  return [...ports.filter(isRelayed), ...ports.filter((port) => !isRelayed(port))];
 }
 
 function judgeListen(

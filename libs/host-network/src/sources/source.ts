@@ -2,56 +2,62 @@ import { messageOf } from '@wins/base';
 import { Backoff, systemClock, type Clock } from '@wins/time';
 import { isDeepStrictEqual } from 'node:util';
 import type { DesiredPeer } from '../plan/judge-peers.js';
-import type { LastGood } from './last-good.js';
-import type { GatheredPeers } from './peer-list.js';
+import type { Gathered } from './element-list.js';
 import { ShrinkGuard } from './shrink-guard.js';
 
-/** All peers that a source has at one time. */
-export interface PeerSnapshot extends GatheredPeers {
+/** All that a source has at one time: peers, or published ports. */
+export interface Snapshot<Item = DesiredPeer> extends Gathered<Item> {
   /** Names the snapshot for its source. */
   readonly version: string;
 }
 
-export interface FeedListener {
+export interface FeedListener<Item = DesiredPeer> {
   /** Resolves with 0, or after how many milliseconds the snapshot is to be read again before it is believed. */
-  readonly onSnapshot: (snapshot: PeerSnapshot) => Promise<number>;
+  readonly onSnapshot: (snapshot: Snapshot<Item>) => Promise<number>;
   /** The source has said that nothing has changed. */
   readonly onContact: () => void;
 }
 
-/** Somebody who knows the other hosts. */
-export interface PeerFeed {
+/** Somebody who knows the other hosts, or the containers of this one. */
+export interface Feed<Item = DesiredPeer> {
   /** Tells of each snapshot until it fails or the signal aborts. An end without an error is no failure: it is followed again. */
-  follow(listener: FeedListener, signal: AbortSignal): Promise<void>;
+  follow(listener: FeedListener<Item>, signal: AbortSignal): Promise<void>;
 }
 
 /**
  * How a source stands. `starting`: it has told nothing since this start. `current`: it was in touch just now. `stale`: it fails, and
  * what it told last is kept. `degraded`: so for 2 minutes or more.
  */
-export type PeerSourceState = 'starting' | 'current' | 'stale' | 'degraded';
+export type SourceState = 'starting' | 'current' | 'stale' | 'degraded';
 
-export interface PeerSourceStatus extends Omit<PeerSnapshot, 'peers'> {
-  readonly state: PeerSourceState;
-  readonly peers: readonly DesiredPeer[];
+export interface SourceStatus<Item = DesiredPeer> extends Snapshot<Item> {
+  readonly state: SourceState;
   /** Milliseconds since it was in touch last; undefined before the first time. */
   readonly ageMs: number | undefined;
   /** Milliseconds since it began. */
   readonly sinceMs: number;
-  /** Whether most peers are gone by its latest snapshot, which is not believed yet. */
+  /** Whether most of them are gone by its latest snapshot, which is not believed yet. */
   readonly isDoubted: boolean;
   /** Why it fails; empty when it does not. */
   readonly problem: string;
 }
 
-export interface PeerSourceOptions {
-  readonly feed: PeerFeed;
-  readonly lastGood: LastGood;
+/** The last items that a source told, for the next start. */
+export interface LastGood<Item = DesiredPeer> {
+  /** Resolves with undefined when there are none, or those of another source. */
+  read(): Promise<readonly Item[] | undefined>;
+  write(items: readonly Item[]): Promise<void>;
+}
+
+export interface SourceOptions<Item = DesiredPeer> {
+  readonly feed: Feed<Item>;
+  /** Absent: nothing that was told before this start counts. */
+  readonly lastGood?: LastGood<Item>;
   /** Default: `systemClock`. */
   readonly clock?: Clock;
   /** From 0 to less than 1. Default: `Math.random`. */
   readonly random?: () => number;
-  /** Called when its peers or its state are others. */
+  /** Called when its items or its state are others. */
   readonly onChange: () => void;
   readonly onWarning: (problem: string) => void;
 }
@@ -59,27 +65,27 @@ export interface PeerSourceOptions {
 const DEGRADED_AFTER_MS = 120_000;
 /** 1, 2, 4 … 60 s, each up to a fifth longer or shorter. */
 const RETRIES = { initialMs: 1_200, maxMs: 72_000, jitter: 1 / 3 };
-const NOTHING: PeerSnapshot = {
-  ...{ version: '', peers: [], skipped: [], skippedCount: 0, isLimited: false },
+const NOTHING: Snapshot<never> = {
+  ...{ version: '', items: [], skipped: [], skippedCount: 0, isLimited: false },
 };
 
 /** Keeps the last good snapshot of a feed, whatever happens to it, until it is closed. */
-export class PeerSource implements AsyncDisposable {
-  readonly #options: PeerSourceOptions;
+export class Source<Item extends object = DesiredPeer> implements AsyncDisposable {
+  readonly #options: SourceOptions<Item>;
   readonly #clock: Clock;
-  readonly #guard = new ShrinkGuard();
+  readonly #guard = new ShrinkGuard<Item>();
   readonly #closing = new AbortController();
   readonly #backoff: Backoff;
   readonly #startMs: number;
   readonly #working: Promise<void>;
-  #snapshot = NOTHING;
+  #snapshot: Snapshot<Item> = NOTHING;
   #contactMs: number | undefined;
   #isDoubted = false;
   #hasSpoken = false;
   #problem = '';
   #told: unknown;
 
-  constructor(options: PeerSourceOptions) {
+  constructor(options: SourceOptions<Item>) {
     this.#options = options;
     const { clock = systemClock, random } = options;
     this.#clock = clock;
@@ -88,12 +94,12 @@ export class PeerSource implements AsyncDisposable {
     this.#working = this.#run();
   }
 
-  /** Whether its peers are what it told since this start: until then they say what to keep, and not what to remove. */
+  /** Whether its items are what it told since this start: until then they say what to keep, and not what to remove. */
   get hasSpoken(): boolean {
     return this.#hasSpoken;
   }
 
-  get status(): PeerSourceStatus {
+  get status(): SourceStatus<Item> {
     const contactMs = this.#contactMs;
     const ageMs = contactMs === undefined ? undefined : Math.max(0, this.#nowMs - contactMs);
     return {
@@ -116,7 +122,7 @@ export class PeerSource implements AsyncDisposable {
     return this.#clock.now().getTime();
   }
 
-  get #state(): PeerSourceState {
+  get #state(): SourceState {
     const isLong = this.#nowMs - (this.#contactMs ?? this.#startMs) >= DEGRADED_AFTER_MS;
     if (this.#problem !== '') return isLong ? 'degraded' : 'stale';
     return this.#hasSpoken ? 'current' : 'starting';
@@ -125,9 +131,9 @@ export class PeerSource implements AsyncDisposable {
   async #run(): Promise<void> {
     const { signal } = this.#closing;
     const { feed, lastGood } = this.#options;
-    const peers = await lastGood.read().catch((error: unknown) => this.#warn('read', error));
-    if (peers !== undefined) this.#snapshot = { ...NOTHING, peers };
-    const listener: FeedListener = {
+    const items = await lastGood?.read().catch((error: unknown) => this.#warn('read', error));
+    if (items !== undefined) this.#snapshot = { ...NOTHING, items };
+    const listener: FeedListener<Item> = {
       onSnapshot: (snapshot) => this.#judge(snapshot),
       onContact: () => this.#touch(),
     };
@@ -144,14 +150,14 @@ export class PeerSource implements AsyncDisposable {
     }
   }
 
-  async #judge(snapshot: PeerSnapshot): Promise<number> {
-    const againMs = this.#guard.judge(this.#snapshot.peers, snapshot.peers, this.#nowMs);
+  async #judge(snapshot: Snapshot<Item>): Promise<number> {
+    const againMs = this.#guard.judge(this.#snapshot.items, snapshot.items, this.#nowMs);
     this.#isDoubted = againMs > 0;
     if (againMs === 0) {
-      const isNew = !isDeepStrictEqual(snapshot.peers, this.#snapshot.peers);
+      const isNew = !isDeepStrictEqual(snapshot.items, this.#snapshot.items);
       if (isNew || !this.#hasSpoken)
         await this.#options.lastGood
-          .write(snapshot.peers)
+          ?.write(snapshot.items)
           .catch((error: unknown) => this.#warn('write', error));
       this.#snapshot = snapshot;
       this.#hasSpoken = true;
@@ -168,8 +174,8 @@ export class PeerSource implements AsyncDisposable {
   }
 
   #tell(): void {
-    const { peers, isLimited } = this.#snapshot;
-    const now = [peers, isLimited, this.#state, this.#isDoubted, this.#problem, this.#hasSpoken];
+    const { items, isLimited } = this.#snapshot;
+    const now = [items, isLimited, this.#state, this.#isDoubted, this.#problem, this.#hasSpoken];
     if (isDeepStrictEqual(now, this.#told)) return;
     this.#told = now;
     this.#options.onChange();
