@@ -212,8 +212,10 @@ void wrong${at};`,
     node = process.execPath,
   ): string {
     const file = path.join('built', FORMS[form].replace('*', path.basename(folder)));
-    // What runs the tests may ask for colours, which a README has none of.
-    const plain = { ...env, FORCE_COLOR: '0' };
+    // Examples leave their folders; and the runner of the tests may ask for colours, which a README has none of.
+    const temporary = path.join(this.#folder, 'temporary');
+    mkdirSync(temporary, { recursive: true });
+    const plain = { ...env, TMPDIR: temporary, FORCE_COLOR: '0' };
     const options = { cwd: this.#folder, encoding: 'utf8', env: plain } as const;
     return execFileSync(node, [file, ...args], options);
   }
