@@ -21,6 +21,7 @@ describe('a program that the config keeps', () => {
       { path: one, args: ['a b'], envs: { GREETING: 'hello' } },
       { path: two, name: 'second' },
       { path: fails, restart: 'on-failure:1' },
+      { path: workspace.program('changed', STAYS), sha256: 'a'.repeat(64) },
     ]);
     daemon = await Daemon.start(workspace, config);
   });
@@ -54,6 +55,9 @@ describe('a program that the config keeps', () => {
         gaveUp: 'it was started again once',
       }),
     );
+    const never = await wins('cli', 'prc', 'wait', 'keep:changed');
+    expect(never.code).toBe(126);
+    expect(never.stderr).toContain('it was never started: ');
     const examined = await inConfig('doctor', '-o', 'json');
     expect(examined.stdout.toString()).toContain('keep:fails is not started again any more');
 

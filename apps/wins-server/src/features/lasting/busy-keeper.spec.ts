@@ -10,6 +10,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pino } from 'pino';
 import { daemonResources } from '../../kernel/admission/daemon-resources.js';
+import type { ProcessesApart } from '../../operating-system.js';
 import { posixProcessHost } from '../../posix.js';
 import { Keeper } from './keeper/keeper.js';
 import { LastingRuns } from './lasting-runs.js';
@@ -34,20 +35,8 @@ describe('runs that last, and their keeper', () => {
     keepers = [];
     directory = createPrivateDirectory();
     program = writeTestProgram(directory.path, 'tool', 'exec sleep 60', '/bin/sh');
-    const stateDirectory = path.join(directory.path, 'state');
-    const lasting = { maxRuns: 4, spoolBytes: 2 ** 20, maxAgeMs: 60_000 };
-    const allowed = [{ path: program.path, lasting }];
-    manager = createProcessManager({ allowed, host, stateDirectory });
-    const kernel = {
-      ...{ stateDirectory, processHost: host, logger, resources: daemonResources(logger) },
-      system: { processHost: host },
-      program: path.join(directory.path, 'starter.cjs'),
-      checksum: Promise.resolve('release'),
-      audit: { note: () => undefined },
-    };
-    writeFileSync(kernel.program, STARTER);
-    runs = new LastingRuns(kernel, manager);
-    await runs.adopt();
+    writeFileSync(path.join(directory.path, 'starter.cjs'), STARTER);
+    await startDaemon();
   });
   afterEach(async () => {
     await runs.close();
@@ -59,6 +48,23 @@ describe('runs that last, and their keeper', () => {
     await manager.close();
     directory.close();
   });
+
+  async function startDaemon(apart?: ProcessesApart, log = logger): Promise<void> {
+    const stateDirectory = path.join(directory.path, 'state');
+    const lasting = { maxRuns: 4, spoolBytes: 2 ** 20, maxAgeMs: 60_000 };
+    const allowed = [{ path: program.path, lasting }];
+    manager = createProcessManager({ allowed, host, stateDirectory });
+    const system = { processHost: host, ...(apart && { processesApart: apart }) };
+    const kernel = {
+      ...{ stateDirectory, processHost: host, logger: log, system },
+      resources: daemonResources(log),
+      program: path.join(directory.path, 'starter.cjs'),
+      checksum: Promise.resolve('release'),
+      audit: { note: () => undefined },
+    };
+    runs = new LastingRuns(kernel, manager);
+    await runs.adopt();
+  }
 
   /** Serves as the keeper that is started next. */
   async function serve(ofSystem: ProcessHost = host): Promise<Keeper> {
@@ -111,5 +117,25 @@ describe('runs that last, and their keeper', () => {
     await manager.find({ value: 'rancher-wins-tool' }).ended;
     const [second] = await Promise.all([start('two'), removed]);
     expect([second, isOver]).toEqual(['two', false]);
+  });
+
+  it('ends the runs of a keeper whose pipe another process serves, and says so in its log', async () => {
+    await serve();
+    await start('one');
+    const { pid } = runs.find('one', ROOT).facts;
+    await runs.close();
+    await manager.close();
+    const problem = 'the server of the pipe is another process';
+    const open = () =>
+      Promise.reject(Object.assign(new Error(problem), { code: 'ERR_UNTRUSTED_PIPE_SERVER' }));
+    const lines: string[] = [];
+    const log = pino({ level: 'error' }, { write: (line) => lines.push(line) });
+    const none = (): never => {
+      throw new Error('it starts none');
+    };
+    await startDaemon({ start: none, serverCheck: () => ({ open }) }, log);
+    await manager.find({ value: 'rancher-wins-tool' }).ended;
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+    expect(lines.join('')).toContain(problem);
   });
 });

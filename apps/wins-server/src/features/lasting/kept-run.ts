@@ -17,6 +17,8 @@ export interface Kept {
   readonly end: KeptEnd | undefined;
   /** Undefined for a run that is started once. */
   readonly plan: RestartPlan | undefined;
+  /** Why the last start was refused, if it was. */
+  readonly refused: ProcessError | undefined;
 }
 
 /** How a run ended that is not started again; undefined for others. */
@@ -53,6 +55,7 @@ export interface Entry extends Kept {
   process: ManagedProcess | undefined;
   end: KeptEnd | undefined;
   plan: RestartPlan | undefined;
+  refused: ProcessError | undefined;
   readonly claim: Claim | undefined;
   /** Aborted when it is removed. */
   readonly leaving: AbortController;
@@ -83,7 +86,7 @@ export function isSeenBy(
 }
 
 /** Whether there is, or was, an attempt: a program that the config keeps may have been refused each time. */
-export function isBegun({ facts }: Entry): boolean {
+export function isBegun({ facts }: Kept): boolean {
   return facts.pid !== 0;
 }
 
@@ -101,7 +104,13 @@ export function newEntry(
   parts: Pick<Entry, 'label' | 'facts' | 'plan' | 'claim' | 'changes'>,
 ): Entry {
   return {
-    ...{ ...parts, process: undefined, end: undefined, leaving: new AbortController() },
+    ...{
+      ...parts,
+      process: undefined,
+      end: undefined,
+      refused: undefined,
+      leaving: new AbortController(),
+    },
     ...{ over: Promise.resolve(), restarting: Promise.resolve() },
   };
 }

@@ -704,6 +704,7 @@ export class LastingRuns {
   /** Writes down what follows, and tells it. A disk that is full does not stop it. */
   async #plan(entry: Entry, plan: RestartPlan, refused?: ProcessError): Promise<void> {
     const { next } = (entry.plan = plan);
+    entry.refused = refused;
     const file = planFile(this.#folders.folderOf(folderNameOf(entry.facts)));
     await (isBegun(entry) ? file.write(plan) : Promise.resolve()).catch((err: unknown) => {
       const { mark } = entry.facts.run;
@@ -766,10 +767,16 @@ export class LastingRuns {
     }
   }
 
-  #connect(record: KeeperRecord, signal: AbortSignal): Promise<KeeperConnection> {
-    const { processHost, system } = this.#kernel;
+  async #connect(record: KeeperRecord, signal: AbortSignal): Promise<KeeperConnection> {
+    const { processHost, system, logger } = this.#kernel;
     const check = system.processesApart?.serverCheck(record.keeper);
-    return KeeperConnection.open(record, processHost, signal, check);
+    const connection = await KeeperConnection.open(record, processHost, signal, check);
+    const { distrust: problem } = connection;
+    if (problem !== undefined) {
+      const { keeper } = record;
+      logger.error({ keeper, problem }, 'another process serves the pipe of a keeper of runs');
+    }
+    return connection;
   }
 
   async #startKeeper(): Promise<KeeperConnection> {

@@ -9,6 +9,7 @@ import {
   type LastingSummary,
   type ProcessSummary,
 } from '@wins/wins-api/contract';
+import { quoteText } from '@wins/base';
 import { ProcessError } from '@wins/process-manager';
 import { once } from 'node:events';
 import { FeatureError } from '../../kernel/feature-error.js';
@@ -19,7 +20,7 @@ import { respondWith, toRpcError } from '../../kernel/rpc/rpc-errors.js';
 import { decodeExactly } from '../runs/decode-start-request.js';
 import { warningsAbout } from '../runs/process-service.js';
 import { startRequestOf } from '../runs/start-request-of.js';
-import { lastEndOf, type Kept } from './kept-run.js';
+import { isBegun, lastEndOf, type Kept } from './kept-run.js';
 import type { LastingRuns } from './lasting-runs.js';
 import type { KeptEnd } from './run-folders.js';
 import type { SpoolPart } from './spool/spool-reader.js';
@@ -133,6 +134,7 @@ async function sendOutput(
     throw new FeatureError('shuttingDown', 'cannot follow a run: the daemon is stopping');
   }
   const end = lastEndOf(kept);
+  if (end !== undefined && !isBegun(kept)) throw neverStarted(kept);
   if (end !== undefined) {
     const { outputBytes, endedAtMs } = end;
     call.write({
@@ -141,6 +143,13 @@ async function sendOutput(
     });
   }
   call.end();
+}
+
+/** The end of a program that the config keeps and no daemon could start. */
+function neverStarted({ label, refused }: Kept): ProcessError {
+  const why = refused?.message ?? 'the config does not keep it any more';
+  const message = `cannot follow ${quoteText(label)}: it was never started: ${why}`;
+  return new ProcessError(refused?.code ?? 'notFound', message);
 }
 
 function partMessage(part: SpoolPart): LastingReadResponse {

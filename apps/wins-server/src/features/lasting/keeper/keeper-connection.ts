@@ -1,7 +1,7 @@
 /**
  * A connection to a keeper and the runs that are reached by it. One file, longer than most, because the end of one is that of the others.
  */
-import { connectPipe } from '@wins/pipe-transport';
+import { connectPipe, PipeError } from '@wins/pipe-transport';
 import {
   messageOf,
   type HostCommand,
@@ -63,6 +63,7 @@ export class KeeperConnection {
   #runs: readonly string[] = [];
   #starting = 0;
   #isLost = false;
+  #distrust: string | undefined;
   readonly #events = new EventEmitter();
   #isEnding = false;
   #isRefused = false;
@@ -76,7 +77,7 @@ export class KeeperConnection {
 
   /**
    * Connects, and waits for its turn: the daemon before this one may be ending, and the keeper may be frozen. The runs of one that dies
-   * meanwhile are lost.
+   * meanwhile are lost, and so are those of one whose pipe another process serves.
    *
    * @param security - Checks that the recorded process serves the pipe. Default: that of a private folder does.
    * @throws ProcessError `stateUnavailable` when it refuses; the reason of the signal.
@@ -90,19 +91,29 @@ export class KeeperConnection {
     const again = new Backoff({ initialMs: 20, maxMs: 500 });
     for (;;) {
       const connection = new KeeperConnection(record, host);
-      const why = await connection.#greet(signal, security).catch(messageOf);
+      let error: unknown;
+      const why = await connection
+        .#greet(signal, security)
+        .catch((cause: unknown) => messageOf((error = cause)));
       if (why === undefined) return connection;
       signal.throwIfAborted();
       if (connection.#isRefused && why !== ANOTHER_DAEMON && why !== ENDING) {
         const message = `cannot use the keeper ${record.keeper}: ${why}`;
         throw new ProcessError('stateUnavailable', message);
       }
-      if (!host.isDaemonAlive(record.keeper)) {
+      const isTrusted = !(error instanceof PipeError && error.code === 'securityUnavailable');
+      if (!isTrusted || !host.isDaemonAlive(record.keeper)) {
         connection.#isLost = true;
+        if (!isTrusted) connection.#distrust = why;
         return connection;
       }
       await again.wait(signal);
     }
+  }
+
+  /** Why its pipe is not trusted; undefined when it is. */
+  get distrust(): string | undefined {
+    return this.#distrust;
   }
 
   /** Whether it has nothing to keep. */
