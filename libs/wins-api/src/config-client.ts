@@ -12,6 +12,8 @@ export interface ConfigVerdict {
   readonly reason: string;
   /** The entry that decides; only administrators of the host learn it. */
   readonly entry?: ConfigEntry | undefined;
+  /** Of a port: the same of UDP. A daemon before that does not say it. */
+  readonly udp?: ConfigVerdict | undefined;
 }
 
 /** An entry of a config; line and column count from 1 and are 0 when it is not at a place in the file. */

@@ -1,5 +1,5 @@
 import { EXIT, escapeText, UsageError, type CommandSurroundings } from '@wins/base';
-import type { ConfigSubject } from '@wins/wins-api';
+import type { ConfigSubject, ConfigVerdict } from '@wins/wins-api';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
 /** The options of `wins cli explain`. */
@@ -14,30 +14,47 @@ export interface ExplainOptions extends DaemonOptions {
 
 /**
  * `wins cli explain`: whether the daemon would let this client run a program or reach a port, and why not; nothing is tried. Ends
- * with 126 when it would refuse.
+ * with 126 when it would refuse. Of a port that is the verdict about TCP; the one about UDP is told besides.
  */
 export async function explain(
   options: ExplainOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
   const subject = subjectOf(options);
-  const { allowed, code, reason, entry } = await withDaemon(options, (client) =>
+  const { allowed, code, reason, entry, udp } = await withDaemon(options, (client) =>
     client.config.explain(subject),
   );
   const what = 'port' in subject ? `port ${subject.port}` : subject.path;
   const verdict = allowed ? 'allowed' : 'not allowed';
-  const lines = [`${what}: ${verdict}`, ...(reason === '' ? [] : [`  ${reason}`])];
-  // The daemon says which entry it is to administrators of its host.
-  const { key, file, line = 0 } = entry ?? {};
+  const lines = [
+    `${what}: ${verdict}`,
+    ...(reason === '' ? [] : [`  ${reason}`]),
+    ...(udp === undefined
+      ? []
+      : [`  UDP: ${udp.allowed ? 'allowed' : `not allowed: ${udp.reason}`}`]),
+  ];
   await show({
     value: {
       ...{ subject: what, allowed, code, reason },
-      ...(entry && { entry: { key, file, ...(line > 0 && { line }) } }),
+      ...entryOf(entry),
+      ...(udp && {
+        udp: {
+          ...{ allowed: udp.allowed, code: udp.code, reason: udp.reason },
+          ...entryOf(udp.entry),
+        },
+      }),
     },
     text: lines.map((line) => `${escapeText(line)}\n`).join(''),
     names: allowed ? [what] : [],
   });
   return allowed ? EXIT.client.ok : EXIT.client.refused;
+}
+
+/** The daemon says which entry it is to administrators of its host. */
+function entryOf(entry: ConfigVerdict['entry']) {
+  if (entry === undefined) return {};
+  const { key, file, line } = entry;
+  return { entry: { key, file, ...(line > 0 && { line }) } };
 }
 
 function subjectOf({ path, sha256, port }: ExplainOptions): ConfigSubject {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import path from 'node:path';
 import { runWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { mayMakeContainer, startInContainer } from '../testing/other-container.js';
@@ -221,7 +222,24 @@ describe('a first user of a daemon that runs', () => {
     expect(json(stdout)).toMatchObject({
       ...{ allowed: false, code: 'port-allowed', entry: { key: '', file: config } },
       nextStep: 'add it to white_list.proxyPorts',
+      udp: { allowed: false, code: 'port-allowed' },
     });
+  });
+
+  it('hears of a port of UDP as well, and of relays that listen there', async () => {
+    const file = path.join(path.dirname(config), 'udp');
+    const ports = [{ proto: 'udp', listen: '0.0.0.0:5353', to: '192.0.2.9:53' }];
+    const content = { white_list: { proxyUdpPorts: [5353] }, hostNetwork: { ports } };
+    writeFileSync(file, JSON.stringify(content, undefined, 1), { mode: 0o600 });
+    const { code, stdout } = await wins(
+      ...['srv', 'config', 'explain', '--config', file, '--port', '5353'],
+    );
+    expect(code).toBe(126);
+    expect(stdout.toString().split('\n').slice(-3)).toEqual([
+      `  UDP: allowed by white_list.proxyUdpPorts[0] of ${file}, line 4`,
+      `  relayed: udp 0.0.0.0:5353 to 192.0.2.9:53 by hostNetwork.ports[0] of ${file}, line 11`,
+      '',
+    ]);
   });
 
   it('asks as a client, and on the host hears of the entry', async () => {

@@ -1,11 +1,14 @@
 import { findConfigKeys, configKeys, type ConfigKey } from '@wins/config';
-import type { WinsClient } from '@wins/wins-api';
+import type { ConfigVerdict, WinsClient } from '@wins/wins-api';
 import { EXIT, quoteText, UsageError, type CommandSurroundings, type Show } from '@wins/base';
 import { judgeStartHere } from '../configuration/judge-start-here.js';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import {
   portVerdict,
   programVerdict,
+  relaysOf,
+  type DecidingEntry,
+  type ExplainedRelay,
   type SubjectVerdict,
 } from '../configuration/subject-verdict.js';
 import { thisSystem } from '../this-system.js';
@@ -38,7 +41,8 @@ const NEXT_STEP: Readonly<Record<string, string>> = {
 
 /**
  * `wins srv config explain`: what a key of the config means; or whether a program or a port would be allowed, by which entry in
- * which line, or why not, by the very functions that judge. Ends as `wins cli explain` does, with 126, when it would not be allowed.
+ * which line, or why not, by the very functions that judge. Ends as `wins cli explain` does, with 126, when it would not be allowed. Of a
+ * port that is the verdict about TCP; the one about UDP, and relays of the config that listen there, are told besides.
  */
 export async function explainConfig(
   options: ExplainOptions,
@@ -69,48 +73,69 @@ export function listConfigKeys(): Promise<readonly (readonly [string, string])[]
   return Promise.resolve(configKeys().map(({ key, meaning }) => [key, meaning] as const));
 }
 
-async function verdictOf(options: ExplainOptions): Promise<SubjectVerdict> {
+interface Explained extends SubjectVerdict {
+  readonly udp?: SubjectVerdict | undefined;
+  readonly relays?: readonly ExplainedRelay[];
+}
+
+async function verdictOf(options: ExplainOptions): Promise<Explained> {
   const { path, sha256, port = 0, server } = options;
   if (server !== undefined) {
     const subject = path === undefined ? { port } : { path, sha256 };
     const ask = (client: WinsClient, signal: AbortSignal) =>
       client.config.explain(subject, { signal });
     // On the pipe of its clients: the verdict depends on who asks.
-    const { entry, ...verdict } = await askRunningDaemon(options, ask, { pipe: 'main' });
-    const { key = '', file = '', line = 0, column = 0 } = entry ?? {};
-    return { ...verdict, entry: { key, file, ...(line > 0 && { line, column }) } };
+    const { udp, ...verdict } = await askRunningDaemon(options, ask, { pipe: 'main' });
+    return { ...withEntry(verdict), udp: udp && withEntry(udp) };
   }
   const loaded = await loadDaemonConfig(options.config);
-  if (path === undefined) return portVerdict(port, loaded);
+  if (path === undefined) return { ...portVerdict(port, loaded), relays: relaysOf(port, loaded) };
   const host = (await thisSystem()).processHost();
   return programVerdict(await judgeStartHere({ path, sha256 }, loaded.config, host), true, loaded);
 }
 
+function withEntry({ entry, ...verdict }: ConfigVerdict): SubjectVerdict {
+  const { key = '', file = '', line = 0, column = 0 } = entry ?? {};
+  return { ...verdict, entry: { key, file, ...(line > 0 && { line, column }) } };
+}
+
 async function showVerdict(
   what: string,
-  verdict: SubjectVerdict,
+  verdict: Explained,
   isFromDaemon: boolean,
   show: Show,
 ): Promise<number> {
-  const { allowed, code, reason, entry } = verdict;
+  const { allowed, code, reason, entry, udp, relays = [] } = verdict;
   // A daemon says itself how to allow what is not listed.
   const isSaid = allowed || (isFromDaemon && code === 'pathNotAllowed');
   const nextStep = isSaid ? undefined : NEXT_STEP[code];
-  const line = entry.line === undefined ? '' : `, line ${entry.line}`;
-  const where = entry.file === '' ? '' : ` of ${entry.file}${line}`;
-  const by = entry.key === '' ? `no entry${where}` : `${entry.key}${where}`;
   const lines = [
     `${what}: ${allowed ? 'allowed' : 'not allowed'}`,
-    `  by ${by}`,
+    `  by ${entryText(entry)}`,
     ...(reason === '' ? [] : [`  ${reason}`]),
     ...(nextStep === undefined ? [] : [`  → ${nextStep}`]),
+    ...(udp === undefined ? [] : [`  UDP: ${udpText(udp)}`]),
+    ...relays.map((one) => `  relayed: ${one.relay} by ${entryText(one.entry)}`),
   ];
   await show({
-    value: { subject: what, allowed, code, reason, ...(nextStep && { nextStep }), entry },
+    value: {
+      ...{ subject: what, allowed, code, reason, ...(nextStep && { nextStep }), entry },
+      ...(udp && { udp }),
+      ...(relays.length > 0 && { relays }),
+    },
     text: safeLines(lines),
     names: entry.key === '' ? [] : [entry.key],
   });
   return allowed ? EXIT.server.ok : EXIT.server.notAllowed;
+}
+
+function udpText({ allowed, reason, entry }: SubjectVerdict): string {
+  return allowed ? `allowed by ${entryText(entry)}` : `not allowed: ${reason}`;
+}
+
+function entryText({ key, file, line }: DecidingEntry): string {
+  const at = line === undefined ? '' : `, line ${line}`;
+  return `${key === '' ? 'no entry' : key}${file === '' ? '' : ` of ${file}${at}`}`;
 }
 
 async function showKeys(key: string | undefined, show: Show): Promise<void> {

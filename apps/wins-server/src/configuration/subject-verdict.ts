@@ -20,6 +20,17 @@ export interface SubjectVerdict {
   readonly entry: DecidingEntry;
 }
 
+/** The verdict about a port of TCP, with the one about the same port of UDP. */
+export interface PortVerdict extends SubjectVerdict {
+  readonly udp: SubjectVerdict;
+}
+
+/** A port of the host that the config has relayed to a container. */
+export interface ExplainedRelay {
+  readonly relay: string;
+  readonly entry: DecidingEntry;
+}
+
 /** The verdict about a start in words, with the entry that decided. Pure. */
 export function programVerdict(
   { refusal, entryIndex, isPinned }: StartVerdict,
@@ -38,18 +49,33 @@ export function programVerdict(
 }
 
 /** Whether a port of the host may be reached, by the function that judges what clients of the tunnel ask for. Pure. */
-export function portVerdict(port: number, loaded: LoadedConfig): SubjectVerdict {
-  const { proxyPorts } = loaded.config.whiteList;
-  const verdict = judgeDestination(`tcp/localhost:${port}`, new Set(proxyPorts));
-  const entry = entryAt(
-    loaded,
-    ({ key, value }) => key.startsWith('white_list.proxyPorts[') && value === port,
-  );
+export function portVerdict(port: number, loaded: LoadedConfig): PortVerdict {
+  return { ...verdictOf('tcp', port, loaded), udp: verdictOf('udp', port, loaded) };
+}
+
+function verdictOf(protocol: 'tcp' | 'udp', port: number, loaded: LoadedConfig): SubjectVerdict {
+  const { proxyPorts, proxyUdpPorts } = loaded.config.whiteList;
+  const [tcp, udp] = [new Set(proxyPorts), new Set(proxyUdpPorts)];
+  const verdict = judgeDestination(`${protocol}/localhost:${port}`, tcp, udp);
+  const list = `white_list.${protocol === 'tcp' ? 'proxyPorts' : 'proxyUdpPorts'}[`;
+  const entry = entryAt(loaded, ({ key, value }) => key.startsWith(list) && value === port);
   if (verdict.allowed) return { allowed: true, code: '', reason: '', entry };
   const found = verdict.rule === 'port-allowed' ? 'not listed' : 'no port';
   const wanted = verdict.rule === 'port-allowed' ? 'a listed one' : '1 to 65535';
-  const reason = `cannot reach port ${port}: found it ${found}; wanted ${wanted}`;
+  const what = protocol === 'tcp' ? 'port' : 'UDP port';
+  const reason = `cannot reach ${what} ${port}: found it ${found}; wanted ${wanted}`;
   return { allowed: false, code: verdict.rule, reason, entry };
+}
+
+/** The relays of the config that listen on a port. How they stand is known to the daemon alone. Pure. */
+export function relaysOf(port: number, loaded: LoadedConfig): readonly ExplainedRelay[] {
+  const { ports = [] } = loaded.config.hostNetwork ?? {};
+  return ports.flatMap(({ proto, listen, to }, index) => {
+    if (!listen.endsWith(`:${port}`)) return [];
+    const key = `hostNetwork.ports[${index}]`;
+    const entry = entryAt(loaded, (origin) => origin.key === `${key}.listen`);
+    return [{ relay: `${proto} ${listen} to ${to}`, entry: { ...entry, key } }];
+  });
 }
 
 function entryAt(

@@ -13,7 +13,7 @@ export const explain = command({
   options: {
     path: textOption('Program of the host', { placeholder: 'FILE', completes: 'files' }),
     sha256: digestOption('sha256', 'With --path: SHA-256 digest of the file in this container'),
-    port: numberOption('port', 'TCP port of the host'),
+    port: numberOption('port', 'port of the host, by TCP and by UDP'),
     output: verdictOutput,
     ...daemonOptions(),
   },

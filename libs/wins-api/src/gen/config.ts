@@ -22,7 +22,7 @@ export const protobufFileName = "config.proto";
 
 export interface ConfigExplainRequest {
   Subject?: { $case: "Program"; value: ConfigProgram } | //
-  /** A TCP port of the host. */
+  /** A port of the host: of TCP, and in "Udp" of the answer of UDP. */
   { $case: "Port"; value: number } | undefined;
 }
 
@@ -40,7 +40,11 @@ export interface ConfigExplainResponse {
   /** The same as a sentence. */
   Reason: string;
   /** Which entry of the config decides. Only for administrators of the host. */
-  Entry?: ConfigEntry | undefined;
+  Entry?:
+    | ConfigEntry
+    | undefined;
+  /** Of a port: the same of UDP. */
+  Udp?: ConfigExplainResponse | undefined;
 }
 
 export interface ConfigEntry {
@@ -247,7 +251,7 @@ export const ConfigProgram: MessageFns<ConfigProgram> = {
 };
 
 function createBaseConfigExplainResponse(): ConfigExplainResponse {
-  return { Allowed: false, Code: "", Reason: "", Entry: undefined };
+  return { Allowed: false, Code: "", Reason: "", Entry: undefined, Udp: undefined };
 }
 
 export const ConfigExplainResponse: MessageFns<ConfigExplainResponse> = {
@@ -263,6 +267,9 @@ export const ConfigExplainResponse: MessageFns<ConfigExplainResponse> = {
     }
     if (message.Entry !== undefined) {
       ConfigEntry.encode(message.Entry, writer.uint32(34).fork()).join();
+    }
+    if (message.Udp !== undefined) {
+      ConfigExplainResponse.encode(message.Udp, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -312,6 +319,14 @@ export const ConfigExplainResponse: MessageFns<ConfigExplainResponse> = {
             message.Entry = ConfigEntry.decode(reader, reader.uint32());
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.Udp = ConfigExplainResponse.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -334,6 +349,9 @@ export const ConfigExplainResponse: MessageFns<ConfigExplainResponse> = {
     message.Reason = object.Reason ?? "";
     message.Entry = (object.Entry !== undefined && object.Entry !== null)
       ? ConfigEntry.fromPartial(object.Entry)
+      : undefined;
+    message.Udp = (object.Udp !== undefined && object.Udp !== null)
+      ? ConfigExplainResponse.fromPartial(object.Udp)
       : undefined;
     return message;
   },

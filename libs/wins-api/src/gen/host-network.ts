@@ -40,7 +40,7 @@ export interface HostNetworkStatusResponse {
 }
 
 export interface HostNetworkSource {
-  /** "metadata" or "nodes". */
+  /** "metadata" or "nodes", or "containers" for ports that they publish. */
   Source: string;
   /** "starting", "current", "stale" or "degraded". */
   State: string;
@@ -48,6 +48,7 @@ export interface HostNetworkSource {
   Version: string;
   /** Since it was in touch last; -1 before the first time. */
   AgeSeconds: number;
+  /** Or ports. */
   Peers: number;
   /** Elements that are no peers. Peers that are refused are among the routes. */
   SkippedCount: number;

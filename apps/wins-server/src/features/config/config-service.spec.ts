@@ -114,6 +114,7 @@ describe('the service of the config', () => {
       expect(await asked.explain({ port: 9797 })).toMatchObject({
         ...{ allowed: false, code: 'port-allowed' },
         entry: { key: '', file: file, line: 0 },
+        udp: { allowed: false, code: 'port-allowed', entry: { key: '' } },
       });
     });
     expect(decisions).toEqual([]);

@@ -10,6 +10,8 @@ import type {
 import { escapeText, messageOf } from '@wins/base';
 import {
   portVerdict,
+  type PortVerdict,
+  type SubjectVerdict,
   programVerdict,
   type DecidingEntry,
 } from '../../configuration/subject-verdict.js';
@@ -40,10 +42,13 @@ export function createConfigService(parts: ConfigServiceParts): ConfigServiceSer
   return {
     explain: (call, respond) => {
       const answer = async () => {
-        const { allowed, code, reason, entry } = await verdictOf(call.request, call, parts);
-        const told = { Allowed: allowed, Code: code, Reason: reason };
+        const verdict = await verdictOf(call.request, call, parts);
         const { isAdministrator } = callers.clientOf(call);
-        return { ...told, ...(isAdministrator && { Entry: entryMessage(entry) }) };
+        const message = ({ allowed, code, reason, entry }: SubjectVerdict) => ({
+          ...{ Allowed: allowed, Code: code, Reason: reason },
+          ...(isAdministrator && { Entry: entryMessage(entry) }),
+        });
+        return { ...message(verdict), ...(verdict.udp && { Udp: message(verdict.udp) }) };
       };
       respondWith(respond, answer());
     },
@@ -71,7 +76,7 @@ async function verdictOf(
   { Subject: subject }: ConfigExplainRequest,
   call: Caller,
   { config, manager, callers }: ConfigServiceParts,
-) {
+): Promise<SubjectVerdict & Partial<PortVerdict>> {
   const loaded = config.inForce();
   switch (subject?.$case) {
     case 'Program': {

@@ -152,7 +152,7 @@ const explain = command({
       placeholder: 'DIGEST',
       completes: 'nothing',
     }),
-    port: numberOption('port', 'TCP port of the host: would it be allowed?'),
+    port: numberOption('port', 'port of the host: would it be allowed by TCP, and by UDP?'),
     server: textOption('Ask the running daemon on this pipe instead of reading the file', {
       placeholder: 'PIPE',
       completes: 'nothing',
