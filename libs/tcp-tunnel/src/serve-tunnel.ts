@@ -158,22 +158,19 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
   #admit(address: string, streamId: Int64, carriesDatagrams: boolean): Admission {
     const udpPorts = carriesDatagrams ? this.#allowedUdpPorts : undefined;
     const verdict = judgeDestination(address, this.#allowedPorts, udpPorts);
-    const record = {
-      streamId,
-      address: escapeText(address, { maxLength: PROTOCOL_LIMITS.connectBytes }),
-      ...verdict,
-    };
-    if (!verdict.allowed) return this.#refuse(record);
+    const text = escapeText(address, { maxLength: PROTOCOL_LIMITS.connectBytes });
+    if (!verdict.allowed) return this.#refuse({ streamId, address: text, ...verdict });
+    const { allowed, rule, protocol, port } = verdict;
+    const record: ConnectRecord = { streamId, address: text, allowed, rule, protocol, port };
     if (this.state !== 'open') return this.#refuse({ ...record, rule: 'draining' });
-    if (verdict.protocol === 'tcp' && this.streamCount >= this.#maxStreams)
+    if (protocol === 'tcp' && this.streamCount >= this.#maxStreams)
       return this.#refuse({ ...record, rule: 'stream-limit' });
-    if (!this.#limits.mayDial(verdict.port))
-      return this.#refuse({ ...record, rule: 'connect-rate' });
-    if (verdict.protocol === 'udp') return this.#admitFlow(record, verdict.port);
+    if (!this.#limits.mayDial(port)) return this.#refuse({ ...record, rule: 'connect-rate' });
+    if (protocol === 'udp') return this.#admitFlow(record, port);
     let opened: SessionStream | undefined;
     const { takeStream = () => () => undefined } = this.#options;
     const giveBack = takeStream(
-      () => opened?.destroy(yielded(verdict.port)),
+      () => opened?.destroy(yielded(port)),
       () => false,
     );
     if (giveBack === undefined) return this.#refuse({ ...record, rule: 'stream-limit' });
@@ -185,8 +182,8 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
       open: (stream) => {
         opened = stream;
         stream.once('close', giveBack);
-        this.#options.onStream?.(stream, verdict.port);
-        this.#dial(stream, verdict.port);
+        this.#options.onStream?.(stream, port);
+        this.#dial(stream, port);
       },
     };
   }

@@ -203,31 +203,46 @@ function acceptCheaply(server: Server, accepted: (socket: Socket) => void): void
   };
 }
 
+/** A class: an object with getters of its own has a hidden class, which keeps them, and so the socket, in the old generation. */
+class AcceptedConnection implements PendingConnection {
+  readonly #socket: Socket;
+  #gone: AbortController | undefined;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  get remoteAddress(): string {
+    return this.#socket.remoteAddress ?? '';
+  }
+
+  get signal(): AbortSignal {
+    if (this.#gone === undefined) {
+      this.#gone = new AbortController();
+      this.#socket.once('close', () => this.#gone?.abort());
+    }
+    return this.#gone.signal;
+  }
+
+  /** It has its stream, or was refused: its end is no news. */
+  settled(): void {
+    this.#gone = undefined;
+  }
+}
+
 function accept(socket: Socket, options: ListenTcpOptions): void {
-  let gone: AbortController | undefined;
+  const connection = new AcceptedConnection(socket);
   const ignore = (): void => undefined;
   socket.on('error', ignore);
   const join = (stream: Duplex): void => {
-    gone = undefined;
+    connection.settled();
     if (socket.destroyed) stream.on('error', ignore).destroy();
     else joinSocket(socket, stream, options.lingerMs ?? 2_000);
   };
   const refuse = (error: unknown): void => {
-    gone = undefined;
+    connection.settled();
     socket.resetAndDestroy();
     options.onRefused?.(error);
-  };
-  const connection: PendingConnection = {
-    get remoteAddress() {
-      return socket.remoteAddress ?? '';
-    },
-    get signal() {
-      if (gone === undefined) {
-        gone = new AbortController();
-        socket.once('close', () => gone?.abort());
-      }
-      return gone.signal;
-    },
   };
   try {
     const opened = options.open(connection);

@@ -62,8 +62,10 @@ export function keptEvent(event: DaemonEvent): KeptEvent | undefined {
 }
 
 function decision({ decision }: Extract<DaemonEvent, { type: 'decided' }>): KeptEvent | undefined {
-  const { action, verdict, requester, mark, path, name, port, code, rule, outcome } = decision;
+  const { action, verdict } = decision;
+  // Each connection of a tunnel comes here.
   if (verdict === 'allowed' && ROUTINE.has(action)) return undefined;
+  const { requester, mark, path, name, port, code, rule, outcome } = decision;
   const { source, checksum, attempt } = decision;
   const about = { path, name, port, code, rule, outcome, source, checksum, attempt };
   const facts = { action, verdict, requester, mark, client: clientText(decision.client), ...about };

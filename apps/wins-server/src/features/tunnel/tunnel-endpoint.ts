@@ -143,18 +143,17 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
         else if (events.isCounted) events.publish({ type: 'stream', phase: 'connected', port });
       },
       onConnect: ({ allowed, rule, port, address }, isTold) => {
-        const decided = {
-          action: 'connect',
-          verdict: allowed ? 'allowed' : 'refused',
-          ...who,
-        } as const;
         options.turns.name('Connect');
+        const verdict = allowed ? 'allowed' : 'refused';
         try {
           if (isTold) {
-            void audit.decided({ ...decided, rule, address, port }, client.key);
+            // Spelled out, as one comes with each connection: a copy that is added to has a hidden class of its own.
+            const { description } = client;
+            const about = { requester, clientSays, client: description, rule, address, port };
+            void audit.decided({ action: 'connect', verdict, ...about }, client.key);
           } else {
             // A flood is recorded as its client and the number.
-            const flood = { ...decided, rule: 'connect-rate' } as const;
+            const flood = { action: 'connect', verdict, ...who, rule: 'connect-rate' } as const;
             audit.counted(flood, client.key);
             overRate.add(client.key, { log: AUDIT, ...flood });
           }
