@@ -10,9 +10,9 @@ import {
   type NetworkItem,
   type RouteOutcome,
 } from '@wins/base';
-import { systemClock, type Clock } from '@wins/time';
+import { systemClock } from '@wins/time';
 import { WindowsError } from '../windows-error.js';
-import { filtersOf, itemsOfFilters, type FilterLabel } from './container-filters.js';
+import { filtersOf, itemsOfFilters } from './container-filters.js';
 import { createNetwork, deleteNetwork, enumerateEndpoints, systemHnsCalls } from './hns-calls.js';
 import {
   decodeNetworkIds,
@@ -23,33 +23,17 @@ import {
 } from './hns-networks.js';
 import { addAddress, isForwarding, removeAddress, setForwarding } from './interface-settings.js';
 import { networkAdapters, type AdapterEntry } from './network-adapters.js';
-import { changeFilters, readFilters, type FilterChanges } from './packet-filters.js';
+import { changeFilters, readFilters } from './packet-filters.js';
 
 /** Calls of Windows that make the network of containers. They throw WindowsErrors. */
-export interface ContainerNetworkCalls {
-  adapters(): readonly AdapterEntry[];
-  networks(): Promise<readonly NamedHnsNetwork[]>;
-  createNetwork(id: Buffer, settings: string): Promise<void>;
-  deleteNetwork(id: Buffer): Promise<void>;
-  /** The ids of what is attached to networks, as the text of a JSON array. */
-  enumerateEndpoints(query: string): Promise<string>;
-  /** @returns False where the interface has it already. */
-  addAddress(interfaceIndex: number, address: IpNetwork): boolean;
-  removeAddress(interfaceIndex: number, address: IpNetwork): void;
-  /** Undefined when there is no such interface. */
-  isForwarding(interfaceIndex: number): boolean | undefined;
-  setForwarding(interfaceIndex: number, isOn: boolean): void;
-  readFilters(): readonly FilterLabel[];
-  /** All of them or none. */
-  changeFilters(changes: FilterChanges): void;
-}
-
-export const systemContainerCalls: ContainerNetworkCalls = {
+export const systemContainerCalls = {
   adapters: networkAdapters,
   networks: () => listNetworks(systemHnsCalls),
   ...{ createNetwork, deleteNetwork, enumerateEndpoints },
   ...{ addAddress, removeAddress, isForwarding, setForwarding, readFilters, changeFilters },
 };
+
+export type ContainerNetworkCalls = typeof systemContainerCalls;
 
 /** Ours, by which the network in HNS is known: HNS takes the id from who makes it. */
 export const NETWORK_ID = '6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b40';
@@ -92,11 +76,9 @@ export async function listItems(
 export async function changeItem(
   { op, item, prior }: ItemChange,
   calls: ContainerNetworkCalls,
-  clock: Clock = systemClock,
 ): Promise<RouteOutcome> {
   try {
-    const isDone =
-      op === 'add' ? await addItem(item, calls, clock) : await removeItem(item, prior, calls);
+    const isDone = op === 'add' ? await addItem(item, calls) : await removeItem(item, prior, calls);
     return { kind: isDone ? 'done' : 'exists' };
   } catch (error) {
     const isDenied = error instanceof WindowsError && error.code === 'accessDenied';
@@ -105,15 +87,11 @@ export async function changeItem(
 }
 
 /** @returns False when something was there already. */
-async function addItem(
-  item: NetworkItem,
-  calls: ContainerNetworkCalls,
-  clock: Clock,
-): Promise<boolean> {
+async function addItem(item: NetworkItem, calls: ContainerNetworkCalls): Promise<boolean> {
   const { kind, key, value } = item;
   switch (kind) {
     case 'bridge':
-      return addBridge(item, calls, clock);
+      return addBridge(item, calls);
     case 'address':
       return calls.addAddress(interfaceOf(value, calls).index, addressIn(key));
     case 'filter':
@@ -143,7 +121,6 @@ async function addItem(
 async function addBridge(
   { key, value }: NetworkItem,
   calls: ContainerNetworkCalls,
-  clock: Clock,
 ): Promise<boolean> {
   if (bridgeAmong(await calls.networks()).length > 0) return false;
   // HNS takes the adapter from the host: one that carries the host must not be it.
@@ -156,7 +133,7 @@ async function addBridge(
   await calls.createNetwork(networkId(), networkSettings(value));
   for (let looks = 0; looks < INTERFACE_LOOKS; looks += 1) {
     if (calls.adapters().some(({ name }) => name === HOST_INTERFACE)) return true;
-    await clock.wait(INTERFACE_LOOK_MS);
+    await systemClock.wait(INTERFACE_LOOK_MS);
   }
   throw new WindowsError('notVerified', `HNS made the network without ${HOST_INTERFACE}`);
 }
