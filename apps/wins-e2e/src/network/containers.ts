@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { startProgram, type RunningProgram } from '../testing/built-program.js';
-import { NSENTER, type HostInNetwork, type NetworkStatus } from './host-in-network.js';
+import { NSENTER, routesOf, type HostInNetwork, type NetworkStatus } from './host-in-network.js';
 
 /** A container of a host: a network of its own whose cable is attached to the bridge of the host. */
 export class Container implements AsyncDisposable {
@@ -119,8 +119,8 @@ next();`;
 }
 
 /** All of a host's network that wins could have changed. */
-export const networkOf = (host: HostInNetwork) => [
-  ...host.routes(),
+export const networkOf = (host: Pick<HostInNetwork, 'ip'>) => [
+  ...routesOf(host),
   host.ip('rule show'),
   host.ip('-o link show').replaceAll(/state \S+/g, ''),
   host

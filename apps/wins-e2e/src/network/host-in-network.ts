@@ -58,13 +58,8 @@ export class HostInNetwork implements AsyncDisposable {
     return execFileSync(NSENTER, args, { encoding: 'utf8' });
   }
 
-  /** The routing table, a line for each route. */
   routes(): readonly string[] {
-    return this.ip('-4 route show table main')
-      .split('\n')
-      .map((line) => line.trim().replaceAll(/\s+/g, ' '))
-      .filter((line) => line !== '')
-      .sort();
+    return routesOf(this);
   }
 
   /** Runs a program in the network of the host. */
@@ -123,8 +118,18 @@ export class HostInNetwork implements AsyncDisposable {
   }
 }
 
+/** The routing table, a line for each route. */
+export function routesOf(host: Pick<HostInNetwork, 'ip'>): readonly string[] {
+  return host
+    .ip('-4 route show table main')
+    .split('\n')
+    .map((line) => line.trim().replaceAll(/\s+/g, ' '))
+    .filter((line) => line !== '')
+    .sort();
+}
+
 /** Options by which a program gets the network of another one, and its view of files. */
-function inNetworkOf({ pid }: ChildProcess): readonly string[] {
+export function inNetworkOf({ pid }: ChildProcess): readonly string[] {
   return ['--target', String(pid), '--net', '--mount'];
 }
 

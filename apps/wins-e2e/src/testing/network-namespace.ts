@@ -35,10 +35,15 @@ export function startWinsInNetwork(
   environment: NodeJS.ProcessEnv,
   more = '',
 ): RunningProgram {
+  return startInNetwork([process.execPath, WINS, ...args], environment, more);
+}
+
+/** Starts a program in such a network. */
+export function startInNetwork(
+  command: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+  more = '',
+): RunningProgram {
   const script = `${SETUP}\n${more}\nexec "$@"`;
-  return startProgram(
-    UNSHARE,
-    [...OPTIONS, script, 'sh', process.execPath, WINS, ...args],
-    environment,
-  );
+  return startProgram(UNSHARE, [...OPTIONS, script, 'sh', ...command], environment);
 }
