@@ -106,7 +106,7 @@ function mayComeBack(error: unknown): boolean {
 }
 
 /** Whether there was a daemon until now. */
-function wasThere(error: unknown): boolean {
+export function wasThere(error: unknown): boolean {
   const cause = causeOf(error);
   return cause?.connectionLost === true || cause?.reason === 'shuttingDown';
 }

@@ -16,6 +16,7 @@ import { CommandError } from '../command-error.js';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { exitStatusOf, whyStopped } from '../exit-status-of.js';
 import { writeAll } from '../write-all.js';
+import { wasThere } from './held-run.js';
 
 /** How long the next daemon is waited for, once one had answered: an upgrade takes less. */
 const RECONNECT_MS = 60_000;
@@ -145,35 +146,43 @@ async function readRun(
     const rest =
       state.next === undefined ? wanted : { ...wanted, Offset: state.next, TailLines: undefined };
     const request = { ...rest, Name: options.name };
-    for await (const { Offset, Options: part } of client.stream(
-      lastingRunsDefinition.read,
-      request,
-    )) {
-      answered();
-      state.isAnswered = true;
-      state.deadline = Infinity;
-      switch (part?.$case) {
-        case 'StdOut':
-        case 'StdErr': {
-          state.next = Offset + BigInt(part.value.length);
-          const output = part.$case === 'StdOut' ? process.stdout : process.stderr;
-          if (await writeAll(output, part.value)) break;
-          state.isReaderGone = part.$case === 'StdOut';
-          if (state.isReaderGone) return;
-          break;
+    try {
+      for await (const { Offset, Options: part } of client.stream(
+        lastingRunsDefinition.read,
+        request,
+      )) {
+        answered();
+        state.isAnswered = true;
+        state.deadline = Infinity;
+        switch (part?.$case) {
+          case 'StdOut':
+          case 'StdErr': {
+            state.next = Offset + BigInt(part.value.length);
+            const output = part.$case === 'StdOut' ? process.stdout : process.stderr;
+            if (await writeAll(output, part.value)) break;
+            state.isReaderGone = part.$case === 'StdOut';
+            if (state.isReaderGone) return;
+            break;
+          }
+          case 'Skipped':
+            state.next = Offset + part.value;
+            if (!options.quiet)
+              process.stderr.write(`wins: ${part.value} bytes of output were dropped\n`);
+            break;
+          case 'End':
+            state.end = part.value;
+            break;
+          case undefined: // where the last lines begin
+            state.next = Offset;
+            break;
         }
-        case 'Skipped':
-          state.next = Offset + part.value;
-          if (!options.quiet)
-            process.stderr.write(`wins: ${part.value} bytes of output were dropped\n`);
-          break;
-        case 'End':
-          state.end = part.value;
-          break;
-        case undefined: // where the last lines begin
-          state.next = Offset;
-          break;
       }
+    } catch (error) {
+      const nowMs = performance.now();
+      if (!wanted.Follow || !wasThere(error) || nowMs > state.deadline) throw error;
+      // The next one is waited for from now on, and not from when this one came.
+      state.isAnswered = true;
+      state.deadline = Math.min(state.deadline, nowMs + RECONNECT_MS);
     }
   };
   for (;;) {

@@ -105,6 +105,29 @@ describe('a detached run', () => {
     },
   );
 
+  it('is followed from one daemon to the next before it has written anything', async () => {
+    const silent = workspace.program(
+      'silent',
+      `setInterval(() => {
+        if (!require('node:fs').existsSync(process.argv[2])) return;
+        console.log('line 0');
+        process.exit(7);
+      }, 20);`,
+    );
+    workspace.config([counter, { path: silent, lasting: { allow: true } }]);
+    await runWins(['srv', 'config', 'reload', '--config', config], workspace.environment);
+    await prc('run', '--detach', '--name', 'silent', '--path', silent, '--', stop);
+    const follower = follow('logs', '-f', 'silent');
+    await daemon.logged(({ action }) => action === 'wait');
+    await daemon[Symbol.asyncDispose]();
+    // By then it has looked for the next daemon, and found none.
+    await runWins(['cli', 'app', 'info', '--wait-timeout', '1s'], workspace.environment);
+    await startDaemon();
+    workspace.write('stop', '');
+    const { code, stdout, stderr } = await follower.outcome;
+    expect([code, stdout.toString(), stderr]).toEqual([0, 'line 0\n', '']);
+  });
+
   it('that ends while there is no daemon is known to the next one, with its output and its exit code', async () => {
     const name = await detach('--name', 'web');
     expect(name).toBe('web');
