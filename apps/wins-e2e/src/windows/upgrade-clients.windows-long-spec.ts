@@ -1,8 +1,8 @@
 /** @needs releases */
-import { serviceControlManager } from '@wins/windows-host';
+import { fileSecurity, serviceControlManager } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { startProgram, type RunningProgram } from '../testing/built-program.js';
 import { freePorts, HostProgram, textOf } from '../testing/tunnel/tunnel.js';
 import { COUNTER, EXPORTER } from '../testing/upgrade/lasting-programs.js';
 import { ROOT } from '../testing/workspace.js';
-import { isAlive, WindowsWorkspace } from './windows-workspace.js';
+import { isAlive, serviceLogFolders, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';
 
@@ -105,6 +105,21 @@ describe('clients of a service that is upgraded', () => {
     await start(release('v1.0.0'), 'srv', 'app', 'run', '--unregister').outcome;
     await echo[Symbol.asyncDispose]();
     await workspace.remove();
+  });
+
+  it('have runs whose keeper and output lie in a folder of SYSTEM and administrators alone', () => {
+    const places = serviceLogFolders().map((log) =>
+      path.join(log, '..', 'state', workspace.listen, 'lasting'),
+    );
+    const [kept = ''] = places.filter(existsSync);
+    const names = readdirSync(kept, { recursive: true, encoding: 'utf8' });
+    assert.ok(names.some((file) => /^keeper-[0-9a-f]{40}\.exe$/.test(file)));
+    assert.ok(names.some((file) => /^keeper\.[0-9a-f]{16}\.json$/.test(file)));
+    assert.ok(names.some((file) => /^[0-9a-f]{32}.spool/.test(file)));
+    // What is in it inherits that; under Wine it has permission bits.
+    const found = fileSecurity(kept);
+    assert.match(found, /\(A;OICI;FA;;;SY\)/);
+    assert.doesNotMatch(found, /;;;(?:WD|BU|AU|S-1-1-0)\)/);
   });
 
   for (const [how, name, wanted, said] of [
