@@ -6,7 +6,10 @@ import {
   type LastingGrant,
   type PathDialect,
 } from '@wins/process-manager';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import { EventEmitter } from 'node:events';
+import type { Shares } from '../../kernel/admission/shares.js';
+import { lostEnd, newEntry, ownerFacts, type Entry } from './kept-run.js';
 import { newPlan, type RestartPlan } from './restart-plan.js';
 
 /** No client's label has a colon. */
@@ -18,7 +21,7 @@ const GRANT: LastingGrant = {
 };
 
 /** The owner of programs that the config keeps: no client has its key. */
-export const HOST: ClientIdentity = {
+const HOST: ClientIdentity = {
   ...{ key: 'host', isAdministrator: true, isEverybody: false },
   ...{ description: {}, names: ['administrators'] },
 };
@@ -117,4 +120,24 @@ function fileName({ path }: KeptProgram): string {
 /** Whether a label is that of a program that a config keeps. */
 export function isKept(label: string): boolean {
   return label.startsWith(PREFIX);
+}
+
+/** A program that the config keeps before its first attempt, which is to be started now. */
+export function newKept(
+  { label, plan, grantedBy, grant }: WantedProgram,
+  spools: Pick<Shares, 'take'>,
+  nowMs: number,
+): Entry {
+  const { spoolBytes, maxAgeMs } = grant;
+  const mark = randomBytes(16).toString('hex');
+  const none = { name: '', path: grantedBy.path, entry: '', stagedPath: '', sha256: '' };
+  const facts: Entry['facts'] = {
+    ...{ version: 1, label, keeper: '', pid: 0, startToken: '', startedAtMs: nowMs },
+    ...{ run: { ...none, mark }, owner: ownerFacts(HOST), spoolBytes, maxAgeMs },
+  };
+  const next = { kind: 'again', atMs: nowMs } as const;
+  const claim = spools.take(HOST, { amount: spoolBytes });
+  const changes = new EventEmitter();
+  const entry = newEntry({ label, facts, plan: { ...plan, next }, claim, changes });
+  return Object.assign(entry, { end: lostEnd(mark, 0) });
 }

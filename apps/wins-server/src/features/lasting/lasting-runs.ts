@@ -1,13 +1,12 @@
 /**
  * The runs that last, as a daemon knows them: those that live, in keepers, and those that have ended, on the disk. One file, longer than most,
- * because each way in which a run comes and goes changes the same list.
+ * because each way in which a run comes and goes changes the same list: it starts, is adopted, ends, is started again, and is forgotten.
  */
 import { messageOf, quoteText, UNIDENTIFIED, type ClientIdentity } from '@wins/base';
 import { systemClock, type Clock } from '@wins/time';
 import {
   markOf,
   ProcessError,
-  type KeptProcess,
   type LastingGrant,
   type LastingRun,
   type LastingStart,
@@ -20,18 +19,15 @@ import {
 import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Claim } from '../../kernel/admission/shares.js';
 import type { Kernel } from '../../kernel/feature.js';
 import { GENTLE_MS } from './keeper/end-keepers.js';
-import { KeeperConnection } from './keeper/keeper-connection.js';
-import type { KeeperRecord } from './keeper/keeper-messages.js';
-import { keeperRecordFile, readKeeperRecords } from './keeper/keeper-records.js';
+import type { KeeperConnection } from './keeper/keeper-connection.js';
 import { removeCopies } from './keeper/keeper-program.js';
-import { startKeeper } from './keeper/start-keeper.js';
-import { HOST, isKept, type WantedProgram } from './kept-programs.js';
+import { Keepers } from './keeper/keepers.js';
+import type { startKeeper } from './keeper/start-keeper.js';
+import { KeptPrograms } from './keep-programs.js';
+import { isKept, newKept, type WantedProgram } from './kept-programs.js';
 import {
   isBegun,
   isHeld,
@@ -59,8 +55,6 @@ const SWEEP_EACH_MS = 10 * 60_000;
 const LEASE_MS = 60_000;
 /** How refusals here begin. */
 const REFUSED = /^cannot start a [a-z ]*run: /;
-/** How long the start of a daemon waits for a keeper that is busy, or still has the daemon before. */
-const BUSY_MS = 5000;
 
 /** Parts of {@link LastingRuns} that have defaults. */
 export interface LastingRunsOptions {
@@ -102,10 +96,8 @@ export class LastingRuns {
   readonly #manager: ProcessManager;
   readonly #folders: RunFolders;
   readonly #entries = new Map<string, Entry>();
-  /** Programs that the config keeps, by their labels. */
-  #wanted: ReadonlyMap<string, WantedProgram> = new Map();
-  /** The changes to them, one after the other. */
-  #keeping: Promise<void> = Promise.resolve();
+  readonly #programs: KeptPrograms;
+  readonly #keepers: Keepers;
   /** Labels of starts under way. */
   readonly #labels = new Set<string>();
   readonly #closing = new AbortController();
@@ -113,9 +105,6 @@ export class LastingRuns {
   readonly #shutdown = new AbortController();
   readonly #options: LastingRunsOptions;
   readonly #clock: Clock;
-  readonly #keepers = new Set<KeeperConnection>();
-  #own: Promise<KeeperConnection> | undefined;
-  #release = '';
   /** Everything that earlier daemons left is known, but for the runs of keepers that are busy. */
   #isAdopted = false;
   /** Starts under way. */
@@ -128,6 +117,14 @@ export class LastingRuns {
     this.#kernel = kernel;
     this.#manager = manager;
     this.#folders = new RunFolders(kernel.stateDirectory);
+    const { folder } = this.#folders;
+    const { signal: closing } = this.#closing;
+    this.#keepers = new Keepers({ kernel, folder, closing, start: options.startKeeper });
+    this.#programs = new KeptPrograms({
+      ...{ entries: this.#entries, logger: kernel.logger, closing },
+      begin: (program) => this.#begin(program),
+      remove: (entry) => this.#remove(entry, 'config'),
+    });
   }
 
   /**
@@ -135,63 +132,36 @@ export class LastingRuns {
    * changed is replaced, others are left alone. Returns at once.
    */
   keep(programs: readonly WantedProgram[]): void {
-    this.#wanted = new Map(programs.map((program) => [program.label, program]));
-    if (this.#isAdopted) this.#keeping = this.#keeping.then(() => this.#reconcile());
+    this.#programs.want(programs);
   }
 
   /** Takes over what earlier daemons left: keepers that live, and what is on the disk. */
   async adopt(): Promise<void> {
-    const { processHost, logger } = this.#kernel;
-    const { folder } = this.#folders;
+    const { folder: all } = this.#folders;
     // Nothing is believed that others could have written.
-    if (existsSync(folder)) processHost.ensurePrivateDirectory(folder);
-    const release = (this.#release = await this.#kernel.checksum);
-    const living: KeeperRecord[] = [];
-    for (const record of await readKeeperRecords(folder)) {
-      if (!processHost.isDaemonAlive(record.keeper)) {
-        await keeperRecordFile(folder, record.keeper).remove();
-        const socket = path.basename(record.socket);
-        await rm(path.join(this.#kernel.stateDirectory, socket), { force: true });
-        continue;
-      }
-      living.push(record);
-    }
-    const reaching = living.map((record) => this.#reach(record, record.release === release));
-    const inTime = new AbortController();
-    const late = delay(BUSY_MS, undefined, { signal: inTime.signal }).catch(() => undefined);
-    await Promise.race([Promise.all(reaching), late]);
-    inTime.abort();
-    for (const mark of await this.#folders.marks()) {
+    if (existsSync(all)) this.#kernel.processHost.ensurePrivateDirectory(all);
+    const hasKeeper = await this.#keepers.adopt((keeper) => this.#reached(keeper));
+    for (const folder of await this.#folders.marks()) {
       try {
-        await this.#adoptRun(mark, living.length > 0);
+        await this.#adoptRun(folder, hasKeeper);
       } catch (err) {
         // The others, and all else that the daemon does, matter more.
-        logger.error({ err, folder: mark }, 'cannot read what is kept of a run');
+        this.#kernel.logger.error({ err, folder }, 'cannot read what is kept of a run');
       }
     }
     this.#isAdopted = true;
-    // What ended before this daemon came is worth another try.
-    this.#keeping = this.#reconcile({ startsEnded: true });
+    this.#programs.begin();
     this.#leaveIdle();
     await this.#sweep();
     this.#sweeping = setInterval(() => void this.#sweep(), SWEEP_EACH_MS).unref();
   }
 
-  /** Connects to a keeper, however long that takes, and takes over the runs that waited for it. Never rejects. */
-  async #reach(record: KeeperRecord, isOfThisRelease: boolean): Promise<void> {
-    const { logger } = this.#kernel;
-    try {
-      const keeper = await this.#connect(record, this.#closing.signal);
-      this.#keepers.add(keeper);
-      for (const entry of [...this.#entries.values()])
-        if (isWaiting(entry) && entry.facts.keeper === record.keeper)
-          await this.#takeOver(entry, keeper);
-      if (isOfThisRelease && keeper.isOpen) this.#own ??= Promise.resolve(keeper);
-      if (this.#isAdopted) this.#leaveIdle();
-    } catch (err) {
-      if (!this.isClosed)
-        logger.error({ err, keeper: record.keeper }, 'cannot reach a keeper of runs');
-    }
+  /** Takes over the runs that waited for a keeper. */
+  async #reached(keeper: KeeperConnection): Promise<void> {
+    for (const entry of [...this.#entries.values()])
+      if (isWaiting(entry) && entry.facts.keeper === keeper.record.keeper)
+        await this.#takeOver(entry, keeper);
+    this.#leaveIdle();
   }
 
   /**
@@ -275,7 +245,7 @@ export class LastingRuns {
           try {
             const known = this.#ownerOf(request, client);
             claim = await this.#makeRoom(program, grant, client, isHeld);
-            await this.#keeper();
+            await this.#keepers.own();
             const lease = { maxAgeMs: LEASE_MS, leaseMs: LEASE_MS };
             return { label: mark, owner: known, spoolBytes: grant.spoolBytes, ...lease };
           } catch (error) {
@@ -297,43 +267,10 @@ export class LastingRuns {
     }
   }
 
-  /** Never rejects. */
-  async #reconcile({ startsEnded = false } = {}): Promise<void> {
-    const { logger } = this.#kernel;
-    const labels = [...this.#entries.keys()].filter((label) => isKept(label));
-    const all = new Set([...labels, ...this.#wanted.keys()]);
-    const changes = [...all].map(async (label) => {
-      const wanted = this.#wanted.get(label);
-      const entry = this.#entries.get(label);
-      const isSame = entry !== undefined && entry.plan?.kept === wanted?.plan.kept;
-      const isOver = entry !== undefined && lastEndOf(entry) !== undefined;
-      if (isSame && !(startsEnded && isOver)) return;
-      if (entry !== undefined) await this.#remove(entry, 'config');
-      // It may be another one by now.
-      const next = this.#wanted.get(label);
-      if (next !== undefined && !this.isClosed) this.#begin(next);
-    });
-    for (const change of await Promise.allSettled(changes))
-      if (change.status === 'rejected')
-        logger.error({ err: change.reason as unknown }, 'cannot keep a program of the config');
-  }
-
   /** Starts a program that the config keeps, now or when that can be. */
-  #begin({ label, plan, grantedBy: { path: program }, grant }: WantedProgram): void {
-    const { spoolBytes, maxAgeMs } = grant;
-    const nowMs = this.#clock.now().getTime();
-    const none = { name: '', path: program, entry: '', stagedPath: '', sha256: '' };
-    const facts: KeptRun = {
-      ...{ version: 1, label, keeper: '', pid: 0, startToken: '', startedAtMs: nowMs },
-      ...{ run: { ...none, mark: randomBytes(16).toString('hex') }, owner: ownerFacts(HOST) },
-      ...{ spoolBytes, maxAgeMs },
-    };
-    const claim = this.#kernel.resources.spools.take(HOST, { amount: spoolBytes });
-    const next = { kind: 'again', atMs: nowMs } as const;
-    const changes = new EventEmitter();
-    const entry = newEntry({ label, facts, plan: { ...plan, next }, claim, changes });
-    entry.end = lostEnd(facts.run.mark, 0);
-    this.#entries.set(label, entry);
+  #begin(program: WantedProgram): void {
+    const entry = newKept(program, this.#kernel.resources.spools, this.#clock.now().getTime());
+    this.#entries.set(entry.label, entry);
     entry.restarting = this.#restart(entry);
   }
 
@@ -348,7 +285,8 @@ export class LastingRuns {
       const keeping = await about(run, grant);
       if (keeping === undefined) return undefined;
       const known = { version: 1, run, ...keeping } as const;
-      const kept = await this.#startKept(command, known, { written: () => changes.emit('more') });
+      const written = (): unknown => changes.emit('more');
+      const kept = await this.#keepers.start(command, known, { written });
       const { pid, startToken } = kept;
       facts = { ...known, keeper: kept.keeper, pid, startToken, startedAtMs: Date.now() };
       try {
@@ -419,7 +357,7 @@ export class LastingRuns {
       const bytes = part.kind === 'output' ? part.bytes.length : part.bytes;
       if (part.offset + bytes - told < entry.facts.spoolBytes / 32) continue;
       told = part.offset + bytes;
-      if (isHeld(entry)) this.#keeperOf(entry)?.read(entry.facts.run.mark, told);
+      if (isHeld(entry)) this.#keepers.find(entry.facts.keeper)?.read(entry.facts.run.mark, told);
     }
   }
 
@@ -460,8 +398,7 @@ export class LastingRuns {
   /** Ends all runs in good order, for a system that shuts down. Never rejects. */
   async endAll(): Promise<void> {
     this.#shutdown.abort();
-    const signal = AbortSignal.timeout(GENTLE_MS);
-    await Promise.allSettled([...this.#keepers].map((keeper) => keeper.endAll(signal)));
+    await this.#keepers.endAll(AbortSignal.timeout(GENTLE_MS));
   }
 
   /** Leaves what lives to its keepers. */
@@ -469,9 +406,9 @@ export class LastingRuns {
     for (const entry of this.#entries.values()) if (isHeld(entry)) entry.process?.leave();
     this.#closing.abort();
     clearInterval(this.#sweeping);
-    await this.#keeping;
+    await this.#programs.settled;
     await Promise.all([...this.#entries.values()].map(({ restarting }) => restarting));
-    for (const keeper of this.#keepers) keeper.close();
+    this.#keepers.close();
   }
 
   /** The owner of a run that outlives its daemon. @throws ProcessError. */
@@ -488,10 +425,6 @@ export class LastingRuns {
       );
     if (files.length > 0) throw refusal('invalidArgument', 'no client would keep its files fresh');
     return known;
-  }
-
-  #keeperOf({ facts }: Entry): KeeperConnection | undefined {
-    return [...this.#keepers].find(({ record }) => record.keeper === facts.keeper);
   }
 
   /** Facts that are kept of a client that the system identifies; undefined for another. */
@@ -537,8 +470,8 @@ export class LastingRuns {
     const claim = resources.spools.take(owner, { amount });
     const plan = await planFile(this.#folders.folderOf(folder)).read();
     const entry = newEntry({ label, facts, plan, claim, changes: new EventEmitter() });
-    entry.end = await this.#endOf(entry);
-    const keeper = this.#keeperOf(entry);
+    entry.end = await this.#folders.endOf(entry.facts);
+    const keeper = this.#keepers.find(facts.keeper);
     const isBusy = keeper === undefined && processHost.isDaemonAlive(facts.keeper);
     if (isBusy && entry.end === undefined) {
       this.#entries.set(label, entry);
@@ -552,7 +485,7 @@ export class LastingRuns {
     const { facts, label, changes } = entry;
     const { owner } = facts;
     const { mark } = facts.run;
-    const end = await this.#endOf(entry);
+    const end = await this.#folders.endOf(entry.facts);
     if (end !== undefined || keeper?.has(mark) !== true) {
       this.#entries.set(label, entry);
       const known = end ?? (await this.#recordLost(entry));
@@ -600,7 +533,7 @@ export class LastingRuns {
   async #ended(entry: Entry, reason: ProcessExit['reason']): Promise<void> {
     let end: KeptEnd;
     try {
-      end = (await this.#endOf(entry)) ?? (await this.#recordLost(entry));
+      end = (await this.#folders.endOf(entry.facts)) ?? (await this.#recordLost(entry));
       await this.#setTold(entry, end);
       // Its keeper knows only that it was told to end it.
       if (isHeld(entry) && end.reason === 'stopped' && reason !== 'exited')
@@ -613,12 +546,6 @@ export class LastingRuns {
     entry.process = undefined;
     await this.#settle(entry, end);
     this.#leaveIdle();
-  }
-
-  /** The recorded end of the newest attempt. */
-  async #endOf({ facts }: Entry): Promise<KeptEnd | undefined> {
-    const end = await this.#folders.end(folderNameOf(facts)).read();
-    return end?.mark === facts.run.mark ? end : undefined;
   }
 
   /** Decides what follows the end of an attempt. */
@@ -688,7 +615,7 @@ export class LastingRuns {
     const { owner, spoolBytes, maxAgeMs } = facts;
     const continues = { folder: folderNameOf(facts), outputBytes: end?.outputBytes ?? 0 };
     const same = { label: facts.label, owner, spoolBytes, maxAgeMs };
-    const grantedBy = this.#wanted.get(label)?.grantedBy;
+    const grantedBy = this.#programs.grantOf(label);
     const next = await this.#launch(
       { ...plan.request, owner: lastingOwner(label, owner), ...(grantedBy && { grantedBy }) },
       () => Promise.resolve(isBegun(entry) ? { ...same, continues } : same),
@@ -734,65 +661,8 @@ export class LastingRuns {
   /** Leaves keepers that keep nothing, which end then; not while a start is under way, or soon will be. */
   #leaveIdle(): void {
     if (!this.#isAdopted || this.#starts > 0) return;
-    const isNeeded = [...this.#entries.values()].some(({ plan }) => plan?.next.kind === 'again');
-    for (const keeper of [...this.#keepers].filter(({ isIdle }) => isIdle)) {
-      if (isNeeded && keeper.record.release === this.#release) continue;
-      this.#keepers.delete(keeper);
-      void this.#own?.then((own) => {
-        if (own === keeper) this.#own = undefined;
-      });
-      keeper.close();
-    }
-  }
-
-  /** Starts a run by the keeper of this release, or by a new one where that ends. */
-  async #startKept(...given: Parameters<KeeperConnection['start']>): Promise<KeptProcess> {
-    for (;;) {
-      const keeper = await this.#keeper();
-      const kept = await keeper.start(...given);
-      if (kept !== undefined) return kept;
-    }
-  }
-
-  async #keeper(): Promise<KeeperConnection> {
-    for (;;) {
-      const own = (this.#own ??= this.#startKeeper());
-      const forget = (): void => {
-        if (this.#own === own) this.#own = undefined;
-      };
-      own.catch(forget);
-      const keeper = await own;
-      if (keeper.isOpen) return keeper;
-      forget();
-    }
-  }
-
-  async #connect(record: KeeperRecord, signal: AbortSignal): Promise<KeeperConnection> {
-    const { processHost, system, logger } = this.#kernel;
-    const check = system.processesApart?.serverCheck(record.keeper);
-    const connection = await KeeperConnection.open(record, processHost, signal, check);
-    const { distrust: problem } = connection;
-    if (problem !== undefined) {
-      const { keeper } = record;
-      logger.error({ keeper, problem }, 'another process serves the pipe of a keeper of runs');
-    }
-    return connection;
-  }
-
-  async #startKeeper(): Promise<KeeperConnection> {
-    const { program, checksum, stateDirectory, processHost, system, logger } = this.#kernel;
-    for (const folder of [stateDirectory, this.#folders.folder])
-      processHost.ensurePrivateDirectory(folder);
-    const start = this.#options.startKeeper ?? startKeeper;
-    const record = await start({
-      ...{ program, release: await checksum, stateDirectory, apart: system.processesApart },
-    });
-    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(BUSY_MS)]);
-    const keeper = await this.#connect(record, signal).catch(() => undefined);
-    if (keeper?.isOpen !== true) throw refusal('stateUnavailable', 'its keeper does not answer');
-    this.#keepers.add(keeper);
-    logger.info({ keeper: record.keeper }, 'started a keeper of runs');
-    return keeper;
+    const keepsOwn = [...this.#entries.values()].some(({ plan }) => plan?.next.kind === 'again');
+    this.#keepers.leaveIdle({ keepsOwn });
   }
 
   /**
@@ -836,7 +706,7 @@ export class LastingRuns {
   async #sweep(): Promise<void> {
     const { logger } = this.#kernel;
     // Of one that is being started it is not held yet.
-    if (this.#own === undefined)
+    if (!this.#keepers.hasOwn)
       await removeCopies(this.#folders.folder).catch((error: unknown) => {
         logger.warn({ problem: messageOf(error) }, 'cannot remove the program of a keeper');
       });

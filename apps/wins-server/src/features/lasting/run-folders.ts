@@ -124,6 +124,12 @@ export class RunFolders {
     return this.#file(name, 'end.json', keptEnd);
   }
 
+  /** The recorded end of an attempt, and none of one before. */
+  async endOf(attempt: KeptRun): Promise<KeptEnd | undefined> {
+    const end = await this.end(folderNameOf(attempt)).read();
+    return end?.mark === attempt.run.mark ? end : undefined;
+  }
+
   /** The names of all that there are. */
   async marks(): Promise<readonly string[]> {
     try {
@@ -142,11 +148,8 @@ export class RunFolders {
         .read()
         .catch(() => undefined);
       if (run === undefined || folderNameOf(run) !== name) continue;
-      const end = await this.end(name)
-        .read()
-        .catch(() => undefined);
-      // That of an attempt before is none of this one.
-      if (end?.mark !== run.run.mark) runs.push(run);
+      const end = await this.endOf(run).catch(() => undefined);
+      if (end === undefined) runs.push(run);
     }
     return runs;
   }

@@ -1,0 +1,165 @@
+import { ProcessError, type KeptProcess } from '@wins/process-manager';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Kernel } from '../../../kernel/feature.js';
+import { KeeperConnection } from './keeper-connection.js';
+import type { KeeperRecord } from './keeper-messages.js';
+import { keeperRecordFile, readKeeperRecords } from './keeper-records.js';
+import { startKeeper } from './start-keeper.js';
+
+/** How long the start of a daemon waits for a keeper that is busy, or still has the daemon before. */
+const BUSY_MS = 5000;
+
+/** Parts of {@link Keepers}. */
+export interface KeepersParts {
+  readonly kernel: Pick<
+    Kernel,
+    'stateDirectory' | 'processHost' | 'system' | 'program' | 'checksum' | 'logger'
+  >;
+  /** The folder of runs that last. */
+  readonly folder: string;
+  /** Ends all waiting for keepers. */
+  readonly closing: AbortSignal;
+  /** Default: a process of this program. */
+  readonly start: typeof startKeeper | undefined;
+}
+
+/** The keepers that a daemon is connected to: that of its own release, which it starts when it needs one, and those of others. */
+export class Keepers {
+  readonly #parts: KeepersParts;
+  readonly #connections = new Set<KeeperConnection>();
+  #own: Promise<KeeperConnection> | undefined;
+  #release = '';
+
+  constructor(parts: KeepersParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether there is one of this release, or will be. */
+  get hasOwn(): boolean {
+    return this.#own !== undefined;
+  }
+
+  /** The connection to a keeper, as `ProcessHost.daemon` names one. */
+  find(keeper: string): KeeperConnection | undefined {
+    return [...this.#connections].find(({ record }) => record.keeper === keeper);
+  }
+
+  /**
+   * Connects to those that live, and forgets the dead ones. It waits for a busy one in the background.
+   *
+   * @param reached - Takes over the runs of each.
+   * @returns Whether one lives.
+   */
+  async adopt(reached: (keeper: KeeperConnection) => Promise<void>): Promise<boolean> {
+    const { kernel, folder } = this.#parts;
+    const release = (this.#release = await kernel.checksum);
+    const reaching: Promise<void>[] = [];
+    for (const record of await readKeeperRecords(folder)) {
+      if (kernel.processHost.isDaemonAlive(record.keeper)) {
+        reaching.push(this.#reach(record, record.release === release, reached));
+        continue;
+      }
+      await keeperRecordFile(folder, record.keeper).remove();
+      await rm(path.join(kernel.stateDirectory, path.basename(record.socket)), { force: true });
+    }
+    const inTime = new AbortController();
+    const late = delay(BUSY_MS, undefined, { signal: inTime.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(reaching), late]);
+    inTime.abort();
+    return reaching.length > 0;
+  }
+
+  /** Starts a run by the keeper of this release, or by a new one where that ends. @throws ProcessError. */
+  async start(...given: Parameters<KeeperConnection['start']>): Promise<KeptProcess> {
+    for (;;) {
+      const keeper = await this.own();
+      const kept = await keeper.start(...given);
+      if (kept !== undefined) return kept;
+    }
+  }
+
+  /** The keeper of this release, which is started if there is none. @throws ProcessError. */
+  async own(): Promise<KeeperConnection> {
+    for (;;) {
+      const own = (this.#own ??= this.#start());
+      const forget = (): void => {
+        if (this.#own === own) this.#own = undefined;
+      };
+      own.catch(forget);
+      const keeper = await own;
+      if (keeper.isOpen) return keeper;
+      forget();
+    }
+  }
+
+  /** Leaves those that keep nothing, which end then. */
+  leaveIdle({ keepsOwn }: { readonly keepsOwn: boolean }): void {
+    for (const keeper of [...this.#connections].filter(({ isIdle }) => isIdle)) {
+      if (keepsOwn && keeper.record.release === this.#release) continue;
+      this.#connections.delete(keeper);
+      void this.#own?.then((own) => {
+        if (own === keeper) this.#own = undefined;
+      });
+      keeper.close();
+    }
+  }
+
+  /** Has all end their runs and themselves. Never rejects. */
+  async endAll(signal: AbortSignal): Promise<void> {
+    await Promise.allSettled([...this.#connections].map((keeper) => keeper.endAll(signal)));
+  }
+
+  /** Leaves them and their runs alone. */
+  close(): void {
+    for (const keeper of this.#connections) keeper.close();
+  }
+
+  /** Connects to a keeper, however long that takes. Never rejects. */
+  async #reach(
+    record: KeeperRecord,
+    isOfThisRelease: boolean,
+    reached: (keeper: KeeperConnection) => Promise<void>,
+  ): Promise<void> {
+    const { kernel, closing } = this.#parts;
+    try {
+      const keeper = await this.#connect(record, closing);
+      this.#connections.add(keeper);
+      await reached(keeper);
+      if (isOfThisRelease && keeper.isOpen) this.#own ??= Promise.resolve(keeper);
+    } catch (err) {
+      if (!closing.aborted)
+        kernel.logger.error({ err, keeper: record.keeper }, 'cannot reach a keeper of runs');
+    }
+  }
+
+  async #connect(record: KeeperRecord, signal: AbortSignal): Promise<KeeperConnection> {
+    const { processHost, system, logger } = this.#parts.kernel;
+    const check = system.processesApart?.serverCheck(record.keeper);
+    const connection = await KeeperConnection.open(record, processHost, signal, check);
+    const { distrust: problem } = connection;
+    if (problem !== undefined) {
+      const { keeper } = record;
+      logger.error({ keeper, problem }, 'another process serves the pipe of a keeper of runs');
+    }
+    return connection;
+  }
+
+  async #start(): Promise<KeeperConnection> {
+    const { kernel, folder, closing, start = startKeeper } = this.#parts;
+    const { program, checksum, stateDirectory, processHost, system, logger } = kernel;
+    for (const each of [stateDirectory, folder]) processHost.ensurePrivateDirectory(each);
+    const apart = system.processesApart;
+    const record = await start({ program, release: await checksum, stateDirectory, apart });
+    const signal = AbortSignal.any([closing, AbortSignal.timeout(BUSY_MS)]);
+    const keeper = await this.#connect(record, signal).catch(() => undefined);
+    if (keeper?.isOpen !== true) {
+      const message = 'cannot start a detached run: its keeper does not answer';
+      throw new ProcessError('stateUnavailable', message);
+    }
+    this.#connections.add(keeper);
+    logger.info({ keeper: record.keeper }, 'started a keeper of runs');
+    return keeper;
+  }
+}
