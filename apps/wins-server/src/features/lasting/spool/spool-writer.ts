@@ -45,7 +45,7 @@ export class SpoolWriter {
   #offset: number;
   #isBegun = false;
   #pumping: Promise<void> | undefined;
-  /** Of the bytes written last, for the next ones: memory that is new costs more than a copy. */
+  /** Memory of the bytes written last, which the next ones use again: new memory costs more than a copy. */
   #space = NOTHING;
   /** Ends the gathering, while there is one. */
   #gathered: (() => void) | undefined;
