@@ -12,7 +12,7 @@ import {
 } from '@wins/base';
 import { systemClock } from '@wins/time';
 import { WindowsError } from '../windows-error.js';
-import { filtersOf, itemsOfFilters } from './container-filters.js';
+import { filtersOf, itemsOfFilters, type FilterLabel } from './container-filters.js';
 import { createNetwork, deleteNetwork, enumerateEndpoints, systemHnsCalls } from './hns-calls.js';
 import {
   decodeNetworkIds,
@@ -23,17 +23,33 @@ import {
 } from './hns-networks.js';
 import { addAddress, isForwarding, removeAddress, setForwarding } from './interface-settings.js';
 import { networkAdapters, type AdapterEntry } from './network-adapters.js';
-import { changeFilters, readFilters } from './packet-filters.js';
+import { changeFilters, readFilters, type FilterChanges } from './packet-filters.js';
 
 /** Calls of Windows that make the network of containers. They throw WindowsErrors. */
-export const systemContainerCalls = {
+export interface ContainerNetworkCalls {
+  adapters(): readonly AdapterEntry[];
+  networks(): Promise<readonly NamedHnsNetwork[]>;
+  createNetwork(id: Buffer, settings: string): Promise<void>;
+  deleteNetwork(id: Buffer): Promise<void>;
+  /** The ids of what is attached to networks, as the text of a JSON array. */
+  enumerateEndpoints(query: string): Promise<string>;
+  /** @returns False where the interface has it already. */
+  addAddress(interfaceIndex: number, address: IpNetwork): boolean;
+  removeAddress(interfaceIndex: number, address: IpNetwork): void;
+  /** Undefined when there is no such interface. */
+  isForwarding(interfaceIndex: number): boolean | undefined;
+  setForwarding(interfaceIndex: number, isOn: boolean): void;
+  readFilters(): readonly FilterLabel[];
+  /** All of them or none. */
+  changeFilters(changes: FilterChanges): void;
+}
+
+export const systemContainerCalls: ContainerNetworkCalls = {
   adapters: networkAdapters,
   networks: () => listNetworks(systemHnsCalls),
   ...{ createNetwork, deleteNetwork, enumerateEndpoints },
   ...{ addAddress, removeAddress, isForwarding, setForwarding, readFilters, changeFilters },
 };
-
-export type ContainerNetworkCalls = typeof systemContainerCalls;
 
 /** Ours, by which the network in HNS is known: HNS takes the id from who makes it. */
 export const NETWORK_ID = '6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b40';
