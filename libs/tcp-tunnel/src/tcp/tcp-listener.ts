@@ -1,11 +1,5 @@
 import { TransientMap } from '@wins/base';
-import {
-  createServer,
-  Socket,
-  type AddressInfo,
-  type Server,
-  type SocketConstructorOpts,
-} from 'node:net';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { joinSocket } from './join-socket.js';
 import { acceptError, listenError, TunnelError } from '../tunnel-error.js';
 import type { Duplex } from 'node:stream';
@@ -110,7 +104,6 @@ class PublishedPort implements TcpListener {
       server.once('error', (cause) => reject(listenError(host, port, cause)));
       server.listen({ host, port }, resolve);
     });
-    acceptCheaply(server, (socket) => this.#accept(socket));
     this.#server = server;
     this.#closed = new Promise((resolve) => server.once('close', resolve));
     this.port = (server.address() as AddressInfo).port;
@@ -169,64 +162,6 @@ class PublishedPort implements TcpListener {
     this.#sockets.set(number, socket);
     socket.once('close', () => this.#sockets.delete(number));
     accept(socket, this.#options);
-  }
-}
-
-/** Handle of a server. Node calls this for each connection, and has no name for it. */
-interface ServerHandle {
-  onconnection?: (status: number, accepted?: object) => void;
-}
-
-/**
- * Makes the sockets of a server here, with all options. To those of its own Node adds what is absent, and each addition makes a hidden
- * class for that socket alone: 12 µs, and memory of the old generation. A server without such a handle makes them itself.
- */
-function acceptCheaply(server: Server, accepted: (socket: Socket) => void): void {
-  const { _handle: handle } = server as unknown as { readonly _handle?: ServerHandle | null };
-  const byNode = handle?.onconnection;
-  if (!handle || byNode === undefined) return;
-  handle.onconnection = (status, connection) => {
-    if (status !== 0 || connection === undefined) {
-      byNode.call(handle, status, connection);
-      return;
-    }
-    const socket = new Socket({
-      handle: connection,
-      allowHalfOpen: true,
-      highWaterMark: SOCKET_BUFFER_BYTES,
-      emitClose: false,
-      autoDestroy: true,
-      decodeStrings: false,
-    } as SocketConstructorOpts);
-    socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS);
-    accepted(socket);
-  };
-}
-
-/** A class: an object with getters of its own has a hidden class, which keeps them, and so the socket, in the old generation. */
-class AcceptedConnection implements PendingConnection {
-  readonly #socket: Socket;
-  #gone: AbortController | undefined;
-
-  constructor(socket: Socket) {
-    this.#socket = socket;
-  }
-
-  get remoteAddress(): string {
-    return this.#socket.remoteAddress ?? '';
-  }
-
-  get signal(): AbortSignal {
-    if (this.#gone === undefined) {
-      this.#gone = new AbortController();
-      this.#socket.once('close', () => this.#gone?.abort());
-    }
-    return this.#gone.signal;
-  }
-
-  /** It has its stream, or was refused: its end is no news. */
-  settled(): void {
-    this.#gone = undefined;
   }
 }
 
