@@ -165,6 +165,33 @@ class PublishedPort implements TcpListener {
   }
 }
 
+/** A class: an object with getters of its own has a hidden class, which keeps them, and so the socket, in the old generation. */
+class AcceptedConnection implements PendingConnection {
+  readonly #socket: Socket;
+  #gone: AbortController | undefined;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  get remoteAddress(): string {
+    return this.#socket.remoteAddress ?? '';
+  }
+
+  get signal(): AbortSignal {
+    if (this.#gone === undefined) {
+      this.#gone = new AbortController();
+      this.#socket.once('close', () => this.#gone?.abort());
+    }
+    return this.#gone.signal;
+  }
+
+  /** It has its stream, or was refused: its end is no news. */
+  settled(): void {
+    this.#gone = undefined;
+  }
+}
+
 function accept(socket: Socket, options: ListenTcpOptions): void {
   const connection = new AcceptedConnection(socket);
   const ignore = (): void => undefined;
