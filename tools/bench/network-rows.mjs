@@ -36,9 +36,11 @@ export async function measureNetwork({ run }) {
   const look = () => plan(desired, { interfaces: [uplink], routes: [] }, []);
   for (let count = 0; count < ROUNDS; count += 1) look();
   value(run, PLANNED, 50, () => {
-    const start = performance.now();
+    // It waits for nothing: what it takes besides is the work of others.
+    const before = process.cpuUsage();
     look();
-    return performance.now() - start;
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1000;
   });
   value(run, APPLIED, 2000, () => {
     const script = path.join(import.meta.dirname, 'keep-routes.mjs');

@@ -15,7 +15,7 @@ const MAX_TEXT = 64;
 /** The bytes of an IP address; undefined for any other text, also for one with a zone (`fe80::1%eth0`). */
 export function parseAddress(text: string): Uint8Array | undefined {
   const version = text.length > MAX_TEXT || text.includes('%') ? 0 : isIP(text);
-  if (version === 4) return Uint8Array.from(text.split('.'), Number);
+  if (version === 4) return new Uint8Array(text.split('.').map(Number));
   if (version !== 6) return undefined;
   const canonical = new SocketAddress({ address: text, family: 'ipv6' }).address;
   const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(canonical);
