@@ -12,7 +12,7 @@ export interface ConfigVerdict {
   readonly reason: string;
   /** The entry that decides; only administrators of the host learn it. */
   readonly entry?: ConfigEntry | undefined;
-  /** Of a port: the same of UDP. A daemon before that does not say it. */
+  /** The same of UDP, for a port. A daemon of before does not say it. */
   readonly udp?: ConfigVerdict | undefined;
 }
 

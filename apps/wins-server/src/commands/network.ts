@@ -103,7 +103,7 @@ function sourceLines(source: HostNetworkSource): readonly string[] {
   ];
 }
 
-/** What a source tells of. */
+/** Names the things that a source tells of. */
 function toldBy(source: string): string {
   return source === 'containers' ? 'published ports' : 'other hosts';
 }

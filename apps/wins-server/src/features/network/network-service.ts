@@ -24,7 +24,7 @@ export interface KeptNetwork {
 /** Relays of ports as far as this service needs them. */
 export interface KeptPorts {
   readonly relays: Pick<PortRelays, 'standings' | 'setDown'>;
-  /** Who tells of ports, besides the config. */
+  /** Sources that tell of ports, without the config. */
   readonly sources: readonly NamedStatus[];
 }
 

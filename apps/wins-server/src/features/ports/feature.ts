@@ -33,7 +33,7 @@ export interface PortsSettings {
 
 type Running = RunningFeature<PortsSettings> & {
   readonly relays: PortRelays;
-  /** Who tells of ports, besides the config. */
+  /** Sources that tell of ports, without the config. */
   readonly sources: readonly (SourceStatus<DesiredPort> & { readonly source: 'containers' })[];
 };
 
