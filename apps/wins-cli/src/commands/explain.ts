@@ -14,7 +14,7 @@ export interface ExplainOptions extends DaemonOptions {
 
 /**
  * `wins cli explain`: whether the daemon would let this client run a program or reach a port, and why not; nothing is tried. Ends
- * with 126 when it would refuse. Of a port that is the verdict about TCP; the one about UDP is told as well.
+ * with 126 when it would refuse. Of a port that is the verdict about TCP; UDP has its own beside it.
  */
 export async function explain(
   options: ExplainOptions,

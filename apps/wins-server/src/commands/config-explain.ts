@@ -42,7 +42,7 @@ const NEXT_STEP: Readonly<Record<string, string>> = {
 /**
  * `wins srv config explain`: what a key of the config means; or whether a program or a port would be allowed, by which entry in
  * which line, or why not, by the very functions that judge. Ends as `wins cli explain` does, with 126, when it would not be allowed. Of a
- * port that is the verdict about TCP; the one about UDP, and relays of the config that listen there, are told as well.
+ * port that is the verdict about TCP; UDP has its own beside it, and so have relays.
  */
 export async function explainConfig(
   options: ExplainOptions,
