@@ -6,10 +6,17 @@ import { ConfigKeeper } from '../../configuration/config-keeper.js';
 import { configFileOf, loadDaemonConfig } from '../../configuration/load-daemon-config.js';
 import type { ConfigChange, Kernel } from '../../kernel/feature.js';
 
+/** For this long a change that the daemon read by itself is the answer to a reload, whose user has just written the file. */
+const RECENT_MS = 60_000;
+
 export interface FollowedConfig {
   /** Whether the file can be used, so that what it says is in force. */
   readonly isGood: boolean;
-  /** Loads it now. @throws ConfigError, or Error for a file that has gone; nothing changes then. */
+  /**
+   * Loads it now. If the daemon has read the file by itself since it was written, the change is that of this reading.
+   *
+   * @throws ConfigError, or Error for a file that has gone; nothing changes then.
+   */
   reload(
     allowDrop?: readonly string[],
   ): Promise<{ readonly loaded: LoadedConfig; readonly change: ConfigChange }>;
@@ -21,6 +28,7 @@ export async function followConfig(kernel: Kernel, changed: () => void): Promise
   const { config, logger, events, audit, trust, program } = kernel;
   const { named, loaded, refused, fingerprint } = config.start;
   let isGood = refused === undefined;
+  let unreported: { readonly change: ConfigChange; readonly atMs: number } | undefined;
   const judged = (isUsed: boolean): void => {
     isGood = isUsed;
     changed();
@@ -39,6 +47,7 @@ export async function followConfig(kernel: Kernel, changed: () => void): Promise
     {
       changed: (next) => {
         const change = config.become(next);
+        if (change.changed.length > 0) unreported = { change, atMs: performance.now() };
         guard.served(next);
         judged(true);
         keeper.keep(next);
@@ -66,7 +75,10 @@ export async function followConfig(kernel: Kernel, changed: () => void): Promise
     reload: async (allowDrop = []) => {
       const reloaded = await watch.reload(() => load(allowDrop));
       guard.accept(allowDrop);
-      return reloaded;
+      const { change, atMs = -Infinity } = unreported ?? {};
+      unreported = undefined;
+      const isAnswer = reloaded.change.changed.length === 0 && performance.now() - atMs < RECENT_MS;
+      return isAnswer && change !== undefined ? { ...reloaded, change } : reloaded;
     },
     close: async () => {
       watch[Symbol.dispose]();
