@@ -13,7 +13,7 @@ export function ownSocketCheck(trust: FileTrust): PipeServerCheck {
         throw untrusted(`user ${uid} owns its socket; wanted root or this user`);
       const distrust = trust.distrustOfFolder(path.dirname(address));
       if (distrust !== undefined)
-        throw untrusted(`others may replace it: ${quoteText(distrust.path)}: ${distrust.found}`);
+        throw untrusted(`others can replace it: ${quoteText(distrust.path)}: ${distrust.found}`);
       return connectPipe(address, { signal });
     },
   };

@@ -155,7 +155,7 @@ async function pipeOf(args: readonly string[], { trust }: UpgradeContext['host']
     return (await loadConfig(file, { trust })).config.listen;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw new UpgradeError('refused', `the config ${file} is wrong: ${messageOf(error)}`, {
+    throw new UpgradeError('refused', `the config ${file} is invalid: ${messageOf(error)}`, {
       cause: error,
     });
   }

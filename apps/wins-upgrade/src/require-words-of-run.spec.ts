@@ -43,11 +43,11 @@ describe('in a run of a daemon', () => {
   it.each([
     [['up', '--wins-args', '--config "/his" --quiet'], 'found --wins-args', 'wins cli deliver'],
     [['up', '-wins-args=--config /his'], 'found --wins-args', 'wins-upgrade up --wins-args'],
-    [['up', '--wins-args', ''], 'found --wins-args', 'stays registered'],
+    [['up', '--wins-args', ''], 'found --wins-args', 'the registration of the service'],
     [['up', '--json', '--quiet'], 'found --quiet', 'silence'],
     [['up', '--service', '/his'], 'found --service', 'the service of the daemon'],
-    [['up', '--path', '/his'], 'found --path', 'the program that the daemon runs'],
-    [['up', '--allow-downgrade'], 'found --allow-downgrade', 'on the host itself'],
+    [['up', '--path', '/his'], 'found --path', 'the program that it runs'],
+    [['up', '--allow-downgrade'], 'found --allow-downgrade', 'on the host'],
     [['up', '--allow-drop', 'systemagent'], 'found --allow-drop', 'wins cli deliver'],
     [['up', '--wait', '1ms'], 'found --wait', ''],
     [['up', '--debug'], 'found --debug', ''],
@@ -74,7 +74,7 @@ describe('in a run of a daemon', () => {
     [['--json'], 'found no command', ''],
     [[], 'found no command', ''],
   ])('%j is refused, and told what may be said', (words, found, instead) => {
-    const told = /^cannot do this in a run of a daemon: .*; wanted up, with nothing but --sha256, /;
+    const told = /^cannot do this in a run of a daemon: .*; wanted up with only --sha256, /;
     expect(() => inRun(...words)).toThrow(told);
     expect(() => inRun(...words)).toThrow(found);
     expect(() => inRun(...words)).toThrow(instead);

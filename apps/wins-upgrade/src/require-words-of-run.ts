@@ -22,13 +22,13 @@ const SHORT: Readonly<Record<string, string>> = { '-h': 'help', '-v': 'version' 
 
 /** Alternatives to refused words. */
 const INSTEAD: Readonly<Record<string, string>> = {
-  path: 'what is offered is the program that the daemon runs',
+  path: 'the daemon offers the program that it runs',
   'wins-args':
-    'the service stays registered as it is: bring the config to the path that it is registered with (wins cli deliver), or change the registration on the host itself (wins-upgrade up --wins-args)',
+    'a client cannot change the registration of the service: deliver the config to the registered path (wins cli deliver), or run "wins-upgrade up --wins-args" on the host',
   'allow-drop':
-    'who brings the config says it: wins cli deliver --allow-drop, or wins cli upgrade --config with --allow-drop',
-  'allow-downgrade': 'an older release is taken on the host itself only',
-  service: 'what is upgraded is the service of the daemon that runs this',
+    'pass it where the config is delivered: wins cli deliver --allow-drop, or wins cli upgrade --config with --allow-drop',
+  'allow-downgrade': 'run "wins up" on the host to install an older release',
+  service: 'the upgrade concerns the service of the daemon that runs this',
   quiet: 'a client cannot silence what an upgrade prints',
 };
 
@@ -92,7 +92,7 @@ export function decidedByRun(
 
 function refusal(found: string, instead?: string): UpgradeError {
   const allowed = Object.keys(ALLOWED).map((name) => `--${name}`);
-  const wanted = `wanted up, with nothing but ${allowed.join(', ')}`;
+  const wanted = `wanted up with only ${allowed.join(', ')}`;
   const more = instead === undefined ? '' : `; ${instead}`;
   return new UpgradeError(
     'refused',

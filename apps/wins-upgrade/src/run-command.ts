@@ -41,7 +41,7 @@ export async function runInRun(
 ): Promise<number> {
   // First of all: what the environment says in a run is a client's.
   const inside = enterRun();
-  if (inside === undefined) throw new Error('this is no run of a daemon');
+  if (inside === undefined) throw new Error('this is not a run of a daemon');
   let words: readonly string[];
   try {
     words = requireWordsOfRun(argv);
@@ -115,7 +115,7 @@ async function showResult(
     await show({ value, text, names: namesOf(value ?? {}) });
   } else if (!command.quiet) {
     complain(
-      `wins: there is no result: no upgrade of the service ${service.name} has ended here; wanted ${places.result}`,
+      `wins: no upgrade of the service ${service.name} has ended here (${places.result} does not exist)`,
     );
   }
   return ok;

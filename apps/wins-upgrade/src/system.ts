@@ -14,7 +14,7 @@ export interface System {
 
 const windows = () => import('./windows/windows-system.js');
 const refuse = (tried: string) => (): Promise<never> => {
-  const found = `cannot ${tried} on ${process.platform}: wins is deployed on Windows`;
+  const found = `cannot ${tried} on ${process.platform}: this command works on Windows only`;
   return Promise.reject(new UpgradeError('refused', found));
 };
 

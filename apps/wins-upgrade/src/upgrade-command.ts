@@ -116,7 +116,7 @@ async function leaveRun(
   const { file, knownVersions } = decided;
   await host.startApart(file, apartArguments({ ...command, id, knownVersions }));
   const { result, log } = places;
-  const reason = `a helper of its own goes on; its result will be in ${result}`;
+  const reason = `a helper continues in the background; its result will be in ${result}`;
   return { outcome: 'handedOver', id, result, log, reason };
 }
 
@@ -150,7 +150,7 @@ async function describeNode({ service }: UpgradeContext): Promise<string> {
     if (status === undefined) return `now there is no service ${service.name}`;
     return `now the service is ${status.state} and names ${status.command.imagePath}`;
   } catch (error) {
-    return `how the service is now is not known: ${messageOf(error)}`;
+    return `the state of the service is unknown: ${messageOf(error)}`;
   }
 }
 
@@ -160,7 +160,7 @@ async function dryRun(
   { path: program = context.ownFile, wish }: UpgradeCommand,
 ): Promise<CommandOutcome> {
   const { plan, isPending } = await planOnly(context, places, program, wish);
-  const first = isPending ? 'first, an upgrade that was interrupted is finished or undone\n' : '';
+  const first = isPending ? 'first, an interrupted upgrade is finished or rolled back\n' : '';
   const exitCode = plan.kind === 'refusal' ? EXIT.upgrade.refused : EXIT.upgrade.ok;
   return { outcome: 'planned', text: first + describePlan(plan), exitCode };
 }

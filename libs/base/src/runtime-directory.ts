@@ -23,7 +23,7 @@ export function runtimeDirectory(
     return posix.join(plainAbsolute('XDG_RUNTIME_DIR', env['XDG_RUNTIME_DIR']), 'rancher-wins');
   throw new TextError(
     'notFound',
-    'cannot tell where the pipes of this user are: WINS_RUNTIME_DIR and XDG_RUNTIME_DIR are unset; ' +
+    'cannot locate the pipes of this user: WINS_RUNTIME_DIR and XDG_RUNTIME_DIR are unset; ' +
       'set WINS_RUNTIME_DIR to a directory that only this user can write',
   );
 }
@@ -33,7 +33,7 @@ function plainAbsolute(variable: string, value: string): string {
   if (!posix.isAbsolute(value) || value.split('/').includes('..') || value.includes('\0'))
     throw new TextError(
       'invalidName',
-      `cannot use ${variable}=${quoteText(value)}: wanted an absolute path without ".."`,
+      `cannot use ${variable}=${quoteText(value)}: it must be an absolute path without ".."`,
     );
   return plain;
 }

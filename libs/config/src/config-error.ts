@@ -81,7 +81,7 @@ const CODES: Readonly<Partial<Record<TrustedFileErrorCode, FileProblemCode>>> = 
   notTrusted: 'insecure',
   tooLarge: 'tooLarge',
 };
-const TRUSTED = 'a file that only administrators or the user of this process may write';
+const TRUSTED = 'a file that only administrators or the user of this process can write';
 
 /** Whether there is no such file, and no parent that is something else than a folder. */
 export function isMissing(error: unknown): boolean {

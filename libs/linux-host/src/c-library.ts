@@ -39,7 +39,7 @@ export function loadCLibrary(): CLibrary {
   if (process.platform !== 'linux') {
     throw new LinuxError(
       'unavailable',
-      `cannot call the C library: found ${process.platform}; wanted linux`,
+      `cannot call the C library: this is ${process.platform}, not linux`,
     );
   }
   try {

@@ -39,7 +39,9 @@ describe('a supervisor', () => {
   });
 
   it.each(['', 'notify', '@', `/${'x'.repeat(107)}`])('is not told at %j', (address) => {
-    expect(() => notifySupervisor(address, 'READY=1')).toThrow(/NOTIFY_SOCKET is no address/);
+    expect(() => notifySupervisor(address, 'READY=1')).toThrow(
+      /NOTIFY_SOCKET is not a socket address/,
+    );
   });
 
   it('that does not listen is told of by an error', () => {

@@ -15,7 +15,10 @@ export function notifySupervisor(address: string, message: string): void {
   const { socket, sendto, close, errno } = loadCLibrary();
   const place = Buffer.from(address);
   if (!/^[/@]./s.test(address) || place.length > MAX_PATH_BYTES)
-    throw new LinuxError('unknown', 'cannot notify the supervisor: NOTIFY_SOCKET is no address');
+    throw new LinuxError(
+      'unknown',
+      'cannot notify the supervisor: NOTIFY_SOCKET is not a socket address',
+    );
   if (place[0] === 0x40) place[0] = 0;
   const family = Buffer.alloc(2);
   family.writeUInt16LE(AF_UNIX);

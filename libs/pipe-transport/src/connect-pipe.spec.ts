@@ -190,7 +190,7 @@ describe('connectPipe', () => {
     await writeFile(socketPath(), '');
     await expect(connectPipe(socketPath())).rejects.toMatchObject({
       code: 'notFound',
-      message: `cannot connect to pipe ${socketPath()}: the socket file exists, but no process serves it; is the daemon running, and is the name right?`,
+      message: `cannot connect to pipe ${socketPath()}: the socket file exists, but no process serves it; check that the daemon is running and the name is right`,
     });
   });
 

@@ -90,7 +90,7 @@ async function openEndpoint(
     if (security !== undefined) return await security.open(path, events);
     if (path.kind === 'named-pipe') {
       const found =
-        'the option "security" is missing, which restricts who may open it; wanted securedPipe() of @wins/windows-host';
+        'the option "security", which restricts access, is missing: pass securedPipe() of @wins/windows-host';
       throw describePipeError('securityUnavailable', 'listen on', path, found);
     }
     // Only the run directory is ours to make.

@@ -38,7 +38,7 @@ describe('pipeErrorFrom', () => {
   test('says what was tried, on what, what was found and what to do', () => {
     const cause = Object.assign(new Error('platform'), { code: 'ENOENT' });
     expect(pipeErrorFrom(cause, 'connect to', path).message).toBe(
-      'cannot connect to pipe "x" (/run/wins/x): there is no such file; is the daemon running, and is the name right?',
+      'cannot connect to pipe "x" (/run/wins/x): there is no such file; check that the daemon is running and the name is right',
     );
   });
 

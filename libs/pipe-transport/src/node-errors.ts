@@ -14,7 +14,7 @@ const TRANSLATIONS: readonly (readonly [codes: string, PipeErrorCode, string])[]
   ['EACCES EPERM', 'accessDenied', 'the operating system denies this user access'],
   ['EROFS', 'accessDenied', 'the file system is read-only'],
   // A Unix socket with a full backlog, a named pipe without a free instance.
-  ['EAGAIN EBUSY', 'busy', 'it accepts no more clients at the moment'],
+  ['EAGAIN EBUSY', 'busy', 'it accepts no more clients now'],
   ['EADDRINUSE EEXIST', 'inUse', 'the name is in use'],
   ['ETIMEDOUT', 'timeout', 'it did not answer in time'],
   ['EPIPE ECONNRESET ECONNABORTED EOF', 'closed', 'the other side has closed it'],
@@ -30,14 +30,14 @@ const NEXT_STEP: Readonly<Record<PipeOperation, Readonly<Partial<Record<PipeErro
   {
     'listen on': {
       notFound: 'create its directory first',
-      accessDenied: 'run as the user the directory belongs to, or choose another one',
+      accessDenied: 'run as the owner of the directory, or choose another one',
       inUse: 'stop the process that serves it, or choose another name',
     },
     'connect to': {
-      notFound: 'is the daemon running, and is the name right?',
+      notFound: 'check that the daemon is running and the name is right',
       accessDenied: 'run as the user the daemon runs as, or as an administrator',
       busy: 'try again later',
-      timeout: 'is the daemon stuck?',
+      timeout: 'the daemon may be stuck',
     },
     'accept on': { unknown: 'the listener keeps accepting' },
     use: {},

@@ -60,5 +60,5 @@ const LARGEST = 2 ** 31 - 1;
  */
 export function wholeNumber(option: string, value: number, least: number): number {
   if (Number.isInteger(value) && value >= least && value <= LARGEST) return value;
-  throw new RangeError(`${option} is ${value}, wanted a whole number from ${least} to ${LARGEST}`);
+  throw new RangeError(`${option} is ${value}; wanted a whole number from ${least} to ${LARGEST}`);
 }

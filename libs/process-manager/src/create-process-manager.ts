@@ -303,7 +303,7 @@ class RunManager implements ProcessManager {
     if (limits === undefined) return undefined;
     const { host } = this.#options;
     if (host.limitMeans !== undefined) return { ...limits, means: host.limitMeans(limits) };
-    const message = `cannot run ${quoteText(path)} with limits: this host enforces none`;
+    const message = `cannot run ${quoteText(path)} with limits: this host does not support limits`;
     throw new ProcessError('limitsUnavailable', message, { path });
   }
 
@@ -555,7 +555,7 @@ class RunManager implements ProcessManager {
     }
     if (isYielded === true) return hasItsShare();
     if (replaced.signal.aborted) {
-      const message = `cannot start ${quoteText(request.path)}: a newer start has taken its place`;
+      const message = `cannot start ${quoteText(request.path)}: a newer start replaced it`;
       return new ProcessError('alreadyRunning', message, { path: request.path });
     }
     if (signal?.aborted === true) {
@@ -572,8 +572,8 @@ function inOrder(one: Start, other: Start): readonly [older: Start, newer: Start
   return one.order < other.order ? [one, other] : [other, one];
 }
 
-function hasItsShare(what = 'of those that start or run'): ProcessError {
-  const message = `cannot start a run for this client: it has its share ${what}`;
+function hasItsShare(what = 'of runs'): ProcessError {
+  const message = `cannot start a run for this client: it has used its share ${what}`;
   return new ProcessError('tooManyProcesses', message, { rule: 'A55 processes of one client' });
 }
 

@@ -106,7 +106,7 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
   if ((options.host as HostOf | undefined) === undefined) {
     throw new ProcessError(
       'hostUnsupported',
-      'cannot create a process manager: found no host; wanted jobObjectProcessHost of @wins/windows-host, posixProcessHost of @wins/linux-host, or another',
+      'cannot create a process manager: no host is given. Pass jobObjectProcessHost of @wins/windows-host or posixProcessHost of @wins/linux-host',
     );
   }
   const numbers = numbersOf(options);

@@ -195,11 +195,11 @@ export function planStart(
   assertArguments(request.args, rule, dialect);
   const isDetached = request.lasting !== undefined && request.lasting.isHeld !== true;
   if (isDetached && rule.lasting === undefined) {
-    const message = `cannot run ${quoteText(rule.path)} detached: its entry does not grant it; wanted "lasting" of the entry`;
+    const message = `cannot run ${quoteText(rule.path)} detached: its entry does not grant it. Add "lasting" to the entry`;
     throw new ProcessError('lastingNotAllowed', message, { rule: 'A120 lasting not granted' });
   }
   if (request.lasting?.restarts === true && rule.lasting?.restart !== true) {
-    const message = `cannot start ${quoteText(rule.path)} again when it has ended: its entry does not grant it; wanted "restart: true" in "lasting" of the entry`;
+    const message = `cannot restart ${quoteText(rule.path)} when it has ended: its entry does not grant it. Add "restart: true" to "lasting" of the entry`;
     throw new ProcessError('lastingNotAllowed', message, { rule: 'A120 lasting not granted' });
   }
   assertRunFiles(request.files ?? [], rule);
@@ -229,7 +229,7 @@ function assertArguments(
   if (allowsArguments(rules, args, dialect)) return;
   // What was passed may be a secret, and so may be what is granted to others.
   const found = `${args.length} arguments: its entry does not allow them`;
-  const message = `cannot run ${quoteText(program)} with these ${found}; wanted those of "args" of the entry`;
+  const message = `cannot run ${quoteText(program)} with these ${found}`;
   throw new ProcessError('argumentsNotAllowed', message, { rule: 'A40 arguments not allowed' });
 }
 
@@ -255,7 +255,7 @@ function workingDirectory(
   }
   throw new ProcessError(
     'directoryNotAllowed',
-    `cannot use the working directory ${quoteText(asked)}: the entry of the program does not list it; wanted it in "directories" of the entry`,
+    `cannot use the working directory ${quoteText(asked)}: it is not listed. Add it to "directories" of the program's entry`,
     { path: asked, rule: 'A18 directory not listed' },
   );
 }

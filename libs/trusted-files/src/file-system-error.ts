@@ -15,7 +15,7 @@ const TRANSLATIONS: ReadonlyMap<string, readonly [TrustedFileErrorCode, string]>
   ['ENXIO', ['notRegularFile', 'it is a device or a socket']],
   ['ELOOP', ['notTrusted', 'it is a symbolic link, or a loop of them']],
   ['ENOSPC', ['noSpace', 'the disk is full']],
-  ['EDQUOT', ['noSpace', 'the disk quota is used up']],
+  ['EDQUOT', ['noSpace', 'the disk quota is exhausted']],
 ]);
 
 /** Translates what Node threw; an error without a code of the system, and one of ours, is none of the file system's and passes unchanged. */

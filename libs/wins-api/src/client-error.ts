@@ -111,10 +111,10 @@ const NO_CONNECTION: readonly (readonly [RegExp, string])[] = [
   [/\bENOENT\b/, 'there is no such pipe'],
   [/\bECONNREFUSED\b/, 'no process serves it'],
   [/\b(?:EACCES|EPERM)\b/, 'this user may not open it'],
-  [/Protocol error/, 'what serves it does not speak HTTP/2'],
+  [/Protocol error/, 'its server does not speak HTTP/2'],
   [
     /\b(?:ECONNRESET|EPIPE)\b|closed|end of file|dropped|Failed to connect/i,
-    'what serves it hung up before it spoke HTTP/2',
+    'its server closed the connection before it spoke HTTP/2',
   ],
 ];
 const QUOTED = /Last error: (.*?)(?: \([^()]*Z\))?\. Resolution note: .*$/s;

@@ -352,7 +352,7 @@ describe('createWinsClient', () => {
       await replaceClient({});
       const { code, details } = await failure(client.info());
       expect(code).toBe('unavailable');
-      expect(details).toMatch(/^no connection: what serves it [^()]*HTTP\/2$/);
+      expect(details).toMatch(/^no connection: its server [^()]*HTTP\/2$/);
     });
 
     it('gives up on one that connects and never answers, after the time for an answer', async () => {

@@ -32,7 +32,7 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
   ): Promise<Part> {
     const found = part(await calls.unary(method, request, callOptions));
     if (found !== undefined) return found;
-    const details = 'found an empty answer; wanted one with data';
+    const details = 'the answer is empty';
     const { address } = calls;
     throw new WinsClientError('internal', { method: methodName(method), address, details });
   }

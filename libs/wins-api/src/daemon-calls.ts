@@ -252,19 +252,19 @@ export class DaemonCalls {
   }
 
   #clientClosed(method: string): WinsClientError {
-    const details = 'found the client closed; wanted an open one';
+    const details = 'the client is closed';
     return new WinsClientError('failedPrecondition', { method, address: this.address, details });
   }
 
   #notAnswered(method: string, answerTimeoutMs: number): WinsClientError {
     this.#isSilent = true;
-    const details = `found no answer within ${answerTimeoutMs} ms; wanted one`;
+    const details = `no answer within ${answerTimeoutMs} ms`;
     return new WinsClientError('deadlineExceeded', { method, address: this.address, details });
   }
 
   #notConnected(method: string): WinsClientError {
     this.#isSilent = true;
-    const details = `found no answer within ${this.#connectTimeoutMs} ms; wanted an HTTP/2 server`;
+    const details = `no HTTP/2 answer within ${this.#connectTimeoutMs} ms`;
     return new WinsClientError('unavailable', { method, address: this.address, details });
   }
 }

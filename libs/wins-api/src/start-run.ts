@@ -176,7 +176,7 @@ async function pidOf(client: Calls, { RunID }: ProcessName): Promise<number | un
 function variable([name, value]: readonly [string, string]): string {
   if (name !== '' && !name.includes('=')) return `${name}=${value}`;
   throw new WinsClientError('invalidRequest', {
-    details: `cannot set the variable ${quoteText(name)}: wanted a name that is not empty and has no "="`,
+    details: `cannot set the variable ${quoteText(name)}: its name is empty or has a "="`,
   });
 }
 

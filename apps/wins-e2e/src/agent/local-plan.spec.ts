@@ -195,7 +195,7 @@ describe('an agent that runs an instruction', () => {
     const config = node.config(undefined, [run]);
     const reload = ['srv', 'config', 'reload', '--config', config];
     await node.wins(...reload, '--allow-drop', 'systemagent');
-    await node.daemon.logged(({ msg }) => msg === 'no plan is followed any more');
+    await node.daemon.logged(({ msg }) => msg === 'plans are no longer followed');
     expect(processesWith(program)).toEqual([]);
     const { code, stderr } = await node.wins('srv', 'plan', 'show');
     expect([code, stderr]).toEqual([69, expect.stringMatching(/the agent is disabled/)]);

@@ -92,7 +92,7 @@ describe('a node whose plan is in a Secret', () => {
     const { stdout } = await node.wins('doctor', '--config', node.workspace.path('config'));
     const said = String(stdout);
     expect(said).toMatch(
-      /^ok +agent +the API server answered, and the Secret can be read and written/m,
+      /^ok +agent +the API server answers, and the Secret can be read and written/m,
     );
     expect(said).toMatch(/^ok +agent +remote: applied/m);
   });

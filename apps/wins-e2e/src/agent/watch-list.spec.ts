@@ -28,7 +28,7 @@ it('is told by the doctor that it follows no plan, whatever the doctor reads and
   await daemon.logged(({ state }) => state === 'disconnected');
   const { code, stdout } = await node.wins('doctor', '--config', config);
   const said = String(stdout);
-  expect(said).toMatch(/^ok +agent +the API server answered, and the Secret can be read/m);
+  expect(said).toMatch(/^ok +agent +the API server answers, and the Secret can be read/m);
   expect(said).toMatch(/^problem +agent +remote: disconnected: cannot watch the Secret: .*500/m);
   expect(code).toBe(2);
   await api.close();

@@ -73,7 +73,7 @@ describe('the packaged program for Linux', () => {
     [['up', '--service', '/service.json'], 'upgrade a service'],
   ])('changes nothing with %s, as wins is deployed on Windows', async (words, tried) => {
     const { code, stderr } = await run(...words);
-    const found = `cannot ${tried} on linux: wins is deployed on Windows`;
+    const found = `cannot ${tried} on linux: this command works on Windows only`;
     expect([code, stderr.endsWith(`${found}\n`)]).toEqual([65, true]);
   });
 

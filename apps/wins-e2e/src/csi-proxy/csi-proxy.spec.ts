@@ -161,5 +161,5 @@ it('is not kept where there are no such services, which is said', async () => {
     ['srv', 'csi-proxy', 'status', '--config', config],
     node.workspace.environment,
   );
-  expect(String(stdout)).toBe('csi-proxy is not managed: csi-proxy is for nodes of Windows\n');
+  expect(String(stdout)).toBe('csi-proxy is not managed: csi-proxy is for Windows nodes only\n');
 });

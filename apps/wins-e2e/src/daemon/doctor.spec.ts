@@ -132,7 +132,7 @@ describe('wins doctor', () => {
     writeFileSync(file, text.replace('"kind":"started"', '"kind":"stopped"'));
     const changed = unwell(await report()).filter(({ check }) => check === 'audit');
     expect(changed).toMatchObject([
-      { level: 'problem', found: expect.stringContaining('not as it was written') as string },
+      { level: 'problem', found: expect.stringContaining('damaged or edited') as string },
     ]);
   });
 

@@ -7,9 +7,9 @@ import { Workspace } from '../testing/workspace.js';
 
 /** Configs with which no daemon starts: their content, the key, and the words for it. */
 const REFUSED: readonly [(workspace: Workspace) => object, string, RegExp][] = [
-  [() => ({ pipeAccess: 'Everyone' }), 'pipeAccess', /"Everyone": its parts are not O:/],
-  [() => ({ pipeAccess: '(A;;GA;;;BA)' }), 'pipeAccess', /its parts are not O:/],
-  [() => ({ pipeAccess: 'D:P(A;;GA;;;XX)' }), 'pipeAccess', /"XX" is no account/],
+  [() => ({ pipeAccess: 'Everyone' }), 'pipeAccess', /"Everyone": its parts must be O:/],
+  [() => ({ pipeAccess: '(A;;GA;;;BA)' }), 'pipeAccess', /its parts must be O:/],
+  [() => ({ pipeAccess: 'D:P(A;;GA;;;XX)' }), 'pipeAccess', /"XX" is not an account/],
   [() => ({ pipeAccess: 'D:NO_ACCESS_CONTROL' }), 'pipeAccess', /everyone might open/],
   [() => ({ pipeAccess: 'D:P(A;;GR;;;SY)' }), 'pipeAccess', /does not let SYSTEM/],
   [() => ({ audit: { directory: 'logs' } }), 'audit.directory', /"logs", which is relative/],
@@ -108,7 +108,7 @@ it('an upgrade over each of them is refused before anything is touched, and the 
 
 it('everybody who may command the host is a warning wherever a config is judged', async () => {
   const keys = { pipeAccess: 'D:P(A;;GA;;;SY)(A;;GA;;;WD)' };
-  const words = 'it lets everyone (S-1-1-0) command this host';
+  const words = 'it lets everyone (S-1-1-0) control this host';
   await using world = await nodeWithDaemon({}, () => keys);
   const { workspace, config } = world;
   const ask = (...args: string[]) => runWins([...args, '--config', config], workspace.environment);

@@ -93,7 +93,7 @@ describe('a daemon that cannot start with its file', () => {
         const { code, stdout } = await ask('doctor');
         expect([code, stdout.toString()]).toEqual([
           2,
-          expect.stringMatching(/^problem +config .*\n? *.*with the config before it/m),
+          expect.stringMatching(/^problem +config .*\n? *.*uses the previous config/m),
         ]);
         expect(stdout.toString()).toMatch(/accepts connections for gRPC/);
       }
@@ -134,7 +134,7 @@ describe('a daemon that cannot start with its file', () => {
       [() => chmodSync(kept, 0o666), /last-good\/config: found .*others can write/],
       [
         () => writeFileSync(kept, good.subarray(0, good.length - 3)),
-        /found other bytes than were kept/,
+        /found content that was changed/,
       ],
       [() => writeFileSync(kept, good.subarray(0, 20)), /found no digest in its first line/],
       [() => chmodSync(path.dirname(kept), 0o777), /others can write/],

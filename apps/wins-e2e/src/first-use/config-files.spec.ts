@@ -84,7 +84,7 @@ describe('a config file as the programs of Windows, and installers of several re
       const { code, stderr } = await check(text);
       expect(code).toBe(0);
       expect(stderr).toContain(
-        `config:${line}:1: white_list: found "whiteList" beside "white_list" in line ${other}, column 1, which has another value, and counts`,
+        `config:${line}:1: white_list: found "whiteList" beside "white_list" in line ${other}, column 1, which has another value, which is used`,
       );
       await using daemon = await Daemon.start(workspace, workspace.path('config'));
       await daemon.ready();

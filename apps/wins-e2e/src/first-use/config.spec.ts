@@ -33,7 +33,7 @@ describe('a first user of the config', () => {
     const config = workspace.config(['/usr/bin/true'], more);
     const { code, stderr } = await check(config);
     expect(code).toBe(0);
-    expect(stderr).toContain('csi-proxy: found a section for nodes of Windows, on linux');
+    expect(stderr).toContain('csi-proxy: found a section for Windows nodes, on linux');
     expect(stderr).toContain(
       'systemagent: found that neither remoteEnabled nor localEnabled is true',
     );
@@ -189,7 +189,7 @@ describe('a first user of a daemon that runs', () => {
     const { code, stdout } = await wins('srv', 'config', 'reload', '--config', config);
     expect(code).toBe(0);
     expect(stdout.toString()).toMatch(
-      /config is in force; changed:\n {2}debug: true → false\n {2}routes\.allow: with "\S+"\n {2}reflection: false → true\neffective after a restart of the daemon: reflection\n$/,
+      /config is in force; changed:\n {2}debug: true → false\n {2}routes\.allow: added "\S+"\n {2}reflection: false → true\neffective after a restart of the daemon: reflection\n$/,
     );
     const again = await wins('srv', 'config', 'reload');
     expect(again.stdout.toString()).toContain('nothing changed');
@@ -201,7 +201,7 @@ describe('a first user of a daemon that runs', () => {
     await daemon.logged(({ msg }) => msg === 'config changed', lines);
     const { stdout } = await wins('srv', 'config', 'reload');
     expect(stdout.toString()).toContain(
-      'routes.allow: with "10.43.0.0/16", without "10.42.0.0/16"',
+      'routes.allow: added "10.43.0.0/16", removed "10.42.0.0/16"',
     );
   });
 
@@ -279,7 +279,7 @@ describe('a first user of a daemon that runs', () => {
   it('hears from the doctor that the daemon has another config (10)', async () => {
     const other = workspace.write('other', '');
     const { stdout } = await wins('doctor', '--config', other);
-    expect(stdout.toString()).toContain(`the daemon has the config ${config}`);
+    expect(stdout.toString()).toContain(`the daemon uses the config ${config}`);
     expect(stdout.toString()).toContain(`→ wins doctor --config "${config}"`);
   });
 

@@ -74,7 +74,7 @@ describe('the result of an upgrade', () => {
     expect([told.code, told.stdout.toString(), told.stderr]).toEqual([
       ...[0, ''],
       expect.stringMatching(
-        /^wins: there is no result: no upgrade of the service .* has ended here; wanted .*result\.json\n$/,
+        /^wins: no upgrade of the service .* has ended here \(.*result\.json does not exist\)\n$/,
       ),
     ]);
     const programs = await world.up(['--show-result', '--json']);

@@ -54,9 +54,9 @@ describe('the words of who is on call', () => {
   it.each([
     [
       ['join', '--server', 'foo'],
-      'cannot read CATTLE_SERVER: found a text that is no address; wanted one that begins with https://',
+      'cannot read CATTLE_SERVER: found a text that is not an address; wanted one that begins with https://',
     ],
-    [['leave'], 'cannot change a node on linux: wins is deployed on Windows'],
+    [['leave'], 'cannot change a node on linux: this command works on Windows only'],
   ])('get why %j does nothing in words of the command', async (words, why) => {
     const { code, stderr } = await wins(...words);
     expect(code).not.toBe(0);
@@ -126,7 +126,7 @@ describe('the words of who is on call', () => {
       0o755,
       'it is neither an ELF program nor a',
     ],
-    ['is empty', '', 0o755, 'it is empty; wanted a program'],
+    ['is empty', '', 0o755, 'it is empty'],
     ['has no interpreter', '#!/no/such\n', 0o755, 'its interpreter "/no/such" does not exist'],
     ['may not be executed', '#!/bin/sh\n', 0o644, 'it has mode 644; wanted one that is executable'],
   ])('are told that a listed file %s, by the daemon and by the doctor', async (...given) => {

@@ -165,11 +165,11 @@ describe('what cannot be reached is told in words of wins', () => {
   it.each([
     ['the tunnel pipe', ['cli', 'prc', 'ls', '--server', 'rancher_wins_proxy'], 'does not answer'],
     ['HTTP/1', ['cli', 'prc', 'ls', '--server', http], 'does not speak HTTP/2'],
-    ['who hangs up', ['cli', 'prc', 'ls', '--server', deaf], 'hung up'],
+    ['who hangs up', ['cli', 'prc', 'ls', '--server', deaf], 'closed the connection'],
     ['no pipe', ['cli', 'prc', 'ls', '--server', '/nowhere/x'], 'there is no such file'],
     ['the main pipe', proxy('--proxy', 'rancher_wins'), '--proxy rancher_wins_proxy'],
     ['a web server', proxy('--proxy', http), 'HTTP status 404'],
-    ['who hangs up on a tunnel', proxy('--proxy', deaf), 'hung up'],
+    ['who hangs up on a tunnel', proxy('--proxy', deaf), 'closed the connection'],
     ['no tunnel pipe', proxy('--proxy', '/nowhere/x'), 'there is no such file'],
   ])('%s', async (_what, args, text) => {
     const { code, stderr } = await wins(args);

@@ -91,10 +91,10 @@ inOwnNetwork('the network of a host', () => {
     );
 
     const { stdout } = await host.wins('doctor', '--config', host.workspace.path('config'));
-    expect(stdout.toString()).toMatch(/host network[^\n]*taken down by hand/);
+    expect(stdout.toString()).toMatch(/host network[^\n]*torn down by hand/);
     await host.network('apply');
     const doctor = await host.wins('doctor', '--config', host.workspace.path('config'));
-    expect(doctor.stdout.toString()).toMatch(/10\.42\.2\.0\/24: a route of somebody else/);
+    expect(doctor.stdout.toString()).toMatch(/10\.42\.2\.0\/24: a route of another program/);
     expect(doctor.stdout.toString()).toMatch(/192\.0\.2\.128\/25: the host itself is in/);
   });
 

@@ -12,7 +12,7 @@ describe('a node that changes', () => {
     expect((await world.say(['join'], cluster.variables)).outcome).toBe('installed');
     const newer = nodeRelease(world.workspace, 'v1.1.0');
     const said = await world.say(['join'], cluster.variables, newer);
-    expect([said.code, said.reason]).toEqual([0, 'the node is as it is wanted']);
+    expect([said.code, said.reason]).toEqual([0, 'the node is in the requested state']);
     expect(await world.version()).toBe('v1.1.0');
     const count = cluster.rancher.requests.filter(isRegistration).length;
     const older = await world.say(['join'], cluster.variables);

@@ -50,7 +50,7 @@ describe('an installation that the script of the original made', () => {
       ...{ ...cluster.variables, ...go.variables },
       ...{ CATTLE_WINS_DEBUG: 'true', HTTPS_PROXY: '' },
     });
-    expect([suc.code, suc.reason]).toEqual([0, 'the node is as it is wanted']);
+    expect([suc.code, suc.reason]).toEqual([0, 'the node is in the requested state']);
     expect(world.pid).not.toBe(pid);
     expect(world.text(world.nodeId).trim()).toBe(GO_NODE_ID);
     expect(world.text(world.config)).toMatch(/debug: true\r\n/);
@@ -70,7 +70,7 @@ describe('an installation that the script of the original made', () => {
       ...{ ...cluster.variables, ...go.variables },
       ...{ CATTLE_WINS_DEBUG: 'true', HTTPS_PROXY: '' },
     });
-    expect([suc.code, suc.reason]).toEqual([0, 'the node is as it is wanted']);
+    expect([suc.code, suc.reason]).toEqual([0, 'the node is in the requested state']);
     const after = readFileSync(world.config).toString('utf16le');
     expect(after).toMatch(/^\uFEFF[^]*debug: true\r\n/);
     await world.say(['uninstall'], go.variables);

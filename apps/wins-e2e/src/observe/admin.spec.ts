@@ -201,8 +201,8 @@ describe('the pipe of administrators', () => {
     await daemon.stop();
     const [told, plans] = [await doctor(), await bundled('plans.json.error.txt')];
     const why = 'cannot ask the daemon on pipe "rancher_wins_admin" or "rancher_wins": no daemon';
-    expect(told).toContain(`cannot tell the state of csi-proxy: ${why} answers`);
-    expect(told).toContain(`cannot tell where the plans of the node stand: ${why} answers`);
+    expect(told).toContain(`cannot determine the state of csi-proxy: ${why} answers`);
+    expect(told).toContain(`cannot determine the state of the plans: ${why} answers`);
     expect(plans).toContain(why);
     expect(JSON.parse(await bundled('members.json'))).toContainEqual(
       expect.objectContaining({ name: 'csi-proxy.json.error.txt', isFailure: true }),
@@ -250,7 +250,9 @@ describe('the pipe of administrators', () => {
     const asked = () => startInContainer(words, workspace.environment).outcome;
     const { code, stdout, stderr } = await asked();
     expect([code, String(stdout)]).toEqual([0, expect.stringContaining(' started ')]);
-    expect(stderr).toMatch(/only an administrator of the host may[^]*found events on the disk\n$/);
+    expect(stderr).toMatch(
+      /only administrators of the host may[^]*showing the events on the disk\n$/,
+    );
     rmSync(socket('rancher_wins.events'), { recursive: true });
     expect((await asked()).code).toBe(77);
   });

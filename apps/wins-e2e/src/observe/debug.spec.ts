@@ -175,7 +175,7 @@ describe('diagnosis on the pipe of administrators', () => {
       );
       const { code, stdout, stderr } = await asked.outcome;
       expect([code, String(stdout)]).toEqual([77, '']);
-      expect(stderr).toContain('only an administrator of the host may');
+      expect(stderr).toContain('only administrators of the host may');
     }
     expect(existsSync(file)).toBe(false);
     expect(await text('log-level')).toBe('the level is info\n');

@@ -57,7 +57,7 @@ describe('the events of a daemon', () => {
       ]);
     }
     const { code, stderr } = await wins('srv', 'events', '--config', config);
-    expect([code, stderr]).toEqual([0, expect.stringContaining('found events on the disk')]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('showing the events on the disk')]);
     expect((await events()).at(-1)).toMatchObject({ seq: 6, type: 'stopping' });
     await using _next = await Daemon.start(workspace, config);
     expect((await events()).at(-1)).toMatchObject({ seq: 7, type: 'started' });

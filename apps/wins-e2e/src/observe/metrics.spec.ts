@@ -292,7 +292,7 @@ describe('the metrics of a daemon', () => {
       start('srv', 'config', 'reload', '--config', config(more)).outcome;
     const skip = daemon.log.length;
     expect((await asked({ metrics: undefined })).code).toBe(0);
-    await daemon.logged(({ msg }) => msg === 'no metrics are kept any more', skip);
+    await daemon.logged(({ msg }) => msg === 'metrics are off', skip);
     await expect(scrape(address)).rejects.toThrow('fetch failed');
     const off = await start('srv', 'metrics', '--config', config({ metrics: undefined })).outcome;
     expect([off.code, off.stderr]).toEqual([69, expect.stringContaining('metrics are disabled')]);

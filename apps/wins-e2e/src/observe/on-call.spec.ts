@@ -77,7 +77,7 @@ describe('who is on call', () => {
     const rejected = await wins('status', '--config', config);
     expect(rejected.code).toBe(1);
     expect(rejected.stdout).toMatch(
-      /warning +config in force +the config before .*, which was rejected at \S+ \(syntax in line 1\)/,
+      /warning +config in force +the previous config: .* was rejected at \S+ \(syntax in line 1\)/,
     );
     await daemon.stop();
     const down = await wins('status', '--config', config);
@@ -127,7 +127,7 @@ describe('who is on call', () => {
     mkdirSync(world.folder, { mode: 0o700 });
     writeFileSync(`${world.folder}/journal.json`, '{}');
     expect(await told('upgrade')).toEqual([
-      expect.stringContaining('an upgrade is under way, or was interrupted') as string,
+      expect.stringContaining('an upgrade is running or was interrupted') as string,
     ]);
     world.supervisor.start();
     await world.rest();

@@ -169,7 +169,7 @@ describe('tracing', () => {
     const lost = await daemon.logged(({ msg }) => msg.startsWith('the collector takes no'));
     expect(lost).toMatchObject({ level: 'warn', endpoint });
     workspace.config([program]);
-    await daemon.logged(({ msg }) => msg === 'no spans are sent any more');
+    await daemon.logged(({ msg }) => msg === 'spans are no longer sent');
     expect(await call(daemon, 'info', SAMPLED)).toBeNull();
   });
 

@@ -9,7 +9,7 @@ it('joins a server from the one file that is released, and tells its clients apa
   await world.wins(['install', '--dry-run'], {}, program);
   const before = world.snapshot();
   const joined = await world.say(['join'], cluster.variables, program);
-  expect([joined.code, joined.reason]).toEqual([0, 'the node is as it is wanted']);
+  expect([joined.code, joined.reason]).toEqual([0, 'the node is in the requested state']);
   expect(cluster.api.requests.length).toBeGreaterThan(0);
   // For administrators of the host alone: the daemon has asked the system who calls.
   const { code, stdout } = await world.wins(['srv', 'plan', 'status'], {}, program);

@@ -143,7 +143,7 @@ withSigner('a signed package', () => {
     const program = readFileSync(file);
     expect(await refusal(program)).toBeUndefined();
     expect(await refusal(readFileSync(path.join(packageFolder(), 'wins.exe')))).toMatch(
-      /^found no signature; wanted a signature by/,
+      /^it has no signature; wanted a signature by/,
     );
     // Of the programs that lie in the blob, one is another.
     const at = program.lastIndexOf('the offered program is not trusted');

@@ -219,7 +219,7 @@ process.stdout.write(readFileSync(process.argv[2]));`,
     const refused = await run(program, '--', 'up', '80', '--config', 'x');
     expect([refused.code, refused.stderr]).toEqual([
       126,
-      expect.stringContaining('wanted those of "args" of the entry'),
+      expect.stringContaining('its entry does not allow them'),
     ]);
   });
 

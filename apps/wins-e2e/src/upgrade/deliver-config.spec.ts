@@ -81,9 +81,7 @@ describe('a config that the chart brings to a node in use', () => {
     const lines = node.node.daemon.log.length;
     const { code, stdout, stderr } = await node.deliver({ debug: true }, '--merge');
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(
-      /^wins: delivered: .*\/config [0-9a-f]{64}; stays as it was: .*systemagent/,
-    );
+    expect(stdout).toMatch(/^wins: delivered: .*\/config [0-9a-f]{64}; unchanged: .*systemagent/);
     const { changed } = await node.node.daemon.logged(({ msg }) => msg === 'config changed', lines);
     expect(changed).toEqual(['debug', 'white_list.processPaths']);
     expect(await node.gives()).toEqual(ALL);
@@ -100,7 +98,7 @@ describe('a config that the chart brings to a node in use', () => {
     const refused = await node.deliver({ debug: true });
     expect([refused.code, refused.stdout]).toEqual([126, '']);
     expect(refused.stderr).toMatch(
-      /it would take from the config .*: systemagent \(which follows the plans of the node\), white_list \(/,
+      /the config .* would lose systemagent \(which follows the plans of the node\), white_list \(/,
     );
     expect(refused.stderr).toContain('--merge');
     expect(refused.stderr).toContain('--allow-drop systemagent --allow-drop white_list');

@@ -12,7 +12,7 @@ import { begun, logged, offer, watchingNode } from '../testing/upgrade/watching-
 const { cert } = createCertificateAuthority('releases');
 const signedBy = new X509Certificate(cert).fingerprint256.replaceAll(':', '').toLowerCase();
 const REFUSED = new RegExp(
-  `the offered program is not trusted: found no PE file; only programs for Windows are signed; wanted a signature by ${signedBy}`,
+  `the offered program is not trusted: it is not a PE file; only Windows programs are signed; wanted a signature by ${signedBy}`,
 );
 
 // Elsewhere than on Windows no program carries such a signature: with the key, none is taken.

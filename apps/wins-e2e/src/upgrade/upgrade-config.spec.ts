@@ -23,7 +23,10 @@ describe('an upgrade that rolls back on a node whose config was broken meanwhile
     await using world = await UpgradeWorld.running();
     const before = readFileSync(world.config, 'utf8');
     const { code, stderr } = await world.up(['--path', meetsBrokenConfig(world)]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('the release before serves again')]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('the previous release serves again'),
+    ]);
     expect(world.result).toMatchObject({
       outcome: 'rolledBack',
       reason: expect.stringContaining(`the config ${world.config} is again the one`) as string,
@@ -51,7 +54,10 @@ describe('an upgrade that rolls back on a node whose config was broken meanwhile
     await using world = await nodeWithDaemon();
     await until(() => existsSync(`${world.config}.last-good/config`));
     const { code, stderr } = await world.up(['--path', meetsBrokenConfig(world)]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('the release before serves again')]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('the previous release serves again'),
+    ]);
     expect((await world.answer())?.version).toBe('v1.0.0');
     expect(readFileSync(world.config, 'utf8')).toBe(BROKEN);
     expect(existsSync(`${world.config}.not-taken`)).toBe(false);
@@ -97,7 +103,10 @@ describe('a config that was delivered to a Go daemon, which reads it at its star
     const before = readFileSync(world.config, 'utf8');
     const delivered = await deliver(world, ours(world));
     const { code, stderr } = await world.up(['--path', world.release('v1.1.0', 'crashes')]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('the release before serves again')]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('the previous release serves again'),
+    ]);
     expect(world.result).toMatchObject({
       outcome: 'rolledBack',
       reason: expect.stringContaining(`the config ${world.config} is again the one`) as string,
@@ -114,7 +123,10 @@ describe('a config that was delivered to a Go daemon, which reads it at its star
     await deliver(world, ours(world));
     world.supervisor.servesAt = world.pipe;
     const { code, stderr } = await world.up(['--path', world.release('v1.1.0', 'crashes')]);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('the release before serves again')]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('the previous release serves again'),
+    ]);
     expect(readFileSync(world.config, 'utf8')).toBe(before);
     expect(await world.rest()).toBe(GO_RELEASE);
   });

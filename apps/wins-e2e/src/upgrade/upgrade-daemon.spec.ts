@@ -164,7 +164,9 @@ describe('wins cli upgrade', () => {
     const { code, stderr } = await cliUpgrade(world, singleFile('v1.1.0'), '--config', config);
     expect([code, stderr]).toEqual([
       126,
-      expect.stringMatching(/^wins: refused: the service reads the config .* bring the config to /),
+      expect.stringMatching(
+        /^wins: refused: the service reads the config .* Deliver the config to /,
+      ),
     ]);
     expect(stderr).toContain(`wins-upgrade up --wins-args '--config "${config}"'`);
     expect(world.supervisor.command).toEqual(before);

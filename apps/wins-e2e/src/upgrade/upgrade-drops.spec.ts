@@ -32,7 +32,7 @@ async function node() {
 }
 
 const LACKS =
-  /^wins: refused: the config .* lacks what the service has now: systemagent \(which follows the plans of the node\); put it back, or allow its removal with --allow-drop systemagent\n$/;
+  /^wins: refused: the config .* lacks systemagent \(which follows the plans of the node\), which the service has now\. Restore it, or allow the loss with --allow-drop systemagent\n$/;
 
 describe('an upgrade that would lead a service to a config without its plans', () => {
   it('is refused where the arguments of the service name another file, unless that is allowed', async () => {

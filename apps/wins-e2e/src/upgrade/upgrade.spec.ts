@@ -88,7 +88,7 @@ describe('a release that is not well', () => {
     const { code, stderr } = await world.up(args);
 
     expect(stderr).toMatch(new RegExp(reason));
-    expect(stderr).toContain('the release before serves again');
+    expect(stderr).toContain('the previous release serves again');
     expect(code).toBe(1);
     expect(await world.rest()).toBe('v1.0.0');
     expect(world.installed).toBe(sha256(fakeRelease('v1.0.0')));
@@ -193,7 +193,7 @@ describe('what is refused', () => {
     const second = await world.up(['--path', world.release('v1.1.0')]);
     expect([second.code, second.stderr]).toEqual([
       75,
-      expect.stringContaining('another upgrade of it is under way'),
+      expect.stringContaining('another upgrade of it is running'),
     ]);
     const apart = await world.up(['--apart', '--id', 'mine', '--wait', '100ms']);
     expect([apart.code, world.result]).toEqual([

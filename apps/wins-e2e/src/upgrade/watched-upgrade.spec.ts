@@ -148,7 +148,7 @@ describe('a daemon whose config does not ask for it', () => {
       await served(world, 'v1.1.0');
       configure('none');
       // The daemon before said so as well, when it ended.
-      await logged(world, 'no file is watched for an upgrade any more', 2);
+      await logged(world, 'upgrades by a watched file are off', 2);
       const known = states(world).length;
       offer(world, singleFile('v1.2.0'));
       await reloaded();

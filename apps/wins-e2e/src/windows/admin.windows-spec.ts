@@ -59,7 +59,7 @@ describe('an administrator at the console or over RDP', () => {
     );
     assert.ok(told.some((found) => found.startsWith('its config is ')));
     assert.deepEqual(
-      told.filter((found) => found.startsWith('cannot tell')),
+      told.filter((found) => found.startsWith('cannot determine')),
       [],
     );
     const file = workspace.path('bundle.tar.gz');

@@ -89,7 +89,7 @@ describe('who is on call on Windows', () => {
     const rejected = await status();
     assert.match(
       rejected.text,
-      /^warning +config in force +the config before .*, which was rejected /m,
+      /^warning +config in force +the previous config: .* was rejected /m,
     );
     workspace.config([tool]);
     await until(async () => (await status()).code === 0);
@@ -136,11 +136,8 @@ describe('who is on call on Windows', () => {
     await services.stop(NAME);
     const { code, text } = await status();
     assert.equal(code, 2, text);
-    assert.match(
-      text,
-      /^problem +service +rancher-wins is stopped, .*Windows says how it ended: 0/m,
-    );
-    assert.match(text, /→ start it: sc\.exe start rancher-wins; the log says why it ended: /);
+    assert.match(text, /^problem +service +rancher-wins is stopped, .*its Win32 exit code was 0/m);
+    assert.match(text, /→ start it: sc\.exe start rancher-wins; for the reason see its log, /);
   });
 
   it('is told of a daemon that is frozen, within seconds', async () => {
@@ -156,7 +153,7 @@ describe('who is on call on Windows', () => {
       const { code, text } = await status();
       assert.equal(code, 2, text);
       assert.match(text, /^problem +daemon +does not serve: .*gave no answer within 5 s/);
-      assert.match(text, /→ look at the daemon's log, then restart it/);
+      assert.match(text, /→ see the daemon's log, then restart it/);
     } finally {
       frozen.child.kill('SIGKILL');
     }

@@ -18,7 +18,7 @@ describe('a node that wants signed programs', () => {
 
     const unsigned = await world.up('--path', release('v1.1.0'));
     assert.deepEqual([unsigned.code, unsigned.outcome], [65, 'refused'], unsigned.reason);
-    assert.match(unsigned.reason, /not trusted: found no signature; wanted a signature by/);
+    assert.match(unsigned.reason, /not trusted: it has no signature; wanted a signature by/);
 
     const changed = world.workspace.path('changed.exe');
     const bytes = readFileSync(SIGNED);
@@ -30,7 +30,7 @@ describe('a node that wants signed programs', () => {
 
     const container = await world.clientUpgrade('v1.1.0');
     assert.notEqual(container.code, 0);
-    assert.match(container.stderr, /cannot run "[^"]*wins-upgrade\.exe": found no signature/);
+    assert.match(container.stderr, /cannot run "[^"]*wins-upgrade\.exe": it has no signature/);
 
     const offered = world.workspace.path('offered.exe');
     copyFileSync(SIGNED, offered);

@@ -52,7 +52,7 @@ describe('a file that another program holds', () => {
       const { code, outcome, reason } = await world.up(...toNext);
       assert.deepEqual([code, outcome], [1, 'rolledBack'], reason);
       assert.match(reason, /step replace failed: cannot move .*wins\.exe: (another|access|the op)/);
-      assert.match(reason, /the release before serves again$/);
+      assert.match(reason, /the previous release serves again$/);
     } finally {
       held.close();
     }

@@ -45,7 +45,7 @@ describe('a release that is not well, offered by a container', () => {
       assert.deepEqual([code, stdout.toString()], [125, ''], stderr);
       assert.match(stderr, /^wins: rolledBack: step \w+ failed: /);
       assert.match(stderr, found);
-      assert.match(stderr, /; the release before serves again\n$/);
+      assert.match(stderr, /; the previous release serves again\n$/);
       assert.equal(await world.rest(), 'v1.0.0');
       assert.equal(world.commandLine, before);
       assert.equal(digest('sha1', world.target), digest('sha1', release('v1.0.0')));

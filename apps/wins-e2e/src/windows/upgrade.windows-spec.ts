@@ -113,7 +113,7 @@ describe('wins up on Windows', () => {
       const { code, outcome, reason } = await up(name);
       assert.deepEqual([code, outcome], [1, 'rolledBack'], reason);
       assert.match(reason, wanted);
-      assert.match(reason, /the release before serves again/);
+      assert.match(reason, /the previous release serves again/);
       await assertServes('v1.1.0');
       assert.deepEqual(leftovers(), []);
     });

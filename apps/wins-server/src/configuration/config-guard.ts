@@ -68,7 +68,7 @@ export class ConfigGuard implements AsyncDisposable {
       next,
       refused.map((key) => ({
         ...{ severity: 'error', code: 'dropped', keyPath: key },
-        found: `that it is dropped: ${describeLosses([key])}`,
+        found: `that it is missing: ${describeLosses([key])}`,
         expected: 'what is in force to stay',
         nextStep: `put it back, or allow its removal: ${howToDrop(next.path, refused)}`,
       })),
@@ -101,7 +101,7 @@ export class ConfigGuard implements AsyncDisposable {
         trust.ensurePrivateFolder(path.dirname(this.#state.path));
         await this.#state.write(note);
       } catch (err) {
-        logger.warn({ err }, 'cannot note which config is served; the next start says less');
+        logger.warn({ err }, 'cannot record which config is served; the next start reports less');
       }
     });
   }

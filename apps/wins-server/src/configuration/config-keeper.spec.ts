@@ -71,7 +71,7 @@ describe('a config that takes effect', () => {
     mkdirSync(lastGoodFolder(file));
     chmodSync(lastGoodFolder(file), 0o755);
     expect(await keepAll(true, 'debug: true\n')).toMatch(
-      /"level":"warn".*cannot keep the config in force/,
+      /"level":"warn".*cannot keep a copy of the config in force/,
     );
     expect(existsSync(lastGoodFile(file))).toBe(false);
   });

@@ -52,8 +52,11 @@ export class ConfigKeeper implements AsyncDisposable {
       // This daemon goes back to what it keeps; what deliveries kept was for the daemon before.
       await forgetReplaced(wanted.path);
     } catch (err) {
-      const lost = 'a start finds nothing when the file is wrong';
-      logger.warn({ err, config: wanted.path }, `cannot keep the config in force: ${lost}`);
+      const lost = 'a start with an invalid file has nothing to fall back to';
+      logger.warn(
+        { err, config: wanted.path },
+        `cannot keep a copy of the config in force: ${lost}`,
+      );
     }
   }
 }

@@ -158,8 +158,8 @@ describe('what only the start would find', () => {
     );
 
   it.each<[object, string, RegExp]>([
-    [{ pipeAccess: 'Everyone' }, 'pipeAccess', /"Everyone": its parts are not/],
-    [{ pipeAccess: 'D:P(A;;GA;;;XX)' }, 'pipeAccess', /"XX" is no account/],
+    [{ pipeAccess: 'Everyone' }, 'pipeAccess', /"Everyone": its parts must be/],
+    [{ pipeAccess: 'D:P(A;;GA;;;XX)' }, 'pipeAccess', /"XX" is not an account/],
     [{ pipeAccess: 'D:NO_ACCESS_CONTROL' }, 'pipeAccess', /everyone might open/],
     [{ audit: { directory: 'logs' } }, 'audit.directory', /"logs", which is relative/],
     [{ proxy: 'rancher_wins_admin' }, 'proxy', /the pipe of the daemon for administrators/],
@@ -183,12 +183,12 @@ describe('what only the start would find', () => {
   });
 
   it.each<[object, string, RegExp]>([
-    [{ listen: 'con' }, 'listen', /no folder with the name "con"/],
+    [{ listen: 'con' }, 'listen', /a folder with the name "con"/],
     [{ listen: '\u00e9'.repeat(100) }, 'listen', /characters, of 200 allowed/],
     [{ audit: { directory: 'var/log' } }, 'audit.directory', /relative/],
     [{ audit: { directory: 'C:log' } }, 'audit.directory', /relative/],
-    [{ audit: { directory: 'C:\\logs\\aux' } }, 'audit.directory', /no folder with the name "aux"/],
-    [{ audit: { directory: 'C:\\a|b' } }, 'audit.directory', /no folder with the name/],
+    [{ audit: { directory: 'C:\\logs\\aux' } }, 'audit.directory', /a folder with the name "aux"/],
+    [{ audit: { directory: 'C:\\a|b' } }, 'audit.directory', /a folder with the name/],
     [{ proxy: 'Rancher_Wins_ADMIN' }, 'proxy', /for administrators/],
   ])('of %j is an error on Windows', async (content, keyPath, found) => {
     expect(await errorsOf(content, ON_WINDOWS)).toMatchObject([
@@ -201,10 +201,10 @@ describe('what only the start would find', () => {
       [{ audit: { directory: at('file') } }, 'audit.directory', /it is not a folder/],
       [{ audit: { directory: at('open') } }, 'audit.directory', /others can write/],
       [{ audit: { directory: at('open', 'new') } }, 'audit.directory', /others can write/],
-      [{ listen: at('file') }, 'listen', /no socket/],
+      [{ listen: at('file') }, 'listen', /not a socket/],
       [{ listen: at('open', 'pipe') }, 'listen', /others can write/],
       [{ proxy: at('file', 'pipe') }, 'proxy', /it is not a folder/],
-      [{ proxy: at('no', 'no', 'pipe') }, 'proxy', /there is no folder/],
+      [{ proxy: at('no', 'no', 'pipe') }, 'proxy', /its folder .* does not exist/],
       [{ listen: at('a'), proxy: at('a.state') }, 'proxy', /the folder of its state/],
       [{ listen: at('a'), proxy: at('a.events') }, 'proxy', /the folder of its events/],
       [{ listen: at('a'), proxy: at('a.audit') }, 'proxy', /the folder of its audit log/],

@@ -51,7 +51,7 @@ function judgeEnvironment(config: WinsConfig, dialect: PathDialect): readonly Ju
     keyPath: 'processEnvironment',
     found: message,
     expected:
-      'variables that are safe for every program; "envs" of an entry gives one to its program alone',
+      'variables that are safe for every program; use "envs" of an entry for variables of one program',
   }));
 }
 
@@ -67,7 +67,7 @@ function judgeEntries(
       ? {
           severity: isStrict ? 'error' : 'warning',
           ...entryOf(fault),
-          nextStep: 'correct or remove it: it allows nothing',
+          nextStep: 'correct or remove it: it never matches',
         }
       : { severity: 'warning', code: 'duplicateEntry', ...entryOf(fault) },
   );
@@ -91,7 +91,7 @@ function judgeKeep(
   return faultsOfKeep(config, dialect).map(({ index, found, wanted }) => ({
     ...(isStrict ? ({ severity: 'error' } as const) : NO_EFFECT),
     ...{ keyPath: `keep[${index}]`, found, expected: wanted },
-    nextStep: 'correct it: it is not kept until then',
+    nextStep: 'correct it: it is ignored until then',
   }));
 }
 
@@ -117,7 +117,7 @@ function judgeUnused(config: WinsConfig, platform: NodeJS.Platform): readonly Ju
   }
   if (systemAgent?.interlockDirectory !== undefined) {
     const keyPath = 'systemagent.interlockDirectory';
-    const found = 'a key that this release, like those of Rancher, does not use';
+    const found = 'a key that this release does not use, nor do those of Rancher';
     unused.push({ ...NO_EFFECT, keyPath, found, expected: 'none', nextStep: 'remove it' });
   }
   return unused;
@@ -133,13 +133,13 @@ function judgeCsiProxy(
   if (settings.kind === 'invalid')
     return settings.faults.map(({ keyPath, found, wanted: expected }) => ({
       ...(isStrict ? ({ severity: 'error' } as const) : NO_EFFECT),
-      ...{ keyPath, found, expected, nextStep: 'correct it: csi-proxy stays as it is until then' },
+      ...{ keyPath, found, expected, nextStep: 'correct it: csi-proxy stays unchanged until then' },
     }));
   const doubts = settings.doubts.map(({ keyPath, found, wanted: expected }): JudgedValue => ({
     ...{ severity: 'warning', code: 'doubtful', keyPath, found, expected },
   }));
   if (platform === 'win32') return doubts;
-  const found = `a section for nodes of Windows, on ${platform}`;
+  const found = `a section for Windows nodes, on ${platform}`;
   const unused = { keyPath: 'csi-proxy', found, expected: 'none', nextStep: 'remove it' };
   return [...doubts, { ...NO_EFFECT, ...unused }];
 }

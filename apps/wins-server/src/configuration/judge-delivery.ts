@@ -61,7 +61,7 @@ export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {
     if (offered.merge) {
       const changes = await readSmall(from);
       if (changes === undefined) {
-        const reason = `there is no config to merge: found no regular file of at most 1 MiB at ${from}`;
+        const reason = `there is no config to merge: ${from} is not a regular file of at most 1 MiB`;
         return { kind: 'refused', reason };
       }
       const { text, bytes, kept } = mergeConfig(node ?? '', changes, names);
@@ -79,7 +79,7 @@ export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {
   const isConfig = before !== undefined || after !== undefined;
   if (dropped.length === 0) return { kind: 'accepted', kept: [], isConfig, ...replaces };
   const options = dropped.map((key) => `--allow-drop ${key}`).join(' ');
-  const reason = `it would take from the config ${names.fileName}: ${describeLosses(dropped)}; keep that with --merge, or allow its removal with ${options}`;
+  const reason = `the config ${names.fileName} would lose ${describeLosses(dropped)}. Keep that with --merge, or allow the loss with ${options}`;
   return { kind: 'refused', reason };
 }
 

@@ -29,7 +29,7 @@ export async function judgeListedFolders(
     keyPath: `white_list.processPaths[${index}]`,
     found: `${quoteText(processPaths[index]?.path ?? '')}: a folder`,
     expected: 'a program',
-    nextStep: 'list each program in it by its own path',
+    nextStep: 'list each of its programs by its own path',
   }));
 }
 
@@ -57,7 +57,7 @@ export function judgeOwnFolders(
     // One name decides where several folders are: what is wrong with one of them is enough.
     if (fault === undefined || faults.some((other) => other.keyPath === keyPath)) continue;
     const value = keyPath === 'listen' ? config.listen : (directory ?? '');
-    const found = `${quoteText(value, { maxLength: 80 })}: ${what} cannot be: ${fault}`;
+    const found = `${quoteText(value, { maxLength: 80 })} cannot be ${what}: ${fault}`;
     const expected = keyPath === 'listen' ? 'another pipe name' : 'another folder';
     faults.push({ severity: 'error', keyPath, found, expected });
   }
@@ -65,7 +65,7 @@ export function judgeOwnFolders(
   const distrust = distrustOf(auditDirectoryOf(config), host);
   if (distrust === undefined) return faults;
   const found = `${quoteText(directory)}: ${describeDistrust(distrust)}`;
-  const expected = 'a folder in which no one else can write';
+  const expected = 'a folder that no one else can write';
   return [{ severity: 'error', keyPath: 'audit.directory', found, expected }];
 }
 
@@ -77,11 +77,13 @@ function placeFault(folder: DaemonPlace['folder'], platform: NodeJS.Platform): s
   const unit = isWindows ? 'characters' : 'bytes';
   if (length > limit) return `its path has ${length} ${unit}, of ${limit} allowed`;
   if (names.some((name) => Buffer.byteLength(name) > LONGEST_NAME))
-    return `a name in its path has more than ${LONGEST_NAME} bytes`;
+    return `a name in its path is longer than ${LONGEST_NAME} bytes`;
   if (!isWindows) return undefined;
   // The first is the drive.
   const odd = names.slice(1).find((name) => DEVICE.test(name) || /[<>:"|?*]|[. ]$/.test(name));
-  return odd === undefined ? undefined : `Windows has no folder with the name ${quoteText(odd)}`;
+  return odd === undefined
+    ? undefined
+    : `Windows does not allow a folder with the name ${quoteText(odd)}`;
 }
 
 function distrustOf(

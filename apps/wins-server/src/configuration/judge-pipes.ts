@@ -57,7 +57,7 @@ export function judgePipes(config: WinsConfig, options: JudgingOptions): readonl
         nameFault(address) ??
         (config[keyPath] === address ? folderFault(address, host.trust) : undefined);
       if (fault !== undefined)
-        judged(keyPath, fault, 'a socket in a folder that no one else can write to');
+        judged(keyPath, fault, 'a socket in a folder that no one else can write');
     }
   return [...faults, ...judgeAccess(config, options)];
 }
@@ -70,7 +70,7 @@ function addressOf(
     return resolvePipePath(name, { platform: options.platform, runtimeDir: pipeFolder(options) });
   } catch (error) {
     if (!(error instanceof PipeError)) throw error;
-    return { fault: error.found ?? 'no name of a pipe' };
+    return { fault: error.found ?? 'not a pipe name' };
   }
 }
 
@@ -84,7 +84,7 @@ function nameFault(address: string): string | undefined {
     const there = lstatSync(address, { throwIfNoEntry: false });
     return there === undefined || there.isSocket()
       ? undefined
-      : 'there is something that is no socket';
+      : 'a file that is not a socket is there';
   } catch {
     // The folder is judged next.
     return undefined;
@@ -105,7 +105,7 @@ function folderFault(address: string, trust: FileTrust): string | undefined {
   } catch (error) {
     const code = error instanceof TrustedFileError ? error.code : errnoOf(error);
     const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
-    return isMissing ? `there is no folder ${quoteText(folder)} for it` : undefined;
+    return isMissing ? `its folder ${quoteText(folder)} does not exist` : undefined;
   }
 }
 
@@ -127,6 +127,6 @@ function judgeAccess({ pipeAccess }: WinsConfig, { host }: JudgingOptions): read
   return doubts.map((doubt) => ({
     ...{ severity: 'warning', code: 'doubtful', keyPath, found: about(doubt) },
     expected: 'SYSTEM, administrators, single services and single accounts, by their SIDs',
-    nextStep: 'take that entry out of pipeAccess: who may open a pipe commands the host',
+    nextStep: 'remove that entry from pipeAccess: whoever can open a pipe controls the host',
   }));
 }

@@ -30,5 +30,5 @@ export async function refuseDrops(config: ConfigOfService): Promise<string | und
   const keys = [...new Set(missing.flat())];
   if (keys.length === 0) return undefined;
   const options = keys.map((key) => `--allow-drop ${key}`).join(' ');
-  return `the config ${after.path} lacks what the service has now: ${describeLosses(keys)}; put it back, or allow its removal with ${options}`;
+  return `the config ${after.path} lacks ${describeLosses(keys)}, which the service has now. Restore it, or allow the loss with ${options}`;
 }

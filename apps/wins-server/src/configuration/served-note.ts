@@ -34,7 +34,7 @@ function noteOf(json: unknown): ServedNote {
   const { processPaths, proxyPorts } = served?.whiteList ?? {};
   const isPath = ({ path: file }: { readonly path: unknown }) => typeof file === 'string';
   const isNote = processPaths?.every(isPath) === true && Array.isArray(proxyPorts);
-  if (served === undefined || !isNote) throw new TypeError('this is no note of ours');
+  if (served === undefined || !isNote) throw new TypeError('this is not a note of wins');
   const keys = GUARDED_KEYS.filter((key) => lost?.includes(key));
   return { served, lost: keys, ...(typeof lostAt === 'string' && { lostAt }) };
 }

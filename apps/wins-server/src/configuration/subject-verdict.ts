@@ -42,9 +42,7 @@ export function programVerdict(
   if (refusal !== undefined)
     return { allowed: false, code: refusal.code, reason: refusal.message, entry };
   const reason =
-    isPinned && !hasDigest
-      ? 'its entry pins digests: with a digest the content is judged, too'
-      : '';
+    isPinned && !hasDigest ? 'its entry pins digests: pass a digest to check the content, too' : '';
   return { allowed: true, code: '', reason, entry };
 }
 
@@ -60,10 +58,10 @@ function verdictOf(protocol: 'tcp' | 'udp', port: number, loaded: LoadedConfig):
   const list = `white_list.${protocol === 'tcp' ? 'proxyPorts' : 'proxyUdpPorts'}[`;
   const entry = entryAt(loaded, ({ key, value }) => key.startsWith(list) && value === port);
   if (verdict.allowed) return { allowed: true, code: '', reason: '', entry };
-  const found = verdict.rule === 'port-allowed' ? 'not listed' : 'no port';
+  const found = verdict.rule === 'port-allowed' ? 'not listed' : 'not a port';
   const wanted = verdict.rule === 'port-allowed' ? 'a listed one' : '1 to 65535';
   const what = protocol === 'tcp' ? 'port' : 'UDP port';
-  const reason = `cannot reach ${what} ${port}: found it ${found}; wanted ${wanted}`;
+  const reason = `cannot reach ${what} ${port}: it is ${found}; wanted ${wanted}`;
   return { allowed: false, code: verdict.rule, reason, entry };
 }
 

@@ -13,15 +13,19 @@ export const checkAudit: Check = {
         () => false,
       );
       if (!isServed) return [ok(name, `there is no audit log in ${path} yet`)];
-      const found = `there is no audit log in ${path}, although a daemon serves: it was moved or removed, and what is recorded now cannot be found there`;
-      return [problem(name, found, 'put the folder back, or restart the daemon, which makes it')];
+      const found = `there is no audit log in ${path}, although a daemon is running: it was moved or removed, so new records are lost`;
+      return [problem(name, found, 'restore the folder, or restart the daemon, which creates it')];
     }
     const findings = faults.map((fault) =>
-      problem(name, `${path}: ${fault}`, 'fix it: the daemon refuses what it cannot record'),
+      problem(
+        name,
+        `${path}: ${fault}`,
+        'fix it: the daemon refuses requests that it cannot record',
+      ),
     );
     if (place.kind === 'untrusted') {
       const advice =
-        'make it and the folders above it writable by the daemon alone: others could change what is recorded';
+        'make it and the folders above it writable by the daemon only: others could change the records';
       findings.push(problem(name, `${path}: ${place.fault}`, advice));
     }
     return [...findings, ...(await verifyAudit(path, host))];
@@ -32,16 +36,16 @@ async function verifyAudit(path: string, host: DoctorHost): Promise<readonly Fin
   const { ok: isWhole, records, lost, problems, problemCount } = await host.verifyAudit(path);
   const findings: Finding[] = [];
   if (lost > 0) {
-    const found = `the newest file of ${path} says that ${lost} records were lost`;
+    const found = `the newest file of ${path} reports ${lost} lost records`;
     findings.push(warning('audit', found, 'see when, and what else happened: wins srv audit show'));
   }
   if (isWhole) {
-    const found = `${path}: ${records} records of the newest file are as they were written`;
+    const found = `${path}: the ${records} records of the newest file are unchanged`;
     return [...findings, ok('audit', found)];
   }
   const [first] = problems;
   const more = problemCount > 1 ? ` (and ${problemCount - 1} more)` : '';
-  const found = `the audit log is not as it was written: ${path}: ${first?.file}: ${first?.what}${more}`;
-  const advice = 'find out who could write there: wins srv audit verify names every place';
+  const found = `the audit log is damaged or edited: ${path}: ${first?.file}: ${first?.what}${more}`;
+  const advice = 'find out who can write there; "wins srv audit verify" lists every damaged record';
   return [...findings, problem('audit', found, advice)];
 }

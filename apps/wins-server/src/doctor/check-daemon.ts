@@ -49,13 +49,13 @@ const PIPE_ADVICE: Readonly<Record<PipeErrorCode, string>> = {
   aborted: 'try again',
   accessDenied: "run this as an administrator or as the daemon's user",
   busy: 'find out who opens so many connections: wins srv audit show',
-  closed: 'restart the daemon, and look at its log',
+  closed: 'restart the daemon, and see its log',
   invalidName: 'choose another name in the config ("listen", "proxy")',
-  inUse: 'choose another name in the config: something else has this one',
+  inUse: 'choose another name in the config: another program uses this one',
   notFound: START_DAEMON,
-  securityUnavailable: 'find out who serves the pipe: it is not the daemon',
-  timeout: 'restart the daemon: it takes no connections',
-  unknown: "look at the daemon's log, then restart it",
+  securityUnavailable: 'find out which program serves the pipe: it is not the daemon',
+  timeout: 'restart the daemon: it accepts no connections',
+  unknown: "see the daemon's log, then restart it",
 };
 
 /** Returns the advice for a daemon that cannot be reached, by the reason. */
@@ -86,7 +86,7 @@ async function lookAtPipe(
   const served = { isServed: true, isAbsent: false };
   if (faults.length === 0) return { ...served, findings: [ok('pipe', described)] };
   const advice =
-    'restart the daemon, and find out who changed it: a client of the pipe commands the host';
+    'restart the daemon, and find out who changed it: a client of the pipe controls the host';
   const findings = faults.map((fault) => problem('pipe', `${described}: ${fault}`, advice));
   return { ...served, findings };
 }
@@ -101,8 +101,8 @@ async function lookAtAdminPipe(
   if (!isAbsent) return findings;
   // Then the finding about the main pipe suffices.
   if (!isMainServed) return [];
-  const found = `the daemon has no pipe ${name}: it is of an earlier release, or could not open it`;
-  const advice = `look at its log (${host.logPlace}), or restart it with this release`;
+  const found = `the daemon has no pipe ${name}: its release is older, or it could not open the pipe`;
+  const advice = `see its log (${host.logPlace}), or restart it with this release`;
   return [warning('pipe', found, advice)];
 }
 
@@ -115,7 +115,7 @@ async function askDaemon(
   try {
     daemon = await host.daemonInfo(pipe);
   } catch (error) {
-    const advice = `look at its log (${host.logPlace}), then restart it; or another program serves the pipe`;
+    const advice = `see its log (${host.logPlace}), then restart it; or another program serves the pipe`;
     const found = error instanceof DaemonCallError ? error.found : messageOf(error);
     return [problem('daemon', `the daemon does not answer: ${found}`, advice)];
   }
@@ -134,7 +134,7 @@ async function compareConfigs(
     return [cannotTell('daemon', error, 'which config the daemon has')];
   }
   if (isSameFile(inForce, configFile)) return [ok('daemon', `its config is ${inForce}`)];
-  const found = `the daemon has the config ${inForce}; this looked at ${configFile}`;
+  const found = `the daemon uses the config ${inForce}; this command checked ${configFile}`;
   return [warning('daemon', found, `wins doctor --config ${quoteText(inForce)}`)];
 }
 
@@ -152,8 +152,8 @@ async function compareBuilds(daemon: ApplicationInfo, host: DoctorHost): Promise
     return warning('daemon', found, 'restart the daemon, or use the program of its release');
   }
   if (daemon.checksum !== wins.checksum) {
-    const found = `${shown} like this program, but its file differs`;
-    return warning('daemon', found, 'restart the daemon, or use the same file that it runs');
+    const found = `${shown} like this program, but from a different file`;
+    return warning('daemon', found, 'restart the daemon, or use the file that it runs');
   }
   return ok('daemon', `${shown}, like this program`);
 }

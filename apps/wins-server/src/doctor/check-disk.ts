@@ -26,10 +26,10 @@ export const checkDisk: Check = {
       const found = `${what} ${folder}: its disk has ${Math.floor(freeBytes / MIB)} MiB free`;
       if (freeBytes >= enoughBytes) findings.push(ok('disk', found));
       else if (freeBytes < FULL_BYTES)
-        findings.push(problem('disk', found, 'free space there: until then no program may start'));
+        findings.push(problem('disk', found, 'free space there: until then no program can start'));
       else
         findings.push(
-          warning('disk', found, 'free space there: without a record no program may start'),
+          warning('disk', found, 'free space there: without an audit record no program can start'),
         );
     }
     return findings;

@@ -30,10 +30,10 @@ function judgeStarts(
   const crashes = events.filter(
     ({ type }, index) => type === 'started' && index > 0 && events[index - 1]?.type !== 'stopping',
   );
-  const advice = `look at its log (wins logs; ${host.logPlace})`;
+  const advice = `see its log (wins logs; ${host.logPlace})`;
   const last = crashes.at(-1);
   if (last !== undefined) {
-    const found = `the daemon ended ${times(crashes.length)} without an order within 24 h, last before its start at ${last.time}`;
+    const found = `the daemon ended unexpectedly ${times(crashes.length)} within 24 h, last before its start at ${last.time}`;
     findings.push(warning('history', found, advice));
   }
   const since = host.now() - HOUR_MS;
@@ -44,7 +44,7 @@ function judgeStarts(
   }
   return findings.length > 0
     ? findings
-    : [ok('history', 'the daemon has not ended without an order within 24 h')];
+    : [ok('history', 'the daemon has not ended unexpectedly within 24 h')];
 }
 
 async function judgeDescriptors(
@@ -60,10 +60,10 @@ async function judgeDescriptors(
   }
   if (counted === undefined) return [];
   const { open, most } = counted;
-  const found = `the daemon has ${open} of at most ${most} descriptors open`;
+  const found = `the daemon has ${open} of ${most} file descriptors open`;
   if (open < 0.8 * most) return [ok(name, found)];
   const advice =
-    'raise its limit (LimitNOFILE, ulimit -n) and restart it: it accepts no connection without one';
+    'raise its limit (LimitNOFILE, ulimit -n) and restart it: each connection needs one';
   return [(open < 0.95 * most ? warning : problem)(name, found, advice)];
 }
 

@@ -283,7 +283,7 @@ const WARNINGS: readonly Case[] = [
         ),
     },
     check: 'whitelist',
-    found: /cannot tell callers apart/,
+    found: /cannot identify callers/,
   },
   {
     what: 'a pipe that this user may not open',
@@ -295,7 +295,7 @@ const WARNINGS: readonly Case[] = [
     what: 'a daemon without a pipe of administrators',
     changes: { reachPipe: unreachable('main_admin', new PipeError('notFound', 'none')) },
     check: 'pipe',
-    found: /no pipe main_admin: it is of an earlier release, or could not open it/,
+    found: /no pipe main_admin: its release is older, or it could not open the pipe/,
   },
   {
     what: 'a daemon that does not tell which config it has',
@@ -305,7 +305,7 @@ const WARNINGS: readonly Case[] = [
       ),
     },
     check: 'daemon',
-    found: /^cannot tell which config the daemon has: it refuses$/,
+    found: /^cannot determine which config the daemon has: it refuses$/,
   },
   {
     what: 'a daemon of another release',
@@ -323,7 +323,7 @@ const WARNINGS: readonly Case[] = [
     what: 'a daemon of another file',
     changes: { daemonInfo: gives({ ...WINS, checksum: 'bad' }) },
     check: 'daemon',
-    found: /file differs/,
+    found: /from a different file/,
   },
   {
     what: 'a disk that is nearly full',
@@ -355,7 +355,7 @@ const WARNINGS: readonly Case[] = [
     what: 'a daemon that ended without an order',
     changes: { recentEvents: gives([event(1, 'started'), event(2, 'started')]) },
     check: 'history',
-    found: /ended once without an order/,
+    found: /ended unexpectedly once/,
   },
   {
     what: 'a daemon with few descriptors left',
@@ -364,7 +364,7 @@ const WARNINGS: readonly Case[] = [
       descriptors: gives({ open: 60, most: 70 }),
     },
     check: 'descriptors',
-    found: /60 of at most 70/,
+    found: /60 of 70/,
   },
   {
     what: 'an upgrade that was interrupted',
@@ -376,13 +376,13 @@ const WARNINGS: readonly Case[] = [
     what: 'an audit log that lost records',
     changes: { verifyAudit: gives({ ...AUDIT_VERDICT, lost: 9 }) },
     check: 'audit',
-    found: /9 records were lost/,
+    found: /reports 9 lost records/,
   },
   {
     what: 'a check that this user may not make',
     changes: { orphans: fails(new Error('EACCES')) },
     check: 'orphans',
-    found: /cannot tell: EACCES/,
+    found: /cannot determine: EACCES/,
   },
   {
     what: 'a check of this system that fails',
@@ -455,7 +455,7 @@ describe('the doctor', () => {
     ['invalidName', /"listen"/],
     ['timeout', /restart/],
     ['notFound', /^start the daemon/],
-    ['securityUnavailable', /who serves/],
+    ['securityUnavailable', /which program serves/],
   ] as const)('advises what helps for a pipe that cannot be reached: %s', async (code, advice) => {
     const reachPipe = unreachable('main', new PipeError(code, 'no'));
     expect((await onlyFinding({ reachPipe })).advice).toMatch(advice);
@@ -464,7 +464,7 @@ describe('the doctor', () => {
   it('advises to list what a link leads to, and names the log of a daemon that is silent', async () => {
     const link: FileJudgement = { kind: 'untrusted', fault: 'symbolic link', message: 'a link' };
     const linked = await onlyFinding({ judgeFile: judged('/opt/tool', link) });
-    expect(linked.advice).toMatch(/that the link leads to/);
+    expect(linked.advice).toMatch(/target of the link/);
     const silent = await onlyFinding({
       daemonInfo: fails(new Error('it gave no answer within 5 s')),
     });
@@ -476,7 +476,7 @@ describe('the doctor', () => {
       daemonConfig: gives({ ...DESCRIPTION, file: '/opt/other' }),
     });
     expect(finding).toMatchObject({ level: 'warning', check: 'daemon' });
-    expect(finding.found).toMatch(/\/opt\/other; this looked at \/etc\/config/);
+    expect(finding.found).toMatch(/\/opt\/other; this command checked \/etc\/config/);
     expect(finding.advice).toBe('wins doctor --config "/opt/other"');
   });
 

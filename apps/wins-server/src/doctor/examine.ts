@@ -66,8 +66,8 @@ export async function checkConfig(host: DoctorHost): Promise<{
   } catch (error) {
     const advice =
       kept.loaded === undefined
-        ? 'fix it: the daemon does not start with it (wins srv config check)'
-        : `fix it (wins srv config check): until then the daemon serves, and starts, with the config before it, ${lastGoodFile(host.configFile)}`;
+        ? 'fix it: the daemon cannot start with it (wins srv config check)'
+        : `fix it (wins srv config check): until then the daemon uses the previous config, ${lastGoodFile(host.configFile)}`;
     const faults = error instanceof ConfigError ? error.message.split('\n') : [messageOf(error)];
     const nothing = { ...parseConfig(''), path: host.configFile, found: false };
     return {
@@ -89,8 +89,8 @@ async function lookAtKept(host: DoctorHost): Promise<{
     // It is for the daemon's user and administrators alone.
     if (error instanceof ConfigError && error.code === 'accessDenied')
       return { loaded: undefined, findings: [] };
-    const advice = 'find out who changed it; a daemon that starts with a good file keeps it anew';
-    const found = `the config that is kept for a start cannot be used: ${messageOf(error)}`;
+    const advice = 'find out who changed it; a daemon that starts with a valid config replaces it';
+    const found = `the kept copy of the config cannot be used: ${messageOf(error)}`;
     return { loaded: undefined, findings: [problem('config', found, advice)] };
   }
 }
@@ -101,7 +101,7 @@ async function judgeFile(
 ): Promise<readonly Finding[]> {
   const name = 'config';
   if (!found) {
-    const advice = 'write one: without it no program may run and no port may be reached';
+    const advice = 'write one: without it no program may run and no port can be reached';
     return [warning(name, `there is no ${path}`, advice)];
   }
   const findings = [ok(name, `${path} is valid, and no one else can write to it`)];
@@ -113,7 +113,8 @@ async function judgeFile(
   // A user who can replace the file, or a folder above it, decides what may run.
   const judgement = await host.judgeFile(path);
   if (judgement.kind === 'untrusted') {
-    const advice = 'put it where only administrators can replace it and the folders above it';
+    const advice =
+      'move it to a place where only administrators can replace it and the folders above it';
     const what = `others could replace ${path} or a folder above it: ${judgement.fault}`;
     findings.push(warning(name, what, advice));
   }

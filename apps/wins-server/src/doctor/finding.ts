@@ -30,10 +30,14 @@ export function warning(check: string, found: string, advice: string): Finding {
 export function cannotTell(check: string, error: unknown, what?: string): Finding {
   const { found = messageOf(error), nextStep = UNTOLD } =
     error instanceof DaemonCallError ? error : {};
-  return warning(check, `cannot tell${what === undefined ? '' : ` ${what}`}: ${found}`, nextStep);
+  return warning(
+    check,
+    `cannot determine${what === undefined ? '' : ` ${what}`}: ${found}`,
+    nextStep,
+  );
 }
 
-const UNTOLD = 'run this as an administrator; if you did, the message names the cause';
+const UNTOLD = 'run this as an administrator; if you did, see the cause in the message';
 
 /** A finding that is wrong. */
 export function problem(check: string, found: string, advice: string): Finding {

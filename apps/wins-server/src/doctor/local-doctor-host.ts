@@ -35,7 +35,7 @@ const ANSWER_TIMEOUT_MS = 5000;
 const REGISTRIES_TIMEOUT_MS = 120_000;
 const QUESTION = {
   ...{ asker: 'wins doctor', timeoutMs: ANSWER_TIMEOUT_MS },
-  nextStep: 'start the daemon, or see what its log says',
+  nextStep: 'start the daemon, or see its log',
 };
 /** Part of the audit log that is verified, in bytes: the default size of one of its files. */
 const VERIFIED_BYTES = 8 * 1024 * 1024;
@@ -147,7 +147,7 @@ async function lookInto(directory: string): Promise<Pick<AuditFolder, 'faults'>>
     faults.push(`it has mode ${mode.toString(8)}; wanted 700`);
   }
   await access(directory, constants.W_OK).catch((error: unknown) =>
-    faults.push(`it cannot be written: ${messageOf(error)}`),
+    faults.push(`it is not writable: ${messageOf(error)}`),
   );
   return { faults };
 }
@@ -159,12 +159,12 @@ async function socketAccess(address: string, trust: FileTrust): Promise<PipeAcce
   const faults: string[] = [];
   if (!socket.isSocket()) faults.push('it is not a socket');
   if ((socket.mode & OTHERS) !== 0)
-    faults.push('others than its owner may open it; wanted mode 600');
+    faults.push('users other than its owner can open it; wanted mode 600');
   if (socket.uid !== 0 && socket.uid !== process.geteuid?.()) {
     faults.push(`user ${socket.uid} owns it; wanted root or this user`);
   }
   if (distrust !== undefined) {
-    faults.push(`others may replace it: ${quoteText(distrust.path)}: ${distrust.found}`);
+    faults.push(`others can replace it: ${quoteText(distrust.path)}: ${distrust.found}`);
   }
   return { found: `mode ${(socket.mode & 0o777).toString(8)}, user ${socket.uid}`, faults };
 }

@@ -16,7 +16,7 @@ it('says with which code of its own a service ended, what that means, and where 
 
 it('has the code of Windows for a service that gave none', () => {
   const { found, advice } = serviceFinding({ ...STOPPED, win32ExitCode: 2, serviceExitCode: 0 });
-  expect(found).toMatch(/: 2$/);
+  expect(found).toMatch(/exit code was 2$/);
   expect(advice).toMatch(/^start it: sc\.exe start rancher-wins; /);
 });
 

@@ -17,7 +17,7 @@ export function serviceFinding(seen: SeenService): Finding {
   const { state, pid, startType, commandLine, logFolder } = seen;
   const found = `${SERVICE_NAME} is ${state}, starts ${startType}: ${commandLine}`;
   if (state === 'running') return ok('service', `${found} (process ${pid})`);
-  const why = `the log says why it ended: ${logFolder}, and the event log`;
+  const why = `for the reason see its log, ${logFolder}, and the event log`;
   const advice =
     seen.serviceExitCode === EXIT.server.config
       ? `fix the config (wins srv config check), then start it: sc.exe start ${SERVICE_NAME}; ${why}`
@@ -28,6 +28,6 @@ export function serviceFinding(seen: SeenService): Finding {
 /** The service's own number where it gave one: Windows then has only a code that says so. */
 function lastExit({ win32ExitCode, serviceExitCode }: SeenService): string {
   return serviceExitCode === 0
-    ? `Windows says how it ended: ${win32ExitCode}`
+    ? `its Win32 exit code was ${win32ExitCode}`
     : `its last exit code was ${serviceExitCode}`;
 }

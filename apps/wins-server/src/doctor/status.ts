@@ -67,7 +67,7 @@ const checkInForce: Check = {
     if (last['result'] !== 'rejected' && last['result'] !== 'lastGood')
       return [ok(name, `config ${file} of ${last.time}`)];
     const why = typeof last['why'] === 'string' ? ` (${last['why']})` : '';
-    const found = `the config before ${file}, which was rejected at ${last.time}${why}`;
+    const found = `the previous config: ${file} was rejected at ${last.time}${why}`;
     return [warning(name, found, 'correct the file: wins srv config check')];
   },
 };

@@ -38,7 +38,7 @@ function judgeAccess(sddl: string, wanted: string | undefined): PipeAccess {
   if (wanted !== undefined)
     return { found: sddl, faults: [`pipeAccess in the config is ${wanted}`] };
   const others = whoMayWrite(sddl);
-  const faults = others.map((who) => `${who} may use it, who is neither SYSTEM nor Administrators`);
+  const faults = others.map((who) => `${who} can use it, but is neither SYSTEM nor Administrators`);
   const changed = `wanted ${ADMINISTRATORS_AND_SYSTEM}`;
   return { found: sddl, faults: others.length === 0 ? [changed] : faults };
 }
@@ -75,8 +75,8 @@ const checkFirewall: Check = {
     return open.map(({ mark, rules }) => {
       const found = `open for the run ${mark}: ${rules.join('; ')}`;
       if (isServed) return ok('firewall', found);
-      const advice = 'start the daemon, which closes the ports of runs that are gone';
-      return problem('firewall', `${found}; and there is no daemon`, advice);
+      const advice = 'start the daemon, which closes the ports of ended runs';
+      return problem('firewall', `${found}, but no daemon is running`, advice);
     });
   },
 };

@@ -22,6 +22,6 @@ async function load(platform: NodeJS.Platform): Promise<HostSystem> {
   } else if (platform === 'linux') {
     return (await import('@wins/linux-host')).linuxHostSystem();
   }
-  const message = `this daemon cannot ask the system of its host: ${platform}`;
+  const message = `this daemon does not support its host system, ${platform}`;
   throw new FeatureError('unavailable', message);
 }

@@ -104,8 +104,8 @@ export class ConfigInForce implements DaemonConfig {
 
 /** Log messages for warnings of the config; that of all others is `config`. */
 const HEADLINES: Readonly<Partial<Record<ConfigProblemCode, string>>> = {
-  doubtful: 'this entry is doubtful',
-  noEffect: 'this of the config has no effect',
+  doubtful: 'this entry is risky',
+  noEffect: 'this part of the config has no effect',
   wrongValue: 'this entry can never match',
 };
 

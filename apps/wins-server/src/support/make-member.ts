@@ -29,7 +29,7 @@ export async function makeMember(
 ): Promise<MadeMember> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    const error = new Error(`cannot make ${name}: found no end after ${LONGEST_MS / 1000} s`);
+    const error = new Error(`cannot collect ${name}: not done after ${LONGEST_MS / 1000} s`);
     timer = setTimeout(() => reject(error), LONGEST_MS);
   });
   try {

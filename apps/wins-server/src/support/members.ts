@@ -90,7 +90,7 @@ async function metrics({ named, listen }: SupportSource): Promise<string> {
 
 async function log(): Promise<string> {
   if (process.platform !== 'win32')
-    throw new Error('cannot read the log: found a daemon that writes it to its standard error');
+    throw new Error('cannot read the log: the daemon writes it to its standard error');
   return logTail(await logFiles(serviceLogFolder(), SERVICE_NAME), 4 * MIB);
 }
 

@@ -6,7 +6,7 @@ const SHOWN: ReadonlySet<string> = new Set(['config', 'log-file-size', 'log-file
 /** Returns the facts that the service control manager knows of the service. @throws Error elsewhere than on Windows. */
 export async function serviceFacts(): Promise<object> {
   if (process.platform !== 'win32')
-    throw new Error('cannot tell about the service: found a system without Windows services');
+    throw new Error('cannot query the service: this system has no Windows services');
   const { serviceControlManager } = await import('@wins/windows-host');
   const services = serviceControlManager();
   const { state, pid, win32ExitCode, serviceExitCode } = services.status(SERVICE_NAME);

@@ -93,7 +93,7 @@ export async function findNodeId(
   const next = 'to join as another machine, run "wins leave" first';
   throw new InstallError(
     'refused',
-    `cannot use CATTLE_ID: found another id in ${file}, by which the server knows this node; ${next}`,
+    `cannot use CATTLE_ID: ${file} has another id, by which the server knows this node; ${next}`,
   );
 }
 

@@ -53,15 +53,15 @@ export async function joinedEnvironment(
   { appliedFolder, nodeId }: InstallPlaces,
   environment: NodeJS.ProcessEnv,
 ): Promise<NodeJS.ProcessEnv> {
-  const next = '"wins join" with the options of the first time joins it';
+  const next = 'run "wins join" with the options of the first time';
   const refuse = (found: string): InstallError =>
-    new InstallError('refused', `cannot join again: found ${found}; ${next}`);
+    new InstallError('refused', `cannot join again: there is ${found}; ${next}`);
   if ((await readNodeId(nodeId)) === undefined)
     throw refuse(`no id of this node in ${quoteText(nodeId)}`);
   const file = path.join(appliedFolder, FILE);
   const joined = readValues(await readIfThere(file));
   if (joined === undefined)
-    throw refuse(`nothing in ${quoteText(file)} about how this node has joined`);
+    throw refuse(`nothing in ${quoteText(file)} about how this node joined`);
   const given = Object.entries(environment).filter(([, value]) => value !== '');
   const names = new Set(given.map(([name]) => name.toUpperCase()));
   const kept = Object.entries(joined).filter(([name]) => !names.has(name));

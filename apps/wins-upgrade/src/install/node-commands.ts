@@ -132,7 +132,7 @@ export const runJoin: CommandHandler<JoinOptions> = (options, surroundings) =>
     )
       await rememberJoined(places, wish);
     if (outcome.outcome !== 'rolledBack' || nodeId === '' || nodeId === before) return outcome;
-    const next = `the server has a machine with the id ${nodeId} now: CATTLE_ID joins as the same`;
+    const next = `the server has a machine with the id ${nodeId} now: set CATTLE_ID to join as the same one`;
     return { ...outcome, reason: `${outcome.reason}; ${next}` };
   });
 
@@ -152,7 +152,7 @@ export const runLeave: CommandHandler<NodeOptions> = (options, surroundings) =>
     };
     const outcome = await changeNode(node, () => wish, 'keep', task);
     if (outcome.outcome !== 'installed') return outcome;
-    return { ...outcome, outcome: 'left', reason: 'this node follows no server any more' };
+    return { ...outcome, outcome: 'left', reason: 'this node has left its server' };
   });
 
 /** `wins uninstall`: takes away what was installed. */
@@ -189,7 +189,7 @@ export const runSuc: CommandHandler<SucCommandOptions> = (options, surroundings)
     const askFor = async (judge: Judge): Promise<FetchedParts> => {
       const nodeId = await readNodeId(places.nodeId);
       if (nodeId !== undefined) return ask({ wish, nodeId, places }, patience, task, judge);
-      const found = `found no id of this node in ${places.nodeId}; wanted one of a node that has joined`;
+      const found = `there is no id of this node in ${places.nodeId}: it has not joined a server`;
       throw new InstallError('refused', `cannot ask a server for this node: ${found}`);
     };
     const proofs = [agentProof(node)];
@@ -218,12 +218,9 @@ async function requireNoServer({ nodeId, connectionInfo }: InstallPlaces): Promi
   const isJoined =
     (await readNodeId(nodeId)) !== undefined && (await readIfThere(connectionInfo)) !== undefined;
   if (!isJoined) return;
-  const found = `found that this node has joined a server, by ${connectionInfo}`;
-  const next = '"wins join" installs it anew, "wins leave" ends that';
-  throw new InstallError(
-    'refused',
-    `cannot install a node for itself: ${found}; wanted one without a server; ${next}`,
-  );
+  const found = `this node has joined a server (${connectionInfo})`;
+  const next = 'use "wins join" to reinstall it, or "wins leave" first';
+  throw new InstallError('refused', `cannot install a standalone node: ${found}; ${next}`);
 }
 
 /**

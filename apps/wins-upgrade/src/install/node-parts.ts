@@ -57,7 +57,7 @@ export async function proveService(
       const leftMs = Math.ceil(end - performance.now());
       const limitMs = Math.max(SHORTEST_MS, Math.min(ONE_ANSWER_MS, leftMs));
       const answer = await probe(pipe, limitMs);
-      if (answer !== undefined) found = 'a daemon that is not well yet';
+      if (answer !== undefined) found = 'a daemon that is not healthy yet';
       // The last look may be too short for any answer, and says nothing then.
       else if (limitMs === ONE_ANSWER_MS) found = `no daemon on the pipe ${pipe}`;
       if (answer !== undefined && answer.serving !== false) {
@@ -67,11 +67,8 @@ export async function proveService(
       }
     }
     if (performance.now() >= end) {
-      const wanted = `wanted one that serves within ${Math.round(waitMs / 1000)} s; "wins doctor" says more`;
-      throw new UpgradeError(
-        'unhealthy',
-        `cannot prove that the node works: found ${found}; ${wanted}`,
-      );
+      const wanted = `wanted a healthy one within ${Math.round(waitMs / 1000)} s. Run "wins doctor"`;
+      throw new UpgradeError('unhealthy', `the node does not work: found ${found}; ${wanted}`);
     }
     await delay(LOOK_EVERY_MS);
   }
@@ -104,7 +101,7 @@ export function agentProof({ dialOf }: Pick<NodeParts, 'dialOf'>): Proof {
       if (!(error instanceof WinsClientError)) throw error;
       return error.code === 'notFound'
         ? 'a daemon whose agent follows no server'
-        : `a daemon that does not tell of its agent (${messageOf(error)})`;
+        : `a daemon that does not report its agent (${messageOf(error)})`;
     }
   };
 }

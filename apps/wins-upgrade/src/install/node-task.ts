@@ -104,7 +104,7 @@ export function changeNode(
     if (taken.kind === 'adopt') await adopt(context, taken);
     const applied = await applyPlan(context, plan);
     if (applied.outcome === 'installed')
-      return { outcome: 'installed', reason: 'the node is as it is wanted', steps };
+      return { outcome: 'installed', reason: 'the node is in the requested state', steps };
     return {
       outcome: 'rolledBack',
       reason: messageOf(applied.cause),
@@ -171,10 +171,10 @@ export function removeNode(
     if (csiProxy !== undefined) stays.unshift(`csi-proxy: ${csiProxy}`);
     const more = { steps, ...(stays.length > 0 && { kept: stays }) };
     if (failed.length > 0) {
-      const reason = 'some of it could not be removed; the next run tries again';
+      const reason = 'some of it could not be removed; the next run retries';
       return { outcome: 'failed', reason, ...more };
     }
-    const rest = stays.length > 0 ? ', but for what stays' : '';
+    const rest = stays.length > 0 ? ', except for what stays' : '';
     return { outcome: 'uninstalled', reason: `wins is gone from this node${rest}`, ...more };
   });
 }
@@ -195,7 +195,7 @@ async function stopDaemon(
     }
     return undefined;
   } catch (error) {
-    return `left, as the daemon had not stopped: ${messageOf(error)}`;
+    return `left in place because the daemon had not stopped: ${messageOf(error)}`;
   }
 }
 
@@ -209,7 +209,7 @@ export function adoptNode(
     const plan = planAdopt(await readFacts(context, wish), wish);
     if (plan.kind !== 'adopt') return withoutSteps(plan);
     const steps = describePlan(plan);
-    if (task.isDryRun) return { outcome: 'planned', reason: `${steps.length} things`, steps };
+    if (task.isDryRun) return { outcome: 'planned', reason: `${steps.length} items`, steps };
     await adopt(context, plan);
     return { outcome: 'adopted', reason: 'the installation has a manifest now', steps };
   });

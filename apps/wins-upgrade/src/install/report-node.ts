@@ -72,12 +72,9 @@ function exitCodeOf(error: unknown): number {
 
 function textOf(told: NodeOutcome): string {
   const { outcome, reason, steps = [], kept = [], recovered, pending } = told;
-  const before =
-    recovered === undefined ? [] : [`an installation that was interrupted was ${recovered}`];
+  const before = recovered === undefined ? [] : [`an interrupted installation was ${recovered}`];
   if (pending !== undefined) {
-    before.push(
-      `the next command first has an installation ${pending.outcome} that was interrupted:`,
-    );
+    before.push(`the next command first leaves an interrupted installation ${pending.outcome}:`);
     before.push(...pending.steps.map((step) => `- ${step}`));
   }
   const what = outcome === 'planned' ? steps : [`wins: ${outcome}: ${reason}`];

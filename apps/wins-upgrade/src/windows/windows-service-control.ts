@@ -49,7 +49,7 @@ export class WindowsServiceControl implements ServiceControl {
     if (this.#defaultTarget !== undefined) return this.#defaultTarget;
     const folder = windowsFolder();
     if (folder !== undefined) return path.win32.join(folder, 'wins.exe');
-    throw this.#failure('find a place for', 'the registry does not say where Windows is');
+    throw this.#failure('locate', 'the registry does not say where Windows is installed');
   }
 
   query(): Promise<ServiceStatus | undefined> {
@@ -91,7 +91,7 @@ export class WindowsServiceControl implements ServiceControl {
       this.#attempt('remove', async () => {
         this.#services.remove(this.name);
         if (await this.#services.gone(this.name, { timeoutMs: END_MS })) return;
-        throw this.#failure('remove', 'a program holds it open');
+        throw this.#failure('remove', 'another program holds it open');
       }),
     );
   }
@@ -109,7 +109,7 @@ export class WindowsServiceControl implements ServiceControl {
           await endService(this.name, { stopMs: graceMs, exitMs: END_MS });
         } catch (error) {
           if (!(error instanceof WindowsError) || error.code !== 'busy') throw error;
-          const hint = `sc.exe enumdepend ${this.name} lists them, and they are to be stopped first`;
+          const hint = `stop them first; "sc.exe enumdepend ${this.name}" lists them`;
           throw this.#failure('stop', `services that depend on it run; ${hint}`, error);
         }
       }),
@@ -140,7 +140,7 @@ export class WindowsServiceControl implements ServiceControl {
   /** A program registers itself: it knows what its service is called, when it is restarted and where it logs. */
   async #register({ imagePath, args }: ServiceCommand): Promise<void> {
     if (this.name !== SERVICE_NAME)
-      throw this.#failure('register', `it is absent, and what can be made is ${SERVICE_NAME}`);
+      throw this.#failure('register', `it does not exist; only ${SERVICE_NAME} can be created`);
     const { code, stderr } = await runProgram(imagePath, [...args, '--register'], REGISTER_MS);
     if (code === 0) return;
     throw this.#failure('register', `${imagePath} ended with ${code ?? 'a signal'}: ${stderr}`);

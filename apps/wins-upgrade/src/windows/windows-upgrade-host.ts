@@ -11,9 +11,9 @@ import { UpgradeError, type UpgradeHost } from '@wins/service-upgrade';
 import { RUN_MARKER_VARIABLE, messageOf } from '@wins/base';
 
 const HELD_BY_DAEMON =
-  'cannot leave the run: the daemon does not let this program start one that outlives it; wanted mayBreakAway: true in the entry of the whitelist for the helper';
+  'cannot leave the run: the daemon does not let this program start one that outlives it. Set mayBreakAway: true in the whitelist entry of the helper';
 const HELD =
-  'cannot start a helper that outlives this process: the job that it is in lets nothing leave; wanted a job with JOB_OBJECT_LIMIT_BREAKAWAY_OK, or none';
+  'cannot start a helper that outlives this process: the job of this process forbids it; wanted a job with JOB_OBJECT_LIMIT_BREAKAWAY_OK, or none';
 
 /** Windows, where a run is a job, and who breaks away from the job belongs to no run. */
 export function createWindowsUpgradeHost(): UpgradeHost {

@@ -41,7 +41,7 @@ describe('who may open the pipes of the daemon', () => {
       const { fault, doubts } = judgePipeAccess(`${BASE}(A;;${rights};;;${sid})`);
       expect(fault).toBeUndefined();
       expect(doubts).toEqual([expect.stringMatching(who)]);
-      expect(doubts[0]).toMatch(/^it lets .* command this host$/);
+      expect(doubts[0]).toMatch(/^it lets .* control this host$/);
     }
   });
 
@@ -51,18 +51,18 @@ describe('who may open the pipes of the daemon', () => {
 
   it('is doubtful when an account may serve the pipes, or only its domain knows it', () => {
     expect(judgePipeAccess(`${BASE}(A;;GA;;;${ACCOUNT})`).doubts).toEqual([
-      `it lets ${ACCOUNT} serve the pipes, so that clients in containers refuse them; 0x12019b reads and writes`,
+      `it lets ${ACCOUNT} serve the pipes, so clients in containers refuse them; use 0x12019b to read and write`,
     ]);
     expect(judgePipeAccess(`${BASE}(A;;0x12019b;;;DA)`).doubts).toEqual([
-      'only a host of the same domain knows who DA is',
+      'only a host of the same domain can resolve DA',
     ]);
   });
 
   it.each([
-    ['Everyone', /^its parts are not/],
-    ['BUILTIN\\Users', /^its parts are not/],
-    ['(A;;GA;;;BA)', /^its parts are not/],
-    ['D:P(A;;GA;;;XX)', /"XX" is no account/],
+    ['Everyone', /^its parts must be/],
+    ['BUILTIN\\Users', /^its parts must be/],
+    ['(A;;GA;;;BA)', /^its parts must be/],
+    ['D:P(A;;GA;;;XX)', /"XX" is not an account/],
     ['O:BA', /no access list/],
     ['D:NO_ACCESS_CONTROL', /no access list/],
     ['D:', /does not let SYSTEM/],

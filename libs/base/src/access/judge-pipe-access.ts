@@ -48,7 +48,7 @@ export function judgePipeAccess(sddl: string): PipeAccessVerdict {
   if (fault !== undefined) return { fault, doubts: [] };
   const broad = granted(descriptor, COMMANDS).flatMap((sid) => {
     const who = describeTrustee(sid);
-    return who === undefined ? [] : [`it lets ${who} command this host`];
+    return who === undefined ? [] : [`it lets ${who} control this host`];
   });
   const servers = granted(descriptor, SERVE).filter(
     (sid) => describeTrustee(sid) === undefined && !isPrivileged(sid),
@@ -60,9 +60,9 @@ export function judgePipeAccess(sddl: string): PipeAccessVerdict {
       ...broad,
       ...servers.map(
         (sid) =>
-          `it lets ${sid} serve the pipes, so that clients in containers refuse them; 0x12019b reads and writes`,
+          `it lets ${sid} serve the pipes, so clients in containers refuse them; use 0x12019b to read and write`,
       ),
-      ...unknown.map((sid) => `only a host of the same domain knows who ${sid ?? ''} is`),
+      ...unknown.map((sid) => `only a host of the same domain can resolve ${sid ?? ''}`),
     ],
   };
 }
@@ -80,9 +80,9 @@ function faultOf(
 ): string | undefined {
   if (entries === undefined) return 'it has no access list, so everyone might open the pipes';
   if (/\s/.test(sddl)) return 'it has a blank in it';
-  if (hasAudit) return 'it has an audit part (S:), which the pipes do not take';
+  if (hasAudit) return 'it has an audit part (S:), which pipes do not support';
   if (owner !== undefined && !OWNERS.has(owner))
-    return `its owner is ${owner}, by whom no client knows the daemon; wanted SY or BA`;
+    return `its owner is ${owner}, which clients do not accept; wanted SY or BA`;
   if (entries.length > MAX_ENTRIES)
     return `it has ${entries.length} entries; wanted at most ${MAX_ENTRIES}`;
   const other = entries.find(({ type }) => type !== 'A' && type !== 'D');

@@ -42,12 +42,12 @@ export function parseSecurityDescriptor(sddl: string): SecurityDescriptor {
   };
   if (sddl.length > MAX_CHARACTERS) throw bad(`it has ${sddl.length} characters`);
   const parts = splitParts(sddl);
-  if (parts === undefined) throw bad('its parts are not O:, G:, D: and S:, each once at most');
+  if (parts === undefined) throw bad('its parts must be O:, G:, D: and S:, each at most once');
   const list = parts.get('D');
   const [flagText = '', entries] = list === undefined ? [] : splitEntries(list);
   if (entries?.isBalanced === false) throw bad('a parenthesis is missing');
   if (!/^(?:P|AR|AI|NO_ACCESS_CONTROL)*$/.test(flagText))
-    throw bad(`"${flagText}" are not flags of an access list`);
+    throw bad(`"${flagText}" is not a list of flags`);
   const hasList = list !== undefined && !flagText.includes(NO_LIST);
   if (!hasList && (entries?.texts.length ?? 0) > 0) throw bad(`it has ${NO_LIST} and entries`);
   return {
@@ -126,10 +126,11 @@ type Complain = (found: string) => TextError;
 function parseEntry(text: string, bad: Complain): AccessEntry {
   const [type = '', flags = '', rights = '', , , sid = ''] = text.split(';').map((s) => s.trim());
   if (!/^(?:A|D|OA|OD|XA|XD|ZA)$/.test(type))
-    throw bad(`"${type}" in (${text}) is no type of access`);
-  if (!/^(?:OI|CI|NP|IO|ID)*$/.test(flags)) throw bad(`"${flags}" in (${text}) are no flags`);
+    throw bad(`"${type}" in (${text}) is not an access type`);
+  if (!/^(?:OI|CI|NP|IO|ID)*$/.test(flags))
+    throw bad(`"${flags}" in (${text}) is not a list of flags`);
   const mask = accessRights(rights);
-  if (mask === undefined) throw bad(`"${rights}" in (${text}) are no rights`);
+  if (mask === undefined) throw bad(`"${rights}" in (${text}) is not a list of rights`);
   const account = readSid(sid, bad);
   if (account === undefined) throw bad(`(${text}) names no account`);
   return { type, flags: (flags.match(/../g) ?? []).sort(), rights: mask, sid: account };
@@ -138,6 +139,6 @@ function parseEntry(text: string, bad: Complain): AccessEntry {
 function readSid(text: string | undefined, bad: Complain): string | undefined {
   if (text === undefined) return undefined;
   const sid = canonicalSid(text.trim());
-  if (sid === undefined) throw bad(`"${text}" is no account`);
+  if (sid === undefined) throw bad(`"${text}" is not an account`);
   return sid;
 }

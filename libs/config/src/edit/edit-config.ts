@@ -62,7 +62,7 @@ function editText(source: string, changes: ConfigChanges, fileName: string): str
   const paths = Object.keys(changes);
   const bystander = changedBystander(before, after, paths);
   if (bystander !== undefined) {
-    const found = `that changing ${paths.join(', ')} would change this key too`;
+    const found = `that changing ${paths.join(', ')} would change this key, too`;
     throw bystanderChanged(fileName, bystander, found);
   }
   return text;

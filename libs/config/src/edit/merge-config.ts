@@ -73,7 +73,7 @@ export function mergeConfig(
   const paths = [...topKeys, PROGRAMS, PORTS, UDP_PORTS];
   const wrong = changedBystander(before, after, paths) ?? misplaced(wanted, after, topKeys);
   if (wrong !== undefined) {
-    const found = 'that the keys of the two files cannot be put together without changing this one';
+    const found = 'that merging the two files would change this key';
     throw bystanderChanged(fileName, wrong, found);
   }
   const set = before.origins.filter(({ origin }) => origin !== 'default');

@@ -56,14 +56,14 @@ function valueAt(settings: unknown, key: string): unknown {
 }
 
 function changeOf(old: unknown, now: unknown): string {
-  if (isDeepStrictEqual(old, now)) return 'another value, which is not shown';
+  if (isDeepStrictEqual(old, now)) return 'changed (value not shown)';
   if (!Array.isArray(old) || !Array.isArray(now)) return `${shown(old)} → ${shown(now)}`;
   const [gone, come] = [entriesWithout(old, now), entriesWithout(now, old)];
   const parts = [
-    ...(gone.length === 0 ? [] : [`without ${shown(gone)}`]),
-    ...(come.length === 0 ? [] : [`with ${shown(come)}`]),
+    ...(gone.length === 0 ? [] : [`removed ${shown(gone)}`]),
+    ...(come.length === 0 ? [] : [`added ${shown(come)}`]),
   ];
-  return parts.length === 0 ? 'in another order' : parts.join(', ');
+  return parts.length === 0 ? 'reordered' : parts.join(', ');
 }
 
 function entriesWithout(all: readonly unknown[], others: readonly unknown[]): readonly unknown[] {

@@ -10,26 +10,26 @@ describe('a change of a config in words', () => {
       'white_list.proxyPorts',
       'white_list: {proxyPorts: [80, 8000]}',
       'white_list: {proxyPorts: [80, 9796, 9797]}',
-      'white_list.proxyPorts: without 8000, with 9796 9797',
+      'white_list.proxyPorts: removed 8000, added 9796 9797',
     ],
     [
       'white_list.proxyPorts',
       'white_list: {proxyPorts: [80, 8000]}',
       'white_list: {proxyPorts: [8000, 80]}',
-      'white_list.proxyPorts: in another order',
+      'white_list.proxyPorts: reordered',
     ],
     [
       'white_list.processPaths',
       'white_list: {processPaths: [/a]}',
       'white_list: {processPaths: [{path: /a, envs: [B]}]}',
-      'white_list.processPaths: without {"path":"/a"}, with {"path":"/a","envs":["B"]}',
+      'white_list.processPaths: removed {"path":"/a"}, added {"path":"/a","envs":["B"]}',
     ],
     ['audit.directory', '', 'audit: {directory: /a}', 'audit.directory: not set → "/a"'],
     [
       'processEnvironment',
       'processEnvironment: {TOKEN: a}',
       'processEnvironment: {TOKEN: b}',
-      'processEnvironment: another value, which is not shown',
+      'processEnvironment: changed (value not shown)',
     ],
   ])('of %s is from what it was to what it is, without a secret', (key, before, next, words) => {
     expect(describeChanges([key], of(next), of(before))).toEqual([words]);
@@ -39,7 +39,7 @@ describe('a change of a config in words', () => {
     const ports = JSON.stringify(Array.from({ length: 1000 }, (_, index) => 1000 + index));
     const next = of(`white_list: {proxyPorts: ${ports}}`);
     const [line = ''] = describeChanges(['white_list.proxyPorts'], next, of(''));
-    expect(line).toMatch(/: with 1000 1001 .*…$/);
+    expect(line).toMatch(/: added 1000 1001 .*…$/);
     expect(line.length).toBeLessThan(600);
   });
 });

@@ -27,8 +27,8 @@ const LOSSES: Readonly<Record<GuardedKey, string>> = {
   systemagent: 'which follows the plans of the node',
   'csi-proxy': 'without which csi-proxy is removed from the node',
   hostNetwork: 'without which routes and the network of containers are removed from the node',
-  white_list: 'all that clients may run and reach',
-  keep: 'without which the programs end that the daemon keeps',
+  white_list: 'everything that clients may run and reach',
+  keep: 'without which the programs that the daemon keeps end',
 };
 
 /** Which guarded keys a config has something of. Pure. */

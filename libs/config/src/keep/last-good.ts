@@ -92,7 +92,7 @@ export async function readLastGood(
     HEADER.exec(Buffer.from(read.bytes.subarray(0, HEADER_BYTES)).toString()) ?? [];
   const bytes = read.bytes.subarray(HEADER_BYTES);
   if (sha256 === digestOf(bytes)) return bytes;
-  const found = sha256 === undefined ? 'no digest in its first line' : 'other bytes than were kept';
+  const found = sha256 === undefined ? 'no digest in its first line' : 'content that was changed';
   throw fileError('damaged', kept, found, 'the config that was in force, as it was kept');
 }
 

@@ -261,7 +261,7 @@ class FileReader {
     if (isSame) report.warning({ ...finding, found: `${found} the same value` });
     else if (isOtherSpelling && isGuess)
       report.error({ ...finding, found: `${found} another value`, expected: 'one spelling only' });
-    else report.warning({ ...finding, found: `${found} another value, and counts` });
+    else report.warning({ ...finding, found: `${found} another value, which is used` });
   }
 
   #resolved(written: Node | null): Node | null {
@@ -292,9 +292,9 @@ class FileReader {
       this.#source.report.warning({
         ...{ code: 'noEffect', keyPath: joinKey(path, quote(marked).slice(1, -1)) },
         offset: offsetOf(pair.key),
-        found: `a byte order mark before ${quote(marked)}, so the key counts for nothing, as in earlier releases`,
-        expected: 'a byte order mark at the beginning of the file alone',
-        nextStep: 'remove the mark (U+FEFF) to have the key count, or remove the key',
+        found: `a byte order mark before ${quote(marked)}, so the key is ignored, as in earlier releases`,
+        expected: 'a byte order mark only at the beginning of the file',
+        nextStep: 'remove the mark (U+FEFF) to apply the key, or remove the key',
       });
       return;
     }

@@ -4,12 +4,12 @@ import { escapeText, quoteText } from '@wins/base';
 const NEXT_STEP: Readonly<Record<ConfigProblemCode, string>> = {
   accessDenied: "run this as an administrator or as the daemon's user",
   controlCharacter: 'remove the character, or write it as an escape',
-  damaged: 'find out who changed it, then start the daemon with a good file: it is kept anew',
-  doubtful: 'grant what clients need, and no more',
+  damaged: 'find out who changed it, then start the daemon with a valid config, which replaces it',
+  doubtful: 'grant only what clients need',
   dropped: 'put it back, or allow its removal: --allow-drop KEY',
   duplicateEntry: 'remove one of them',
   duplicateKey: 'remove one of them',
-  insecure: 'make it and the folders above it writable by administrators alone',
+  insecure: 'make it and the folders above it writable by administrators only',
   legacySpelling: 'write the key as expected',
   missing: 'add the key',
   multipleDocuments: 'remove what follows the line "---"',
@@ -18,7 +18,7 @@ const NEXT_STEP: Readonly<Record<ConfigProblemCode, string>> = {
   notFound: 'write the file, or name another one',
   notRegularFile: 'put a regular file there',
   notUtf8: 'save the file as UTF-8',
-  syntax: 'correct the line; indentation and quotes decide',
+  syntax: 'correct the line; check indentation and quotes',
   tooDeep: 'use fewer levels',
   tooLarge: 'shorten the file',
   tooManyProblems: 'name a config file',
@@ -27,8 +27,8 @@ const NEXT_STEP: Readonly<Record<ConfigProblemCode, string>> = {
   unknown: 'look at the cause',
   unknownKey: 'correct or remove the key; "wins srv config explain" lists all',
   unsupported: 'write the value itself',
-  wrongType: 'write what is expected; "wins srv config explain KEY" says more',
-  wrongValue: 'write what is expected; "wins srv config explain KEY" says more',
+  wrongType: 'write what is expected; see "wins srv config explain KEY"',
+  wrongValue: 'write what is expected; see "wins srv config explain KEY"',
 };
 
 /** A problem before it is worded; without a `nextStep` of its own it has that of its code. */

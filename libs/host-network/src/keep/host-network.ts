@@ -181,7 +181,7 @@ export class HostNetwork implements AsyncDisposable {
           void this.#gather();
         }, signal);
       } catch (error) {
-        const problem = `changes of routes are not followed: ${messageOf(error)}`;
+        const problem = `cannot watch for route changes: ${messageOf(error)}`;
         if (problem !== told) this.#options.onWarning(problem);
         told = problem;
       }
@@ -276,5 +276,5 @@ export class HostNetwork implements AsyncDisposable {
 }
 
 function closed(): HostNetworkError {
-  return new HostNetworkError('closed', 'cannot go on: no routes are kept any more');
+  return new HostNetworkError('closed', 'the network of the host is no longer managed');
 }

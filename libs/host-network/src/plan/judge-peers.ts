@@ -134,11 +134,11 @@ export function judgePeers(peers: readonly DesiredPeer[], rules: PeerRules = {})
         : !ranges.some((range) => range.first <= extent.first && range.last >= extent.last)
           ? ['outsideCluster', `it is not in ${cluster.join(', ')}`]
           : ownExtent !== undefined && meet(ownExtent, extent)
-            ? ['ownSubnet', `it meets ${String(own)}, which this host has`]
+            ? ['ownSubnet', `it overlaps ${String(own)}, which this host has`]
             : taken !== undefined
               ? ['reservedAddress', `${textOf(taken)} is in it`]
               : rival !== undefined
-                ? ['foreignRoute', `somebody else has a route to ${rival.destination}`]
+                ? ['foreignRoute', `another program has a route to ${rival.destination}`]
                 : undefined;
     if (refusal === undefined) return [{ peer, extent, hop, isIncumbent }];
     refused.set(peer, refusal);
@@ -148,12 +148,12 @@ export function judgePeers(peers: readonly DesiredPeer[], rules: PeerRules = {})
   const refuse = ({ peer }: Candidate, refusal: Refusal): void => {
     if (!refused.has(peer)) refused.set(peer, refusal);
   };
-  dispute(bySubnet(fit), refuse, ({ peer: { subnet } }) => ['disputed', `${subnet} meets it`]);
+  dispute(bySubnet(fit), refuse, ({ peer: { subnet } }) => ['disputed', `${subnet} overlaps it`]);
   dispute(byText(fit, idOf, hopOf), refuse, ({ peer: { nextHop } }) => {
-    return ['idRepeated', `the same host is at ${nextHop} too`];
+    return ['idRepeated', `the same host is at ${nextHop}, too`];
   });
   dispute(byText(fit, hopOf, idOf), refuse, ({ peer: { id } }) => {
-    return ['nextHopShared', `the host ${id} has its next hop too`];
+    return ['nextHopShared', `the host ${id} has the same next hop`];
   });
   const standing = fit.filter(({ peer }) => !refused.has(peer));
   const subnets = [
@@ -163,7 +163,7 @@ export function judgePeers(peers: readonly DesiredPeer[], rules: PeerRules = {})
   for (const one of standing) {
     const at = subnets[firstAtLeast(subnets, one.hop, ({ last }) => last)];
     if (at !== undefined && isWithin(one.hop, at))
-      refuse(one, ['nextHopInCluster', 'its next hop is in a network of containers']);
+      refuse(one, ['nextHopInCluster', 'its next hop is in a container network']);
   }
   return {
     accepted: standing.flatMap(({ peer }) => (refused.has(peer) ? [] : [peer])),
@@ -195,7 +195,7 @@ type ReadPeer =
 function readPeer({ subnet, nextHop }: DesiredPeer): ReadPeer {
   const network = parseNetwork(subnet);
   if (network?.bytes.length !== 4 || formatNetwork(networkOf(network)) !== subnet)
-    return { code: 'notCanonical', detail: 'its subnet is no network of IPv4 in canonical form' };
+    return { code: 'notCanonical', detail: 'its subnet is not a canonical IPv4 network' };
   const reason = unroutableReason(network);
   if (reason !== undefined) return { code: 'unroutable', detail: reason };
   const { prefix } = network;
@@ -204,9 +204,9 @@ function readPeer({ subnet, nextHop }: DesiredPeer): ReadPeer {
   const hop = addressOf(nextHop);
   const hopNetwork = hop === undefined ? undefined : parseNetwork(nextHop);
   if (hop === undefined || hopNetwork === undefined)
-    return { code: 'nextHopInvalid', detail: 'its next hop is no address of IPv4' };
+    return { code: 'nextHopInvalid', detail: 'its next hop is not an IPv4 address' };
   const wrong = unroutableReason(hopNetwork);
-  if (wrong !== undefined) return { code: 'nextHopInvalid', detail: `of its next hop, ${wrong}` };
+  if (wrong !== undefined) return { code: 'nextHopInvalid', detail: `its next hop: ${wrong}` };
   return { extent: extentOf(network), hop };
 }
 

@@ -44,10 +44,10 @@ export function judgeSubnet(
   record: readonly OwnedItem[],
 ): SubnetRefusal | undefined {
   if (items === undefined)
-    return refused('unsupported', 'this system lacks what a network of containers is made of');
+    return refused('unsupported', 'this system does not support a network of containers');
   const network = parseNetwork(subnet);
   if (network?.bytes.length !== 4 || formatNetwork(networkOf(network)) !== subnet)
-    return refused('notCanonical', 'it is no network of IPv4 in canonical form');
+    return refused('notCanonical', 'it is not a canonical IPv4 network');
   const reason = unroutableReason(network);
   if (reason !== undefined) return refused('unroutable', reason);
   const { prefix } = network;
@@ -62,7 +62,7 @@ export function judgeSubnet(
     return refused('outsideCluster', `it is not in ${cluster.join(', ')}`);
   const address = addressOf(gateway);
   if (address === undefined || address <= extent.first || address >= extent.last)
-    return refused('gatewayInvalid', `its gateway ${gateway} is no address of a host in it`);
+    return refused('gatewayInvalid', `its gateway ${gateway} is not the address of a host in it`);
   const kept = reserved.flatMap((text) => addressOf(text) ?? []);
   const taken = kept.find((one) => ranges.some((range) => isWithin(one, range)));
   if (taken !== undefined)

@@ -2,7 +2,7 @@ import type { ItemChange, ListedItem, NetworkItem } from '@wins/base';
 
 /**
  * How something that is wanted stands. `applied`: it is there, and ours. `foreign`: it is there, and somebody else's, so that it stays
- * when it is wanted no more. `planned`: a step of this plan makes it. `conflict`: something of somebody else has its place.
+ * when it is wanted no more. `planned`: a step of this plan makes it. `conflict`: another program uses its place.
  */
 export type RouteState =
   'applied' | 'foreign' | 'planned' | 'waiting' | 'conflict' | 'rejected' | 'failed';
@@ -64,17 +64,17 @@ export function planItems(
       const own = owned.find((one) => itemKey(one.item) === itemKey(item));
       const there = listed.find((at) => isPlaceOf(at, item));
       const outcome = tried.get(itemKey(item));
-      if (!isStanding) stands('waiting', 'what it stands on is not there');
+      if (!isStanding) stands('waiting', 'what it depends on is missing');
       else if (own !== undefined) {
         staying.add(own);
         stands('applied');
-      } else if (there?.value === item.value) stands('foreign', 'somebody else made it');
+      } else if (there?.value === item.value) stands('foreign', 'another program made it');
       else if (outcome !== undefined) stands('failed', outcome);
       else if (there === undefined || isOwned(owned, there) || item.kind === 'forwarding') {
-        const reason = recordedBefore.has(itemKey(item)) ? 'it was taken away' : 'it is wanted';
+        const reason = recordedBefore.has(itemKey(item)) ? 'it was removed' : 'configured';
         due.push(item);
         stands('planned', reason);
-      } else stands('conflict', 'something of somebody else has its place');
+      } else stands('conflict', 'another program uses its place');
     }
   }
 
@@ -94,7 +94,7 @@ export function planItems(
   return {
     steps: [
       ...removals.map(({ item, prior }) => ({
-        ...{ op: 'remove' as const, item, reason: 'it is wanted no more, or not now' },
+        ...{ op: 'remove' as const, item, reason: 'no longer configured, or not now' },
         ...(prior !== undefined && { prior }),
       })),
       ...additions.map((added) => ({

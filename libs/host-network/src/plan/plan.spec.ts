@@ -86,7 +86,7 @@ describe('a plan', () => {
 
   it('restores what was taken away, and says so', () => {
     const planned = plan([via(PEER)], state(), [owned(PEER)]);
-    expect(planned.steps).toMatchObject([{ op: 'add', reason: 'it was taken away' }]);
+    expect(planned.steps).toMatchObject([{ op: 'add', reason: 'it was removed' }]);
   });
 
   it('lets go of a route that somebody changed', () => {
@@ -156,9 +156,9 @@ describe('a plan', () => {
     ['half of it', via('192.0.2.128/25'), /the host itself is in/],
     ['half of all addresses', via('128.0.0.0/1'), /link-local/],
     ['what has its gateway in it', via('172.0.0.0/8', '192.0.2.9'), /the host itself is in/],
-    ['IPv6', via('2001:db8::/32'), /no network of IPv4/],
-    ['a name', via('metadata.internal'), /no network of IPv4/],
-    ['shell text as gateway', via(PEER, '172.16.0.3; reboot'), /no address of IPv4/],
+    ['IPv6', via('2001:db8::/32'), /not an IPv4 network/],
+    ['a name', via('metadata.internal'), /not an IPv4 network/],
+    ['shell text as gateway', via(PEER, '172.16.0.3; reboot'), /not an IPv4 address/],
     ['this host as gateway', via(PEER, '172.16.0.2'), /an address of this host/],
     ['the address of a network as gateway', via(PEER, '172.16.0.0'), /the address of a network/],
     ['a broadcast address as gateway', via(PEER, '172.16.0.255'), /broadcast/],

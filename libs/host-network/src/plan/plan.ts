@@ -30,7 +30,7 @@ export interface PlanLimits {
   readonly steps: number;
 }
 
-const HELD = 'it stays as it is until its source has told of it';
+const HELD = 'it stays unchanged until its source has answered';
 
 export const PLAN_LIMITS: PlanLimits = { routes: 1024, steps: 256 };
 
@@ -161,7 +161,7 @@ export function plan(
     }
     remove(
       ours.filter((own) => !isSameRoute(own.route, route)),
-      `${destination} leads elsewhere now`,
+      `${destination} has another next hop now`,
       peer === undefined,
     );
     if (same.length > 0) {
@@ -175,18 +175,18 @@ export function plan(
     const alike = others.some((at) => leadsAlike(at, route));
     const rival = others.find((at) => at.metric === metric);
     const outcome = tried.get(stepKey(route));
-    if (alike) stands('foreign', 'somebody else made it', route);
+    if (alike) stands('foreign', 'another program made it', route);
     else if (rival !== undefined) {
       const way = rival.gateway === '' ? 'another way' : `through ${rival.gateway}`;
-      stands('conflict', `a route of somebody else leads there ${way}`, route);
+      stands('conflict', `a route of another program leads there ${way}`, route);
     } else if (outcome !== undefined) stands('failed', outcome, route);
     else {
-      const reason = lost.has(stepKey(route)) ? 'it was taken away' : 'it is wanted';
+      const reason = lost.has(stepKey(route)) ? 'it was removed' : 'configured';
       additions.push({ op: 'add', route, reason });
       stands('planned', reason, route);
     }
   }
-  for (const ours of owned.values()) remove(ours, 'it is wanted no more');
+  for (const ours of owned.values()) remove(ours, 'no longer configured');
   for (const { peer, code, detail } of judged.rejected.slice(0, limits.routes))
     standings.push({
       ...{ kind: 'route', destination: peer.subnet, state: 'rejected', detail, code },

@@ -83,7 +83,7 @@ export class Surroundings {
   /** Finds the gateway and the interface of a desired route, and judges whether it may be made. */
   resolve(desired: DesiredRoute): ResolvedRoute {
     const network = parseNetwork(desired.destination);
-    if (network?.bytes.length !== 4) return rejected('its destination is no network of IPv4');
+    if (network?.bytes.length !== 4) return rejected('its destination is not an IPv4 network');
     const reason = unroutableReason(network) ?? this.#ownReason(network, desired);
     if (reason !== undefined) return rejected(reason);
     const { interface: name, gateway } = desired;
@@ -91,7 +91,7 @@ export class Surroundings {
       (link) => name === undefined || link.name === name || link.id === name,
     );
     if (name !== undefined && candidates.length === 0)
-      return waiting(`no interface ${quoteText(name)} is up with an address`);
+      return waiting(`no interface ${quoteText(name)} is up and has an address`);
     const [link] = candidates;
     if (desired.isOnLink === true && link !== undefined) {
       const { destination, metric } = desired;
@@ -140,7 +140,7 @@ export class Surroundings {
     candidates: readonly Link[],
   ): ResolvedRoute {
     const hop = addressOf(gateway);
-    if (hop === undefined) return rejected('its gateway is no address of IPv4');
+    if (hop === undefined) return rejected('its gateway is not an IPv4 address');
     const reaching = candidates.filter(
       ({ id, own }) =>
         own.some((net) => net.first < net.last && isWithin(hop, net)) ||
@@ -151,7 +151,7 @@ export class Surroundings {
     if (found === undefined) return waiting(`no interface reaches the gateway ${gateway}`);
     if (another !== undefined) {
       const names = reaching.map(({ name }) => quoteText(name)).join(', ');
-      return rejected(`its gateway is reached through ${names}: name one of them`);
+      return rejected(`${names} all reach its gateway: set one of them`);
     }
     const wrong = found.own.map((own) => wrongHop(hop, own)).find((reason) => reason !== undefined);
     if (wrong !== undefined) return rejected(`its gateway ${gateway} is ${wrong}`);

@@ -188,17 +188,17 @@ describe("Rancher's metadata service as a source of peers", () => {
         server.self = 'h-b';
         server.publish();
       },
-      /found "h-b" as the host; wanted "h-a"/,
+      /the host is "h-b"; wanted "h-a"/,
     ],
     [
       'is of another environment',
       (server) => server.publish([{ ...OWN, environment_uuid: 'e2' }, ...TWO.slice(1)]),
-      /found "e2" as the environment/,
+      /the environment is "e2"/,
     ],
     [
       'has another subnet for this host',
       (server) => server.publish([host('h-a', 1, {}, { [`${LABELS}.subnet`]: '10.0.9.0/24' })]),
-      /found "10\.0\.9\.0\/24" as the subnet; wanted "10\.0\.1\.0\/24"/,
+      /the subnet is "10\.0\.9\.0\/24"; wanted "10\.0\.1\.0\/24"/,
     ],
     [
       'says that it sends 1 GiB',

@@ -97,7 +97,7 @@ export class InstallFiles {
     if (distrust !== undefined) throw untrusted(file, distrust);
     const manifest = parse(MANIFEST_SCHEMA, (await readIfThere(file)) ?? '');
     if (manifest !== undefined) return manifest;
-    const found = 'found something else; wanted the manifest of an installation';
+    const found = 'it is not the manifest of an installation';
     throw new InstallError('unreadable', `cannot read ${file}: ${found}`);
   }
 
@@ -130,7 +130,8 @@ export class InstallFiles {
     const isOurs = (line: JournalLine | undefined): line is JournalLine =>
       line !== undefined && Object.values(line).every((step) => step === true || step < count);
     if (header !== undefined && lines.every(isOurs)) return { steps: header.steps, lines };
-    const found = 'found no journal of ours; it tells what to undo: look at it, then move it away';
+    const found =
+      'it is not a journal of wins. It lists what to undo: examine it, then move it away';
     throw new InstallError('unreadable', `cannot read ${this.#journal}: ${found}`);
   }
 
@@ -277,7 +278,7 @@ function parse<T>(schema: z.ZodType<T>, text: string): T | undefined {
 
 function requireDigest(found: string, wanted: string): void {
   if (found === wanted) return;
-  const planned = `another digest than the ${wanted} that was planned`;
+  const planned = `another digest than the planned ${wanted}`;
   throw new InstallError('changed', `cannot keep content: found ${planned}; run it again`);
 }
 

@@ -16,9 +16,9 @@ import { refuse, type AdoptPlan } from './plan.js';
 export function planAdopt(facts: NodeFacts, wish: InstallWish): AdoptPlan {
   const { places, service } = wish;
   if (facts.manifest !== undefined)
-    return { kind: 'nothing', reason: 'there is a manifest already' };
+    return { kind: 'nothing', reason: 'there is already a manifest' };
   if (stateIn(facts, { kind: 'service', name: service }) === undefined) {
-    return refuse(`there is no service ${service} on this node to take over`);
+    return refuse(`there is no service ${service} on this node to adopt`);
   }
   const folders = [places.configFolder, places.dataFolder, ...dataFolders(places)];
   const isShared = new Set([`service ${RKE2_SERVICE}`, 'winHttpProxy']);

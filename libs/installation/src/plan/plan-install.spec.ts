@@ -92,7 +92,7 @@ describe('a plan', () => {
       'a weak folder above',
       installed({ folders: new Map([[places.programFolder, { distrust: weak, strangers: [] }]]) }),
       wishOf(),
-      'others could decide what',
+      'others could change',
     ],
     [
       'a folder that is a link',
@@ -112,7 +112,7 @@ describe('a plan', () => {
         ]),
       }),
       wishOf(),
-      'others could decide what',
+      'others could change',
     ],
     [
       'a folder of another owner',
@@ -128,7 +128,7 @@ describe('a plan', () => {
         ]),
       }),
       wishOf(),
-      'others could decide what',
+      'others could change',
     ],
     [
       'strict TLS without authorities',
@@ -140,13 +140,13 @@ describe('a plan', () => {
       'a node of a server without connection info',
       installed(),
       wishOf({ config: { 'systemagent.remoteEnabled': true } }),
-      'needs its connection info',
+      'needs connection info',
     ],
     [
       'another id',
       installed({ nodeId: 'abc\r\n' }),
       wishOf({ nodeId: 'def' }),
-      'would be another machine',
+      'would become another machine',
     ],
     [
       'no program',

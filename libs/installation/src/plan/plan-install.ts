@@ -43,7 +43,7 @@ function plan(
   }
   wantMore(wanted, facts, wish);
   const steps = inOrder(wanted, facts, wish.service);
-  if (steps.length === 0) return { kind: 'nothing', reason: 'the node is as it is wanted' };
+  if (steps.length === 0) return { kind: 'nothing', reason: 'the node is in the requested state' };
   const isProved = steps.some(({ item, to }) => item.kind === 'running' && to !== undefined);
   return { kind: 'steps', steps, contents: wanted.contents, isProved };
 }

@@ -24,12 +24,14 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
   const isThere = stateIn(facts, { kind: 'service', name: service }) !== undefined;
   if (manifest === undefined) {
     if (!isThere) return { kind: 'nothing', reason: 'nothing is installed' };
-    const next = '--adopt makes one of what is at the known places';
-    return refuse(`there is a service ${service}, and no manifest of it; ${next}`);
+    const next = '--adopt creates one from what is in the known places';
+    return refuse(`the service ${service} exists, but has no manifest; ${next}`);
   }
   if (stateIn(facts, { kind: 'running', service: RKE2_SERVICE }) !== undefined) {
     const next = 'stop it, or remove it first';
-    return refuse(`the service ${RKE2_SERVICE} runs, and needs what would be removed; ${next}`);
+    return refuse(
+      `the service ${RKE2_SERVICE} is running and needs what would be removed; ${next}`,
+    );
   }
   const untrusted = refuseWayThere(facts);
   if (untrusted !== undefined) return untrusted;
@@ -61,7 +63,7 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
   }
   if (steps.length > 0 || kept.length === 0) return { kind: 'uninstall', steps, kept };
   const rest = kept.map(({ entry, reason: why }) => `${itemName(entry.item)} (${why})`).join(', ');
-  return { kind: 'nothing', reason: `what is left stays: ${rest}; --force removes it` };
+  return { kind: 'nothing', reason: `the rest stays: ${rest}; --force removes it` };
 }
 
 /** A path that leads elsewhere than when it was written down would have another's files removed. */
@@ -89,7 +91,7 @@ function reasonToKeep(
   const isData = item.kind === 'file' || item.kind === 'folder';
   if (keepsData === true && isData && !isProgram) return 'data is kept';
   if (isForced === true) return undefined;
-  if (contentOf(item, from) !== undefined) return 'it was there before, with another content';
+  if (contentOf(item, from) !== undefined) return 'it existed before, with other content';
   if (isProgram || item.kind === 'service' || item.kind === 'folder') return undefined;
   // Who may use a file says nothing about whose it is.
   const digest = contentOf(item, to);
@@ -107,5 +109,5 @@ function reasonOfFolder({ kind, ...item }: Item, kept: readonly KeptItem[]): str
       /^[\\/]/.test(entry.item.path.slice(item.path.length)) &&
       entry.item.path.startsWith(item.path),
   );
-  return isBelow ? 'what stays is in it' : undefined;
+  return isBelow ? 'it contains what stays' : undefined;
 }

@@ -62,7 +62,7 @@ export function describePlan(
 ): readonly string[] {
   const lines =
     plan.kind === 'adopt'
-      ? plan.manifest.entries.map((entry) => `take over ${describeStep(entry).slice(5)}`)
+      ? plan.manifest.entries.map((entry) => `adopt ${describeStep(entry).slice(5)}`)
       : plan.steps.map(describeStep);
   if (plan.kind === 'steps' && plan.isProved) lines.push('wait until the daemon serves');
   return lines.map((line, index) => `${index + 1}. ${line}`);

@@ -25,12 +25,12 @@ export function refuseInstall(facts: NodeFacts, wish: InstallWish): Refusal | un
 
 function refuseService(facts: NodeFacts, { service: name }: InstallWish): Refusal | undefined {
   if (facts.isServiceBeingRemoved) {
-    const next = 'close the programs that look at services, or restart the node';
-    return refuse(`the service ${name} waits for its removal; ${next}`);
+    const next = 'close the programs that show services, or restart the node';
+    return refuse(`the service ${name} is marked for removal; ${next}`);
   }
   const service = stateIn(facts, { kind: 'service', name });
   if (service?.startType === 'disabled') {
-    return refuse(`the service ${name} is disabled: once stopped it could not be started again`);
+    return refuse(`the service ${name} is disabled: once stopped, it could not be started again`);
   }
   if (service !== undefined && facts.program === undefined) {
     return refuse(`the command line of the service ${name} names no program`);
@@ -77,10 +77,10 @@ function refusePlaces(facts: NodeFacts, { places }: InstallWish): Refusal | unde
 export function refuseFolder(folder: string, { distrust, strangers }: FolderFacts): Refusal {
   const { path = folder, found = 'nobody knows', remedy } = distrust ?? {};
   const shown = strangers.slice(0, 3).map((each) => quoteText(each));
-  const inIt = shown.length === 0 ? [] : [`others made or can change ${shown.join(', ')}`];
-  const wanted = 'wanted what administrators alone can change';
+  const inIt = shown.length === 0 ? [] : [`others own or can change ${shown.join(', ')}`];
+  const wanted = 'wanted what only administrators can change';
   const parts = [`${quoteText(path)}: ${found}`, ...inIt, wanted, remedy].filter(Boolean);
-  return refuse(`others could decide what ${quoteText(folder)} holds: ${parts.join('; ')}`);
+  return refuse(`others could change ${quoteText(folder)}: ${parts.join('; ')}`);
 }
 
 function refuseProgram(facts: NodeFacts, wish: InstallWish): Refusal | undefined {
@@ -90,18 +90,18 @@ function refuseProgram(facts: NodeFacts, wish: InstallWish): Refusal | undefined
     : stateIn(facts, { kind: 'file', path: places.program });
   if (program === undefined) {
     if (there !== undefined) return undefined;
-    return refuse('there is no program on this node; wanted one to install');
+    return refuse('there is no program on this node to install');
   }
   const installed = facts.program?.version;
   if (there === undefined || there.sha256 === program.sha256 || wish.allowDowngrade === true) {
     return undefined;
   }
-  const flag = '--allow-downgrade takes it nevertheless';
+  const flag = 'use --allow-downgrade to accept it';
   const down = (found: string): Refusal => refuse(`${found}; ${flag}`);
   // Of a program that does not say its release nothing can be said; it is replaced.
   if (installed === undefined) return undefined;
   if (program.version === installed) {
-    return down(`the release ${installed} is installed already, with another digest`);
+    return down(`the release ${installed} is already installed with another digest`);
   }
   const isComparable = semver.valid(program.version) !== null && semver.valid(installed) !== null;
   if (isComparable && semver.gt(program.version, installed)) return undefined;
@@ -119,20 +119,19 @@ function refuseConnection(facts: NodeFacts, wish: InstallWish): Refusal | undefi
     connectionInfo === undefined &&
     !has(places.connectionInfo)
   ) {
-    const reason =
-      'a node that follows a server needs its connection info; wanted it from the server';
+    const reason = 'a node that follows a server needs connection info from the server';
     return refuse(reason);
   }
   const hasAuthorities = authorities === undefined ? has(places.authorities) : authorities !== null;
   if (config['agentStrictTLSMode'] === true && !hasAuthorities) {
     return refuse(
-      'strict TLS trusts only the authorities that it was given, and there are none; wanted CATTLE_CA_CHECKSUM, or STRICT_VERIFY=false',
+      'strict TLS trusts only configured authorities, and there are none. Set CATTLE_CA_CHECKSUM, or STRICT_VERIFY=false',
     );
   }
   const own = validNodeId(facts.nodeId);
   if (typeof nodeId === 'string' && own !== undefined && nodeId !== own) {
-    const reason = `this node has the id ${own} and would be another machine with ${quoteText(nodeId)}`;
-    return refuse(`${reason}; wins leave forgets the old one`);
+    const reason = `this node has the id ${own} and would become another machine with ${quoteText(nodeId)}`;
+    return refuse(`${reason}. Run "wins leave" first`);
   }
   return undefined;
 }

@@ -338,9 +338,7 @@ describe('an installation', () => {
     const end = node.install(wish, new Map([[at, 'EIO']]), { ...failingProof, answers });
     await expect(end).rejects.toMatchObject({
       code: 'notUndone',
-      message: expect.stringMatching(
-        /: no answer; then .*: no one; then EIO.* tries again/,
-      ) as string,
+      message: expect.stringMatching(/: no answer; then .*: no one; then EIO.* retries/) as string,
       cause: { code: 'unproven' },
     });
   });
@@ -359,7 +357,7 @@ describe('an installation', () => {
     const answers = (): Promise<void> => Promise.reject(new Error('no one'));
     await expect(finishOrUndo(node.context(undefined, { answers }).context)).resolves.toEqual({
       ...{ outcome: 'undone', left: [] },
-      problem: 'the daemon before was started again, and does not answer: no one',
+      problem: 'the previous daemon was restarted, but does not answer: no one',
     });
   });
 

@@ -34,7 +34,7 @@ export async function applyPlan(context: InstallContext, plan: StepPlan): Promis
   files.requireReadable(steps, isProved, mergeSteps(await files.readManifest(), steps));
   await files.ensureFolder();
   if ((await files.readJournal()) !== undefined) {
-    const found = 'an earlier installation was interrupted; wanted it ended first';
+    const found = 'an earlier installation was interrupted and must be finished first';
     throw new InstallError('busy', found);
   }
   try {
@@ -90,7 +90,10 @@ async function doStep(
   try {
     const now = await readItem(host, item);
     if (!isSameState(now, to) && !isSameState(now, from) && item.kind !== 'running') {
-      throw new InstallError('changed', `something else changed it meanwhile; run it again`);
+      throw new InstallError(
+        'changed',
+        `another program changed it meanwhile. Run the command again`,
+      );
     }
     const old = contentOf(item, from);
     if (old !== undefined && isSameState(now, from)) {
@@ -125,15 +128,15 @@ async function requireNoStrangers(
 ): Promise<void> {
   const [stranger] = await host.strangersIn(path);
   if (stranger === undefined) return;
-  const found = `found that others made or can change ${quoteText(stranger)}`;
-  throw new InstallError('changed', `${found}; remove it, and run it again`);
+  const found = `others own or can change ${quoteText(stranger)}`;
+  throw new InstallError('changed', `${found}. Remove it, and run the command again`);
 }
 
 async function prove({ host, signal }: InstallContext): Promise<void> {
   try {
     await host.prove(signal);
   } catch (error) {
-    const message = `the daemon does not serve as it should: ${messageOf(error)}`;
+    const message = `the daemon is not healthy: ${messageOf(error)}`;
     throw new InstallError('unproven', message, { cause: error });
   }
 }
@@ -156,7 +159,7 @@ async function rollBack(
     return { outcome: 'rolledBack', cause, left };
   } catch (error) {
     // Reports the first cause, also when undoing failed too.
-    const message = `${cause.message}; then ${messageOf(error)}; the next run tries again`;
+    const message = `${cause.message}; then ${messageOf(error)}; the next run retries`;
     throw new InstallError('notUndone', message, { cause });
   }
 }

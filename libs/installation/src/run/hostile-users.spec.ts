@@ -163,7 +163,7 @@ describe('taking an installation away beside other users', () => {
     const end = await node.uninstall(plainWish(node), { isForced: true });
     expect(end).toMatchObject({
       kind: 'refusal',
-      reason: expect.stringContaining('others could decide what') as unknown,
+      reason: expect.stringContaining('others could change') as unknown,
     });
     const above = path.dirname(node.places.dataFolder);
     expect(end).toHaveProperty(
@@ -181,7 +181,7 @@ describe('taking an installation away beside other users', () => {
     const end = await node.uninstall(plainWish(node), { isForced: true });
     expect(end).toMatchObject({
       kind: 'refusal',
-      reason: expect.stringContaining('others could decide what') as unknown,
+      reason: expect.stringContaining('others could change') as unknown,
     });
     expect(end).toHaveProperty('reason', expect.stringContaining(`"${above}": `));
     expect(node.running.has('rancher-wins')).toBe(true);

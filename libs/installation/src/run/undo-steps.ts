@@ -85,6 +85,6 @@ export async function daemonAgain(
     await host.answers(signal?.aborted === true ? AbortSignal.timeout(AFTER_END_MS) : signal);
     return undefined;
   } catch (error) {
-    return `the daemon before was started again, and does not answer: ${messageOf(error)}`;
+    return `the previous daemon was restarted, but does not answer: ${messageOf(error)}`;
   }
 }

@@ -69,7 +69,7 @@ describe('taking an installation away', () => {
     node.put(path.join(node.places.programFolder, 'other'), 'x', 0o755);
     await node.install({ ...fullWish(node), config: { debug: null } });
     const report = await node.uninstall(fullWish(node));
-    expect(report).toHaveProperty('kept.0.reason', 'it was there before, with another content');
+    expect(report).toHaveProperty('kept.0.reason', 'it existed before, with other content');
     expect(existsSync(path.join(node.places.programFolder, 'other'))).toBe(true);
     expect(node.host().system.things).toEqual({});
   });
@@ -95,7 +95,7 @@ describe('taking an installation away', () => {
     node.running.add('rke2');
     await expect(node.uninstall(fullWish(node))).resolves.toMatchObject({
       kind: 'refusal',
-      reason: expect.stringContaining('runs, and needs what would be removed') as unknown,
+      reason: expect.stringContaining('is running and needs what would be removed') as unknown,
     });
     expect(node.running.has('rancher-wins')).toBe(true);
     node.running.delete('rke2');
@@ -141,7 +141,7 @@ describe('taking an installation away', () => {
     const wish = plainWish(node);
     await expect(node.uninstall(wish)).resolves.toMatchObject({
       kind: 'refusal',
-      reason: expect.stringContaining('and no manifest of it') as unknown,
+      reason: expect.stringContaining('but has no manifest') as unknown,
     });
 
     const { context } = node.context();

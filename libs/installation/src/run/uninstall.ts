@@ -64,5 +64,5 @@ function requireNoDetour({ host }: InstallContext, item: Item): void {
   const distrust = distrustOf(() => host.trust.distrustOfFolder(folder));
   if (distrust === undefined || isListAlone(distrust, folder)) return;
   const { path, found } = distrust;
-  throw new InstallError('changed', `others could lead it elsewhere: ${quoteText(path)}: ${found}`);
+  throw new InstallError('changed', `others could redirect it: ${quoteText(path)}: ${found}`);
 }

@@ -5,20 +5,20 @@ const LOCAL = { CATTLE_REMOTE_ENABLED: 'false', CATTLE_LOCAL_ENABLED: 'true' };
 
 describe('a place that is chosen', () => {
   it.each([
-    ['C:\\', 'a folder of the system'],
-    ['D:/', 'a folder of the system'],
-    ['c:/windows', 'a folder of the system'],
-    ['C:\\Windows\\System32\\config', 'a folder of the system'],
-    ['C:\\Program Files', 'a folder of the system'],
-    ['C:\\ProgramData', 'a folder of the system'],
-    ['C:\\Users\\', 'a folder of the system'],
+    ['C:\\', 'a system folder'],
+    ['D:/', 'a system folder'],
+    ['c:/windows', 'a system folder'],
+    ['C:\\Windows\\System32\\config', 'a system folder'],
+    ['C:\\Program Files', 'a system folder'],
+    ['C:\\ProgramData', 'a system folder'],
+    ['C:\\Users\\', 'a system folder'],
     ['C:\\ProgramData\\rancher-wins-install', 'the folder of the manifest'],
     ['C:\\ProgramData\\RANCHER-wins-install\\x', 'the folder of the manifest'],
     ['C:\\ProgramData\\rancher-wins-install\\..x', 'the folder of the manifest'],
-    ['C:\\var\\lib\\rancher', 'a folder with that of the programs in it'],
-    ['C:\\var\\lib\\rancher\\rke2', 'a folder with that of the programs in it'],
-    ['C:\\usr', 'a folder with that of the programs in it'],
-    ['C:\\usr\\local\\bin', 'a folder with that of the programs in it'],
+    ['C:\\var\\lib\\rancher', 'a folder that contains the folder of the programs'],
+    ['C:\\var\\lib\\rancher\\rke2', 'a folder that contains the folder of the programs'],
+    ['C:\\usr', 'a folder that contains the folder of the programs'],
+    ['C:\\usr\\local\\bin', 'a folder that contains the folder of the programs'],
   ])('is not closed for others as %s: %s', (folder, found) => {
     for (const name of ['CATTLE_AGENT_CONFIG_DIR', 'CATTLE_AGENT_VAR_DIR'])
       expect(() => wishFromEnvironment({ ...LOCAL, [name]: folder }, {}, 'win32')).toThrow(

@@ -29,11 +29,11 @@ export function judgePlaces(
   ] as const;
   const open = [programFolder, ...places.morePathElements];
   for (const [name, folder] of closed) {
-    if (ofSystem.test(folder)) return [name, 'a folder of the system'];
+    if (ofSystem.test(folder)) return [name, 'a system folder'];
     if (isWithin(stateFolder, folder) || isWithin(folder, stateFolder))
       return [name, `the folder of the manifest, ${stateFolder}`];
     if (open.some((each) => isWithin(each, folder)))
-      return [name, 'a folder with that of the programs in it'];
+      return [name, 'a folder that contains the folder of the programs'];
   }
   if (dataFolders(places).some((each) => isWithin(configFolder, each)))
     return ['CATTLE_AGENT_CONFIG_DIR', 'a folder that the agent empties'];

@@ -95,10 +95,10 @@ export class Variables {
     if (value === undefined) return undefined;
     const url = URL.canParse(value) ? new URL(value) : undefined;
     if (url === undefined || !/^https?:$/.test(url.protocol)) {
-      throw this.refuse(name, 'a text that is no address', 'one that begins with https://');
+      throw this.refuse(name, 'a text that is not an address', 'one that begins with https://');
     }
     if (url.username !== '' || url.password !== '' || url.hash !== '') {
-      throw this.refuse(name, 'a name, a password or a # in it', 'an address without');
+      throw this.refuse(name, 'a user, a password or a # in it', 'an address without');
     }
     return url.href.replace(/\/+$/, '');
   }
@@ -109,7 +109,7 @@ export class Variables {
     const words = [...new Set(all.filter((word) => word !== ''))];
     const bad = words.find((word) => !HEADER_WORD.test(word));
     if (bad === undefined) return words;
-    throw this.refuse(name, quoteText(bad), 'words of ASCII without blanks, with commas between');
+    throw this.refuse(name, quoteText(bad), 'ASCII words without blanks, separated by commas');
   }
 
   /** One word that may stand in a header. @throws InstallError `usage`. */

@@ -113,6 +113,6 @@ async function findProgram(name: string): Promise<string> {
       // The next place.
     }
   }
-  const message = `the network cannot be changed: found neither ${places.join(' nor ')}; wanted iproute2`;
+  const message = `the network cannot be changed: iproute2 is not installed (${places.join(', ')})`;
   throw new LinuxError('unavailable', message);
 }

@@ -128,7 +128,7 @@ function notVerified(
   );
   const message =
     `the route to ${destinationCidr} through ${through.gateway || through.interfaceName} was ${what}, ` +
-    `but the table says otherwise: ${shown.join(', ') || 'no such route'}`;
+    `but the routing table has ${shown.join(', ') || 'no such route'}`;
   return new LinuxError('notVerified', message);
 }
 

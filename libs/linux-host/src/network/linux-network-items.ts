@@ -73,7 +73,7 @@ async function addItem({ kind, key, value }: NetworkItem): Promise<RouteOutcome>
     case 'filter': {
       const [name = '', hook] = key.split(' ');
       const code = compileFilter(value.split(' '), hook as FilterHook);
-      if (code === undefined) throw new LinuxError('invalidArgument', `no filter: ${value}`);
+      if (code === undefined) throw new LinuxError('invalidArgument', `not a filter: ${value}`);
       // Both directions have one place for filters.
       await runIp(['qdisc', 'add', 'dev', name, 'clsact'], 'tc').catch((error: unknown) => {
         if (!/File exists|Exclusivity flag on/.test(String(error))) throw error;

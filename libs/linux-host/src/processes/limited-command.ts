@@ -44,11 +44,11 @@ export class LinuxLimits {
     if (limits === undefined) return undefined;
     const strange = Object.keys(env).find((name) => !VARIABLE.test(name));
     if (strange !== undefined) {
-      const message = `cannot give the variable ${quoteText(strange)} to a run with limits: wanted a name of letters, digits and _`;
+      const message = `cannot set the variable ${quoteText(strange)} for a run with limits: its name may have only letters, digits and _`;
       throw this.#failure('invalidArgument', message, {});
     }
     if (argv0 !== file) {
-      const message = `cannot limit ${quoteText(argv0)}: its entry says "argv0: listed"; wanted none`;
+      const message = `cannot limit ${quoteText(argv0)}: its entry has "argv0: listed", which excludes limits`;
       throw this.#failure('limitsUnavailable', message, { path: argv0 });
     }
     const means = this.means(limits);

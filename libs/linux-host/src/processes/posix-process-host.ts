@@ -51,7 +51,7 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
   const { failure = linuxFailure } = options;
   const ownUid = process.geteuid?.();
   if (ownUid === undefined) {
-    const message = `cannot run processes in process groups: found ${process.platform}; wanted a POSIX system`;
+    const message = `cannot run processes in process groups: ${process.platform} is not a POSIX system`;
     throw new LinuxError('unavailable', message);
   }
   const table = existsSync('/proc/self/environ') ? new LinuxProcessTable() : undefined;

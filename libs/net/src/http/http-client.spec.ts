@@ -218,7 +218,7 @@ describe('a redirect', () => {
     const { client } = clientOf();
     const request = { url: server.url, trust: plain, redirects: withinOrigin };
     const failure = await failureOf(client.askForBytes(request, asked));
-    expect(failure.message).toContain(`wanted one that stays at ${server.url.origin}`);
+    expect(failure.message).toContain(`wanted a redirect within ${server.url.origin}`);
   });
 
   it('is an answer like others where none is wanted', async () => {

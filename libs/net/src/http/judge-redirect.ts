@@ -15,7 +15,7 @@ export const securely: RedirectRule = (to, from) =>
 /** Leads to the same server alone. */
 export const withinOrigin: RedirectRule = (to, from) =>
   securely(to, from) ??
-  (to.origin === from.origin ? undefined : `one that stays at ${from.origin}`);
+  (to.origin === from.origin ? undefined : `a redirect within ${from.origin}`);
 
 export interface RedirectFacts {
   readonly from: URL;

@@ -78,7 +78,7 @@ function certificateFound(
   secrets: readonly string[],
 ): string {
   if (code === 'certificateExpired')
-    return `the certificate of ${peer} is not valid today (${errnoOf(error) ?? ''}); wanted a valid one; is the clock of this node right?`;
+    return `the certificate of ${peer} is not valid today (${errnoOf(error) ?? ''}). Check the clock of this node`;
   if (code === 'otherHost') {
     const { cert } = error as { cert?: { subjectaltname?: string } };
     const names = quoteForeign(cert?.subjectaltname ?? 'no names', secrets);

@@ -44,13 +44,18 @@ export async function openConnection(
     }
   };
   const startTls = (socket: Socket, to: URL, its: TlsTrust, stage: Stage): Promise<Socket> =>
-    step(stage, hostAndPort(to), `TLS with ${hostAndPort(to)} was not done`, async () => {
-      const secured = lifetime.own(tls.connect({ socket, ...tlsOptions(its, bareHost(to)) }));
-      // Later errors reach the code that waits for them then.
-      secured.on('error', () => undefined).once('close', () => socket.destroy());
-      await once(secured, 'secureConnect');
-      return secured;
-    });
+    step(
+      stage,
+      hostAndPort(to),
+      `the TLS handshake with ${hostAndPort(to)} did not finish`,
+      async () => {
+        const secured = lifetime.own(tls.connect({ socket, ...tlsOptions(its, bareHost(to)) }));
+        // Later errors reach the code that waits for them then.
+        secured.on('error', () => undefined).once('close', () => socket.destroy());
+        await once(secured, 'secureConnect');
+        return secured;
+      },
+    );
 
   const first = proxy ?? url;
   const connected = await step(

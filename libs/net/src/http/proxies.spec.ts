@@ -102,10 +102,10 @@ describe('a proxy that does not lead to the server', () => {
       { user: { ...user, password: 'other' } },
       407,
       false,
-      'a user and a password',
+      'Set valid credentials in HTTPS_PROXY',
     ],
-    ['forbids it', { status: 403 }, 403, false, 'does it allow server.invalid:443?'],
-    ['does not find it', { hosts: {} }, 502, true, 'does it allow'],
+    ['forbids it', { status: 403 }, 403, false, 'allows server.invalid:443'],
+    ['does not find it', { hosts: {} }, 502, true, 'Check that it allows'],
   ])(
     'because it %s is told, without the password',
     async (_title, options, status, isTransient, text) => {

@@ -43,9 +43,9 @@ export async function openProxyTunnel(socket: Socket, wanted: TunnelWanted): Pro
 function refusal(status: number, { what, proxy, target }: TunnelWanted): NetError {
   const next =
     status === 407
-      ? '; give HTTPS_PROXY a user and a password that it takes: http://USER:PASSWORD@HOST:PORT'
-      : `; does it allow ${target}?`;
-  const message = `cannot ${what}: the proxy ${proxy} does not lead there: found status ${status}; wanted 200${next}`;
+      ? '. Set valid credentials in HTTPS_PROXY: http://USER:PASSWORD@HOST:PORT'
+      : `. Check that it allows ${target}`;
+  const message = `cannot ${what}: the proxy ${proxy} answered with status ${status}; wanted 200${next}`;
   // 502 to 504: it did not reach the server, which may be back soon.
   return new NetError('proxyFailed', message, { status, isTransient: status >= 500 });
 }

@@ -138,7 +138,7 @@ export async function sendRequest(
     response.on('error', () => undefined);
     const { statusCode: status = 0 } = response;
     if (status === 407 && isAskedItself) {
-      const message = `cannot ${what}: the proxy wants a user and a password: found status 407; give them in HTTP_PROXY`;
+      const message = `cannot ${what}: the proxy wants a user and a password (status 407). Set them in HTTP_PROXY`;
       throw new NetError('proxyFailed', message, { status });
     }
     return response;

@@ -137,7 +137,7 @@ describe('a kubeconfig', () => {
     ['verification off', { 'insecure-skip-tls-verify': true }, {}, /insecure-skip-tls-verify/],
     ['an address without a scheme', { server: 'rancher:8443' }, {}, /found no https:/],
     ['an address of another kind', { server: 'file:///etc/shadow' }, {}, /found no https:/],
-    ['a plain address of another machine', { server: 'http://rancher' }, {}, /in the clear/],
+    ['a plain address of another machine', { server: 'http://rancher' }, {}, /in clear text/],
     ['a user in the address', { server: `https://a:${CANARY}@rancher` }, {}, /with a user/],
     ['a query in the address', { server: 'https://rancher?a=b' }, {}, /a query/],
     ['a fragment in the address', { server: 'https://rancher/#canary' }, {}, /a fragment/],
@@ -197,8 +197,8 @@ describe('a kubeconfig', () => {
     expect(access.ca).toBe(authority.cert + other.cert);
     const place = '"cluster.certificate-authority-data" of the kubeconfig';
     expect(warnings).toEqual([
-      `cannot use block 1 of ${place}: found a certificate that cannot be read; it is left out`,
-      expect.stringContaining(`cannot use block 3 of ${place}: found a private key`),
+      `ignoring block 1 of ${place}: found a certificate that cannot be read`,
+      expect.stringContaining(`ignoring block 3 of ${place}: found a private key`),
     ]);
   });
 });
@@ -225,7 +225,7 @@ describe('what a node keeps of an answer', () => {
   it('allows a server without TLS where the operator does, and whoever reads it then does too', () => {
     const kept = keepConnectionInfo(PLAIN, true);
     expect(kept).toMatchObject({
-      info: { warnings: ['the API server has no TLS: the token is sent in the clear'] },
+      info: { warnings: ['the API server has no TLS: the token is sent in clear text'] },
     });
     if ('found' in kept) throw new Error(kept.found);
     expect(JSON.parse(kept.text)).toMatchObject({ allowHttp: true });
@@ -234,7 +234,7 @@ describe('what a node keeps of an answer', () => {
 
   it('does not allow it because the answer does', () => {
     expect(keepConnectionInfo(PLAIN, false)).toEqual({
-      found: expect.stringContaining('in the clear') as unknown,
+      found: expect.stringContaining('in clear text') as unknown,
     });
   });
 

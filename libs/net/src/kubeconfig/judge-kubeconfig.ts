@@ -117,10 +117,10 @@ function server(allowHttp: boolean, warnings: string[]) {
     }
     const isClear = url.protocol === 'http:' && !THIS_MACHINE.test(url.hostname);
     if (isClear && allowHttp)
-      warnings.push('the API server has no TLS: the token is sent in the clear');
+      warnings.push('the API server has no TLS: the token is sent in clear text');
     else if (isClear)
       issues.addIssue(
-        'an http:// address of another machine, to which the token would be sent in the clear ("wins join --allow-http" accepts it),',
+        'an http:// address of another machine, which would receive the token in clear text ("wins join --allow-http" accepts it),',
       );
     if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
       issues.addIssue('an address with a user, a query or a fragment');

@@ -38,20 +38,19 @@ export function readCertificates(text: string, from: string): FoundCertificates 
   for (const [index, block] of readPemBlocks(text).entries()) {
     const found = readBlock(block);
     if (typeof found === 'string')
-      warnings.push(`cannot use block ${index + 1} of ${from}: found ${found}; it is left out`);
+      warnings.push(`ignoring block ${index + 1} of ${from}: found ${found}`);
     else certificates.set(found.sha256, certificates.get(found.sha256) ?? found);
   }
   const more = warnings.length - MAX_WARNINGS;
-  if (more > 0)
-    warnings.splice(MAX_WARNINGS, more, `and ${more} more blocks of ${from} are left out`);
+  if (more > 0) warnings.splice(MAX_WARNINGS, more, `ignoring ${more} more blocks of ${from}`);
   return { certificates: [...certificates.values()], warnings };
 }
 
 function readBlock({ label, bytes }: PemBlock): Certificate | string {
   if (label.endsWith('PRIVATE KEY'))
-    return 'a private key, which everybody who is given this text can read; make a new one';
+    return 'a private key, which every reader of this text now knows: replace it';
   if (!LABELS.has(label)) return quoteText(label);
-  if (bytes === undefined) return 'a certificate that is cut off or no base64';
+  if (bytes === undefined) return 'a certificate that is truncated or not base64';
   let certificate: X509Certificate;
   try {
     certificate = new X509Certificate(bytes);

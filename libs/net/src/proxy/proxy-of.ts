@@ -30,7 +30,7 @@ export function proxyOf(server: URL, environment: Environment): string | undefin
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`;
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
   // Its text may hold a password.
-  const message = `cannot use ${variable}: found no address that begins with http:// or https://`;
+  const message = `cannot use ${variable}: it is not an http:// or https:// address`;
   throw new NetError('invalidRequest', message);
 }
 

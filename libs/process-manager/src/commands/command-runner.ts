@@ -90,7 +90,7 @@ class TreeRunner implements CommandRunner {
 
   async #run(command: HostOwnCommand, signals: readonly AbortSignal[]): Promise<HostExit> {
     if (signals.some(({ aborted }) => aborted)) {
-      throw new ProcessError('shuttingDown', 'cannot run a command: its plan was given up');
+      throw new ProcessError('shuttingDown', 'cannot run a command: its plan was cancelled');
     }
     const { onOutput, env, ...what } = command;
     const tree = await this.#host.start({

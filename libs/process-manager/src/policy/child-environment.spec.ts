@@ -42,7 +42,7 @@ describe('childEnvironment', () => {
     for (const allowed of [[], ['B'], ['KUBE_*'], ['A_*']] as const) {
       expect(codeOf(() => build({}, ['A=1'], 'posix', allowed))).toBe('envNotAllowed');
     }
-    expect(() => build({}, ['A=1'], 'posix', [])).toThrow(/"A".* wanted its exact name in "envs"/);
+    expect(() => build({}, ['A=1'], 'posix', [])).toThrow(/"A".* Add its exact name to "envs"/);
     expect(build({}, ['KUBE_X=1', 'A=2'], 'posix', ['KUBE_*', 'A'])).toEqual({
       KUBE_X: '1',
       A: '2',

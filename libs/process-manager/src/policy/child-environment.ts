@@ -32,7 +32,7 @@ export function childEnvironment(request: ChildEnvironmentRequest): Record<strin
     const [name, value] = splitEntry(entry, index);
     // A comparison that folds more than A to Z takes \u017F for S and \u0131 for I: it would be another name here than there.
     if (dialect === 'windows' && /[^ -~]/.test(name)) {
-      throw invalid(`environment variable ${quoteText(name)} has a name beyond ASCII; wanted none`);
+      throw invalid(`environment variable ${quoteText(name)} has a name that is not ASCII`);
     }
     const key = nameKey(name, dialect);
     if (asked.has(key)) throw invalid(`environment variable ${quoteText(name)} is given twice`);
@@ -55,7 +55,7 @@ export function faultOfAllowedVariables(allowed: AllowedVariables): string | und
   const bad = allowed.find((name) => !/^[^=*\0]+\*?$/.test(name));
   return bad === undefined
     ? undefined
-    : `${quoteText(bad)} in its "envs" is no name of a variable; wanted one such as NODE_NAME or KUBE_*`;
+    : `${quoteText(bad)} in its "envs" is not the name of a variable; wanted one such as NODE_NAME or KUBE_*`;
 }
 
 /** Grant of a rule, prepared for many look-ups. */
@@ -88,7 +88,7 @@ function assertGranted(name: string, grant: Grant, dialect: PathDialect): void {
   }
   const why = isGuarded ? 'it can change what programs load' : 'its entry does not grant it';
   const rule = isGuarded ? 'A21 guarded variable' : 'A40 variable not granted';
-  throw refusal(`${refused}: ${why}; wanted its exact name in "envs" of the entry`, rule, name);
+  throw refusal(`${refused}: ${why}. Add its exact name to "envs" of the entry`, rule, name);
 }
 
 function refusal(message: string, rule: ProcessRule, variable: string): ProcessError {

@@ -148,7 +148,7 @@ describe('checkAllowedExecutables', () => {
       ]),
     ).toEqual([
       [1, 'it is not absolute', 'the whole path'],
-      [2, 'its "sha256" has what is no digest', '64 hexadecimal digits'],
+      [2, 'its "sha256" has an invalid digest', '64 hexadecimal digits'],
       [3, 'it repeats entry 0', 'each program once'],
       [4, 'its "for" is empty', 'at least one caller, or no "for"'],
     ]);

@@ -177,18 +177,18 @@ export function doubtAllowedExecutables(
     const doubts: string[] = [];
     if (entry.for !== undefined && !tellsCallersApart) {
       doubts.push(
-        'it can never run: found "for", and this system cannot tell callers apart; wanted no "for"',
+        'it can never run: it has "for", but this system cannot identify callers; wanted no "for"',
       );
     }
     if (entry.envs === 'any') {
       doubts.push(
-        'its clients may set any variable ("envs: any"); wanted the names that they need',
+        'its clients may set any variable ("envs: any"); wanted only the names that they need',
       );
     }
     if (/(?! )\p{Zs}/u.test(entry.path))
-      doubts.push('it has a blank that is no space, as pasted text may; wanted a space, or none');
+      doubts.push('it has an unusual blank, as in pasted text; wanted a space, or none');
     if ((entry.args ?? 'any') === 'any' && isKnownTool(parsed)) {
-      doubts.push('it runs what its arguments name, and any are allowed; wanted "args"');
+      doubts.push('its arguments choose what it runs, and any are allowed; wanted "args"');
     }
     return doubts.map((doubt) => problemOf(entry, index, doubt));
   });
@@ -223,7 +223,7 @@ function faultOf(entry: AllowedExecutable, dialect: PathDialect): string | undef
   if (/[*?]/.test(entry.path)) return 'it has a wildcard; wanted the path of one program';
   if (entry.sha256?.length === 0) return 'its "sha256" is empty; wanted a digest, or no "sha256"';
   if (entry.sha256?.some((digest) => !/^[0-9a-f]{64}$/i.test(digest)) === true) {
-    return 'its "sha256" has what is no digest; wanted 64 hexadecimal digits';
+    return 'its "sha256" has an invalid digest; wanted 64 hexadecimal digits';
   }
   for (const directory of entry.directories ?? []) {
     const parsed = parsePath(directory, dialect);

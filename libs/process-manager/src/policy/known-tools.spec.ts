@@ -32,6 +32,6 @@ it('finds an entry for callers whom the system cannot tell apart', () => {
 it('doubts a path with a no-break space, which pasted text may have', () => {
   const path = '/opt/two\u00a0words';
   const [doubt] = doubtAllowedExecutables([{ path }], 'posix', APART);
-  expect(doubt?.message).toContain('"/opt/two\\u00a0words"): it has a blank that is no space');
+  expect(doubt?.message).toContain('"/opt/two\\u00a0words"): it has an unusual blank');
   expect(doubtAllowedExecutables([{ path: '/opt/two words' }], 'posix', APART)).toEqual([]);
 });

@@ -19,26 +19,27 @@ export type PathRule =
   | 'name reserved for verified copies';
 
 const WORDS: Readonly<Record<PathRule, string>> = {
-  'A3 short (8.3) name': 'a name in it is a short (8.3) one; wanted the long one',
-  'A4 device namespace': 'it names a device namespace; wanted a path on a drive',
+  'A3 short (8.3) name': 'it contains a short (8.3) name; wanted the long one',
+  'A4 device namespace': 'it is in a device namespace; wanted a path on a drive',
   'A5 trailing dot or space': 'a name in it ends with a dot or a space; wanted none that does',
-  'A6 alternate data stream': 'it names a data stream of a file; wanted the file',
-  'A9 device name': 'a name in it is that of a device; wanted a file',
-  'A10 network path': 'it names another machine; wanted a path on a drive of the host',
+  'A6 alternate data stream': 'it is an alternate data stream; wanted the file',
+  'A9 device name': 'it contains the name of a device; wanted a file',
+  'A10 network path': 'it is on another machine; wanted a path on a drive of the host',
   'A11 empty or over-long path': 'it is empty or too long; wanted an absolute path',
   'A11 names a directory': 'it names a folder; wanted a program',
   'A11 not absolute': 'it is not absolute; wanted the whole path',
-  'A11 relative segment': 'it has "." or ".." in it; wanted the path to which that leads',
+  'A11 relative segment': 'it has "." or ".." in it; wanted the resolved path',
   'A13 character not possible in a file name':
-    'it has one of < > " | ? * in it, which no file name has; wanted the path of one program',
+    'it has one of < > " | ? * in it, which file names cannot have; wanted the path of one program',
   'A13 control or invisible character':
-    'it has a control or an invisible character in it; wanted none',
-  'A14 environment expansion': 'it has "%" in it, and no variable is expanded; wanted the path',
+    'it has a control or invisible character in it; wanted none',
+  'A14 environment expansion':
+    'it has "%" in it, but variables are not expanded; wanted the path itself',
   'A20 batch file': 'it is a batch file, which needs a shell; wanted a program',
   'A20 no program':
-    'its ending is that of a script or a document, which Windows does not start; wanted a program',
+    'it has the extension of a script or a document, which Windows cannot start; wanted a program',
   'name reserved for verified copies':
-    'its name begins with "rancher-wins-", as verified copies do; wanted another name',
+    'its name begins with "rancher-wins-", which is reserved for verified copies; wanted another name',
 };
 
 /** Describes the finding and the expectation for a message: "cannot run X: FOUND; wanted Y". */

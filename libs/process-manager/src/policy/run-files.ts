@@ -18,8 +18,8 @@ export interface RunFile {
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const NO_NAME =
-  'it is no plain file name; wanted 1 to 64 letters, digits, ".", "_" and "-", and no device';
-const GIVEN_TWICE = 'the name is given twice, in whichever case; wanted each once';
+  'it is not a plain file name; wanted 1 to 64 letters, digits, ".", "_" and "-", and no device';
+const GIVEN_TWICE = 'the name is given twice (ignoring case)';
 
 /**
  * Judges the files of a start from data alone. A name has 1 to 64 letters, digits, ".", "_" and "-", begins with a letter or a digit, ends
@@ -34,7 +34,7 @@ export function assertRunFiles(
   if (files.length === 0) return;
   if (grant === undefined)
     throw notAllowed(
-      `files to a run of ${quoteText(path)}: its entry does not grant them; wanted "files" of the entry`,
+      `files to a run of ${quoteText(path)}: its entry does not grant them. Add "files" to the entry`,
     );
   if (files.length > grant.max)
     throw notAllowed(`${files.length} files to a run: its entry allows ${grant.max}`);

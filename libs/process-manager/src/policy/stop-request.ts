@@ -27,6 +27,6 @@ export function faultOfStop(
     return `its "stopSignal" is ${stopSignal}, which this system does not have; wanted ${known.join(', ')}`;
   if (stopEvent === undefined) return undefined;
   if (dialect === 'posix')
-    return 'it has "stopEvent", and this system has no events; wanted "stopSignal"';
+    return 'it has "stopEvent", but this system has no events; wanted "stopSignal"';
   return stopSignal && 'it has "stopSignal" and "stopEvent"; wanted one of them';
 }

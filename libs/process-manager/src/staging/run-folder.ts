@@ -67,7 +67,7 @@ export class RunFolder {
     const { name, content } = file;
     const size = this.#sizes.get(name);
     if (size === undefined || this.#removed !== undefined) {
-      const found = size === undefined ? 'it was not started with that' : 'it is ending';
+      const found = size === undefined ? 'the run was started without it' : 'the run is ending';
       throw new ProcessError(
         'notFound',
         `cannot change the file ${quoteText(name)} of a run: ${found}`,
@@ -76,7 +76,7 @@ export class RunFolder {
     const others = [...this.#sizes.values()].reduce((sum, each) => sum + each, -size);
     assertFileBytes(others + content.length, this.#grant);
     if (this.#writing !== undefined || !this.#changes.take()) {
-      const message = `cannot change the file ${quoteText(name)} of a run: there are too many changes; wanted one at a time, and ${CHANGES.perSecond} each second`;
+      const message = `cannot change the file ${quoteText(name)} of a run: too many changes (limit ${CHANGES.perSecond} per second, one at a time)`;
       throw new ProcessError('tooManyChanges', message);
     }
     const writing = recorded().then(() => this.#write(file));

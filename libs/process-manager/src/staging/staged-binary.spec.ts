@@ -111,7 +111,7 @@ describe('copyVerified', () => {
       refuse: (signedBy: readonly string[]) =>
         Promise.resolve(found && `${found} ${signedBy.join()}`),
     });
-    for (const readSignature of [undefined, reader('found no signature; wanted')])
+    for (const readSignature of [undefined, reader('it has no signature; wanted')])
       await expect(codeOf({ signedBy: wanted, readSignature })).resolves.toBe('notSigned');
     expect(readdirSync(directory.path)).toEqual(['tool']);
     await expect(codeOf({ signedBy: wanted, readSignature: reader() })).resolves.toBe(

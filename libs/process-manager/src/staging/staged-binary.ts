@@ -72,7 +72,7 @@ export function requireBytes(
   if (pins !== undefined && !pins.some((pin) => pin.toLowerCase() === sha256)) {
     throw new ProcessError(
       'digestNotPinned',
-      `cannot run ${quoteText(source)}: its sha256 ${sha256} is not among the ${pins.length} pinned for this path; if the file is meant, add it to "sha256" of its entry`,
+      `cannot run ${quoteText(source)}: its sha256 ${sha256} is not among the ${pins.length} pinned for this path. If the file is legitimate, add it to "sha256" of its entry`,
       { path: source, rule: 'A17 digest not pinned' },
     );
   }
@@ -90,7 +90,9 @@ async function requireSignature(
 ): Promise<void> {
   if (signedBy === undefined) return;
   const found =
-    signature === undefined ? 'nothing here verifies signatures' : await signature.refuse(signedBy);
+    signature === undefined
+      ? 'this host cannot verify signatures'
+      : await signature.refuse(signedBy);
   if (found === undefined) return;
   await discard();
   throw new ProcessError('notSigned', `cannot run ${quoteText(source)}: ${found}`, {

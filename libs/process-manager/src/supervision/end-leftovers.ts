@@ -61,7 +61,7 @@ export async function endStaleCopies(
   const found = await host.findLeftovers(search);
   const claimed = found.find((leftover) => leftover.claimed);
   if (claimed !== undefined)
-    throw stillRunning(stagedPath, claimed, 'belongs to another daemon, or upgrades this one');
+    throw stillRunning(stagedPath, claimed, 'belongs to another daemon, or is upgrading this one');
   for (const { leftover, gone } of await endAll(found, graceMs)) {
     const type = gone ? 'leftoverEnded' : 'leftoverNotGone';
     onEvent({ type, ...describeLeftover(leftover, undefined) });

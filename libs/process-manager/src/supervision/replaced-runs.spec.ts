@@ -48,7 +48,7 @@ describe('a start that replaces', () => {
     const second = start(new TestOwner('pipe:2'));
     const gaveUp = expect(second).rejects.toMatchObject({
       code: 'alreadyRunning',
-      message: expect.stringContaining('a newer start has taken its place') as string,
+      message: expect.stringContaining('a newer start replaced it') as string,
     });
     while (first.state.kind === 'running') await new Promise(setImmediate);
     const third = start(new TestOwner('pipe:3'));

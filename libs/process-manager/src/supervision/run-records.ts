@@ -151,7 +151,7 @@ export class RunRecords {
 function unrecorded(cause: unknown, directory: string, mark: string): ProcessError {
   const isFull = ['ENOSPC', 'EDQUOT'].includes(errnoOf(cause) ?? '');
   const found = isFull
-    ? `the disk of ${quoteText(directory)} is full (state folder); free space there`
+    ? `the disk of ${quoteText(directory)} is full (state folder). Free space there`
     : messageOf(fileSystemError(cause, 'write the record of the run in', directory));
   return new ProcessError('stateUnavailable', `cannot start a run: ${found}`, { cause, mark });
 }

@@ -47,7 +47,7 @@ export class RunRegistry<Run extends RegisteredRun> {
     const run = runId === undefined ? this.#newest.get(key) : this.#runs.get(markOf(runId));
     if (run !== undefined && this.#keyOf(run.name) === key) return run;
     const which = runId === undefined ? '' : ' with that run id';
-    const message = `cannot find ${quoteText(value)}${which}: found no run of that name, nor one that has ended recently`;
+    const message = `cannot find ${quoteText(value)}${which}: no run has that name, nor has a recent one`;
     throw new ProcessError('notFound', message);
   }
 
@@ -111,7 +111,7 @@ export class RunNames<Holder> {
       throw new ProcessError('alreadyRunning', message, { path: holder.path });
     }
     if (this.#taken.size >= this.#limit) {
-      const message = `cannot start ${quoteText(path)}: found ${this.#limit} runs; wanted fewer than that`;
+      const message = `cannot start ${quoteText(path)}: there are ${this.#limit} runs, which is the limit`;
       throw new ProcessError('tooManyProcesses', message, { path });
     }
   }

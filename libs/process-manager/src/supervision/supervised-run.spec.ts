@@ -76,7 +76,7 @@ describe('a supervised process', () => {
     const run = await startShell(STUBBORN, { graceMs: 1e6 });
     await untilOutput(run.read('pipe:1'), 'ready');
     const released = run.holdLease('pipe:1').release();
-    expect(() => run.stop('pipe:2', { force: true })).toThrow('found a run of another connection');
+    expect(() => run.stop('pipe:2', { force: true })).toThrow('another connection started it');
     await run.stop('pipe:1', { force: true });
     await expect(released).resolves.toEqual({
       ...{ code: 137, signal: 'SIGKILL', reason: 'leaseEnded' },
@@ -335,7 +335,7 @@ describe('a program whose entry says how it is asked to end', () => {
       { stopSignal: 'CTRL_BREAK' },
       'its "stopSignal" is CTRL_BREAK, which this system does not have',
     ],
-    ['posix', { stopEvent: 'stop' }, 'it has "stopEvent", and this system has no events'],
+    ['posix', { stopEvent: 'stop' }, 'it has "stopEvent", but this system has no events'],
     [
       'windows',
       { stopSignal: 'SIGTERM' },

@@ -171,7 +171,7 @@ export class SupervisedRun implements ManagedProcess {
     if (this.#lease.state !== 'unclaimed') {
       const error = new ProcessError(
         'leaseHeld',
-        `cannot keep ${this.name} alive: its lease is ${this.#lease.state}; wanted the first holder`,
+        `cannot keep ${this.name} alive: its lease is ${this.#lease.state}`,
         { mark: this.mark },
       );
       this.#auditAtOnce('keepAlive', ownerId, error);
@@ -224,7 +224,10 @@ export class SupervisedRun implements ManagedProcess {
     try {
       const { folder } = this.#supervision;
       if (folder === undefined)
-        throw new ProcessError('notFound', `cannot change a file of ${this.name}: it has none`);
+        throw new ProcessError(
+          'notFound',
+          `cannot change a file of ${this.name}: it was started without files`,
+        );
       await folder.change(file, async () => this.#audit('updateFile', ownerId, undefined, files));
     } catch (error) {
       const refusal = asProcessError(error, 'change a file of a run');
@@ -330,7 +333,7 @@ export class SupervisedRun implements ManagedProcess {
     if (allowed) return;
     const error = new ProcessError(
       'notOwner',
-      `cannot ${VERBS[action]} ${this.name}: found a run of another connection; wanted that connection or the run id`,
+      `cannot ${VERBS[action]} ${this.name}: another connection started it. Use that connection, or pass the run id`,
       { rule: 'A35 run of another connection' },
     );
     this.#auditAtOnce(action, ownerId, error);

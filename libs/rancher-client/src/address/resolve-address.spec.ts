@@ -39,14 +39,14 @@ describe('the address of a node', () => {
   });
 
   it.each([
-    ['bare', 'found no address'],
-    ['made-up,made-up', 'found no address of its own that is not in the list'],
-    ['10.0.0.5,Ethernet 3', '"Ethernet 3": found no adapter of this name'],
-    ['10.0.0.5,fd00::5\r\nX-Cattle-Role-Etcd: true', 'found no adapter of this name'],
-    ['Ethernet 3', 'found no adapter of this name'],
-    ['a\r\nb', 'found no adapter of this name'],
-    ['http://192.0.2.1', 'found no adapter of this name'],
-    [`${'a'.repeat(64)}.example`, 'found no adapter of this name'],
+    ['bare', 'no other address'],
+    ['made-up,made-up', 'no other address than those in the list'],
+    ['10.0.0.5,Ethernet 3', '"Ethernet 3": there is no adapter of this name'],
+    ['10.0.0.5,fd00::5\r\nX-Cattle-Role-Etcd: true', 'there is no adapter of this name'],
+    ['Ethernet 3', 'there is no adapter of this name'],
+    ['a\r\nb', 'there is no adapter of this name'],
+    ['http://192.0.2.1', 'there is no adapter of this name'],
+    [`${'a'.repeat(64)}.example`, 'there is no adapter of this name'],
   ])('is refused as %j', async (text, found) => {
     const failure = await failureOf(resolveAddress(text, own));
     expect(failure.code).toBe('invalidRequest');

@@ -122,7 +122,7 @@ async function resolvePart(
   if (HOST.test(name)) return name;
   throw new RancherError(
     'invalidRequest',
-    `cannot use the address ${quoteText(name)}: found no adapter of this name; wanted an IP address, a host name, an adapter, or one of ${[...CLOUD_WORDS.keys()].join(', ')}`,
+    `cannot use the address ${quoteText(name)}: there is no adapter of this name; wanted an IP address, a host name, an adapter, or one of ${[...CLOUD_WORDS.keys()].join(', ')}`,
   );
 }
 
@@ -143,7 +143,7 @@ function addressOf(name: string, addresses: readonly string[], others: readonly 
     .filter((each) => !others.includes(each))
     .sort((a, b) => rank(a) - rank(b));
   if (found !== undefined) return found;
-  const message = `cannot use the adapter ${quoteText(name)}: found no address of its own that is not in the list; wanted one`;
+  const message = `cannot use the adapter ${quoteText(name)}: it has no other address than those in the list`;
   throw new RancherError('invalidRequest', message);
 }
 
@@ -182,14 +182,14 @@ async function askCloud(
   const found = body.toString('utf8').trim();
   if (parseIp(found) !== undefined) return found;
   const shown = found === '' ? 'nothing' : quoteText(found, { maxLength: 64 });
-  const message = `cannot ${what}: found ${shown}; wanted an IP address: has this machine one?`;
+  const message = `cannot ${what}: found ${shown}; wanted an IP address. Check that this machine has one`;
   throw new RancherError('badShape', message);
 }
 
 function oneLine({ body }: { readonly body: Buffer }): string {
   const text = body.toString('latin1').trim();
   if (/^[\x21-\x7e]{1,2048}$/.test(text)) return text;
-  const message = 'cannot ask the metadata service: found no token of a session; wanted one';
+  const message = 'cannot ask the metadata service: it returned no session token';
   throw new RancherError('badShape', message);
 }
 

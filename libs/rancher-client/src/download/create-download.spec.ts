@@ -193,7 +193,7 @@ describe('a download that is refused', () => {
     const { fetch, got } = await start();
     const failure = await failureOf(fetch({ sha256: SHA256 }, {}, '/assets/other.exe'));
     expect(failure.message).toContain('found an HTML page');
-    expect(failure.message).toContain('does not have one');
+    expect(failure.message).toContain('does not have the file');
     expect(got()).toHaveLength(0);
   });
 

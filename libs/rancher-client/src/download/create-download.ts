@@ -65,7 +65,7 @@ export function createDownload(options: DownloadOptions = {}): Download {
     const digest = digestOf(wanted, what);
     if (digest === undefined && (anyCertificate || url.protocol === 'http:')) {
       const found = anyCertificate
-        ? 'no digest; wanted the SHA-256 of the file, as any certificate is taken'
+        ? 'no digest; wanted the SHA-256 of the file because certificates are not verified'
         : 'http:// and no digest; wanted https://, or the SHA-256 of the file';
       throw new RancherError('invalidRequest', `cannot ${what}: found ${found}`);
     }
@@ -102,7 +102,7 @@ export function createDownload(options: DownloadOptions = {}): Download {
 function requireLength({ headers, declaredBytes }: HttpAnswer, what: string): void {
   const isChunked = /\bchunked\b/i.test(headers['transfer-encoding'] ?? '');
   if (isChunked || declaredBytes !== undefined) return;
-  const message = `cannot ${what}: found an answer without its length; wanted Content-Length, or the SHA-256 of the file`;
+  const message = `cannot ${what}: the answer has no Content-Length; wanted that, or the SHA-256 of the file`;
   throw new RancherError('badShape', message);
 }
 
@@ -136,7 +136,10 @@ function checkFirst({ headers }: HttpAnswer, first: Buffer, what: string, magic:
   const refused = (found: string, next: string) =>
     new RancherError('badShape', `cannot ${what}: found ${found}; wanted ${next}`);
   if (isHtml(headers, first))
-    throw refused('an HTML page', 'the file: Rancher answers so when it does not have one');
+    throw refused(
+      'an HTML page',
+      'the file. Rancher answers like this when it does not have the file',
+    );
   if (first.length === 0) throw refused('nothing', 'a file');
   const begins = first.subarray(0, magic.length);
   if (begins.equals(magic)) return;

@@ -19,7 +19,7 @@ export async function checkHealth(
   { timeoutMs = TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
   settings: RancherSettings = {},
 ): Promise<void> {
-  const what = `ask ${server.origin} whether it is well (/healthz)`;
+  const what = `check the health of ${server.origin} (/healthz)`;
   using client = rancherClient(settings);
   await client.retry({ what, timeoutMs }, async (each) => {
     const request = { url: below(server, '/healthz'), trust: { roots } };
@@ -31,7 +31,7 @@ export async function checkHealth(
       : text.length > TOLD_LENGTH
         ? `${body.length} bytes`
         : quoteForeign(text, each.settings.secrets);
-    const message = `cannot ${what}: found ${found}; wanted "ok": is this the address of Rancher?`;
+    const message = `cannot ${what}: found ${found}; wanted "ok": check that this is the address of Rancher`;
     throw new RancherError('badShape', message);
   });
 }

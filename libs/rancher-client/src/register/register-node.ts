@@ -65,13 +65,16 @@ export async function registerNode(
       throw told(error);
     });
     if (isHtml(answer.headers, body))
-      throw refused('badShape', 'an HTML page; wanted JSON: is this the address of Rancher?');
+      throw refused(
+        'badShape',
+        'an HTML page; wanted JSON. Check that this is the address of Rancher',
+      );
     const registration = keepConnectionInfo(body.toString('utf8'), allowHttp);
     if ('found' in registration)
       throw new RancherError('badShape', `cannot ${WHAT}: ${registration.found}`);
     if (strictTls && registration.info.access.ca === undefined) {
       const found = 'a kubeconfig without certificate-authority-data; wanted it for strict TLS';
-      throw refused('strictWithoutCa', `${found}: set the CA of Rancher, or turn strict TLS off`);
+      throw refused('strictWithoutCa', `${found}. Set the CA of Rancher, or turn strict TLS off`);
     }
     for (const warning of registration.info.warnings) each.settings.onWarning(warning);
     return registration;
@@ -81,7 +84,7 @@ export async function registerNode(
 /** Rewords 401 and 500, which mean a wrong token here. */
 function told(error: unknown): unknown {
   if (!(error instanceof NetError) || (error.status !== 401 && error.status !== 500)) return error;
-  const message = `${error.message}; is the token right, and of this cluster?`;
+  const message = `${error.message}. Check that the token is right and of this cluster`;
   return error.reworded(message, { isTransient: true, cause: error });
 }
 

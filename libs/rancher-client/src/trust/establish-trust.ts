@@ -58,10 +58,10 @@ export interface TrustWanted {
 const MAX_BYTES = 1_048_576;
 const TIMEOUT_MS = 60_000;
 const UNTRUSTED = {
-  right: 'a server without certificates in /cacerts, whose own is not trusted by the system',
+  right: 'a server without certificates in /cacerts, whose own the system does not trust',
   missing:
-    'a server that does not prove to know the token (a bootstrap token of a machine cannot be proven)',
-  notAsked: 'nothing that says who the server is',
+    'a server that does not prove that it knows the token (a bootstrap token of a machine cannot be proven)',
+  notAsked: 'nothing that identifies the server',
 } as const;
 const WAYS_TO_TRUST =
   'a checksum of its /cacerts (CATTLE_CA_CHECKSUM, -CaChecksum), a token that the server proves to know, or a certificate that the system trusts';
@@ -105,7 +105,7 @@ export async function establishTrust(
   if (!strictTls || trust.certificates.length > 0) return trust;
   throw new RancherError(
     'strictWithoutCa',
-    `cannot ${what}: found no certificates in /cacerts; wanted some for strict TLS: set the CA of Rancher, or turn strict TLS off`,
+    `cannot ${what}: /cacerts has no certificates, which strict TLS needs. Set the CA of Rancher, or turn strict TLS off`,
   );
 }
 
@@ -171,7 +171,7 @@ class Asking {
         throw isSame ? error : second;
       });
       this.#client.settings.onWarning(
-        `the certificate of ${this.#server.origin} is from no authority of its /cacerts, but from one of the system: those are used`,
+        `the certificate of ${this.#server.origin} is not from an authority of its /cacerts, but from one of the system: using those of the system`,
       );
       return this.#trust(authority, roots, found);
     }
@@ -223,8 +223,8 @@ class Asking {
     if (proof === 'wrong')
       throw refused(
         'proofFailed',
-        'a proof (X-Cattle-Hash) that is not of this token, question and /cacerts',
-        'the right one; someone may be between this node and the server',
+        'a wrong proof of the token (X-Cattle-Hash)',
+        'the right one; another machine may intercept the connection',
       );
     throw refused('untrusted', UNTRUSTED[proof ?? 'notAsked'], WAYS_TO_TRUST);
   }
@@ -273,7 +273,7 @@ export function checkToken(token: string): void {
 function parseServer(text: string, allowHttp: boolean | undefined): URL {
   const url = parseAddress(text.trim(), 'ask the Rancher server', allowHttp);
   if (url.search !== '') {
-    const message = 'cannot ask the Rancher server: found a query in its address; wanted none';
+    const message = 'cannot ask the Rancher server: its address has a query';
     throw new RancherError('invalidRequest', message);
   }
   url.pathname = url.pathname.replace(/\/+$/, '');

@@ -122,7 +122,7 @@ describe('the plan of an upgrade', () => {
       { offered: OLD, ...wish({ expectConfig: '/his' }) },
       /reads the config c; wanted/,
     ],
-    ['a program that would replace itself while it runs', { holdsTarget: true }, /wanted a copy/],
+    ['a program that would replace itself while it runs', { holdsTarget: true }, /Run a copy/],
     ['a path with a quote', { target: '/opt/"x"/wins' }, /has a quote in it/],
   ])('is a refusal for %s', (_what, facts, reason) => {
     expect(stepsOf(facts)).toMatch(/^refusal: /);

@@ -85,7 +85,7 @@ export function planUpgrade(facts: UpgradeFacts): UpgradePlan {
   const refuse = (reason: string): UpgradePlan => ({ kind: 'refusal', reason });
   if (target.includes('"')) return refuse(`the path ${target} has a quote in it`);
   if (service === undefined && wish.winsArgs === undefined) {
-    return refuse('there is no service; --wins-args says with which arguments to register one');
+    return refuse('there is no service. Pass its arguments with --wins-args to register one');
   }
   const older = refuseVersion(installed?.version, offered.version, wish);
   if (older !== undefined) return refuse(older);
@@ -110,11 +110,11 @@ export function planUpgrade(facts: UpgradeFacts): UpgradePlan {
   }
   if (facts.holdsTarget === true) {
     return refuse(
-      `${target} runs this upgrade, and Windows replaces no program that runs; wanted a copy of it elsewhere, run in its place`,
+      `${target} runs this upgrade, and Windows cannot replace a running program. Run a copy of it in another folder`,
     );
   }
   if (service?.isDisabled === true) {
-    return refuse('the service is disabled: once stopped it could not be started again');
+    return refuse('the service is disabled: once stopped, it could not be started again');
   }
   const isTrial = service !== undefined && installed !== undefined;
   const steps = stepsOf(isTrial ? 'trial' : 'install').filter(({ step }) => {
@@ -136,7 +136,7 @@ function refuseVersion(
   const isComparable = semver.valid(offered) !== null && semver.valid(installed) !== null;
   if (isComparable && semver.gte(offered, installed)) return undefined;
   const how = isComparable ? 'is older than' : 'cannot be compared with';
-  return `the offered release ${offered} ${how} the installed ${installed}; --allow-downgrade takes it nevertheless`;
+  return `the offered release ${offered} ${how} the installed ${installed}. Use --allow-downgrade to accept it`;
 }
 
 /** Each step in words. */
@@ -144,11 +144,11 @@ export const STEP_TEXT: Readonly<Record<UpgradeStep, string>> = {
   stage: 'copy the new program beside the old one, flush it, check its digest, run it once',
   checkConfig: 'make the new program check the config',
   stop: 'stop the service and wait until it has ended',
-  lend: 'make the service name the new program',
+  lend: 'point the service to the new program',
   start: 'start the service',
-  reclaim: 'make the service name the old program again, in case it is restarted',
-  prove: 'wait until the daemon answers with the wanted release and digest and serves',
-  replace: 'replace the old program by the new one, by one rename',
+  reclaim: 'point the service to the old program again, in case it is restarted',
+  prove: 'wait until the daemon answers with the new release and digest and serves',
+  replace: 'replace the old program with the new one by a single rename',
   register: 'register the service with its new arguments',
 };
 

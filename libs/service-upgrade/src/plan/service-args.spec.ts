@@ -40,7 +40,7 @@ describe('the arguments of the service after an upgrade', () => {
   });
 
   it.each(['&& calc', '--config', '--debug srv', '--config a b'])('are refused as %j', (given) => {
-    expect(() => mergeServiceArgs(RUN, given)).toThrow(/cannot take the arguments/);
+    expect(() => mergeServiceArgs(RUN, given)).toThrow(/cannot use the arguments/);
   });
 
   it('tell which config the service reads', () => {
@@ -85,7 +85,7 @@ describe('the config that a service reads', () => {
     [[], 'c:\\etc\\rancher\\wins\\wins.yaml', 'win32'],
   ] as const)('is, with %j, not %s, and what to do is told', (words, expected, platform) => {
     const told = refuseConfig([...RUN, ...words], expected, DEFAULT[platform], platform);
-    expect(told).toMatch(/^the service reads the config .*; wanted .*bring the config to/);
+    expect(told).toMatch(/^the service reads the config .*; wanted .* Deliver the config to/);
     expect(told).toContain(`wins-upgrade up --wins-args '--config "${expected}"'`);
   });
 });

@@ -29,7 +29,7 @@ export function mergeServiceArgs(
   const added = parseOptions(splitCommandLine(given ?? ''));
   for (const [name] of added) {
     if (REGISTRATION.has(name)) {
-      throw refusal(`found --${name}; an upgrade registers the service itself, so leave it out`);
+      throw refusal(`omit --${name}: an upgrade registers the service itself`);
     }
   }
   const names = new Set(added.map(([name]) => name));
@@ -66,7 +66,7 @@ export function refuseConfig(
       ? path.win32.normalize(found).toLowerCase() === path.win32.normalize(expected).toLowerCase()
       : path.posix.normalize(found) === path.posix.normalize(expected);
   if (isSame) return undefined;
-  return `the service reads the config ${found}; wanted ${expected}: bring the config to ${found}, or register the other on the host itself, by a copy of the program: wins-upgrade up --wins-args '--config "${expected}"'`;
+  return `the service reads the config ${found}; wanted ${expected}. Deliver the config to ${found}, or on the host register the other one: wins-upgrade up --wins-args '--config "${expected}"'`;
 }
 
 /** Whether these are the words of a service that runs a daemon, however that was registered. */
@@ -107,5 +107,5 @@ function formatOption([name, value]: Option): string[] {
 }
 
 function refusal(found: string): UpgradeError {
-  return new UpgradeError('refused', `cannot take the arguments of the service: ${found}`);
+  return new UpgradeError('refused', `cannot use the arguments of the service: ${found}`);
 }

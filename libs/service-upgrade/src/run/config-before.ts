@@ -51,8 +51,8 @@ export async function restoreConfigBefore({
   if (found !== undefined)
     await put('keep new config', () => replaceFile(aside, found.bytes, found.rights));
   await put('restore config', () => replaceFile(file, kept.bytes, found?.rights));
-  const rest = found === undefined ? '' : `; what was there is ${aside}`;
-  return `the config ${file} is again the one that it served with${rest}`;
+  const rest = found === undefined ? '' : `; the replaced file is ${aside}`;
+  return `the config ${file} was restored${rest}`;
 }
 
 /** Removes what deliveries kept for the old daemon, started since. A failure is logged. */

@@ -12,7 +12,7 @@ import type { UpgradeContext } from './upgrade-context.js';
 import type { UpgradeRun } from './upgrade-steps.js';
 
 /** Why an upgrade is undone that found nothing wrong, but whose helper was killed or whose power failed. */
-export const INTERRUPTED = 'the upgrade was interrupted before its new daemon was proven';
+export const INTERRUPTED = 'the upgrade was interrupted before the health check of the new daemon';
 
 /** Writes what came of an upgrade, ends its journal, and removes what it left. */
 export async function finishUpgrade(

@@ -82,7 +82,7 @@ export async function makeHelper(
   const helper = helperPath(places);
   const { format } = await copyProgram(effects, 'helper', program, helper);
   if (!isRunnable(format, host.platform, host.arch)) {
-    const found = `${program} is not a program by itself`;
+    const found = `${program} is not a standalone program`;
     throw new UpgradeError('refused', `cannot leave the run: ${found}`);
   }
   return helper;

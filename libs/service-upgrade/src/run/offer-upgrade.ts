@@ -89,7 +89,7 @@ export async function offerUpgrade(
     const daemon = { worker: 'daemon', runningFile, serving: Promise.resolve() } as const;
     const { restart, reason: undone } = await recoverInterrupted(context, places, daemon);
     if (restart)
-      throw new UpgradeError('busy', `an upgrade was undone: ${undone}; restart the service`);
+      throw new UpgradeError('busy', `an upgrade was rolled back: ${undone}. Restart the service`);
     let attempt: number | undefined = 1;
     const latest = await latestResult(places);
     if (latest?.to?.sha256 === offer.sha256) {
@@ -122,6 +122,6 @@ async function requireOtherFile(program: string, target: string): Promise<void> 
     return;
   throw new UpgradeError(
     'refused',
-    `cannot upgrade to ${program}: it is the program of the service itself; wanted another file`,
+    `cannot upgrade to ${program}: it is the program of the service itself`,
   );
 }

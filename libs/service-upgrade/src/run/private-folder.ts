@@ -35,7 +35,7 @@ export async function withLock<T>(
       }
     }
     if (performance.now() >= end) {
-      const found = 'another upgrade of it is under way';
+      const found = 'another upgrade of it is running';
       throw new UpgradeError('busy', `cannot ${tried} ${service.name}: ${found}`);
     }
     await delay(LOCK_DELAY_MS);

@@ -59,7 +59,7 @@ export async function recoverAtStart(
   if (folder?.isDirectory() !== true) return NONE;
   const lock = await context.service.lock();
   if (lock === undefined)
-    return { outcome: 'busy', reason: 'an upgrade is under way', restart: false };
+    return { outcome: 'busy', reason: 'an upgrade is running', restart: false };
   try {
     await using _folder = await enterPrivateFolder(context, places);
     const runningFile = await realpath(context.ownFile).catch(() => context.ownFile);
@@ -83,7 +83,7 @@ export async function settleUpgrade(context: UpgradeContext): Promise<void> {
 }
 
 const NONE: RecoveredUpgrade = {
-  ...{ outcome: 'none', reason: 'no upgrade was under way', restart: false },
+  ...{ outcome: 'none', reason: 'no upgrade was running', restart: false },
 };
 
 /**
@@ -165,7 +165,7 @@ async function recoverAsDaemon(
     await serving;
     await proceed(run, 'prove');
   } catch (error) {
-    const reason = `after a restart the new daemon was found unfit: ${messageOf(error)}`;
+    const reason = `after a restart the new daemon failed its health check: ${messageOf(error)}`;
     context.log.write('undoing', { reason });
     // The old daemon, which is started next, finishes.
     await noteUndoing(run, reason);
@@ -252,6 +252,6 @@ async function recordOfReality(
     pipe,
     oldPipe: pipe,
     disturbed: true,
-    reason: 'the journal of an upgrade could not be read; what was in place is kept',
+    reason: 'the journal of an upgrade is unreadable; the current program stays',
   };
 }

@@ -32,10 +32,10 @@ export async function undoUpgrade(run: UpgradeRun, reason: string): Promise<Upgr
   if (from === undefined || oldCommand === undefined) {
     if (run.worker === 'helper') return undoInstall(run, reason);
     // A daemon cannot remove its own service.
-    return { id, outcome: 'failed', reason: `${reason}; wins up removes this service again` };
+    return { id, outcome: 'failed', reason: `${reason}; "wins up" removes this service again` };
   }
   await nameOldProgram(run);
-  let outcome = 'the release before serves again';
+  let outcome = 'the previous release serves again';
   if (run.worker === 'helper') {
     let failure = await restartOldDaemon(run, from);
     let fault = failure?.message ?? (await proveOld(run, from));
@@ -47,7 +47,7 @@ export async function undoUpgrade(run: UpgradeRun, reason: string): Promise<Upgr
     }
     if (failure !== undefined) throw failure;
     if (fault !== undefined) {
-      const now = `the old program is in place and was started again, but ${fault}`;
+      const now = `the old program was restored and started, but ${fault}`;
       return finishUpgrade(run, 'failed', `${reason}; ${now}`);
     }
     await forgetReplacedConfigs(run);
@@ -85,7 +85,7 @@ async function restartOldDaemon(
   const { service, probe } = run.context;
   const status = await service.query();
   if (status === undefined) {
-    throw new UpgradeError('serviceFailed', `the service ${service.name} is gone`);
+    throw new UpgradeError('serviceFailed', `the service ${service.name} no longer exists`);
   }
   // Asking a daemon cannot tell the same program with other arguments.
   if (status.state === 'running' && run.record.to.sha256 !== sha256) {
@@ -145,7 +145,7 @@ async function undoInstall(run: UpgradeRun, reason: string): Promise<UpgradeResu
     else await goBack(run, 'reclaim');
   }
   if (record.oldCommand !== undefined) {
-    return finishUpgrade(run, 'rolledBack', `${reason}; the service does not run, as before`);
+    return finishUpgrade(run, 'rolledBack', `${reason}; the service is stopped, as before`);
   }
   // Last: the service never names what is not there.
   if ((await readProgram(places.target))?.sha256 === record.to.sha256) {

@@ -76,7 +76,7 @@ async function checkConfig(run: UpgradeRun): Promise<void> {
   const { code, stderr } = await runProgram(record.staged, args, context.runMs);
   const said = stderr.slice(0, LONGEST_COMPLAINT);
   if (code !== 0) {
-    const found = `it ended with ${code ?? 'a signal'} and said ${JSON.stringify(said)}`;
+    const found = `it ended with ${code ?? 'a signal'} and printed ${JSON.stringify(said)}`;
     throw new UpgradeError('programFailed', `the new program does not accept the config: ${found}`);
   }
   const warnings = said.trim();

@@ -40,7 +40,7 @@ interface Layout {
 export class ContentReader {
   readonly #hash = createHash('sha256');
   readonly #table: Buffer[] = [];
-  #layout: Layout | string = 'found no program; wanted a PE file';
+  #layout: Layout | string = 'it is not a PE file';
   #bytes = 0;
 
   /** Takes the next block; the first one has the headers. */
@@ -69,7 +69,7 @@ export class ContentReader {
     const certificates = Buffer.concat(this.#table);
     const length = certificates.readUInt32LE(0);
     const isAlone = length > CERTIFICATE_HEADER_BYTES && Math.ceil(length / 8) * 8 === tableBytes;
-    if (!isAlone) return 'found more or less than one entry in the certificate table; wanted one';
+    if (!isAlone) return 'its certificate table does not have exactly one entry';
     const revision = certificates.readUInt16LE(4);
     const type = certificates.readUInt16LE(6);
     if (revision !== REVISION_2 || type !== PKCS_SIGNED_DATA)
@@ -85,7 +85,7 @@ function layoutOf(first: Buffer): Layout | string {
   const pe = first.length < 0x40 || !isAt(first, 0, 'MZ') ? undefined : first.readUInt32LE(0x3c);
   // The optional header begins 24 bytes behind the signature.
   if (pe === undefined || pe + 26 > first.length || !isAt(first, pe, 'PE\0\0'))
-    return 'found no PE file; only programs for Windows are signed';
+    return 'it is not a PE file; only Windows programs are signed';
   const optional = pe + 24;
   const magic = first.readUInt16LE(optional);
   const form = [PE32, PE32_PLUS].find((known) => known.magic === magic);
@@ -93,13 +93,12 @@ function layoutOf(first: Buffer): Layout | string {
   const directory = optional + form.directories + CERTIFICATE_DIRECTORY * DIRECTORY_BYTES;
   const end = directory + DIRECTORY_BYTES;
   const optionalEnd = optional + first.readUInt16LE(pe + 20);
-  if (end > first.length || end > optionalEnd)
-    return 'found no place for a signature in its headers';
+  if (end > first.length || end > optionalEnd) return 'its headers have no entry for a signature';
   if (first.readUInt32LE(optional + form.directories - 4) <= CERTIFICATE_DIRECTORY)
-    return 'found no place for a signature in its headers';
+    return 'its headers have no entry for a signature';
   const table = first.readUInt32LE(directory);
   const tableBytes = first.readUInt32LE(directory + 4);
-  if (table === 0 && tableBytes === 0) return 'found no signature';
+  if (table === 0 && tableBytes === 0) return 'it has no signature';
   if (table < end || table % 8 !== 0 || tableBytes <= CERTIFICATE_HEADER_BYTES)
     return `found a certificate table of ${tableBytes} bytes at ${table}; wanted one behind the headers`;
   if (tableBytes > MAX_TABLE_BYTES)

@@ -67,7 +67,7 @@ async function verifyMessage(
     block instanceof asn1.ObjectIdentifier ? block.valueBlock.toString() : undefined;
 
   const { result, offset } = asn1.fromBER(message);
-  if (offset <= 0) throw new Error(`its message is cut: ${result.error}`);
+  if (offset <= 0) throw new Error(`its message is truncated: ${result.error}`);
   const padding = message.subarray(offset);
   if (padding.length > 7 || padding.some((byte) => byte !== 0))
     throw new Error(`${padding.length} bytes follow its message`);
@@ -76,7 +76,7 @@ async function verifyMessage(
   const { encapContentInfo, signerInfos, certificates = [] } = signed;
   const [signerInfo] = signerInfos;
   if (signerInfo === undefined || signerInfos.length > 1)
-    throw new Error(`it has ${signerInfos.length} signers, wanted one`);
+    throw new Error(`it has ${signerInfos.length} signers; wanted one`);
   if (certificates.length > MAX_CERTIFICATES)
     throw new Error(`it has ${certificates.length} certificates`);
   const { digestAlgorithm, signatureAlgorithm, signedAttrs } = signerInfo;
@@ -100,7 +100,7 @@ async function verifyMessage(
 
   const verdict = await signed.verify({ signer: 0, checkChain: false, extendedMode: true });
   if (verdict.signatureVerified !== true || !(verdict.signerCertificate instanceof Certificate))
-    throw new Error('it was not made by its signer');
+    throw new Error('its signer did not make it');
   const found = (certificate: InstanceType<typeof Certificate>): Found => ({
     x509: new X509Certificate(Buffer.from(certificate.toSchema().toBER())),
     isStrong: STRONG.has(certificate.signatureAlgorithm.algorithmId),

@@ -63,5 +63,5 @@ export class CapturedOutput {
 
 /** The line that stands for what is missing. */
 export function omission(leftOutBytes: number): string {
-  return `\n[wins: ${leftOutBytes} bytes are left out here; the output is whole in a file on the node]\n`;
+  return `\n[wins: ${leftOutBytes} bytes are omitted here; a file on the node has the whole output]\n`;
 }

@@ -155,7 +155,7 @@ describe('a pass that applies', () => {
     expect(text.slice(0, 8)).toBe('first\n\0\0');
     expect(text.slice(-6)).toBe('\nlast\n');
     const leftOut = 3_000_012 - 512 * 1024;
-    expect(text).toContain(`\n[wins: ${leftOut} bytes are left out here;`);
+    expect(text).toContain(`\n[wins: ${leftOut} bytes are omitted here;`);
     const [name = ''] = harness.list('state', 'outputs');
     expect(statSync(harness.path('state', 'outputs', name)).size).toBe(3_000_012);
   });
@@ -309,7 +309,7 @@ describe('the owners of files', () => {
     await other.applier.apply(other.pass(plan), never);
     expect(other.list('files')).toEqual(['a', 'b', 'c', 'd']);
     expect(other.warnings()).toEqual([
-      expect.stringMatching(/^the owners of 2 files of the plan, such as ".*\/a", are left out/),
+      expect.stringMatching(/^the owners of 2 files of the plan, such as ".*\/a", are ignored/),
     ]);
     other.close();
   });

@@ -49,7 +49,9 @@ export function createApplier(options: ApplierOptions): Applier {
         return { ...done, probes };
       } catch (error) {
         if (!signal.aborted) throw error;
-        throw new AgentError('closed', 'the pass did not end: the agent stops', { cause: error });
+        throw new AgentError('closed', 'the pass did not end: the agent is stopping', {
+          cause: error,
+        });
       }
     },
   };
@@ -101,6 +103,6 @@ function tellOwners({ options, pass, warnings }: PassContext): void {
   const { source, plan } = pass;
   const owned = plan.files.filter(({ uid, gid }) => uid > 0 || gid > 0);
   const [first] = options.files.hasOwners === false ? owned : [];
-  const message = `the owners of ${owned.length} files of the plan, such as ${quoteText(first?.path ?? '')}, are left out: uid and gid mean nothing on this system`;
+  const message = `the owners of ${owned.length} files of the plan, such as ${quoteText(first?.path ?? '')}, are ignored: this system has no uid and gid`;
   warnings.tell(source, 'owners', first && message);
 }

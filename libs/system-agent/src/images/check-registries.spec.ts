@@ -82,7 +82,7 @@ describe('the check of an image', () => {
     const [, noTrust, noProxy] = found.registries;
     expect(noTrust?.failure).toContain('is from an unknown authority');
     expect(noProxy).toMatchObject({ proxy: proxy.host });
-    expect(noProxy?.failure).toContain('found status 407');
+    expect(noProxy?.failure).toContain('answered with status 407');
     REGISTRY_SHAPES['Nexus']?.(registry, other);
     const wrong = { username: 'agent', password: 'canary' };
     const configs = { '*': { auth: wrong, tls: { insecure_skip_verify: true } } };
@@ -146,7 +146,7 @@ describe('the check of all registries', () => {
       options({ mirrors, configs: { [registry.host]: wrong } }),
       signal,
     );
-    expect(found.registries[0]?.failure).toContain('found status 401; wanted 200; it was shown');
+    expect(found.registries[0]?.failure).toContain('found status 401; wanted 200; used');
     expect(JSON.stringify(found)).not.toContain('canary');
   });
 });

@@ -110,7 +110,7 @@ describe('registries.yaml is read as Go reads it:', () => {
   it('says how many documents are not used', async () => {
     await unpack(`${MIRROR}configs: { HOST: { tls: { ${ANY} } } }\n---\n---\n`);
     expect(lab.warnings).toEqual([
-      expect.stringMatching(/^the first document of .* alone is used: 2 more come after it$/),
+      expect.stringMatching(/^only the first document of .* is used: 2 more follow$/),
     ]);
   });
 

@@ -54,7 +54,7 @@ describe.each(Object.entries(REGISTRY_SHAPES))('a registry that is like %s', (na
   it('says where the login is from that it has refused', async () => {
     const from = `configs.${registry.host} of registries.yaml`;
     await expect(unpackWith({ username: 'another', password: 'other' })).rejects.toThrow(
-      `it was shown ${from}`,
+      `used ${from}`,
     );
   });
 

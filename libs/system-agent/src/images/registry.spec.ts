@@ -152,7 +152,7 @@ describe('what a registry wants to know', () => {
         response.writeHead(401, { 'www-authenticate': challenge }).end(),
       );
       await expect(unpack(withPassword())).rejects.toMatchObject(
-        failed('found no way to authenticate'),
+        failed('found no supported authentication scheme'),
       );
     },
   );
@@ -564,7 +564,7 @@ describe('registries.yaml', () => {
     writeFileSync(file, broken + readFileSync(CA_FILE, 'utf8'));
     await get();
     expectUnpacked();
-    expect(lab.warnings).toContainEqual(expect.stringMatching(/^cannot use block 1 of ".*ca.pem"/));
+    expect(lab.warnings).toContainEqual(expect.stringMatching(/^ignoring block 1 of ".*ca.pem"/));
     writeFileSync(file, broken);
     await expect(get()).rejects.toMatchObject(failed('no certificate that can be read'));
     await secure.close();

@@ -56,7 +56,7 @@ export class ApiConnection {
     if (strictTls && ca === undefined) {
       throw new AgentError(
         'invalidConnection',
-        'cannot use the kubeconfig: found no certificate-authority-data, without which agentStrictTLSMode trusts no server; install the node again, or turn agentStrictTLSMode off',
+        'cannot use the kubeconfig: agentStrictTLSMode needs its certificate-authority-data, which is missing. Reinstall the node, or turn agentStrictTLSMode off',
       );
     }
     checkProxy(access.server, environment);
@@ -145,7 +145,7 @@ export class ApiConnection {
         if (this.#hasWarned) continue;
         this.#hasWarned = true;
         const message =
-          'the certificate of the API server is from no authority of the kubeconfig: those of the system are tried instead, for agentStrictTLSMode is off';
+          'the certificate of the API server is not from an authority of the kubeconfig: trying those of the system because agentStrictTLSMode is off';
         this.#options.onWarning(message, failure);
       }
     }

@@ -77,7 +77,7 @@ export class QuietWatch {
     else if (heardBefore !== heard) this.#wait(Math.min(GRACE_MS, quietMs), heard);
     else {
       const message =
-        'cannot watch the Secret: it has changed, and the watch has not told that; its connection is forgotten on the way';
+        'cannot watch the Secret: it changed without an event of the watch, so the connection is broken';
       this.#end(new AgentError('unreachable', message));
     }
   }

@@ -358,7 +358,7 @@ describe('TLS', () => {
     const warnings = events.filter(({ kind }) => kind === 'warning');
     expect(warnings).toEqual([
       expect.objectContaining({
-        message: expect.stringMatching(/^cannot use block 1 of ".*broken-and-ca"/) as unknown,
+        message: expect.stringMatching(/^ignoring block 1 of ".*broken-and-ca"/) as unknown,
       }),
     ]);
   });

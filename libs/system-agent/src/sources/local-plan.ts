@@ -107,7 +107,7 @@ export class LocalPlan {
     if (isDue) this.#failed = succeeded ? undefined : { checksum, ...(failure && { failure }) };
     const names = plan.instructions.map(({ name = '' }) => name);
     const saved = fittingOutputs(result.outputs, names);
-    const tooLarge = 'the saved outputs are too large: some are left out';
+    const tooLarge = 'the saved outputs are too large: some are omitted';
     warnings.tell(this.#file, 'outputs', saved === result.outputs ? undefined : tooLarge);
     await this.#save({ ...pick(result), outputs: saved, appliedChecksum: checksum }, text);
     const state = this.#stateAfter(checksum);
@@ -157,7 +157,7 @@ export class LocalPlan {
       warnings.tell(this.#file, 'saving', undefined);
     } catch (error) {
       this.#unwritten = text;
-      const message = 'what came of the local plan is not saved yet';
+      const message = 'the result of the local plan is not saved yet';
       warnings.tell(this.#file, 'saving', message, error);
     }
   }

@@ -37,7 +37,7 @@ export async function followLocalPlans(
   const look = async (): Promise<void> => {
     const { plans: found, faults } = await findLocalPlans(directory);
     const [fault] = faults;
-    const message = `not all of the folder of local plans is looked at: found ${fault ?? ''}`;
+    const message = `part of the folder of local plans is skipped: found ${fault ?? ''}`;
     warnings.tell(directory, 'walk', fault && message);
     const before = plans;
     plans = new Map(found.map((file) => [file, before.get(file) ?? make(file)]));

@@ -128,7 +128,7 @@ describe('the remote plan', () => {
     await start();
     player.onWrite = () => undefined;
     expect(state()).toBe('applied');
-    expect(warnings()).toEqual([expect.stringContaining('cannot remove a result')]);
+    expect(warnings()).toEqual([expect.stringContaining('cannot remove a written result')]);
     rmSync(file, { recursive: true });
     secrets.change({ plan: plan(folder, 'b') });
     await player.settle();
@@ -361,7 +361,7 @@ describe('the remote plan', () => {
     writeFileSync(path.join(folder, 'state/unwritten.json'), text);
     secrets.create({ plan: plan(folder, 'a') });
     await start();
-    expect(warnings()).toEqual(['what was kept of an earlier result cannot be used']);
+    expect(warnings()).toEqual(['the kept copy of an earlier result cannot be used']);
     expect(player.written).toHaveLength(1);
     expect(secret()).toMatchObject({ plan: plan(folder, 'a'), 'success-count': '1' });
     expect(kept()).toEqual([]);

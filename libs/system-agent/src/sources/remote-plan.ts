@@ -173,7 +173,7 @@ export class RemotePlan {
     } catch (error) {
       signal.throwIfAborted();
       // The plan that is known goes on; the next pass asks again.
-      const message = 'cannot tell which of two versions of the Secret is the newer one';
+      const message = 'cannot determine which of two versions of the Secret is newer';
       this.#warnings.tell(SOURCE, 'doubt', message, error);
     }
   }

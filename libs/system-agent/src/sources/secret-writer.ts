@@ -52,7 +52,7 @@ export class SecretWriter {
     try {
       this.#changes = await this.#options.kept.load();
     } catch (error) {
-      this.#options.onWarning('what was kept of an earlier result cannot be used', error as Error);
+      this.#options.onWarning('the kept copy of an earlier result cannot be used', error as Error);
     }
     this.#onDisk = this.#changes !== undefined;
   }
@@ -179,7 +179,7 @@ export class SecretWriter {
       this.#onDisk = false;
     } catch (error) {
       this.#options.onWarning(
-        'cannot remove a result that is written from the disk yet; the next one tries again',
+        'cannot remove a written result from the disk yet; the next one retries',
         error as Error,
       );
     }

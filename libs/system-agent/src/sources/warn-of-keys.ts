@@ -10,8 +10,8 @@ export function warnOfKeys(
   unreadable: readonly string[] = [],
 ): void {
   const [first] = unknownKeys;
-  const unknown = `plan ${checksum} has ${unknownKeys.length} keys that mean nothing here, such as ${quoteText(first ?? '')}`;
+  const unknown = `plan ${checksum} has ${unknownKeys.length} unknown keys, such as ${quoteText(first ?? '')}`;
   warnings.tell(source, 'unknown keys', first === undefined ? undefined : unknown);
-  const defaults = `cannot read ${unreadable.join(', ')} of the Secret: defaults stand for them`;
+  const defaults = `cannot read ${unreadable.join(', ')} of the Secret: using defaults`;
   warnings.tell(source, 'keys', unreadable.length === 0 ? undefined : defaults);
 }

@@ -56,16 +56,14 @@ export function judgePosixStep(
     return {
       rule: 'A7 writable by other users',
       found: `group or others can write to it (mode ${shown})`,
-      remedy: isShared
-        ? 'use a folder of your own below it'
-        : 'take that right away with chmod go-w',
+      remedy: isShared ? 'use a folder of your own below it' : 'remove that right with chmod go-w',
     };
   }
   if (kind === 'privateFolder' && (mode & OPEN_TO_OTHERS) !== 0) {
     return {
       rule: 'A7 open to other users',
       found: `group or others have access (mode ${shown})`,
-      remedy: 'take that right away with chmod 0700',
+      remedy: 'remove that right with chmod 0700',
     };
   }
   return undefined;

@@ -3,7 +3,7 @@ import { securedPipe } from './secured-pipe.js';
 describe('securedPipe', () => {
   it.each([
     ['nonsense', /its parts/],
-    ['D:(A;;GA;;;EVERYBODY)', /"EVERYBODY" is no account/],
+    ['D:(A;;GA;;;EVERYBODY)', /"EVERYBODY" is not an account/],
     ['O:BA', /no access list, so everyone might/],
     ['D:(A;;GA;;;AU)S:(AU;SA;GA;;;WD)', /audit part/],
     ['D:(A;;GR;;;SY)', /does not let SYSTEM/],

@@ -31,7 +31,7 @@ describe('what grpc-js logs', () => {
     for (let index = 0; index < 1000; index += 1) say(`line ${index}`);
     expect(lines).toHaveLength(10);
     jest.advanceTimersByTime(1000);
-    expect(lines.slice(10)).toEqual(['990 more lines of gRPC were left out']);
+    expect(lines.slice(10)).toEqual(['990 more lines of gRPC were omitted']);
     say('another second');
     jest.advanceTimersByTime(1000);
     expect(lines.slice(11)).toEqual([expect.stringContaining('another second')]);

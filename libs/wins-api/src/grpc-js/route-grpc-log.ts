@@ -25,7 +25,7 @@ export function routeGrpcLog(write: (line: string) => void): void {
     const count = leftOut;
     told = 0;
     leftOut = 0;
-    if (count > 0) write(`${count} more lines of gRPC were left out`);
+    if (count > 0) write(`${count} more lines of gRPC were omitted`);
   };
   const tell = (...parts: readonly unknown[]): void => {
     if (told >= LINES_OF_WINDOW) {

@@ -26,7 +26,7 @@ export async function crashAndJoin(cluster: Cluster, lines: number): Promise<str
   const id = existsSync(world.nodeId) ? world.text(world.nodeId).trim() : undefined;
   const said = await world.say(['join', '--wait', '20s'], cluster.variables);
   const found = [said.code, said.reason, ...readdirSync(world.stateFolder)].join();
-  assert.equal(found, '0,the node is as it is wanted,install-manifest.json');
+  assert.equal(found, '0,the node is in the requested state,install-manifest.json');
   // A machine that the server made is not made twice.
   if (id !== undefined) assert.equal(world.text(world.nodeId).trim(), id);
   assert.equal(await world.serves(), true);

@@ -35,7 +35,7 @@ describe('of the agent the doctor says', () => {
     expect(await look({}, `${REMOTE}\nagentStrictTLSMode: true`)).toEqual([
       'ok: /var/lib/rancher/agent/work can be used',
       'ok: /var/lib/rancher/agent/applied can be used',
-      'ok: the API server answered, and the Secret can be read and written; it must have a certificate of the authority in the connection info',
+      'ok: the API server answers, and the Secret can be read and written; its certificate must come from the authority in the connection info',
       'ok: last contact with the API server 30 s ago',
     ]);
   });
@@ -61,7 +61,7 @@ describe('of the agent the doctor says', () => {
     [
       'that there is no Secret',
       { reachSecret: () => Promise.resolve('missing') },
-      'warning: the API server answered, and has no Secret for this node',
+      'warning: the API server has no Secret for this node',
     ],
     [
       'that the daemon has it off',
@@ -110,7 +110,7 @@ describe('of the agent the doctor says', () => {
   it('that it cannot tell of plans when the daemon does not answer', async () => {
     const planStatus = () => Promise.reject(new Error('nobody is there'));
     expect((await look({ planStatus })).slice(3)).toEqual([
-      'warning: cannot tell where the plans of the node stand: nobody is there',
+      'warning: cannot determine the state of the plans: nobody is there',
     ]);
   });
 });

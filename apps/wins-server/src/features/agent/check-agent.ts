@@ -35,7 +35,7 @@ async function judgeFolders(
     const judgement = await host.judgeFolder(folder);
     if (judgement.kind === 'untrusted') {
       const advice =
-        'make it and the folders above it writable by administrators alone: a writer there controls the node';
+        'make it and the folders above it writable by administrators only: a writer there controls the node';
       findings.push(problem(NAME, judgement.message, advice));
     } else {
       const is = judgement.kind === 'missing' ? 'does not exist yet' : 'can be used';
@@ -52,20 +52,18 @@ async function judgeConnection(
   const { connectionInfoFile, isStrict } = settings;
   if (connectionInfoFile === undefined) return [];
   const trusted = isStrict
-    ? 'it must have a certificate of the authority in the connection info'
-    : 'authorities of the system are trusted too';
+    ? 'its certificate must come from the authority in the connection info'
+    : 'authorities of the system are trusted, too';
   try {
     const secret = await host.reachSecret(settings);
     if (secret === 'missing') {
       const advice =
-        'wait for the management cluster to make it, or join the node again: wins join --again';
-      return [warning(NAME, `the API server answered, and has no Secret for this node`, advice)];
+        'wait for the management cluster to create it, or join the node again: wins join --again';
+      return [warning(NAME, `the API server has no Secret for this node`, advice)];
     }
-    return [
-      ok(NAME, `the API server answered, and the Secret can be read and written; ${trusted}`),
-    ];
+    return [ok(NAME, `the API server answers, and the Secret can be read and written; ${trusted}`)];
   } catch (error) {
-    const advice = `look at ${connectionInfoFile} and the way to the API server; ${trusted} (agentStrictTLSMode)`;
+    const advice = `check ${connectionInfoFile} and the network path to the API server; ${trusted} (agentStrictTLSMode)`;
     return [problem(NAME, messageOf(error), advice)];
   }
 }
@@ -91,16 +89,16 @@ export async function judgePlans(
   try {
     status = await host.planStatus(listen);
   } catch (error) {
-    return [cannotTell(NAME, error, 'where the plans of the node stand')];
+    return [cannotTell(NAME, error, 'the state of the plans')];
   }
   if (!status.On) {
     const found = `the daemon follows no plan: ${status.Reason}`;
-    return [problem(NAME, found, 'have it read its config again: wins srv config reload')];
+    return [problem(NAME, found, 'reload its config: wins srv config reload')];
   }
   const findings = status.Sources.map(judgeSource);
   if (status.LastContact === '') return findings;
   const ageMs = host.now() - Date.parse(status.LastContact);
   const contact = `last contact with the API server ${Math.round(ageMs / 1000)} s ago`;
-  const advice = 'look at the way to the API server, and at the log of the daemon';
+  const advice = 'check the network path to the API server, and see the log of the daemon';
   return [...findings, ageMs > SILENCE_MS ? warning(NAME, contact, advice) : ok(NAME, contact)];
 }

@@ -12,18 +12,18 @@ export const checkRegistries: Check = {
   needsConfig: true,
   look: async (host, { config }) => {
     const settings = agentSettings(config);
-    if (isOff(settings)) return [ok(NAME, `no plan needs any: ${settings.reason}`)];
+    if (isOff(settings)) return [ok(NAME, `not needed: ${settings.reason}`)];
     let check: Awaited<ReturnType<DoctorHost['checkRegistries']>>;
     try {
       check = await host.checkRegistries(settings);
     } catch (error) {
-      return [problem(NAME, messageOf(error), 'no image of a plan is fetched until then')];
+      return [problem(NAME, messageOf(error), 'until then no image of a plan can be fetched')];
     }
     const { registriesFile, registries, warnings } = check;
     if (registriesFile === '') return [ok(NAME, 'there is no registries.yaml')];
     return [
-      ...(registries.length === 0 ? [ok(NAME, `${registriesFile} names no registry`)] : []),
-      ...warnings.map((found) => warning(NAME, found, `look at ${registriesFile}`)),
+      ...(registries.length === 0 ? [ok(NAME, `${registriesFile} lists no registry`)] : []),
+      ...warnings.map((found) => warning(NAME, found, `correct ${registriesFile}`)),
       ...registries.map((registry) => judge(registry, registriesFile)),
     ];
   },
@@ -35,9 +35,9 @@ function judge(registry: AskedRegistry, file: string): Finding {
     ...(mirrorOf === '' ? [] : [`mirrors.${mirrorOf}`]),
     ...(proxy === '' ? [] : [`proxy ${proxy}`]),
     `trust: ${trust}`,
-    login === '' ? 'no login' : `${login}${isLoginShown ? '' : ' (not wanted)'}`,
+    login === '' ? 'no login' : `${login}${isLoginShown ? '' : ' (not required)'}`,
   ].join(', ');
   if (failure === '') return ok(NAME, `${url} answers (${facts})`);
-  const advice = `look at ${file}; wins srv registry check IMAGE says more of one image`;
+  const advice = `check ${file}; "wins srv registry check IMAGE" checks one image`;
   return problem(NAME, `${failure} (${facts})`, advice);
 }

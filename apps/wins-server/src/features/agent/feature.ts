@@ -51,7 +51,7 @@ export const agent: Feature<AgentSettings, RunningAgent> = {
       ...following,
       close: async () => {
         await following.close();
-        logger.info('no plan is followed any more');
+        logger.info('plans are no longer followed');
       },
     };
   },

@@ -75,7 +75,7 @@ describe('what is told of a plan', () => {
     ],
     [
       { kind: 'failed', checksum, failures: 0 },
-      'plan-state is "failed", and the Secret does not say why',
+      'plan-state is "failed"; the Secret does not say why',
       '',
     ],
     [{ kind: 'cancelled', checksum, nextPassAt: new Date(5000) }, '', '1970-01-01T00:00:05.000Z'],
@@ -89,7 +89,7 @@ describe('what is told of a plan', () => {
     [
       { kind: 'waiting', checksum, planState: 'succeeded', nextPassAt: new Date(5000) },
       expect.stringContaining(
-        'plan-state is "succeeded", of an earlier plan, and only pending starts this one; a Rancher that was rolled back',
+        'plan-state is "succeeded" from an earlier plan; only pending starts this one. A Rancher that was rolled back',
       ) as string,
       '1970-01-01T00:00:05.000Z',
     ],

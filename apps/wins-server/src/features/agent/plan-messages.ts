@@ -127,13 +127,13 @@ export function problemOf(state: SourceState): string {
   if (state.kind === 'waiting' && !STARTS.has(state.planState)) {
     const found = `plan-state is ${quoteText(state.planState ?? '')}`;
     if (!ENDED.has(state.planState)) return `${found}; only pending starts the plan`;
-    return `${found}, of an earlier plan, and only pending starts this one; a Rancher that was rolled back to a release without the key never writes it: then remove plan-state from the Secret`;
+    return `${found} from an earlier plan; only pending starts this one. A Rancher that was rolled back to a release without this key never writes it: then remove plan-state from the Secret`;
   }
   if (state.kind !== 'failed') return '';
   const { failures, failure } = state;
   const inTry = failures === 0 ? '' : `, in try ${failures}`;
   if (failure !== undefined) return `${failureText(failure)}${inTry}`;
-  if (failures === 0) return 'plan-state is "failed", and the Secret does not say why';
+  if (failures === 0) return 'plan-state is "failed"; the Secret does not say why';
   return `an instruction failed${inTry}`;
 }
 
@@ -144,7 +144,7 @@ export function failureText({ instruction, exitCode, stderrEnd }: FailedInstruct
 }
 
 const JOIN_AGAIN =
-  'it has removed this node, or was restored to a time before that joined; if that stays, "wins join --again" joins it again';
+  'the server removed this node, or was restored to a backup from before it joined. If this persists, run "wins join --again"';
 
 const SHOWN_STDERR = 200;
 

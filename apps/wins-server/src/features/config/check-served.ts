@@ -14,11 +14,11 @@ export const checkServed: Check = {
     const refused = await host.missingKeys(note.served, loaded);
     const findings = [];
     if (refused.length > 0) {
-      const found = `${path} drops what the daemon serves with, so a running daemon refuses it, and the next start takes it: ${describeLosses(refused)}`;
+      const found = `${path} lacks keys that are in force. A running daemon refuses it, but the next start accepts it: ${describeLosses(refused)}`;
       findings.push(problem('config', found, advice(path, refused)));
     }
     if (note.lost.length > 0) {
-      const found = `since the start of ${note.lostAt ?? 'the daemon'} the config lacks what was served before: ${describeLosses(note.lost)}`;
+      const found = `since the start of ${note.lostAt ?? 'the daemon'} the config lacks keys that were in force: ${describeLosses(note.lost)}`;
       findings.push(warning('config', found, advice(path, note.lost)));
     }
     return findings;

@@ -162,8 +162,8 @@ describe('the service of the config', () => {
       changes: [
         'debug: false → true',
         'listen: "rancher_wins" → "other"',
-        'processEnvironment: with "TOKEN"',
-        'white_list.proxyPorts: without 9796, with 9797',
+        'processEnvironment: added "TOKEN"',
+        'white_list.proxyPorts: removed 9796, added 9797',
       ],
       needRestart: ['listen'],
     });

@@ -94,7 +94,7 @@ async function verdictOf(
     case undefined:
       throw new ProcessError(
         'invalidArgument',
-        'cannot explain a request: found neither a program nor a port; wanted one of them',
+        'cannot explain a request: it names neither a program nor a port',
       );
   }
 }

@@ -24,7 +24,7 @@ describe('of csi-proxy the doctor says', () => {
 
   it('that it cannot tell its state, and why', async () => {
     expect(await look(new Error('no daemon'))).toEqual([
-      'warning: cannot tell the state of csi-proxy: no daemon',
+      'warning: cannot determine the state of csi-proxy: no daemon',
     ]);
   });
 
@@ -39,7 +39,7 @@ describe('of csi-proxy the doctor says', () => {
       'problem: cannot fetch it',
     ]);
     expect(await look({ On: false, Reason: 'x' })).toEqual([
-      'warning: the daemon does not keep it: x',
+      'warning: the daemon does not manage it: x',
     ]);
     expect(await look({ State: 'fetching', Detail: 'v1.1.3' })).toEqual([
       'warning: fetching: v1.1.3',

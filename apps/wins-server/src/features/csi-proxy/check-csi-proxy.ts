@@ -21,14 +21,14 @@ export const checkCsiProxy: Check = {
 
 function judge({ On, Reason, State, Detail, RetryAt }: CsiProxyStatusResponse): Finding {
   if (!On) {
-    const advice = 'have the daemon read its config again: wins srv config reload';
-    return warning(NAME, `the daemon does not keep it: ${Reason}`, advice);
+    const advice = 'reload the config of the daemon: wins srv config reload';
+    return warning(NAME, `the daemon does not manage it: ${Reason}`, advice);
   }
   if (State === 'failed') {
-    const advice = `correct it; the next try is at ${RetryAt}, or now by wins srv csi-proxy apply`;
+    const advice = `correct it; the next attempt is at ${RetryAt}, or now by "wins srv csi-proxy apply"`;
     return problem(NAME, Detail, advice);
   }
   if (State === 'serving') return ok(NAME, Detail);
-  const advice = 'see wins srv csi-proxy status, and the log of the daemon';
+  const advice = 'see "wins srv csi-proxy status" and the log of the daemon';
   return warning(NAME, `${State}: ${Detail}`, advice);
 }

@@ -6,7 +6,7 @@ import path from 'node:path';
  * their own (docs/adr/0048-ship-no-test-doubles.md).
  */
 export const csiProxyHost: { lacks: string | undefined } = {
-  lacks: process.platform === 'win32' ? undefined : 'csi-proxy is for nodes of Windows',
+  lacks: process.platform === 'win32' ? undefined : 'csi-proxy is for Windows nodes only',
 };
 
 /** Where a daemon with this config has the record of what it installed. */

@@ -171,7 +171,7 @@ describe('a node', () => {
     const state = await kept.apply();
     expect(state).toMatchObject({ kind: 'failed', code: 'notServing', failures: 1 });
     expect(state).toMatchObject({
-      detail: expect.stringMatching(/what ran before was put back/) as string,
+      detail: expect.stringMatching(/the previous release was restored/) as string,
     });
     expect(await node.answer()).toBe('v1.1.2');
     expect(node.record).not.toHaveProperty('trial');
@@ -304,7 +304,7 @@ describe('a node', () => {
     await node.service.stop(0);
     expect(await kept.apply()).toEqual({
       kind: 'absent',
-      detail: 'an administrator has disabled the service',
+      detail: 'an administrator disabled the service',
     });
   });
 
@@ -445,7 +445,7 @@ describe('a node', () => {
     const kept = node.keep(node.wish('v1.1.3'));
     expect(await kept.apply()).toMatchObject({
       code: 'fileFailed',
-      detail: expect.stringMatching(/state\.json: found no record .* remove the file/) as string,
+      detail: expect.stringMatching(/state\.json: it is not a record .* Remove the file/) as string,
     });
   });
 

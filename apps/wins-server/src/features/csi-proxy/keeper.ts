@@ -60,7 +60,7 @@ export class Keeper implements AsyncDisposable {
     if (isDeepStrictEqual(wish, this.#wish)) return;
     this.#wish = wish;
     this.#failures = 0;
-    this.#download.abort(new FeatureError('closed', 'something else is wanted now'));
+    this.#download.abort(new FeatureError('closed', 'the config has changed meanwhile'));
     this.#wake.abort();
   }
 
@@ -118,7 +118,7 @@ export class Keeper implements AsyncDisposable {
         const facts = await this.#look();
         const step = decide(wish, facts);
         if (steps >= MAX_STEPS || isDeepStrictEqual(step, last)) {
-          const found = `that ${step.reason} also after it was done`;
+          const found = `no effect (${step.reason})`;
           const message = `cannot ${step.act} csi-proxy: found ${found}; wanted another state of the node`;
           throw new FeatureError('serviceFailed', message);
         }
@@ -152,5 +152,5 @@ export class Keeper implements AsyncDisposable {
 }
 
 function closed(): FeatureError {
-  return new FeatureError('closed', 'cannot go on: csi-proxy is not kept any more');
+  return new FeatureError('closed', 'csi-proxy is no longer managed');
 }

@@ -75,7 +75,5 @@ async function readAuthorities(
   const { certificates, warnings } = readCertificates(text.toString('latin1'), quoteText(file));
   warnings.forEach(onWarning);
   if (certificates.length > 0) return certificates.map(({ pem }) => pem);
-  throw new Error(
-    `found no certificate in ${quoteText(file)}; wanted the authorities of tls-config`,
-  );
+  throw new Error(`${quoteText(file)} has no certificate; wanted the authorities of tls-config`);
 }

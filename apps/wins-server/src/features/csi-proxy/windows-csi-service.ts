@@ -85,7 +85,7 @@ export class WindowsCsiService implements CsiProxyService {
       (await this.#services.gone(NAME, { timeoutMs: REMOVED_MS }))
     )
       return;
-    throw new Error('a program holds it open');
+    throw new Error('another program holds it open');
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await -- errors are rejections

@@ -84,7 +84,7 @@ export class Diagnostics {
 
   #begin(what: string): Disposable {
     if (this.#underWay.has(what)) {
-      const message = `cannot ${what}: another is under way; try again when it has ended`;
+      const message = `cannot ${what}: another one is running. Try again when it has ended`;
       throw new FeatureError('busy', message);
     }
     this.#underWay.add(what);

@@ -17,11 +17,11 @@ export const PIECE_BYTES = 64 * 1024;
 export function requireHeapRoom({ usedBytes, availableBytes }: ReturnType<typeof roomNow>): void {
   const tried = 'cannot take a heap snapshot';
   if (usedBytes > LARGEST_HEAP_BYTES) {
-    const message = `${tried}: found ${usedBytes} bytes in use; wanted at most ${LARGEST_HEAP_BYTES}: the event loop would stop for too long`;
+    const message = `${tried}: the heap has ${usedBytes} bytes (limit ${LARGEST_HEAP_BYTES}), so the daemon would pause for too long`;
     throw new FeatureError('tooLarge', message);
   }
   if (availableBytes < usedBytes * HEAP_COST) {
-    const message = `${tried}: found ${availableBytes} bytes of memory that are free; wanted ${usedBytes * HEAP_COST}`;
+    const message = `${tried}: it needs ${usedBytes * HEAP_COST} bytes of memory, and ${availableBytes} are free`;
     throw new FeatureError('tooLarge', message);
   }
 }

@@ -29,10 +29,7 @@ type Section = Readonly<Record<string, unknown>>;
 export function processReport(): Section {
   const { report } = process as { readonly report?: NodeJS.ProcessReport };
   if (report === undefined) {
-    throw new FeatureError(
-      'unavailable',
-      'cannot take a report: found none in this Node; wanted one',
-    );
+    throw new FeatureError('unavailable', 'cannot take a report: this Node does not support it');
   }
   // Otherwise each address of a socket is looked up by name, one after the other, while everything waits.
   const settings = report as { excludeNetwork?: boolean };

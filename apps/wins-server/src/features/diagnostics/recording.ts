@@ -45,7 +45,7 @@ export class InspectorSession implements Disposable {
       cause instanceof Error || typeof cause !== 'object' || cause === null || !('message' in cause)
         ? messageOf(cause)
         : String(cause.message);
-    const message = `cannot ${this.#tried}: found that ${method} failed: ${said}; wanted a Node that can`;
+    const message = `cannot ${this.#tried}: ${method} failed: ${said}`;
     return new FeatureError('unavailable', message, { cause });
   }
 }
@@ -135,7 +135,7 @@ export function recordCpuProfile(options: RecordOptions): Promise<CpuProfile> {
 export function cpuProfileText(profile: CpuProfile): Buffer {
   const text = Buffer.from(JSON.stringify(profile));
   if (text.length <= LARGEST_BYTES) return text;
-  const message = `cannot record a CPU profile: found ${text.length} bytes; wanted at most ${LARGEST_BYTES}; record for a shorter time`;
+  const message = `cannot record a CPU profile: it has ${text.length} bytes (limit ${LARGEST_BYTES}). Record for a shorter time`;
   throw new FeatureError('tooLarge', message);
 }
 

@@ -55,7 +55,7 @@ describe('the profile of a whole run', () => {
     async (profile) => {
       const recording = await record({ profile });
       await recording[Symbol.asyncDispose]();
-      expect(log).toContain('there is no profile of this kind in this runtime');
+      expect(log).toContain('this runtime has no profile of this kind');
       expect(readdirSync(folder)).toEqual([]);
     },
   );
@@ -63,7 +63,7 @@ describe('the profile of a whole run', () => {
   it('is not recorded where no folder is safe and it has no absolute name', async () => {
     const recording = await recordIn(undefined, { profile: 'heap' });
     await recording[Symbol.asyncDispose]();
-    expect(log).toContain('found no folder for it that is safe');
+    expect(log).toContain('there is no safe folder for it');
     expect(existsSync('wins.heapprofile')).toBe(false);
     const file = path.join(folder, 'named.heapprofile');
     const named = await recordIn(undefined, { profile: 'heap', 'profile-output': file });

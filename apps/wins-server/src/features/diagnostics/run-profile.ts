@@ -27,14 +27,13 @@ export async function startRunProfile(
 ): Promise<AsyncDisposable> {
   if (kind === 'none') return NOTHING;
   if (kind !== 'cpu' && kind !== 'heap') {
-    const found = 'there is no profile of this kind in this runtime, and none is written';
+    const found = 'this runtime has no profile of this kind; nothing is written';
     logger.warn({ profile: kind }, `${found}; cpu and heap are there`);
     return NOTHING;
   }
   const name = output ?? `wins.${kind}profile`;
   if (folder === undefined && !path.isAbsolute(name)) {
-    const wanted =
-      'found no folder for it that is safe; wanted an absolute name in --profile-output';
+    const wanted = 'there is no safe folder for it. Pass an absolute path with --profile-output';
     logger.error({ profile: kind, name }, `cannot record the profile: ${wanted}`);
     return NOTHING;
   }

@@ -20,9 +20,7 @@ export function stacksText({ nodes, samples = [] }: CpuProfile): string {
     return [`${share} % of ${samples.length} looks`, ...framesFrom(id, byId, parents)].join('\n');
   });
   const hidden = ranked.length - shown.length;
-  return [...shown, ...(hidden > 0 ? [`and ${hidden} stacks that were seen less often`] : [])].join(
-    '\n\n',
-  );
+  return [...shown, ...(hidden > 0 ? [`and ${hidden} rarer stacks`] : [])].join('\n\n');
 }
 
 function framesFrom(

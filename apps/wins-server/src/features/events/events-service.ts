@@ -50,7 +50,7 @@ export function createEventsService({
     const claim = followers.take(callers.clientOf(call), { end: () => gone.abort() });
     if (claim === undefined) {
       const { total } = followers.row;
-      const message = `cannot follow events: ${total} calls wait for them already; try again later`;
+      const message = `cannot follow events: ${total} calls already follow them. Try again later`;
       throw new FeatureError('tooManyFollowers', message);
     }
     call.once('cancelled', () => gone.abort());

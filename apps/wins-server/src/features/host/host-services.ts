@@ -54,9 +54,7 @@ export function hostServices(calls: Pick<HostCallGate, 'answer'>) {
         plan: () => {
           const which = readChoice(call.request.Options);
           if (which === undefined)
-            throw invalid(
-              'cannot choose a network: found an empty request; wanted a name or an address',
-            );
+            throw invalid('cannot choose a network: the request has neither a name nor an address');
           return async (system) => {
             const { id: ID, type: Type, managementIp, subnets } = await system.hnsNetwork(which);
             const Subnets = subnets.map(({ addressCidr: AddressCIDR, gatewayAddress }) => ({
@@ -93,7 +91,7 @@ function readChoice(choice: ChoiceMessage): NetworkSelector | undefined {
   }
   const network = parseNetwork(value);
   if (network === undefined)
-    throw invalid('the value is not an IP address; wanted for example 192.0.2.2');
+    throw invalid('the value is not an IP address; wanted one such as 192.0.2.2');
   const address = formatAddress(network.bytes);
   return { address: value.includes('/') ? `${address}/${network.prefix}` : address };
 }

@@ -227,7 +227,7 @@ describe('a run that is started again', () => {
     ['its entry is gone', 'no program may run', ({ manager }) => manager.setAllowed([])],
     [
       'its entry does not grant it any more',
-      'wanted "restart: true"',
+      'Add "restart: true"',
       ({ manager }) => manager.setAllowed([{ ...entry(), lasting: { ...GRANT, restart: false } }]),
     ],
     ['its program has other bytes', 'wanted the same file', () => void program('echo other')],

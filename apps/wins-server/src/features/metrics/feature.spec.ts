@@ -68,11 +68,11 @@ describe('the feature metrics', () => {
     metrics.apply(at('127.0.0.1:0'));
     await said('metrics are served');
     metrics.apply(OFF);
-    await said('metrics are served', 'no metrics are kept any more');
+    await said('metrics are served', 'metrics are off');
     metrics.apply(at('127.0.0.1:0'));
-    await said('metrics are served', 'no metrics are kept any more', 'metrics are served');
+    await said('metrics are served', 'metrics are off', 'metrics are served');
     await metrics.close();
-    expect(messages().at(-1)).toBe('no metrics are kept any more');
+    expect(messages().at(-1)).toBe('metrics are off');
   });
 
   it('says why when the metrics cannot be loaded, and the daemon goes on', async () => {

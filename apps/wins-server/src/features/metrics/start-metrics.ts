@@ -38,7 +38,7 @@ export function startMetrics(kernel: Kernel): RunningMetrics {
     close: async () => {
       kept[Symbol.dispose]();
       await end();
-      logger.info('no metrics are kept any more');
+      logger.info('metrics are off');
     },
   };
 }

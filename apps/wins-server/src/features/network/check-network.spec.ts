@@ -45,23 +45,21 @@ describe('of the network of the host the doctor says', () => {
 
   it('that routes stand as they are wanted', async () => {
     const Routes = [route('applied'), route('foreign')];
-    expect(await look({ State: 'settled', Routes })).toEqual([
-      'ok: 2 routes stand as they are wanted',
-    ]);
+    expect(await look({ State: 'settled', Routes })).toEqual(['ok: 2 routes are in place']);
     const bridge = { ...route('applied'), Kind: 'bridge' };
     expect(await look({ State: 'settled', Routes: [...Routes, bridge] })).toEqual([
-      'ok: 2 routes, and the network of containers, stand as they are wanted',
+      'ok: 2 routes, and the network of containers, are in place',
     ]);
   });
 
   it('that it is off, was taken down, or cannot be told', async () => {
     expect(await look({ On: false, Reason: 'x' })).toEqual([
-      'warning: the daemon does not keep it: x',
+      'warning: the daemon does not manage it: x',
     ]);
-    expect(await look({ Down: true })).toEqual(['warning: it was taken down by hand']);
+    expect(await look({ Down: true })).toEqual(['warning: it was torn down by hand']);
     expect(await look({ State: 'starting' })).toEqual(['warning: it is starting']);
     expect(await look(new Error('no daemon'))).toEqual([
-      'warning: cannot tell how the network of the host stands: no daemon',
+      'warning: cannot determine the state of the network: no daemon',
     ]);
   });
 
@@ -76,7 +74,7 @@ describe('of the network of the host the doctor says', () => {
       'problem: a; b; c; and 2 more',
       'problem: 10.1.0.0/16: in the way; 10.1.0.0/16: the host itself is in it',
       'warning: 10.1.0.0/16: no default route',
-      'warning: these have the mark of wins, and nothing accounts for them: 10.9.0.0/16',
+      'warning: they are marked as made by wins, but have no known owner: 10.9.0.0/16',
     ]);
   });
 
@@ -94,12 +92,12 @@ describe('of the network of the host the doctor says', () => {
         ],
       }),
     ).toEqual([
-      'ok: 0 routes stand as they are wanted',
+      'ok: 0 routes are in place',
       'ok: metadata: 2 other hosts',
-      'problem: metadata: 2 other hosts kept, and it was in touch 130 s ago: refused',
-      'warning: nodes: it has told nothing yet',
-      'warning: metadata: 2 other hosts kept, although most are gone by its latest snapshot',
-      'warning: metadata: it has more other hosts than are taken',
+      'problem: metadata: 2 other hosts kept, and it last answered 130 s ago: refused',
+      'warning: nodes: it has not answered yet',
+      'warning: metadata: 2 other hosts kept, although most are missing in its latest snapshot',
+      'warning: metadata: it has more other hosts than the daemon accepts',
       'ok: metadata: 2 other hosts',
       'warning: metadata: 2 of its elements are skipped: h-b: badSubnet',
     ]);
@@ -109,7 +107,7 @@ describe('of the network of the host the doctor says', () => {
     const Routes = [to('h-b', '172.16.0.3'), to('h-c', '172.16.0.4')];
     const links = { '172.16.0.3': true, '172.16.0.4': true };
     expect(await look({ State: 'settled', Routes }, SECTION, links)).toEqual([
-      'ok: 2 routes stand as they are wanted',
+      'ok: 2 routes are in place',
       'ok: 2 other hosts have a route, 2 are on the link',
     ]);
     expect(dialled).toEqual([]);
@@ -117,7 +115,7 @@ describe('of the network of the host the doctor says', () => {
     expect(
       await look({ State: 'settled', Routes }, probing, { ...links, '172.16.0.4': false }),
     ).toEqual([
-      'ok: 2 routes stand as they are wanted',
+      'ok: 2 routes are in place',
       'problem: h-c: 172.16.0.4 does not answer on the link; h-b: 172.16.0.3 port 80: silent',
     ]);
     expect(dialled).toEqual(['172.16.0.3:80', '172.16.0.4:80']);

@@ -19,7 +19,7 @@ export const checkNetwork: Check = {
       const probed = await probePeers(status, config.hostNetwork?.probePort, host);
       return [...judge(status), ...judgeSources(status), ...probed];
     } catch (error) {
-      return [cannotTell(NAME, error, 'how the network of the host stands')];
+      return [cannotTell(NAME, error, 'the state of the network')];
     }
   },
 };
@@ -27,44 +27,44 @@ export const checkNetwork: Check = {
 function judge(status: HostNetworkStatusResponse): readonly Finding[] {
   const { On, Reason, Down, State, Routes, Orphans, Problems } = status;
   if (!On) {
-    const advice = 'have the daemon read its config again: wins srv config reload';
-    return [warning(NAME, `the daemon does not keep it: ${Reason}`, advice)];
+    const advice = 'reload the config of the daemon: wins srv config reload';
+    return [warning(NAME, `the daemon does not manage it: ${Reason}`, advice)];
   }
   if (Down)
-    return [warning(NAME, 'it was taken down by hand', 'wins srv network apply brings it back')];
+    return [warning(NAME, 'it was torn down by hand', '"wins srv network apply" restores it')];
   const findings: Finding[] = [];
   if (Problems.length > 0) {
-    const advice = 'correct it; it is tried again, or now by wins srv network apply';
+    const advice = 'correct it; it is retried, or now by "wins srv network apply"';
     findings.push(problem(NAME, told(Problems), advice));
   }
   const refused = Routes.filter((route) => ['conflict', 'rejected'].includes(route.State));
   if (refused.length > 0) {
     const found = told(refused.map(({ Destination, Detail }) => `${Destination}: ${Detail}`));
-    const advice = 'correct "hostNetwork" in the config, or what is in the way';
+    const advice = 'correct "hostNetwork" in the config, or remove the obstacle';
     findings.push(problem(NAME, found, advice));
   }
   const waiting = Routes.filter((route) => route.State === 'waiting');
   if (waiting.length > 0) {
     const found = told(waiting.map(({ Destination, Detail }) => `${Destination}: ${Detail}`));
-    findings.push(warning(NAME, found, 'it is made when that is there'));
+    findings.push(warning(NAME, found, 'the daemon adds it once that exists'));
   }
   if (Orphans.length > 0) {
-    const found = `these have the mark of wins, and nothing accounts for them: ${told(Orphans)}`;
-    findings.push(warning(NAME, found, 'remove them by hand if nobody needs them'));
+    const found = `they are marked as made by wins, but have no known owner: ${told(Orphans)}`;
+    findings.push(warning(NAME, found, 'remove them by hand if they are unused'));
   }
   if (findings.length > 0) return findings;
   if (State !== 'settled') {
-    return [warning(NAME, `it is ${State}`, 'see wins srv network status')];
+    return [warning(NAME, `it is ${State}`, 'see "wins srv network status"')];
   }
   const routes = Routes.filter(({ Kind }) => Kind === 'route' || Kind === '').length;
   const containers = routes < Routes.length ? ', and the network of containers,' : '';
-  return [ok(NAME, `${routes} routes${containers} stand as they are wanted`)];
+  return [ok(NAME, `${routes} routes${containers} are in place`)];
 }
 
 function judgeSources({ Sources }: HostNetworkStatusResponse): readonly Finding[] {
   return Sources.flatMap((source) => {
     const { Source, State, AgeSeconds, Peers, SkippedCount, Skipped, Limited, Doubted } = source;
-    const silent = AgeSeconds < 0 ? 'has told nothing yet' : `was in touch ${AgeSeconds} s ago`;
+    const silent = AgeSeconds < 0 ? 'has not answered yet' : `last answered ${AgeSeconds} s ago`;
     const [one, more] =
       Source === 'containers'
         ? (['published port', 'published ports'] as const)
@@ -73,13 +73,13 @@ function judgeSources({ Sources }: HostNetworkStatusResponse): readonly Finding[
     const findings: Finding[] = [];
     if (State === 'degraded' || State === 'stale') {
       const found = `${known} kept, and it ${silent}: ${source.Problem}`;
-      const advice = 'what it told last counts until it answers';
+      const advice = 'its last answer stays in use until it answers again';
       findings.push((State === 'degraded' ? problem : warning)(NAME, found, advice));
     } else if (Doubted)
       findings.push(
         warning(
           NAME,
-          `${known} kept, although most are gone by its latest snapshot`,
+          `${known} kept, although most are missing in its latest snapshot`,
           'look again in 10 s',
         ),
       );
@@ -87,7 +87,11 @@ function judgeSources({ Sources }: HostNetworkStatusResponse): readonly Finding[
     else findings.push(ok(NAME, known));
     if (Limited)
       findings.push(
-        warning(NAME, `${Source}: it has more ${more} than are taken`, 'split the cluster'),
+        warning(
+          NAME,
+          `${Source}: it has more ${more} than the daemon accepts`,
+          'split the cluster',
+        ),
       );
     if (SkippedCount > 0) {
       const first = Skipped.slice(0, TOLD).map(

@@ -108,7 +108,7 @@ export class PeerSources implements AsyncDisposable {
       ...{ feed, onWarning },
       lastGood: lastGood({
         ...{ path: this.#fileOf(name), origin, trust },
-        onDamaged: (file) => onWarning(`${file} has no peers of a source: it is replaced`),
+        onDamaged: (file) => onWarning(`${file} is damaged and is replaced`),
       }),
       onChange: () => {
         if (this.#running.get(name)?.source === source)
@@ -139,7 +139,7 @@ function feedOf(
   const connect = async () => {
     if (connectionInfoFile === undefined) {
       const message =
-        'cannot ask for the nodes: found no API server that the agent follows; wanted systemagent.remoteEnabled';
+        'cannot list the nodes: the agent has no API server. Set systemagent.remoteEnabled';
       throw new FeatureError('unavailable', message);
     }
     const info = await readConnectionInfo(connectionInfoFile, trust);

@@ -43,7 +43,7 @@ export async function startNetwork(
     ...{ path: recordFile, trust, host },
     onDamaged: (file) =>
       parts.onWarning(
-        `${file} is no record of routes: what it names is left alone, and it is replaced`,
+        `${file} is damaged and is replaced; the routes that it names are left alone`,
       ),
   });
   let current = settings;
@@ -99,5 +99,5 @@ async function hostRoutes(): Promise<HostRoutes> {
   } else if (process.platform === 'linux') {
     return (await import('@wins/linux-host')).linuxHostRoutes();
   }
-  throw new FeatureError('unavailable', 'the routes of this system cannot be changed');
+  throw new FeatureError('unavailable', 'routes cannot be changed on this system');
 }

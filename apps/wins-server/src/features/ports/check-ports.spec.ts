@@ -27,9 +27,9 @@ it('of ports of the host the doctor says how each stands that does not listen', 
     'problem: tcp 0.0.0.0:8080 is busy: another program',
     'problem: tcp 0.0.0.0:8080 is rejected: no',
     'problem: tcp 0.0.0.0:8080 is failed: no adapter',
-    'warning: tcp 0.0.0.0:8080 was taken down by hand',
+    'warning: tcp 0.0.0.0:8080 was torn down by hand',
   ]);
   expect(await look(new Error('no daemon'))).toEqual([
-    'warning: cannot tell how the ports of the host stand: no daemon',
+    'warning: cannot determine the state of the ports: no daemon',
   ]);
 });

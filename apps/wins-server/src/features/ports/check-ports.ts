@@ -3,8 +3,8 @@ import { cannotTell, ok, problem, warning, type Finding } from '../../doctor/fin
 
 const NAME = 'host port';
 const ADVICE: Readonly<Record<string, string>> = {
-  busy: 'stop the program that listens there, or have the port listen elsewhere',
-  failed: 'it is tried again; wins srv network status says how it stands',
+  busy: 'stop the program that listens there, or choose another port',
+  failed: 'it is retried; "wins srv network status" shows its state',
   rejected: 'correct hostNetwork.ports in the config',
 };
 
@@ -21,11 +21,13 @@ export const checkHostPorts: Check = {
         const advice = ADVICE[State];
         if (advice !== undefined) return [problem(NAME, `${name} is ${State}: ${Detail}`, advice)];
         if (State !== 'down') return [];
-        return [warning(NAME, `${name} was taken down by hand`, 'wins srv network apply')];
+        return [
+          warning(NAME, `${name} was torn down by hand`, '"wins srv network apply" restores it'),
+        ];
       });
       return findings.length > 0 ? findings : [ok(NAME, `${Ports.length} ports are relayed`)];
     } catch (error) {
-      return [cannotTell(NAME, error, 'how the ports of the host stand')];
+      return [cannotTell(NAME, error, 'the state of the ports')];
     }
   },
 };

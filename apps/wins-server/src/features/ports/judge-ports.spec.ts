@@ -56,7 +56,7 @@ describe('a port of the host', () => {
     const ports = hosts.map((host, at) => port(`0.0.0.0:${8080 + at}`, `${host}:80`, more));
     expect(refusalsOf(ports)).toEqual([
       ...[undefined, undefined],
-      '169.254.169.254 is no address of a container',
+      '169.254.169.254 is not an address of a container',
       '10.0.0.1 is outside of the subnet 192.168.100.0/24',
     ]);
   });
@@ -80,9 +80,9 @@ describe('a port of the host', () => {
     ];
     expect(refusalsOf(ports)).toEqual([
       undefined,
-      '0.0.0.0:8080 to 192.168.100.10:80 has this port',
+      '0.0.0.0:8080 to 192.168.100.10:80 already uses this port',
       ...[undefined, undefined],
-      '192.0.2.2:8081 to 192.168.100.10:80 has this port',
+      '192.0.2.2:8081 to 192.168.100.10:80 already uses this port',
       undefined,
     ]);
   });

@@ -71,7 +71,7 @@ export function judgePorts(
     const refusal =
       owner === undefined
         ? (judgeListen(wanted, listen, facts) ?? judgeTarget(wanted, to, facts))
-        : `${owner.wanted.listen} to ${owner.wanted.to} has this port`;
+        : `${owner.wanted.listen} to ${owner.wanted.to} already uses this port`;
     judged.push({ wanted, listen, to, refusal });
   }
   return judged;
@@ -115,13 +115,13 @@ function judgeTarget(
 ): string | undefined {
   const address = networkOfText(host);
   if (NEVER.some((network) => overlap(network, address)))
-    return `${host} is no address of a container`;
+    return `${host} is not an address of a container`;
   if (overlap(LOOPBACK, address) || ownAddresses.includes(host))
     return allowHost ? undefined : `${host} is this host itself`;
   if (subnet === undefined) return undefined;
   const network = networkOfText(subnet);
   if (!overlap(network, address)) return `${host} is outside of the subnet ${subnet}`;
-  return isEnd(network, address) ? `${host} is no address of a container` : undefined;
+  return isEnd(network, address) ? `${host} is not an address of a container` : undefined;
 }
 
 /** Whether an address is the first or the last one of a network, which are the network itself and all of its hosts. */
@@ -139,6 +139,6 @@ function endpointOf(text: string): Endpoint {
 /** A network whose text was checked before. */
 function networkOfText(text: string): IpNetwork {
   const network = parseNetwork(text);
-  if (network === undefined) throw new TypeError(`${text} is no network`);
+  if (network === undefined) throw new TypeError(`${text} is not a network`);
   return network;
 }

@@ -149,7 +149,7 @@ export class PortRelay {
   async #dial({ remoteAddress, signal }: PendingConnection): Promise<Socket> {
     const claim = this.#parts.connections.take(sourceOf(remoteAddress));
     if (claim === undefined) {
-      const message = `cannot take a connection of ${remoteAddress}: it, or all of them, have too many`;
+      const message = `cannot accept a connection of ${remoteAddress}: too many connections`;
       throw new TunnelError('tooManyStreams', message, { port: this.listen.port });
     }
     const socket = dialTcp(this.#to);

@@ -67,7 +67,7 @@ function encodedMethod(path: string): MethodDefinition<Buffer, Buffer> {
     requestDeserialize: (bytes) => {
       if (bytes.length <= MAX_REQUEST_BYTES) return bytes;
       throw new Error(
-        `cannot answer: found a request of ${bytes.length} bytes; wanted ${MAX_REQUEST_BYTES} at most`,
+        `cannot answer: the request has ${bytes.length} bytes (limit ${MAX_REQUEST_BYTES})`,
       );
     },
     ...{ responseSerialize: asItIs, responseDeserialize: asItIs },

@@ -104,8 +104,8 @@ function refusal(
     return isLinkLocal ? grant.prefix === network.prefix : grant.prefix <= network.prefix;
   });
   if (!isGranted) {
-    const count = granted.length === 0 ? 'no network' : `${granted.length} others`;
-    const wanted = isLinkLocal ? 'this address itself' : 'one that it lies in';
+    const count = granted.length === 0 ? 'no networks' : `${granted.length} others`;
+    const wanted = isLinkLocal ? 'this address itself' : 'a network that contains it';
     return `routes.allow of the daemon's config has ${count}; wanted ${wanted}`;
   }
   const own = networks.find((other) => overlap(other, network));

@@ -39,7 +39,7 @@ describe('the routes that the config grants', () => {
     [
       'outside of every grant',
       '192.0.2.8',
-      /routes\.allow .* 6 others; wanted one that it lies in/,
+      /routes\.allow .* 6 others; wanted a network that contains it/,
     ],
     ['larger than its grant', '192.0.2.0/24', /routes\.allow/],
     ['a metadata address that is not listed', '169.254.169.250', /wanted this address itself/],

@@ -44,16 +44,16 @@ async function judgeProgram(path: string, host: DoctorHost, config: WinsConfig):
     return problem('whitelist', refusal.message, 'the daemon refuses it until then');
   }
   if (judgement.kind === 'missing') {
-    return warning('whitelist', `${path} does not exist`, 'install it, or take it off the list');
+    return warning('whitelist', `${path} does not exist`, 'install it, or remove it from the list');
   }
   const { fault, message } = judgement;
   if (LINKS.has(fault)) {
-    return problem('whitelist', message, 'list the path that the link leads to: links are refused');
+    return problem('whitelist', message, 'list the target of the link: links are refused');
   }
   if (fault === 'not a regular file') {
     return problem('whitelist', message, 'list the path of a program');
   }
   const advice =
-    'make it and the folders above it writable by administrators alone: the daemon refuses it';
+    'make it and the folders above it writable by administrators only: the daemon refuses it';
   return problem('whitelist', message, advice);
 }

@@ -48,7 +48,7 @@ export const stopDefinition: Pick<typeof processServiceDefinition, 'stop'> = {
 export function warningsAbout(limits: ManagedProcess['limits']): readonly string[] {
   if (limits?.means !== 'rlimit') return [];
   return [
-    'memory is limited by rlimit, for each process by itself: the daemon has no cgroup v2 of its own on this host',
+    'the memory limit applies to each process separately (rlimit): the daemon has no cgroup v2 of its own on this host',
   ];
 }
 

@@ -32,7 +32,7 @@ export function createRunStatsService(
       (measured) => isSeen(measured) && (named === undefined || measured.run === named),
     );
     if (named !== undefined && wanted.length === 0) {
-      const message = `cannot measure ${quoteText(name)}: found no run of that name that lives; wanted one of this client`;
+      const message = `cannot measure ${quoteText(name)}: this client has no running program of that name`;
       throw new ProcessError('notFound', message);
     }
     const TakenAtUs = BigInt(Math.round(takenAtMs * 1000));

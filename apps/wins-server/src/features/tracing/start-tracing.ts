@@ -74,7 +74,7 @@ export function startTracing(
     // What is still on its way ends now, and what waits is not sent.
     await exporter.shutdown();
     await provider.shutdown().catch(() => undefined);
-    logger.info('no spans are sent any more');
+    logger.info('spans are no longer sent');
   };
   logger.info({ endpoint }, 'calls of clients that trace are sent as spans');
   let ending: Promise<void> | undefined;

@@ -163,7 +163,7 @@ describe('the span of a call', () => {
     expect(log).toEqual([
       'calls of clients that trace are sent as spans',
       'the collector takes no spans: they are dropped',
-      'no spans are sent any more',
+      'spans are no longer sent',
     ]);
     const sent = bodies.reduce((sum, body) => sum + body.split('"spanId"').length - 1, 0);
     expect(sent).toBeLessThanOrEqual(2_048 + 2 * 256);

@@ -20,7 +20,7 @@ export const checkPorts: Check = {
       ports.map(async (port) => {
         const state = await host.dial(port);
         if (state === 'refused') {
-          const advice = 'start what serves it, or take the port off white_list.proxyPorts';
+          const advice = 'start its server, or remove the port from white_list.proxyPorts';
           return warning('port', `nothing listens on port ${port} of this host`, advice);
         }
         const last = slow.findLast((event) => event['port'] === port);
@@ -28,9 +28,9 @@ export const checkPorts: Check = {
           return ok('port', `port ${port} accepts connections`);
         const found =
           state === 'open'
-            ? `port ${port} accepts connections and sent nothing for 15 s, last at ${last?.time}`
+            ? `port ${port} accepts connections but sent nothing for 15 s, last at ${last?.time}`
             : `port ${port} did not accept a connection within 1 s`;
-        return warning('port', found, 'restart what serves it: it hangs');
+        return warning('port', found, 'restart its server: it hangs');
       }),
     );
   },

@@ -23,9 +23,9 @@ export async function judgeUpgrades(
   const phase = await host.upgradeUnderWay();
   const isWatched = config.upgrade.mode === 'watching';
   if (phase === undefined) return reportUpgrade(await host.latestUpgrade(), isWatched);
-  const found = `an upgrade is under way, or was interrupted, in phase ${phase}`;
+  const found = `an upgrade is running or was interrupted, in phase ${phase}`;
   const advice =
-    'if no wins up runs, start the service or run wins up again: both finish it or undo it';
+    'if no "wins up" runs, start the service or run "wins up" again: both finish it or roll it back';
   return [warning('upgrade', found, advice)];
 }
 
@@ -38,7 +38,7 @@ async function judgeWatched(written: string, host: DoctorHost): Promise<Finding>
   }
   if (judgement.kind === 'missing') return ok('upgrade', `${path} is watched, and does not exist`);
   const advice =
-    'make it, its folder and those above writable by administrators alone: the daemon does not take it';
+    'make it, its folder and those above writable by administrators only: the daemon refuses it';
   return problem('upgrade', judgement.message, advice);
 }
 
@@ -55,7 +55,7 @@ function reportUpgrade(
     return [ok('upgrade', found)];
   const advice =
     outcome === 'failed'
-      ? 'run wins up again: it first finishes or undoes the failed upgrade'
-      : 'put another program there; only wins up --path tries the same one again';
+      ? 'run "wins up" again: it first finishes or rolls back the failed upgrade'
+      : 'put another program there; only "wins up --path" retries the same one';
   return [(outcome === 'failed' ? problem : warning)('upgrade', found, advice)];
 }

@@ -32,7 +32,7 @@ export const upgrade: Feature<UpgradeSettings, RunningFeature<UpgradeSettings>> 
       if (watch === undefined) return;
       await watch.close();
       watch = undefined;
-      kernel.logger.info('no file is watched for an upgrade any more');
+      kernel.logger.info('upgrades by a watched file are off');
     };
     return {
       configure: async ({ watched }) => {

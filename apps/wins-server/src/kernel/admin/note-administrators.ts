@@ -21,7 +21,7 @@ export function noteAdministrators(
       noted.add(label);
       logger.warn(
         { client: label, adminPipe },
-        'deprecated: an administrator asked on the pipe of containers; ask on the pipe of administrators, as wins of this release does',
+        'deprecated: an administrator used the pipe of containers; use the pipe of administrators, like wins of this release',
       );
     },
   };

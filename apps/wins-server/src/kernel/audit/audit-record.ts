@@ -54,7 +54,7 @@ export function encodeFacts(facts: AuditFacts, time: Date): string {
   if (taken !== undefined) {
     throw new FeatureError(
       'auditUnavailable',
-      `cannot record a fact named ${taken}: it is the log's`,
+      `cannot record a fact named ${taken}: the name is reserved`,
     );
   }
   const { kind, ...rest } = facts;

@@ -24,7 +24,7 @@ describe('a decision in words', () => {
     ],
     [
       { action: 'connect', verdict: 'refused', address: '10.0.0.1:22', rule: 'host-loopback' },
-      'refused to connect to "10.0.0.1:22": only the loopback of the host can be reached',
+      'refused to connect to "10.0.0.1:22": only the loopback of the host is reachable',
     ],
     [
       { action: 'addRoutes', verdict: 'failed', code: 'accessDenied' },

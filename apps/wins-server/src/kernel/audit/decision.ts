@@ -93,15 +93,15 @@ const ACTS = {
   ],
   csiProxyApply: ['before', 'apply csi-proxy by hand'],
   csiProxyFetch: ['before', ({ address }) => `fetch csi-proxy from ${quoted(address)}`],
-  csiProxySwitch: ['before', ({ path }) => `have the service csiproxy run ${quoted(path)}`],
+  csiProxySwitch: ['before', ({ path }) => `make the service csiproxy run ${quoted(path)}`],
   csiProxyStart: ['before', ({ path }) => `start ${quoted(path)} as the service csiproxy`],
-  csiProxyTidy: ['before', 'remove releases of csi-proxy that nothing needs'],
-  csiProxyRemove: ['before', 'remove what was installed of csi-proxy'],
+  csiProxyTidy: ['before', 'remove unused releases of csi-proxy'],
+  csiProxyRemove: ['before', 'uninstall csi-proxy'],
   hostNetworkChange: ['before', ({ name }) => `change routes of the host: ${name ?? ''}`],
   hostNetworkApply: ['before', 'apply the network of the host by hand'],
-  hostNetworkTeardown: ['before', 'take down the network of the host'],
+  hostNetworkTeardown: ['before', 'tear down the network of the host'],
   debugHeap: ['before', 'read the whole heap of the daemon'],
-  debugLogLevel: ['before', ({ name }) => `have the daemon log at the level ${quoted(name)}`],
+  debugLogLevel: ['before', ({ name }) => `set the log level of the daemon to ${quoted(name)}`],
 } satisfies Readonly<Record<string, Act>>;
 
 /** Action that was decided about; the list is closed. */
@@ -139,9 +139,9 @@ export function ruleWords<Rule extends string>(rule: Rule): RuleWords<Rule> {
 /** Reasons that read better than the words of their rule or code. */
 const REASONS: Readonly<Record<string, string>> = {
   'address-length': 'the address is too long',
-  'protocol-tcp': 'only TCP can be reached',
-  'host-loopback': 'only the loopback of the host can be reached',
-  'port-number': 'the port is no number from 1 to 65535',
+  'protocol-tcp': 'only TCP is supported',
+  'host-loopback': 'only the loopback of the host is reachable',
+  'port-number': 'the port is not a number from 1 to 65535',
   'port-allowed': 'not listed',
   'stream-limit': 'too many streams',
   draining: 'the daemon is stopping',

@@ -105,7 +105,7 @@ class ChainCheck {
     this.#hash = sha256;
     const record = text === undefined ? undefined : decodeLine(text);
     const complain = (what: string): void => this.#complain(file, line.number, what);
-    if (!isEnded) complain('the line has no line feed');
+    if (!isEnded) complain('the line does not end with a line feed');
     if (record === undefined) {
       complain('the line is not a record');
       if (this.#lastSeq !== undefined) this.#lastSeq += 1;
@@ -118,7 +118,7 @@ class ChainCheck {
       complain(`the number is ${record.seq}; wanted ${wantedSeq}`);
     }
     if (record.prev !== (before ?? this.#beginning(record.prev, NO_LINE))) {
-      complain('it does not follow the line before, which was edited or removed');
+      complain('it does not follow the previous line, which was edited or removed');
     }
     this.#lastSeq = record.seq;
     this.#look(record);
@@ -132,7 +132,7 @@ class ChainCheck {
   verdict(): AuditVerdict {
     const first = this.#firstNumber ?? 1;
     if (!this.#isPart && first > this.#removed + 1) {
-      this.#complain(first, 0, 'the files before this one are missing, and no record says why');
+      this.#complain(first, 0, 'the earlier files are missing, and no record says why');
     }
     return {
       ok: this.#problemCount === 0,

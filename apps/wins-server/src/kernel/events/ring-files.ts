@@ -87,7 +87,7 @@ export async function* readEvents(
     }
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return;
-    const message = `cannot read the events in ${quoteText(directory)}: found ${messageOf(error)}; wanted a folder that can be read`;
+    const message = `cannot read the events in ${quoteText(directory)}: ${messageOf(error)}`;
     throw new FeatureError('eventsUnreadable', message, { cause: error });
   }
 }

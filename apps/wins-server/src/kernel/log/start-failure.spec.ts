@@ -26,7 +26,7 @@ describe('why the daemon cannot start', () => {
       time: expect.any(String) as string,
       code: 'inUse',
       exitCode: 69,
-      next: 'stop the other daemon, or set "listen" and "proxy" of the config to other names',
+      next: 'stop the other daemon, or change "listen" and "proxy" in the config',
       msg: 'the daemon cannot start: another program serves the pipe "x"',
     });
   });

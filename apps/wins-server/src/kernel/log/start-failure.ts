@@ -5,7 +5,7 @@ import { exitCodeForError } from '../../exit-code-for-error.js';
 import type { Logger } from './logger.js';
 
 const PIPE_STEPS: Readonly<Partial<Record<PipeError['code'], string>>> = {
-  inUse: 'stop the other daemon, or set "listen" and "proxy" of the config to other names',
+  inUse: 'stop the other daemon, or change "listen" and "proxy" in the config',
   accessDenied: 'run the daemon as an administrator (as root on Linux)',
   securityUnavailable: 'run the daemon as an administrator (as root on Linux)',
   invalidName: 'correct "listen" and "proxy" in the config',

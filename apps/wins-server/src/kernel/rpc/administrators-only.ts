@@ -51,7 +51,7 @@ export function refusalOf(
     callers.administered?.(call);
     return undefined;
   }
-  const details = `cannot ${what}: only an administrator of the host may`;
+  const details = `cannot ${what}: only administrators of the host may`;
   return rpcError(status.PERMISSION_DENIED, 'notAdministrator', details);
 }
 

@@ -54,7 +54,7 @@ export function createCallServer(): CallServer {
     serve: (stream, headers) => {
       const encoding = headers['grpc-encoding'] ?? IDENTITY;
       if (encoding !== IDENTITY) {
-        const message = `cannot take messages of the encoding ${quoteText(encoding)}; wanted ${IDENTITY}`;
+        const message = `cannot decode messages of the encoding ${quoteText(encoding)}; wanted ${IDENTITY}`;
         stream.refuse({ status: status.UNIMPLEMENTED, message });
         return;
       }

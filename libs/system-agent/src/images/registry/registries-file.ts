@@ -105,7 +105,7 @@ function parseRegistries(content: string, file: string): Omit<FoundRegistries, '
   if ('found' in yaml)
     throw new AgentError('imageFailed', `cannot read ${file}: ${yaml.found}; wanted registries`);
   const { value, more } = yaml;
-  const warning = `the first document of ${file} alone is used: ${more} more come after it`;
+  const warning = `only the first document of ${file} is used: ${more} more follow`;
   return { registries: value ?? {}, warnings: more === 0 ? [] : [warning] };
 }
 

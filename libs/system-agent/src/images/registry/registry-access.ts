@@ -179,7 +179,7 @@ export class RegistryAccess implements Disposable {
     const { ca_file: ca, cert_file: cert, insecure_skip_verify: isAny } = this.#tlsOf(url);
     const roots = isAny === true ? 'any certificate' : 'authorities of the system';
     const more = ca && isAny !== true ? `, and of ${ca}` : '';
-    return `${roots}${more}${cert ? `; it is shown ${cert}` : ''}`;
+    return `${roots}${more}${cert ? `; client certificate ${cert}` : ''}`;
   }
 
   [Symbol.dispose](): void {

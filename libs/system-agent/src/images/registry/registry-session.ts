@@ -103,9 +103,7 @@ export class RegistrySession {
     const wantsBasic = challenges.some(({ scheme }) => scheme === 'basic');
     if (wantsBasic && credentials !== undefined) return basic(credentials);
     this.#shown = undefined;
-    const found = wantsBasic
-      ? 'no name and password for it'
-      : 'no way to authenticate that we know';
+    const found = wantsBasic ? 'no name and password for it' : 'no supported authentication scheme';
     throw new AgentError(
       'unauthorized',
       `cannot ask ${this.#endpoint.base.origin}: found ${found}; wanted some in registries.yaml`,
@@ -117,7 +115,7 @@ export class RegistrySession {
     const { base, repository } = this.#endpoint;
     const of = repository === '' ? '' : ` of ${repository}`;
     const what = `get ${path}${of} from ${base.origin}`;
-    const login = this.#shown === undefined ? '' : `; it was shown ${this.#shown}`;
+    const login = this.#shown === undefined ? '' : `; used ${this.#shown}`;
     return new AgentError(
       code ?? 'imageFailed',
       `cannot ${what}: found status ${status}; wanted 200${login}`,

@@ -36,7 +36,7 @@ export async function readProgram(
     }
   } catch (error) {
     if (error instanceof FeatureError || isOfFile(error)) throw error;
-    throw refused(messageOf(error), 'a tar that is compressed with gzip', error);
+    throw refused(messageOf(error), 'a tar archive compressed with gzip', error);
   }
   if (programs === 0) throw refused(`no ${PROGRAM_NAME}`, 'one, as bin/csi-proxy.exe');
 }
@@ -49,7 +49,7 @@ function isProgram({ name, type }: TarEntry['header']): boolean {
   const refuse = (found: string, wanted: string): FeatureError =>
     refused(`${quoteText(name, { maxLength: 128 })}, ${found}`, wanted);
   if (type !== 'file' && type !== 'directory')
-    throw refuse(`a ${type ?? 'kind that is not known'}`, 'files and folders alone');
+    throw refuse(`a ${type ?? 'kind that is unknown'}`, 'only files and folders');
   const fault = entryFault(name, 'windows');
   if (fault !== undefined) throw refuse(fault, 'a path below the root of the archive');
   const base = name.split('/').findLast((part) => part !== '' && part !== '.') ?? '';

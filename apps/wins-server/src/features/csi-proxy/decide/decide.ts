@@ -45,16 +45,16 @@ export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): St
   const { service, record } = facts;
   if (wish === undefined) return decideWithoutWish(facts);
   if (service !== undefined && !isOurs(facts) && !isOfGo(facts)) {
-    const runs = service.command?.program ?? 'no program that can be found';
-    return { act: 'leave', reason: `the service runs ${runs}, which someone else has installed` };
+    const runs = service.command?.program ?? 'an unknown program';
+    return { act: 'leave', reason: `the service runs ${runs}, which another installer installed` };
   }
   if (service?.isDisabled === true)
-    return { act: 'leave', reason: 'an administrator has disabled the service' };
+    return { act: 'leave', reason: 'an administrator disabled the service' };
 
   const release = wantedRelease(wish, facts);
   if (release === undefined) {
     const sha256 = wish.sha256 ?? pinOf(record, wish.version);
-    const reason = `${wish.version} is not here yet`;
+    const reason = `${wish.version} is not downloaded yet`;
     return { act: 'fetch', version: wish.version, ...(sha256 !== undefined && { sha256 }), reason };
   }
   const target: ServiceCommand = { program: release.program, args: wish.args };
@@ -67,7 +67,7 @@ export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): St
     // What is on trial and does not serve is nothing to go back to.
     const from = isOnTrial && !isProven ? trial.from : service.command;
     const reason = isOfGo(facts)
-      ? 'the service runs what an earlier release of wins has installed'
+      ? 'the service runs a program that an earlier release of wins installed'
       : `the service runs ${service.command?.program ?? 'nothing'}, or with other arguments`;
     return { act: 'switch', to: target, ...(from && { from }), reason };
   }
@@ -77,17 +77,17 @@ export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): St
     return { act: 'switch', to: target, ...(from && { from }), reason };
   }
   if (!isProven) {
-    const reason = service.isRunning ? 'its pipe is not served' : 'the service does not run';
+    const reason = service.isRunning ? 'nothing serves its pipe' : 'the service does not run';
     return { act: 'start', command: target, reason };
   }
   if (!isDeepStrictEqual(record.installed, target) || trial !== undefined)
-    return { act: 'record', installed: target, reason: 'it serves' };
+    return { act: 'record', installed: target, reason: 'it is serving' };
   const unused = record.releases
     .map(({ program }) => program)
     .filter((program) => program !== target.program);
   if (unused.length > 0 || record.obsolete !== undefined) {
     const programs = [...unused, ...(record.obsolete ? [record.obsolete.path] : [])];
-    return { act: 'tidy', programs, reason: 'nothing needs it any more' };
+    return { act: 'tidy', programs, reason: 'no longer needed' };
   }
   return { act: 'rest', reason: `${wish.version} serves` };
 }
@@ -115,15 +115,22 @@ function pinOf({ pins }: InstallRecord, version: string): string | undefined {
 function decideWithoutWish(facts: CsiProxyFacts): Step {
   const { service, record } = facts;
   if (service !== undefined && isOurs(facts))
-    return { act: 'remove', service: true, reason: 'the config wants none, and it is ours' };
+    return {
+      act: 'remove',
+      service: true,
+      reason: 'the config has no csi-proxy, and wins installed this one',
+    };
   if (facts.removesGo === true && isOfGo(facts)) {
-    const reason = 'the installation that an earlier release of wins has made goes with all of it';
+    const reason = 'remove the whole installation of an earlier release of wins';
     return { act: 'remove', service: true, reason };
   }
   if (!isDeepStrictEqual(record, NO_RECORD))
     return { act: 'remove', service: false, reason: 'the config wants none' };
   if (service === undefined) return { act: 'rest', reason: 'the config wants none' };
-  return { act: 'leave', reason: 'the config says nothing of the service, which is not ours' };
+  return {
+    act: 'leave',
+    reason: 'the config has no csi-proxy, and wins did not install this service',
+  };
 }
 
 function isOurs({ service, record }: CsiProxyFacts): boolean {

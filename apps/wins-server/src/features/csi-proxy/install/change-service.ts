@@ -40,7 +40,7 @@ export function serviceChange(
     while (await service.isServing()) {
       if (clock.now().getTime() >= endMs) {
         const found = 'another process serves its pipe';
-        const message = `cannot start the service ${service.name}: found that ${found}; wanted the pipe free; see who runs csi-proxy.exe`;
+        const message = `cannot start the service ${service.name}: ${found}. Find out who runs csi-proxy.exe`;
         throw new FeatureError('serviceFailed', message);
       }
       await clock.wait(LOOK_EVERY_MS);
@@ -54,7 +54,7 @@ export function serviceChange(
     await service.start();
     onState({ kind: 'installed', version });
     if (await isProven()) return;
-    const message = `cannot use the service ${service.name}: found no pipe of it in ${PROVE_MS / 1000} s; wanted it to serve csi-proxy-filesystem-v1; see csi-proxy.log`;
+    const message = `the service ${service.name} did not serve its pipe csi-proxy-filesystem-v1 within ${PROVE_MS / 1000} s. See csi-proxy.log`;
     throw new FeatureError('notServing', message);
   };
   const remove = async (command: ServiceCommand | undefined): Promise<void> => {
@@ -75,10 +75,10 @@ export function serviceChange(
       await setCommand(from);
       await stopAll([to]);
       await startAndProve(version);
-      return { isDone: true, text: 'what ran before was put back, and serves' };
+      return { isDone: true, text: 'the previous release was restored and serves' };
     } catch (error) {
       // The first cause is the one that is reported; the next try finds the trial in the record.
-      return { isDone: false, text: `it could not be put back: ${messageOf(error)}` };
+      return { isDone: false, text: `it could not be restored: ${messageOf(error)}` };
     }
   };
   return {

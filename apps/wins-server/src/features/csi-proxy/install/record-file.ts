@@ -29,7 +29,7 @@ export function recordFile(folder: string, trust: FileTrust): RecordFile {
       return installRecord.parse(json);
     },
     damaged: (cause) => {
-      const message = `cannot read ${file}: found no record of what was installed; wanted one; remove the file, and csi-proxy is fetched again`;
+      const message = `cannot read ${file}: it is not a record of an installed csi-proxy. Remove the file to fetch csi-proxy again`;
       throw new FeatureError('fileFailed', message, { cause });
     },
     replace: async (place, content) => {

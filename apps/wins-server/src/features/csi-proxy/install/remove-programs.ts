@@ -25,7 +25,7 @@ export async function removePrograms(
       const isOwn = releases.some((release) => release.program === program);
       const seen = isOwn ? undefined : await seenProgram(program);
       if (seen !== undefined && seen.sha256 !== obsolete?.sha256) {
-        problems.push(`${program} stays: it is not the one that was taken over`);
+        problems.push(`${program} stays: it is not the adopted program`);
       } else {
         await whenNotHeld(() => unlinkIfThere(program), { heldFileMs: HELD_MS, signal });
         // A folder with something else in it is not ours alone.

@@ -26,13 +26,13 @@ export function judgeVersion(
   const numbers = [Number(parts[1]), Number(parts[2]), Number(parts[3])] as const;
   const [major] = numbers;
   if (major >= 2) {
-    const found = `${text}: from v2 on csi-proxy is a library for drivers that run in HostProcess containers, without a program to install`;
+    const found = `${text}: since v2 csi-proxy is a library for drivers in HostProcess containers and has no program to install`;
     return { found, wanted: `${wanted}, or no section csi-proxy` };
   }
   if (major < 1) return { found: `${text}, which cannot be a service`, wanted };
   const isSafe = isAtLeast(numbers, SAFE) && parts[4] === undefined;
   if (isSafe || isAtLeast(numbers, [1, 1, 4])) return { numbers };
-  const doubt = `${text} lets everybody who may mount a volume run commands on the host; v1.1.3 is the first release that does not`;
+  const doubt = `${text} lets everybody who can mount a volume run commands on the host; v1.1.3 is the first safe release`;
   return { numbers, doubt };
 }
 
@@ -59,17 +59,20 @@ export function judgeUrl({ url: template, version, sha256 }: CsiProxySettings): 
       faults.push({ found: `${JSON.stringify(verb)} at column ${column}`, wanted: VERBS });
     } else if (verb !== '%[1]s' && places > 0) {
       // A verb without a number stands for the argument behind the last one, and there is one argument.
-      const found = `a second place, ${verb}, at column ${column}`;
+      const found = `a second placeholder, ${verb}, at column ${column}`;
       faults.push({ found, wanted: '%[1]s there, which is the version again' });
     }
     places += 1;
     return version;
   });
   if (places === 0)
-    faults.push({ found: `no place for the version, to column ${template.length}`, wanted: VERBS });
+    faults.push({
+      found: `no placeholder for the version in ${template.length} columns`,
+      wanted: VERBS,
+    });
   if (faults[0] !== undefined) return faults[0];
   // It may have a password in it all the same, and would be in logs.
-  if (!URL.canParse(url)) return { found: 'a text that is none', wanted: 'an address' };
+  if (!URL.canParse(url)) return { found: 'not an address', wanted: 'an address' };
   const address = new URL(url);
   if (hasUser(address)) return { found: 'a user or password', wanted: 'an address without them' };
   const { protocol } = address;
@@ -88,7 +91,7 @@ const ALLOWED: Readonly<Partial<Record<string, VersionNumbers>>> = {
 /** Flags that the daemon sets, each with the key of the config that changes it. */
 const OURS: Readonly<Partial<Record<string, string>>> = {
   'windows-service': 'none: a service always has it',
-  log_file: 'none: the log lies beside the config',
+  log_file: 'none: the log is beside the config',
   logtostderr: 'none: a service has no standard error',
   'kubelet-path': 'kubeletPath, a folder',
 };
@@ -116,11 +119,11 @@ export function judgeArguments(
     if (instead !== undefined) return { index, found: `-${name}`, wanted: instead };
     const since = Object.hasOwn(ALLOWED, name) ? ALLOWED[name] : undefined;
     if (since === undefined) {
-      const found = `-${name}, which is no flag of csi-proxy that may be set`;
+      const found = `-${name}, which is not a permitted flag of csi-proxy`;
       return { index, found, wanted: `one of -${Object.keys(ALLOWED).join(', -')}` };
     }
     if (!isAtLeast(numbers, since)) {
-      const found = `-${name}, at which ${numbers.join('.')} ends`;
+      const found = `-${name}, which makes ${numbers.join('.')} exit`;
       return { index, found, wanted: `version v${since.join('.')} or later for it` };
     }
   }

@@ -76,14 +76,14 @@ describe('the template of the address', () => {
 
   it.each([
     ['https://h/%2F%s', /"%2" at column 11; .*%%/],
-    ['https://h/file', /no place for the version, to column 14/],
-    ['https://h/%s/%s', /a second place, %s, at column 14; %\[1\]s/],
-    ['https://h/%[1]s/%v', /a second place, %v, at column 17/],
+    ['https://h/file', /no placeholder for the version in 14 columns/],
+    ['https://h/%s/%s', /a second placeholder, %s, at column 14; %\[1\]s/],
+    ['https://h/%[1]s/%v', /a second placeholder, %v, at column 17/],
     ['https://h/%d', /"%d" at column 11/],
     ['https://h/%[2]s', /"%\[2\]s" at column 11/],
     ['https://h/%s%', /"%" at column 13/],
-    ['%s', /a text that is none; an address/],
-    ['https://me:secret@h:99999/%s', /a text that is none; an address/],
+    ['%s', /: not an address; an address/],
+    ['https://me:secret@h:99999/%s', /: not an address; an address/],
     ['https://me:secret@h/%s', /a user or password/],
     ['http://h/%s', /the scheme http:; https:, or http: with csi-proxy\.sha256/],
     ['file:///c:/%s', /the scheme file:/],
@@ -103,7 +103,7 @@ describe('the template of the address', () => {
 describe('the version', () => {
   it.each(['v2.0.0', '2.0.0-alpha.2', 'v10.0.0'])('%s has no program to install', (version) => {
     expect(faultsOf({ version })).toEqual([
-      expect.stringMatching(/from v2 on csi-proxy is a library/),
+      expect.stringMatching(/since v2 csi-proxy is a library/),
     ]);
   });
 
@@ -136,10 +136,10 @@ describe('added arguments', () => {
     ['-kubelet-path=C:\\', /^csi-proxy\.args\[0\]: -kubelet-path; kubeletPath, a folder/],
     ['--windows-service=false', /-windows-service; none/],
     ['-log_file=\\\\server\\x', /-log_file; none/],
-    ['-exec=calc', /no flag of csi-proxy that may be set; one of .*-working-dir/],
+    ['-exec=calc', /not a permitted flag of csi-proxy; one of .*-working-dir/],
     ['-v 4', /"-v 4"; one flag with its value, such as -v=4/],
     ['4', /one flag with its value/],
-    ['-require-privacy=false', /at which 1\.1\.3 ends; version v1\.2\.0 or later/],
+    ['-require-privacy=false', /which makes 1\.1\.3 exit; version v1\.2\.0 or later/],
   ])('%s is refused', (argument, wanted) => {
     expect(faultsOf({ args: [argument] })).toEqual([expect.stringMatching(wanted)]);
   });

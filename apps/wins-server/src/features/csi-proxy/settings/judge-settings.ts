@@ -71,7 +71,7 @@ export function csiProxySettings(
     'an absolute path: the folder of the kubelet',
   );
   if (trust.insecure === true && section.sha256 === undefined) {
-    const wanted = 'csi-proxy.sha256 with it: without a certificate the digest alone decides';
+    const wanted = 'csi-proxy.sha256 with it: without a certificate check only the digest protects';
     fault('tls-config.insecure', 'true, and no digest', wanted);
   }
   wantAbsolute('tls-config.certFilePath', trust.certFilePath, 'an absolute path');
