@@ -87,7 +87,7 @@ describe('the packaged program for Linux', () => {
         .outcome;
     const { code, stdout, stderr } = await run('cli', 'app', 'info');
     expect([code, stdout.toString()]).toEqual([125, '']);
-    expect(stderr).toMatch(/^wins: the working directory does not exist [^\n]*\n$/);
+    expect(stderr).toMatch(/^wins: the working directory no longer exists[^\n]*\n$/);
     mkdirSync(gone);
     expect((await run('--version')).code).toBe(0);
   });

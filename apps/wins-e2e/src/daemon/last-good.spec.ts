@@ -146,7 +146,7 @@ describe('a daemon that cannot start with its file', () => {
       expect(stderr).toContain(`${config}:1:`);
       const examined = await ask('doctor');
       expect(examined.stdout.toString()).toMatch(
-        /^problem +config .*kept for a start cannot be used/m,
+        /^problem +config .*kept copy of the config cannot be used/m,
       );
       expect(examined.stdout.toString()).toMatch(/the daemon does not start with it/);
       writeFileSync(kept, good);

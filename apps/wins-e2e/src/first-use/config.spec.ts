@@ -50,7 +50,7 @@ describe('a first user of the config', () => {
     const { level, nextStep } = await daemon.logged(({ key }) => key === 'csi-proxy.version');
     expect([level, nextStep]).toEqual([
       'warn',
-      expect.stringContaining('csi-proxy stays as it is until then'),
+      expect.stringContaining('csi-proxy stays unchanged until then'),
     ]);
   });
 
@@ -131,7 +131,7 @@ describe('a first user of the config', () => {
     const silent = await wins('doctor', '--config', config);
     server.close();
     expect(silent.stdout.toString()).toMatch(
-      /does not answer: .*: it accepted the connection but did not answer within 5 s[^]*→ look at/,
+      /does not answer: .*: it accepted the connection but did not answer within 5 s[^]*→ see its log/,
     );
     expect(silent.stdout.toString()).not.toContain('cancelled');
   });

@@ -79,10 +79,12 @@ describe('the words of who is on call', () => {
       wins('srv', 'audit', 'verify', '--config', config, ...more);
     const whole = await verify('-o', 'json');
     const { lastHash } = JSON.parse(whole.stdout) as { lastHash: string };
-    expect((await verify()).stdout).toContain('whether newer records were removed shows --expect');
+    expect((await verify()).stdout).toContain(
+      'only --expect shows whether newer records were removed',
+    );
     expect(await verify('--expect', lastHash)).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('with the line that was expected') as string,
+      stdout: expect.stringContaining('with the expected line') as string,
     });
     const folder = workspace.path('audit', 'rancher_wins');
     for (const name of readdirSync(folder)) truncateSync(`${folder}/${name}`);
@@ -108,7 +110,7 @@ describe('the words of who is on call', () => {
     writeFileSync(config, JSON.stringify({ white_list: { processPaths: ['/opt/a\u00a0b'] } }));
     const { code, stderr, stdout } = await wins('srv', 'config', 'check', '--config', config);
     expect(code).toBe(0);
-    expect(stderr + stdout).toContain('"/opt/a\\u00a0b": it has a blank that is no space');
+    expect(stderr + stdout).toContain('"/opt/a\\u00a0b": it has an unusual blank');
   });
 
   it('are told of an ending that Windows does not start', async () => {
@@ -116,7 +118,7 @@ describe('the words of who is on call', () => {
     const words = ['srv', 'config', 'check', '--config', config, '--platform', 'windows'];
     const { code, stderr } = await wins(...words);
     expect(code).toBe(78);
-    expect(stderr).toContain('a script or a document, which Windows does not start');
+    expect(stderr).toContain('a script or a document, which Windows cannot start');
   });
 
   it.each([
@@ -128,7 +130,7 @@ describe('the words of who is on call', () => {
     ],
     ['is empty', '', 0o755, 'it is empty'],
     ['has no interpreter', '#!/no/such\n', 0o755, 'its interpreter "/no/such" does not exist'],
-    ['may not be executed', '#!/bin/sh\n', 0o644, 'it has mode 644; wanted one that is executable'],
+    ['may not be executed', '#!/bin/sh\n', 0o644, 'it is not executable (mode 644)'],
   ])('are told that a listed file %s, by the daemon and by the doctor', async (...given) => {
     const [, text, mode, told] = given;
     const odd = workspace.write('odd', text, mode);

@@ -54,7 +54,7 @@ describe('one command line', () => {
         'wins cli prc run --path FILE [options] [-- ARGUMENT…]',
         'Run a program on the host and wait for it to end',
         '[default: "rancher_wins"]',
-        'the quotes are kept. Words after -- are passed as they are',
+        'the quotes are kept. Words after -- are passed verbatim',
         'Options of every command:',
         'Examples:',
         'WINS_RUNTIME_DIR',

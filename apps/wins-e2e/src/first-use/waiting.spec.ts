@@ -72,9 +72,7 @@ describe('a daemon that is frozen', () => {
     const { code, stdout } = await startProgram('script', args, workspace.environment).outcome;
     expect(code).toBe(125);
     const [shown = '', ...rest] = stdout.toString().split('\r\u001b[K').slice(1);
-    expect(shown).toBe(
-      'wins: waiting for the daemon on pipe "rancher_wins" (2 s; Ctrl-C cancels)',
-    );
+    expect(shown).toBe('wins: waiting for the daemon on pipe "rancher_wins" (2 s; Ctrl-C cancels)');
     expect(rest.at(-1)).toMatch(/^wins: the daemon on pipe .* gave no answer within 3s/);
   });
 
@@ -118,8 +116,8 @@ describe('a daemon that takes a call and never answers', () => {
       expect({ code, stderr }).toEqual({
         code: 125,
         stderr:
-          `wins: the daemon on pipe "${address}" gave no answer within 1s to Start; it may be frozen, or busy: ` +
-          '--timeout waits longer, or run "wins doctor" on the host to see why\n',
+          `wins: the daemon on pipe "${address}" gave no answer within 1s to Start; it may be frozen or busy. ` +
+          'Wait longer with --timeout, or run "wins doctor" on the host to see why\n',
       });
       await cancelled;
     } finally {

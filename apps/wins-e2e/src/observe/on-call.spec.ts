@@ -114,7 +114,7 @@ describe('who is on call', () => {
     await first.stop('SIGKILL');
     await using _second = await Daemon.start(workspace, config);
     expect(await told('history')).toEqual([
-      expect.stringContaining('the daemon ended once without an order') as string,
+      expect.stringContaining('the daemon ended unexpectedly once') as string,
     ]);
   });
 
@@ -211,7 +211,7 @@ describe('who is on call', () => {
       ]);
       const { code, stderr } = await wins('cli', 'prc', 'run', '--path', marks);
       expect(code).toBe(125);
-      expect(stderr).toMatch(/cannot start a run: the disk of .* is full .*free space there/);
+      expect(stderr).toMatch(/cannot start a run: the disk of .* is full .*Free space there/);
       expect(spawnSync('/bin/ls', [began]).status).not.toBe(0);
     } finally {
       mount('/bin/umount', '-l');
@@ -229,7 +229,7 @@ describe('who is on call', () => {
     const socket = connect(port, '127.0.0.1', () => socket.write('GET /metrics HTTP/1.1\r\n\r\n'));
     await follower.printed(`connectSlow       port=${hung.port}`);
     expect(await told('port')).toEqual([
-      expect.stringContaining('accepts connections and sent nothing for 15 s') as string,
+      expect.stringContaining('accepts connections but sent nothing for 15 s') as string,
     ]);
     socket.destroy();
     follower.child.kill();
@@ -264,7 +264,7 @@ describe('who is on call', () => {
     const ticks = up.stderr.split('\n').filter((line) => line.startsWith('wins: ✓ '));
     expect([up.code, ticks.length]).toEqual([0, expect.any(Number)]);
     expect(ticks[0]).toContain('copy the new program beside the old one');
-    expect(ticks.join('\n')).toContain('✓ wait until the daemon answers with the wanted release');
+    expect(ticks.join('\n')).toContain('✓ wait until the daemon answers with the new release');
     const quiet = await world.up([...words, '--quiet']);
     expect(quiet.stderr).toBe('');
   });

@@ -128,7 +128,7 @@ describe('files that a client gives to its run', () => {
     expect(ungranted).toEqual([126, expect.stringContaining('its entry does not grant them')]);
     for (const name of ['../token', 'NUL', 'a:b', '.token']) {
       const [code, stderr] = await refused(reader, '--mount-file', `${token}=${name}`);
-      expect([code, stderr]).toEqual([125, expect.stringContaining('it is no plain file name')]);
+      expect([code, stderr]).toEqual([125, expect.stringContaining('it is not a plain file name')]);
     }
     const absent = await refused(reader, ...mounts('none'));
     expect(absent).toEqual([127, expect.stringContaining('none: ')]);

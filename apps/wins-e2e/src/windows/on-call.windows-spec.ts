@@ -170,6 +170,6 @@ describe('a listed file that CreateProcess does not start', () => {
       const config = workspace.config([workspace.path(`tool.${ending}`)]);
       const { code, stderr } = await workspace.run('srv', 'config', 'check', '--config', config);
       assert.equal(code, 78, stderr);
-      assert.match(stderr, /a script or a document, which Windows does not start/);
+      assert.match(stderr, /a script or a document, which Windows cannot start/);
     });
 });
