@@ -119,7 +119,7 @@ export function followMetadata<Item>(
     try {
       const { status } = answer;
       if (status !== 200) {
-        const message = `cannot ${WHAT}: found status ${status} at ${path}; wanted 200`;
+        const message = `cannot ${WHAT}: ${path} answered with status ${status}; wanted 200`;
         throw new HostNetworkError('badSource', message);
       }
       await use(answer.body({ maxBytes }));
@@ -136,7 +136,7 @@ export function mismatch(
   key: string,
 ): HostNetworkError {
   const shown = typeof found === 'string' ? quoteText(found) : typeof found;
-  const message = `cannot use the hosts: found ${shown} as ${what}; wanted ${quoteText(wanted)}, as hostNetwork.${key} says`;
+  const message = `cannot use the hosts: ${what} is ${shown}; wanted ${quoteText(wanted)} (hostNetwork.${key})`;
   return new HostNetworkError('badSource', message);
 }
 
