@@ -51,7 +51,7 @@ function assertCaller(names: readonly string[], { path, for: wanted }: AllowedEx
       ? 'a caller that the system cannot identify'
       : names.map((text) => quoteText(text)).join(', ');
   // A caller that is refused does not learn who is allowed.
-  const message = `cannot run ${quoteText(path)} for ${caller}: "for" of its entry does not list this caller`;
+  const message = `cannot run ${quoteText(path)} for ${caller}: this caller is not listed in "for" of the entry`;
   throw new ProcessError('callerNotAllowed', message, { path, rule: 'A60 caller not allowed' });
 }
 

@@ -229,7 +229,7 @@ function assertArguments(
   if (allowsArguments(rules, args, dialect)) return;
   // What was passed may be a secret, and so may be what is granted to others.
   const found = `${args.length} arguments: its entry does not allow them`;
-  const message = `cannot run ${quoteText(program)} with these ${found}`;
+  const message = `cannot run ${quoteText(program)} with these ${found}; see "args" of the entry`;
   throw new ProcessError('argumentsNotAllowed', message, { rule: 'A40 arguments not allowed' });
 }
 
@@ -255,7 +255,7 @@ function workingDirectory(
   }
   throw new ProcessError(
     'directoryNotAllowed',
-    `cannot use the working directory ${quoteText(asked)}: it is not listed. Add it to "directories" of the program's entry`,
+    `cannot use the working directory ${quoteText(asked)}: it is not listed. Add it to "directories" of the entry`,
     { path: asked, rule: 'A18 directory not listed' },
   );
 }

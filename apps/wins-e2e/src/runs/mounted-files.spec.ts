@@ -135,7 +135,10 @@ describe('files that a client gives to its run', () => {
     const word = await refused(reader, '--mount-file', token);
     expect(word).toEqual([125, expect.stringContaining('wanted PATH=NAME')]);
     const detached = await refused(reader, '--detach', ...mounts('token'));
-    expect(detached).toEqual([125, expect.stringContaining('--mount-file is not for --detach')]);
+    expect(detached).toEqual([
+      125,
+      expect.stringContaining('--mount-file cannot be combined with --detach'),
+    ]);
     const listed = await runWins(['cli', 'prc', 'ls', '-o', 'name'], workspace.environment);
     expect(listed.stdout.toString()).toBe('');
   });
