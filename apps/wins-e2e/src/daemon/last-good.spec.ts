@@ -148,7 +148,7 @@ describe('a daemon that cannot start with its file', () => {
       expect(examined.stdout.toString()).toMatch(
         /^problem +config .*kept copy of the config cannot be used/m,
       );
-      expect(examined.stdout.toString()).toMatch(/the daemon does not start with it/);
+      expect(examined.stdout.toString()).toMatch(/the daemon cannot start with it/);
       writeFileSync(kept, good);
       chmodSync(kept, 0o600);
       chmodSync(path.dirname(kept), 0o700);
