@@ -11,9 +11,10 @@ const FORM = 'wins-windows-acceptance/1';
 
 /** The probes of the script, in its order, each with the statement that it tries: the script has a function `Probe-NAME` for each. */
 export const PROBES = {
-  serviceRegisters: 'the service is registered, late, with a config in a folder with blanks',
+  serviceRegisters:
+    'the service is registered with a delayed start and a config in a folder with blanks in its name',
   failureActions: 'failure actions restart the service after 5, 10 and 15 s',
-  failureFlag: 'an end with an error is a failure',
+  failureFlag: 'an exit with an error counts as a failure',
   startIsDelayed: 'the start is delayed',
   preshutdownTime: 'the preshutdown time is 45 s',
   serviceStarts: 'the service starts',
@@ -22,7 +23,7 @@ export const PROBES = {
   pipesAreClosed: 'only Administrators and SYSTEM may open the pipes',
   userIsRefused: 'a user without privileges cannot open the main pipe, nor that of administrators',
   administratorHere:
-    'an administrator has the pipe of administrators, in the session of this run (0: SSH, WinRM; else console, RDP)',
+    'an administrator can use the pipe of administrators from the session of this run (session 0: SSH or WinRM; another: console or RDP)',
   secondDaemon: 'a second daemon on the pipe ends with an error, and the first is unharmed',
   firewallRules: 'firewall rules appear for `--exposes`, and go at the end',
   firewallOff:
@@ -34,15 +35,14 @@ export const PROBES = {
     '`route add`, twice, and `route rm`, of a host and of a network, as `Get-NetRoute` sees them',
   hnsNetworks: '`hns get-network` agrees with `Get-HnsNetwork`',
   containerNetwork:
-    'a network of HNS, its gateway, filters and forwarding, as Windows lists them; nothing of it after a teardown and a restart of HNS',
+    'Windows lists the HNS network with its gateway, filters and forwarding; after a teardown and a restart of HNS it lists none of them',
   oddPaths: 'junctions, `subst` drives, short names and device paths are refused, listed or not',
   etwProvider: 'a string that is written through an ETW provider reaches a session',
   containerOwner: 'who owns a file that a container copies to the host',
-  containerPipes:
-    'which account of a container, isolated as a process, opens which pipe that is mounted',
+  containerPipes: 'which accounts of a process-isolated container can open which mounted pipe',
   killedService: 'a killed service takes its tree with it, and comes back',
   upgradeFromOutside: 'an upgrade from outside replaces the program of the service',
-  upgradeBack: 'an operator goes back, with other arguments',
+  upgradeBack: 'an operator goes back to the older release, with other arguments',
   registrationStays: 'nobody changes the registration through the daemon',
   upgradeThroughDaemon: 'an upgrade through the daemon outlives it',
   upgradeByClient: '`wins cli upgrade` says that it is done',
@@ -56,14 +56,14 @@ export const PROBES = {
   installedOwners:
     'administrators own config and folders, nobody else may use them, and nothing is inherited',
   machinePath: 'the PATH of the machine keeps its type, and has each folder once',
-  sucDependency: '`wins suc` sets the dependency of rke2, and takes it away',
+  sucDependency: '`wins suc` makes rke2 depend on the service, and removes that dependency',
   sucRestarts:
-    '`wins suc` restarts a daemon that a running rke2 depends on, and links it again, also when it was killed',
+    '`wins suc` restarts the daemon while a running rke2 depends on it, and restores that dependency, also after an earlier `wins suc` was killed midway',
   nodeJoins: 'the node joins, and leaves the root store alone unless it is asked',
   hostProcessImage: 'a HostProcess container finds the program of its image by its name',
   uninstall: '`wins uninstall` leaves the machine as it was',
   scriptRefuses:
-    'wins-agent-install.ps1 runs no program with another digest, and asks no address with a user or a quote in it',
+    'wins-agent-install.ps1 runs no program whose digest differs, and contacts no address that contains a user or a quote',
   scriptInstalls: 'wins-agent-install.ps1 installs, and leaves the session of its user as it was',
   scriptUninstalls: 'wins-agent-uninstall.ps1 takes all of it away',
 };
@@ -81,7 +81,7 @@ export const BY_HAND = {
   upWhileHanging:
     '`wins up` while the daemon hangs: failure actions do not get in the way of ending it by force after `--wait`',
   upWhileDependent:
-    '`wins up` while a service that depends on it runs: refused by name of the reason, the daemon serves',
+    '`wins up` while a service that depends on it runs: it is refused, the message names the reason, and the daemon still serves',
   chartOnCluster:
     'the chart on a cluster: what is mounted, the pipe after the daemon has come back, from a daemon of the original',
   powerOff: 'power off during `wins up`, ten times: the service comes up, its program is whole',

@@ -79,7 +79,7 @@ interface Start {
   leaveFileBytes?: () => void;
   folder?: RunFolder;
   isYielded?: boolean;
-  /** In which order starts were asked for. */
+  /** The position of this start in the order of requests. */
   readonly order: number;
   /** Aborted when a newer start takes its place. */
   readonly replaced: AbortController;

@@ -8,7 +8,7 @@ const TRANSLATIONS: ReadonlyMap<string, readonly [TrustedFileErrorCode, string]>
   ['EACCES', ['accessDenied', 'access is denied']],
   ['EPERM', ['accessDenied', 'the operation is not permitted']],
   ['EROFS', ['accessDenied', 'the file system is read-only']],
-  ['EEXIST', ['alreadyExists', 'the name is taken']],
+  ['EEXIST', ['alreadyExists', 'a file of that name exists already']],
   ['EBUSY', ['inUse', 'another program holds the file']],
   ['ETXTBSY', ['inUse', 'another program holds the file']],
   ['EISDIR', ['notRegularFile', 'it is a folder']],

@@ -226,7 +226,7 @@ describe('a detached run', () => {
     await until(() => keepers().length === 0);
     const gone = await prc('logs', name);
     expect(gone.code).toBe(127);
-    expect(gone.stderr).toContain('found no run of that name');
+    expect(gone.stderr).toContain('no detached run of this client has that name');
     const state = workspace.path('run', 'rancher_wins.state', 'lasting');
     expect(existsSync(state) && readdirSync(state)).toEqual([]);
   });

@@ -22,7 +22,7 @@ export async function runDoctor(
   const findings = await examine(host, asked);
   await show({
     value: { ...reportValue(findings), status: headline },
-    text: `${escapeText(headline)}\n\n${textReport(findings)}`,
+    text: `the daemon ${escapeText(headline)}\n\n${textReport(findings)}`,
     table: {
       headings: ['LEVEL', 'CHECK', 'FOUND', 'ADVICE'],
       rows: findings.map(({ check, level, found, advice = '' }) => [level, check, found, advice]),

@@ -64,7 +64,7 @@ export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
       const { sha1 } = await hashFile(executable, ['sha1'], { followLinks: true });
       const wins = { checksum: sha1, version: VERSION, commit: COMMIT };
       const user = process.geteuid?.();
-      const asked = user === undefined ? '' : `, asked by user ${user}`;
+      const asked = user === undefined ? '' : `, run by user ${user}`;
       return { wins, node: process.versions.node, system: `${type()} ${release()}${asked}` };
     },
     configFile: configFileOf(named),

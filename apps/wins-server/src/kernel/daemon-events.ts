@@ -55,7 +55,7 @@ export type DaemonEvent =
       readonly port: number;
       readonly code: TunnelErrorCode;
     }
-  /** A program to which a stream sent bytes has sent none back for 15 s. */
+  /** A program got bytes from a stream, and has sent none back for 15 s. */
   | { readonly type: 'stream'; readonly phase: 'slow'; readonly port: number }
   /**
    * A stream was reset because nothing moved in it: its program reads nothing, or its client may be
@@ -110,7 +110,7 @@ export class DaemonEvents {
     this.#failed = failed;
   }
 
-  /** Whether anybody wants what is routine, too. */
+  /** Whether a listener also wants routine events. */
   get isCounted(): boolean {
     return this.#counters.length > 0;
   }

@@ -45,9 +45,9 @@ export async function rememberJoined(
 }
 
 /**
- * The environment of a node that joins once more: what it told before, and what is said now in its place.
+ * The environment of a node that joins again: the values of its last join, unless a new value is given.
  *
- * @throws InstallError `refused`, of a node that has not joined, or whose joining nobody remembers.
+ * @throws InstallError `refused` when the node has not joined, or the values of its last join were not kept.
  */
 export async function joinedEnvironment(
   { appliedFolder, nodeId }: InstallPlaces,

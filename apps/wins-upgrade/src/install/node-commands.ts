@@ -198,7 +198,7 @@ export const runSuc: CommandHandler<SucCommandOptions> = (options, surroundings)
 
 const LOCAL = { CATTLE_REMOTE_ENABLED: 'false', CATTLE_LOCAL_ENABLED: 'true' };
 const SERVER_MS = 900_000;
-/** A job of the controller is ended after 600 s: three questions, stop, start and proof end before, and say why. */
+/** The controller ends a job after 600 s. Three requests, the stop, the start and the proof fit into that, so that a failure is still reported. */
 const JOB_SERVER_MS = 150_000;
 const MAX_TOKEN_BYTES = 16 * 1024;
 

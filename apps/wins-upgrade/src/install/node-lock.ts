@@ -52,7 +52,7 @@ export class NodeLock {
     }
   }
 
-  /** Gives back what `wins up` would take: its file is in the way when the program is removed. The lock of the node is enough then. */
+  /** Releases the lock of `wins up`, whose file would be in the way when the program is removed. The lock of the node is enough then. */
   async letGoOfProgram(): Promise<void> {
     await this.#ofProgram?.close();
     this.#ofProgram = undefined;

@@ -86,7 +86,7 @@ async function firstLack(
   return undefined;
 }
 
-/** That the agent of the daemon has reached its server: what is wrong with a plan is none of an installation's concern. */
+/** Proves that the daemon's agent has reached its server. Whether a plan is in order does not concern an installation. */
 export function agentProof({ dialOf }: Pick<NodeParts, 'dialOf'>): Proof {
   return async (pipe, limitMs) => {
     await using client = daemonClient(pipe, limitMs, { clientName: 'wins-install', dialOf });

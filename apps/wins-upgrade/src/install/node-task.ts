@@ -117,7 +117,7 @@ export function changeNode(
 export interface OfDaemon {
   /** The csi-proxy that a daemon with this config keeps, and of an installation that was taken over the one that it had. */
   readonly removeCsiProxy: (configFile: string, isAdopted: boolean) => Promise<string | undefined>;
-  /** Its detached runs. */
+  /** Detached runs of the daemon with this config. */
   readonly endLastingRuns: (
     configFile: string,
     keepsOutput: boolean,

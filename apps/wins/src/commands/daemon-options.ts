@@ -62,7 +62,7 @@ export const textOutput = {
 
 /** `--config` of a file that may be absent at its usual place alone. */
 export const configOption = textOption(
-  'Config file, which must exist (default: c:/etc/rancher/wins/config on Windows, /etc/rancher/wins/config elsewhere, which may be absent)',
+  'Config file; it must exist if it is named (default: c:/etc/rancher/wins/config on Windows, /etc/rancher/wins/config elsewhere)',
   { placeholder: 'FILE', completes: 'files' },
 );
 

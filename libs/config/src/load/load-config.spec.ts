@@ -196,6 +196,6 @@ it('refuses a missing file that must exist, and says what to do', async () => {
   await expect(loading).rejects.toMatchObject({
     code: 'notFound',
     message:
-      '/no/such/config: found no such file, expected a config file; write it, or name another one',
+      '/no/such/config: found no such file, expected a config file; write it, or name another one with --config',
   });
 });

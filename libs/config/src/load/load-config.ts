@@ -102,7 +102,7 @@ export async function loadConfig(path?: string, options: LoadOptions = {}): Prom
   const read = await readConfigFile(file, options.trust);
   if (read === undefined && options.mustExist === true) {
     throw fileError('notFound', file, 'no such file', 'a config file', {
-      nextStep: 'write it, or name another one',
+      nextStep: 'write it, or name another one with --config',
     });
   }
   const parsed = parseConfig(read?.bytes ?? '', { ...options, fileName: file });

@@ -120,7 +120,7 @@ export function csiProxySection() {
       ),
       kubeletPath: about(
         shown(someText('a path')),
-        'The folder of the kubelet; the path of kubelet.exe says nothing.',
+        'The folder of the kubelet. A path that ends in .exe, as Rancher writes it, has no effect.',
         required,
       ),
       sha256: about(

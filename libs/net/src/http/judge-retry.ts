@@ -26,7 +26,7 @@ export function judgeRetry(facts: RetryFacts): number | undefined {
   return elapsedMs + waitMs < timeoutMs ? waitMs : undefined;
 }
 
-/** Statuses of a server, or of what is before it, that may be another one soon; 499 and from 520 on are those of proxies. */
+/** HTTP statuses after which a retry may succeed. 499 and those from 520 on come from proxies in front of the server. */
 const TRANSIENT = new Set([408, 429, 499, 500, 502, 503, 504, 520, 521, 522, 523, 524]);
 
 export function isTransientStatus(status: number): boolean {

@@ -201,7 +201,7 @@ export function checkProcessEnvironment(
 
 interface EnvironmentFacts {
   readonly dialect: PathDialect;
-  /** The daemon's own environment, of which facts about the machine are taken and nothing else. */
+  /** The daemon's own environment; only facts about the machine are taken from it. */
   readonly own: NodeJS.ProcessEnv;
   /** A private folder for temporary files; on Windows, where the one of the system is open to all. */
   readonly temporaryDirectory: string;

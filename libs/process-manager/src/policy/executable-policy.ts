@@ -15,7 +15,7 @@ import {
   stagedPathOf,
 } from './parsed-path.js';
 
-/** Endings with which CreateProcess finds no program: another one would have to open the file. */
+/** File name extensions that CreateProcess cannot run: another program would have to open such a file. */
 const NO_PROGRAM =
   /\.(?:ps1|psm1|psd1|vbs|vbe|js|jse|wsf|wsh|msi|msp|lnk|url|py|pyw|rb|pl|sh|jar|txt|md|json|ya?ml|xml|ini|reg|inf|zip|dll|sys)$/;
 
@@ -34,7 +34,7 @@ export interface AllowedExecutable extends LimitedEntry, StoppedEntry {
   /** Absolute paths of folders in which a client may have it run, besides the program's own. Default: none. */
   readonly directories?: readonly string[];
   /**
-   * Clients that may run it, by the system's names for them: `administrators`, `user:UID`, `account:SID`, `container:ID`, or a beginning
+   * Clients that may run it, by the system's names for them: `administrators`, `user:UID`, `account:SID`, `container:ID`, or a prefix
    * such as `container:*`. Default: everyone; an empty list is a mistake.
    */
   readonly for?: readonly string[];
@@ -99,7 +99,7 @@ export interface AllowedExecutableProblem {
   /** The finding and the expectation, without the entry: for callers that name entries by another word. */
   readonly found: string;
   readonly wanted: string;
-  /** Whether the entry can never match; else it is doubtful. */
+  /** True when the entry can never match; false when it is only doubtful. */
   readonly neverMatches: boolean;
   readonly message: string;
 }

@@ -59,7 +59,7 @@ function assertBounds(name: LimitName, wanted: number): void {
   const [least, most] = LIMIT_BOUNDS[name];
   const isWhole = name === 'cpus' || Number.isInteger(wanted);
   if (isWhole && wanted >= least && wanted <= most) return;
-  const message = `cannot limit a run to ${wanted} ${WORDS[name]}: wanted ${least} to ${most}`;
+  const message = `cannot limit a run to ${wanted} ${WORDS[name]}; wanted a number from ${least} to ${most}`;
   throw new ProcessError('invalidArgument', message);
 }
 

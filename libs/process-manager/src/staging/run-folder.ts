@@ -21,7 +21,7 @@ export function runFolderOf(stateDirectory: string, mark: string): string {
   return path.join(stateDirectory, 'files', mark);
 }
 
-/** Removes the folders of runs that are not among these: those of daemons that died. @returns what could not be removed. */
+/** Removes the folders of all runs but these; the others belong to dead daemons. @returns what could not be removed. */
 export async function removeLeftFolders(
   stateDirectory: string,
   marks: ReadonlySet<string>,

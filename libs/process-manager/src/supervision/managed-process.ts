@@ -11,7 +11,7 @@ export interface ProcessOwner {
   readonly label?: string;
   /** Client behind the connection, where the system can tell: quotas count by it, else by the connection. */
   readonly client?: OwningClient;
-  /** Aborts when the connection is gone; the run then ends, whatever else is held. */
+  /** Aborts when the connection is gone; the run then ends, even if its lease is still held. */
   readonly disconnected: AbortSignal;
 }
 

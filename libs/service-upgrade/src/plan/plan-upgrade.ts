@@ -35,7 +35,7 @@ export interface UpgradeFacts {
   /** The program at the target; undefined when there is none. */
   readonly installed: ProgramIdentity | undefined;
   readonly offered: ProgramIdentity;
-  /** Whether the program at the target is what runs here, and cannot be replaced meanwhile, as on Windows. Default: it is not. */
+  /** Whether this process runs from the target file, which Windows cannot replace meanwhile. Default false. */
   readonly holdsTarget?: boolean;
   readonly wish: UpgradeWish;
 }

@@ -47,10 +47,10 @@ export function configFileOf<T extends string | undefined>(
 }
 
 /**
- * Judges which config a daemon with these words reads.
+ * Judges whether a daemon with these arguments reads the expected config.
  *
  * @param expected - An absolute path; undefined for any.
- * @param defaultConfig - What a daemon reads whose words name none.
+ * @param defaultConfig - The config of a daemon whose arguments name none.
  * @returns Why it is not the expected one, and what to do; undefined when it is.
  */
 export function refuseConfig(

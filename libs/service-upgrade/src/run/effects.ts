@@ -31,7 +31,7 @@ export class Effects {
     this.#heldFileMs = heldFileMs;
   }
 
-  /** Does it, again and again while another program holds the file, up to the limit; then throws the last error. */
+  /** Does it, and tries again while another program holds the file; at the time limit throws the last error. */
   readonly run: Around = (effect, act) =>
     whenNotHeld(() => this.once(effect, act), { heldFileMs: this.#heldFileMs });
 

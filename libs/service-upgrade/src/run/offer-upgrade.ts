@@ -10,7 +10,7 @@ import { enterPrivateFolder, requireTrustedFolder, withLock } from './private-fo
 import { recoverInterrupted, type RecoveredUpgrade } from './recover-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
 
-/** How the ids of the upgrades begin that a daemon begins by itself. */
+/** Prefix of the ids of upgrades that a daemon starts by itself. */
 export const WATCHED_PREFIX = 'watched-';
 /** How often one program is tried whose upgrade was interrupted: it may be the reason of the interruption. */
 const ATTEMPTS = 3;

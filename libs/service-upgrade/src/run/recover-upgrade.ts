@@ -38,8 +38,8 @@ export interface RecoveredUpgrade {
 }
 
 /**
- * Finishes or undoes an upgrade that came to no end, from within the daemon of that service. Call it first of all, without
- * waiting for it: before it waits for `serving` it ensures that the next start is that of a proven program. While a helper lives,
+ * Finishes or undoes an interrupted upgrade, from within the daemon of that service. Call it first of all, and do not await it:
+ * before it waits for `serving`, it ensures that the next start runs a proven program. While a helper of the upgrade is alive,
  * it does nothing.
  *
  * @param serving - Resolves once this daemon serves; rejects when it will not.

@@ -14,7 +14,7 @@ export const UNPROTECTED_DACL_SECURITY_INFORMATION = 0x2000_0000;
 export type LocalMemory = bigint;
 
 /**
- * Functions of advapi32.dll that this library calls, by the headers under which their pages stand:
+ * Functions of advapi32.dll that this library calls, grouped by header. Each is documented at
  * `https://learn.microsoft.com/windows/win32/api/HEADER/nf-HEADER-NAME`, all in small letters.
  */
 export const advapi32 = systemLibrary('advapi32.dll', [

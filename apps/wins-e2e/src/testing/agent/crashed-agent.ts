@@ -25,7 +25,7 @@ export interface PlanOfCrash {
   readonly fails: boolean;
 }
 
-/** The daemon, which counts what its agent does: to the files of the node, to the Secret, and programs. */
+/** Runs the daemon, and counts the acts of its agent: changes of files of the node, writes to the Secret, and starts of programs. */
 const DRIVER = `
 const { appendFileSync } = require('node:fs');
 const { crash, trace, folders } = JSON.parse(process.env.AGENT_DRIVER);

@@ -183,7 +183,7 @@ export class LastingRuns {
     if (label !== '' && !LABEL.test(label))
       throw refusal(
         'invalidArgument',
-        'its name is no word of 1 to 63 letters, digits, ".", "_" and "-"',
+        'its name is not valid; wanted 1 to 63 letters, digits, ".", "_" and "-"',
       );
     const name = label === '' ? randomLabel() : label;
     if (this.#entries.has(name) || this.#labels.has(name))
@@ -444,7 +444,7 @@ export class LastingRuns {
     // Who holds a run has its id, and nobody else does.
     const entry = named === undefined || isHeld(named) ? this.#heldEntry(label) : named;
     if (entry !== undefined && isSeenBy(entry, client, this.#knownOwner(client))) return entry;
-    const message = `cannot find ${quoteText(label)}: found no run of that name that is kept for this client`;
+    const message = `cannot find ${quoteText(label)}: no detached run of this client has that name; "wins cli prc ls --detached" lists them`;
     throw new ProcessError('notFound', message);
   }
 

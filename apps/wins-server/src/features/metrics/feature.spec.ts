@@ -82,7 +82,7 @@ describe('the feature metrics', () => {
     metrics.apply(at('127.0.0.1:1'));
     await settled();
     expect(() => metrics.require()).toThrow(
-      'metrics are disabled (it cannot start: no such file): see "metrics" in the config',
+      'metrics are disabled (it cannot start: no such file): set metrics.listen in the config to turn them on',
     );
     await metrics.close();
   });

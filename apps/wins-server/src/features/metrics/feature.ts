@@ -17,7 +17,8 @@ export function metricsFeature(
     start: (_settings, kernel) => load().startMetrics(kernel),
     whenOff: {
       code: 'metricsOff',
-      message: (reason) => `metrics are disabled (${reason}): see "metrics" in the config`,
+      message: (reason) =>
+        `metrics are disabled (${reason}): set metrics.listen in the config to turn them on`,
     },
     services: (view) => [
       {

@@ -117,9 +117,12 @@ export const METRICS = {
     entry: ENTRY,
     stream: ['stdout', 'stderr'],
   }),
-  wins_run_output_pauses_total: counter('Pauses of runs until their client had read output.', {
-    entry: ENTRY,
-  }),
+  wins_run_output_pauses_total: counter(
+    'Pauses of runs to wait for their client to read their output.',
+    {
+      entry: ENTRY,
+    },
+  ),
   wins_run_cpu_seconds_total: counter('Processor time of the processes of runs.', { entry: ENTRY }),
   wins_run_memory_bytes: gauge('Memory of the processes of runs.', { entry: ENTRY }),
   wins_lasting_runs: gauge('Detached runs that are kept. Waiting ones are started again.', {
@@ -149,7 +152,7 @@ export const METRICS = {
   wins_config_rejected: gauge(
     '1 while the config file is unusable and an earlier one is in force, else 0.',
   ),
-  wins_disk_free_bytes: gauge('Free bytes of the disks that every start needs.', {
+  wins_disk_free_bytes: gauge('Free bytes of the disks without whose space no run can start.', {
     folder: ['state', 'audit'],
   }),
   wins_config_reloads_total: counter('Reloads of the config, by result.', {
@@ -164,7 +167,7 @@ export const METRICS = {
     result: ['applied', 'failed'],
   }),
   wins_plan_last_contact_seconds: gauge(
-    'Time since the last answer of the API server, or since the start of the agent; absent without a plan of a server.',
+    'Time since the last answer of the API server, or since the start of the agent if there was none; absent when no server sends plans.',
   ),
   wins_plan_probe_healthy: gauge('1 while a probe of a plan is healthy, else 0.', {
     probe: typed<ProbeName>('probes of plans'),

@@ -124,7 +124,7 @@ export function recordRule(
   return action === 'stop' ? { when, flood: { ...flood, act: mark ?? '' } } : { when };
 }
 
-/** The label of the threat model before the words of a rule: `A15 not listed`. It stays a field of the record. */
+/** The label of the threat model at the start of a rule: `A15 not listed`. The record keeps it, in its field `rule`. */
 const LABEL = /^A\d+ /;
 const MAX_REASON = 128;
 

@@ -28,8 +28,8 @@ interface Group {
 }
 
 /**
- * Lets the first ten records of a second through, by client, kind and verdict, and counts the rest. Pure but for what it
- * remembers: 1,024 groups at most; more are counted together.
+ * Lets through ten records a second of each client, kind and verdict, and counts the rest. Its only state is at most
+ * 1,024 such groups; records of further groups are counted together.
  */
 export class FloodGate {
   #windowStartMs = 0;

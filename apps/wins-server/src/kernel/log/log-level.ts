@@ -31,7 +31,7 @@ export class LogLevel implements Disposable {
     this.#apply();
   }
 
-  /** Sets another for so long; the one before is forgotten. */
+  /** Sets another level for this long; one that was set before is forgotten. */
   set(level: (typeof SET_LEVELS)[number], forMs: number): void {
     clearTimeout(this.#set?.timer);
     const timer = setTimeout(() => this.reset(), forMs).unref();

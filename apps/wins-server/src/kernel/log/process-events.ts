@@ -1,7 +1,7 @@
 import type { ManagerEvent } from '@wins/process-manager';
 import type { Logger } from './logger.js';
 
-/** Those with a level need an operator. Others a client can cause at will, such as a start that fails. */
+/** Events with a level need an operator. Clients can cause the others at will, such as a failed start. */
 const MESSAGES: Readonly<Record<ManagerEvent['type'], readonly [message: string, level?: 'warn']>> =
   {
     started: ['a run has started'],

@@ -35,8 +35,8 @@ const ACTS = new Set<unknown>(['start', 'upgrade', 'addRoutes', 'removeRoutes'])
 type Cause = 'own' | 'refusal' | 'act';
 
 /**
- * The event that a line of the log is worth: warnings, errors, the daemon's own lifecycle, refusals, and allowed acts: starts,
- * upgrades and changes of routes. The rest of what it does for clients is in the files alone.
+ * The event for a line of the log; undefined for a line that stays in the files alone. Events are warnings, errors, the daemon's own
+ * lifecycle, refusals, and allowed starts, upgrades and changes of routes.
  */
 export function eventOf(line: LogLine): (LogEvent & { readonly cause: Cause }) | undefined {
   const { level = 'info', time: _time, msg = '', ...fields } = line;
