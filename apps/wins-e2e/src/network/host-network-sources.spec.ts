@@ -110,7 +110,9 @@ inOwnNetwork('the hosts of a metadata service', () => {
     });
     expect(one.routes()).toContain(LINE_B);
     const doctor = await one.wins('doctor', '--config', one.workspace.path('config'));
-    expect(doctor.stdout.toString()).toMatch(/metadata: 1 other host kept, and it has not answered/);
+    expect(doctor.stdout.toString()).toMatch(
+      /metadata: 1 other host kept, and it has not answered/,
+    );
 
     one.configure(undefined);
     await one.logs(isBare, () =>

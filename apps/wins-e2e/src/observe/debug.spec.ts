@@ -109,7 +109,10 @@ describe('diagnosis on the pipe of administrators', () => {
     symlinkSync(workspace.path('elsewhere'), link);
     for (const place of [file, link]) {
       const { code, stderr } = await debug('heap', place);
-      expect([code, stderr]).toEqual([64, expect.stringContaining('a file of that name exists already')]);
+      expect([code, stderr]).toEqual([
+        64,
+        expect.stringContaining('a file of that name exists already'),
+      ]);
     }
     expect(readFileSync(file, 'utf8')).toBe('mine');
     expect(existsSync(workspace.path('elsewhere'))).toBe(false);

@@ -131,7 +131,10 @@ describe('a bundle for support', () => {
     const file = node.workspace.write('taken', 'mine');
     const words = ['support-bundle', file, '--config', config];
     const { code, stderr } = await runWins(words, environment);
-    expect([code, stderr]).toEqual([64, expect.stringContaining('a file of that name exists already')]);
+    expect([code, stderr]).toEqual([
+      64,
+      expect.stringContaining('a file of that name exists already'),
+    ]);
     expect(readFileSync(file, 'utf8')).toBe('mine');
   });
 });
