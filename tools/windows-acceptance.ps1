@@ -286,7 +286,10 @@ function Probe-containerNetwork {
     & (Join-Path $system 'netsh.exe') wfp show filters "file=$file" verbose=on | Out-Null
     @(Select-String -Path $file -SimpleMatch 'wins-subnet ingress', 'wins-subnet egress').Count
   }
-  function Forwards { @(Get-NetIPInterface -AddressFamily IPv4 | Where-Object Forwarding -EQ 'Enabled' | ForEach-Object InterfaceAlias) -join ', ' }
+  function Forwards {
+    $names = Get-NetIPInterface -AddressFamily IPv4 | Where-Object { $_.Forwarding -eq 'Enabled' } | ForEach-Object { $_.InterfaceAlias }
+    @($names) -join ', '
+  }
   $forwarding = Forwards
   $network = @{ subnet = '10.213.77.0/24'; cluster = @('10.213.0.0/16') }
   $text = @{ white_list = @{ processPaths = $programs }; hostNetwork = $network } | ConvertTo-Json -Depth 6
