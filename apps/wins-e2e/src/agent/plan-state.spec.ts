@@ -75,7 +75,7 @@ describe('a node whose server uses plan-state', () => {
     api.update({ plan: plan('b') });
     let source = await told();
     while (source.state !== 'waiting') source = await told();
-    const found = 'plan-state is "succeeded", of an earlier plan';
+    const found = 'plan-state is "succeeded" from an earlier plan';
     expect(source.problem).toContain(found);
     expect(await doctor()).toContain(`remote: waiting: ${found}`);
     api.update({ 'plan-state': undefined });

@@ -185,7 +185,9 @@ describe('a client that wants everything', () => {
       };
       const refused = await run(host);
       expect(refused).toMatchObject({ code: 126 });
-      expect(refused.stderr).toMatch(/for "container:[^"]+": found no such name in its entry/);
+      expect(refused.stderr).toMatch(
+        /for "container:[^"]+": this caller is not listed in "for" of the entry/,
+      );
       expect(await run(contained)).toMatchObject({ code: 0 });
       await expect(
         world.client.startProcess({ Path: contained, Checksum: '' }),

@@ -201,7 +201,7 @@ describe('a first user of a daemon that runs', () => {
     await daemon.logged(({ msg }) => msg === 'config changed', lines);
     const { stdout } = await wins('srv', 'config', 'reload');
     expect(stdout.toString()).toContain(
-      'routes.allow: added "10.43.0.0/16", removed "10.42.0.0/16"',
+      'routes.allow: removed "10.42.0.0/16", added "10.43.0.0/16"',
     );
   });
 

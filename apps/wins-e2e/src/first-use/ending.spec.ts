@@ -38,7 +38,7 @@ describe('the end of a run', () => {
     await client.printed('here');
     daemon.child.kill('SIGSTOP');
     client.child.kill('SIGINT');
-    await client.said('is asked to end');
+    await client.said('to end; it will be killed');
     client.child.kill('SIGINT');
     expect((await client.outcome).code).toBe(130);
     daemon.child.kill('SIGCONT');

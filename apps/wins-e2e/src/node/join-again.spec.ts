@@ -29,7 +29,7 @@ describe('a node whose server was restored to a time before it joined', () => {
 
   it('cannot join again before it has joined, and says what to do', async () => {
     const { code, reason } = await again();
-    expect([code, reason]).toEqual([65, expect.stringContaining('found no id of this node')]);
+    expect([code, reason]).toEqual([65, expect.stringContaining('there is no id of this node')]);
     expect(told()).toEqual({});
   });
 

@@ -67,7 +67,7 @@ describe('wins suc', () => {
     for (const variables of [{}, cluster.variables]) {
       const said = await ask(variables);
       expect([said.code, said.outcome]).toEqual([65, 'refused']);
-      expect(said.reason).toMatch(/cannot install this program: found no PE file; .* abab/);
+      expect(said.reason).toMatch(/cannot install this program: it is not a PE file; .* abab/);
     }
     expect(world.snapshot()).toEqual(before);
     expect(world.pid).toBe(pid);

@@ -65,7 +65,7 @@ describe('who is on call', () => {
     const asked = await report('status');
     expect([asked.code, asked.healthy]).toEqual([0, true]);
     const { stdout: doctor } = await wins('doctor', '--config', config);
-    expect(doctor).toMatch(/^serves v\S+ for \S+ \(process \d+\); config \/.*; 1 run /);
+    expect(doctor).toMatch(/^the daemon serves v\S+ for \S+ \(process \d+\); config \/.*; 1 run /);
     run.child.kill('SIGTERM');
     await run.outcome;
   });

@@ -128,7 +128,7 @@ describe('a run that its client holds', () => {
     await client.printed('line 3\n');
     await killDaemon();
     client.child.kill('SIGINT');
-    await client.said('is asked to end');
+    await client.said('to end; it will be killed');
     await startDaemon();
     expect((await client.outcome).code).toBe(143);
     await forgotten();

@@ -87,7 +87,7 @@ describe('a program that the config keeps', () => {
     const dropped = await wins('srv', 'config', 'reload');
     expect([dropped.code, dropped.stderr]).toEqual([
       78,
-      expect.stringContaining('without which the programs end that the daemon keeps'),
+      expect.stringContaining('without which the programs that the daemon keeps end'),
     ]);
     expect(of('two')).toEqual(last);
     expect((await wins('srv', 'config', 'reload', '--allow-drop', 'keep')).code).toBe(0);

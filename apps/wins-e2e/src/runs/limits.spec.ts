@@ -39,7 +39,7 @@ describe('a run with limits', () => {
     expect((await wins('stats', '-o', 'table')).stdout).toMatch(/ \d\.\d MiB \/ 96\.0 MiB +1 /);
     run.child.kill();
     const { stderr } = await run.outcome;
-    const isEach = 'wins: warning: memory is limited by rlimit, for each process by itself';
+    const isEach = 'wins: warning: the memory limit applies to each process separately (rlimit)';
     expect(stderr.includes(isEach)).toBe(by === 'rlimit');
     const audit = await runWins(
       ['srv', 'audit', 'show', '--config', workspace.path('config')],

@@ -82,7 +82,7 @@ describe('a run that reaches its limit of memory', () => {
       expect(stderr).toContain('was stopped: outOfMemory (it reached its memory limit)\n');
     }
   }
-  const warning = 'wins: warning: memory is limited by rlimit';
+  const warning = 'wins: warning: the memory limit applies to each process separately';
 
   it('ends, and who runs it is told', async () => {
     workspace.write('go', '');

@@ -177,7 +177,7 @@ describe('a config file that drops what the daemon serves with', () => {
     expect(JSON.stringify(refused)).toContain('--allow-drop systemagent');
     expect(await node.gives()).toEqual(ALL);
     expect(await node.doctor()).toMatch(
-      /^problem +config +.*drops what the daemon serves with.*systemagent[^→]*→ .*reload --config .* --allow-drop systemagent/m,
+      /^problem +config +.*lacks keys that are in force.*systemagent[^→]*→ .*reload --config .* --allow-drop systemagent/m,
     );
     const events = await node.wins('srv', 'events', '--config', node.config);
     expect(events.stdout).toMatch(/configReloaded .*result=rejected .*dropped=systemagent/);

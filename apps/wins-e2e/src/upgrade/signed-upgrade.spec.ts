@@ -50,7 +50,7 @@ describe('a node whose config says by whom programs are signed', () => {
     const { code, stderr } = await upgradeThroughDaemon(world, singleFile('v1.1.0'));
     expect(code).not.toBe(0);
     expect(stderr).toMatch(
-      /cannot run "[^"]*wins-upgrade": found no PE file; .*; wanted a signature by/,
+      /cannot run "[^"]*wins-upgrade": it is not a PE file; .*; wanted a signature by/,
     );
     const words = ['srv', 'audit', 'show', '--config', world.config];
     const { stdout } = await runWins(words, world.workspace.environment);

@@ -29,7 +29,7 @@ describe('an upgrade that rolls back on a node whose config was broken meanwhile
     ]);
     expect(world.result).toMatchObject({
       outcome: 'rolledBack',
-      reason: expect.stringContaining(`the config ${world.config} is again the one`) as string,
+      reason: expect.stringContaining(`the config ${world.config} was restored`) as string,
     });
     expect(readFileSync(world.config, 'utf8')).toBe(before);
     expect(readFileSync(`${world.config}.not-taken`, 'utf8')).toBe(BROKEN);
@@ -109,7 +109,7 @@ describe('a config that was delivered to a Go daemon, which reads it at its star
     ]);
     expect(world.result).toMatchObject({
       outcome: 'rolledBack',
-      reason: expect.stringContaining(`the config ${world.config} is again the one`) as string,
+      reason: expect.stringContaining(`the config ${world.config} was restored`) as string,
     });
     expect(readFileSync(world.config, 'utf8')).toBe(before);
     expect(readFileSync(`${world.config}.not-taken`, 'utf8')).toBe(delivered);

@@ -105,7 +105,7 @@ describe('whoever has the pipe of a daemon that may run the helper', () => {
       const { code, stdout, stderr } = await runHelper(world, singleFile('v1.1.0'), ...words);
       expect([code, stdout.toString(), stderr]).toEqual([
         ...[65, ''],
-        expect.stringMatching(/^wins: cannot do this in a run of a daemon: .*; wanted up, with/),
+        expect.stringMatching(/^wins: cannot do this in a run of a daemon: .*; wanted up with /),
       ]);
     }
     expect(existsSync(proof)).toBe(false);

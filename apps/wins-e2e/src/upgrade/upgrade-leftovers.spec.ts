@@ -40,7 +40,7 @@ describe('a process that upgrades from where a verified copy lies', () => {
       workspace.environment,
     );
     expect(stderr).toContain(`process ${helper.child.pid} runs it`);
-    expect(stderr).toContain('upgrades this one');
+    expect(stderr).toContain('is upgrading this one');
     expect(code).not.toBe(0);
     expect(helper.child.signalCode).toBeNull();
     helper.child.kill('SIGKILL');

@@ -138,7 +138,7 @@ describe('what is refused', () => {
         ...['--path', world.release('v1.1.0'), '--wins-args'],
         `--config ${world.workspace.write('bad', '{"listen": 5, ')}`,
       ],
-      'is wrong',
+      'is invalid',
     ],
   ])('is %s, and the service is not touched', async (_what, args, reason) => {
     await using world = await UpgradeWorld.running();

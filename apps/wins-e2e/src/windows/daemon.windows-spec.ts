@@ -152,7 +152,7 @@ describe('the daemon on Windows', () => {
         String((await other.run('doctor', '--config', named)).stdout);
       assert.match(await report(), /^ok +pipe .*accepts connections for gRPC: .*BU/m);
       other.config([tool]);
-      assert.match(await report(), /^problem +pipe .*S-1-5-32-545 may use it/m);
+      assert.match(await report(), /^problem +pipe .*S-1-5-32-545 can use it/m);
       other.config([tool], [], { pipeAccess: 'D:P(A;;GA;;;SY)' });
       assert.match(
         await report(),

@@ -156,7 +156,7 @@ describe('a node of Windows', () => {
     await node.startRke2();
     const { code, outcome, reason } = await node.wins(PLACES.program, ['uninstall']);
     assert.deepEqual([code, outcome], [65, 'refused'], reason);
-    assert.match(reason, /rke2 runs/);
+    assert.match(reason, /rke2 is running/);
     assert.equal(await node.version(), 'v1.1.0');
     await node.removeService('rke2');
   });

@@ -152,7 +152,7 @@ describe('who is on call on Windows', () => {
       inspector.send(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } }));
       const { code, text } = await status();
       assert.equal(code, 2, text);
-      assert.match(text, /^problem +daemon +does not serve: .*gave no answer within 5 s/);
+      assert.match(text, /^problem +daemon +does not serve: .*did not answer within 5 s/);
       assert.match(text, /→ see the daemon's log, then restart it/);
     } finally {
       frozen.child.kill('SIGKILL');

@@ -307,7 +307,11 @@ const content = fc
         if (below === undefined) entry[name] = value;
         else ((entry[part] ??= {}) as Record<string, unknown>)[below] = value;
       } else if (section === '') root[key] = value;
-      else ((root[first] ??= {}) as Record<string, unknown>)[name] = value;
+      else {
+        const outer = (root[first] ??= {}) as Record<string, unknown>;
+        const place = second === undefined ? outer : (outer[second] ??= {});
+        (place as Record<string, unknown>)[name] = value;
+      }
     }
     return root;
   });

@@ -23,7 +23,7 @@ function unlessLacking(act: () => void): void {
     act();
   } catch (error) {
     assert.ok(isWine() && error instanceof WindowsError, String(error));
-    assert.match(error.message, /not there|NOT_SUPPORTED|fwpuclnt|Fwpm/);
+    assert.match(error.message, /is not installed|NOT_SUPPORTED|fwpuclnt|Fwpm/);
   }
 }
 const adapter = () => networkAdapters().find(({ isUp }) => isUp);

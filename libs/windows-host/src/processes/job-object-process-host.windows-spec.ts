@@ -86,7 +86,7 @@ if (role === 'daemon') {
           assert.equal(isRunning(left), true);
           endProcess(left);
           await untilGone(left.pid);
-        } else assert.match(line, /ERROR_ACCESS_DENIED|it was in it nevertheless/);
+        } else assert.match(line, /ERROR_ACCESS_DENIED|it started inside the job/);
       }
     });
 

@@ -256,7 +256,7 @@ function theSuite(): void {
       scm.register(definition('serve'));
       await assert.rejects(scm.start(name, { timeoutMs: 2000 }), {
         code: 'timeout',
-        message: /it is startPending, checkpoint \d+ after 2000 ms; running is wanted/,
+        message: /it is startPending, checkpoint \d+ after 2000 ms; wanted running/,
       });
       mayServe();
       await scm.start(name);

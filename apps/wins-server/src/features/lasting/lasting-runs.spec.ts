@@ -394,13 +394,15 @@ describe('a run that is started again', () => {
       await until(() => pidOf('one') !== undefined);
       expect(daemon.runs.list(ADMINISTRATOR)).toHaveLength(1);
       expect(daemon.runs.list(CONTAINER)).toEqual([]);
-      expect(() => daemon.runs.find('keep:one', CONTAINER)).toThrow('found no run');
+      expect(() => daemon.runs.find('keep:one', CONTAINER)).toThrow(
+        'no detached run of this client',
+      );
       await expect(
         daemon.runs.start(
           ...([program('exit 0'), { owner, client: ADMINISTRATOR }, 'keep:tool', ''] as const),
           new AbortController().signal,
         ),
-      ).rejects.toThrow('its name is no word');
+      ).rejects.toThrow('its name is not valid');
     });
 
     it('has a name and a program of its own, or is left out', () => {

@@ -51,7 +51,7 @@ describe('the metrics over the pipe', () => {
   it('say that they are off, and what turns them on', async () => {
     await expect(ask(true)).rejects.toMatchObject({
       ...{ code: 'failedPrecondition', reason: 'metricsOff' },
-      details: expect.stringMatching(/disabled.*"metrics" in the config/) as string,
+      details: expect.stringMatching(/disabled.*set metrics\.listen in the config/) as string,
     });
   });
 });

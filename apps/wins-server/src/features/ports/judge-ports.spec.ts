@@ -124,7 +124,7 @@ describe('a port of the host', () => {
     const own = port('0.0.0.0:8080', '192.168.100.9:80');
     expect(refusalsOf([own, ...publishedPorts(all, before)])).toEqual([
       undefined,
-      ...all.map(() => '0.0.0.0:8080 to 192.168.100.9:80 has this port'),
+      ...all.map(() => '0.0.0.0:8080 to 192.168.100.9:80 already uses this port'),
     ]);
   });
 
