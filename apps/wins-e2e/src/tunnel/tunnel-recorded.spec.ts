@@ -142,7 +142,7 @@ describe.each(['says nothing more', 'closes it'])(
       expect(await say(next, 'next')).toBe('next');
       await expect(refused).rejects.toMatchObject({ code: 'ECONNRESET' });
       await tunnel.program.said(
-        `the daemon refuses host port ${bad}: it ended the session that asked for it; add the port to white_list.proxyPorts of its config`,
+        `the daemon refuses host port ${bad}: it ended the session that requested it. Add the port to white_list.proxyPorts of its config`,
       );
       await expect(closed(bad)).rejects.toMatchObject({ code: 'ECONNRESET' });
       expect(await say(open, 'after')).toBe('after');
