@@ -22,7 +22,7 @@ const REFUSED: readonly [(workspace: Workspace) => object, string, RegExp][] = [
   [() => ({ proxy: 'rancher_wins_admin' }), 'proxy', /the pipe of the daemon for administrators/],
   [() => ({ listen: 'same', proxy: 'same' }), 'proxy', /the pipe that "listen" names/],
   [() => ({ listen: 'a/b' }), 'listen', /"a\/b"/],
-  [() => ({ listen: '/etc/passwd' }), 'listen', /no socket/],
+  [() => ({ listen: '/etc/passwd' }), 'listen', /not a socket/],
   [({ folder }) => ({ proxy: `${folder}/open/pipe` }), 'proxy', /can write to it/],
   [
     () => ({ upgrade: { mode: 'watching', watchingPath: 'new/wins' } }),

@@ -45,7 +45,7 @@ describe('datagrams through the tunnel', () => {
     await using _server = await GoTunnelServer.listen(pipe, { ports: [53], endsSilently: false });
     const args = ['cli', 'proxy', '--proxy', pipe, '--publish', `UDP:${await freeUdpPort()}:53`];
     const { code, stderr } = await startWins(args, workspace.environment).outcome;
-    expect(stderr).toContain('the daemon is too old to carry UDP; upgrade it');
+    expect(stderr).toContain('the daemon is too old to carry UDP. Upgrade it');
     expect(code).toBe(125);
   });
 });
