@@ -109,7 +109,7 @@ export async function expectClearEnds(
   const lines = tunnel.program.stderr().trimEnd().split('\n').slice(1);
   assert.ok(lines.length >= 2);
   const [lost, back] = [
-    /^wins: the tunnel is lost: the daemon closed it[^\n]*; trying again /,
+    /^wins: the tunnel is lost: the daemon closed it[^\n]*; reconnecting, /,
     /^wins: the tunnel is back$/,
   ];
   for (const [index, line] of lines.entries()) assert.match(line, index % 2 === 0 ? lost : back);
