@@ -1,4 +1,4 @@
-/** The answer of a command, in each form that `--output` may request. */
+/** The result of a command, in each form that `--output` may request. */
 export interface Answer {
   /** For programs: JSON and YAML. */
   readonly value: unknown;
@@ -7,29 +7,31 @@ export interface Answer {
     readonly headings: readonly string[];
     readonly rows: readonly (readonly string[])[];
   };
-  /** For people, as it is to be printed: foreign text in it is escaped already. */
+  /** Text for people, ready to print: foreign text in it is already escaped. */
   readonly text?: string;
-  /** The names that a script continues with, one in each line. */
+  /** Names for scripts to use as further input, one per line. */
   readonly names?: readonly string[];
-  /** Whether its JSON has no line feed at its end in a pipe, as that of the original's client. Default: no. */
+  /** Omit the line feed after JSON when stdout is a pipe, as the original client does. Default: false. */
   readonly isAsOriginal?: boolean;
-  /** Whether its JSON is to be read by people, also in a file. Default: no. */
+  /** Indent JSON for people, even when the output is a file. Default: false. */
   readonly isForReaders?: boolean;
-  /** Whether it is one of many, each of which is a line of JSON or a document of YAML. Default: no. */
+  /** This answer is one of a series; each is one line of JSON or one YAML document. Default: false. */
   readonly isOneOfMany?: boolean;
-  /** Whether it replaces the answer before it: drawn over that at a terminal, one of many elsewhere. Default: no. */
+  /**
+   * This answer replaces the previous one: a terminal redraws it in place; other outputs get another answer of a series. Default: false.
+   */
   readonly isRenewed?: boolean;
 }
 
-/** Prints an answer in the form that was asked for. Gives false when its reader has gone, who needs no more. */
+/** Prints an answer in the requested form. Resolves to false when the reader of the output has gone, so that the command can stop. */
 export type Show = (answer: Answer) => Promise<boolean>;
 
-/** The surroundings of a command, beside its options. */
+/** The environment of a command, apart from its options. */
 export interface CommandSurroundings {
   readonly show: Show;
 }
 
-/** Does what a command is there for, and gives the exit code. */
+/** Runs a command and returns the exit code. */
 export type CommandHandler<Options> = (
   options: Options,
   surroundings: CommandSurroundings,

@@ -1,6 +1,6 @@
 /** The `code` of an error that Node raised, such as `ENOENT`; undefined for anything else. */
 export function errnoOf(error: unknown): string | undefined {
-  // By shape: an error of another realm is no `instanceof Error`.
+  // Checked by shape, because `instanceof Error` fails for an error of another realm.
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }

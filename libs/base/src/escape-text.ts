@@ -1,7 +1,7 @@
 /** Control, format, unassigned and private-use characters, lone surrogates, separators of lines and paragraphs, and blanks but the space. */
 const invisible = (): RegExp => /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
 const everyInvisible = (): RegExp => /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
-// Nearly every text is one of these. The expressions above take as long to be made as a client takes to connect to its daemon.
+// Fast path: nearly every text is plain ASCII, and compiling the expressions above takes as long as connecting to the daemon.
 const PLAIN = /^[\x20-\x7e]*$/;
 const PLAIN_IN_QUOTES = /^[ !#-[\]-~]*$/;
 const PLAIN_LINES = /^[\x20-\x7e\n]*$/;
@@ -9,21 +9,20 @@ const MAX_LENGTH = 65_536;
 const MAX_QUOTED_LENGTH = 512;
 const CUT = '…';
 
-/** How long a text may become. */
+/** Length limit of a text. */
 export interface TextLimit {
-  /** In UTF-16 units, escapes included. What is longer is cut between two characters and ends with `…`. */
+  /** Maximum in UTF-16 units, escapes included. A longer text is cut between two characters and ends with `…`. */
   readonly maxLength?: number;
 }
 
-/** Whether a reader of a log or a terminal would not see some character of the text, or would see the text changed by it. */
+/** Whether the text has a character that a log or terminal would not show, or that would change how the text is displayed. */
 export function hasInvisible(text: string): boolean {
   return !PLAIN.test(text) && invisible().test(text);
 }
 
 /**
- * Makes foreign text fit to be shown: it can neither forge a line of a log nor steer a terminal nor turn words around.
- * An invisible character becomes an escape of JavaScript: `\u202e`, or `\u{e0041}` beyond U+FFFF. Backslashes stay as
- * they are.
+ * Makes foreign text safe to show: it cannot forge a log line, send control sequences to a terminal, or reverse the direction of text. An
+ * invisible character becomes a JavaScript escape: `\u202e`, or `\u{e0041}` beyond U+FFFF. Backslashes stay as they are.
  *
  * @param limit By default 65,536.
  */
@@ -33,8 +32,8 @@ export function escapeText(text: string, { maxLength = MAX_LENGTH }: TextLimit =
 }
 
 /**
- * The same in double quotes, where its own quotes and backslashes have a backslash before them: for a message that repeats
- * foreign text.
+ * Escapes foreign text like {@link escapeText} and puts it in double quotes, for use in a message. Quotes and backslashes inside the text
+ * get a backslash.
  *
  * @param limit Of the text between the quotes. By default 512.
  */
@@ -44,8 +43,8 @@ export function quoteText(text: string, { maxLength = MAX_QUOTED_LENGTH }: TextL
 }
 
 /**
- * Escapes the invisible characters of a JSON text so that it stays JSON and has the same value: a character beyond U+FFFF
- * takes two escapes. Line feeds stay: in JSON they can only stand between values.
+ * Escapes the invisible characters of a JSON text without changing its value: a character beyond U+FFFF becomes two escapes. Line feeds
+ * stay, because in JSON they can only stand between values.
  */
 export function escapeJson(json: string): string {
   if (PLAIN_LINES.test(json)) return json;
@@ -82,7 +81,7 @@ function escapeUnit(unit: string): string {
 }
 
 /**
- * Lower-cases A to Z and nothing else, to compare names: full case folding would make U+212A (Kelvin) a `k`, and another file would
+ * Lower-cases A to Z and nothing else, to compare names. Full case folding would turn U+212A (Kelvin) into `k`, so that another file could
  * pass for the listed one.
  */
 export function foldAscii(text: string): string {

@@ -1,25 +1,25 @@
 /**
- * How each program of wins ends. Scripts branch on the numbers: none changes its meaning. docs/errors.md says what to do.
- * `server` and `upgrade` use the numbers of BSD's sysexits.h, `client` those of a shell, because `wins cli prc run` ends with
- * the code of what it ran.
+ * Exit codes of the wins programs. Scripts branch on the numbers, so a code never changes its meaning; docs/errors.md gives the next steps.
+ * `server` and `upgrade` use the numbers of BSD's sysexits.h; `client` uses those of a shell, because `wins cli prc run` exits with the
+ * code of the program that it ran.
  */
 export const EXIT = {
   /** `wins cli`, and `wins` itself. */
   client: {
     ok: 0,
-    /** The command line is invalid; of `prc run`, whose codes are those of the program, `failed`. */
+    /** The command line is invalid. `prc run` exits with `failed` instead, because its other codes belong to the program. */
     usage: 64,
-    /** The daemon or the way to it failed. */
+    /** The daemon, or the connection to it, failed. */
     failed: 125,
     /** The daemon refused. */
     refused: 126,
     /** There is no such program, process or directory. */
     notFound: 127,
-    /** Added to the number of the signal that ended the run. */
+    /** Base for runs ended by a signal: the signal number is added. */
     signalBase: 128,
     /** A second Ctrl-C: the client did not wait for the run to end. */
     interrupted: 130,
-    /** The reader of the output of the run is gone: 128 and SIGPIPE. */
+    /** The reader of the run's output has gone: 128 + SIGPIPE. */
     readerGone: 141,
     /** The code of the run does not fit into 8 bits. */
     wide: 255,
@@ -50,25 +50,25 @@ export const EXIT = {
     /** The config file is invalid. */
     config: 78,
   },
-  /** `wins doctor`. Its command line and its own failures end as those of `server`. */
+  /** `wins doctor`. An invalid command line and internal failures use the codes of `server`. */
   doctor: {
     ok: 0,
-    /** Warnings, no problem. */
+    /** Warnings, but no problems. */
     warnings: 1,
     /** At least one problem. */
     problems: 2,
   },
   /** `wins up`. */
   upgrade: {
-    /** The wanted release serves; or a helper outside the run does the rest. */
+    /** The requested release is serving, or a helper outside the run completes the upgrade. */
     ok: 0,
-    /** The upgrade failed, and the old release serves again. */
+    /** The upgrade failed; the old release is serving again. */
     rolledBack: 1,
     /** The command line is invalid. */
     usage: 64,
-    /** The upgrade must not be done: nothing was changed. */
+    /** The upgrade is not allowed; nothing was changed. */
     refused: 65,
-    /** The upgrade failed, and whether a daemon serves is not known: the result file says more. */
+    /** The upgrade failed, and it is unknown whether a daemon is serving: see the result file. */
     failed: 70,
     /** Another upgrade of this service is in progress. */
     busy: 75,

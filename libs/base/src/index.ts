@@ -1,9 +1,9 @@
 /**
- * Facts and texts that all wins programs share: the version, the names that two of them must agree on, foreign text that is safe to be shown,
- * durations and exit codes. Also IP networks and where routes may lead, processes that outlive their starter, and the message of a caught error.
- * The ports to the operating system are here too; `@wins/linux-host` and `@wins/windows-host` implement them.
+ * Facts and texts that all wins programs share: the version, names that two programs must agree on, escaping of foreign text, durations and
+ * exit codes. Also IP networks, allowed route destinations, detached processes, and the message of a caught error. The ports to the
+ * operating system are here too; `@wins/linux-host` and `@wins/windows-host` implement them.
  *
- * It knows nothing of what the programs do, and imports Node alone.
+ * This library is independent of the features of the programs, and imports only Node.
  *
  * @packageDocumentation
  */

@@ -1,6 +1,6 @@
 import { isIP, SocketAddress } from 'node:net';
 
-/** An IP network: an address of 4 or 16 bytes and how many leading bits count. */
+/** An IP network: an address of 4 or 16 bytes and the length of its prefix in bits. */
 export interface IpNetwork {
   readonly bytes: Uint8Array;
   readonly prefix: number;
@@ -9,10 +9,10 @@ export interface IpNetwork {
 const IPV4_LINK_LOCAL: IpNetwork = { bytes: Uint8Array.of(169, 254, 0, 0), prefix: 16 };
 const MAPPED_IPV4 = /^::ffff:/;
 
-/** The longest text that can be an address with a prefix. */
+/** Maximum length of a text that can be an address with a prefix. */
 const MAX_TEXT = 64;
 
-/** The bytes of an IP address; undefined for any other text, also for one with a zone (`fe80::1%eth0`). */
+/** Returns the bytes of an IP address; undefined for any other text, including an address with a zone (`fe80::1%eth0`). */
 export function parseAddress(text: string): Uint8Array | undefined {
   const version = text.length > MAX_TEXT || text.includes('%') ? 0 : isIP(text);
   if (version === 4) return new Uint8Array(text.split('.').map(Number));
@@ -38,7 +38,7 @@ function pairsOf(decimals: readonly string[]): string {
   return `${hex.slice(0, 4)}:${hex.slice(4)}`;
 }
 
-/** Writes an address in its one canonical form: `192.0.2.1`, `2001:db8::1`. */
+/** Formats an address in its canonical form: `192.0.2.1`, `2001:db8::1`. */
 export function formatAddress(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join('.');
   const groups = Array.from({ length: 8 }, (_, index) =>
@@ -47,7 +47,10 @@ export function formatAddress(bytes: Uint8Array): string {
   return new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address;
 }
 
-/** Reads `192.0.2.0/24`; an address alone is a network of one. Bits below the prefix stay; undefined for other texts. */
+/**
+ * Parses `192.0.2.0/24`; an address without a prefix is a network of one address. Bits below the prefix stay. Returns undefined for other
+ * texts.
+ */
 export function parseNetwork(text: string): IpNetwork | undefined {
   const [address = '', prefixText, more] = text.split('/', 3);
   const bytes = parseAddress(address);
@@ -58,7 +61,7 @@ export function parseNetwork(text: string): IpNetwork | undefined {
   return prefix <= bits ? { bytes, prefix } : undefined;
 }
 
-/** The network that an address is in: all bits below the prefix are zero. */
+/** Returns the network of an address: all bits below the prefix are cleared. */
 export function networkOf({ bytes, prefix }: IpNetwork): IpNetwork {
   const masked = bytes.map((byte, index) => {
     const kept = Math.min(8, Math.max(0, prefix - index * 8));
@@ -67,12 +70,12 @@ export function networkOf({ bytes, prefix }: IpNetwork): IpNetwork {
   return { bytes: masked, prefix };
 }
 
-/** Writes `192.0.2.0/24`. */
+/** Formats a network: `192.0.2.0/24`. */
 export function formatNetwork({ bytes, prefix }: IpNetwork): string {
   return `${formatAddress(bytes)}/${prefix}`;
 }
 
-/** Whether two networks have addresses in common: one then lies in the other. */
+/** Whether two networks have addresses in common, that is, one contains the other. */
 export function overlap(one: IpNetwork, other: IpNetwork): boolean {
   if (one.bytes.length !== other.bytes.length) return false;
   const prefix = Math.min(one.prefix, other.prefix);
@@ -81,14 +84,17 @@ export function overlap(one: IpNetwork, other: IpNetwork): boolean {
 }
 
 /**
- * Whether a network is of 169.254.0.0/16, or has it in it. Routers do not forward these addresses, but clouds serve their metadata at
- * some of them.
+ * Whether a network overlaps 169.254.0.0/16 (link-local). Routers do not forward these addresses, but clouds serve their metadata at some
+ * of them.
  */
 export function isIpv4LinkLocal(network: IpNetwork): boolean {
   return overlap(network, IPV4_LINK_LOCAL);
 }
 
-/** Why no route may be made to a network, or undefined. One address of 169.254.0.0/16 may have a route; a network of them may not. */
+/**
+ * Returns the reason why no route may lead to a network; undefined when one may. A single address of 169.254.0.0/16 may have a route; a
+ * network of such addresses may not.
+ */
 export function unroutableReason(network: IpNetwork): string | undefined {
   const { bytes, prefix } = network;
   const [first = 0] = bytes;

@@ -1,33 +1,36 @@
-/** The name of the Windows service, and of the source of its events. */
+/** Name of the Windows service and of its event source. */
 export const SERVICE_NAME = 'rancher-wins';
 
-/** The default name of the pipe of the API. */
+/** Default name of the API pipe. */
 export const DEFAULT_PIPE_NAME = 'rancher_wins';
 
-/** The default name of the pipe of the tunnel. */
+/** Default name of the tunnel pipe. */
 export const DEFAULT_PROXY_PIPE_NAME = 'rancher_wins_proxy';
 
-/** The header in which a client of the tunnel names itself, in lower case. A daemon answers 401 without it. */
+/** Header (in lower case) in which a tunnel client names itself. The daemon answers 401 without it. */
 export const TUNNEL_CLIENT_HEADER = 'rancher-wins-cli-proxy';
 
 /**
- * The header in which a client of the tunnel names its network (`networkIdentity`), in lower case. A daemon of the same network
- * answers `same` in a header of that name, and another nothing.
+ * Header (in lower case) with the network identity of a tunnel client (`networkIdentity`). A daemon in the same network returns the header
+ * with the value `same`; any other daemon omits it.
  */
 export const TUNNEL_NETWORK_HEADER = 'rancher-wins-network';
 
 /** The environment variable that marks every process of a run. Only the daemon sets it; no client may set or clear it. */
 export const RUN_MARKER_VARIABLE = 'RANCHER_WINS_RUN';
 
-/** The environment variable that tells a run the service its daemon is. Only the daemon sets it. */
+/** Environment variable with the service name of the daemon that started the run. Only the daemon sets it. */
 export const RUN_SERVICE_VARIABLE = 'RANCHER_WINS_SERVICE';
 
-/** The environment variable that tells a run the folder of its daemon's sockets, where pipes are files. Only the daemon sets it. */
+/**
+ * Environment variable with the socket folder of the daemon that started the run, on systems where pipes are files. Only the daemon sets
+ * it.
+ */
 export const RUN_RUNTIME_DIR_VARIABLE = 'RANCHER_WINS_RUNTIME_DIR';
 
 /**
- * The keys of a config whose loss takes something away from a node that nothing else on the node would notice: its plans, its csi-proxy,
- * its routes, its programs, or all that clients may use. They are dropped when someone says so by name, and never by the way.
+ * Config keys whose loss would silently disable part of a node: its plans, its csi-proxy, its routes, its programs, or everything that
+ * clients may use. They may be dropped only by explicit name, never as a side effect.
  */
 export const GUARDED_KEYS = [
   'systemagent',
@@ -41,17 +44,17 @@ export const GUARDED_KEYS = [
 export type GuardedKey = (typeof GUARDED_KEYS)[number];
 
 /**
- * The name of the pipe of administrators of the daemon with this pipe: `rancher_wins_admin` for `rancher_wins`. Both have the same form, a
- * bare name or a path. No other pipe of the daemon may have it.
+ * Returns the name of the administrators' pipe for a daemon's main pipe: `rancher_wins_admin` for `rancher_wins`. Both have the same form,
+ * a bare name or a path. No other pipe of the daemon may have this name.
  */
 export function adminPipeOf(listen: string): string {
   return `${listen}_admin`;
 }
 
-/** Longer than the daemon takes to end what it runs, with its own limit. */
+/** Longer than the daemon's own limit for stopping its runs. */
 const PRESHUTDOWN_TIMEOUT_MS = 45_000;
 
-/** Properties of the daemon's service beside its name, program and start, the same for every registration. */
+/** Properties of the daemon's service apart from its name, program and start type; the same for every registration. */
 export const DAEMON_SERVICE = {
   displayName: 'Rancher Wins',
   description:

@@ -3,10 +3,10 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 
 /**
- * Names the network of this process, so that two processes can find out whether they share one, and learn nothing else: a
- * SHA-256, hexadecimal. A container has another network than its host unless it was given that of the host.
+ * Returns an identifier of this process's network, a hexadecimal SHA-256. Two processes can compare it to find out whether they share a
+ * network, and learn nothing else. A container has its own network unless it uses that of the host.
  *
- * On Linux it is of the network namespace and the boot, elsewhere of the adapters, so that it may change with them.
+ * On Linux it is derived from the network namespace and the boot id; elsewhere from the adapters, so it may change with them.
  *
  * @returns Undefined when nothing distinguishes the network.
  */
@@ -17,7 +17,7 @@ export function networkIdentity(): string | undefined {
 
 function namespaceOfBoot(): string | undefined {
   try {
-    // The number of a namespace is unique in one kernel; a container may have a kernel of its own.
+    // A namespace number is unique within one kernel only, and a container may have its own kernel.
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')}${readlinkSync('/proc/self/ns/net')}`;
   } catch {
     return undefined;

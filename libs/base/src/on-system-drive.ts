@@ -1,10 +1,10 @@
-/** One slash of either kind, and no second one: `//server` and `\\?\` name another machine or a device. */
+/** One leading slash of either kind, but not two: `//server` and `\\?\` name another machine or a device. */
 const WITHOUT_DRIVE = /^[\\/](?![\\/])/;
 
 /**
- * The path that programs of Windows mean by one that begins with one slash: Rancher has one setting for the nodes of Linux and of
- * Windows. It lies on the system drive; Windows itself would take the drive of the current folder. Other paths stay as they are, as
- * do those of other systems.
+ * Puts a path that begins with one slash on the system drive. Rancher has one setting for Linux and Windows nodes, and Windows programs
+ * mean the system drive by such a path; Windows itself would use the drive of the current folder. Other paths, and paths on other systems,
+ * stay as they are.
  *
  * @param systemDrive Default: `%SystemDrive%`, else `C:`.
  */

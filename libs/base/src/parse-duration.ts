@@ -1,6 +1,6 @@
 import { quoteText } from './escape-text.js';
 
-/** The shortest and the longest duration that is taken, in milliseconds; both count as allowed. */
+/** The shortest and the longest accepted duration, in milliseconds, both inclusive. */
 export interface DurationLimits {
   readonly minMs: number;
   readonly maxMs: number;
@@ -40,7 +40,7 @@ function millisecondsOf(text: string): number | undefined {
   return Math.round(totalMs);
 }
 
-/** Writes whole milliseconds as {@link parseDuration} reads them, in the largest units: `1m30s`; `0s` for none. */
+/** Formats whole milliseconds for {@link parseDuration}, in the largest units: `1m30s`; `0s` for zero. */
 export function formatDuration(durationMs: number): string {
   let restMs = durationMs;
   let text = '';

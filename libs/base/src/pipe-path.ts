@@ -3,9 +3,9 @@ import { escapeText, hasInvisible } from './escape-text.js';
 import { TextError } from './text-error.js';
 import { runtimeDirectory } from './runtime-directory.js';
 
-/** A pipe's name and where the operating system keeps it. */
+/** Name and address of a pipe. */
 export interface PipePath {
-  /** The bare NAME, or the whole socket path when that is what was given. */
+  /** The bare NAME, or the whole socket path when the caller gave a path. */
   readonly name: string;
   /** `\\.\pipe\NAME` or the absolute path of a Unix socket. */
   readonly address: string;
@@ -13,26 +13,26 @@ export interface PipePath {
   readonly kind: 'named-pipe' | 'unix-socket';
 }
 
-/** Inputs of {@link resolvePipePath}; each defaults to that of the running process. */
+/** Inputs of {@link resolvePipePath}; defaults come from the running process. */
 export interface ResolvePipePathOptions {
   /** The platform whose rules apply. Default: `process.platform`. */
   readonly platform?: NodeJS.Platform | undefined;
-  /** The directory of bare names on POSIX. Default: {@link runtimeDirectory}. */
+  /** The directory for bare names on POSIX. Default: {@link runtimeDirectory}. */
   readonly runtimeDir?: string | undefined;
-  /** The environment for that default. Default: `process.env`. */
+  /** The environment from which {@link runtimeDirectory} is determined. Default: `process.env`. */
   readonly env?: NodeJS.ProcessEnv | undefined;
-  /** The user for that default. Default: the process's. */
+  /** The user for which {@link runtimeDirectory} is determined. Default: the user of the process. */
   readonly uid?: number | undefined;
 }
 
 const LOCAL_PIPE = /^(?:npipe:\/\/\/\/\.\/pipe\/|\\\\\.\\pipe\\)/i;
 const WINDOWS_PREFIX = '\\\\.\\pipe\\';
 const WINDOWS_ADDRESS_LIMIT = 256;
-// sun_path holds 108 bytes on Linux and 104 elsewhere, the closing NUL among them. libuv cuts a
-// longer path short without a word, that is, it would serve another name than the one asked for.
+// sun_path holds 108 bytes on Linux and 104 elsewhere, including the closing NUL. libuv silently truncates a longer path, so it would serve
+// another name than the requested one.
 const SOCKET_LIMIT_LINUX = 107;
 const SOCKET_LIMIT_ELSEWHERE = 103;
-// A listener puts hidden sockets of up to this many bytes, slash included, beside its own.
+// A listener creates hidden sockets beside its own, with names of up to this many bytes, slash included.
 const HIDDEN_NAME_BYTES = 14;
 const MAX_SHOWN_LENGTH = 300;
 

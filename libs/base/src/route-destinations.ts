@@ -8,20 +8,20 @@ import {
   type IpNetwork,
 } from './ip-network.js';
 
-/** How many destinations one call about routes may name. */
+/** Maximum number of destinations in one call about routes. */
 const MAX_ROUTE_DESTINATIONS = 256;
 
-/** Longest piece of a wrong text that an error repeats. */
+/** Maximum characters of an invalid text that an error repeats. */
 const SHOWN_LENGTH = 64;
 
-/** The destinations of one call, or why it is refused. */
+/** The destinations of one call, or the reason for its refusal. */
 export type RouteDestinations =
   { readonly networks: readonly IpNetwork[] } | { readonly refused: string };
 
 /**
- * Reads the destinations that a host is asked to route, each once: `8.8.8.8`, `8.8.8.8/32`, `10.1.0.0/16`, `2001:db8::1`. It
- * refuses none, more than 256, any other text, bits set below the prefix, the default route, and addresses that no gateway
- * leads to: loopback, multicast, reserved, link-local ones of IPv6 and networks of link-local ones of IPv4.
+ * Parses the destinations of a request for routes and removes repeats: `8.8.8.8`, `8.8.8.8/32`, `10.1.0.0/16`, `2001:db8::1`. It refuses an
+ * empty list, more than 256 destinations, any other text, bits set below the prefix, the default route, and addresses that no gateway leads
+ * to: loopback, multicast, reserved, IPv6 link-local ones, and networks of IPv4 link-local ones.
  */
 export function readRouteDestinations(texts: readonly string[]): RouteDestinations {
   if (texts.length === 0 || texts.length > MAX_ROUTE_DESTINATIONS) {

@@ -4,12 +4,12 @@ export class TextError extends Error {
 
   constructor(
     /**
-     * `invalidName`: it names no local pipe or folder of pipes. `notFound`: nothing says which folder the pipes are in.
-     * `invalidDescriptor`: it is no security descriptor, or one that says something not known here.
+     * `invalidName`: the text names no local pipe or folder of pipes. `notFound`: no setting names the folder of the pipes.
+     * `invalidDescriptor`: the text is no security descriptor, or has a part that this library does not know.
      */
     readonly code: 'invalidName' | 'notFound' | 'invalidDescriptor',
     message: string,
-    /** The fault alone, without the text; undefined when it is no text that was wrong. */
+    /** The fault without the text; undefined when the error is not about a text. */
     readonly found?: string,
   ) {
     super(message);

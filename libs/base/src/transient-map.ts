@@ -1,7 +1,7 @@
 /**
- * Map for values that come and go by the thousand, such as connections. V8 links each table that a Map or Set has filled to the next
- * one. So once one table is in the old generation, all that its successors ever held gets there too, and stays until the whole heap is
- * collected. The tables of this map hold places, and a place is emptied with its value.
+ * Map for short-lived values in large numbers, such as connections. V8 links each table that a Map or Set has filled to its successor. Once
+ * one table is in the old generation, every value in later tables is promoted too, and stays until a full garbage collection. The tables of
+ * this map hold cells, and deleting a value empties its cell.
  */
 export class TransientMap<Key extends number | bigint | string, Value> {
   readonly #places = new Map<Key, { value: Value | undefined }>();
@@ -18,14 +18,14 @@ export class TransientMap<Key extends number | bigint | string, Value> {
     return this.#places.has(key);
   }
 
-  /** Adds a value, or replaces the one of that key. */
+  /** Adds a value, or replaces the value of its key. */
   set(key: Key, value: Value): void {
     const place = this.#places.get(key);
     if (place === undefined) this.#places.set(key, { value });
     else place.value = value;
   }
 
-  /** Returns whether there was one. */
+  /** Deletes a value. Returns whether it existed. */
   delete(key: Key): boolean {
     const place = this.#places.get(key);
     if (place === undefined) return false;
@@ -37,7 +37,7 @@ export class TransientMap<Key extends number | bigint | string, Value> {
     return this.#places.keys();
   }
 
-  /** The values, the oldest first. Those that are added meanwhile come too. */
+  /** Iterates over the values, oldest first, including those added during the iteration. */
   *values(): IterableIterator<Value> {
     for (const { value } of this.#places.values()) if (value !== undefined) yield value;
   }

@@ -1,9 +1,9 @@
-// Constants that the bundler puts in (tools/bundle.mjs); sources and built libraries do not have them.
+// Constants that the bundler defines (tools/bundle.mjs); sources and built libraries do not have them.
 declare const BUILD_VERSION: string | undefined;
 declare const BUILD_COMMIT: string | undefined;
 
-/** The release: `v` and a semantic version. `dev` when the program runs from sources. */
+/** Release: `v` and a semantic version. `dev` when the program runs from sources. */
 export const VERSION = typeof BUILD_VERSION === 'string' ? BUILD_VERSION : 'dev';
 
-/** The first 8 digits of the commit that was built. `unknown` when it runs from sources, or was built without a history. */
+/** The first 8 digits of the built commit. `unknown` when the program runs from sources or was built without a git history. */
 export const COMMIT = typeof BUILD_COMMIT === 'string' ? BUILD_COMMIT : 'unknown';

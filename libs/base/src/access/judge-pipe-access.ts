@@ -6,35 +6,41 @@ import {
 } from './security-descriptor.js';
 import { describeTrustee, isKnownToHostAlone, isPrivileged } from './pipe-trustees.js';
 
-/** Verdict on an access list of the daemon's pipes; its texts end sentences. */
+/** Verdict on an access list of the daemon's pipes. Its texts are the ends of sentences. */
 export interface PipeAccessVerdict {
-  /** Why no daemon could serve its pipes with it; undefined when one can. */
+  /** Reason why a daemon cannot serve its pipes with this list; undefined when it can. */
   readonly fault?: string;
-  /** Doubts: accounts that it admits although they should not command a host. */
+  /** Accounts that the list admits although they should not control a host. */
   readonly doubts: readonly string[];
 }
 
-/** Administrators and SYSTEM alone; nothing is inherited. */
+/** Access for administrators and SYSTEM only; nothing is inherited. */
 export const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)';
 
 const SYSTEM = 'S-1-5-18';
 const ADMINISTRATORS = 'S-1-5-32-544';
-/** SIDs that the token of a service has that runs as SYSTEM, as the daemon does. */
+/** SIDs in the token of a service that runs as SYSTEM, as the daemon does. */
 const OF_SYSTEM: ReadonlySet<string> = new Set([SYSTEM, ADMINISTRATORS, 'S-1-1-0', 'S-1-5-11']);
 const OWNERS: ReadonlySet<string> = new Set([SYSTEM, ADMINISTRATORS]);
-/** FILE_GENERIC_READ and FILE_GENERIC_WRITE: each further instance of a pipe is opened with both. */
+/** FILE_GENERIC_READ and FILE_GENERIC_WRITE: opening each further instance of a pipe requires both. */
 const SERVES = 0x12_019f;
-/** Write data or attributes, make instances, delete, change the list or the owner: with one of them a client commands, or could. */
+/**
+ * Rights to write data or attributes, create instances, delete, or change the list or the owner. Each lets a client send commands, or gain
+ * the right to.
+ */
 const COMMANDS = 0x2 | 0x4 | 0x10 | 0x40 | 0x100 | 0x1_0000 | 0x4_0000 | 0x8_0000;
-/** FILE_CREATE_PIPE_INSTANCE, WRITE_DAC, WRITE_OWNER. A client in a container cannot look at who serves, and refuses a pipe that others may serve. */
+/**
+ * FILE_CREATE_PIPE_INSTANCE, WRITE_DAC, WRITE_OWNER. A client in a container cannot inspect the server process, so it refuses a pipe that
+ * other accounts may serve.
+ */
 const SERVE = 0x4 | 0x4_0000 | 0x8_0000;
 /** An access list has at most 64 KiB, and an entry at most 76 bytes. */
 const MAX_ENTRIES = 800;
 
 /**
- * Judges who may open the pipes of the daemon, from the SDDL alone and on every system: a client of a pipe commands the host.
+ * Judges who may open the daemon's pipes, from the SDDL alone and on every system: a client of a pipe controls the host.
  *
- * A doubt errs on the safe side: an entry that denies takes nothing away, and every account that may write counts. Pure.
+ * Doubts err on the safe side: deny entries are ignored, and every account that may write counts. Pure.
  */
 export function judgePipeAccess(sddl: string): PipeAccessVerdict {
   let descriptor: SecurityDescriptor;
@@ -93,8 +99,8 @@ function faultOf(
 }
 
 /**
- * Whether SYSTEM gets what a server of the pipe needs: entries are read in their order, and each right is decided by the first
- * that speaks of it. https://learn.microsoft.com/windows/win32/secauthz/how-dacls-control-access-to-an-object
+ * Whether SYSTEM gets the rights that a pipe server needs. Windows reads the entries in order, and the first entry that mentions a right
+ * decides it. https://learn.microsoft.com/windows/win32/secauthz/how-dacls-control-access-to-an-object
  */
 function letsSystemServe(entries: readonly AccessEntry[]): boolean {
   let open = SERVES;

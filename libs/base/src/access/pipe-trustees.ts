@@ -1,9 +1,9 @@
-/** Accounts that may command a host: SYSTEM, administrators, and owners of what they made. */
+/** Accounts that may control a host: SYSTEM, administrators, and the owner of an object. */
 const TRUSTED: ReadonlySet<string> = new Set(
   'S-1-5-18 S-1-5-32-544 S-1-3-0 S-1-3-1 S-1-3-4 LA DA EA'.split(' '),
 );
 
-/** Groups that people write by mistake, in words. */
+/** Groups that operators often list by mistake, with a description. */
 const GROUPS: ReadonlyMap<string, string> = new Map([
   ['S-1-1-0', 'everyone'],
   ['S-1-5-2', 'everyone on the network'],
@@ -23,13 +23,17 @@ const GROUPS: ReadonlyMap<string, string> = new Map([
   ['DG', 'guests of the domain'],
 ]);
 
-/** One account or group of a host or domain, from 1000 on made by an administrator; the virtual account of one service or of IIS. */
+/**
+ * A single account or group of a host or domain (RIDs from 1000 on, created by an administrator), or the virtual account of one service or
+ * of IIS.
+ */
 const SINGLE =
   /^S-1-5-(?:21-\d+-\d+-\d+-(?:500|512|519|[1-9]\d{3,})|(?:80|82)(?:-\d+){5}|5-\d+-\d+)$/;
 const ENTRA_ID = /^S-1-12-1(?:-\d+){4}$/;
 
 /**
- * Says who gets in by an access list and should not command a host, by a list of those who may: everybody else is doubtful.
+ * Describes an account that an access list admits and that should not control a host. It works by a list of trusted accounts: every other
+ * account is doubtful.
  *
  * @param sid - As `parseSecurityDescriptor` has it.
  * @returns A noun phrase; undefined for SYSTEM, administrators, one service or one account.
@@ -46,7 +50,7 @@ export function isPrivileged(sid: string): boolean {
   return sid === 'S-1-5-18' || sid === 'S-1-5-32-544' || sid === 'LA' || sid.startsWith('S-1-3-');
 }
 
-/** Whether it is the alias of an account of a domain: another host may not know it. The administrator of the host itself is known. */
+/** Whether a SID is the alias of a domain account, which another host may not know. The local administrator is known everywhere. */
 export function isKnownToHostAlone(sid: string | undefined): boolean {
   return sid !== undefined && !sid.startsWith('S-') && sid !== 'LA' && sid !== 'LG';
 }

@@ -1,5 +1,5 @@
 /**
- * The words of SDDL: rights and accounts.
+ * Keywords of SDDL: rights and accounts.
  * https://learn.microsoft.com/windows/win32/secauthz/ace-strings
  * https://learn.microsoft.com/windows/win32/secauthz/sid-strings
  */
@@ -29,10 +29,10 @@ const ACCOUNTS = new Map(
   ).map(([alias, rest]) => [alias, `S-1-${rest}`]),
 );
 
-/** Accounts of a domain or of this machine: only the host knows their SIDs. */
+/** Aliases of domain or machine accounts: only the host knows their SIDs. */
 const RELATIVE = /^(?:CA|CN|DA|DC|DD|DG|DU|EA|EK|KA|LA|LG|PA|RO|RS|SA)$/;
 
-/** The access mask that SDDL words or a number mean for a file or pipe, if they mean one. */
+/** Returns the access mask of SDDL keywords or a number for a file or pipe; undefined for other text. */
 export function accessRights(text: string): number | undefined {
   let mask = 0;
   if (/^(?:0x[0-9a-f]{1,8}|\d{1,10})$/i.test(text)) mask = Number(text);
@@ -48,7 +48,7 @@ export function accessRights(text: string): number | undefined {
   return mask >>> 0;
 }
 
-/** One spelling for each account: its SID when that is the same on every host, else its alias. */
+/** Returns one spelling for each account: its SID when that is the same on every host, else its alias. */
 export function canonicalSid(text: string): string | undefined {
   const [, authority, subs] = /^S-1-(\d{1,15})((?:-\d{1,10}){1,15})$/.exec(text) ?? [];
   if (authority !== undefined && subs !== undefined) {
@@ -63,7 +63,7 @@ export function canonicalSid(text: string): string | undefined {
   return ACCOUNTS.get(text) ?? (RELATIVE.test(text) ? text : undefined);
 }
 
-/** Words that stand in pairs. */
+/** Splits a text into keywords of two letters. */
 function pairsOf(text: string): [string, string][] {
   return [...text.matchAll(/(\S+) (\S+)/g)].map(([, first = '', second = '']) => [first, second]);
 }

@@ -18,11 +18,11 @@ export interface AccessEntry {
 export interface SecurityDescriptor {
   readonly owner: string | undefined;
   readonly group: string | undefined;
-  /** Does not take over entries from the folder above. */
+  /** Whether entries of the parent folder are not inherited. */
   readonly isProtected: boolean;
-  /** The access list; without one (`undefined`) everyone has full access, with an empty one no one has any. */
+  /** The access list. Undefined means that everyone has full access; an empty list means that no one has access. */
   readonly entries: readonly AccessEntry[] | undefined;
-  /** Whether it has an audit part (`S:`), which is not read. */
+  /** Whether the descriptor has an audit part (`S:`), which this library ignores. */
   readonly hasAudit: boolean;
 }
 
@@ -60,9 +60,8 @@ export function parseSecurityDescriptor(sddl: string): SecurityDescriptor {
 }
 
 /**
- * Whether two descriptors let the same accounts do the same: aliases and generic rights are resolved, and the order counts
- * between entries that allow and entries that deny only. Owner and group are not compared, nor whether the list is protected:
- * what it would have taken over is among its entries.
+ * Whether two descriptors give the same accounts the same rights. Aliases and generic rights are resolved, and order matters only between
+ * allow and deny entries. Owner, group and protection are not compared: the list already contains inherited entries.
  */
 export function grantsTheSame(a: SecurityDescriptor, b: SecurityDescriptor): boolean {
   return canonicalList(a) === canonicalList(b);
@@ -80,7 +79,7 @@ function canonicalList({ entries }: SecurityDescriptor): string {
   return JSON.stringify([entries !== undefined, runs]);
 }
 
-/** `O:…G:…D:…S:…` by letter. A colon stands nowhere else but in conditions, which are in parentheses. */
+/** Splits `O:…G:…D:…S:…` by letter. Other colons occur only in conditions, which are in parentheses. */
 function splitParts(sddl: string): ReadonlyMap<string, string> | undefined {
   const parts = new Map<string, string>();
   let letter: string | undefined;
@@ -105,7 +104,7 @@ function splitParts(sddl: string): ReadonlyMap<string, string> | undefined {
   return end(sddl.length) ? parts : undefined;
 }
 
-/** The flags before the first parenthesis, and what stands in the outermost parentheses. */
+/** Returns the flags before the first parenthesis, and the contents of the outermost parentheses. */
 function splitEntries(list: string): [string, { texts: string[]; isBalanced: boolean }] {
   const texts: string[] = [];
   const first = list.indexOf('(');

@@ -1,42 +1,42 @@
 import type { Socket } from 'node:net';
 
-/** Description of a client in records: the system's words, never the client's own. */
+/** Description of a client for records. All values come from the system, none from the client. */
 export interface ClientDescription {
-  /** The process that connected; absent when it cannot be seen from here. */
+  /** The process that connected; absent when this process cannot see it. */
   readonly pid?: number;
   /** Its user, on Linux. */
   readonly uid?: number;
   /** The SID of its account, on Windows. */
   readonly account?: string;
-  /** Its session, on Windows: those of the host's services are in 0, a container has sessions of its own. */
+  /** Windows session of the client: services of the host are in 0, and a container has its own sessions. */
   readonly session?: number;
-  /** The container that it is in; `unknown` when it has gone before it could be looked at. Absent on the host itself. */
+  /** Container of the client; `unknown` when the client ended before it could be inspected. Absent on the host itself. */
   readonly container?: string;
 }
 
 /** The peer of a connection, as the system identifies it. */
 export interface ClientIdentity {
-  /** The key of quotas: the container if there is one, else the account. A process is too cheap to be a key. */
+  /** Quota key: the container if there is one, else the account. Not the process, because processes are cheap to create. */
   readonly key: string;
-  /** Whether it has the rights of the daemon, outside of any container. Of each resource a part is kept for these. */
+  /** Whether the client has the rights of the daemon, outside any container. A part of each resource is reserved for such clients. */
   readonly isAdministrator: boolean;
-  /** Whether clients cannot be told apart here, so that this is all of them. */
+  /** Whether the system cannot tell clients apart, so that this identity stands for all of them. */
   readonly isEverybody: boolean;
   readonly description: ClientDescription;
-  /** Names that `for` of a whitelist entry may use for it; empty when the client cannot be inspected. */
+  /** Names for this client in `for` of a whitelist entry; empty when the client cannot be inspected. */
   readonly names: readonly string[];
 }
 
-/** Looks at a connection when it is accepted, before anything is read from it. Never throws. */
+/** Identifies the client of a connection when it is accepted, before anything is read from it. Never throws. */
 export type IdentifyClient = (connection: Socket) => ClientIdentity;
 
 /**
- * Key of all clients that the system cannot identify: they have ended, or may not be looked at. A client can make itself one, so
- * all of them together have less than another.
+ * Quota key that all unidentified clients share: they have ended, or may not be inspected. A client can become one on purpose, so all of
+ * them together get less than another client.
  */
 export const UNIDENTIFIED = 'unidentified';
 
-/** A client of which nothing is known: it has gone before it could be looked at. */
+/** An unknown client: it ended before it could be inspected. */
 export const UNIDENTIFIED_CLIENT: ClientIdentity = {
   key: UNIDENTIFIED,
   isAdministrator: false,
@@ -45,7 +45,7 @@ export const UNIDENTIFIED_CLIENT: ClientIdentity = {
   names: [],
 };
 
-/** Everyone, where the system does not say who connects. */
+/** Shared identity for systems that do not identify who connects. */
 export const EVERYBODY: ClientIdentity = {
   key: 'unknown',
   isAdministrator: false,

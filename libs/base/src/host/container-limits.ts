@@ -6,22 +6,22 @@ export interface AddressRange {
   readonly mask: number;
 }
 
-/** Where both ends of what containers send and get are. */
+/** Allowed endpoints of container traffic. */
 export interface ContainerLimits {
-  /** Where containers are themselves. */
+  /** Networks of the containers themselves. */
   readonly near: readonly AddressRange[];
   readonly away: readonly AddressRange[];
 }
 
-/** The metadata and the DNS address of Rancher, which containers serve. */
+/** Rancher's metadata and DNS addresses, which are served by containers. */
 const METADATA = '169.254.169.250/31';
 const MAX_NETWORKS = 16;
 
 /**
- * Reads the value of a filter: the network of the containers, then those that they may reach. The metadata addresses of Rancher are
- * among both.
+ * Parses the value of a filter: the network of the containers first, then the networks that they may reach. Rancher's metadata addresses
+ * are added to both.
  *
- * @returns undefined for what are no networks, or too many of them.
+ * @returns undefined when a text is not a network, or there are too many.
  */
 export function containerLimits(networks: readonly string[]): ContainerLimits | undefined {
   if (networks.length > MAX_NETWORKS) return undefined;
@@ -34,7 +34,7 @@ export function containerLimits(networks: readonly string[]): ContainerLimits | 
     : undefined;
 }
 
-/** Undefined for what is no network of IPv4, or all of it. */
+/** Returns undefined for a text that is not an IPv4 network, and for the whole IPv4 range. */
 export function addressRange(text: string): AddressRange | undefined {
   const network = parseNetwork(text);
   if (network?.bytes.length !== 4 || network.prefix === 0) return undefined;

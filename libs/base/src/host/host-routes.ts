@@ -2,15 +2,15 @@
 export interface StaticRoute {
   /** In canonical form, always with the prefix: `169.254.169.254/32`. */
   readonly destination: string;
-  /** The next hop; empty where the interface reaches the destination directly. */
+  /** The next hop; empty when the interface reaches the destination directly. */
   readonly gateway: string;
   /** `id` of the {@link RouteInterface}. */
   readonly interface: string;
-  /** Its own metric, without that of the interface. The lower one wins. */
+  /** Metric of the route, without that of the interface. The lowest wins. */
   readonly metric: number;
 }
 
-/** Whether two routes are one. Only a route that still equals its record is removed. */
+/** Whether two routes are identical. A route is removed only while it equals its record. */
 export function isSameRoute(one: StaticRoute, other: StaticRoute): boolean {
   return (
     one.destination === other.destination &&
@@ -22,15 +22,15 @@ export function isSameRoute(one: StaticRoute, other: StaticRoute): boolean {
 
 /** A route as the system lists it. */
 export interface ListedRoute extends StaticRoute {
-  /** Whether it has the mark of wins; undefined where routes have no marks. */
+  /** Whether the route has the mark of wins; undefined where routes have no marks. */
   readonly isMarked?: boolean;
 }
 
 /** An interface that routes can lead through. */
 export interface RouteInterface {
-  /** Stays the same when the interface is renamed, where the system has such a name. */
+  /** Identifier that stays the same when the interface is renamed, where the system has one. */
   readonly id: string;
-  /** For people, and in the config. */
+  /** Name for people and for the config. */
   readonly name: string;
   /** Cost of a route through it on top of the route's own metric. */
   readonly metric: number;
@@ -38,7 +38,7 @@ export interface RouteInterface {
   readonly addresses: readonly string[];
 }
 
-/** The name of the interface by which a host is in the network of its own containers, and which they are attached to. */
+/** Name of the interface that connects the host to its own container network. */
 export const CONTAINER_NETWORK = 'wins-subnet';
 
 /**
@@ -57,28 +57,28 @@ export interface NetworkItem {
   readonly value: string;
 }
 
-/** An item as the system has it. */
+/** An item as the system lists it. */
 export interface ListedItem extends NetworkItem {
-  /** Whether it has the mark of wins; undefined where such items have no marks. */
+  /** Whether the item has the mark of wins; undefined where such items have no marks. */
   readonly isMarked?: boolean;
 }
 
 export interface ItemChange {
   readonly op: 'add' | 'remove';
   readonly item: NetworkItem;
-  /** The value before, of a thing that the system always has. A removal brings it back. */
+  /** Previous value of an item that always exists; removing the item restores it. */
   readonly prior?: string;
 }
 
 /** Interfaces and routes of the system at one moment. */
 export interface RoutingState {
-  /** Those that are up and have an IPv4 address. */
+  /** Interfaces that are up and have an IPv4 address. */
   readonly interfaces: readonly RouteInterface[];
-  /** All IPv4 routes, also those of other programs; one that leads nowhere, or to several next hops, has no interface. */
+  /** All IPv4 routes, including those of other programs. A route without a next hop, or with several, has no interface. */
   readonly routes: readonly ListedRoute[];
-  /** Undefined where nobody asked for them, and on a system that can have none. */
+  /** Undefined when the caller did not request items, and on a system without items. */
   readonly items?: readonly ListedItem[];
-  /** Whether the bridge has the subnet and its gateway as its value, so that another subnet needs another bridge. */
+  /** Whether the value of the bridge contains the subnet and its gateway, so that another subnet needs another bridge. */
   readonly hasSubnetOnBridge?: boolean;
 }
 
@@ -90,33 +90,36 @@ export interface RouteChange {
 export type NetworkChange = RouteChange | ItemChange;
 
 /**
- * How a change ended. `exists`: something else was there first, so nothing was added. What was to be removed and is not there
- * is `done`.
+ * Outcome of a change. `exists`: another route or item already exists, so nothing was added. Removing something that does not exist is
+ * `done`.
  */
 export type RouteOutcome =
   | { readonly kind: 'done' | 'exists' }
   | { readonly kind: 'failed'; readonly isDenied: boolean; readonly message: string };
 
-/** The static routes of this host, and the network of its own containers. Nothing that it makes outlives a restart of the system. */
+/** The static routes of this host, and the network of its own containers. Nothing created here survives a restart of the system. */
 export interface HostRoutes {
-  /** Names this boot of the system, and its network. */
+  /** Returns a mark that identifies this boot of the system and its network. */
   bootMark(): string;
-  /** Whether {@link bootMark} gave the mark since the system was started; when in doubt, not. */
+  /** Whether {@link bootMark} returned this mark since the last boot; false when in doubt. */
   isThisBoot(mark: string): boolean;
-  /** @param withItems - Whether items are wanted too. */
+  /**
+   * @param withItems - Whether to list items too.
+   * @param withItems - Whether items are wanted too.
+   */
   list(withItems: boolean): Promise<RoutingState>;
   /**
-   * Makes changes, each whatever becomes of the others: those of items in this order, and those of routes. It never replaces
-   * anything but a setting, and removes a thing only when all of it is as given.
+   * Makes changes independently of each other's outcome: items in the given order, and routes. It never replaces anything but a setting,
+   * and removes a route or item only when all its fields match.
    *
    * @returns An outcome for each change, in the same order.
    */
   change(changes: readonly NetworkChange[]): Promise<readonly RouteOutcome[]>;
   /**
-   * Calls back after each change of routes, and of interfaces where that changes no route, until the signal aborts; then it
-   * resolves.
+   * Calls back after each change of routes, and after changes of interfaces that leave the routes as they are. Resolves when the signal
+   * aborts.
    *
-   * @throws when changes cannot be followed any more.
+   * @throws when changes can no longer be followed.
    */
   watch(onChange: () => void, signal: AbortSignal): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The version of the host's system, as HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion words it; empty when unknown. */
+/** Version of the host's system, in the form of HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion; empty when unknown. */
 export interface HostVersion {
   readonly currentMajorVersionNumber: string;
   readonly currentMinorVersionNumber: string;
@@ -11,15 +11,15 @@ export interface HostVersion {
 
 /** One network adapter of the host. */
 export interface NetworkAdapter {
-  /** The number by which the system knows it, in decimal digits. */
+  /** Index of the interface in the system, in decimal digits. */
   readonly interfaceIndex: string;
-  /** Where its default route leads; empty when it has none. */
+  /** Next hop of its default route; empty when it has none. */
   readonly gatewayAddress: string;
-  /** The network that it is in: `192.0.2.0/24`. */
+  /** The subnet of the adapter: `192.0.2.0/24`. */
   readonly subnetCidr: string;
   /** The name of the host, not of the adapter. */
   readonly hostName: string;
-  /** Its own address as a network of one: `192.0.2.2/32`. */
+  /** Its address with a full prefix: `192.0.2.2/32`. */
   readonly addressCidr: string;
 }
 
@@ -32,9 +32,9 @@ export interface HnsSubnet {
 
 /** One network of the Host Networking Service. */
 export interface HnsNetwork {
-  /** A GUID without braces. */
+  /** GUID without braces. */
   readonly id: string;
-  /** Such as `Overlay` or `L2Bridge`; in small letters and otherwise spelt by the first version of HNS. */
+  /** Network type, such as `Overlay` or `L2Bridge`. The first version of HNS uses lower case and other spellings. */
   readonly type: string;
   /** Empty when the network has none. */
   readonly managementIp: string;
@@ -45,35 +45,35 @@ export interface HnsNetwork {
 export interface RouteEntry {
   /** `192.0.2.0/24`; `0.0.0.0/0` and `::/0` are default routes. */
   readonly destinationCidr: string;
-  /** The next hop; empty for a network that the interface is in. */
+  /** The next hop; empty when the interface is in the network. */
   readonly gateway: string;
   readonly interfaceIndex: number;
-  /** The lower one wins. */
+  /** The lowest metric wins. */
   readonly metric: number;
 }
 
-/** Selects an adapter or an HNS network, by its name or by an address of it. */
+/** Selects an adapter or an HNS network by its name or one of its addresses. */
 export type NetworkSelector = { readonly name: string } | { readonly address: string };
 
 /**
- * Questions of the daemon to the system that it runs on. Each method rejects with an error whose `code` is a
- * `HostSystemErrorCode` of the daemon; whatever else is thrown counts as `unknown`.
+ * Queries and changes that the daemon makes on its host system. Each method rejects with an error whose `code` is a `HostSystemErrorCode`
+ * of the daemon; any other error counts as `unknown`.
  */
 export interface HostSystem {
-  /** Says which release of the system this is. */
+  /** Returns the release of the system. */
   version(): Promise<HostVersion>;
-  /** Describes one adapter. Default: the one with the default route. `notFound` when there is none. */
+  /** Describes one adapter. Default: the one with the default route. Rejects with `notFound` when there is none. */
   adapter(which?: NetworkSelector): Promise<NetworkAdapter>;
-  /** Describes one HNS network: `notFound`, or `unavailable` where there is no HNS. */
+  /** Describes one HNS network. Rejects with `notFound`, or with `unavailable` on a host without HNS. */
   hnsNetwork(which: NetworkSelector): Promise<HnsNetwork>;
-  /** The routing table, IPv4 and IPv6, without the system's own multicast and local entries. */
+  /** Returns the routing table, IPv4 and IPv6, without the system's own multicast and local entries. */
   routes(): Promise<readonly RouteEntry[]>;
   /**
-   * Leads each host (`8.8.8.8`, `2001:db8::1`) or network (`10.1.0.0/16`) through the gateway of the default adapter of its
-   * family. The caller has checked the texts: they are canonical, at most 256, and routable. What is there already is left alone.
-   * Resolves when the table, read again, holds all of them; else rejects with `notVerified`.
+   * Adds a route to each host (`8.8.8.8`, `2001:db8::1`) or network (`10.1.0.0/16`) through the gateway of the default adapter of its
+   * address family. The caller has checked that the texts are canonical, at most 256, and routable. Existing routes stay unchanged.
+   * Resolves when the table, read again, contains all of them; else rejects with `notVerified`.
    */
   addRoutes(addresses: readonly string[]): Promise<void>;
-  /** Takes away what {@link addRoutes} makes; what is not there is no error. */
+  /** Removes routes that {@link addRoutes} makes. A missing route is not an error. */
   removeRoutes(addresses: readonly string[]): Promise<void>;
 }

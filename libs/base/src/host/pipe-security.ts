@@ -1,50 +1,50 @@
 import type { Socket } from 'node:net';
 import type { PipePath } from '../pipe-path.js';
 
-/** Where an open endpoint reports to. */
+/** Callbacks of an open endpoint. */
 export interface EndpointEvents<Client = unknown> {
   /**
-   * Takes over one accepted connection, a socket with a native handle from which nothing was read. `client` is who opened it, where
-   * the endpoint can tell.
+   * Receives an accepted connection: a socket with a native handle, from which nothing was read. `client` identifies the peer where the
+   * endpoint can.
    */
   accepted(connection: Socket, client?: Client): void;
-  /** Learns that one accept failed; the endpoint goes on. */
+  /** Reports that one accept failed; the endpoint continues. */
   failed(error: unknown): void;
 }
 
 /** An endpoint that accepts connections. */
 export interface PipeEndpoint {
   /**
-   * Stops accepting, frees the name and resolves when the endpoint holds nothing any more; it may
-   * wait for accepted connections, whose end is not its business. Called once.
+   * Stops accepting and frees the name. Resolves when the endpoint holds no resources; it may wait for accepted connections to end, but
+   * does not end them. Called once.
    */
   close(): Promise<void>;
 }
 
 /**
- * The port that opens an endpoint which is protected from its first instant.
+ * The port that opens an endpoint with access control from the start.
  *
- * On Windows it is required: a plain pipe can be opened by everyone on the host, and by remote ones.
+ * Required on Windows, where everyone on the host, and remote clients, could open a plain pipe.
  */
 export interface PipeSecurity {
   /**
-   * Opens the endpoint, alone: a name that is taken is an error with Node's code `EADDRINUSE`, a
-   * lack of rights `EACCES`. Nothing is left behind when it rejects.
+   * Opens the endpoint exclusively: a name in use is an error with Node's code `EADDRINUSE`, missing rights `EACCES`. A rejected call
+   * leaves nothing behind.
    */
   open(path: PipePath, events: EndpointEvents): Promise<PipeEndpoint>;
 }
 
 /**
- * The port that opens connections and knows who answers before a byte is sent.
+ * The port that connects to a pipe and verifies its server before sending a byte.
  *
- * On Windows the first process to claim the name of a pipe may have it.
+ * On Windows any process may claim the name of a pipe first.
  */
 export interface PipeServerCheck {
   /**
-   * Makes one attempt to connect. Of its errors, Node's codes `ENOENT` and `EBUSY` say that another attempt may succeed, and
-   * `ERR_UNTRUSTED_PIPE_SERVER` that the server of the pipe is not trusted; its message then says why.
+   * Makes one attempt to connect. Node's codes `ENOENT` and `EBUSY` mean that another attempt may succeed. `ERR_UNTRUSTED_PIPE_SERVER`
+   * means that the server of the pipe is not trusted; its message gives the reason.
    *
-   * @param signal gives up; a socket that comes nevertheless is destroyed by the caller.
+   * @param signal - Cancels the attempt; the caller destroys a socket that is delivered nevertheless.
    */
   open(path: PipePath, signal: AbortSignal): Promise<Socket>;
 }

@@ -1,18 +1,21 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Where to listen: an address of an adapter, never a name, and a port. */
+/** Address to listen on: an IP address of an adapter, never a host name, and a port. */
 export interface ListenAddress {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
-  /** Whether this host alone can reach it. */
+  /** Whether only this host can reach it. */
   readonly isLoopback: boolean;
 }
 
 const FORM = /^(?:\[([^\]]{1,64})\]|([0-9.]{1,64})):([0-9]{1,5})$/;
 const MOST_PORT = 65_535;
 
-/** Reads `127.0.0.1:9797` or `[::1]:9797`; undefined for anything else. Names are not taken: what they stand for can change. Pure. */
+/**
+ * Parses `127.0.0.1:9797` or `[::1]:9797`; undefined for anything else. Host names are refused, because they may resolve to another address
+ * later. Pure.
+ */
 export function parseListenAddress(text: string): ListenAddress | undefined {
   const [, v6, v4, digits = ''] = FORM.exec(text) ?? [];
   const host = v6 ?? v4 ?? '';
