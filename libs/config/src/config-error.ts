@@ -8,16 +8,16 @@ import {
 } from './problems/config-problem.js';
 import { TrustedFileError, type TrustedFileErrorCode } from '@wins/trusted-files';
 
-/** Why a configuration could not be had: `invalid` for its content, else what is wrong with the file. */
+/** Reason why no configuration could be loaded: `invalid` for its content, else the problem with the file. */
 export type ConfigErrorCode = 'invalid' | FileProblemCode;
 
 const SHOWN_PROBLEMS = 20;
 
-/** A configuration that cannot be used or saved, with every problem that was found. */
+/** A configuration that cannot be used or saved, with all its problems. */
 export class ConfigError extends Error {
   /** Kind of the failure. */
   readonly code: ConfigErrorCode;
-  /** Every problem in file order, warnings included; at least one is an error. */
+  /** All problems in file order, including warnings; at least one is an error. */
   readonly problems: readonly ConfigProblem[];
 
   constructor(
@@ -72,7 +72,7 @@ const SYSTEM_CODES: ReadonlyMap<unknown, readonly [FileProblemCode, string]> = n
   ['ELOOP', ['notRegularFile', 'a loop of symbolic links']],
 ]);
 
-/** Problem code for each code of a file error. A code that is not listed becomes `unknown`. */
+/** Problem code for each code of a file error. Codes that are not listed map to `unknown`. */
 const CODES: Readonly<Partial<Record<TrustedFileErrorCode, FileProblemCode>>> = {
   accessDenied: 'accessDenied',
   changed: 'insecure',
@@ -83,12 +83,12 @@ const CODES: Readonly<Partial<Record<TrustedFileErrorCode, FileProblemCode>>> = 
 };
 const TRUSTED = 'a file that only administrators or the user of this process can write';
 
-/** Whether there is no such file, and no parent that is something else than a folder. */
+/** Whether the file does not exist; false when one of its parents is not a folder. */
 export function isMissing(error: unknown): boolean {
   return error instanceof TrustedFileError && systemCode(error.cause) === 'ENOENT';
 }
 
-/** Translates an error of a file operation; `expected` says what was wanted. Our own errors pass unchanged. */
+/** Translates an error of a file operation; `expected` describes the wanted state. A `ConfigError` passes unchanged. */
 export function translateFileError(error: unknown, file: string, expected: string): ConfigError {
   if (error instanceof ConfigError) return error;
   if (!(error instanceof TrustedFileError)) {

@@ -1,13 +1,9 @@
-/**
- * Where the daemon looks for its configuration when no one says otherwise.
- *
- * `c:/etc/rancher/wins/config` on Windows, `/etc/rancher/wins/config` elsewhere.
- */
+/** Default path of the configuration file. */
 export function defaultConfigPath(platform: NodeJS.Platform = process.platform): string {
   return platform === 'win32' ? 'c:/etc/rancher/wins/config' : '/etc/rancher/wins/config';
 }
 
-/** The file that `upgrade.mode: watching` watches when the configuration names none. */
+/** Returns the file that `upgrade.mode: watching` watches by default. */
 export function defaultWatchingPath(platform: NodeJS.Platform): string {
   return platform === 'win32' ? 'c:/etc/rancher/wins/wins.exe' : '/etc/rancher/wins/wins';
 }

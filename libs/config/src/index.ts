@@ -1,8 +1,8 @@
 /**
- * The configuration file of the daemon: from text to a typed, trusted value, and changes back into the text.
+ * The configuration file of the daemon: parses its text to a typed, trusted value, and writes changes back into the text.
  *
- * Owns the file: its keys in all their spellings, defaults, limits, and the wording of what is wrong with it.
- * Does not own what the values mean: whether a path may run or a port may be reached is judged elsewhere.
+ * Owns the format of the file: keys in all their spellings, defaults, limits, and problem messages.
+ * Does not decide what the values permit: other libraries judge whether a path may run or a port may be reached.
  *
  * ```ts
  * const { config, warnings } = await loadConfig('/etc/rancher/wins/config');

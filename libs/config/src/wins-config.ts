@@ -1,9 +1,9 @@
 import type { StopRequest } from '@wins/base';
 
 /**
- * The effective configuration: complete (every default is filled in) and checked.
+ * The effective, checked configuration, with all defaults filled in.
  *
- * Property names are camelCase; the key of the file that sets each one is given in its comment.
+ * Property names are camelCase; the comment of each property names its key in the file.
  */
 export interface WinsConfig {
   /** `debug`: log at debug level. Default false. */
@@ -14,29 +14,29 @@ export interface WinsConfig {
   readonly proxy: string;
   /** `pipeAccess`: who may open the pipes on Windows, as SDDL; absent means administrators and SYSTEM. */
   readonly pipeAccess?: string;
-  /** `processEnvironment`: variables that every run gets besides the minimal ones. Default: none. */
+  /** `processEnvironment`: variables that every run gets in addition to the minimal environment. Default: none. */
   readonly processEnvironment: Readonly<Record<string, string>>;
-  /** `white_list`: what may run and which ports may be reached. Empty lists allow nothing. */
+  /** `white_list`: allowed programs and reachable ports. Empty lists allow nothing. */
   readonly whiteList: WhiteList;
   /** `keep`: programs that the daemon starts by itself and keeps running. Default: none. */
   readonly keep: readonly KeptProgram[];
-  /** `tunnel`: bounds on what clients of the tunnel pipe may use. */
+  /** `tunnel`: limits for clients of the tunnel pipe. */
   readonly tunnel: TunnelLimits;
-  /** `routes`: what clients may change in the routing table of the host. */
+  /** `routes`: destinations for which clients may change the host's routing table. */
   readonly routes: RouteGrants;
-  /** `hostNetwork`: routes, and a network of containers, that the daemon keeps on the host; absent means none. */
+  /** `hostNetwork`: routes and a container network that the daemon maintains on the host; absent means none. */
   readonly hostNetwork?: HostNetworkSettings;
-  /** `reflection`: tell generic clients of the gRPC pipe which services there are. Default false. */
+  /** `reflection`: list the services of the gRPC pipe for generic clients. Default false. */
   readonly reflection: boolean;
-  /** `debugPipe`: answer diagnosis on the pipe of administrators, which is there in any case. Default true. */
+  /** `debugPipe`: answer diagnostic calls on the administrators' pipe, which exists in any case. Default true. */
   readonly debugPipe: boolean;
-  /** `audit`: the record of what was allowed and refused. */
+  /** `audit`: the log of allowed and refused requests. */
   readonly audit: AuditSettings;
   /** `metrics`: metrics for Prometheus; absent means off. */
   readonly metrics?: MetricsSettings;
-  /** `tracing`: spans of the calls of clients that trace; absent means off. */
+  /** `tracing`: spans for the calls of clients that trace; absent means off. */
   readonly tracing?: TracingSettings;
-  /** `upgrade`: the daemon being upgraded to a watched file, and whose programs are taken. */
+  /** `upgrade`: self-upgrade from a watched file, and the accepted signers of upgrades. */
   readonly upgrade: UpgradeSettings;
   /** `systemagent`: the embedded system-agent; absent means off. */
   readonly systemAgent?: SystemAgentSettings;
@@ -44,7 +44,7 @@ export interface WinsConfig {
   readonly csiProxy?: CsiProxySettings;
   /** `tls-config`: TLS of the csi-proxy download; absent means the system's trust store. */
   readonly tlsConfig?: TlsSettings;
-  /** `agentStrictTLSMode`: the system-agent trusts only the CA it was given. Default false. */
+  /** `agentStrictTLSMode`: the system-agent trusts only the CA from its settings. Default false. */
   readonly agentStrictTlsMode: boolean;
 }
 
@@ -60,51 +60,51 @@ export interface WhiteList {
 
 /** One program that may run. */
 export interface AllowedPath {
-  /** The path as written: not blank, no control characters, otherwise not judged here. */
+  /** The path as written: not blank and without control characters; otherwise not checked here. */
   readonly path: string;
-  /** Lower-case hex SHA-256 digests, one of which the content must have; empty means not pinned. */
+  /** Accepted SHA-256 digests of the content, in lower-case hex; empty means not pinned. */
   readonly sha256: readonly string[];
   /**
-   * Environment variables a client may set: names, or beginnings with a trailing `*`; or `any` but the guarded ones, which must
-   * be named. Empty (the default) means none.
+   * Environment variables that a client may set: names, or prefixes with a trailing `*`. `any` allows all except the guarded ones, which
+   * must be named. Empty (the default) means none.
    */
   readonly envs: readonly string[] | 'any';
   /** Arguments a client may pass; absent means any. */
   readonly args?: ArgumentRules;
-  /** Folders in which a client may have it run, besides its own. Empty by default. */
+  /** Working directories that a client may choose, besides the program's own folder. Empty by default. */
   readonly directories: readonly string[];
   /**
-   * Callers who may run it: `administrators`, `user:UID`, `account:SID`, `container:ID` (or a beginning of 12 digits and `*`),
-   * `container:*`. Absent means everyone who may open the pipe; never empty.
+   * Callers that may run the program: `administrators`, `user:UID`, `account:SID`, `container:ID` (or its first 12 digits or more, and
+   * `*`), `container:*`. Absent means everyone who may open the pipe; never empty.
    */
   readonly for?: readonly string[];
-  /** Whether it may leave processes behind on purpose on Windows; absent means no. */
+  /** Whether the program may deliberately leave processes behind on Windows; absent means no. */
   readonly mayBreakAway?: boolean;
-  /** Name that the program gets as its own: the path of the verified copy, or `path`. Absent means `copy`. */
+  /** The program's argv[0]: the path of the verified copy, or `path`. Absent means `copy`. */
   readonly argv0?: 'copy' | 'listed';
-  /** Signal that asks a run to end; absent means SIGTERM, and on Windows that the run is ended at once. */
+  /** Signal that requests the end of a run; absent means SIGTERM, and on Windows an immediate end. */
   readonly stopSignal?: NonNullable<StopRequest['signal']>;
-  /** On Windows, in the place of `stopSignal`: the event that the program waits for. */
+  /** On Windows, instead of `stopSignal`: the event that the program waits for. */
   readonly stopEvent?: string;
-  /** Limits of a run whose client asks for none; absent means `maxLimits`. */
+  /** Limits of a run for which the client requests none; absent means `maxLimits`. */
   readonly limits?: RunLimits;
-  /** The most that a client may ask for; absent means `limits`. */
+  /** Maximum limits that a client may request; absent means `limits`. */
   readonly maxLimits?: RunLimits;
-  /** Its detached runs; absent means none. */
+  /** Detached runs of the program; absent means none. */
   readonly lasting?: LastingRuns;
-  /** Files that a client may give to one run; absent means none. */
+  /** Files that a client may send with a run; absent means none. */
   readonly files?: {
     /** 1 to 32. Default 8. */
     readonly max: number;
-    /** Bytes of all of them together, 1 to 768 KiB. Default 128 KiB. */
+    /** Total bytes of all files, 1 to 768 KiB. Default 128 KiB. */
     readonly maxBytes: number;
   };
 }
 
-/** Bounds of a run and of all that it starts; an absent one does not bind. */
+/** Limits of a run and all its processes; an absent limit does not apply. */
 export interface RunLimits {
   readonly memoryBytes?: number;
-  /** Processors' worth of time. */
+  /** Processor time in processors, such as 0.5. */
   readonly cpus?: number;
   readonly pids?: number;
 }
@@ -113,23 +113,23 @@ export interface RunLimits {
 export interface LastingRuns {
   /** Default false. */
   readonly allow: boolean;
-  /** Runs that are kept, living and ended ones, 1 to 1,024. Default 4; then the one that ended first goes. */
+  /** Maximum number of runs, including ended ones, 1 to 1,024. Default 4; beyond it the run that ended first is removed. */
   readonly maxRuns: number;
-  /** Output that is kept of each, 1 MiB to 512 MiB. Default 64 MiB; then the oldest goes. */
+  /** Maximum stored output per run, 1 MiB to 512 MiB. Default 64 MiB; beyond it the oldest output is removed. */
   readonly spoolBytes: number;
-  /** How long an ended run is kept, 1 to 8,760. Default 24. */
+  /** Hours for which an ended run is kept, 1 to 8,760. Default 24. */
   readonly maxAgeHours: number;
-  /** Whether a client may have it started again when it has ended. Default false. */
+  /** Whether a client may request a restart after the end of the run. Default false. */
   readonly restart: boolean;
 }
 
 /** A program that the daemon keeps running. */
 export interface KeptProgram extends Pick<AllowedPath, 'path' | 'stopSignal' | 'stopEvent'> {
-  /** Absent means the file name of its program. */
+  /** Absent means the file name of the program. */
   readonly name?: string;
   readonly args: readonly string[];
   readonly envs: Readonly<Record<string, string>>;
-  /** Lower-case hex SHA-256 digests, one of which the content must have; absent means not pinned. */
+  /** Accepted SHA-256 digests of the content, in lower-case hex; absent means not pinned. */
   readonly sha256?: readonly string[];
   /** `always` (the default), `on-failure`, `on-failure:N` or `no`. */
   readonly restart: string;
@@ -140,7 +140,7 @@ export interface KeptProgram extends Pick<AllowedPath, 'path' | 'stopSignal' | '
 /** No arguments, any, or exactly one of these lists. */
 export type ArgumentRules = 'none' | 'any' | readonly (readonly ArgumentPattern[])[];
 
-/** One argument: the word itself, or a form of it; `after` is text in front of the form. */
+/** One argument: a literal word or a form; `after` is text in front of the form. */
 export type ArgumentPattern =
   | string
   | ({ readonly after?: string } & (
@@ -150,22 +150,28 @@ export type ArgumentPattern =
       | { readonly oneOf: readonly string[] }
     ));
 
-/** Bounds on what clients of the tunnel pipe may use of the daemon. */
+/** Limits for clients of the tunnel pipe. */
 export interface TunnelLimits {
-  /** Clients at a time, 1 to 1,024. Default 16; one more is turned away. One container or user gets half, one is for administrators. */
+  /**
+   * Maximum number of simultaneous clients, 1 to 1,024. Default 16; another is refused. One container or user may have half; one is
+   * reserved for administrators.
+   */
   readonly maxSessions: number;
-  /** TCP streams of one client at a time, 1 to 16,384. Default 1,024; one more is refused, alone. */
+  /** Maximum number of simultaneous TCP streams per client, 1 to 16,384. Default 1,024; only the excess stream is refused. */
   readonly maxStreams: number;
-  /** From the connection to the end of the handshake, at most 600,000. Default 5,000; then it is cut. */
+  /**
+   * Time-out from the connection to the end of the handshake in milliseconds, at most 600,000. Default 5,000; then the connection is
+   * closed.
+   */
   readonly handshakeTimeoutMs: number;
 }
 
 /** Changes that clients may make in the routing table of the host. */
 export interface RouteGrants {
   /**
-   * `allow`, without repeats: networks (`10.42.0.0/16`) and addresses into which routes may be added and removed. Empty (the
-   * default) means none. Each has a prefix of 8 bits or more and no part of loopback, link-local, multicast and reserved;
-   * but one address of 169.254.0.0/16 by itself may be listed.
+   * `allow`, without repeats: networks (`10.42.0.0/16`) and addresses for which routes may be added and removed. Empty (the default) means
+   * none. Each has a prefix of at least 8 bits and does not overlap loopback, link-local, multicast or reserved addresses. Exception: a
+   * single address of 169.254.0.0/16 may be listed.
    */
   readonly allow: readonly string[];
 }
@@ -174,39 +180,39 @@ export interface RouteGrants {
 export interface HostNetworkSettings {
   /** At most 1,000. */
   readonly routes: readonly HostRouteSettings[];
-  /** Clouds whose metadata and platform addresses keep their routes; those of `rancher` lead to own containers. */
+  /** Clouds whose metadata and platform addresses get routes; those of `rancher` lead to containers of this host. */
   readonly keep: readonly ('aws' | 'azure' | 'gce' | 'rancher')[];
-  /** Rancher's metadata service as a source of other hosts; absent: it is not asked. */
+  /** Rancher's metadata service as a source of other hosts; absent: not used. */
   readonly metadata?: HostMetadataSettings | undefined;
   /** Whether the API server of the agent is a source of other hosts. Default false. */
   readonly nodes: boolean;
-  /** A TCP port of other hosts for the doctor; absent: it dials none. */
+  /** A TCP port on other hosts for the doctor to test; absent: it tests none. */
   readonly probePort?: number | undefined;
-  /** The network of this host's own containers, of 16 to 29 bits; absent: none. */
+  /** The network of this host's own containers, with a prefix of 16 to 29 bits; absent: none. */
   readonly subnet?: string | undefined;
-  /** The address of the host in it. Absent: the first one. */
+  /** The host's own address in `subnet`. Absent: the first address. */
   readonly gateway?: string | undefined;
-  /** Networks that subnets of peers lie in, and that own containers may reach: 1 to 8, and with `subnet` not absent. */
+  /** Networks that must contain the peers' subnets, and that this host's containers may reach: 1 to 8; present whenever `subnet` is. */
   readonly cluster?: readonly string[] | undefined;
-  /** Other hosts, whose containers are reached through them; at most 1,000. */
+  /** Other hosts, through which their containers are reached; at most 1,000. */
   readonly peers: readonly HostPeerSettings[];
-  /** Ports of the host that lead to containers; at most 512. */
+  /** Host ports that are relayed to containers; at most 512. */
   readonly ports: readonly HostPortSettings[];
 }
 
-/** Where Rancher's metadata service is, and which host this is for it. */
+/** Address of Rancher's metadata service, and the identity of this host there. */
 export interface HostMetadataSettings {
   readonly hostUuid: string;
   readonly environmentUuid: string;
-  /** A link-local address or one of the loopback, with a port or without. Default `169.254.169.250`. */
+  /** A link-local or loopback address, optionally with a port. Default `169.254.169.250`. */
   readonly address: string;
-  /** The label that this host must have there; absent: any. */
+  /** Required value of this host's label in the metadata; absent: any. */
   readonly routerIp?: string | undefined;
-  /** Whether ports that containers publish are relayed; `subnet` is set then. Default false. */
+  /** Whether to relay ports that containers publish; requires `subnet`. Default false. */
   readonly ports: boolean;
 }
 
-/** The network of the containers of another host, and its address in a network that this host is in too. */
+/** The container network of another host, and the address of that host in a network that it shares with this host. */
 export interface HostPeerSettings {
   readonly subnet: string;
   readonly via: string;
@@ -215,41 +221,41 @@ export interface HostPeerSettings {
 /** A port of the host that the daemon relays. */
 export interface HostPortSettings {
   readonly proto: 'tcp' | 'udp';
-  /** An address of IPv4 and a port, such as `0.0.0.0:8080`. */
+  /** An IPv4 address and a port, such as `0.0.0.0:8080`. */
   readonly listen: string;
-  /** The address of IPv4 and the port of a container. */
+  /** The IPv4 address and port of a container. */
   readonly to: string;
-  /** Whether `listen` may be a port that services of hosts use. Default false. */
+  /** Whether `listen` may use a port that host services commonly use. Default false. */
   readonly allowReserved: boolean;
   /** Whether `to` may be the host itself. Default false. */
   readonly allowHost: boolean;
 }
 
-/** A route of IPv4 that the daemon keeps. */
+/** An IPv4 route that the daemon maintains. */
 export interface HostRouteSettings {
-  /** A network of 8 bits or more, or an address: never the default route, loopback, multicast, or a link-local network. */
+  /** An address, or a network with a prefix of at least 8 bits; never the default route, loopback, multicast, or a link-local network. */
   readonly destination: string;
-  /** Absent: that of the default route. */
+  /** Absent: the gateway of the default route. */
   readonly gateway?: string | undefined;
-  /** The name of an interface; absent: the one that reaches the gateway. */
+  /** Name of an interface; absent: the interface that reaches the gateway. */
   readonly interface?: string | undefined;
   /** 1 to 9,999. Default 256. */
   readonly metric: number;
 }
 
-/** The record of what was allowed and refused. */
+/** The log of allowed and refused requests. */
 export interface AuditSettings {
-  /** Where daemons keep their logs, each in a folder named after its pipe; absent means a place of the system. */
+  /** Parent folder of the daemons' audit logs; each daemon uses a subfolder named after its pipe. Absent means a folder of the system. */
   readonly directory?: string;
-  /** A file that would become larger is followed by the next, 65,536 to 1,073,741,824. Default 8,388,608. */
+  /** Maximum size of one file, 65,536 to 1,073,741,824 bytes. Default 8,388,608; beyond it a new file begins. */
   readonly maxFileBytes: number;
-  /** Beyond so many the oldest is removed, 2 to 1,024. Default 16. */
+  /** Maximum number of files, 2 to 1,024. Default 16; beyond it the oldest is removed. */
   readonly maxFiles: number;
 }
 
 /** Metrics for Prometheus. */
 export interface MetricsSettings {
-  /** `listen`: an IP address and a port; one of the loopback unless `allowRemote`. */
+  /** `listen`: an IP address and a port; a loopback address unless `allowRemote` is set. */
   readonly listen: string;
   /** `allowRemote`: default false. */
   readonly allowRemote: boolean;
@@ -257,24 +263,24 @@ export interface MetricsSettings {
 
 /** The `tracing` section. */
 export interface TracingSettings {
-  /** `endpoint`: the collector, with http or https and neither user, password, query nor fragment. */
+  /** `endpoint`: the collector, an http or https address without user, password, query and fragment. */
   readonly endpoint: string;
 }
 
-/** Self-upgrade by a watched file, and whose programs any upgrade takes. */
+/** Self-upgrade from a watched file, and the accepted signers of any upgrade. */
 export interface UpgradeSettings {
   /** `mode`: default `none`; only an explicit `watching` turns it on. */
   readonly mode: 'none' | 'watching';
   /** `watchingPath`: default `c:/etc/rancher/wins/wins.exe` (elsewhere `/etc/rancher/wins/wins`). */
   readonly watchingPath: string;
   /**
-   * `signedBy`: SHA-256 thumbprints in lower-case hex, at most 16; an upgrade takes only programs that one of these certificates, or
-   * one that was issued under it, has signed. Absent means any program; never empty.
+   * `signedBy`: SHA-256 thumbprints of certificates in lower-case hex, at most 16. An upgrade accepts only programs signed by one of these
+   * certificates, or by one issued under it. Absent means any program; never empty.
    */
   readonly signedBy?: readonly string[];
 }
 
-/** The `systemagent` section; the keys have the same names. A path that is absent or empty is left out. */
+/** The `systemagent` section; its keys have the same names. Absent and empty paths are omitted. */
 export interface SystemAgentSettings {
   readonly localEnabled: boolean;
   readonly remoteEnabled: boolean;
@@ -292,22 +298,22 @@ export interface SystemAgentSettings {
 
 /** The `csi-proxy` section: `url`, `version` and `kubeletPath` are required and not blank. */
 export interface CsiProxySettings {
-  /** Download address with a printf-style place for the version. */
+  /** Download address with a printf-style placeholder for the version. */
   readonly url: string;
   readonly version: string;
   readonly kubeletPath: string;
-  /** The digest of the archive in lower-case hex; absent means that of the first download. */
+  /** Digest of the archive in lower-case hex; absent means the digest of the first download. */
   readonly sha256?: string;
-  /** Arguments of the service besides its own. */
+  /** Additional arguments of the service. */
   readonly args?: readonly string[];
-  /** The folder of the releases; absent means `csi-proxy` beside the config. */
+  /** Folder of the releases; absent means `csi-proxy` beside the config. */
   readonly path?: string;
 }
 
 /** The `tls-config` section. */
 export interface TlsSettings {
-  /** Absent when the file does not say. */
+  /** Absent when the file does not set it. */
   readonly insecure?: boolean;
-  /** A PEM file of extra authorities; absent when the file does not say. */
+  /** A PEM file of additional authorities; absent when the file does not set it. */
   readonly certFilePath?: string;
 }

@@ -10,26 +10,25 @@ import { nearestKey } from '../parse/key-spelling.js';
 import { type ParsedConfig, parseConfig } from '../parse/parse-config.js';
 
 /**
- * Changes to make: a value by canonical key path (`debug`, `white_list.proxyPorts`), or null to remove the key
- * so that its default applies. A section can only be removed; set its keys one by one.
+ * Changes to make, by canonical key path (`debug`, `white_list.proxyPorts`): a value, or null to remove the key so that its default
+ * applies. A section can only be removed; set its keys one by one.
  */
 export type ConfigChanges = Readonly<Record<string, EditValue | null>>;
 
 /** How to change a configuration. */
 export interface EditOptions {
-  /** The name that problems carry. Default `config`. */
+  /** File name in problems. Default `config`. */
   readonly fileName?: string;
 }
 
 /**
  * Changes keys in the text of a configuration file. Pure.
  *
- * Every line that no change concerns stays byte for byte: comments, order, unknown keys, line ends, byte order mark, and the encoding
- * of bytes.
+ * All unaffected lines stay byte for byte: comments, order, unknown keys, line ends, byte order mark, and encoding.
  *
- * @returns A text for a text, and bytes for bytes.
- * @throws ConfigError `invalid`: the text is not valid before or after, a key path is not known, or the text is
- *   written such (an alias, for one) that the change would reach other keys.
+ * @returns A string for a string, and bytes for bytes.
+ * @throws ConfigError `invalid`: the text is not valid before or after the change, a key path is unknown, or the change would affect other
+ * keys because of how the text is written (an alias, for example).
  */
 export function editConfig(source: string, changes: ConfigChanges, options?: EditOptions): string;
 export function editConfig(
@@ -84,7 +83,7 @@ function refuseChange(path: string, value: EditValue | null, file: string): Conf
   ];
 }
 
-/** The entries of the list at a path as the text has them, repeats included. */
+/** Returns the entries of the list at a path as written in the text, including repeats. */
 export function listAt(text: string, path: string): readonly EditItem[] {
   let value = readFileValues(readYaml(text, ''), FILE_SCHEMA, false).value;
   for (const key of path.split('.'))
@@ -95,7 +94,7 @@ export function listAt(text: string, path: string): readonly EditItem[] {
   return Array.isArray(value) ? (value as EditItem[]) : [];
 }
 
-/** A key that was not to be changed but has another value now. */
+/** Returns a key that no change names but whose value differs now. */
 export function changedBystander(
   before: ParsedConfig,
   after: ParsedConfig,
@@ -105,7 +104,7 @@ export function changedBystander(
   const now = valuesOf(after);
   return [...new Set([...old.keys(), ...now.keys()])].find((key) => {
     if (old.get(key) === now.get(key)) return false;
-    // With its first key a section appears, and with it the defaults of the others.
+    // Adding the first key of a section creates the section, and with it the defaults of its other keys.
     const appeared = old.has(key) !== now.has(key);
     return !paths.some(
       (path) => isWithin(key, path) || (appeared && isWithin(key, path.split('.')[0] ?? path)),

@@ -1,4 +1,4 @@
-// Longer than most files because it is one thing: the places in a text at which a key can be set, each by the way in which it is written there.
+// Longer than most files because it has one task: finding where a key can be set in a text, for each way of writing it.
 import { isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
 import { contentError, type ConfigError } from '../config-error.js';
 import { type EntryExtent, entryExtents } from './entry-extent.js';
@@ -8,7 +8,7 @@ import { firstLineEnd, lineStarts, nextLineStart, placeIn } from '../problems/pr
 import type { AllowedPath } from '../wins-config.js';
 import { readYaml } from '../parse/yaml-source.js';
 
-/** A value that can be written into a file: a scalar, or the entries of a list. */
+/** A value that can be written to a file: a scalar, or the entries of a list. */
 export type EditValue = boolean | number | string | readonly EditItem[];
 
 /** An entry of a list. */
@@ -24,7 +24,7 @@ type List = YAMLSeq<Node | null>;
 /**
  * Sets the key at a path (`key` or `section.key`) in a text, or removes it (null); other lines stay as they are.
  *
- * `current` is the list at that path as it is now, which tells the entries that stay from those that go.
+ * `current` is the present list at that path; comparing it with the new one shows which entries stay.
  * @throws ConfigError `invalid` when the text is not YAML or holds the key in a form that cannot be edited.
  */
 export function changeText(
@@ -48,9 +48,9 @@ export function changeText(
 }
 
 /**
- * Gives a top-level key a value as a whole, a section too, whichever spelling the text has of it; other lines stay as they are.
+ * Sets a top-level key, including a section, to a whole value. Accepts any spelling of the key in the text; other lines stay as they are.
  *
- * @param content - As JSON has it.
+ * @param content - A JSON value.
  * @throws ConfigError `invalid` as {@link changeText}.
  */
 export function putTopKey(source: string, key: string, content: unknown, file: string): string {
@@ -76,7 +76,7 @@ function edited(
   return mark + editor.finish();
 }
 
-/** Collects the cuts and insertions that make one change. */
+/** Collects the deletions and insertions of one change. */
 class TextEditor {
   readonly #text: string;
   readonly #lineEnd: string;
@@ -93,7 +93,7 @@ class TextEditor {
     this.#lineStarts = lineStarts(text);
   }
 
-  /** The pairs of a key in any spelling; the last one counts, wherever it stands in the file. */
+  /** Returns the pairs of a key in any spelling. The last one is effective, wherever it stands in the file. */
   pairs(map: Section | null, key: string): Pair<Node, Node | null>[] {
     const [first, ...others] = (map?.items ?? []).flatMap((pair) => {
       const written = isScalar(pair.key) ? String(pair.key.value) : '';
@@ -126,7 +126,7 @@ class TextEditor {
     }
   }
 
-  /** Works as {@link put}, and keeps only the last of a key that is written more than once. */
+  /** Works like {@link put}, but keeps only the last pair of a repeated key. */
   replace(map: Section | null, key: string, content: unknown): void {
     const earlier = this.pairs(map, key).slice(0, -1);
     if (map !== null && earlier.length > 0)
@@ -155,7 +155,7 @@ class TextEditor {
   }
 
   finish(): string {
-    // From the back, so that what is still to be done keeps its place.
+    // Applied from the end, so that earlier offsets stay valid.
     const splices = [...this.#splices].sort((a, b) => b.start - a.start);
     return splices.reduce(
       (text, { start, end, insert }) => text.slice(0, start) + insert + text.slice(end),
@@ -163,7 +163,7 @@ class TextEditor {
     );
   }
 
-  /** Entries that are wanted in the order they have stay; what follows is added behind the last. */
+  /** Keeps entries that are still wanted, in their present order; adds new entries after the last. */
   #setList(
     map: Section,
     list: List,
@@ -265,7 +265,7 @@ class TextEditor {
     return this.#text.slice(this.#ownLine(start), start);
   }
 
-  /** The start of the line of an entry, which must stand alone on it. */
+  /** Returns the start of an entry's line; the entry must be alone on it. */
   #ownLine(offset: number): number {
     const start = this.#lineStart(offset);
     if (this.#text.slice(start, offset).trim() !== '') throw this.refusal();
@@ -280,13 +280,13 @@ class TextEditor {
     return this.#lineStart(offset) === offset;
   }
 
-  /** The start of the line behind an offset, at which a block scalar may already stand. */
+  /** Returns the start of the next line, where the content of a block scalar may already begin. */
   #nextLine(offset: number): number {
     return offset > 0 && this.#isLineStart(offset) ? offset : nextLineStart(this.#text, offset);
   }
 }
 
-/** The values of keys that an entry does not have, as by {@link AllowedPath}. */
+/** Values of absent keys of an entry, see {@link AllowedPath}. */
 const WITHOUT = {
   ...{ sha256: [], envs: [], args: 'any', directories: [], for: [], mayBreakAway: false },
   argv0: 'copy',
@@ -297,7 +297,7 @@ function identity(item: EditItem): string {
   return JSON.stringify({ ...WITHOUT, ...(typeof item === 'string' ? { path: item } : item) });
 }
 
-/** A value in JSON, which YAML reads too. */
+/** Formats a value as JSON, which is also valid YAML. */
 function flowValue(content: unknown): string {
   if (typeof content !== 'object' || content === null) return JSON.stringify(content);
   if (Array.isArray(content)) return `[${content.map(flowValue).join(', ')}]`;
@@ -309,7 +309,7 @@ function flowPair(key: string, content: unknown): string {
   return `${JSON.stringify(key)}: ${flowValue(content)}`;
 }
 
-/** The lines of a key and its value, the first of which is the key's. */
+/** Returns the lines of a key and its value; the first line contains the key. */
 function blockPair(key: string, content: unknown): string[] {
   const name = plainKey(key);
   if (typeof content !== 'object' || content === null || Object.keys(content).length === 0)
@@ -320,7 +320,7 @@ function blockPair(key: string, content: unknown): string[] {
   return [`${name}:`, ...lines.map((line) => `  ${line}`)];
 }
 
-/** A name of a variable may look like anything; older readers of YAML take some words for values. */
+/** Quotes variable names where needed: older YAML parsers read some words as values. */
 function plainKey(key: string): string {
   const isPlain =
     /^[A-Za-z][\w-]*$/.test(key) && !/^(?:y|yes|n|no|on|off|true|false|null)$/i.test(key);

@@ -1,21 +1,21 @@
 import type { CST, YAMLMap, YAMLSeq } from 'yaml';
 
-/** Where an entry of a map or list stands in the text: its content, without commas and comments around it. */
+/** Position of a map or list entry in the text: its content, without surrounding commas and comments. */
 export interface EntryExtent {
   readonly start: number;
   readonly end: number;
-  /** Just behind the colon; undefined for a list entry and a key without colon. */
+  /** Offset after the colon; undefined for a list entry and for a key without a colon. */
   readonly colonEnd: number | undefined;
 }
 
 const NO_CONTENT: ReadonlySet<string> = new Set(['space', 'newline', 'comment', 'comma']);
 
-/** The extents of all entries, in the order of the collection's items; undefined when the two do not match. */
+/** Returns the extents of all entries, in the order of the collection's items; undefined when tokens and items do not match. */
 export function entryExtents(collection: YAMLMap | YAMLSeq): EntryExtent[] | undefined {
   const token = collection.srcToken;
   if (token === undefined || !('items' in token)) return undefined;
   const extents = token.items.flatMap((item: CST.CollectionItem) => {
-    // An item may hold nothing but the comments or the comma behind the last entry.
+    // An item may contain only the comments or the comma after the last entry.
     const pieces = piecesOfItem(item);
     const [first] = pieces;
     if (first === undefined) return [];
@@ -36,7 +36,7 @@ function piecesOfItem(item: CST.CollectionItem): Piece[] {
   return [...start, ...(key ? [key] : []), ...sep, ...(value ? [value] : [])].flatMap(pieceOf);
 }
 
-/** The outermost piece that a token covers; depth is bounded by the reader of the text. */
+/** Returns the extent of a token; the YAML reader limits its depth. */
 function pieceOf(token: CST.Token): Piece[] {
   if (NO_CONTENT.has(token.type)) return [];
   const start = token.offset;

@@ -12,34 +12,34 @@ const PROGRAMS = 'white_list.processPaths';
 const PORTS = 'white_list.proxyPorts';
 const UDP_PORTS = 'white_list.proxyUdpPorts';
 
-/** A config file with the keys of another. */
+/** A config file merged with the keys of another. */
 export interface MergedConfig {
   readonly text: string;
-  /** That text in the encoding of the file, with its byte order mark. */
+  /** The merged text in the encoding of the file, with its byte order mark. */
   readonly bytes: Buffer;
-  /** Top-level keys that the file sets and the other does not name: they stay as they are. */
+  /** Top-level keys that only the file sets; they stay as they are. */
   readonly kept: readonly string[];
 }
 
 /** How two configs are merged. */
 export interface MergeOptions {
-  /** Name of the file that is changed, for problems. Default `config`. */
+  /** Name of the changed file in problems. Default `config`. */
   readonly fileName?: string;
-  /** Name of the file with the changes. Default `changes`. */
+  /** Name of the file with the changes in problems. Default `changes`. */
   readonly changesName?: string;
-  /** System to which the paths of the whitelist belong: Windows compares them without case. Default: this system. */
+  /** Platform of the whitelist's paths: Windows compares them without case. Default: this platform. */
   readonly platform?: NodeJS.Platform;
 }
 
 /**
- * Puts the top-level keys that one config names into the text of another, in place of those, whatever their spelling; every other key stays,
- * byte for byte with its comments, as by `editConfig`. Pure.
+ * Copies the top-level keys of one config into the text of another, replacing them in any spelling. All other keys stay byte for byte, with
+ * their comments, as in `editConfig`. Pure.
  *
- * The lists of `white_list` are joined: an entry of `processPaths` takes the place of the one with the same path, else it is added, and ports
- * are added. So a merge takes nothing off a whitelist.
+ * The lists of `white_list` are joined: an entry of `processPaths` replaces the entry with the same path, or is added; ports are added. So
+ * a merge removes nothing from a whitelist.
  *
- * @throws ConfigError `invalid`: one of the texts or the result is not valid, or the text is written such (an alias, for one) that the change
- *   would reach other keys. The changes may not have an unknown key either.
+ * @throws ConfigError `invalid`: one of the texts or the result is not valid, the changes have an unknown key, or the merge would affect
+ * other keys because of how the text is written (an alias, for example).
  */
 export function mergeConfig(
   source: string | Uint8Array,
@@ -54,7 +54,7 @@ export function mergeConfig(
   let text = decoded.mark + decoded.text;
   const there = topValues(source, fileName);
   for (const [key, value] of Object.entries(named)) {
-    // The same value may be written with comments, which a merge that changes nothing keeps.
+    // An unchanged value keeps its text, because that may contain comments.
     if (key === 'white_list' || isDeepStrictEqual(there[key], value)) continue;
     text = putTopKey(text, key, value, fileName);
   }
@@ -95,7 +95,7 @@ function topValues(source: string | Uint8Array, file: string): Readonly<Record<s
   >;
 }
 
-/** Joins two lists. Items that stay keep their order, so that comments stay with them. */
+/** Joins two lists. Existing items keep their order, so that their comments stay with them. */
 function joined(
   current: readonly EditItem[],
   added: readonly EditItem[],

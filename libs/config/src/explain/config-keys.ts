@@ -13,33 +13,33 @@ import { foldKey, nearestKey, spellingsOf } from '../parse/key-spelling.js';
 import { SETTING_NAMES } from '../parse/to-wins-config.js';
 import type { WinsConfig, AllowedPath } from '../wins-config.js';
 
-/** A key of the file, as an operator must know it. */
+/** Documentation of a key of the file for operators. */
 export interface ConfigKey {
   /** Canonical key path; `[]` stands for an entry of a list: `white_list.processPaths[].sha256`. */
   readonly key: string;
   readonly meaning: string;
   /** Description of valid values: `a port number from 1 to 65535`. */
   readonly type: string;
-  /** The value without the key; undefined when there is none, or when `absent` says what holds. */
+  /** Default value; undefined when there is none, or when `absent` describes the behaviour. */
   readonly default: unknown;
-  /** Behaviour without the key, in words, where it is no value. */
+  /** Behaviour without the key, in words, when no value expresses it. */
   readonly absent: string | undefined;
-  /** The first release that knows the key; those before 1.0.0 are the Go program's. */
+  /** The first release that supports the key; releases before 1.0.0 are those of the Go program. */
   readonly since: string;
-  /** The canonical spelling of the last word first; the others are accepted with a warning, as is any case of ASCII letters. */
+  /** Spellings of the last word of the path, canonical first. The others are accepted with a warning, in any ASCII case. */
   readonly spellings: readonly string[];
 }
 
-/** Every key of the file in the order of the documentation, sections before their keys. Pure. */
+/** Returns all keys of the file in the order of the documentation, sections before their keys. Pure. */
 export function configKeys(platform: NodeJS.Platform = process.platform): readonly ConfigKey[] {
   return Array.from(keysBelow(FILE_SCHEMA), ([key, schema]) => keyOf(key, schema, platform));
 }
 
 /**
- * The keys that a text means, in any accepted spelling: one key or section with all that is in it, or every key whose path
- * ends so (`sha256`). Indexes count as `[]`. Pure.
+ * Finds the keys for a search text in any accepted spelling: one key, a section with all its keys, or every key whose path ends with the
+ * text (`sha256`). Indexes count as `[]`. Pure.
  *
- * @returns Empty when there is no such key; `nearest` is the known key that comes nearest to it, if one is near.
+ * @returns Empty when no key matches; then `nearest` is the most similar known key, if one is similar enough.
  */
 export function findConfigKeys(
   text: string,
@@ -85,7 +85,7 @@ function keyOf(key: string, schema: z.core.$ZodType, platform: NodeJS.Platform):
     key,
     meaning: description,
     type: typeOf(schema),
-    // The one default that depends on the platform.
+    // The only default that depends on the platform.
     default: key === 'upgrade.watchingPath' ? defaultWatchingPath(platform) : value,
     absent,
     since,
@@ -93,7 +93,7 @@ function keyOf(key: string, schema: z.core.$ZodType, platform: NodeJS.Platform):
   };
 }
 
-/** Describes valid values in the words of the schema itself: those with which it refuses an invalid value. */
+/** Describes valid values in the words that the schema uses when it refuses an invalid value. */
 function typeOf(schema: z.core.$ZodType): string {
   const bare = bareSchema(schema) as z.ZodType;
   const own = bare.safeParse(Symbol()).error?.issues[0]?.message ?? '';
@@ -106,7 +106,8 @@ function typeOf(schema: z.core.$ZodType): string {
 }
 
 /**
- * The settings of a config, by the keys of the file, as they may be shown to those who help: a text only as far as its key declares. Pure.
+ * Returns the settings of a config, by the keys of the file, with secrets masked for support. The schema of a key declares how much of its
+ * text is shown. Pure.
  */
 export function maskedSettings(
   config: WinsConfig,
@@ -115,7 +116,7 @@ export function maskedSettings(
   return maskedValue(FILE_SCHEMA, config, addressWithoutSecrets) as Record<string, unknown>;
 }
 
-/** The part of a value that may be shown: undefined for a text whose schema does not say so. */
+/** Returns the part of a value that may be shown; undefined for a text whose schema does not permit showing it. */
 export function maskedValue(
   schema: z.core.$ZodType,
   value: unknown,
@@ -131,7 +132,7 @@ export function maskedValue(
     case 'names':
       return Object.keys(value as object);
     case 'count':
-      // A word that stands for a list: none, any.
+      // A keyword in place of a list: none, any.
       return Array.isArray(value) ? `${value.length} entries` : value;
     case undefined:
   }
@@ -171,7 +172,9 @@ const ROUTES = `# "route add" and "route rm" reach only what lies in these netwo
 # With an empty list such a call is refused (routeNotGranted).
 `;
 
-/** Says as YAML what an operator may have to add to a config of an earlier release. Pure; the text is itself a valid config. */
+/**
+ * Returns, as YAML, the keys that an operator may have to add to a config of an earlier release. The text is itself a valid config. Pure.
+ */
 export function explainMigration({ whiteList, processEnvironment, routes }: WinsConfig): string {
   const entries = whiteList.processPaths.map(entryLines);
   const variables = Object.entries(processEnvironment).map(
@@ -188,14 +191,14 @@ export function explainMigration({ whiteList, processEnvironment, routes }: Wins
   return `${HEAD}white_list:\n${list}${linesOf(others, '  ')}${ENVIRONMENT}${environment}${ROUTES}${granted}`;
 }
 
-// JSON is YAML: foreign text can break out of neither.
+// Written as JSON, which is valid YAML, so that foreign text cannot break out of its quotes.
 function linesOf(values: object, indent: string): string {
   return Object.entries(values)
     .map(([key, value]) => `${indent}${key}: ${JSON.stringify(value)}\n`)
     .join('');
 }
 
-/** On Windows it could not replace the daemon that runs it without the grant. */
+/** The upgrade helper needs this grant on Windows, because it replaces the daemon that runs it. */
 const UPGRADE_HELPER = /[\\/]wins-upgrade\.exe$/i;
 
 function entryLines({ path, sha256, envs, args = 'any', ...others }: AllowedPath): string {

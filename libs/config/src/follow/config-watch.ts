@@ -6,9 +6,9 @@ import { maskedSettings } from '../explain/config-keys.js';
 import type { WinsConfig } from '../wins-config.js';
 
 /**
- * Compares a config with the one before it. Pure.
+ * Compares two successive configs. Pure.
  *
- * @returns the key paths that have other values, lists as a whole; never values.
+ * @returns The key paths whose values differ (a list counts as one value); never the values.
  */
 export function changedKeys(next: LoadedConfig, before: LoadedConfig): readonly string[] {
   const [old, now] = [valuesOf(before), valuesOf(next)];
@@ -16,13 +16,13 @@ export function changedKeys(next: LoadedConfig, before: LoadedConfig): readonly 
   return [...keys].filter((key) => !isDeepStrictEqual(old.get(key), now.get(key)));
 }
 
-/** A list has an origin for each entry. */
+/** Collects values by key, because each entry of a list has its own origin. */
 function valuesOf({ origins }: LoadedConfig): ReadonlyMap<string, readonly unknown[]> {
   const values = new Map<string, unknown[]>();
   for (const { key, value } of origins) {
     const list = key.replace(/\[\d+\]$/, '');
     const known = values.get(list);
-    // An empty list has one origin.
+    // An empty list has a single origin.
     const entries = Array.isArray(value) && value.length === 0 ? [] : [value];
     if (known === undefined) values.set(list, entries);
     else known.push(...entries);
@@ -30,12 +30,12 @@ function valuesOf({ origins }: LoadedConfig): ReadonlyMap<string, readonly unkno
   return values;
 }
 
-/** Limit of the characters of a value that a line repeats. */
+/** Maximum characters of a value in one line. */
 const SHOWN_CHARACTERS = 500;
 
 /**
- * Says in a line for each key what its value was and is: of a list the entries that went and came. A value that may be secret is left out, as
- * in a support bundle. Pure; the lines hold foreign text.
+ * Describes each change in one line: old and new value of a key, or the removed and added entries of a list. Values that may be secret are
+ * masked, as in a support bundle. Pure; the lines contain foreign text.
  */
 export function describeChanges(
   keys: readonly string[],
@@ -72,7 +72,7 @@ function entriesWithout(all: readonly unknown[], others: readonly unknown[]): re
 
 function shown(value: unknown): string {
   if (value === undefined) return 'not set';
-  // Of an entry only what it says: most have no list of their own.
+  // Show only the keys that the entry sets: most entries have no list of their own.
   const json = (one: unknown): string =>
     JSON.stringify(one, (key, part: unknown) =>
       key !== '' && isDeepStrictEqual(part, []) ? undefined : part,
@@ -82,45 +82,44 @@ function shown(value: unknown): string {
 }
 
 const LOOK_EVERY_MS = 1000;
-/** Looks until a rejected file is tried again, because its fault may lie elsewhere, such as in the rights of its folder. */
+/** Number of checks after which a rejected file is retried, because the cause may lie elsewhere, such as in the rights of its folder. */
 const LOOKS_UNTIL_RETRY = 10;
 
 /** Events of a changed config file. */
 export interface ConfigWatchEvents<Change> {
-  /** The file changed and is valid. Returns what that changes. */
+  /** Called when the file changed and is valid. Returns the effect of the change. */
   readonly changed: (loaded: LoadedConfig) => Change;
-  /** The file changed and cannot be used, or it has gone: what was valid last stays in force. */
+  /** Called when the file was removed, or changed and cannot be used; the last valid config stays in force. */
   readonly rejected: (reason: unknown) => void;
 }
 
-/** A config file that is followed, until it is disposed. */
+/** A watched config file; disposing it ends the watch. */
 export interface ConfigWatch<Change> extends Disposable {
   /**
-   * Loads the file now, whether it changed or not, and puts it in force; what cannot be used goes to `rejected` as well.
+   * Loads the file now, whether it changed or not, and puts it in force. A failure is also reported to `rejected`.
    *
-   * @param load - Loads and judges it this once. Default: as each time.
-   * @throws ConfigError, or Error for a file that has gone or is empty.
+   * @param load - Loads and judges the file, for this call only. Default: the usual loader.
+   * @throws ConfigError, or Error for a file that was removed or is empty.
    */
   reload(
     load?: () => Promise<LoadedConfig>,
   ): Promise<{ readonly loaded: LoadedConfig; readonly change: Change }>;
 }
 
-/** The state of the config file as it is now; a link is followed. */
+/** Returns the present state of the config file; a link is followed. */
 export function configFingerprint(file: string): FileFingerprint {
   return fileFingerprint(file, { followLinks: true });
 }
 
 /**
- * Follows a config file by looking at it once a second, which sees replaced files, links and files
- * on any file system alike. A change counts once the file is the same at two looks in a row, and
- * still after it was loaded: one that is written in place can be seen half.
+ * Follows a config file by polling once a second, which detects replaced files and links on any file system. A change is accepted once two
+ * successive checks see the same state and loading did not change it, because a file that is written in place can be read half-written.
  *
- * A file that was rejected is tried again every ten seconds, and rejected again only for another reason.
+ * A rejected file is retried every ten seconds; `rejected` is called again only when the reason changed.
  *
  * @param known - The state of the file before it was loaded.
  * @param load - Loads and judges the file.
- * @param refused - Why it was rejected before, so that it is not in force. Default: it is.
+ * @param refused - Reason of an earlier rejection, when the file is not in force. Default: the file is in force.
  */
 export function watchConfig<Change>(
   file: string,
@@ -129,7 +128,7 @@ export function watchConfig<Change>(
   load: () => Promise<LoadedConfig>,
   refused?: Error,
 ): ConfigWatch<Change> {
-  // The last reason of a rejection, until a file is in force.
+  // Reason of the last rejection; cleared when a file is in force.
   let reason = refused === undefined ? undefined : messageOf(refused);
   let looks = 0;
   const reject = (error: unknown): void => {
@@ -140,7 +139,7 @@ export function watchConfig<Change>(
   let isChanging = false;
   let inForce = known;
   let isOver = false;
-  // One load at a time, the newest last: a slow one must not overtake a later one.
+  // Loads one at a time and in order, so that a slow load cannot overtake a later one.
   let loading: Promise<unknown> = Promise.resolve();
   const loadOnce = async (decidedOn: FileFingerprint, isRetry: boolean): Promise<void> => {
     let report: () => unknown;
@@ -155,7 +154,7 @@ export function watchConfig<Change>(
       report = () => (isKnown ? undefined : reject(error));
     }
     if (isOver) return;
-    // The file may have changed while it was loaded: then the next looks decide.
+    // The file may have changed during loading; if so, the next checks decide.
     if (configFingerprint(file) === decidedOn) {
       inForce = decidedOn;
       report();
@@ -176,13 +175,13 @@ export function watchConfig<Change>(
       (looks += 1) % LOOKS_UNTIL_RETRY === 0;
     if (isDue || (isSame && isChanging)) loading = loading.then(() => loadOnce(state, isDue));
     isChanging = !isSame && isThere;
-    // Editors and failed copies leave an empty file; it is not how a whitelist is emptied.
+    // Ignore an empty file: editors and failed copies create one, and nobody empties a whitelist that way.
     if (!isSame && !isChanging) reject(unusable(file, state));
   };
   const loadNow = async (loadThis: () => Promise<LoadedConfig>) => {
     try {
       const state = configFingerprint(file);
-      // A file may be absent or empty, but not when there was one before.
+      // A file may be absent or empty only if there was no config before.
       const isNothing = state === 'empty' || state === 'gone';
       if (isNothing && state !== inForce) throw unusable(file, state);
       seen = state;

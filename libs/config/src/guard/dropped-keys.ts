@@ -5,7 +5,7 @@ import * as z from 'zod';
 import type { ConfigTrust } from '../load/load-config.js';
 import { translateFileError } from '../config-error.js';
 
-/** Guarded parts of a config; a `WinsConfig` has them. */
+/** The guarded parts of a config; a `WinsConfig` contains them. */
 export interface GuardedParts {
   /** Only its presence counts. */
   readonly systemAgent?: object | undefined;
@@ -13,12 +13,12 @@ export interface GuardedParts {
   readonly csiProxy?: object | undefined;
   /** Only its presence counts. */
   readonly hostNetwork?: object | undefined;
-  /** Only whether there are some counts. Absent in notes of earlier releases. */
+  /** Only whether it is empty matters. Absent in records of earlier releases. */
   readonly keep?: readonly object[];
   readonly whiteList: {
     readonly processPaths: readonly { readonly path: string; readonly mayBreakAway?: boolean }[];
     readonly proxyPorts: readonly number[];
-    /** Absent in notes of earlier releases. */
+    /** Absent in records of earlier releases. */
     readonly proxyUdpPorts?: readonly number[];
   };
 }
@@ -31,7 +31,7 @@ const LOSSES: Readonly<Record<GuardedKey, string>> = {
   keep: 'without which the programs that the daemon keeps end',
 };
 
-/** Which guarded keys a config has something of. Pure. */
+/** Returns the guarded keys for which the config has content. Pure. */
 export function presentKeys(parts: GuardedParts): Readonly<Record<GuardedKey, boolean>> {
   const { systemAgent, csiProxy, hostNetwork, keep = [] } = parts;
   return {
@@ -44,11 +44,11 @@ export function presentKeys(parts: GuardedParts): Readonly<Record<GuardedKey, bo
 }
 
 /**
- * Which guarded keys a config lacks that was preceded by another. Pure.
+ * Returns the guarded keys that were present in the previous config and are missing now. Pure.
  *
- * The whitelist counts as dropped when none of its entries is left: programs are compared by path, whatever their digests and grants.
- * Upgrade helpers (`mayBreakAway`) count only in a list of nothing else, because a config that lists the helper alone allows nothing to
- * those who work on the node.
+ * The whitelist counts as dropped when none of its entries remains; programs are compared by path, regardless of digests and grants.
+ * Upgrade helpers (`mayBreakAway`) count only when the list contains nothing else, because a config with only the helper allows no program
+ * that the node needs.
  */
 export function droppedKeys(before: GuardedParts, after: GuardedParts): readonly GuardedKey[] {
   const [had, has] = [presentKeys(before), presentKeys(after)];
@@ -57,7 +57,7 @@ export function droppedKeys(before: GuardedParts, after: GuardedParts): readonly
   );
 }
 
-/** The guarded parts alone, without any setting: what a note on disk needs to know. Pure. */
+/** Reduces a config to its guarded parts without settings, for a record on disk. Pure. */
 export function guardedParts({
   systemAgent,
   csiProxy,
@@ -81,7 +81,7 @@ export function guardedParts({
   };
 }
 
-/** `systemagent (which follows the plans of the node), …`: keys with what goes with them. */
+/** Lists keys with the effect of losing them: `systemagent (which follows the plans of the node), …`. */
 export function describeLosses(keys: readonly GuardedKey[]): string {
   return keys.map((key) => `${key} (${LOSSES[key]})`).join(', ');
 }
@@ -110,7 +110,10 @@ function helpersOf({ whiteList }: GuardedParts): string[] {
     .map(({ path }) => folded(path));
 }
 
-/** Windows compares paths so; elsewhere two paths that differ in nothing else are taken for one here, which allows nothing. */
+/**
+ * Normalizes a path as Windows compares paths. Elsewhere two paths that differ only in case or slashes then count as one; this grants
+ * nothing, because the result is used only for comparing configs.
+ */
 export function folded(path: string): string {
   return path.replaceAll('\\', '/').toLowerCase();
 }
@@ -121,11 +124,11 @@ const EXPECTED = 'a folder in which the file can be replaced';
 const permissionSchema = z.object({ sha256: z.string(), allowDrop: z.array(z.unknown()) });
 
 /**
- * Permits one content of a config file to drop keys, in a file beside it (`FILE.allow-drop`). It goes with the content, through a mount and
- * across restarts, to the next reader of the config. Only those who may replace the config can write it there. It replaces an earlier one;
- * without keys there is none afterwards.
+ * Permits one content of a config file to drop keys, by writing a file beside it (`FILE.allow-drop`). The permission is bound to the
+ * content and reaches the next reader of the config through mounts and restarts. Only those who may replace the config can write it. It
+ * replaces an earlier permission; without keys it removes the permission.
  *
- * @param sha256 - Of the content, in lower-case hex.
+ * @param sha256 - Digest of the content, in lower-case hex.
  * @throws ConfigError `accessDenied`, `notFound` (no folder), `unknown`.
  */
 export async function permitDrops(
@@ -143,8 +146,8 @@ export async function permitDrops(
 }
 
 /**
- * The keys that a content of a config file may drop: none without {@link permitDrops} for this content. A permission that others could have
- * written, or that cannot be read, is none.
+ * Returns the keys that a content of a config file may drop; none unless {@link permitDrops} was called for this content. A permission that
+ * is unreadable, or that other users could have written, is ignored.
  */
 export async function permittedDrops(
   config: string,

@@ -15,15 +15,18 @@ import { errnoOf } from '@wins/base';
 import { existsSync } from 'node:fs';
 import { MAX_CONFIG_BYTES } from '../parse/yaml-source.js';
 
-/** Rule for who may touch the kept files: the one by which the config file itself is judged. */
+/** Rules for access to the saved files; the same rules as for the config file itself. */
 export type KeepTrust = Pick<FileTrust, 'distrustOfFile' | 'ensurePrivateFolder'>;
 
-/** The folder beside a config file in which a daemon keeps what it serves with; private, as a config may hold secrets. */
+/**
+ * Returns the folder beside a config file in which the daemon saves the config in force. It is private, because a config may contain
+ * secrets.
+ */
 export function lastGoodFolder(file: string): string {
   return `${path.resolve(file)}.last-good`;
 }
 
-/** The config that a daemon served with last: a line with its digest, a comment of YAML, and the bytes as they were. */
+/** Returns the file with the config that was last in force: a digest in a YAML comment line, then the original bytes. */
 export function lastGoodFile(file: string): string {
   return path.join(lastGoodFolder(file), 'config');
 }
@@ -34,10 +37,10 @@ const headerOf = (sha256: string): Buffer =>
 const HEADER_BYTES = headerOf('0'.repeat(64)).length;
 
 /**
- * Keeps the bytes of a config that is in force, durably and as one act. Of one without a file nothing is kept, and what was kept before is
- * removed: it is not what the daemon serves with.
+ * Saves the bytes of the config in force, durably and atomically. When the config has no file, nothing is saved and the earlier copy is
+ * removed, because the daemon no longer uses it.
  *
- * @throws ConfigError; what was kept before is untouched then.
+ * @throws ConfigError; the earlier copy is then unchanged.
  */
 export async function keepLastGood(loaded: LoadedConfig, trust: KeepTrust): Promise<void> {
   const { path: file, bytes, sha256 } = loaded;
@@ -53,16 +56,17 @@ export async function keepLastGood(loaded: LoadedConfig, trust: KeepTrust): Prom
   }
 }
 
-/** Removes what is kept for a config file. Idempotent. */
+/** Removes the saved copy of a config file. Idempotent. */
 export async function forgetLastGood(file: string): Promise<void> {
   await rm(lastGoodFolder(file), { recursive: true, force: true });
 }
 
 /**
- * Reads what is kept for a config file, by the rules for the file itself. Problems name the kept file; the result is the config of `file`.
+ * Loads the saved copy of a config file, under the same trust rules as the file itself. Problems name the copy; the result is the config of
+ * `file`.
  *
- * @returns Undefined when nothing is kept.
- * @throws ConfigError as for loading; `damaged` when the bytes are not those that were kept.
+ * @returns Undefined when there is no copy.
+ * @throws ConfigError as for loading; `damaged` when the bytes do not match their digest.
  */
 export async function loadLastGood(
   file: string,
@@ -76,9 +80,9 @@ export async function loadLastGood(
 }
 
 /**
- * The bytes that are kept for a config file, exactly as they were in force.
+ * Reads the saved bytes of a config file, exactly as they were in force.
  *
- * @returns Undefined when nothing is kept.
+ * @returns Undefined when there is no copy.
  * @throws ConfigError `insecure`, `damaged`, and others as for loading.
  */
 export async function readLastGood(
@@ -100,11 +104,11 @@ function digestOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** More deliveries than this between two starts of a daemon lose the oldest. */
+/** Maximum number of replaced contents between two starts of a daemon; beyond it the oldest is lost. */
 const MOST_KEPT = 4;
-/** The start of a process and the change of a file are timed by different clocks, some hundredths of a second apart. */
+/** Tolerance: process starts and file changes are timed by different clocks, some hundredths of a second apart. */
 const CLOCKS_DIFFER_MS = 1_000;
-/** From when to when a content was in place, in milliseconds since 1970. */
+/** Period in which a content was in place, from and to, in milliseconds since 1970. */
 const NAME = /^(\d{1,15})-(\d{1,15})$/;
 
 interface Kept {
@@ -118,14 +122,14 @@ function folderOf(file: string): string {
 }
 
 /**
- * Keeps the content of a config file that is about to be replaced, for a daemon that keeps none
- * itself: a Go release reads its file at its start alone. Nothing is kept when there is no file,
- * when the file is too large for a config, and where a daemon keeps what it serves with.
+ * Saves the content of a config file that is about to be replaced, for a daemon that saves none itself: a Go release reads its file only at
+ * its start. Nothing is saved when there is no file, when the file is too large for a config, or when the daemon saves its config in force
+ * itself.
  *
- * The copy lies in the folder `FILE.replaced`, which only this user can read; on Windows it
- * inherits the access list of the folder of the file, as the file does. At most four are kept.
+ * The copy lies in the folder `FILE.replaced`, which only this user can read; on Windows it inherits the access list of the parent folder,
+ * as the file does. At most four copies are kept.
  *
- * @throws ConfigError when it cannot be kept.
+ * @throws ConfigError when the copy cannot be saved.
  */
 export async function keepReplaced(file: string): Promise<void> {
   if (existsSync(lastGoodFile(file))) return;
@@ -139,7 +143,7 @@ export async function keepReplaced(file: string): Promise<void> {
     const added = { name: `${found.since}-${Date.now()}`, since: found.since };
     await replaceFile(path.join(folder, added.name), found.bytes);
     const others = (await list(folder)).filter(({ name }) => name !== added.name);
-    // A content that was kept before, and then not replaced, is in place until now.
+    // A content saved earlier, whose replacement then did not happen, has been in place until now.
     const [again, earlier] = [
       others.filter(({ since }) => since === added.since),
       others.filter(({ since }) => since !== added.since),
@@ -153,11 +157,10 @@ export async function keepReplaced(file: string): Promise<void> {
 }
 
 /**
- * Reads the content that was in place at a moment, when a daemon read it. It is judged by the
- * rules for the file itself.
+ * Reads the content that was in place at a given time, when a daemon read it. The trust rules of the config file apply.
  *
  * @param atMs - In milliseconds since 1970.
- * @returns Undefined when that content was not kept: also when the present one was in place.
+ * @returns Undefined when that content was not saved, and when the present content was in place.
  * @throws ConfigError as for loading.
  */
 export async function readReplaced(
@@ -177,12 +180,12 @@ export async function readReplaced(
   return (await readConfigFile(path.join(folder, inPlace.name), trust))?.bytes;
 }
 
-/** Removes what was kept of replaced contents: a daemon has started since. Idempotent. */
+/** Removes the saved replaced contents, once a daemon has started since. Idempotent. */
 export async function forgetReplaced(file: string): Promise<void> {
   await rm(folderOf(file), { recursive: true, force: true });
 }
 
-/** The oldest first. */
+/** Lists saved contents, oldest first. */
 async function list(folder: string): Promise<readonly Kept[]> {
   let names: readonly string[];
   try {

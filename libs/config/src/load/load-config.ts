@@ -13,25 +13,24 @@ import { createHash } from 'node:crypto';
 import { defaultConfigPath } from '../default-config.js';
 import { type ParsedConfig, parseConfig, type ParseOptions } from '../parse/parse-config.js';
 
-/** The bytes of a configuration file and what the system knows about it. */
+/** The bytes of a configuration file and its metadata. */
 interface ConfigFile {
   readonly bytes: Uint8Array;
   readonly stats: Stats;
 }
 
-/** Judges who else could have put a file where it is, or can change it. */
+/** Judges which other users could have written a file, or can change it. */
 export type ConfigTrust = Pick<FileTrust, 'distrustOfFile'>;
 
 const EXPECTED = 'a readable regular file';
 
 /**
- * Reads a file that may be trusted; undefined when there is none.
+ * Reads a file if it is trusted; returns undefined when it does not exist.
  *
- * All checks are made on the open file, so what is checked is what is read. A symbolic link is followed, and judged itself; one
- * that leads nowhere is an error, not a missing file: something was meant to be there.
- * @param extraBytes - Bytes beyond the limit of a config, for what is not part of one.
- * @throws ConfigError `notRegularFile`, `accessDenied`, `insecure`, `tooLarge`, `notFound`
- *   (a parent is no directory), `unknown`.
+ * All checks are made on the open file, so the checked file is the one that is read. A symbolic link is followed and checked as well; a
+ * dangling link is an error, not a missing file, because a file was intended.
+ * @param extraBytes - Bytes allowed beyond the size limit of a config, for data that is not part of it.
+ * @throws ConfigError `notRegularFile`, `accessDenied`, `insecure`, `tooLarge`, `notFound` (a parent is no directory), `unknown`.
  */
 export async function readConfigFile(
   path: string,
@@ -60,42 +59,42 @@ async function isLink(path: string): Promise<boolean> {
   try {
     return (await lstat(path)).isSymbolicLink();
   } catch {
-    // What cannot be looked at was reported as absent by opening it.
+    // Opening the file already showed that it is absent.
     return false;
   }
 }
 
-/** How to load a configuration; the file name is the path. */
+/** Options for loading a configuration; the path serves as file name. */
 export interface LoadOptions extends Omit<ParseOptions, 'fileName'> {
   /**
-   * Judges who could have put the file there, or can change it. Default: owner and mode, which trusts nothing on Windows: `windowsFileTrust()`
-   * of `@wins/windows-host` does.
+   * Judges who could have written the file, or can change it. The default checks owner and mode, and trusts no file on Windows; use
+   * `windowsFileTrust()` of `@wins/windows-host` there.
    */
   readonly trust?: ConfigTrust | undefined;
-  /** Whether a missing file is an error: someone named it, so that the defaults are not what was meant. Default false. */
+  /** Whether a missing file is an error, because the user named it and so did not intend the defaults. Default false. */
   readonly mustExist?: boolean;
 }
 
-/** A configuration and the file that it is from. */
+/** A configuration and its file. */
 export interface LoadedConfig extends ParsedConfig {
   /** The path that was read. */
   readonly path: string;
-  /** False when there is no file, so that everything is default and nothing may run. */
+  /** False when there is no file, so that all values are defaults and no program may run. */
   readonly found: boolean;
-  /** The file as it was read; absent without one. It may hold secrets. */
+  /** Bytes of the file; absent without one. They may contain secrets. */
   readonly bytes?: Uint8Array;
   /** SHA-256 of the file, in lower-case hex; absent without one. */
   readonly sha256?: string;
 }
 
 /**
- * Loads a configuration file; a missing one gives the defaults, unless it must exist.
+ * Loads a configuration file; a missing file gives the defaults, unless it must exist.
  *
- * It has no state and changes nothing: to reload, call it again and keep the last good value when it throws or when `found` turns false.
+ * Stateless. To reload, call it again, and keep the last good value when it throws or when `found` becomes false.
  * @param path Default {@link defaultConfigPath}.
- * @throws ConfigError `invalid` for the content; `notRegularFile` for a directory, a device, a FIFO, or a link to nothing. `accessDenied`;
- *   `insecure` where others may write the file, or replace it or a link to it. `tooLarge` above 1 MiB; `notFound` where a parent is no
- *   directory, or the file must exist; `unknown`.
+ * @throws ConfigError `invalid` for the content; `notRegularFile` for a directory, a device, a FIFO, or a dangling link; `accessDenied`;
+ * `insecure` when other users may write the file, or replace the file or a link to it; `tooLarge` above 1 MiB; `notFound` when a parent is
+ * no directory, or the file must exist; `unknown`.
  */
 export async function loadConfig(path?: string, options: LoadOptions = {}): Promise<LoadedConfig> {
   const file = path ?? defaultConfigPath(options.platform);

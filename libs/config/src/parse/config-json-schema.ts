@@ -2,16 +2,15 @@ import * as z from 'zod';
 import { FILE_SCHEMA } from '../schema/file-schema.js';
 import { notationOf, notesOf } from '../schema/notation.js';
 
-/** Metadata that JSON Schema has no words for; unknown ones make strict validators complain. */
+/** Our metadata, which JSON Schema does not define; removed because strict validators report unknown keywords. */
 const OUR_WORDS = [
   ...['shorthand', 'strictKeys', 'asWritten', 'isSecret', 'shown', 'since', 'absent'],
 ] as const;
 
 /**
- * The JSON Schema (draft 2020-12) of the file, for editors; always a new object.
+ * Returns the JSON Schema (draft 2020-12) of the file for editors; a new object on each call.
  *
- * It describes the canonical spelling only, so that an editor marks legacy and unknown keys, which
- * the daemon merely warns about.
+ * It describes only the canonical spelling, so that an editor marks legacy and unknown keys, for which the daemon merely warns.
  */
 export function configJsonSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(FILE_SCHEMA, {

@@ -1,4 +1,4 @@
-// Longer than most files because it is one walk: keys, scalars, lists and aliases call each other, and share what was visited.
+// Longer than most files because it is one recursive walk: keys, scalars, lists and aliases call each other, and share the visited nodes.
 import { hasInvisible } from '@wins/base';
 import { isDeepStrictEqual } from 'node:util';
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
@@ -23,13 +23,13 @@ import {
 import { describe, describeSecret, isNothing, scalarValue, typedScalar } from './scalar-value.js';
 import { MAX_DEPTH, offsetOf, type YamlSource } from './yaml-source.js';
 
-/** Values visited at most, counting those behind aliases each time they are used. */
+/** Maximum number of visited values, counting values behind an alias once per use. */
 export const MAX_VALUES = 100_000;
 
 export interface ValuePlace {
   readonly offset: number | undefined;
   readonly found: string;
-  /** The text as it is written, when it is in double quotes and a backslash in it made something invisible of a letter. */
+  /** The text as written, when it is in double quotes and a backslash turned a letter into an invisible character. */
   readonly misread?: string;
 }
 
@@ -40,15 +40,15 @@ export interface FileValues {
 }
 
 /**
- * Reads the values that a schema asks for: finds keys in any spelling, and takes scalars as the schema means them.
+ * Reads values by a schema: finds keys in any spelling, and converts scalars to the type in the schema.
  *
- * What does not fit is handed on as it is, for the schema to refuse. Problems with keys go to the report.
+ * A value that does not fit is passed on unchanged, for the schema to refuse. Problems with keys go to the report.
  */
 export function readFileValues(source: YamlSource, schema: z.ZodType, strict: boolean): FileValues {
   return new FileReader(source, schema, strict).read();
 }
 
-/** A section being read: its keys, whether an unknown one is an error, and where it is. */
+/** A section being read: its keys, whether an unknown key is an error, and its position. */
 interface Level {
   readonly fields: ReadonlyMap<string, z.core.$ZodType>;
   readonly strictKeys: boolean;
@@ -57,7 +57,7 @@ interface Level {
 
 type Entry = Pair<Node, Node | null>;
 
-/** A known key as it is written somewhere in its section. */
+/** A known key as written in its section. */
 interface Writing extends KeyWriting {
   readonly pair: Entry;
 }
@@ -90,7 +90,9 @@ class FileReader {
     return this.#within(written, () => this.#valueHere(written, schema, path));
   }
 
-  /** An anchor that holds an alias to itself has no bottom, and the text does not show how deep or how wide aliases lead. */
+  /**
+   * Limits the depth and the number of values: an anchor may contain an alias to itself, and the text does not show how far aliases expand.
+   */
   #within<Value>(written: Node | null, read: () => Value): Value {
     const offset = offsetOf(written);
     const refuse = (code: 'tooDeep' | 'tooManyValues', most: string): void => {
@@ -139,7 +141,7 @@ class FileReader {
     return isScalar(node) ? scalarValue(node, bareSchema(schema)) : {};
   }
 
-  /** A value of which the schema does not tell the shape before it is read. */
+  /** Reads a value whose shape the schema does not determine beforehand. */
   #written(node: Node, path: string, schema: z.core.$ZodType): unknown {
     const within = (inner: Node | null, innerPath: string): unknown =>
       this.#value(inner, schema, innerPath);
@@ -149,7 +151,7 @@ class FileReader {
       if (!isScalar(node)) return {};
       return schema === TYPED ? typedScalar(node) : String(node.value);
     }
-    // No prototype: a name such as __proto__ is a name like any other.
+    // No prototype, so that a name such as __proto__ is an ordinary name.
     const values = Object.create(null) as Record<string, unknown>;
     for (const pair of node.items) {
       const key = this.#keyText(pair, path);
@@ -172,7 +174,7 @@ class FileReader {
     return values;
   }
 
-  /** The commonest slip on Windows: a path in double quotes, where a backslash begins an escape. */
+  /** Detects the most common mistake on Windows: a path in double quotes, where a backslash begins an escape. */
   #misread(node: Node | null): Pick<ValuePlace, 'misread'> {
     if (!isScalar(node) || node.type !== 'QUOTE_DOUBLE' || !node.range) return {};
     if (!hasInvisible(String(node.value))) return {};
@@ -207,7 +209,7 @@ class FileReader {
       if (field === undefined) continue;
       const { pair } = this.#writingThatCounts(key, writings, level);
       const value = this.#value(pair.value, field, joinKey(path, key));
-      // A key without a value is as good as no key, but not where it would undo a restriction.
+      // A key without a value counts as absent, except where that would lift a restriction.
       const isStrict = strictKeys || notationOf(bareSchema(field)).strictKeys === true;
       if (value !== null || isStrict) values[key] = value;
       else this.#places.delete(joinKey(path, key));
@@ -237,7 +239,7 @@ class FileReader {
     return counts;
   }
 
-  /** A key that is there a second time: a later installer has appended it to what an earlier one wrote. */
+  /** Handles a repeated key: usually a later installer appended it to the text of an earlier one. */
   #twin(key: string, twin: Writing, counts: Writing, level: Level): void {
     const { report } = this.#source;
     const isSame = isDeepStrictEqual(
@@ -255,7 +257,7 @@ class FileReader {
     } as const;
     const field = level.fields.get(key);
     const isList = field !== undefined && (fieldsOf(field) ?? entryOf(field)) !== undefined;
-    // No earlier release says which one counts: a wrong guess may allow what was to be forbidden.
+    // Earlier releases do not define which one is effective, and a wrong guess may allow something that was meant to be forbidden.
     const isGuess = level.strictKeys || (isList && !isFoundByGo(counts.written, key));
     const found = `${quote(twin.written)} beside ${other}, which has`;
     if (isSame) report.warning({ ...finding, found: `${found} the same value` });
@@ -268,7 +270,10 @@ class FileReader {
     return isAlias(written) ? (this.#source.resolve(written) ?? null) : written;
   }
 
-  /** Returns the written content, whatever its layout and the spelling of its keys; within the limits of the file, because aliases may blow it up. */
+  /**
+   * Returns the written content, independent of layout and key spelling, within the limits of the file, because aliases may expand without
+   * bound.
+   */
   #content(written: Node | null): unknown {
     return this.#within(written, () => {
       const node = this.#resolved(written);
@@ -288,7 +293,7 @@ class FileReader {
   #unknownKey(written: string, pair: Entry, { fields, strictKeys, path }: Level): void {
     const marked = /^\uFEFF\s*(.+)$/.exec(written)?.[1];
     if (marked !== undefined && !strictKeys) {
-      // Two files were joined. The Go releases do not find such a key, and what they ignore must not begin to count.
+      // Two files were joined. The Go releases do not find such a key, so it must not become effective now.
       this.#source.report.warning({
         ...{ code: 'noEffect', keyPath: joinKey(path, quote(marked).slice(1, -1)) },
         offset: offsetOf(pair.key),
@@ -315,7 +320,7 @@ class FileReader {
   }
 }
 
-/** A key that is right but stands in the wrong section. */
+/** Returns the correct path of a known key that stands in the wrong section. */
 function misplacedKey(written: string, schema: z.core.$ZodType): string | undefined {
   const isMeant = ([path]: readonly [string, unknown]): boolean =>
     !path.includes('[]') && foldKey(path.slice(path.lastIndexOf('.') + 1)) === foldKey(written);

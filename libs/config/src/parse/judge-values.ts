@@ -8,7 +8,7 @@ import type { LoadedConfig } from '../load/load-config.js';
 
 const LAST = Number.MAX_SAFE_INTEGER;
 
-/** A value that is well-formed, and with which its reader has a problem. */
+/** A well-formed value that the user of the config objects to. */
 export interface JudgedValue {
   readonly severity: 'error' | 'warning';
   /** Default `wrongValue`. */
@@ -21,7 +21,7 @@ export interface JudgedValue {
 }
 
 /**
- * Adds what the reader of the values has to say to the warnings of a config, each with its place in the file. Pure.
+ * Adds the findings of the user of the values to the warnings of a config, each with its position in the file. Pure.
  *
  * @throws ConfigError `invalid` with all problems, warnings included, when one of them is an error.
  */
@@ -39,7 +39,7 @@ function problemOf(
   { code = 'wrongValue', ...value }: JudgedValue,
 ): ConfigProblem {
   const { keyPath } = value;
-  // Of a section only its keys have origins.
+  // A section itself has no origin; only its keys do.
   const { origin = 'default' } =
     origins.find(({ key }) => key === keyPath) ??
     origins.find((one) => one.key.startsWith(`${keyPath}.`) && one.origin !== 'default') ??

@@ -1,5 +1,5 @@
 /**
- * Returns the form that all accepted spellings of a key have in common: `white_list`, `whiteList`, `White-List`.
+ * Returns the normalized form shared by all accepted spellings of a key: `white_list`, `whiteList`, `White-List`.
  *
  * Only ASCII letters lose their case: U+212A (Kelvin sign) is no `k` and U+0130 is no `i`.
  */
@@ -9,7 +9,7 @@ export function foldKey(key: string): string {
     .replace(/(?<=[a-z0-9])[-_](?=[a-z0-9])/g, '');
 }
 
-/** Whether earlier releases find a key under this spelling: they compare without regard to case, and know no other difference. */
+/** Whether earlier releases find a key under this spelling: they ignore case, and accept no other difference. */
 export function isFoundByGo(written: string, key: string): boolean {
   return written.toLowerCase() === key.toLowerCase();
 }
@@ -20,9 +20,9 @@ export interface KeyWriting {
 }
 
 /**
- * Returns the one of several writings of a key that counts: the same as in the Go releases from 0.1.2 on. A spelling that they do not
- * find counts for nothing beside one that they find. Of one spelling the last counts. They go through different spellings in the order
- * of their characters, and each overwrites those before it, unless it has no value.
+ * Returns the effective one of several writings of a key, as the Go releases from 0.1.2 on choose it. A spelling that they find wins over
+ * one that they do not. Among equal spellings the last wins. Different spellings are read in the order of their characters, and each
+ * overwrites the previous ones unless it has no value.
  *
  * @param writings - In the order of the file; at least one.
  */
@@ -39,7 +39,7 @@ export function writingThatCounts<Writing extends KeyWriting>(
   });
 }
 
-/** The usual spellings of a key, the canonical one first: camel, snake and kebab form. */
+/** Returns the usual spellings of a key, canonical first: camel, snake and kebab case. */
 export function spellingsOf(key: string): readonly string[] {
   const words = key
     .replace(/([a-z0-9])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$&-')
@@ -52,9 +52,9 @@ export function spellingsOf(key: string): readonly string[] {
 }
 
 /**
- * The known key that a misspelt one most likely means, or undefined when none is near.
+ * Returns the known key that a misspelt key most likely means; undefined when none is similar.
  *
- * Near is a third of the letters wrong at most, two letters swapped counting as one.
+ * Similar means that at most a third of the letters differ; two swapped letters count as one difference.
  */
 export function nearestKey(key: string, known: Iterable<string>): string | undefined {
   const wanted = foldKey(key);
@@ -63,7 +63,7 @@ export function nearestKey(key: string, known: Iterable<string>): string | undef
   for (const candidate of known) {
     const folded = foldKey(candidate);
     const limit = Math.floor(folded.length / 3);
-    // Also keeps a key of a million letters from being compared letter by letter.
+    // Also avoids comparing a key of a million letters letter by letter.
     if (Math.abs(folded.length - wanted.length) > limit) continue;
     const distance = editDistance(wanted, folded);
     if (distance <= limit && distance < nearestDistance) {
@@ -74,7 +74,7 @@ export function nearestKey(key: string, known: Iterable<string>): string | undef
   return nearest;
 }
 
-/** Damerau-Levenshtein distance in which no piece is edited twice. */
+/** Returns the Damerau-Levenshtein distance, in the variant that edits no substring twice. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

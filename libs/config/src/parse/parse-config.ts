@@ -8,9 +8,9 @@ import { toWinsConfig } from './to-wins-config.js';
 import type { WinsConfig } from '../wins-config.js';
 import { inDoubleQuotes, readYaml } from './yaml-source.js';
 
-/** How to read a configuration. */
+/** Options for parsing a configuration. */
 export interface ParseOptions {
-  /** The name that problems carry. Default `config`. */
+  /** File name in problems. Default `config`. */
   readonly fileName?: string;
   /** Treat unknown keys as errors instead of warnings. Default false. */
   readonly strict?: boolean;
@@ -18,22 +18,22 @@ export interface ParseOptions {
   readonly platform?: NodeJS.Platform;
 }
 
-/** Where the value of a key comes from. */
+/** Origin of a key's value. */
 export interface ConfigOrigin {
-  /** Canonical key path; a list that has entries is listed entry by entry. */
+  /** Canonical key path; a list with entries has one origin per entry. */
   readonly key: string;
   /** The effective value; undefined when the key is not set and has no default. */
   readonly value: unknown;
-  /** The place in the file (both from 1), or `default`. */
+  /** Position in the file (line and column from 1), or `default`. */
   readonly origin: 'default' | { readonly line: number; readonly column: number };
 }
 
-/** A configuration that may be used. */
+/** A valid configuration. */
 export interface ParsedConfig {
   readonly config: WinsConfig;
   /** Every key with its value and origin, in the order of the documentation. */
   readonly origins: readonly ConfigOrigin[];
-  /** Doubts about the file, in its order; never an error. */
+  /** Warnings about the file, in file order; never an error. */
   readonly warnings: readonly ConfigProblem[];
 }
 
@@ -53,7 +53,7 @@ export function parseConfig(source: string | Uint8Array, options: ParseOptions =
   if (checked.success) reportSamePipe(checked.data, values, report);
   else reportIssues(checked.error.issues, values, report);
   report.throwIfBroken();
-  // Only for the compiler: a check that failed has been thrown.
+  // Only for the compiler: a failed check has already thrown.
   const content = checked.data ?? FILE_SCHEMA.parse({});
 
   warnAboutContent(content, values, report);
@@ -74,7 +74,7 @@ function reportIssues(
   const told = new Set<string>();
   for (const issue of issues.map(nearestIssue)) {
     const keyPath = formatPath(issue.path);
-    // One value may break several rules of one key; they share their wording.
+    // One value may break several rules of one key; they share one message.
     if (told.has(keyPath)) continue;
     told.add(keyPath);
     const place = values.places.get(keyPath);
@@ -93,8 +93,7 @@ function reportIssues(
 }
 
 /**
- * Returns the issue to report. For a value that may have several shapes: the issue of the shape that it comes nearest to. For a name: its own
- * issue.
+ * Returns the issue to report. For a value with several possible shapes: the issue of the most similar shape. For a name: its own issue.
  */
 function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code === 'invalid_key') {
@@ -110,7 +109,7 @@ function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   return inner === undefined ? issue : { ...inner, path: [...issue.path, ...inner.path] };
 }
 
-/** Each pipe has a protocol of its own, so one name cannot serve both. */
+/** Reports equal names, because each pipe has its own protocol and one name cannot serve both. */
 function reportSamePipe(
   { listen, proxy }: FileContent,
   { places }: FileValues,
@@ -122,7 +121,7 @@ function reportSamePipe(
   report.error({ code: 'wrongValue', keyPath: 'proxy', offset, found, expected });
 }
 
-/** Windows compares names without regard to case; no one needs two that differ in nothing else. */
+/** Ignores case, as Windows does; there is no need for two names that differ only in case. */
 function pipeNameOf(written: string): string {
   return written.replace(/^(npipe:\/\/\/\/|\\\\)\.[\\/]pipe[\\/]/i, '').toLowerCase();
 }

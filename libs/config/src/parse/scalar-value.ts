@@ -2,12 +2,12 @@ import { isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import * as z from 'zod';
 import { quote } from '../problems/config-problem.js';
 
-/** Takes a scalar as its field means it; text that does not fit stays text. */
+/** Converts a scalar to the type of its field; text that does not fit stays text. */
 export function scalarValue(node: Scalar, schema: z.core.$ZodType): unknown {
   const text = String(node.value);
   const plain = isPlain(node);
   if (schema instanceof z.ZodBoolean && plain) {
-    // The booleans of YAML 1.1, which existing files use.
+    // YAML 1.1 booleans, which existing files use.
     if (/^(?:true|yes|on|y)$/i.test(text)) return true;
     if (/^(?:false|no|off|n)$/i.test(text)) return false;
   }
@@ -18,11 +18,11 @@ export function scalarValue(node: Scalar, schema: z.core.$ZodType): unknown {
   return text;
 }
 
-/** The number that YAML 1.1 makes of a text, as the parser of the Go releases has it; undefined for any other text. */
+/** Returns the number that a text means in YAML 1.1, as the parser of the Go releases reads it; undefined for any other text. */
 function numberOf(text: string): number | undefined {
   if (!/^[-+.\d]/.test(text)) return undefined;
   const [, sign = '', digits = ''] = /^([-+]?)(.*)$/.exec(text.replaceAll('_', '')) ?? [];
-  // 09796 is no octal number, and so a decimal one.
+  // 09796 is not octal, and so is decimal.
   const octal = /^0o?([0-7]+)$/i.exec(digits)?.[1];
   const isNumber =
     /^0(?:x[\da-f]+|b[01]+)$/i.test(digits) ||
@@ -32,12 +32,12 @@ function numberOf(text: string): number | undefined {
   return sign === '-' ? -number : number;
 }
 
-/** Takes a scalar as it looks: what is not quoted may be a whole number, `true` or `false`. */
+/** Converts an unquoted scalar by its form: a whole number, `true` or `false`. */
 export function typedScalar(node: Scalar): unknown {
   const text = String(node.value);
   if (!isPlain(node)) return text;
   if (text === 'true' || text === 'false') return text === 'true';
-  // No leading zero, which would be lost.
+  // No leading zero, because a number would lose it.
   return /^(?:0|-?[1-9]\d{0,14})$/.test(text) ? Number(text) : text;
 }
 
@@ -49,7 +49,7 @@ export function isNothing(node: Node | null): node is null {
   );
 }
 
-/** A value in words, when it must not be repeated in messages and logs. */
+/** Describes a value that messages and logs must not repeat. */
 export function describeSecret(node: Node | null): string {
   return isScalar(node) && !isNothing(node) ? 'a text' : describe(node);
 }

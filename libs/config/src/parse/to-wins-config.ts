@@ -12,7 +12,7 @@ export const SETTING_NAMES = {
   agentStrictTLSMode: 'agentStrictTlsMode',
 } as const satisfies Partial<Record<keyof FileContent, keyof WinsConfig>>;
 
-/** Keys of sections whose values are places of this host: {@link onSystemDrive} says which. Rules of the whitelist are as written. */
+/** Keys of sections whose values are paths on this host, resolved by {@link onSystemDrive}. Whitelist rules stay as written. */
 const PLACES: ReadonlySet<string> = new Set(
   (
     'workDirectory localPlanDirectory appliedPlanDirectory connectionInfoFile imagesDirectory ' +
@@ -21,8 +21,8 @@ const PLACES: ReadonlySet<string> = new Set(
 );
 
 /**
- * Names the checked content of a file as the program does, and completes it. What is not changed here is handed on as it is: a key that the
- * schema accepts cannot be lost, and does not compile until its setting has a type.
+ * Converts the checked content of a file to the program's names and fills in the rest. Other keys are passed on unchanged, so no accepted
+ * key is lost; a key without a typed setting does not compile.
  */
 export function toWinsConfig(
   file: FileContent,
@@ -44,7 +44,7 @@ export function toWinsConfig(
           ...(maxLimits && { maxLimits: withoutEmpty(maxLimits) }),
           sha256,
           envs: envs[0] === 'any' ? 'any' : envs,
-          // Words are texts by now, and each form is exactly one of the forms: the schema saw to it.
+          // The schema has converted words to strings and checked that each form is exactly one form.
           ...(args !== undefined && { args: args as ArgumentRules }),
           directories,
         }),
@@ -77,7 +77,7 @@ type SettingParts = Omit<WinsConfig, 'keep'> & {
   entry: AllowedPath;
   kept: KeptProgram;
 };
-/** Keys of the file, of its sections and of an entry of the whitelist that no setting has. */
+/** Keys of the file, its sections and whitelist entries that have no setting. */
 type KeyWithoutSetting = {
   [Part in keyof SettingParts]-?: Exclude<
     keyof NonNullable<FileParts[Part]>,
@@ -105,7 +105,7 @@ function placed(section: object, platform: NodeJS.Platform): object {
   return Object.fromEntries(settled);
 }
 
-/** Leaves out what is not set, which installers also write as an empty text. */
+/** Omits unset values, including empty strings, which installers write for unset values. */
 function withoutEmpty<Section extends object>(section: Section): Settled<Section> {
   const entries = Object.entries(section).filter(
     ([, value]) => value !== undefined && value !== '',

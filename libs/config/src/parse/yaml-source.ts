@@ -22,11 +22,11 @@ import {
 } from 'yaml';
 import { quote, SHOWN_CHARACTERS } from '../problems/config-problem.js';
 
-/** The largest configuration file, in bytes; a larger one is refused before it is parsed. */
+/** Maximum size of a configuration file, in bytes; a larger one is refused before it is parsed. */
 export const MAX_CONFIG_BYTES = 1024 * 1024;
 
 /**
- * Turns the bytes of a configuration file into text.
+ * Decodes the bytes of a configuration file to text.
  *
  * @throws ConfigError `tooLarge` above 1 MiB; `invalid` when the bytes are no text.
  */
@@ -47,20 +47,20 @@ export function tooLarge(file: string, found: string): ConfigError {
   return fileError('tooLarge', file, found, `at most ${MAX_CONFIG_BYTES} bytes`);
 }
 
-/** The deepest nesting that is read; a file needs five levels. */
+/** Maximum nesting depth; a file needs five levels. */
 export const MAX_DEPTH = 32;
 
-/** A text that is well-formed YAML, and the report for whatever else is wrong with it. */
+/** A well-formed YAML text, and the report for further problems in it. */
 export interface YamlSource extends DecodedText {
   readonly report: ProblemReport;
   /** The root node; null for a text without content. */
   readonly root: Node | null;
-  /** The node that an alias stands for; undefined when there is no such anchor before it. */
+  /** Returns the node that an alias stands for; undefined when no such anchor precedes it. */
   resolve(alias: Alias): Node | undefined;
 }
 
 /**
- * Reads the structure of a text: YAML 1.2, of which JSON is a part, with the line ends of YAML 1.1. No scalar is interpreted.
+ * Reads the structure of a text: YAML 1.2, which includes JSON, with the line ends of YAML 1.1. Scalars are not interpreted.
  *
  * Limits: 1 MiB, {@link MAX_DEPTH} levels, one document; empty ones may follow it.
  * @throws ConfigError `tooLarge`, or `invalid` with every fault of the structure.
@@ -89,7 +89,7 @@ function refuseControlCharacters(text: string, report: ProblemReport): void {
   report.throwIfBroken();
 }
 
-/** Splits the text iteratively, so that a depth which would exhaust the stack later is seen here. */
+/** Tokenizes the text iteratively, to find a depth that would exhaust the stack later. */
 function tokenize(text: string, report: ProblemReport): CST.Token[] {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
@@ -99,7 +99,7 @@ function tokenize(text: string, report: ProblemReport): CST.Token[] {
       tokens.push(token);
       if (token.type === 'error') faults++;
     }
-    // More would not be told, and each would become an error object.
+    // Further faults would not be reported, and each would create an error object.
     if (faults > MAX_PROBLEMS) break;
     if (parser.stack.filter((token) => 'items' in token).length <= MAX_DEPTH) continue;
     const offset = Math.min(parser.offset, text.length);
@@ -109,7 +109,7 @@ function tokenize(text: string, report: ProblemReport): CST.Token[] {
   }
   tokens.push(...parser.end());
 
-  // An empty one is what a template or "cat" leaves behind the last "---".
+  // Templates and "cat" leave an empty document after the last "---".
   const [, ...others] = tokens.filter((token) => token.type === 'document');
   const second = others.find(({ value }) => value !== undefined);
   if (second !== undefined) {
@@ -125,7 +125,7 @@ function compose(
   text: string,
   report: ProblemReport,
 ): Document.Parsed | undefined {
-  // Duplicate keys are judged by the reader of the keys; the library compares each with each.
+  // The reader of the keys finds duplicates; the library would compare each key with every other.
   const composer = new Composer({
     schema: 'failsafe',
     uniqueKeys: false,
@@ -153,10 +153,10 @@ function compose(
   return document;
 }
 
-/** Limit of the characters of a line that are searched for the quotes around an escape: the time of the search grows with their square. */
+/** Maximum characters of a line in the search for quotes around an escape, because the search takes quadratic time. */
 const LONGEST_LINE = 2048;
 
-/** One problem for each line: a path has as many backslashes as it has folders. */
+/** Reports one problem per line, because a path has many backslashes. */
 function reportEscapes(
   errors: readonly { readonly pos: readonly [number, number] }[],
   text: string,
@@ -178,11 +178,11 @@ function reportEscapes(
   }
 }
 
-/** Describes a text in double quotes with a backslash in it, and how to write it. */
+/** Describes a double-quoted text with a backslash, and how to write it instead. */
 export function inDoubleQuotes(written: string): Pick<Finding, 'found' | 'nextStep'> {
   const shown = escapeText(written, { maxLength: SHOWN_CHARACTERS });
   const inner = /^"([^'"]*)"$/s.exec(written)?.[1];
-  // Cut, it would be no example.
+  // A truncated text would not be a usable example.
   const isShort = inner !== undefined && inner.length <= SHOWN_CHARACTERS;
   const example = isShort ? `: '${inner}'` : '';
   return {
@@ -191,7 +191,7 @@ export function inDoubleQuotes(written: string): Pick<Finding, 'found' | 'nextSt
   };
 }
 
-/** Anchors may be set anew; an alias means the one before it. One pass for all of them. */
+/** Resolves all aliases in one pass. An anchor may be redefined; an alias refers to the nearest one before it. */
 function findTargets(root: Node): Map<Alias, Node> {
   const anchors = new Map<string, Node>();
   const targets = new Map<Alias, Node>();

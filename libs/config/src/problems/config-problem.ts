@@ -1,6 +1,6 @@
 import { escapeText, quoteText } from '@wins/base';
 
-/** Next step for a problem of each kind, where the problem itself does not say it better. */
+/** Next step by kind of problem, for problems without their own. */
 const NEXT_STEP: Readonly<Record<ConfigProblemCode, string>> = {
   accessDenied: "run this as an administrator or as the daemon's user",
   controlCharacter: 'remove the character, or write it as an escape',
@@ -31,12 +31,12 @@ const NEXT_STEP: Readonly<Record<ConfigProblemCode, string>> = {
   wrongValue: 'write what is expected; see "wins srv config explain KEY"',
 };
 
-/** A problem before it is worded; without a `nextStep` of its own it has that of its code. */
+/** A problem without its message; a missing `nextStep` defaults to that of its code. */
 export type ProblemFacts = Omit<ConfigProblem, 'message' | 'nextStep'> & {
   readonly nextStep?: string | undefined;
 };
 
-/** Renders a problem as `file:line:column: key: found …, expected …`, and its own next step where it has one. */
+/** Renders a problem as `file:line:column: key: found …, expected …`, followed by its own next step if it has one. */
 export function describeProblem(problem: ProblemFacts): ConfigProblem {
   const { file, line, column = 1, keyPath, found, expected, nextStep } = problem;
   const place = line === undefined ? file : `${file}:${line}:${column}`;
@@ -57,7 +57,7 @@ export type ConfigProblemCode = FileProblemCode | ContentProblemCode;
 export type FileProblemCode =
   'damaged' | 'tooLarge' | 'notRegularFile' | 'accessDenied' | 'insecure' | 'notFound' | 'unknown';
 
-/** Problems of what the file says: of its text, of a key, and those that are only ever a warning. */
+/** Problems of the content: the text, a key, and problems that are always warnings. */
 export type ContentProblemCode =
   | ('notUtf8' | 'controlCharacter' | 'syntax' | 'multipleDocuments' | 'tooDeep')
   | ('tooManyValues' | 'tooManyProblems' | 'unsupported')
@@ -66,14 +66,14 @@ export type ContentProblemCode =
       'duplicateKey' | 'legacySpelling' | 'duplicateEntry' | 'doubtful' | 'noEffect' | 'noWhiteList'
     );
 
-/** One thing that is wrong, or doubtful, and where. */
+/** An error or a warning, with its position. */
 export interface ConfigProblem {
   /** An error keeps the configuration from being used; a warning does not. */
   readonly severity: 'error' | 'warning';
   readonly code: ConfigProblemCode;
   /** The file name that the caller gave. */
   readonly file: string;
-  /** Line, from 1; absent when the problem is not at a place in the text. */
+  /** Line, from 1; absent when the problem has no position in the text. */
   readonly line?: number;
   /** Column in UTF-16 units, from 1; present exactly when `line` is. */
   readonly column?: number;
@@ -81,7 +81,7 @@ export interface ConfigProblem {
   readonly keyPath: string;
   readonly found: string;
   readonly expected: string;
-  /** For an unknown key: the known key path that is nearest, when one is near. */
+  /** For an unknown key: the most similar known key path, if one is similar enough. */
   readonly nearestKey?: string;
   /** Next step, in a few words. */
   readonly nextStep: string;
@@ -89,10 +89,10 @@ export interface ConfigProblem {
   readonly message: string;
 }
 
-/** Limit of the characters of a foreign text that a message repeats. */
+/** Maximum characters of a foreign text in a message. */
 export const SHOWN_CHARACTERS = 80;
 
-/** Quotes foreign text for a message: nothing invisible in it, and at most 80 characters. */
+/** Quotes foreign text for a message: invisible characters are escaped, and the text is cut to 80 characters. */
 export function quote(text: string): string {
   return quoteText(text, { maxLength: SHOWN_CHARACTERS });
 }

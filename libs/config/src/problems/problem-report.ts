@@ -8,12 +8,12 @@ interface TextPlace {
 }
 
 /**
- * The ends of lines in YAML 1.1, as files have them: LF, CR LF, CR, and NEL (U+0085). CR CR LF is what a conversion of line ends leaves
- * that was done twice; it ends one line of who wrote it.
+ * Line ends of YAML 1.1, as they occur in files: LF, CR LF, CR, and NEL (U+0085). CR CR LF results from converting line ends twice, and
+ * counts as one line end.
  */
 const lineEnds = (): RegExp => /\r{0,2}\n|[\r\u0085]/g;
 
-/** The first end of a line in a text; undefined when it has one line. */
+/** Returns the first line end of a text; undefined for a single line. */
 export function firstLineEnd(text: string): string | undefined {
   return lineEnds().exec(text)?.[0];
 }
@@ -28,7 +28,7 @@ export function lineStarts(text: string): number[] {
   return [0, ...Array.from(text.matchAll(lineEnds()), ({ index, 0: end }) => index + end.length)];
 }
 
-/** The place of an offset in a text of which the {@link lineStarts} are known. */
+/** Returns the position of an offset in a text with these {@link lineStarts}. */
 export function placeIn(
   text: string,
   offset: number,
@@ -45,20 +45,20 @@ export function placeIn(
 }
 
 /**
- * The text with line feeds alone, and CR LF, as parsers of YAML 1.2 know them; every character stays at its offset. CR CR LF becomes two
- * line ends, as YAML 1.1 takes it.
+ * Returns the text with LF and CR LF only, for YAML 1.2 parsers; every character keeps its offset. CR CR LF becomes two line ends, as in
+ * YAML 1.1.
  */
 export function withLineFeeds(text: string): string {
   return text.replace(/\r(?!\n)|\u0085/g, '\n');
 }
 
-/** Problems told about one file; with that many, warnings or not, it is given up as no configuration. */
+/** Maximum number of problems reported for a file, warnings included; at the limit the file is refused. */
 export const MAX_PROBLEMS = 1000;
 
 export interface Finding {
   readonly code: ContentProblemCode;
   readonly keyPath?: string;
-  /** Index into the text; absent when the finding is not at a place in it. */
+  /** Index into the text; absent when the finding has no position. */
   readonly offset?: number | undefined;
   readonly found: string;
   readonly expected: string;
@@ -93,7 +93,7 @@ export class ProblemReport {
     return placeIn(this.#text, offset, this.#lineStarts);
   }
 
-  /** The problems in the order of the text; those without a place come last. */
+  /** Returns the problems in text order; those without a position come last. */
   sorted(): ConfigProblem[] {
     return [...this.#problems].sort((a, b) => a.offset - b.offset).map(({ problem }) => problem);
   }

@@ -25,9 +25,9 @@ import {
 import { whiteListSection } from './white-list-schema.js';
 
 /**
- * The file in its canonical spelling: keys, types, limits, defaults, and the wording of what is expected.
+ * The schema of the file in its canonical spelling: keys, types, limits, defaults, and the wording of expected values.
  *
- * One default is missing here: that of `upgrade.watchingPath` depends on the platform.
+ * One default is missing: that of `upgrade.watchingPath` depends on the platform.
  */
 export const FILE_SCHEMA = section({
   debug: about(flag(), 'Log at debug level.', { since: '0.1.3' }).default(false),
@@ -109,7 +109,7 @@ export const FILE_SCHEMA = section({
       mode: about(
         z
           .enum(['none', 'watching', ''], { error: 'none or watching' })
-          // The original wrote an empty mode for the default.
+          // The original wrote an empty mode to mean the default.
           .overwrite((mode) => (mode === '' ? 'none' : mode)),
         'Whether the daemon is upgraded to the watched file.',
         { since: '0.0.1' },

@@ -2,7 +2,7 @@ import { about } from './notation.js';
 import { list, matching, section, sha256, shown, someText, variables } from './value-schemas.js';
 import { stopKeys, treeLimits } from './white-list-schema.js';
 
-/** The programs that the daemon keeps running by itself. */
+/** Schema of the programs that the daemon starts and keeps running. */
 export function keptPrograms() {
   return about(
     list(keptProgram(), 'sections'),

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 
 /**
- * How a part of the file may be written besides its full form; travels in the schema's metadata.
+ * Alternative notations of a part of the file; stored in the schema's metadata.
  *
- * `shorthand` on an object: a lone scalar stands for the object with only that key. On a list: `true`, a lone scalar stands for a list of one.
- * `strictKeys`: an unknown or empty key is always an error, because leaving it out would widen what is allowed; on a list: without a value it is
- * an error. `asWritten`: names are of the operator's choice; every scalar is text, or what it looks like. `isSecret`: problems do not repeat the
- * values. `shown`: how much of a text those who help may see: all, the names of a section, an address without its secrets, or the number of
- * entries; without it nothing. Numbers, booleans and words of a list are always shown.
+ * `shorthand`: on an object, a single scalar stands for the object with only that key; on a list (`true`), a single scalar stands for a
+ * list of one. `strictKeys`: an unknown or empty key is always an error, because ignoring it would widen what is allowed; on a list, a
+ * missing value is an error. `asWritten`: names are chosen by the operator, and every scalar is text or has the type of its form.
+ * `isSecret`: problems do not repeat the values. `shown`: how much of a text support may see: all, the names of a section, an address
+ * without its secrets, or the number of entries; without it nothing. Numbers, booleans and keywords of a list are always shown.
  */
 export interface Notation {
   readonly shorthand?: string | true;
@@ -20,17 +20,17 @@ export interface Notation {
 /** Metadata of a key for people. */
 export interface KeyNotes {
   readonly description?: string;
-  /** The first release that knows the key. */
+  /** The first release that supports the key. */
   readonly since?: string;
-  /** Behaviour without the key, where it is no value of the file. */
+  /** Behaviour without the key, when no value of the file expresses it. */
   readonly absent?: string;
 }
 
-/** The first release of this program; earlier ones are the Go program's. */
+/** The first release of this program; earlier releases are those of the Go program. */
 const FIRST = '1.0.0';
 
 /**
- * A schema that says what its key means, and how it may be written.
+ * Adds the meaning and the notations of a key to its schema.
  *
  * @param since Default 1.0.0, the first release that is not the Go program.
  */
@@ -42,19 +42,19 @@ export function about<Schema extends z.ZodType>(
   return schema.meta({ description, since, ...notes });
 }
 
-/** The notation of a schema, empty when it has none. */
+/** Returns the notation of a schema; empty when it has none. */
 export function notationOf(schema: z.core.$ZodType): Notation {
   return (z.globalRegistry.get(schema) ?? {}) as Notation;
 }
 
-/** Returns the notes of a schema on its key: its own, else those of the schemas inside the layers around it. */
+/** Returns the notes of a schema on its key: its own, or those of the schemas that it wraps. */
 export function notesOf(schema: z.core.$ZodType): KeyNotes {
   const own = (z.globalRegistry.get(schema) ?? {}) as KeyNotes;
   const inner = isLayer(schema) ? notesOf(schema.unwrap()) : {};
   return { ...inner, ...own };
 }
 
-/** The schema itself, without the layers that make it optional or give it a default. */
+/** Unwraps a schema: removes layers that make it optional or add a default. */
 export function bareSchema(schema: z.core.$ZodType): z.core.$ZodType {
   let bare = schema;
   while (isLayer(bare)) bare = bare.unwrap();
@@ -69,7 +69,7 @@ function isLayer(schema: z.core.$ZodType): schema is z.ZodOptional | z.ZodDefaul
   );
 }
 
-/** The keys of a section and their schemas, in order; undefined when the schema is of something else. */
+/** Returns the keys of a section and their schemas, in order; undefined when the schema is not a section. */
 export function fieldsOf(
   schema: z.core.$ZodType,
 ): ReadonlyMap<string, z.core.$ZodType> | undefined {
@@ -78,13 +78,13 @@ export function fieldsOf(
   return new Map(Object.entries(bare.shape));
 }
 
-/** The schema of a list's entries; undefined when the schema is of something else. */
+/** Returns the schema of a list's entries; undefined when the schema is not a list. */
 export function entryOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   const bare = bareSchema(schema);
   return bare instanceof z.ZodArray ? bare.element : undefined;
 }
 
-/** Every key below a path, a section before its keys; `[]` stands for an entry of a list. */
+/** Yields every key below a path, a section before its keys; `[]` stands for a list entry. */
 export function* keysBelow(
   schema: z.core.$ZodType,
   path = '',

@@ -1,6 +1,4 @@
-/**
- * The sections by which Rancher configures a node. This program reads them, so that a config of an earlier release stays valid.
- */
+/** Sections that Rancher writes to configure a node. This program reads them so that configs of earlier releases stay valid. */
 import {
   isPlainAddress,
   overlap,
@@ -158,7 +156,7 @@ const MAX_RELAYS = 512;
 const TOO_MANY_RELAYS = `at most ${MAX_RELAYS} ports`;
 const ENDPOINT = 'an address of IPv4 and a port from 1 to 65535, such as 0.0.0.0:8080';
 
-/** One spelling: no leading zero, no name, no range. */
+/** Accepts one spelling only: no leading zero, no name, no range. */
 function isEndpoint(written: string): boolean {
   const [address = '', port = '', ...more] = written.split(':');
   if (more.length > 0 || !/^[1-9][0-9]{0,4}$/.test(port) || Number(port) > 65_535) return false;
@@ -197,7 +195,7 @@ const LOCAL = /^(?:169\.254|127\.\d{1,3})\.\d{1,3}\.\d{1,3}$/;
 const SERVICE =
   'a link-local address or one of the loopback, with a port or without: 169.254.169.250';
 
-/** Rancher's metadata is plain HTTP, which nobody but this host may answer. */
+/** Accepts link-local and loopback addresses only: Rancher's metadata is plain HTTP, so no other host may answer. */
 function isMetadataAddress(written: string): boolean {
   const { host = '', port = 0 } =
     parseListenAddress(written.includes(':') ? written : `${written}:80`) ?? {};
@@ -247,12 +245,12 @@ function ipv4Address(expected: string) {
   );
 }
 
-/** Whether a network has all of another one. */
+/** Whether one network contains another. */
 function holds(range: IpNetwork | undefined, one: IpNetwork): boolean {
   return range !== undefined && range.prefix <= one.prefix && overlap(range, one);
 }
 
-/** Whether an address is that of a host in a subnet: neither its first nor its last one. */
+/** Whether an address is a host address of a subnet: neither its first nor its last address. */
 function isHostOf(subnet: string, gateway: string): boolean {
   const own = parseNetwork(subnet);
   const address = parseNetwork(gateway);

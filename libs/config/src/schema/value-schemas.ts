@@ -1,26 +1,24 @@
-/**
- * Schemas of single values of the file, with the words for what was expected.
- */
+/** Schemas of single values of the file, with descriptions of valid values. */
 import { isIpv4LinkLocal, networkOf, overlap, parseNetwork } from '@wins/base';
 import * as z from 'zod';
 import type { Notation } from './notation.js';
 
-/** A larger network, such as half of all addresses, would take over the default route. */
+/** Minimum prefix length. A larger network, such as half of all addresses, would take over the default route. */
 const SHORTEST_PREFIX = 8;
 
-/** Where no route may lead: this host, loopback, multicast, reserved, IPv6 link-local. `::/8` holds the IPv4-mapped addresses, too. */
+/** Forbidden route destinations: this host, loopback, multicast, reserved, IPv6 link-local. `::/8` includes the IPv4-mapped addresses. */
 const NEVER = [
   ...['0.0.0.0/8', '127.0.0.0/8', '224.0.0.0/3'],
   ...['::/8', 'fe80::/10', 'ff00::/8'],
 ].flatMap((text) => parseNetwork(text) ?? []);
 
 /**
- * Whether routes into a network may be granted: `10.42.0.0/16`, `2001:db8::/32`, or one address. It has a prefix of 8 bits at
- * least, no bit set below it, and nothing in common with loopback, link-local, multicast and reserved addresses; but one address of
- * 169.254.0.0/16 by itself may be granted, because clouds serve their metadata there.
+ * Whether routes into a network may be granted: `10.42.0.0/16`, `2001:db8::/32`, or one address. The prefix has at least 8 bits, no bit is
+ * set below it, and the network does not overlap loopback, link-local, multicast or reserved addresses. Exception: a single address of
+ * 169.254.0.0/16 may be granted, because clouds serve their metadata there.
  */
 export function isRouteNetwork(text: string): boolean {
-  // Both signs: an IPv4 address within an IPv6 address.
+  // Refused: both signs mean an IPv4 address within an IPv6 address.
   if (text.includes('.') && text.includes(':')) return false;
   const network = parseNetwork(text);
   if (network === undefined || network.prefix < SHORTEST_PREFIX) return false;
@@ -29,13 +27,13 @@ export function isRouteNetwork(text: string): boolean {
   return !NEVER.some((never) => overlap(network, never));
 }
 
-/** Whether a text is a network that is refused because it has link-local addresses of IPv4 in it. */
+/** Whether a text is a network that is refused because it overlaps the IPv4 link-local addresses. */
 function isLinkLocalNetwork(text: string): boolean {
   const network = parseNetwork(text);
   return network !== undefined && network.prefix >= SHORTEST_PREFIX && isIpv4LinkLocal(network);
 }
 
-// Control characters (C0, DEL, C1), line separators and lone surrogates: no name or path has them.
+// Excludes control characters (C0, DEL, C1), line separators and lone surrogates, which no name or path contains.
 const PRINTABLE = /^[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}]*$/u;
 const PRINTABLE_NOT_BLANK = /^(?=.*\S)[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}]*$/u;
 
@@ -52,11 +50,11 @@ export const someText = (what: string) =>
 
 const DIGEST = /^[0-9a-fA-F]{64}$/;
 
-/** A SHA-256 digest, in lower case once it is read. */
+/** A SHA-256 digest, converted to lower case. */
 export const sha256 = (what = 'digest') =>
   matching(DIGEST, `a SHA-256 ${what} of 64 hexadecimal digits`).toLowerCase();
 
-/** Texts, or a list of them, that those who help may see. */
+/** Marks a text, or a list of texts, as visible to support. */
 export const shown = <Schema extends z.ZodType>(schema: Schema) =>
   schema.meta({ shown: 'all' } satisfies Notation);
 
@@ -84,7 +82,7 @@ export function list<Item extends z.ZodType>(item: Item, what: string) {
   return z.array(item, { error: `a list of ${what}` });
 }
 
-/** A section: keys that are known, and no others. */
+/** A section that accepts only its known keys. */
 export function section<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape, { error: 'a section (key: value pairs)' });
 }
@@ -92,7 +90,7 @@ export function section<Shape extends z.ZodRawShape>(shape: Shape) {
 const VARIABLE_NAME = /^(?=.*\S)[^=*\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+$/u;
 const VARIABLE_VALUE = /^[^\0\p{Cs}]{0,32767}$/u;
 
-/** Environment variables, by their names. */
+/** Environment variables by name. */
 export function variables() {
   return z.record(
     matching(VARIABLE_NAME, 'the name of an environment variable'),

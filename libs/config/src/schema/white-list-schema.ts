@@ -13,9 +13,9 @@ import {
 } from './value-schemas.js';
 import { about } from './notation.js';
 
-/** The arguments of an entry. Everything in it is checked here as to form; what its paths mean is judged elsewhere. */
+/** The arguments of an entry. Only their form is checked here; the meaning of paths is checked elsewhere. */
 function argumentRules() {
-  // No transformation, for which the JSON Schema would lose the defaults around it.
+  // No transformation, because the JSON Schema would then lose the defaults around it.
   const word = z
     .union([z.string(), z.number(), z.boolean()], { error: 'a word' })
     .overwrite(String)
@@ -52,7 +52,7 @@ function argumentRules() {
   );
 }
 
-/** Facts that the system knows about a caller; a beginning of a container's id is long enough to identify one. */
+/** System-provided facts about a caller; a prefix of a container id identifies a container if it is long enough. */
 const CALLER =
   /^(?:administrators|user:(?:0|[1-9][0-9]{0,9})|account:S-1-[0-9]{1,15}(?:-[0-9]{1,10}){1,15}|container:(?:\*|[0-9a-f]{12,63}\*|[0-9a-f]{64}))$/;
 const VARIABLE_PATTERN = /^(?=.*\S)[^=*\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+\*?$/u;
@@ -82,7 +82,7 @@ export function whiteListSection() {
   ).prefault({});
 }
 
-/** Keys of a run that say how it is asked to end. */
+/** Keys that define how to stop a run. */
 export function stopKeys() {
   return {
     stopSignal: about(
