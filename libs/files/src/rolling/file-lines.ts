@@ -3,33 +3,33 @@ import { createHash, hash, type Hash } from 'node:crypto';
 
 const LINE_END = 0x0a;
 
-/** How a file is read. */
+/** Options for reading a file. */
 export interface LineOptions {
   /** Longest line whose text is kept, in bytes without the line feed; a longer line is reduced to its digest. */
   readonly maxLineBytes: number;
-  /** Reads only so much of the end of the file, from the first line that begins there. Default: the whole file. */
+  /** Reads only this many bytes at the end of the file, from the first line that begins there. Default: the whole file. */
   readonly lastBytes?: number | undefined;
-  /** Refuses a file that does not exist. Default: it has no lines, because the oldest may be removed while the others are read. */
+  /** Throws for a missing file. Default: a missing file has no lines, because the oldest file may be removed while the others are read. */
   readonly mustExist?: boolean;
 }
 
 /** One line of a file. */
 export interface FileLine {
-  /** From 1, counted from where reading began. */
+  /** Line number from 1, counted from where reading began. */
   readonly number: number;
   /** Undefined when the line is longer than the limit. */
   readonly text: string | undefined;
-  /** Digest of its bytes without the line feed. */
+  /** SHA-256 of its bytes without the line feed. */
   readonly sha256: string;
-  /** Without its end. */
+  /** Size without its line end. */
   readonly sizeBytes: number;
-  /** Where it ends in the file, its end included. */
+  /** Offset of its end in the file, line end included. */
   readonly endBytes: number;
-  /** False for a last line that has no end. */
+  /** False for a last line without a line end. */
   readonly isEnded: boolean;
 }
 
-/** Reads an open file line by line, and closes it. Memory is bounded by the longest line. @throws what Node throws. */
+/** Reads an open file line by line, and closes it. Memory is limited by the longest line. @throws what Node throws. */
 export async function* fileLines(
   { handle, stats }: OpenFile,
   { maxLineBytes, lastBytes = Infinity }: LineOptions,
@@ -88,7 +88,7 @@ class PartialLine {
       return { ...facts, sha256: this.#hash.digest('hex'), text: undefined };
     }
     const bytes = Buffer.concat(this.#pieces);
-    // Only one reader wants digests.
+    // Computed on demand, because only one reader needs digests.
     return {
       ...facts,
       text: bytes.toString('utf8'),

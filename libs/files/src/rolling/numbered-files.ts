@@ -3,16 +3,16 @@ import { readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { fileLines, type FileLine, type LineOptions } from './file-lines.js';
 
-/** The folder and the names of numbered files: `PREFIX.NUMBER.SUFFIX`. */
+/** Folder and names of numbered files: `PREFIX.NUMBER.SUFFIX`. */
 export interface NumberedFilesOptions {
   readonly folder: string;
   readonly prefix: string;
   readonly suffix: string;
-  /** Digits of a number, with leading zeros: 1 to 15. A number that needs more has more. */
+  /** Minimum number of digits, with leading zeros: 1 to 15. Longer numbers keep all their digits. */
   readonly digits: number;
 }
 
-/** Files of one folder that follow each other by number. It reads and removes them; a {@link RollingFile} writes them. */
+/** Files of one folder in a numbered sequence. This class reads and removes them; a {@link RollingFile} writes them. */
 export class NumberedFiles {
   readonly folder: string;
   readonly #prefix: string;
@@ -34,7 +34,7 @@ export class NumberedFiles {
     return path.join(this.folder, this.nameOf(number));
   }
 
-  /** The numbers of the files that exist, in order. @throws what Node throws for a folder that cannot be read. */
+  /** Returns the numbers of existing files, in order. @throws what Node throws for an unreadable folder. */
   async numbers(): Promise<readonly number[]> {
     const names = await readdir(this.folder);
     return names
@@ -44,7 +44,7 @@ export class NumberedFiles {
   }
 
   /**
-   * Reads a file line by line, while it may be written to. Links are refused.
+   * Reads a file line by line; it may be written to at the same time. Links are refused.
    *
    * @throws TrustedFileError `notFound` with `mustExist`, `notTrusted` (a link), `notRegularFile`, `accessDenied`; what Node throws.
    */
@@ -54,12 +54,12 @@ export class NumberedFiles {
     if (file !== undefined) yield* fileLines(file, options);
   }
 
-  /** Removes files. One that another program holds open stays until the next time. Never rejects. */
+  /** Removes files. A file that another program holds open stays until the next call. Never rejects. */
   async remove(numbers: readonly number[]): Promise<void> {
     await Promise.allSettled(numbers.map((number) => unlink(this.pathOf(number))));
   }
 
-  /** Undefined for a name that this number would not get: `wins.7.log` is someone else's file. */
+  /** Returns the number in a file name; undefined for a name that this class would not give: `wins.7.log` belongs to another program. */
   #numberOf(name: string): number | undefined {
     const digits = name.slice(this.#prefix.length, -this.#suffix.length);
     if (!/^\d{1,15}$/.test(digits)) return undefined;

@@ -8,15 +8,15 @@ const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 const PRIVATE = 0o600;
 const LINE_END = 0x0a;
 
-/** How a file is written. */
+/** Options for writing a file. */
 export interface RollingFileOptions {
-  /** Whether what was appended survives a loss of power. Flushing takes longer than writing. Default false. */
+  /** Flush each append so that it survives a power loss; slower than writing alone. Default false. */
   readonly isDurable?: boolean;
 }
 
 /**
- * The one of numbered files that is written to. Appends whole lines or nothing: after a failure, the part that reached the disk is cut off.
- * It is the only writer of its files, and the caller awaits each call before the next. When to begin the next file is the caller's decision.
+ * The file of a numbered sequence that is being written. Appends whole lines or nothing: after a failure, the part that reached the disk is
+ * cut off. No other writer may exist, and the caller awaits each call before the next. The caller decides when to begin the next file.
  */
 export class RollingFile {
   readonly #files: NumberedFiles;
@@ -25,7 +25,7 @@ export class RollingFile {
   #number = 0;
   #sizeBytes = 0;
   #hasHalfLine = false;
-  /** A write failed, and what is behind the size may be a part of it. */
+  /** A write failed, so bytes beyond `#sizeBytes` may be a partial line. */
   #isTorn = false;
 
   constructor(files: NumberedFiles, { isDurable = false }: RollingFileOptions = {}) {
@@ -33,25 +33,26 @@ export class RollingFile {
     this.#isDurable = isDurable;
   }
 
-  /** Number of the file that was opened last; 0 before. */
+  /** Number of the last opened file; 0 before the first. */
   get number(): number {
     return this.#number;
   }
 
-  /** Bytes that the file had when it was opened, and that were appended since. */
+  /** Size of the file when it was opened, plus the bytes appended since. */
   get sizeBytes(): number {
     return this.#sizeBytes;
   }
 
-  /** Whether it ended without a line end when it was opened: a loss of power ends a line anywhere. */
+  /** Whether the file had no line end at its end when it was opened: a power loss may cut a line anywhere. */
   get hasHalfLine(): boolean {
     return this.#hasHalfLine;
   }
 
   /**
-   * Opens a file in place of the one that is open, and creates it (mode 0600) when it does not exist. Links are refused.
+   * Opens a file in place of the current one, and creates it (mode 0600) when it does not exist. Links are refused.
    *
-   * @param keepBytes - Cuts off what is beyond: the half line that a crash left. Default: keeps all but what a failed `append` left.
+   * @param keepBytes - Truncates the file to this size, to remove the half line that a crash left. Default: keeps everything but the
+   * remains of a failed `append`.
    * @returns The size of the file now.
    * @throws TrustedFileError for a device or pipe; what Node throws.
    */
@@ -84,8 +85,8 @@ export class RollingFile {
   }
 
   /**
-   * Whether it is open and as this left it. Another program may have written to it, cut it or removed it. It does not wait, because the system
-   * knows this of an open file sooner than a thread could be asked.
+   * Whether the file is open and unchanged since the last write; another program may have written to it, truncated it or removed it.
+   * Synchronous, because the system answers for an open file faster than a thread could.
    */
   isIntact(): boolean {
     if (this.#handle === undefined) return false;
@@ -94,7 +95,7 @@ export class RollingFile {
   }
 
   /**
-   * Appends all of these bytes or none. When it fails, the file is closed, and `open` opens it without them.
+   * Appends all bytes or none. After a failure the file is closed; `open` reopens it without these bytes.
    *
    * @throws what Node throws, such as `ENOSPC`.
    */
@@ -109,7 +110,7 @@ export class RollingFile {
       if (this.#isDurable) await handle.datasync();
     } catch (error) {
       this.#isTorn = true;
-      // At once where that can be, because a reader or a crash may come first.
+      // Truncate at once if possible, before a reader or a crash meets the partial line.
       await handle.truncate(this.#sizeBytes).catch(() => undefined);
       await this.close().catch(() => undefined);
       throw error;
@@ -117,7 +118,7 @@ export class RollingFile {
     this.#sizeBytes += bytes.length;
   }
 
-  /** Closes the file; what it knows of it stays. Idempotent. */
+  /** Closes the file; number and size stay readable. Idempotent. */
   async close(): Promise<void> {
     const handle = this.#handle;
     this.#handle = undefined;

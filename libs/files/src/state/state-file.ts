@@ -7,23 +7,23 @@ import {
 } from '@wins/trusted-files';
 import { rm } from 'node:fs/promises';
 
-/** Where a state file is, and what it holds. */
+/** Options of a state file. */
 export interface StateFileOptions<T> {
-  /** Absolute path, in a folder that others cannot write to. */
+  /** Absolute path, in a folder that other users cannot write to. */
   readonly path: string;
-  /** A larger file is damaged. */
+  /** Maximum size; a larger file counts as damaged. */
   readonly maxBytes: number;
-  /** Makes the state of what JSON holds, and checks its version. What it throws for anything else makes the file damaged. */
+  /** Converts parsed JSON to the state, and checks its version. Throws for anything else; the file then counts as damaged. */
   readonly parse: (json: unknown) => T;
-  /** Answers for a damaged file: throws, or returns what counts instead. `cause` may quote the content. */
+  /** Handles a damaged file: throws, or returns a substitute value. `cause` may quote the content. */
   readonly damaged: (cause: unknown) => T | undefined;
-  /** Judges who could have written the file. Default: a link is refused, and no more is judged. */
+  /** Judges who could have written the file. Default: refuses a link, and checks nothing else. */
   readonly trust?: Pick<FileTrust, 'distrustOfFile'> | undefined;
-  /** Replaces the file durably, with the rights that it is to have. Default: `replaceFile`, mode 0600. */
+  /** Replaces the file durably, and sets its permissions. Default: `replaceFile`, mode 0600. */
   readonly replace?: (path: string, content: Buffer) => Promise<void>;
 }
 
-/** A value that outlives the process, as JSON in a private file. A reader finds the old value or the new one, after a loss of power too. */
+/** A value that outlives the process, as JSON in a private file. A reader sees either the old or the new value, even after a power loss. */
 export class StateFile<T> {
   readonly #options: StateFileOptions<T>;
 
@@ -58,9 +58,9 @@ export class StateFile<T> {
   }
 
   /**
-   * Replaces the value as one durable act. When it fails, the old one is untouched.
+   * Replaces the value durably and atomically. After a failure the old value is unchanged.
    *
-   * @param value - What JSON can hold, and `parse` reads.
+   * @param value - A JSON value that `parse` accepts.
    * @throws what `replace` throws: TrustedFileError `notFound` (no folder), `accessDenied`, `noSpace`, `inUse`, `unknown`.
    */
   async write(value: object): Promise<void> {
