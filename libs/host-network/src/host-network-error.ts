@@ -1,7 +1,7 @@
-/** `closed`: it keeps no routes any more. `badSource`: what a source of peers told cannot be used. */
+/** `closed`: the routes are no longer managed. `badSource`: the data of a peer source cannot be used. */
 export type HostNetworkErrorCode = 'closed' | 'badSource';
 
-/** The error of this library. Errors of the host and of files come through as they are. */
+/** Error class of this library. Errors of the host and of files pass unchanged. */
 export class HostNetworkError extends Error {
   override readonly name = 'HostNetworkError';
 

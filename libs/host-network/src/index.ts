@@ -1,8 +1,9 @@
 /**
- * The network of a host, as somebody wants it: static routes that stay when somebody removes them, and that go without a trace.
+ * Maintains the desired network of a host: static routes are added again when another program removes them, and removed without a trace
+ * when they are no longer desired.
  *
- * It owns the plan, which is pure, the record of what is ours, and the loop that looks, plans, records and acts. It does not own the
- * routing table: `@wins/linux-host` and `@wins/windows-host` implement the port {@link HostRoutes} of `@wins/base`.
+ * It owns the plan, which is pure, the record of routes and items made by wins, and the loop that inspects, plans, records and changes.
+ * Access to the routing table is a port, {@link HostRoutes} of `@wins/base`; `@wins/linux-host` and `@wins/windows-host` implement it.
  *
  * ```ts
  * const desired = { peers: [{ id: 'b', subnet: '10.42.1.0/24', nextHop: '192.0.2.7' }], routes: [] };

@@ -13,9 +13,9 @@ import {
 } from '../plan/plan.js';
 import type { RouteRecords } from './route-records.js';
 
-/** The host is looked at so often without a cause, because an event can be lost. */
+/** Interval of routine checks, because an event can be lost. */
 const LOOK_EVERY_MS = 60_000;
-/** Changes of routes come in bursts: it is looked once for all that come within this time. */
+/** Route changes come in bursts: one check covers all changes within this time. */
 const GATHER_MS = 1_000;
 
 export interface HostNetworkOptions {
@@ -23,26 +23,26 @@ export interface HostNetworkOptions {
   readonly records: RouteRecords;
   /** Default: `systemClock`. */
   readonly clock?: Clock;
-  /** Called before steps are taken; when it rejects, none is. */
+  /** Called before steps are carried out; a rejection prevents all of them. */
   readonly beforeSteps: (steps: readonly PlannedStep[]) => Promise<void>;
-  /** Called when the status is another one. */
+  /** Called when the status changes. */
   readonly onStatus: (status: HostNetworkStatus) => void;
-  /** Called with problems that do not prevent routes from being kept. */
+  /** Called for problems that do not prevent the management of routes. */
   readonly onWarning: (problem: string) => void;
 }
 
 /**
- * How the network of the host stands. `settled`: each route is there, or cannot be there now. `partial`: a step has failed. `failed`:
- * the host could not be looked at, or the record not be written.
+ * Status of the host's network. `settled`: each route exists, or cannot exist now. `partial`: a step failed. `failed`: the host could not
+ * be inspected, or the record could not be written.
  */
 export interface HostNetworkStatus {
   readonly kind: 'starting' | 'settled' | 'partial' | 'failed';
   readonly standings: readonly Standing[];
-  /** Destinations of routes and keys of items that have the mark of wins, and that nothing accounts for. */
+  /** Destinations of routes and keys of items that have the mark of wins but are neither recorded nor desired. */
   readonly orphans: readonly string[];
-  /** Why steps, or all of it, failed. Tried again after 1 s to 5 min, and at each change of routes. */
+  /** Reasons for failed steps, or for failure of the whole pass. Retried after 1 s to 5 min, and on each change of routes. */
   readonly problems: readonly string[];
-  /** Whether it was taken down by hand, until it is applied again or something else is wanted. */
+  /** Whether the network was torn down manually; ends when it is applied again or the desired network changes. */
   readonly isDown: boolean;
 }
 
@@ -57,8 +57,8 @@ interface Waiting {
 }
 
 /**
- * Keeps the routes of this host as they are wanted, until it is closed: it looks, plans, records, acts and looks again, at each change of
- * routes and once a minute. Closing leaves the routes as they are.
+ * Maintains the desired routes of this host until it is closed. It inspects the host, plans, writes the record, makes changes and checks
+ * the result, on each change of routes and once a minute. Closing leaves the routes in place.
  */
 export class HostNetwork implements AsyncDisposable {
   readonly #options: HostNetworkOptions;
@@ -69,9 +69,9 @@ export class HostNetwork implements AsyncDisposable {
   #desired: DesiredNetwork;
   #status = STARTING;
   #isDown = false;
-  /** Undefined until it was read. */
+  /** Undefined until the record was read. */
   #record: readonly Owned[] | undefined;
-  /** Ends the wait between two passes. */
+  /** Aborted to end the wait between two passes. */
   #wake = new AbortController();
   #isGathering = false;
   #waiting: Waiting[] = [];
@@ -87,7 +87,7 @@ export class HostNetwork implements AsyncDisposable {
     return this.#status;
   }
 
-  /** Whether nothing is wanted, and nothing of ours is left. */
+  /** Whether nothing is desired, and nothing made by wins is left. */
   get isBare(): boolean {
     const { routes, peers = [], own } = this.#desired;
     const isNothing = routes.length === 0 && peers.length === 0 && own === undefined;
@@ -95,9 +95,9 @@ export class HostNetwork implements AsyncDisposable {
   }
 
   /**
-   * Wants this from now on.
+   * Sets the desired network.
    *
-   * @param options - `staysDown`: what was taken down by hand stays so, as nobody has asked for something else.
+   * @param options - `staysDown`: keep a manual teardown in force, because no user requested this change.
    */
   want(desired: DesiredNetwork, { staysDown = false } = {}): void {
     if (isDeepStrictEqual(desired, this.#desired)) return;
@@ -107,10 +107,10 @@ export class HostNetwork implements AsyncDisposable {
   }
 
   /**
-   * Says what would be done now, and does nothing.
+   * Returns the present plan without carrying it out.
    *
-   * @param options - `isDown`: as if it were taken down.
-   * @throws what the host throws.
+   * @param options - `isDown`: plan as if the network were torn down.
+   * @throws errors of the host.
    */
   async plan({ isDown = this.#isDown } = {}): Promise<RoutePlan> {
     this.#throwIfClosed();
@@ -118,13 +118,13 @@ export class HostNetwork implements AsyncDisposable {
     return plan(isDown ? NOTHING : this.#desired, await this.#list(record), record);
   }
 
-  /** Looks and acts at once, whatever is waited for. @throws HostNetworkError `closed`; the reason of the signal. */
+  /** Runs a pass at once, without waiting for the next check. @throws HostNetworkError `closed`; the reason of the signal. */
   apply(signal?: AbortSignal): Promise<HostNetworkStatus> {
     return this.#pass({ isDown: false }, signal);
   }
 
   /**
-   * Removes all routes of ours and keeps none, until it is applied again or other routes are wanted.
+   * Removes all routes made by wins, and adds none until the network is applied again or the desired network changes.
    *
    * @throws HostNetworkError `closed`; the reason of the signal.
    */
@@ -132,7 +132,7 @@ export class HostNetwork implements AsyncDisposable {
     return this.#pass({ isDown: true }, signal);
   }
 
-  /** Ends the work; the routes stay. A step that was begun is waited for. Idempotent. */
+  /** Stops the management after the current step; the routes stay. Idempotent. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#working;
@@ -169,7 +169,7 @@ export class HostNetwork implements AsyncDisposable {
     for (const { reject } of this.#waiting.splice(0)) reject(closed());
   }
 
-  /** Has the routes looked at after each change of them. */
+  /** Triggers a pass after each change of routes. */
   async #follow(): Promise<void> {
     const { signal } = this.#closing;
     const backoff = new Backoff({ initialMs: 1_000, maxMs: LOOK_EVERY_MS });
@@ -197,7 +197,11 @@ export class HostNetwork implements AsyncDisposable {
     this.#wake.abort();
   }
 
-  /** @returns How long to wait for the next look. Never rejects. */
+  /**
+   * Runs one pass. Never rejects.
+   *
+   * @returns Milliseconds until the next pass.
+   */
   async #look(): Promise<number> {
     try {
       const problems: string[] = [];
@@ -216,13 +220,13 @@ export class HostNetwork implements AsyncDisposable {
     }
   }
 
-  /** Items are asked for only where some are wanted, or were. */
+  /** Requests items only if some are desired or recorded. */
   #list(record: readonly Owned[]): Promise<RoutingState> {
     const { own } = this.#desired;
     return this.#options.host.list(own !== undefined || record.some((one) => 'item' in one));
   }
 
-  /** Plans and acts until no step is left that was not tried, and gathers why steps failed. */
+  /** Repeats planning and changing until every remaining step was tried; collects the reasons of failures. */
   async #settle(problems: string[]): Promise<RoutePlan> {
     const { host, records, beforeSteps } = this.#options;
     const isFirst = this.#record === undefined;
@@ -231,8 +235,8 @@ export class HostNetwork implements AsyncDisposable {
     for (;;) {
       const desired = this.#isDown ? NOTHING : this.#desired;
       const planned = plan(desired, await this.#list(this.#record), this.#record, { tried });
-      // Before the steps, so that a route is ours whatever happens between the call and the next look.
-      // A record of an earlier boot reads as none, and goes.
+      // Recorded before the steps, so that ownership is known even after a crash between a step and the next check. The record of an
+      // earlier boot is read as empty, and is removed here.
       const isStale = isFirst && planned.record.length === 0;
       if (isStale || !isDeepStrictEqual(planned.record, this.#record))
         await records.write(planned.record);
@@ -257,7 +261,7 @@ export class HostNetwork implements AsyncDisposable {
         if (failed !== undefined && step.op === 'remove')
           problems.push(`${'route' in step ? step.route.destination : step.item.key}: ${failed}`);
       }
-      // Somebody else's of the same words is not ours.
+      // An identical route or item that already existed belongs to another program.
       this.#record = this.#record.filter(
         (one) => one.state === 'applied' || !preceded.has(stepKeyOf({ op: 'add', ...one })),
       );

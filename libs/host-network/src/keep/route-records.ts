@@ -5,26 +5,26 @@ import path from 'node:path';
 import type { Owned } from '../plan/plan.js';
 
 const FORMAT = 1;
-/** 2,048 routes, some of them twice: while one is replaced by another. */
+/** Enough for 2,048 routes, some recorded twice while one replaces another. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Says what of the host is ours. */
+/** Record of the routes and items that wins made on this host. */
 export interface RouteRecords {
   /**
-   * Resolves with none when there is no record, and when it is of an earlier boot or another network: no route of ours outlives that,
-   * and one of the same words is somebody else's.
+   * Resolves with an empty list when there is no record, or when it is of an earlier boot or another network: no route of wins survives
+   * those, so an identical route belongs to another program.
    */
   read(): Promise<readonly Owned[]>;
-  /** Replaces the record as one durable act; one of nothing is removed. */
+  /** Replaces the record durably and atomically; an empty one is removed. */
   write(owned: readonly Owned[]): Promise<void>;
 }
 
 export interface RouteRecordOptions {
-  /** Absolute path; its folder is made private, or found so, before something is written. */
+  /** Absolute path; the folder is made private, or checked, before each write. */
   readonly path: string;
   readonly trust: Pick<FileTrust, 'distrustOfFile' | 'ensurePrivateFolder'>;
   readonly host: Pick<HostRoutes, 'bootMark' | 'isThisBoot'>;
-  /** Called when a record is not one of ours: it counts as empty, so that the routes it names stay untouched. */
+  /** Called for an invalid record. It counts as empty, so the routes in it stay untouched. */
   readonly onDamaged: (file: string) => void;
 }
 
@@ -33,7 +33,7 @@ interface Content {
   readonly owned: readonly Owned[];
 }
 
-/** The record as a private file. Both reject with TrustedFileError. */
+/** Stores the record in a private file. Both methods reject with TrustedFileError. */
 export function routeRecords(options: RouteRecordOptions): RouteRecords {
   const { trust, host, onDamaged, path: file } = options;
   const state = new StateFile<Content>({

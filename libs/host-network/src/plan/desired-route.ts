@@ -1,15 +1,15 @@
 import { CONTAINER_NETWORK } from '@wins/base';
 import type { DesiredPeer } from './judge-peers.js';
 
-/** A route that the host is to have. */
+/** A route that should exist on the host. */
 export interface DesiredRoute {
   /** An IPv4 network in canonical form, with its prefix: `10.42.1.0/24`. */
   readonly destination: string;
-  /** The next hop, on a network of the interface. Absent: where the default route leads. */
+  /** The next hop, in a network of the interface. Absent: the gateway of the default route. */
   readonly gateway?: string;
-  /** The name of the interface. Absent: the one that reaches the gateway. */
+  /** Name of the interface. Absent: the interface that reaches the gateway. */
   readonly interface?: string;
-  /** Whether the destination is on the network of `interface`, without a next hop. Default: false. */
+  /** Whether the destination is directly on the network of `interface`, without a next hop. Default: false. */
   readonly isOnLink?: boolean;
   readonly metric: number;
 }
@@ -18,37 +18,39 @@ export interface DesiredRoute {
 export interface DesiredSubnet {
   /** In canonical form: `10.42.1.0/24`. */
   readonly subnet: string;
-  /** The address of the host in it, which containers have as their gateway. */
+  /** The host's address in the subnet, which is the containers' gateway. */
   readonly gateway: string;
 }
 
-/** The network that the host is to have, of all who want something: the config, and sources that tell of peers. */
+/** The desired network of the host, combined from the config and the peer sources. */
 export interface DesiredNetwork {
   readonly routes: readonly DesiredRoute[];
-  /** Hosts whose containers are reached through them. Each is judged at each plan. */
+  /** Hosts through which their containers are reached. Every plan judges each of them. */
   readonly peers?: readonly DesiredPeer[];
-  /** The network of the host's own containers. Absent: none, and what wins made of an earlier one goes. */
+  /** The network of the host's own containers. Absent: none; an earlier one made by wins is removed. */
   readonly own?: DesiredSubnet | undefined;
-  /** Networks that subnets of peers must lie in, and that own containers may reach; at most 8. Default: the private ones of RFC 1918. */
+  /**
+   * Networks that must contain the peers' subnets, and that own containers may reach; at most 8. Default: the private networks of RFC 1918.
+   */
   readonly cluster?: readonly string[];
   /** Addresses that no peer may take over: resolvers, the Rancher server, the API server. */
   readonly reserved?: readonly string[];
   /**
-   * Whether a source of peers has told nothing yet since the start. What is ours and not wanted stays until it has; routes of
-   * `routes` are changed all the same. Default: false.
+   * Whether a peer source has not delivered yet since the start. Until it has, routes made by wins stay even when they are not desired;
+   * changes in `routes` still apply. Default: false.
    */
   readonly holds?: boolean;
 }
 
-/** The metric that `New-NetRoute` of Windows gives. A route of somebody else with a lower one goes first. */
+/** Default metric of `New-NetRoute` on Windows. Routes of other programs with a lower metric win. */
 export const DEFAULT_METRIC = 256;
 
 /**
- * The addresses of a cloud that its machines reach through their gateway: metadata, and what else lies outside of every network that
- * the machine is in. The agents of the clouds add the same routes when a machine starts.
+ * Cloud addresses that machines reach through their gateway: metadata, and others outside every network of the machine. The clouds' own
+ * agents add the same routes when a machine starts.
  */
 export const CLOUD_ADDRESSES = {
-  /** Metadata, DNS, time, licence activation and the second metadata address, as EC2Launch routes them. */
+  /** Metadata, DNS, time, licence activation and the second metadata address, with the same routes as EC2Launch. */
   aws: [
     ...['169.254.169.254', '169.254.169.253', '169.254.169.123'],
     ...['169.254.169.249', '169.254.169.250', '169.254.169.251'],
@@ -56,16 +58,19 @@ export const CLOUD_ADDRESSES = {
   /** Metadata, and the platform (WireServer). */
   azure: ['169.254.169.254', '168.63.129.16'],
   gce: ['169.254.169.254'],
-  /** Metadata and DNS of Rancher, which are containers of this host: on its own network, not behind its gateway. */
+  /** Rancher's metadata and DNS, served by containers of this host: on its own network, not behind its gateway. */
   rancher: ['169.254.169.250', '169.254.169.251'],
 } as const;
 
 export type Cloud = keyof typeof CLOUD_ADDRESSES;
 
-/** Goes before the routes of a cloud to the same addresses, which stay. */
+/** Lower than the metric of cloud routes to the same addresses, so that this route wins while those stay. */
 const CONTAINER_METRIC = 1;
 
-/** Routes to the addresses of these clouds, each once, through the default gateway; those of Rancher go before those of others. */
+/**
+ * Returns routes to the addresses of these clouds through the default gateway, without repeats; routes of Rancher win over those of other
+ * clouds.
+ */
 export function cloudRoutes(clouds: readonly Cloud[]): readonly DesiredRoute[] {
   const addresses = new Set<string>(clouds.flatMap((cloud) => CLOUD_ADDRESSES[cloud]));
   const inContainers: readonly string[] = clouds.includes('rancher') ? CLOUD_ADDRESSES.rancher : [];

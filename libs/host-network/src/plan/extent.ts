@@ -19,7 +19,7 @@ export function extentOf({ bytes, prefix }: IpNetwork): Extent {
   return { first, last: first + 2 ** (32 - prefix) - 1 };
 }
 
-/** The number of an IPv4 address; undefined for any other text. */
+/** Parses an IPv4 address to a number; undefined for any other text. */
 export function addressOf(text: string): number | undefined {
   const bytes = text === '' ? undefined : parseAddress(text);
   return bytes?.length === 4 ? numberOf(bytes) : undefined;
@@ -33,7 +33,7 @@ export function textOf(address: number): string {
   return formatAddress(Uint8Array.from([24, 16, 8, 0], (shift) => (address >>> shift) & 0xff));
 }
 
-/** The index of the first item whose number is not below an address, of items in the order of these numbers. */
+/** Returns the index of the first item whose number is at least the address; the items are sorted by that number. */
 export function firstAtLeast<Item>(
   sorted: readonly Item[],
   address: number,

@@ -15,34 +15,35 @@ import {
   type Extent,
 } from './extent.js';
 
-/** Another host of the cluster, and its containers, as a source tells of it: the config, the metadata service, the API server. */
+/** Another host of the cluster and its containers, as reported by a source: the config, the metadata service, or the API server. */
 export interface DesiredPeer {
-  /** Names the host. One host may have several subnets, all behind one next hop. */
+  /** Identifies the host. One host may have several subnets, all behind one next hop. */
   readonly id: string;
   /** The network of its containers, in canonical form: `10.42.1.0/24`. */
   readonly subnet: string;
-  /** Its own IPv4 address, in a network that this host is in too. */
+  /** The host's IPv4 address, in a network that it shares with this host. */
   readonly nextHop: string;
 }
 
-/** Facts that the peers of a host are judged by, besides each other. */
+/** Facts for judging peers, besides the other peers. */
 export interface PeerRules {
-  /** Networks that subnets of peers must lie in. Default: the private ones of RFC 1918. */
+  /** Networks that must contain the peers' subnets. Default: the private networks of RFC 1918. */
   readonly cluster?: readonly string[];
   /** The network of this host's own containers. */
   readonly own?: string | undefined;
   /** Addresses that no peer may take over: resolvers, the Rancher server, the API server. */
   readonly reserved?: readonly string[];
-  /** Routes of this host that are somebody else's. */
+  /** Routes of this host that wins did not make. */
   readonly foreign?: readonly StaticRoute[];
-  /** Routes to peers that were accepted before. Of peers that dispute something, these have it. */
+  /** Routes to previously accepted peers. In a dispute between peers, these win. */
   readonly incumbents?: readonly Pick<StaticRoute, 'destination' | 'gateway'>[];
 }
 
 /**
- * Why a peer is refused. `notCanonical`: the subnet is no IPv4 network without bits below its prefix. `prefixLength`: not 16 to 29.
- * `unroutable`: loopback, multicast and their like. `foreignRoute`: somebody else's route led to it, or into it, another way before.
- * `disputed`: another peer has the subnet, or a part of it. `idRepeated`: two next hops of one host. `nextHopShared`: one of two hosts.
+ * Reason why a peer is refused. `notCanonical`: the subnet is no IPv4 network, or has bits below its prefix. `prefixLength`: not 16 to 29.
+ * `unroutable`: loopback, multicast and the like. `foreignRoute`: a route of another program already leads to the subnet, or into it, by
+ * another way. `disputed`: the subnet overlaps that of another peer. `idRepeated`: one host has two next hops. `nextHopShared`: two hosts
+ * have the same next hop.
  */
 export type PeerRejectionCode =
   | 'limit'
@@ -62,24 +63,24 @@ export type PeerRejectionCode =
 export interface RejectedPeer {
   readonly peer: DesiredPeer;
   readonly code: PeerRejectionCode;
-  /** A clause, for people. */
+  /** One clause, for people. */
   readonly detail: string;
 }
 
-/** Each peer is in one of both, in the order of ids. */
+/** Every peer is in exactly one of the lists, in the order of ids. */
 export interface JudgedPeers {
   readonly accepted: readonly DesiredPeer[];
   readonly rejected: readonly RejectedPeer[];
 }
 
-/** Hosts beyond so many are refused, by the order of their ids. */
+/** Maximum number of hosts; those beyond it, by the order of their ids, are refused. */
 export const MAX_PEERS = 1024;
-/** Networks of a cluster beyond so many are none. */
+/** Maximum number of cluster networks; those beyond it are ignored. */
 export const MAX_CLUSTER = 8;
 export const RFC_1918: readonly string[] = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'];
 const [SHORTEST_PREFIX, LONGEST_PREFIX] = [16, 29];
 
-/** A peer whose subnet and next hop were read. */
+/** A peer with parsed subnet and next hop. */
 interface Candidate {
   readonly peer: DesiredPeer;
   readonly extent: Extent;
@@ -90,8 +91,8 @@ interface Candidate {
 type Refusal = readonly [code: PeerRejectionCode, detail: string];
 
 /**
- * Says to which peers a route may lead, and why not to the others. Pure and total: the order of peers counts for nothing, and one that
- * is not fit costs no other its route. Whether this host reaches a next hop is judged when the route is planned.
+ * Judges to which peers a route may lead, and gives the reason for the others. Pure and total: the order of peers does not matter, and an
+ * invalid peer does not affect the others. Whether this host reaches a next hop is judged when the route is planned.
  */
 export function judgePeers(peers: readonly DesiredPeer[], rules: PeerRules = {}): JudgedPeers {
   const { cluster = RFC_1918, own, reserved = [], foreign = [], incumbents = [] } = rules;
@@ -110,7 +111,7 @@ export function judgePeers(peers: readonly DesiredPeer[], rules: PeerRules = {})
   const sorted = [...peers].sort((a, b) => compare(keyOf(a), keyOf(b)));
   const first = new Map<string, DesiredPeer>();
   for (const peer of sorted.toReversed()) first.set(routeOf(peer), peer);
-  // Invented hosts take no room from those that were accepted before.
+  // Count accepted peers first, so that newcomers with invented ids cannot displace them.
   let room = MAX_PEERS - [...first.values()].filter(isKnown).length;
 
   const fit = sorted.flatMap((peer): readonly Candidate[] => {
@@ -174,7 +175,7 @@ export function judgePeers(peers: readonly DesiredPeer[], rules: PeerRules = {})
   };
 }
 
-/** A route of somebody else that leads to the subnet of a peer, or into it, and not to the peer. */
+/** Finds a route of another program that leads to a peer's subnet, or into it, but not through the peer. */
 function rivalOf<Other extends Extent & Pick<StaticRoute, 'destination' | 'gateway'>>(
   { subnet, nextHop }: DesiredPeer,
   extent: Extent,
@@ -211,8 +212,8 @@ function readPeer({ subnet, nextHop }: DesiredPeer): ReadPeer {
 }
 
 /**
- * Settles who has what several want: incumbents, if they do not dispute it among themselves. Newcomers that want the same are all
- * refused, because none of them has the better right.
+ * Decides between peers that claim the same subnet, id or next hop. An incumbent wins unless it disputes with another incumbent. If only
+ * newcomers claim it, all are refused, because none has a better right.
  */
 function dispute(
   pairs: Iterable<readonly [Candidate, Candidate]>,
@@ -225,7 +226,7 @@ function dispute(
   }
 }
 
-/** Pairs whose subnets meet. */
+/** Yields pairs with overlapping subnets. */
 function* bySubnet(all: readonly Candidate[]): Iterable<readonly [Candidate, Candidate]> {
   const sorted = [...all].sort((a, b) => a.extent.first - b.extent.first);
   let reaching: Candidate[] = [];
@@ -236,7 +237,7 @@ function* bySubnet(all: readonly Candidate[]): Iterable<readonly [Candidate, Can
   }
 }
 
-/** Pairs that have one text in common, and differ in the other. */
+/** Yields pairs that share one text but differ in the other. */
 function* byText(
   all: readonly Candidate[],
   common: (one: Candidate) => string,

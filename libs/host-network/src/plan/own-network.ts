@@ -14,8 +14,8 @@ import type { OwnedItem } from './plan-items.js';
 import { takenNetworks } from './resolve-route.js';
 
 /**
- * Why a host gets no network for its containers. `hostInCluster`: the host is in a network that containers may reach, or that they are to
- * have themselves. `unsupported`: this system cannot have one.
+ * Reason why a host gets no network for its containers. `hostInCluster`: the host is in the network intended for its containers, or in one
+ * that they may reach. `unsupported`: this system cannot have such a network.
  */
 export type SubnetRejectionCode =
   | 'unsupported'
@@ -30,13 +30,13 @@ export type SubnetRejectionCode =
 
 export interface SubnetRefusal {
   readonly code: SubnetRejectionCode;
-  /** A clause, for people. */
+  /** One clause, for people. */
   readonly detail: string;
 }
 
 const [SHORTEST_PREFIX, LONGEST_PREFIX] = [16, 29];
 
-/** Why the network that is wanted may not be made on this host, or undefined. Pure. */
+/** Returns the reason why the desired network must not be made on this host; undefined when it may. Pure. */
 export function judgeSubnet(
   { subnet, gateway }: DesiredSubnet,
   { cluster = RFC_1918, reserved = [] }: Pick<DesiredNetwork, 'cluster' | 'reserved'>,
@@ -71,7 +71,7 @@ export function judgeSubnet(
   const met = takenNetworks(others).find((one) => ranges.some((range) => meet(one, range)));
   if (met !== undefined)
     return refused('hostInCluster', `containers would reach ${met.text}, which the host is in`);
-  // What was there when the network was made may be led through by others later.
+  // Only for a new network: routes of other programs may later lead into an existing one.
   if (
     record.some(
       ({ item }) => item.value === CONTAINER_NETWORK && item.key === `${gateway}/${prefix}`,
@@ -86,8 +86,8 @@ export function judgeSubnet(
 }
 
 /**
- * Lists all that the network of containers is made of. What others already forward is theirs to limit: only for an interface that wins lets
- * forward there are rules, so that it does not make a router of the host.
+ * Lists all items of the container network. Rules exist only for interfaces on which wins itself enables forwarding, so that the host does
+ * not become a router. If another program already enabled forwarding, that program is responsible for limiting it.
  *
  * @param uplinks - Interfaces that lead to peers.
  */

@@ -1,17 +1,17 @@
 import type { ItemChange, ListedItem, NetworkItem } from '@wins/base';
 
 /**
- * How something that is wanted stands. `applied`: it is there, and ours. `foreign`: it is there, and somebody else's, so that it stays
- * when it is wanted no more. `planned`: a step of this plan makes it. `conflict`: another program uses its place.
+ * State of a desired route or item. `applied`: it exists and is ours. `foreign`: it exists but belongs to another program, so it stays when
+ * it is no longer desired. `planned`: a step of this plan makes it. `conflict`: another program has a different one in its place.
  */
 export type RouteState =
   'applied' | 'foreign' | 'planned' | 'waiting' | 'conflict' | 'rejected' | 'failed';
 
-/** An item that wins made, or was about to make when it was last heard of. */
+/** An item that wins made, or was about to make at the last record. */
 export interface OwnedItem {
   readonly item: NetworkItem;
   readonly state: 'pending' | 'applied';
-  /** The value before, of what the system always has. */
+  /** Previous value, for an item that always exists. */
   readonly prior?: string;
 }
 
@@ -22,14 +22,14 @@ export interface ItemStanding {
 }
 
 export interface ItemPlan {
-  /** Removals first, and of these what stands on others. */
+  /** Removals first, dependent items before those that they depend on. */
   readonly steps: readonly (ItemChange & { readonly reason: string })[];
   readonly record: readonly OwnedItem[];
   readonly standings: readonly ItemStanding[];
   readonly orphans: readonly NetworkItem[];
 }
 
-/** Each kind stands on those before: nothing is forwarded unless all filters and rules are there. */
+/** Order of creation. Each kind depends on the previous ones: forwarding is enabled only when all filters and rules exist. */
 const STAGES: readonly (readonly NetworkItem['kind'][])[] = [
   ['bridge'],
   ['address', 'filter', 'rule'],
@@ -37,8 +37,8 @@ const STAGES: readonly (readonly NetworkItem['kind'][])[] = [
 ];
 
 /**
- * Says what to do so that the host has these items, and none of ours besides: the rules of routes, for what has one place each. Pure and
- * total. While an item lacks, those that stand on it go, so that a failure never leaves more open than there was before.
+ * Plans the changes after which the host has exactly these items of wins. The rules are those of routes, but each item can exist only once.
+ * Pure and total. While an item is missing, dependent items are removed, so that a failure never leaves the host more open than before.
  */
 export function planItems(
   wanted: readonly NetworkItem[],
@@ -80,7 +80,7 @@ export function planItems(
 
   const going = owned.filter((one) => !staying.has(one));
   const highest = Math.max(...going.map(({ item }) => stageOf(item)));
-  // What stands on others goes first, and they wait for it.
+  // Remove dependent items first; the items that they depend on wait for a later plan.
   const removals = going.filter(
     ({ item }) => stageOf(item) === highest && !tried.has(itemKey(item, 'remove')),
   );
@@ -113,7 +113,7 @@ export function planItems(
   };
 }
 
-/** Names a step of one plan and the next. */
+/** Identifies a step across plans. */
 export function itemKey({ kind, key, value }: NetworkItem, op: ItemChange['op'] = 'add'): string {
   return `${op} ${kind} ${key} ${value}`;
 }

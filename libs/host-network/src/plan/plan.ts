@@ -13,20 +13,20 @@ import { itemsOf, judgeSubnet, type SubnetRejectionCode } from './own-network.js
 import { itemKey, planItems, type OwnedItem, type RouteState } from './plan-items.js';
 import { Surroundings, type ResolvedRoute } from './resolve-route.js';
 
-/** A thing that wins made, or was about to make when it was last heard of. */
+/** A route or item that wins made, or was about to make at the last record. */
 export type Owned = OwnedRoute | OwnedItem;
 
-/** A route that wins made, or was about to make when it was last heard of. */
+/** A route that wins made, or was about to make at the last record. */
 export interface OwnedRoute {
   readonly route: StaticRoute;
   readonly state: 'pending' | 'applied';
 }
 
-/** Limits of a plan. Routes and steps beyond them are reported, and never cut by chance: the order of destinations decides. */
+/** Limits of a plan. Excess routes and steps are reported; the order of destinations decides which. */
 export interface PlanLimits {
-  /** Desired routes; those beyond are rejected. Default 1,024. */
+  /** Maximum desired routes; the others are rejected. Default 1,024. */
   readonly routes: number;
-  /** Steps of one plan; the next plan has the others. Default 256. */
+  /** Maximum steps in one plan; the next plan has the others. Default 256. */
   readonly steps: number;
 }
 
@@ -35,54 +35,55 @@ const HELD = 'it stays unchanged until its source has answered';
 export const PLAN_LIMITS: PlanLimits = { routes: 1024, steps: 256 };
 
 export type PlannedStep = NetworkChange & {
-  /** A clause, for people. */
+  /** One clause, for people. */
   readonly reason: string;
 };
 
-/** How a route stands, an item of the network of containers, or, as long as it is refused, that network. */
+/** State of a route, of an item of the container network, or of that network while it is refused. */
 export interface Standing {
   readonly kind: 'route' | 'subnet' | NetworkItem['kind'];
-  /** An item has its key here. */
+  /** Destination of a route, or key of an item. */
   readonly destination: string;
   readonly state: RouteState;
-  /** A clause, for people; empty when there is nothing to say. */
+  /** One clause, for people; may be empty. */
   readonly detail: string;
-  /** Where it leads; empty while that is not known. */
+  /** Next hop; empty while it is not known. */
   readonly gateway: string;
-  /** The name of the interface. */
+  /** Name of the interface. */
   readonly interface: string;
   readonly metric: number;
   /** The `id` of the peer that it leads to; absent for other routes. */
   readonly peer?: string;
-  /** Why the peer or the subnet is refused. */
+  /** Reason why the peer or the subnet is refused. */
   readonly code?: PeerRejectionCode | SubnetRejectionCode;
 }
 
 export interface RoutePlan {
-  /** Removals come first, of items and of routes: a new one may take the place of an old one. */
+  /** Removals of items and routes come first, because a new one may replace an old one. */
   readonly steps: readonly PlannedStep[];
-  /** The record, as it must be on the disk before the first step is taken. */
+  /** The record, which must be on disk before the first step. */
   readonly record: readonly Owned[];
-  /** One for each desired route, in the order of destinations, then of peers that are refused, and of the network of containers. */
+  /** One per desired route in the order of destinations, then the refused peers, then the container network. */
   readonly standings: readonly Standing[];
-  /** Destinations of routes and keys of items that have the mark of wins, and are neither recorded nor wanted. They are left alone. */
+  /** Destinations of routes and keys of items with the mark of wins that are neither recorded nor desired. They stay unchanged. */
   readonly orphans: readonly string[];
-  /** Whether steps were left out, for the next plan. */
+  /** Whether steps are left for the next plan. */
   readonly isLimited: boolean;
 }
 
 /** Options of a plan. */
 export interface PlanOptions {
   readonly limits?: PlanLimits;
-  /** Steps that were tried and are not to be tried again now, by {@link stepKeyOf}, with what came of them. */
+  /** Steps that were already tried and must not be repeated now, by {@link stepKeyOf}, with their outcomes. */
   readonly tried?: ReadonlyMap<string, string>;
 }
 
 /**
- * Says what to do so that the host has the desired routes, and none of ours besides. Pure and total: equal input gives equal output.
+ * Plans the changes after which the host has the desired routes and no others of wins. Pure and total: equal input gives equal output.
  *
- * Ours is what the record has and the host has exactly so. That alone is ever removed. A route that leads alike and is not ours satisfies;
- * one that has the place of a desired route stays. What somebody else changed or removed is ours no more.
+ * A route belongs to wins while the record and the host have it in identical form; only such routes are removed. An equivalent route of
+ * another program satisfies a desired one; a different route in its place stays, and is a conflict. A route that another program changed or
+ * removed no longer belongs to wins.
  */
 export function plan(
   desired: DesiredNetwork,
@@ -146,7 +147,7 @@ export function plan(
     if (resolved.kind !== 'route') {
       const { kind, detail } = resolved;
       if (kind === 'rejected') remove(ours, detail, peer === undefined);
-      // What is there stays while the host lacks something: the interface may be back in a moment.
+      // Keep existing routes while the host lacks something, because the interface may return at any moment.
       else kept.push(...ours.map(({ route }) => ({ route, state: 'applied' as const })));
       const isKept = kind === 'waiting' && ours.length > 0;
       stands(isKept ? 'applied' : kind, detail, isKept ? ours[0]?.route : undefined);
@@ -215,7 +216,7 @@ export function plan(
 
 type PlannedNetwork = Pick<RoutePlan, 'steps' | 'record' | 'standings' | 'orphans'>;
 
-/** Plans the network of containers, or that it goes. */
+/** Plans the container network or its removal. */
 function planOwn(
   desired: DesiredNetwork,
   actual: RoutingState,
@@ -230,7 +231,7 @@ function planOwn(
   const isMade = own !== undefined && refusal === undefined;
   const wanted = isMade ? itemsOf(own, desired, uplinks, actual, record) : [];
   const planned = planItems(wanted, listed, record, tried);
-  // Where interfaces have ids that people do not know.
+  // Names of interfaces, where their ids are not meaningful to people.
   const names = new Map(actual.interfaces.map(({ id, name }) => [id, name === id ? '' : name]));
   const standings = planned.standings.map(({ item, state, detail }): Standing => ({
     ...{ ...bare, kind: item.kind, destination: item.key, state, detail },
@@ -247,7 +248,7 @@ function planOwn(
   return { ...planned, standings, orphans };
 }
 
-/** A route of the config goes before one to a peer, and each destination comes once. */
+/** Merges the desired routes, each destination once; a route of the config wins over one to a peer. */
 function wantedRoutes(
   routes: readonly DesiredRoute[],
   { accepted }: JudgedPeers,
@@ -259,7 +260,7 @@ function wantedRoutes(
   return [...all.values()].sort((a, b) => compare(a.destination, b.destination));
 }
 
-/** Names a step of one plan and the next: by all of its route or item. */
+/** Identifies a step across plans, by all fields of its route or item. */
 export function stepKeyOf(change: NetworkChange): string {
   return 'route' in change ? stepKey(change.route, change.op) : itemKey(change.item, change.op);
 }
@@ -276,7 +277,7 @@ function leadsAlike(one: StaticRoute, other: StaticRoute): boolean {
   );
 }
 
-/** Whether what the host has is the recorded route, and nobody else's of the same words. */
+/** Whether a listed route is the recorded one, and not an identical route of another program. */
 function isOurs(listed: ListedRoute, recorded: StaticRoute): boolean {
   return listed.isMarked !== false && isSameRoute(listed, recorded);
 }

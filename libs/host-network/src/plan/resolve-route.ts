@@ -24,8 +24,8 @@ import {
 } from './extent.js';
 
 /**
- * The route that a desired one is on this host now. `waiting`: the host lacks something that may come back, such as its default
- * route. `rejected`: it would lead traffic astray.
+ * A desired route resolved for the present state of this host. `waiting`: the host lacks something that may return, such as its default
+ * route. `rejected`: the route would misdirect traffic.
  */
 export type ResolvedRoute =
   | { readonly kind: 'route'; readonly route: StaticRoute }
@@ -33,25 +33,25 @@ export type ResolvedRoute =
 
 const ANYWHERE = '0.0.0.0/0';
 
-/** An address of this host, and the extent of the network that it is in. */
+/** An address of this host, with the extent of its network. */
 interface OwnAddress extends Extent {
   readonly address: number;
   readonly net: IpNetwork;
 }
 
-/** A network that the host is in. */
+/** A network of this host. */
 export interface TakenNetwork extends Extent {
   readonly text: string;
 }
 
-/** An interface, with its addresses read. */
+/** An interface with parsed addresses. */
 interface Link {
   readonly id: string;
   readonly name: string;
   readonly own: readonly OwnAddress[];
 }
 
-/** A next hop of the host, and the one destination that alone it is for, if it is for one. */
+/** A next hop that the host uses, and the only destination that it serves, if it serves just one. */
 interface Hop {
   readonly address: number;
   readonly destination: string | undefined;
@@ -60,11 +60,11 @@ interface Hop {
 /** Facts of a {@link RoutingState} that decide about routes, computed once for all of them. */
 export class Surroundings {
   readonly #links: readonly Link[];
-  /** Default routes through a gateway, the cheapest first. */
+  /** Default routes through a gateway, lowest cost first. */
   readonly #defaults: readonly ListedRoute[];
-  /** The networks that the host is in. */
+  /** The networks of this host. */
   readonly #taken: readonly TakenNetwork[];
-  /** In the order of addresses. */
+  /** Sorted by address. */
   readonly #hops: readonly Hop[];
 
   constructor({ interfaces, routes }: RoutingState) {
@@ -80,7 +80,7 @@ export class Surroundings {
     this.#hops = hopsOf(routes);
   }
 
-  /** Finds the gateway and the interface of a desired route, and judges whether it may be made. */
+  /** Finds gateway and interface of a desired route, and judges whether it is allowed. */
   resolve(desired: DesiredRoute): ResolvedRoute {
     const network = parseNetwork(desired.destination);
     if (network?.bytes.length !== 4) return rejected('its destination is not an IPv4 network');
@@ -102,7 +102,7 @@ export class Surroundings {
       : this.#throughGateway(desired, gateway, candidates);
   }
 
-  /** Why a destination would take over what the host is in, or a way out of it. */
+  /** Returns the reason when a destination would take over a network of the host, or one of its next hops. */
   #ownReason(network: IpNetwork, { destination, gateway }: DesiredRoute): string | undefined {
     const extent = extentOf(network);
     const taken = this.#taken.find((own) => meet(own, extent));
@@ -144,7 +144,7 @@ export class Surroundings {
     const reaching = candidates.filter(
       ({ id, own }) =>
         own.some((net) => net.first < net.last && isWithin(hop, net)) ||
-        // Machines of some clouds have an address of /32, and a gateway all the same.
+        // In some clouds a machine has a /32 address and nevertheless a gateway.
         this.#defaults.some((route) => route.gateway === gateway && route.interface === id),
     );
     const [found, another] = reaching;
@@ -159,7 +159,7 @@ export class Surroundings {
   }
 }
 
-/** The networks that a host with these interfaces is in. */
+/** Returns the networks of a host with these interfaces. */
 export function takenNetworks(interfaces: readonly RouteInterface[]): readonly TakenNetwork[] {
   return takenBy(interfaces.map(linkOf));
 }
@@ -167,7 +167,8 @@ export function takenNetworks(interfaces: readonly RouteInterface[]): readonly T
 function takenBy(links: readonly Link[]): readonly TakenNetwork[] {
   return links.flatMap(({ own }) =>
     own.map(({ net }) => {
-      // An adapter without DHCP is in 169.254.0.0/16, where the metadata of a cloud is too, and that is not behind it.
+      // An adapter without DHCP has an address in 169.254.0.0/16, which also contains cloud metadata addresses that are not on that
+      // adapter's network.
       const taken = isIpv4LinkLocal(net) ? { ...net, prefix: 32 } : networkOf(net);
       return { ...extentOf(taken), text: formatNetwork(taken) };
     }),
@@ -193,7 +194,7 @@ function hopsOf(routes: readonly ListedRoute[]): readonly Hop[] {
   return [...hops.values()].sort((a, b) => a.address - b.address);
 }
 
-/** Why no other host has an address: it is that of this host, of the network, or of all its hosts. */
+/** Returns the reason when an address cannot be another host: it is this host's own, the network address, or the broadcast address. */
 function wrongHop(hop: number, { address, net, first, last }: OwnAddress): string | undefined {
   if (hop === address) return 'an address of this host';
   if (net.prefix > 30) return undefined;

@@ -3,36 +3,36 @@ import { ElementList, isElementId, type ElementFault, type Gathered } from './el
 import { followMetadata, type Fields, type MetadataServiceOptions } from './metadata-service.js';
 import type { Feed } from './source.js';
 
-/** A port that a container of this host wants to be published. Whether it may be is judged later. */
+/** A port that a container of this host asks to publish. Later code judges whether it is allowed. */
 export interface DesiredPort {
-  /** The uuid of the container. */
+  /** UUID of the container. */
   readonly id: string;
   readonly proto: 'tcp' | 'udp';
-  /** Where the host is to listen: `0.0.0.0:8080`. */
+  /** Listening address of the host: `0.0.0.0:8080`. */
   readonly listen: string;
   /** The address and the port of the container. */
   readonly to: string;
 }
 
-/** Ports beyond so many are left out, those of the containers with the last uuids. */
+/** Maximum number of ports; those beyond it, of the containers with the last UUIDs, are omitted. */
 export const MAX_PORTS = 512;
-/** Rules of a container beyond so many are left out. */
+/** Maximum number of rules per container; the others are omitted. */
 const MAX_RULES = 64;
-/** A container that is being stopped serves what it has begun. */
+/** Includes `stopping`, because such a container still finishes its requests. */
 const STATES: ReadonlySet<unknown> = new Set(['starting', 'running', 'stopping']);
 const PORT = '[1-9]\\d{0,4}';
 const RULE = new RegExp(`^([\\d.]{7,15}):(${PORT}):(${PORT})(?:/(tcp|udp))?$`);
-/** A port of the container that asks for none of the host. */
+/** A container port without a host port. */
 const NOT_PUBLISHED = new RegExp(`^0\\.0\\.0\\.0:${PORT}(?:/(?:tcp|udp))?$`);
 const ANY = '0.0.0.0';
 
 /**
- * The ports that containers of this host publish, as Rancher's metadata service knows them. A container that has stopped publishes none;
- * those of other hosts and environments count for nothing.
+ * Feed of the ports that containers of this host publish, from Rancher's metadata service. Stopped containers publish none; containers of
+ * other hosts and environments are ignored.
  */
 export function containerFeed(options: MetadataServiceOptions): Feed<DesiredPort> {
   return followMetadata(options, '/containers', async (pass) => {
-    // Each of them has one port or more.
+    // The limit holds because each element has at least one port.
     const list = new ElementList<readonly DesiredPort[]>(MAX_PORTS);
     let isCut = false;
     await pass((container) => {
@@ -49,7 +49,7 @@ export function containerFeed(options: MetadataServiceOptions): Feed<DesiredPort
       isCut ||= rules.length > MAX_RULES;
       const read = rules.slice(0, MAX_RULES).flatMap((rule) => readRule(rule, container) ?? []);
       const good = read.filter((one) => typeof one === 'object');
-      // One that cannot be read costs its container no other.
+      // An unreadable rule does not affect the other rules of its container.
       for (const fault of new Set(read.filter((one) => typeof one === 'string')))
         list.skip(fault, isElementId(uuid) ? uuid : '');
       if (good.length > 0) list.add(uuid, good);
@@ -58,7 +58,7 @@ export function containerFeed(options: MetadataServiceOptions): Feed<DesiredPort
   });
 }
 
-/** Reads a rule; undefined for one that publishes nothing. */
+/** Parses a rule; undefined for a rule that publishes no port. */
 function readRule(
   rule: unknown,
   { uuid, primary_ip: address }: Fields,
@@ -84,7 +84,7 @@ function limited(
   return { ...gathered, items: items.slice(0, MAX_PORTS), isLimited };
 }
 
-/** Whether a text is the address of IPv4 of one host, in canonical form. */
+/** Whether a text is the canonical IPv4 address of a single host. */
 function isHost(text: string): boolean {
   const network = parseNetwork(text);
   return (

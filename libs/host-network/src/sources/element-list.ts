@@ -1,8 +1,8 @@
 import type { DesiredPeer } from '../plan/judge-peers.js';
 
 /**
- * Why an element of a source is no peer, or no container with published ports. Whether a peer may have a route, or a port be relayed, is
- * judged later.
+ * Reason why an element of a source is not a valid peer, or not a container with published ports. Later code judges whether a peer may have
+ * a route, or a port be relayed.
  */
 export type ElementFault =
   | 'badElement'
@@ -16,28 +16,28 @@ export type ElementFault =
   | 'badPort';
 
 export interface SkippedElement {
-  /** Empty where the element has none that can be shown. */
+  /** Empty when the element has no id that can be shown. */
   readonly id: string;
   readonly code: ElementFault;
 }
 
 export interface Gathered<Item> {
-  /** In the order of ids. */
+  /** Sorted by id. */
   readonly items: readonly Item[];
-  /** The first 64. */
+  /** The first 64 skipped elements. */
   readonly skipped: readonly SkippedElement[];
   readonly skippedCount: number;
-  /** Whether items were left out, those with the last ids. */
+  /** Whether items with the last ids were omitted. */
   readonly isLimited: boolean;
 }
 
 const TOLD = 64;
-/** No network and no address is longer. */
+/** Maximum length of any network or address. */
 const MAX_TEXT = 64;
-/** The form of uuids and of names of nodes. */
+/** Format of UUIDs and node names. */
 const ID = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/i;
 
-/** Gathers the elements of one snapshot, one after another, in bounded memory. The result does not depend on their order. */
+/** Collects the elements of one snapshot one by one, in bounded memory. The result does not depend on their order. */
 export class ElementList<Item extends object> {
   readonly #most: number;
   #items = new Map<string, Item | 'repeated'>();
@@ -45,12 +45,15 @@ export class ElementList<Item extends object> {
   #skippedCount = 0;
   #isLimited = false;
 
-  /** @param most - Elements beyond so many are left out, those with the last ids. */
+  /**
+   * @param most - Maximum number of elements; those with the last ids are omitted.
+   * @param most - Elements beyond so many are left out, those with the last ids.
+   */
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** Adds what an element was read as, or why it could not be, whatever its id is. */
+  /** Adds a parsed element or its fault; the id may be of any type. */
   add(id: unknown, read: Item | ElementFault): void {
     if (!isElementId(id)) {
       this.skip('badId');
@@ -59,7 +62,7 @@ export class ElementList<Item extends object> {
     const known = this.#items.get(id);
     if (known !== undefined) {
       this.skip('repeatedId', id);
-      // Whichever came first: neither is believed.
+      // Both are dropped, whichever came first, because neither is trustworthy.
       this.#items.set(id, 'repeated');
       return;
     }
@@ -96,7 +99,7 @@ export function isElementId(id: unknown): id is string {
   return typeof id === 'string' && ID.test(id);
 }
 
-/** Reads a peer. A part that is absent, null or empty counts as none. */
+/** Parses a peer. Parts that are absent, null or empty count as missing. */
 export function readPeer(
   id: unknown,
   subnet: unknown,
@@ -106,7 +109,7 @@ export function readPeer(
   return fault ?? ({ id, subnet, nextHop } as DesiredPeer);
 }
 
-/** Why these are no texts that could be a network and an address. */
+/** Returns the fault of texts that cannot be a network and an address. */
 export function elementFault(subnet: unknown, nextHop: unknown): ElementFault | undefined {
   if (isNone(subnet)) return 'noSubnet';
   if (!isText(subnet)) return 'badSubnet';

@@ -6,20 +6,20 @@ import { elementFault, isElementId } from './element-list.js';
 import type { LastGood } from './source.js';
 
 const FORMAT = 1;
-/** 1,024 peers with the longest ids. */
+/** Enough for 1,024 peers with the longest ids. */
 const MAX_BYTES = 1024 * 1024;
 
 export interface LastGoodOptions {
-  /** Absolute path; its folder is made private before something is written. */
+  /** Absolute path; the folder is made private before each write. */
   readonly path: string;
-  /** Names the source with all that it is bound to: what another one told does not count. */
+  /** Identifies the source and its settings; data of another origin is ignored. */
   readonly origin: string;
   readonly trust: Pick<FileTrust, 'distrustOfFile' | 'ensurePrivateFolder'>;
-  /** Called for a file that is none of ours; it counts as empty. */
+  /** Called for an invalid file; it counts as empty. */
   readonly onDamaged: (file: string) => void;
 }
 
-/** The last peers as a private file. Both reject with TrustedFileError. */
+/** Stores the last peers in a private file. Both methods reject with TrustedFileError. */
 export function lastGood({ path: file, origin, trust, onDamaged }: LastGoodOptions): LastGood {
   const state = new StateFile<{ readonly origin: string; readonly peers: readonly DesiredPeer[] }>({
     ...{ path: file, maxBytes: MAX_BYTES, trust, parse },

@@ -11,14 +11,14 @@ import {
 import type { Feed } from './source.js';
 
 export interface MetadataFeedOptions extends MetadataServiceOptions {
-  /** The subnet and the address that the labels of this host must have. Absent: any. */
+  /** Required labels of this host in the metadata: its subnet, and its address (`routerIp`). Absent: any. */
   readonly subnet?: string | undefined;
   readonly routerIp?: string | undefined;
 }
 
 const LABELS = 'io.rancher.network.per_host_subnet';
 
-/** The other hosts as Rancher's metadata service knows them. */
+/** Feed of the other hosts, from Rancher's metadata service. */
 export function metadataFeed(options: MetadataFeedOptions): Feed {
   return followMetadata(options, '/hosts', async (pass) => {
     const list = new ElementList<DesiredPeer>(MAX_PEERS);
@@ -45,7 +45,10 @@ function readHost(host: Fields): DesiredPeer | ElementFault {
   return readPeer(host['uuid'], labels[`${LABELS}.subnet`], nextHop);
 }
 
-/** @throws HostNetworkError `badSource`: this host is not among them, or is another one for the service than for its config. */
+/**
+ * @throws HostNetworkError `badSource`: the service does not list this host, or describes it differently from its config.
+ * @throws HostNetworkError `badSource`: this host is not among them, or is another one for the service than for its config.
+ */
 function checkOwn(own: Fields | undefined, options: MetadataFeedOptions): void {
   if (own === undefined)
     throw new HostNetworkError('badSource', `cannot use the hosts: this host is not among them`);

@@ -6,17 +6,17 @@ import type { Gathered } from './element-list.js';
 import { readElements } from './read-elements.js';
 import type { Feed, FeedListener, Snapshot } from './source.js';
 
-/** Where Rancher's metadata service is, and which host asks it. */
+/** Address of Rancher's metadata service, and identity of this host. */
 export interface MetadataServiceOptions {
-  /** Where the service is: `169.254.169.250`, with a port where it is not 80. */
+  /** Address of the service: `169.254.169.250`, with the port unless it is 80. */
   readonly address: string;
-  /** The uuid of this host. Answers that are made for another one are not believed. */
+  /** UUID of this host. Answers for another host are rejected. */
   readonly hostUuid: string;
-  /** The uuid of the environment; what is of others is left out. */
+  /** UUID of the environment; hosts and containers of other environments are omitted. */
   readonly environmentUuid: string;
   /** Default: `systemClock`. */
   readonly clock?: Clock;
-  /** Default: 5 s for a connection and between two parts of an answer, 30 s for all of it. A long poll has 75 s. */
+  /** Default: 5 s to connect and between two parts of an answer, 30 s in total; 75 s for a long poll. */
   readonly limits?: Partial<HttpLimits>;
 }
 
@@ -26,20 +26,20 @@ const MAX_BODY_BYTES = 32 * 1024 * 1024;
 const MAX_ELEMENT_BYTES = 64 * 1024;
 const MAX_TEXT_BYTES = 4096;
 const LONG_POLL_S = 60;
-/** The service answers a long poll up to 5 s late. */
+/** Longer than a long poll, because the service answers up to 5 s late. */
 const LONG_POLL_MS = 75_000;
 const LIMITS = { connectMs: 5_000, answerMs: 10_000, idleMs: 5_000, totalMs: 30_000 };
-/** Versions come in bursts, and with another one often nothing has changed. */
+/** New versions come in bursts, often without changes in the list. */
 const GATHER_MS = 1_000;
 
-/** A JSON object, unread. */
+/** An unvalidated JSON object. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Follows one list of Rancher's metadata service: one answer and so one snapshot, read again a second after each new version. The service
+ * Follows one list of Rancher's metadata service: each answer is one snapshot, read again a second after each new version. The service
  * speaks plain HTTP on a link-local address; redirects and proxies are not used.
  *
- * @param read - Makes a snapshot of one pass over the list; undefined stands for an element that is no object.
+ * @param read - Builds a snapshot in one pass over the list; undefined stands for an element that is no object.
  */
 export function followMetadata<Item>(
   options: MetadataServiceOptions,

@@ -5,11 +5,11 @@ import { MAX_PEERS, type DesiredPeer } from '../plan/judge-peers.js';
 import { ElementList, readPeer, type Gathered } from './element-list.js';
 import type { Feed } from './source.js';
 
-/** Nodes of a cluster, as its API server tells of them. Objects are those of Kubernetes, unread. */
+/** Reads the nodes of a cluster from its API server. The objects are unvalidated Kubernetes objects. */
 export interface NodeReader extends Disposable {
-  /** Reads all. @returns The version from which to watch. */
+  /** Lists all nodes. @returns The version from which to watch. */
   list(onNode: (node: unknown) => void, signal: AbortSignal): Promise<string>;
-  /** Tells of each change after a version until the server ends that. */
+  /** Reports each change after a version until the server ends the watch. */
   watch(
     version: string,
     onEvent: (type: string, node: unknown) => void,
@@ -20,15 +20,15 @@ export interface NodeReader extends Disposable {
 export interface NodeFeedOptions {
   /** Connects to the API server. */
   readonly connect: () => Promise<NodeReader>;
-  /** The addresses that this host has now: the node with one of them is its own. */
+  /** Returns the present addresses of this host; a node with one of them is this host. */
   readonly ownAddresses: () => ReadonlySet<string>;
-  /** The subnet that this host must have there. Absent: any. */
+  /** Required subnet of this host in the cluster. Absent: any. */
   readonly subnet?: string | undefined;
   /** Default: `systemClock`. */
   readonly clock?: Clock;
 }
 
-/** Kubernetes supports 5,000. */
+/** Twice the 5,000 nodes that Kubernetes supports. */
 const MAX_NODES = 10_000;
 const GATHER_MS = 1_000;
 
@@ -38,7 +38,7 @@ interface NodeFacts {
   readonly nextHop: unknown;
 }
 
-/** The other nodes of the cluster: the subnet of their Pods, and their internal address as the next hop. */
+/** Feed of the other nodes of the cluster: the subnet of their Pods, with their internal address as the next hop. */
 export function nodeFeed(options: NodeFeedOptions): Feed {
   const { connect, clock = systemClock } = options;
   return {
@@ -55,7 +55,7 @@ export function nodeFeed(options: NodeFeedOptions): Feed {
       const version = await reader.list((node) => void put(node), signal);
       const tell = async (): Promise<void> => {
         const againMs = await onSnapshot({ ...snapshotOf(nodes, options), version });
-        // It is listed again, by the next call.
+        // Returning leads to another call, which lists the nodes again.
         if (againMs > 0) await clock.wait(againMs, signal);
         if (againMs > 0) ended.abort();
       };
@@ -117,7 +117,7 @@ function snapshotOf(
   return list.result();
 }
 
-/** The facts of a node that count, by a key that a watch has too. Whatever is missing or of another type is undefined. */
+/** Returns the relevant facts of a node, by the key that a watch also has. Missing facts and those of another type are undefined. */
 function factsOf(node: unknown): readonly [string, NodeFacts] {
   const { metadata, spec, status } = (node ?? {}) as {
     readonly metadata?: { readonly name?: unknown } | null;
@@ -139,7 +139,7 @@ function factsOf(node: unknown): readonly [string, NodeFacts] {
   ];
 }
 
-// By a call, so that the compiler does not take it for constant across an await.
+// A function, so that the compiler does not treat the value as constant across an await.
 function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
 }

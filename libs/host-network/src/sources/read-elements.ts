@@ -2,14 +2,14 @@ import { HostNetworkError } from '../host-network-error.js';
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
-/** Limit of the text outside of a list: blanks, or `null`. */
+/** Maximum bytes outside a list: white space, or `null`. */
 const MAX_OUTSIDE_BYTES = 4096;
 
 /**
- * Reads a JSON list element by element, so that a list of any length takes the memory of one. `null` is a list without elements.
+ * Reads a JSON list element by element, so that memory use does not depend on the length of the list. `null` counts as an empty list.
  *
- * @param onElement - Called with each value; with undefined for one of more bytes than `maxElementBytes`.
- * @throws HostNetworkError `badSource`: it is no list, or not whole.
+ * @param onElement - Called with each value; with undefined for a value larger than `maxElementBytes`.
+ * @throws HostNetworkError `badSource`: the text is no list, or is incomplete.
  */
 export async function readElements(
   parts: AsyncIterable<Uint8Array>,

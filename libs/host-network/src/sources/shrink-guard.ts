@@ -1,14 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** So many may always go at once. */
+/** Number of items that may always disappear at once. */
 const FREELY_DROPPED = 3;
 const CONFIRMED_AFTER_MS = 10_000;
 
-/** Believes that most items are gone when it hears the same again, 10 s later or more: a source that starts may have few of them. */
+/**
+ * Accepts the loss of most items only after the same snapshot at least 10 s later, because a source that is starting may have few items.
+ */
 export class ShrinkGuard<Item extends object> {
   #doubted: { readonly items: readonly Item[]; readonly sinceMs: number } | undefined;
 
-  /** Judges a snapshot. @returns 0 when it may be believed, else after how many milliseconds it is to be read again. */
+  /** Judges a snapshot. @returns 0 when it is accepted, else the milliseconds after which to read it again. */
   judge(known: readonly Item[], next: readonly Item[], nowMs: number): number {
     const texts = new Set(next.map(textOf));
     const dropped = known.filter((one) => !texts.has(textOf(one))).length;

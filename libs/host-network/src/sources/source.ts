@@ -5,71 +5,71 @@ import type { DesiredPeer } from '../plan/judge-peers.js';
 import type { Gathered } from './element-list.js';
 import { ShrinkGuard } from './shrink-guard.js';
 
-/** All that a source has at one time: peers, or published ports. */
+/** All items of a source at one time: peers, or published ports. */
 export interface Snapshot<Item = DesiredPeer> extends Gathered<Item> {
-  /** Names the snapshot for its source. */
+  /** Identifies the snapshot within its source. */
   readonly version: string;
 }
 
 export interface FeedListener<Item = DesiredPeer> {
-  /** Resolves with 0, or after how many milliseconds the snapshot is to be read again before it is believed. */
+  /** Resolves with 0 when the snapshot is accepted, else with the milliseconds after which to read it again. */
   readonly onSnapshot: (snapshot: Snapshot<Item>) => Promise<number>;
-  /** The source has said that nothing has changed. */
+  /** Called when the source reports that nothing has changed. */
   readonly onContact: () => void;
 }
 
-/** Somebody who knows the other hosts, or the containers of this one. */
+/** A feed of the other hosts, or of the published ports of this host's containers. */
 export interface Feed<Item = DesiredPeer> {
-  /** Tells of each snapshot until it fails or the signal aborts. An end without an error is no failure: it is followed again. */
+  /** Reports each snapshot until it fails or the signal aborts. When it resolves without an error, the caller follows it again. */
   follow(listener: FeedListener<Item>, signal: AbortSignal): Promise<void>;
 }
 
 /**
- * How a source stands. `starting`: it has told nothing since this start. `current`: it was in touch just now. `stale`: it fails, and
- * what it told last is kept. `degraded`: so for 2 minutes or more.
+ * State of a source. `starting`: no data since this start. `current`: in contact. `stale`: failing, and the last data stays in use.
+ * `degraded`: failing for 2 minutes or more.
  */
 export type SourceState = 'starting' | 'current' | 'stale' | 'degraded';
 
 export interface SourceStatus<Item = DesiredPeer> extends Snapshot<Item> {
   readonly state: SourceState;
-  /** Milliseconds since it was in touch last; undefined before the first time. */
+  /** Milliseconds since the last contact; undefined before the first. */
   readonly ageMs: number | undefined;
-  /** Milliseconds since it began. */
+  /** Milliseconds since the start of the source. */
   readonly sinceMs: number;
-  /** Whether most of them are gone by its latest snapshot, which is not believed yet. */
+  /** Whether the latest snapshot lacks most of the items, and so is not accepted yet. */
   readonly isDoubted: boolean;
-  /** Why it fails; empty when it does not. */
+  /** Reason of the present failure; empty when there is none. */
   readonly problem: string;
 }
 
-/** The last items that a source told, for the next start. */
+/** Storage of the last items of a source, for the next start. */
 export interface LastGood<Item = DesiredPeer> {
-  /** Resolves with undefined when there are none, or those of another source. */
+  /** Resolves with undefined when there are none, or when they are of another source. */
   read(): Promise<readonly Item[] | undefined>;
   write(items: readonly Item[]): Promise<void>;
 }
 
 export interface SourceOptions<Item = DesiredPeer> {
   readonly feed: Feed<Item>;
-  /** Absent: nothing that was told before this start counts. */
+  /** Absent: data from before this start is not used. */
   readonly lastGood?: LastGood<Item>;
   /** Default: `systemClock`. */
   readonly clock?: Clock;
   /** From 0 to less than 1. Default: `Math.random`. */
   readonly random?: () => number;
-  /** Called when its items or its state are others. */
+  /** Called when the items or the state change. */
   readonly onChange: () => void;
   readonly onWarning: (problem: string) => void;
 }
 
 const DEGRADED_AFTER_MS = 120_000;
-/** 1, 2, 4 … 60 s, each up to a fifth longer or shorter. */
+/** Delays of 1, 2, 4 … 60 s, each up to a fifth longer or shorter. */
 const RETRIES = { initialMs: 1_200, maxMs: 72_000, jitter: 1 / 3 };
 const NOTHING: Snapshot<never> = {
   ...{ version: '', items: [], skipped: [], skippedCount: 0, isLimited: false },
 };
 
-/** Keeps the last good snapshot of a feed, whatever happens to it, until it is closed. */
+/** Keeps the last good snapshot of a feed through all its failures, until it is closed. */
 export class Source<Item extends object = DesiredPeer> implements AsyncDisposable {
   readonly #options: SourceOptions<Item>;
   readonly #clock: Clock;
@@ -94,7 +94,7 @@ export class Source<Item extends object = DesiredPeer> implements AsyncDisposabl
     this.#working = this.#run();
   }
 
-  /** Whether its items are what it told since this start: until then they say what to keep, and not what to remove. */
+  /** Whether the items come from this start. Earlier items are a reason to keep routes, but not to remove any. */
   get hasSpoken(): boolean {
     return this.#hasSpoken;
   }
@@ -186,7 +186,7 @@ export class Source<Item extends object = DesiredPeer> implements AsyncDisposabl
   }
 }
 
-// By a call, so that the compiler does not take it for constant across an await.
+// A function, so that the compiler does not treat the value as constant across an await.
 function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
 }
