@@ -1,10 +1,10 @@
 import type { HeaderField } from './hpack/static-table.js';
 import type { AnswerHeaders } from './http2-stream.js';
 
-/** No octet of a value may begin another header, or steer who prints it. */
+/** Replaced in values, so that no octet can begin another header or control a terminal. */
 const UNPRINTABLE = /[^ -~]/g;
 
-/** The headers of an answer in the order of the wire: those of HTTP/2 itself come first. */
+/** Returns the headers of an answer in wire order: pseudo-headers of HTTP/2 come first. */
 export function answerFields(headers: AnswerHeaders): HeaderField[] {
   const pseudo: HeaderField[] = [];
   const regular: HeaderField[] = [];

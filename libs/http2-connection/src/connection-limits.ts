@@ -1,50 +1,56 @@
 import type { Rate } from '@wins/time';
 
-/** Bounds on one connection. Octets, milliseconds and numbers; a rate is what is allowed at once and per second. */
+/** Limits of one connection. Octets, milliseconds and counts; a rate gives the burst and the number per second. */
 export interface Http2Limits {
-  /** The longest message of a request, without its five octets of gRPC. Default 1 MiB. */
+  /** Maximum size of a request message, without its five octets of gRPC. Default 1 MiB. */
   readonly messageOctets: number;
-  /** Headers of calls that live, 2 KiB more for each, and messages that are not whole or not taken yet. Default 2 MiB. */
+  /**
+   * Maximum memory for the headers of open calls (plus 2 KiB each) and for messages that are incomplete or not yet read by a handler.
+   * Default 2 MiB.
+   */
   readonly unfinishedOctets: number;
-  /** Octets that may wait for a client that does not read, beyond `freeOctetsPerStream` for each stream. Default 4 MiB. */
+  /** Maximum output waiting for a client that does not read, beyond `freeOctetsPerStream` for each stream. Default 4 MiB. */
   readonly waitingOctets: number;
-  /** One message of each stream may wait uncounted: who follows a hundred outputs and reads none is slow, not hostile. Default 128 KiB. */
+  /**
+   * Output per stream that does not count towards `waitingOctets`, enough for one message: a client that follows a hundred outputs and
+   * reads none is slow, not hostile. Default 128 KiB.
+   */
   readonly freeOctetsPerStream: number;
-  /** Answers to pings and settings, headers and refusals that wait in the socket. Default 512 KiB. */
+  /** Maximum data waiting in the socket: answers to pings and settings, headers and refusals. Default 512 KiB. */
   readonly socketOctets: number;
-  /** Streams at a time; more are refused. Default 256. */
+  /** Maximum number of simultaneous streams; excess streams are refused. Default 256. */
   readonly streams: number;
-  /** A header block as it comes, and its headers as RFC 9113 counts them. Default 16 KiB each. */
+  /** Maximum size of a header block on the wire, and of its headers as RFC 9113 counts them. Default 16 KiB each. */
   readonly headerOctets: number;
   /** Default 64. */
   readonly headerFields: number;
   /** Default 8. */
   readonly continuations: number;
-  /** DATA frames of a message, beyond one for each 256 octets. Default 64. */
+  /** Maximum DATA frames of a message, in addition to one per 256 octets. Default 64. */
   readonly framesPerMessage: number;
-  /** Preface and SETTINGS. Default 5 s. */
+  /** Time-out for preface and SETTINGS. Default 5 s. */
   readonly handshakeMs: number;
-  /** Until our SETTINGS are acknowledged. Default 10 s. */
+  /** Time-out for the acknowledgement of our SETTINGS. Default 10 s. */
   readonly settingsAckMs: number;
-  /** From HEADERS to the whole request of a call with one, else for each message. Default 10 s. */
+  /** Time-out from HEADERS to the complete request for a call with a single request message, else for each message. Default 10 s. */
   readonly requestMs: number;
-  /** Between pings. Default 60 s. */
+  /** Interval between pings. Default 60 s. */
   readonly pingIntervalMs: number;
-  /** For the answer to a ping. Default 20 s. */
+  /** Time-out for the answer to a ping. Default 20 s. */
   readonly pingTimeoutMs: number;
-  /** Without a call. Default 10 min. */
+  /** Maximum time without a call. Default 10 min. */
   readonly idleMs: number;
-  /** For the last words to a client, before its socket is destroyed. Default 500 ms. */
+  /** Time for sending the last frames to a client before its socket is destroyed. Default 500 ms. */
   readonly lingerMs: number;
-  /** Streams that the client resets, or makes us reset by a fault. Default 1,000; 50 per second. */
+  /** Streams reset by the client, or by us because of a client error. Default 1,000; 50 per second. */
   readonly resets: Rate;
-  /** One more for each DATA frame of ours: clients measure the way by pings. Default 256; 50 per second. */
+  /** Pings, plus one for each DATA frame that we send, because clients measure the round-trip time by pings. Default 256; 50 per second. */
   readonly pings: Rate;
   /** Default 32; 5 per second. */
   readonly settings: Rate;
-  /** Four more for each DATA frame of ours. Default 1,024; 500 per second. */
+  /** WINDOW_UPDATE frames, plus four for each DATA frame that we send. Default 1,024; 500 per second. */
   readonly windowUpdates: Rate;
-  /** PRIORITY, unknown frames, frames of streams that we have ended, refused streams. Default 1,024; 200 per second. */
+  /** PRIORITY, unknown frames, frames for streams that we have ended, and refused streams. Default 1,024; 200 per second. */
   readonly ignoredFrames: Rate;
   /** Octets of header blocks. Default 1 MiB; 512 KiB per second. */
   readonly headerBlockOctets: Rate;

@@ -1,11 +1,11 @@
-/** How often a deadline begins anew for an excuse, before it is over. */
+/** Maximum number of extensions of a deadline. */
 export const EXCUSES = 5;
 
 /**
- * Tells when a time is over, unless it is stopped before. Keeps no process alive.
+ * Calls back after a time-out unless it is stopped. Does not keep the process alive.
  *
- * After a stall of this process timers run before what came meanwhile is read; an immediate runs after, so that a client does
- * not pay for our delay.
+ * After a stall of this process, timers run before the input that arrived meanwhile is read. The callback therefore runs in an immediate,
+ * after the input, so that a client is not blamed for our delay.
  */
 export class Deadline {
   #timer: NodeJS.Timeout | undefined;
@@ -18,7 +18,7 @@ export class Deadline {
 
   /**
    * @param ms - Milliseconds.
-   * @param isExcused - Whether it begins anew in place of being over, at most {@link EXCUSES} times. Default: never.
+   * @param isExcused - Returns whether to restart the time instead of calling back, at most {@link EXCUSES} times. Default: never.
    */
   constructor(ms: number, over: () => void, isExcused: () => boolean = () => false) {
     this.#ms = ms;
@@ -26,13 +26,13 @@ export class Deadline {
     this.#isExcused = isExcused;
   }
 
-  /** Begins, or begins anew. */
+  /** Starts or restarts the time. */
   start(): void {
     this.#excuses = EXCUSES;
     this.#begin();
   }
 
-  /** Begins unless it has begun. */
+  /** Starts the time unless it is running. */
   continue(): void {
     if (this.#timer === undefined) this.start();
   }

@@ -1,4 +1,4 @@
-/** The error codes of HTTP/2 (RFC 9113, section 7) that are used here. */
+/** HTTP/2 error codes (RFC 9113, section 7) that this library uses. */
 export const HTTP2_CODE = {
   noError: 0,
   protocolError: 1,
@@ -13,7 +13,7 @@ export const HTTP2_CODE = {
   enhanceYourCalm: 11,
 } as const;
 
-/** Why a connection ended, and the code of HTTP/2 that the client gets. */
+/** Reasons for the end of a connection, with the HTTP/2 code for the client. */
 export const END_REASONS = {
   /** The client closed it, or its socket failed. */
   clientGone: HTTP2_CODE.noError,
@@ -22,7 +22,7 @@ export const END_REASONS = {
   /** No call for the idle time. */
   idle: HTTP2_CODE.noError,
 
-  /** The application threw while it was given what the client sent. */
+  /** The application threw while it handled input from the client. */
   failed: HTTP2_CODE.internalError,
 
   handshakeTimeout: HTTP2_CODE.protocolError,
@@ -49,15 +49,15 @@ export const END_REASONS = {
   tooManySettings: HTTP2_CODE.enhanceYourCalm,
   tooManyWindowUpdates: HTTP2_CODE.enhanceYourCalm,
   tooManyIgnoredFrames: HTTP2_CODE.enhanceYourCalm,
-  /** More octets of messages that are not whole, or not taken yet, than a connection may have. */
+  /** Messages that are incomplete or not yet read exceed the memory limit of the connection. */
   tooMuchUnfinished: HTTP2_CODE.enhanceYourCalm,
-  /** More octets wait for a client that does not read than a connection may have. */
+  /** Output waiting for a client that does not read exceeds the limit of the connection. */
   notReading: HTTP2_CODE.enhanceYourCalm,
-  /** All connections together hold too much, and this one the most. */
+  /** All connections together exceed a limit, and this one uses the most. */
   mostHeld: HTTP2_CODE.enhanceYourCalm,
 } as const;
 
-/** Why a connection ended; the first cause. */
+/** The first reason for which a connection ended. */
 export type EndReason = keyof typeof END_REASONS;
 
 /** Returns the code that the client gets. */
@@ -65,7 +65,7 @@ export function http2CodeOf(reason: EndReason): number {
   return END_REASONS[reason];
 }
 
-/** Thrown within the library by what finds a reason to end the connection, and caught where octets come in. */
+/** Thrown inside the library to end the connection; caught where input is read. */
 export class ConnectionFault extends Error {
   override readonly name = 'ConnectionFault';
   constructor(readonly reason: EndReason) {

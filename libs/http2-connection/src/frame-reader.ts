@@ -2,8 +2,8 @@ import { ConnectionFault } from './end-reason.js';
 import { DEFAULT_FRAME_OCTETS, FRAME_HEADER_OCTETS, type Frame } from './frame.js';
 
 /**
- * Cuts what a peer sends into frames, after the preface if it has to begin with one. What lies whole in a chunk is not copied; of a frame that does not, at
- * most its own length is held.
+ * Splits the input of a peer into frames, after the preface if one is expected. Frames that are complete within a chunk are not copied; for
+ * other frames, at most their own length is buffered.
  */
 export class FrameReader {
   #prefaceSeen = 0;
@@ -14,18 +14,21 @@ export class FrameReader {
 
   readonly #preface: Buffer;
 
-  /** @param preface - What comes before the first frame: of a server nothing does. */
+  /**
+   * @param preface - Bytes expected before the first frame; empty when reading from a server.
+   * @param preface - What comes before the first frame: of a server nothing does.
+   */
   constructor(preface: Buffer) {
     this.#preface = preface;
   }
 
-  /** Octets held for a partly received frame. */
+  /** Octets buffered for an incomplete frame. */
   get heldOctets(): number {
     return this.#body?.length ?? 0;
   }
 
   /**
-   * Gives each frame that a chunk completes to `take`, until that returns false.
+   * Passes each frame that a chunk completes to `take`, until `take` returns false.
    *
    * @throws ConnectionFault `notHttp2`, `frameSize`, and what `take` throws.
    */

@@ -1,4 +1,4 @@
-/** The frames of RFC 9113, section 6. */
+/** Frame types of RFC 9113, section 6. */
 export const FRAME = {
   data: 0,
   headers: 1,
@@ -25,12 +25,12 @@ export const SETTING = {
 
 export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 export const FRAME_HEADER_OCTETS = 9;
-/** The largest payload of a frame, unless a peer allows more. */
+/** Maximum payload of a frame, unless a peer allows more. */
 export const DEFAULT_FRAME_OCTETS = 16_384;
 export const DEFAULT_WINDOW_OCTETS = 65_535;
 export const LARGEST_WINDOW_OCTETS = 0x7fffffff;
 
-/** A frame as it came. */
+/** A received frame. */
 export interface Frame {
   readonly type: number;
   readonly flags: number;
@@ -53,7 +53,7 @@ export function writeFrameHeader(
   into.writeUInt32BE(streamId, at + 5);
 }
 
-/** A whole frame. */
+/** Builds a whole frame. */
 export function frame(type: number, flags: number, streamId: number, payload: Buffer): Buffer {
   const whole = Buffer.allocUnsafe(FRAME_HEADER_OCTETS + payload.length);
   writeFrameHeader(whole, 0, payload.length, type, flags, streamId);
@@ -61,14 +61,14 @@ export function frame(type: number, flags: number, streamId: number, payload: Bu
   return whole;
 }
 
-/** A frame whose payload is numbers of four octets. */
+/** Builds a frame whose payload is a list of four-octet numbers. */
 export function frameOfNumbers(type: number, streamId: number, ...numbers: number[]): Buffer {
   const payload = Buffer.allocUnsafe(numbers.length * 4);
   for (const [index, number] of numbers.entries()) payload.writeUInt32BE(number >>> 0, index * 4);
   return frame(type, 0, streamId, payload);
 }
 
-/** A SETTINGS frame. */
+/** Builds a SETTINGS frame. */
 export function settingsFrame(settings: readonly (readonly [id: number, value: number])[]): Buffer {
   const payload = Buffer.allocUnsafe(settings.length * 6);
   for (const [index, [id, value]] of settings.entries()) {

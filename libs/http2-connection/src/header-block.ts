@@ -1,21 +1,21 @@
 import { ConnectionFault } from './end-reason.js';
 import { FLAG, FRAME, type Frame } from './frame.js';
 
-/** A header block that is whole. */
+/** A complete header block. */
 export interface HeaderBlock {
   readonly streamId: number;
   readonly endStream: boolean;
   readonly octets: Buffer;
 }
 
-/** Bounds on a header block on its way. */
+/** Limits of an incomplete header block. */
 export interface HeaderBlockLimits {
-  /** Coded octets. */
+  /** Maximum encoded octets. */
   readonly octets: number;
   readonly continuations: number;
 }
 
-/** Removes the padding of a DATA or HEADERS frame. @throws ConnectionFault `badFrame` when there is more than the frame has. */
+/** Removes the padding of a DATA or HEADERS frame. @throws ConnectionFault `badFrame` when the padding is longer than the frame. */
 export function withoutPadding({ flags, payload }: Frame): Buffer {
   if ((flags & FLAG.padded) === 0) return payload;
   const padding = payload[0];
@@ -23,7 +23,7 @@ export function withoutPadding({ flags, payload }: Frame): Buffer {
   return payload.subarray(1, payload.length - padding);
 }
 
-/** Puts HEADERS and its CONTINUATION frames together. Between them no other frame may come. */
+/** Joins a HEADERS frame and its CONTINUATION frames; no other frame may come between them. */
 export class HeaderBlockReader {
   #begun: { streamId: number; endStream: boolean } | undefined;
   #parts: Buffer[] = [];
@@ -35,7 +35,7 @@ export class HeaderBlockReader {
     this.#limits = limits;
   }
 
-  /** Octets held of an incomplete block. */
+  /** Octets buffered for an incomplete block. */
   get heldOctets(): number {
     return this.#octets;
   }
@@ -45,7 +45,7 @@ export class HeaderBlockReader {
   }
 
   /**
-   * Takes a HEADERS or CONTINUATION frame; gives the block when it is whole.
+   * Takes a HEADERS or CONTINUATION frame; returns the block when it is complete.
    *
    * @throws ConnectionFault `badFrame`, `headersTooLarge`
    */
@@ -78,7 +78,7 @@ export class HeaderBlockReader {
     if (this.#octets > this.#limits.octets || this.#parts.length > this.#limits.continuations) {
       throw new ConnectionFault('headersTooLarge');
     }
-    // A part of a chunk would keep the whole chunk.
+    // Copied, because a slice would keep the whole chunk in memory.
     this.#parts.push(Buffer.from(part));
   }
 }

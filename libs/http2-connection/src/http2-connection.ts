@@ -1,6 +1,6 @@
 /**
- * The server's half of an HTTP/2 connection. It is one file because it is one thing: what each frame of a client does to the
- * streams, windows and accounts of its connection, and how all of them end together.
+ * The server side of an HTTP/2 connection. It is one file because it has one task: applying each client frame to the streams, windows and
+ * accounts of its connection, and ending all of them together.
  */
 import { TokenBucket } from '@wins/time';
 import type { Duplex } from 'node:stream';
@@ -25,7 +25,7 @@ import type { RequestHeaders } from './request-headers.js';
 import type { SegmentPool } from './segment-pool.js';
 import { frameVerdict, type StreamState } from './stream-states.js';
 
-/** Parts that the application gives a connection. */
+/** Parts of a connection that the application provides. */
 export interface ConnectionParts {
   readonly peer: PeerAddress;
   readonly limits: Http2Limits;
@@ -40,12 +40,12 @@ export interface ConnectionParts {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** How many streams that we have ended are remembered: what is still under way to them is no fault. */
+/** Number of streams ended by us that are remembered, because frames for them may still be in transit and are not errors. */
 const REMEMBERED_RESETS = 1024;
-/** Our window for a stream: the largest message fits, with its frames' padding. For the connection it is given back at once. */
+/** Window of a stream beyond the largest message, for the padding of its frames. The connection window is returned at once. */
 const SPARE_WINDOW_OCTETS = 64 * 1024;
 const CONNECTION_WINDOW_OCTETS = 1024 * 1024;
-/** Estimated memory of a call beside its headers and messages, in this library and in grpc-js. */
+/** Estimated memory of a call besides its headers and messages, in this library and in grpc-js. */
 const STREAM_OCTETS = 2048;
 
 export class Connection {
@@ -72,10 +72,10 @@ export class Connection {
   #receiveWindow = wire.DEFAULT_WINDOW_OCTETS;
 
   readonly #inbound: OctetAccount;
-  /** Octets of what has come in part, and of the headers that the client has told us to remember. */
+  /** Octets of partly received frames and header blocks, and of headers in the HPACK table. */
   #restOctets = 0;
   readonly #outbound: OctetAccount;
-  /** Octets of answers that the streams hold, and what of them counts for this connection. */
+  /** Octets of answers that wait in the streams, and the part that counts for this connection. */
   #waitingOctets = 0;
   #extraOctets = 0;
 
@@ -93,9 +93,9 @@ export class Connection {
   readonly #idle: Deadline;
   #linger: Deadline | undefined;
   #drain: Deadline | undefined;
-  /** When the grace is over that we gave, by `performance.now()`. */
+  /** End of the grace period, by `performance.now()`. */
   #drainUntil = 0;
-  /** Last stream id of the first GOAWAY; a later one cannot raise it. */
+  /** Last stream id of the first GOAWAY; later ones must not exceed it. */
   #goawayId: number | undefined;
 
   readonly #socket: Duplex;
@@ -120,7 +120,7 @@ export class Connection {
     this.#windowUpdates = new TokenBucket(limits.windowUpdates);
     this.#ignored = new TokenBucket(limits.ignoredFrames);
     this.#headerOctets = new TokenBucket(limits.headerBlockOctets);
-    // Input that waits to be read may be what the deadline expects: the delay is ours.
+    // Unread input may be what the deadline waits for; then the delay is ours.
     const hasInput = (): boolean => socket.readableLength > 0;
     const expect = (ms: number, late: EndReason): Deadline =>
       new Deadline(ms, () => this.#end(late), hasInput);
@@ -143,7 +143,7 @@ export class Connection {
         resolve();
       });
     });
-    // 'close' follows, which tells all that matters.
+    // Ignored, because 'close' follows and carries all that matters.
     socket.on('error', () => undefined);
     socket.once('end', () => this.#end('clientGone'));
     socket.on('data', this.#read);
@@ -151,7 +151,7 @@ export class Connection {
     if (socket.destroyed) this.#end('clientGone');
   }
 
-  /** Takes no more calls; lets those under way end for so many milliseconds, then cuts them. Resolves once the socket is gone. */
+  /** Refuses new calls, gives open ones the grace period to end, then resets them. Resolves once the socket has closed. */
   close(graceMs: number): Promise<void> {
     if (this.#ended !== undefined || this.#drain !== undefined) return this.closed;
     this.#isDraining = true;
@@ -198,7 +198,7 @@ export class Connection {
   }
 
   answered(stream: Http2Stream): void {
-    // Tells a client that is not done yet that the rest is of no use.
+    // Tells a client that is still sending that the rest of its request is not needed.
     if (stream.state === 'open') this.#sendReset(stream.id, HTTP2_CODE.noError);
     this.#forget(stream, HTTP2_CODE.noError, false);
   }
@@ -213,7 +213,7 @@ export class Connection {
     this.reset(stream, code);
   }
 
-  /** The first reason counts. Frees all that the connection holds at once, whatever becomes of the socket. */
+  /** Ends the connection; only the first reason counts. Frees all memory of the connection at once, whatever happens to the socket. */
   #end(reason: EndReason): void {
     if (this.#ended !== undefined) return;
     this.#ended = reason;
@@ -229,10 +229,10 @@ export class Connection {
       socket.destroy();
     } else {
       if (reason !== 'notHttp2') this.#sendGoaway(http2CodeOf(reason), reason);
-      // What still comes is read and dropped, so that the client gets the last words; who does not go then is cut.
+      // Drain and drop further input, so that the client receives the last frames; a client that then stays is disconnected.
       socket.once('end', () => socket.destroy()).resume();
       socket.end();
-      // The last answers are still in the socket; within the grace they may go out.
+      // The last answers are still in the socket and may be sent during the grace period.
       const graceMs = reason === 'closed' ? this.#drainUntil - performance.now() : 0;
       const lingerMs = Math.max(this.limits.lingerMs, graceMs);
       this.#linger = new Deadline(lingerMs, () => socket.destroy());
@@ -333,7 +333,7 @@ export class Connection {
     }
   }
 
-  /** The first frame must be SETTINGS; we answer with ours. */
+  /** Handles the first frame, which must be SETTINGS, and replies with our own SETTINGS. */
   #greet({ type, flags }: Frame): void {
     if (type !== FRAME.settings || (flags & FLAG.ack) !== 0) {
       throw new ConnectionFault('noSettings');
@@ -372,7 +372,7 @@ export class Connection {
     else stream.receive(frame);
   }
 
-  /** The stream that a frame is for; undefined when the frame came late and is dropped. @throws ConnectionFault */
+  /** Returns the stream of a frame; undefined when the frame came late and is dropped. @throws ConnectionFault */
   #judge({ type, streamId }: Pick<Frame, 'type' | 'streamId'>): Http2Stream | undefined {
     const verdict = frameVerdict(this.#stateOf(streamId), type);
     if (verdict === 'pass') return this.#streams.get(streamId);
@@ -516,7 +516,7 @@ export class Connection {
     else this.#idle.start();
   }
 
-  /** Output that waits is our memory, held by a client that does not read. */
+  /** Limits waiting output, because a client that does not read makes it occupy our memory. */
   #judgeWaiting(): void {
     if (this.#ended !== undefined) return;
     const inSocket = this.#socket.writableLength;

@@ -7,7 +7,7 @@ import { withoutPadding } from './header-block.js';
 import { MESSAGE_OVERHEAD_OCTETS, MessageGatherer, type Refusal } from './message-gatherer.js';
 import type { SegmentPool } from './segment-pool.js';
 
-/** Headers of an answer, as the handlers give them. */
+/** Headers of an answer in the form that handlers use. */
 export type AnswerHeaders = Readonly<
   Record<string, string | number | readonly string[] | undefined>
 >;
@@ -18,27 +18,27 @@ export interface PeerAddress {
   readonly remotePort: number;
 }
 
-/** Services of the connection for one of its streams. */
+/** Functions of the connection that a stream uses. */
 export interface StreamLink {
   readonly limits: Http2Limits;
   readonly segments: SegmentPool;
   readonly peer: PeerAddress;
   sendHeaders(stream: Http2Stream, headers: AnswerHeaders, endStream: boolean): void;
-  /** There is something to send. */
+  /** Reports that the stream has data to send. */
   wantsToSend(stream: Http2Stream): void;
-  /** So many octets of an answer more, or less, wait for the client. `extra` is what of them counts for the connection. */
+  /** Reports that the waiting output grew or shrank by this many octets; `extra` is the part that counts for the connection. */
   waits(octets: number, extra: number): void;
-  /** So many octets more, or less, are held for messages of requests. */
+  /** Reports that the memory of request messages grew or shrank by this many octets. */
   holds(octets: number): void;
-  /** A handler has taken so many octets. */
+  /** Reports that a handler has read this many octets. */
   consumed(stream: Http2Stream, octets: number): void;
-  /** The answer is complete. */
+  /** Reports that the answer is complete. */
   answered(stream: Http2Stream): void;
-  /** Ends the stream before its time. */
+  /** Resets the stream. */
   reset(stream: Http2Stream, code: number): void;
   /**
-   * Ends the stream for a fault of its client. It counts as a reset by the client, which could
-   * otherwise make the server begin and drop any number of calls.
+   * Resets the stream because of a client error. It counts as a reset by the client, which could otherwise make the server start and drop
+   * any number of calls.
    *
    * @throws ConnectionFault `tooManyResets`
    */
@@ -49,32 +49,32 @@ const DEADLINE_EXCEEDED = 4;
 const INTERNAL = 13;
 
 /**
- * One call: gives out whole messages of the request, takes the octets of the answer. To its handler it looks like a
- * `ServerHttp2Stream` of Node, as far as gRPC knows one. It is destroyed when both sides are done, or either gives up.
+ * One call: yields whole messages of the request, and accepts octets of the answer. For its handler it replaces Node's `ServerHttp2Stream`,
+ * as far as gRPC uses one. It is destroyed when both sides are done, or either resets it.
  */
 export class Http2Stream extends Duplex {
-  /** The code with which the stream ended; 0 for none. */
+  /** HTTP/2 code with which the stream ended; 0 for none. */
   rstCode = 0;
-  /** Whether the stream ended before its answer did. */
+  /** Whether the stream ended before its answer was complete. */
   aborted = false;
   headersSent = false;
   readonly session: { readonly socket: PeerAddress };
   state: 'open' | 'halfClosedRemote' = 'open';
   receiveWindow: number;
   sendWindow: number;
-  /** Octets that the handler has taken and the client may send again. */
+  /** Octets that the handler has read but whose window was not yet returned to the client. */
   unreturned = 0;
-  /** Octets of messages that have come. */
+  /** Octets of received messages. */
   requestOctets = 0;
-  /** Octets of messages that were sent. */
+  /** Octets of sent messages. */
   answerOctets = 0;
-  /** The headers that ended the answer, with its `grpc-status`; undefined as long as it has not ended, and for ever when the stream is reset. */
+  /** The trailers of the answer with its `grpc-status`; undefined until the answer ends, and always for a reset stream. */
   lastHeaders: AnswerHeaders | undefined;
 
   readonly #gatherer: MessageGatherer;
   readonly #requestDeadline: Deadline;
   readonly #ready: Buffer[] = [];
-  /** Octets of `ready`, and those that the connection counts for all that is held. */
+  /** Octets of `ready`; `#held` is the number last reported to the connection. */
   #readyOctets = 0;
   #held = 0;
   #isWanted = false;
@@ -94,11 +94,11 @@ export class Http2Stream extends Duplex {
     link: StreamLink,
     windows: { readonly receive: number; readonly send: number },
     request: {
-      /** The method takes one message. */
+      /** Whether the method takes a single request message. */
       readonly hasOneRequest: boolean;
-      /** Octets that the headers count for as long as the stream lives. */
+      /** Octets that the headers count for while the stream is open. */
       readonly headerOctets: number;
-      /** Octets of DATA that the request must have; undefined for any number. */
+      /** Required octets of DATA in the request; undefined for any number. */
       readonly contentLength: number | undefined;
     },
   ) {
@@ -119,12 +119,12 @@ export class Http2Stream extends Duplex {
     if (request.hasOneRequest) this.#requestDeadline.start();
   }
 
-  /** Counts what the stream itself takes. To be called once the connection knows it. */
+  /** Counts the stream's own memory. Called once the connection has registered the stream. */
   begin(): void {
     this.#count();
   }
 
-  /** Sends the headers of the answer. Without effect on a stream that is over. */
+  /** Sends the headers of the answer. No effect after the end of the stream. */
   respond(
     headers: AnswerHeaders,
     options: { readonly endStream?: boolean; readonly waitForTrailers?: boolean } = {},
@@ -138,7 +138,7 @@ export class Http2Stream extends Duplex {
     this.#link.answered(this);
   }
 
-  /** Sends the last headers of the answer, once `wantTrailers` was told. */
+  /** Sends the trailers of the answer, after the `wantTrailers` event. */
   sendTrailers(headers: AnswerHeaders): void {
     if (this.#isOver) return;
     this.#link.sendHeaders(this, headers, true);
@@ -146,12 +146,12 @@ export class Http2Stream extends Duplex {
     this.#link.answered(this);
   }
 
-  /** Ends the stream before its time. */
+  /** Resets the stream. */
   close(code: number = HTTP2_CODE.noError): void {
     if (!this.#isOver) this.#link.reset(this, code);
   }
 
-  /** Answers with a status that no handler gave; resets a stream that is in the middle of its answer. */
+  /** Answers with a status that no handler gave; resets a stream whose answer has begun. */
   refuse({ status, message, headers }: Refusal): void {
     const answer = { ...headers, 'grpc-status': status, 'grpc-message': encodeURI(message) };
     const type = { ':status': '200', 'content-type': 'application/grpc+proto' };
@@ -189,7 +189,7 @@ export class Http2Stream extends Duplex {
     this.#deliver();
   }
 
-  /** The client has said all. @throws ConnectionFault */
+  /** Handles the end of the request. @throws ConnectionFault */
   endRequest(): void {
     this.#requestDeadline.stop();
     if (this.requestOctets !== (this.#contentLength ?? this.requestOctets)) {
@@ -204,12 +204,12 @@ export class Http2Stream extends Duplex {
     }
   }
 
-  /** Octets that wait to be sent. */
+  /** Octets waiting to be sent. */
   get waiting(): number {
     return this.#outbox === undefined ? 0 : this.#outbox.length - this.#outboxAt;
   }
 
-  /** Gives the next octets of the answer, at most so many; tells the writer once it is the last of what it gave. */
+  /** Returns the next octets of the answer, at most `most`. */
   takeOutput(most: number): Buffer {
     const outbox = this.#outbox;
     if (outbox === undefined) return Buffer.alloc(0);
@@ -225,12 +225,12 @@ export class Http2Stream extends Duplex {
     return part;
   }
 
-  /** To be called once what `takeOutput` gave is on its way. */
+  /** Called once the data of `takeOutput` was handed to the socket; completes the write after its last octet. */
   outputTaken(): void {
     if (this.#outbox === undefined) this.#written();
   }
 
-  /** The stream is over; the connection has forgotten it. */
+  /** Ends the stream; the connection has already forgotten it. */
   over(code: number, aborted: boolean): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -247,7 +247,7 @@ export class Http2Stream extends Duplex {
       this.emit('aborted');
       this.destroy();
     } else {
-      // A write whose stream is destroyed before its callback returns costs Node an error, which is a tenth of a small call.
+      // Destroying a stream before the write callback returns makes Node create an error, which costs a tenth of a small call.
       process.nextTick(() => this.destroy());
     }
   }
@@ -286,7 +286,7 @@ export class Http2Stream extends Duplex {
     return Math.max(0, chunk.length - this.#link.limits.freeOctetsPerStream);
   }
 
-  /** Gives a message to the reader, when one is there and wanted. */
+  /** Passes a message to the reader, if there is one and the reader is ready. */
   #deliver(): void {
     if (!this.#isWanted || this.#isOver) return;
     const message = this.#ready.shift();
@@ -302,7 +302,7 @@ export class Http2Stream extends Duplex {
     }
   }
 
-  /** Tells the connection what this stream holds of its request. */
+  /** Reports the memory of this stream's request to the connection. */
   #count(): void {
     const held = this.#headerOctets + this.#gatherer.capacity + this.#readyOctets;
     const change = held - this.#held;

@@ -1,8 +1,8 @@
 /**
- * Serves HTTP/2 for gRPC over any socket: strict, counted, never more in memory than its limits.
+ * Serves HTTP/2 for gRPC over any socket, with strict checks and bounded memory.
  *
- * Owns what an octet of a client may do before somebody sees a call: frames, header compression, flow control, whole messages, deadlines, and
- * the end of it all. Does not know what a call means, who may make it, or how many connections there may be.
+ * Owns the handling of client input up to a call: frames, header compression, flow control, assembly of messages, deadlines, and the end of
+ * connections. The application decides what a call means, who may make it, and how many connections there may be.
  *
  * @example
  * ```ts

@@ -1,17 +1,20 @@
 import { ConnectionFault } from './end-reason.js';
 import { DEFAULT_FRAME_OCTETS, FLAG, LARGEST_WINDOW_OCTETS, SETTING, type Frame } from './frame.js';
 
-/** More settings than this in one frame are none that a peer needs. */
+/** Maximum number of settings in one frame; no peer needs more. */
 const MOST_SETTINGS = 64;
 const SETTING_OCTETS = 6;
 
-/** @throws ConnectionFault unless a frame has the right size and is of the right stream. */
+/**
+ * @throws ConnectionFault unless a frame has the right size and the right stream id.
+ * @throws ConnectionFault unless a frame has the right size and is of the right stream.
+ */
 export function requireFrame(rightSize: boolean, rightStream: boolean): void {
   if (!rightSize) throw new ConnectionFault('frameSize');
   if (!rightStream) throw new ConnectionFault('badStreamId');
 }
 
-/** Whether a SETTINGS frame acknowledges ours. @throws ConnectionFault unless it has the right size and is of the connection. */
+/** Whether a SETTINGS frame is an acknowledgement. @throws ConnectionFault unless its size is right and its stream id is 0. */
 export function isSettingsAck({ flags, streamId, payload }: Frame): boolean {
   const isAck = (flags & FLAG.ack) !== 0;
   const isRightSize = isAck ? payload.length === 0 : payload.length % SETTING_OCTETS === 0;
@@ -19,7 +22,7 @@ export function isSettingsAck({ flags, streamId, payload }: Frame): boolean {
   return isAck;
 }
 
-/** The settings of a frame whose length was judged, in their order. @throws ConnectionFault for a value that none may have. */
+/** Returns the settings of a frame in their order; its length was already checked. @throws ConnectionFault for an invalid value. */
 export function readSettings(payload: Buffer): (readonly [id: number, value: number])[] {
   if (payload.length > MOST_SETTINGS * SETTING_OCTETS) throw new ConnectionFault('tooManySettings');
   const settings: (readonly [number, number])[] = [];
@@ -35,7 +38,7 @@ export function readSettings(payload: Buffer): (readonly [id: number, value: num
   return settings;
 }
 
-/** By how much a WINDOW_UPDATE widens a window. @throws ConnectionFault */
+/** Returns the window increment of a WINDOW_UPDATE. @throws ConnectionFault */
 export function readWindowStep(payload: Buffer): number {
   requireFrame(payload.length === 4, true);
   const octets = payload.readUInt32BE(0) & LARGEST_WINDOW_OCTETS;

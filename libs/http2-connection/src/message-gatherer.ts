@@ -1,17 +1,17 @@
 import { ConnectionFault } from './end-reason.js';
 import { SEGMENT_OCTETS, type SegmentPool } from './segment-pool.js';
 
-/** Flag and length in front of each message of gRPC. */
+/** Length of the gRPC prefix of a message: flag and message length. */
 export const MESSAGE_HEADER_OCTETS = 5;
-/** Overhead counted for each message, because many small messages take more memory than their octets. */
+/** Overhead counted for each message, because many small messages use more memory than their octets. */
 export const MESSAGE_OVERHEAD_OCTETS = 256;
 const OCTETS_PER_FRAME = 256;
 
-/** A gRPC status that answers a request which no handler should see. */
+/** A gRPC status that answers a request which must not reach a handler. */
 export interface Refusal {
   readonly status: number;
   readonly message: string;
-  /** More headers of the answer. Default: none. */
+  /** Additional headers of the answer. Default: none. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -25,13 +25,13 @@ export interface GathererLimits {
 }
 
 /**
- * Puts the messages of one stream together, however small the frames are: in segments, which it takes as the octets come and not as
- * the message announces itself. It hands on whole messages, with the five octets in front.
+ * Assembles the messages of one stream from frames of any size. It allocates segments as data arrives, not by the announced length. Passes
+ * on whole messages, including the five-octet prefix.
  */
 export class MessageGatherer {
   readonly #header = Buffer.allocUnsafe(MESSAGE_HEADER_OCTETS);
   #headerOctets = 0;
-  /** Segments of the message that has begun. */
+  /** Segments of the incomplete message. */
   #segments: Buffer[] = [];
   #length = 0;
   #octets = 0;
@@ -45,20 +45,20 @@ export class MessageGatherer {
     this.#pool = pool;
   }
 
-  /** Octets that the unfinished message takes. */
+  /** Memory of the incomplete message, in octets. */
   get capacity(): number {
     if (this.#length === 0) return 0;
     return this.#segments.length * SEGMENT_OCTETS + MESSAGE_OVERHEAD_OCTETS;
   }
 
-  /** Whether a message has begun and is not whole. */
+  /** Whether a message has begun but is incomplete. */
   get isUnfinished(): boolean {
     return this.#headerOctets > 0;
   }
 
   /**
-   * Takes what a DATA frame holds, and hands on what becomes whole. Gives a refusal for a message that cannot be taken; no more
-   * must be given then.
+   * Takes the data of a DATA frame, and passes on each message that it completes. Returns a refusal for a message that cannot be accepted;
+   * the caller must not pass further data then.
    *
    * @throws ConnectionFault `tooManyFramesPerMessage`
    */
@@ -91,7 +91,7 @@ export class MessageGatherer {
     return undefined;
   }
 
-  /** Gives up the message that has begun. */
+  /** Discards the incomplete message. */
   release(): void {
     this.#pool.give(this.#segments);
     this.#segments = [];
@@ -117,7 +117,7 @@ export class MessageGatherer {
     return undefined;
   }
 
-  /** Copies what the message still lacks, and says how many octets that were. */
+  /** Copies data that the message still lacks; returns the number of octets. */
   #fill(data: Buffer, from: number): number {
     let at = from;
     while (at < data.length && this.#octets < this.#length) {

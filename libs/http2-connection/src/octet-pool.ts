@@ -1,19 +1,22 @@
-/** Octets that one connection holds. */
+/** Memory account of one connection. */
 export interface OctetAccount {
   readonly held: number;
-  /** Says how many octets are held now. */
+  /** Sets the number of octets that the connection holds now. */
   set(held: number): void;
-  /** Gives all back; later changes have no effect. Idempotent. */
+  /** Releases all octets; later changes have no effect. Idempotent. */
   release(): void;
 }
 
-/** Memory that several connections may hold together; the application shares it among them. */
+/** Memory limit that several connections share. */
 export interface OctetPool {
-  /** @param end - Ends the connection, so that others have room. The account has been released by then. */
+  /**
+   * @param end - Ends the connection to free memory for others. Its account has been released by then.
+   * @param end - Ends the connection, so that others have room. The account has been released by then.
+   */
   open(end: () => void): OctetAccount;
 }
 
-/** For connections that are counted each by itself. */
+/** No shared limit: each connection has only its own limits. */
 export const NO_POOL: OctetPool = {
   open: () => {
     const account = {

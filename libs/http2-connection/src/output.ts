@@ -3,38 +3,38 @@ import { ConnectionFault } from './end-reason.js';
 import { FLAG, FRAME, FRAME_HEADER_OCTETS, DEFAULT_FRAME_OCTETS } from './frame.js';
 import { DEFAULT_WINDOW_OCTETS, LARGEST_WINDOW_OCTETS, writeFrameHeader } from './frame.js';
 
-/** Octets that are given to the socket before it is asked whether it can keep up. */
+/** Maximum octets written to the socket before checking whether it keeps up. */
 const ROUND_OCTETS = 128 * 1024;
-/** Larger frames than this save nothing. */
+/** Maximum frame size; larger frames save nothing. */
 const LARGEST_FRAME_OCTETS = 64 * 1024;
 
-/** A stream as its output sees it. */
+/** The part of a stream that its output uses. */
 export interface OutputStream {
   readonly id: number;
-  /** Octets that the peer allows for this stream; sending reduces it. */
+  /** Send window of this stream in octets; sending reduces it. */
   sendWindow: number;
-  /** Octets that wait to be sent. */
+  /** Octets waiting to be sent. */
   readonly waiting: number;
-  /** Gives the next octets, at most so many. */
+  /** Returns the next octets, at most `most`. */
   takeOutput(most: number): Buffer;
   /** Called once the data of `takeOutput` was handed to the socket. */
   outputTaken(): void;
 }
 
-/** Events of an output for its connection. */
+/** Callbacks of an output to its connection. */
 export interface OutputEvents {
-  /** So many DATA frames were sent. */
+  /** Called after sending this many DATA frames. */
   readonly sent: (dataFrames: number) => void;
-  /** The amount of data that the socket holds has changed. */
+  /** Called when the amount of data in the socket changes. */
   readonly changed: () => void;
 }
 
 /**
- * Sends what the streams of a connection have: they take turns, the peer's windows are kept, and what was written is not copied. It
- * gives the socket no more while that cannot keep up; what waits stays with the streams.
+ * Sends the data of a connection's streams in turn, within the peer's windows, and without copying. While the socket does not keep up, it
+ * writes nothing more; the data waits in the streams.
  */
 export class Output {
-  /** Octets that the peer allows for all streams together. */
+  /** Send window of the connection in octets. */
   #window = DEFAULT_WINDOW_OCTETS;
   #frameOctets = DEFAULT_FRAME_OCTETS;
   readonly #waiting = new Set<OutputStream>();
@@ -53,26 +53,26 @@ export class Output {
     });
   }
 
-  /** The largest payload of a frame that the peer takes. */
+  /** Maximum frame payload that the peer accepts. */
   set largestFrame(octets: number) {
     this.#frameOctets = Math.min(octets, LARGEST_FRAME_OCTETS);
   }
 
-  /** The peer allows so many octets more for all streams together. @throws ConnectionFault beyond the largest window. */
+  /** Widens the connection's send window. @throws ConnectionFault beyond the largest window. */
   widen(octets: number): void {
     this.#window += octets;
     if (this.#window > LARGEST_WINDOW_OCTETS) throw new ConnectionFault('windowExceeded');
     this.#schedule();
   }
 
-  /** Sends a frame as it is, before all that waits. */
+  /** Sends a frame unchanged, ahead of all waiting data. */
   send(frame: Buffer): void {
     if (!this.#socket.writable) return;
     this.#socket.write(frame);
     this.#events.changed();
   }
 
-  /** A stream has something to send, or may send again. */
+  /** Registers a stream that has data to send, or may send again. */
   add(stream: OutputStream): void {
     if (stream.waiting === 0) return;
     this.#waiting.add(stream);
@@ -83,7 +83,7 @@ export class Output {
     this.#waiting.delete(stream);
   }
 
-  /** Sends soon: what is written in one go goes out in one go. */
+  /** Schedules sending, so that data written in one tick is sent together. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -111,7 +111,7 @@ export class Output {
         this.#window -= octets;
         stream.sendWindow -= octets;
         stream.outputTaken();
-        // Behind all others; a set is walked in the order in which its members came.
+        // Moves the stream behind all others, because a set iterates in insertion order.
         if (stream.waiting > 0) this.#waiting.add(stream);
       }
       if (frames > 0) this.#events.sent(frames);
@@ -145,7 +145,7 @@ export class Output {
   }
 }
 
-/** The flags of a HEADERS frame that is a whole block. */
+/** Returns the flags of a HEADERS frame that contains a whole block. */
 export function headersFlags(endStream: boolean): number {
   return FLAG.endHeaders | (endStream ? FLAG.endStream : 0);
 }

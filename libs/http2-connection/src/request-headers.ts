@@ -1,11 +1,11 @@
 import type { HeaderField } from './hpack/static-table.js';
 
-/** The headers of a request: values of one name are joined by a comma and a blank. Has no prototype. */
+/** Headers of a request: values of one name are joined by a comma and a space. Has no prototype. */
 export type RequestHeaders = Readonly<Record<string, string>>;
 
 const PSEUDO: ReadonlySet<string> = new Set([':authority', ':method', ':path', ':scheme']);
 const REQUIRED = [':method', ':path', ':scheme'] as const;
-/** Connection headers of HTTP/1.1, which make a request of HTTP/2 malformed (RFC 9113, section 8.2.2). */
+/** Connection headers of HTTP/1.1, which make an HTTP/2 request malformed (RFC 9113, section 8.2.2). */
 const OF_HTTP1: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -13,19 +13,16 @@ const OF_HTTP1: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-/** Names and values as gRPC allows them: fewer than HTTP does. */
+/** Names and values that gRPC allows; fewer than HTTP allows. */
 const NAME = /^[0-9a-z_.-]+$/;
 const VALUE = /^[ -~]*$/;
-/** A number that a double holds; two lengths, joined by a comma, are none. */
+/** Limited to what a double represents exactly. Two lengths, joined by a comma, do not match. */
 const LENGTH = /^\d{1,15}$/;
 
-/**
- * The authority that handlers see. Old clients of Go name the URL of a pipe there, which is none; nobody here
- * decides anything by it.
- */
+/** The authority that handlers see. Old Go clients send the URL of a pipe, which is no valid authority; nothing here depends on it. */
 const AUTHORITY = 'localhost';
 
-/** Judges the headers of a request; undefined when it is malformed, which resets its stream. */
+/** Judges the headers of a request; undefined when it is malformed, so that its stream is reset. */
 export function requestHeaders(fields: readonly HeaderField[]): RequestHeaders | undefined {
   const headers = Object.create(null) as Record<string, string>;
   let regular = false;
@@ -48,13 +45,13 @@ export function requestHeaders(fields: readonly HeaderField[]): RequestHeaders |
   return headers;
 }
 
-/** Octets of DATA that the headers announce; undefined when they announce none. */
+/** Returns the content length in the headers; undefined when there is none. */
 export function contentLengthOf(headers: RequestHeaders): number | undefined {
   const length = headers['content-length'];
   return length === undefined ? undefined : Number(length);
 }
 
-/** Whether trailers of a request are well formed. What they say is of no use to gRPC. */
+/** Whether the trailers of a request are well formed. gRPC does not use their content. */
 export function areTrailers(fields: readonly HeaderField[]): boolean {
   return fields.every(([name, value]) => VALUE.test(value) && isRegular(name, value));
 }

@@ -1,20 +1,20 @@
-/** Octets of a segment. */
+/** Size of a segment in octets. */
 export const SEGMENT_OCTETS = 4 * 1024;
-/** Segments that are kept whatever happens: 4 MiB. */
+/** Number of segments that are always kept: 4 MiB. */
 const ALWAYS_KEPT = 1024;
-/** How long others are kept that nothing needs. */
+/** Period after which unused segments above that number are released. */
 const PERIOD_MS = 1000;
 
 /**
- * Memory for messages on their way, used again and again: who begins messages and never ends them, over and over, would leave
- * garbage faster than it is collected. Segments live longer than young objects may, so garbage of them waits for a collection of the
- * whole heap. What a segment held before is never handed on, for only what was written since is read.
+ * Reusable memory for messages in transit. A client that keeps beginning messages without ending them would otherwise create garbage faster
+ * than it is collected: segments outlive the young generation, so they are only freed by a full garbage collection. Old content of a
+ * segment never leaks, because only octets written since are read.
  *
- * It keeps as many as were in use at a time. It releases segments that nothing needed for a second, down to 4 MiB.
+ * The pool keeps the peak number of segments in use. Segments unused for a second are released, down to 4 MiB.
  */
 export class SegmentPool {
   readonly #kept: Buffer[] = [];
-  /** The fewest that were kept since the last look: so many are needed by nothing. */
+  /** Minimum number of kept segments since the last check, that is, segments that were not needed. */
   #spare = 0;
   #look: NodeJS.Timeout | undefined;
 
@@ -24,7 +24,7 @@ export class SegmentPool {
     return segment ?? Buffer.allocUnsafeSlow(SEGMENT_OCTETS);
   }
 
-  /** Gives segments back, which must not be used any more. */
+  /** Takes segments back; the caller must not use them afterwards. */
   give(segments: readonly Buffer[]): void {
     for (const segment of segments) this.#kept.push(segment);
     if (this.#kept.length > ALWAYS_KEPT) {

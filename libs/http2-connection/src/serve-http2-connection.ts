@@ -8,47 +8,43 @@ import type { RequestHeaders } from './request-headers.js';
 import { SegmentPool } from './segment-pool.js';
 import type { ServedStream } from './served-stream.js';
 
-/** How {@link serveHttp2Connection} serves. */
+/** Options of {@link serveHttp2Connection}. */
 export interface Http2ConnectionOptions {
   /** Called once the preface and SETTINGS of the client have arrived. */
   readonly onGreeted?: () => void;
-  /** Takes each call as soon as its headers are there. */
+  /** Receives each call as soon as its headers have arrived. */
   readonly onStream: (stream: ServedStream, headers: RequestHeaders) => void;
-  /** Called once when the connection ended and released its memory, with the reason; its socket may live for `lingerMs` more. */
+  /** Called once after the connection ended and released its memory, with the reason; its socket may stay open for `lingerMs` more. */
   readonly onEnd?: (reason: EndReason) => void;
-  /**
-   * Called with the error that `onStream` threw; the connection has ended by then. Default: throws it again, out of an event of the socket.
-   */
+  /** Called with an error that `onStream` threw, after the connection ended. Default: rethrows it from a socket event. */
   readonly onFailure?: (error: unknown) => void;
-  /** Whether a call by this path sends one message only; it has `requestMs` for all of it then. Default: each does. */
+  /** Returns whether a call to this path sends a single message, so that `requestMs` limits the whole request. Default: true for all. */
   readonly hasOneRequest?: (path: string) => boolean;
-  /** Memory for the requests of several connections together. Default: each has its own limits alone. */
+  /** Shared memory limit for the requests of several connections. Default: only the limits of each connection. */
   readonly inbound?: OctetPool;
-  /** Output that may wait for the clients of several connections together. Default: each has its own limits alone. */
+  /** Shared limit for the waiting output of several connections. Default: only the limits of each connection. */
   readonly outbound?: OctetPool;
-  /** Segments in which several connections assemble requests. Default: memory of this connection alone. */
+  /** Shared segments for assembling requests. Default: memory of this connection only. */
   readonly segments?: SegmentPool;
   /** Address of the peer for handlers. */
   readonly peer: PeerAddress;
-  /** Set among the first headers of each answer, whatever the handler says. Default none. */
+  /** Headers added to every answer, regardless of the handler. Default: none. */
   readonly answerHeaders?: AnswerHeaders;
   /** See {@link Http2Limits} for the defaults. */
   readonly limits?: Partial<Http2Limits>;
 }
 
-/** A connection that is served. */
+/** A served connection. */
 export interface Http2Connection extends AsyncDisposable {
-  /** Resolves once the socket is gone. */
+  /** Resolves once the socket has closed. */
   readonly closed: Promise<void>;
-  /**
-   * Takes no more calls, lets those under way end for `graceMs` (default 0), then cuts them. Resolves with `closed`. Idempotent.
-   */
+  /** Refuses new calls, gives open ones `graceMs` (default 0) to end, then resets them. Resolves with `closed`. Idempotent. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 /**
- * Serves HTTP/2 for gRPC on a socket, which belongs to the connection from now on: it is destroyed when the connection ends, and
- * the connection ends with it. Never throws for what a client sends.
+ * Serves HTTP/2 for gRPC on a socket and takes ownership of it: the socket is destroyed when the connection ends, and the connection ends
+ * with the socket. Never throws because of client input.
  */
 export function serveHttp2Connection(
   socket: Duplex,

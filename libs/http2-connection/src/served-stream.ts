@@ -3,32 +3,32 @@ import type { AnswerHeaders, PeerAddress } from './http2-stream.js';
 import type { Refusal } from './message-gatherer.js';
 
 /**
- * One call as its handler sees it. Reading gives whole messages of the request, writing takes octets of the answer. It has what gRPC
- * knows of a `ServerHttp2Stream` of Node, and is destroyed when both sides are done, or either gives up.
+ * One call from its handler's view. Reading yields whole messages of the request, and writing takes octets of the answer. It has the parts
+ * of Node's `ServerHttp2Stream` that gRPC uses, and is destroyed when both sides are done, or either resets it.
  */
 export interface ServedStream extends Duplex {
   readonly id: number;
   readonly session: { readonly socket: PeerAddress };
   readonly headersSent: boolean;
-  /** The code with which the stream ended; 0 for none. */
+  /** HTTP/2 code with which the stream ended; 0 for none. */
   readonly rstCode: number;
-  /** Whether the stream ended before its answer did. */
+  /** Whether the stream ended before its answer was complete. */
   readonly aborted: boolean;
-  /** Octets of messages that have come. */
+  /** Octets of received messages. */
   readonly requestOctets: number;
-  /** Octets of messages that were sent. */
+  /** Octets of sent messages. */
   readonly answerOctets: number;
-  /** The headers that ended the answer, with its `grpc-status`; undefined as long as it has not ended, and for ever when the stream is reset. */
+  /** The trailers of the answer with its `grpc-status`; undefined until the answer ends, and always for a reset stream. */
   readonly lastHeaders: AnswerHeaders | undefined;
-  /** Sends the headers of the answer. Without effect on a stream that is over. */
+  /** Sends the headers of the answer. No effect after the end of the stream. */
   respond(
     headers: AnswerHeaders,
     options?: { readonly endStream?: boolean; readonly waitForTrailers?: boolean },
   ): void;
-  /** Sends the last headers of the answer, once `wantTrailers` was told. */
+  /** Sends the trailers of the answer, after the `wantTrailers` event. */
   sendTrailers(headers: AnswerHeaders): void;
-  /** Answers with a status that no handler gave; resets a stream that is in the middle of its answer. */
+  /** Answers with a status that no handler gave; resets a stream whose answer has begun. */
   refuse(answer: Refusal): void;
-  /** Ends the stream before its time. */
+  /** Resets the stream. */
   close(code?: number): void;
 }

@@ -1,20 +1,17 @@
 import { FRAME } from './frame.js';
 
 /**
- * State of a stream as the server knows it.
+ * Server-side state of a stream.
  *
- * - `idle`: nobody has opened it.
- * - `open`: the client may still send; whether we have answered is in the stream.
- * - `halfClosedRemote`: the client has said all.
- * - `resetByUs`: we have ended it before the client was done, so more of it may be under way.
- * - `closed`: both are done with it, or the client gave it up.
+ * - `idle`: never opened.
+ * - `open`: the client may still send; the stream itself records whether we have answered.
+ * - `halfClosedRemote`: the client has sent its whole request.
+ * - `resetByUs`: we ended it before the client was done, so more frames of it may be in transit.
+ * - `closed`: both sides are done, or the client reset it.
  */
 export type StreamState = 'idle' | 'open' | 'halfClosedRemote' | 'resetByUs' | 'closed';
 
-/**
- * Verdict on a frame: `pass` it to the stream, `open` the stream, drop it as one that came `late` (counted), or end the
- * connection for it.
- */
+/** Verdict on a frame: `pass` it to the stream, `open` a stream, drop it as `late` (and count it), or end the connection. */
 export type FrameVerdict = 'pass' | 'open' | 'late' | 'frameOnIdleStream' | 'frameAfterEnd';
 
 type StreamFrame = 'data' | 'headers' | 'rstStream' | 'windowUpdate';
@@ -49,7 +46,7 @@ const NAME_OF: ReadonlyMap<number, StreamFrame> = new Map([
   [FRAME.windowUpdate, 'windowUpdate'],
 ]);
 
-/** Judges a frame of a stream. Only DATA, HEADERS, RST_STREAM and WINDOW_UPDATE are asked for. */
+/** Judges a frame by its stream's state. Called only for DATA, HEADERS, RST_STREAM and WINDOW_UPDATE. */
 export function frameVerdict(state: StreamState, type: number): FrameVerdict {
   const name = NAME_OF.get(type);
   return name === undefined ? 'late' : VERDICT[state][name];

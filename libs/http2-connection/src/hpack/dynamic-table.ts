@@ -1,6 +1,6 @@
 import { STATIC_TABLE, type HeaderField } from './static-table.js';
 
-/** Size of an entry beyond its octets (RFC 7541, section 4.1). */
+/** Overhead of an entry besides its octets (RFC 7541, section 4.1). */
 export const FIELD_OVERHEAD = 32;
 
 /** Returns the size of a header in a table or header list. */
@@ -8,10 +8,10 @@ export function fieldSize([name, value]: HeaderField): number {
   return name.length + value.length + FIELD_OVERHEAD;
 }
 
-/** The headers that a peer has told to remember: 4,096 octets at most, counted as HPACK counts them; the oldest go first. */
+/** The dynamic table of a peer: at most 4,096 octets as HPACK counts them; the oldest headers are evicted first. */
 export class DynamicTable {
   static readonly LARGEST = 4096;
-  /** The newest is the last. */
+  /** Newest last. */
   readonly #fields: HeaderField[] = [];
   #size = 0;
   #maxSize = DynamicTable.LARGEST;
@@ -21,7 +21,7 @@ export class DynamicTable {
     return this.#size;
   }
 
-  /** The header at an index of both tables; undefined when there is none. */
+  /** Returns the header at an index into both tables; undefined when there is none. */
   at(index: number): HeaderField | undefined {
     if (index <= STATIC_TABLE.length) return STATIC_TABLE[index - 1];
     return this.#fields[this.#fields.length - (index - STATIC_TABLE.length)];
@@ -33,7 +33,7 @@ export class DynamicTable {
     this.#evict();
   }
 
-  /** Takes a new size, at most `LARGEST`; the caller has checked. */
+  /** Sets a new size, at most `LARGEST`; the caller has checked it. */
   resize(maxSize: number): void {
     this.#maxSize = maxSize;
     this.#evict();

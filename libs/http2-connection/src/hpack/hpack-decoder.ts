@@ -3,19 +3,19 @@ import { DynamicTable, fieldSize } from './dynamic-table.js';
 import { decodeHuffman } from './huffman.js';
 import type { HeaderField } from './static-table.js';
 
-/** Bounds on what one header block may become. */
+/** Limits of one decoded header block. */
 export interface HeaderLimits {
-  /** Octets of names and values, and 32 for each header, as RFC 9113 counts a header list. */
+  /** Maximum octets of names and values, plus 32 per header, as RFC 9113 counts a header list. */
   readonly listSize: number;
   readonly fields: number;
 }
 
-/** Longest integer: five octets hold more than any index or length that a block of this size can have. */
+/** Maximum octets of an integer: five hold more than any index or length in a block of this size. */
 const MOST_INTEGER_OCTETS = 5;
-/** Changes of the table's size are for the beginning of a block, and two say all that there is to say. */
+/** Maximum table size changes at the beginning of a block; two are enough for every legal sequence. */
 const MOST_RESIZES = 2;
 
-/** The decoder of one connection (RFC 7541). Blocks must be given whole and in order. */
+/** HPACK decoder of one connection (RFC 7541). Blocks must be passed whole and in order. */
 export class HpackDecoder {
   readonly #table = new DynamicTable();
   #block: Buffer = Buffer.alloc(0);
@@ -27,12 +27,15 @@ export class HpackDecoder {
     this.#limits = limits;
   }
 
-  /** Octets kept of decoded blocks. */
+  /** Octets of decoded headers in the dynamic table. */
   get heldOctets(): number {
     return this.#table.size;
   }
 
-  /** @throws ConnectionFault `headersTooLarge`, `badHeaderBlock`: after either the tables of both sides differ. */
+  /**
+   * @throws ConnectionFault `headersTooLarge`, `badHeaderBlock`; after either, the tables of both sides differ.
+   * @throws ConnectionFault `headersTooLarge`, `badHeaderBlock`: after either the tables of both sides differ.
+   */
   decode(block: Buffer): HeaderField[] {
     this.#block = block;
     this.#at = 0;
@@ -85,7 +88,7 @@ export class HpackDecoder {
     return octet;
   }
 
-  /** An integer whose first octet leaves it so many bits. */
+  /** Decodes an integer whose first octet has this many bits for it. */
   #integer(prefixBits: number): number {
     const most = (1 << prefixBits) - 1;
     let value = this.#octet() & most;

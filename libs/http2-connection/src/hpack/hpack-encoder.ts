@@ -3,13 +3,13 @@ import { STATIC_TABLE, type HeaderField } from './static-table.js';
 const INDEXED = new Map(
   STATIC_TABLE.map(([name, value], index) => [`${name}\0${value}`, index + 1]),
 );
-/** The first index of each name. */
+/** First static index of each name. */
 const NAMED = new Map(STATIC_TABLE.map(([name], index) => [name, index + 1] as const).reverse());
 
 /**
- * The encoder of one connection. Answers of gRPC are a few short headers, so it remembers nothing and squeezes nothing: what
- * the static table has is named, all else is spelled out. It says so by a table of no size at the beginning of its first block,
- * which is right whatever size the peer allows.
+ * HPACK encoder of one connection. gRPC answers have a few short headers, so it uses no dynamic table and no Huffman code: headers in the
+ * static table are indexed, all others are literals. Its first block sets the table size to zero, which is valid for any size that the peer
+ * allows.
  */
 export class HpackEncoder {
   #begun = false;

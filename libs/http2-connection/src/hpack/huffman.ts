@@ -1,9 +1,9 @@
 /**
- * The Huffman code of RFC 7541, appendix B, for all 256 octets. The code is canonical: codes of one length count upwards in
- * the order of their octets, so the lengths say all.
+ * The Huffman code of RFC 7541, appendix B, for all 256 octets. The code is canonical: codes of one length count upwards in octet order, so
+ * the lengths define it completely.
  */
 
-/** The number of bits of the code of each octet; the last is EOS. */
+/** Code length in bits of each octet; the last is EOS. */
 const CODE_BITS: readonly number[] = [
   ...[13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28],
   ...[28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 28],
@@ -27,19 +27,19 @@ const CODE_BITS: readonly number[] = [
 const SHORTEST = 5;
 const LONGEST = 30;
 const EOS = 256;
-/** A place in the code after half an octet that no string can have: EOS, which may not be spelled out. */
+/** State after four bits that no string can contain: EOS must not be encoded. */
 const NOWHERE = 0xffff;
 const NOTHING = 0xffff;
 
 interface HuffmanTable {
-  /** The place after a place and half an octet. The shortest code has five bits, so at most one octet comes out of it. */
+  /** Next state by state and four bits of input. The shortest code has five bits, so a step yields at most one octet. */
   readonly next: Uint16Array;
   readonly octet: Uint16Array;
-  /** Whether a string may end at a place: what is left is at most seven bits, all of them set. */
+  /** Whether a string may end in this state: the remaining padding is at most seven bits, all ones. */
   readonly mayEnd: Uint8Array;
 }
 
-/** A place of the code's tree: `[place or leaf after 0, after 1]`; a leaf is -1 - octet. */
+/** Builds the nodes of the code tree: `[child after 0, child after 1]`; a leaf is -1 - octet. */
 function codeTree(): [number, number][] {
   const tree: [number, number][] = [[0, 0]];
   let code = 0;
@@ -87,12 +87,12 @@ function buildTable(): HuffmanTable {
   return table;
 }
 
-/** Made by the first string that needs it. */
+/** Built lazily, for the first string that needs it. */
 let table: HuffmanTable | undefined;
 
 /**
- * Decodes a Huffman-coded string in time linear to its octets, at most 8/5 of them come out; undefined when it is malformed:
- * it spells out EOS, or its padding is too long or not all ones.
+ * Decodes a Huffman-coded string in linear time; the result has at most 8/5 of its octets. Undefined when it is malformed: it encodes EOS,
+ * or its padding is too long or not all ones.
  */
 export function decodeHuffman(coded: Buffer): Buffer | undefined {
   const { next, octet, mayEnd } = (table ??= buildTable());

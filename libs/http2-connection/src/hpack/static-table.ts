@@ -1,4 +1,4 @@
-/** A header as HPACK sees it. Octets are the code units of the strings (latin1). */
+/** An HPACK header. Octets are the code units of the strings (latin1). */
 export type HeaderField = readonly [name: string, value: string];
 
 /** The static table of RFC 7541, appendix A, from index 1 on. */
