@@ -1,9 +1,8 @@
 /**
- * Makes a node a wins node, and undoes that.
+ * Installs wins on a node and removes it again.
  *
- * It owns: what an installation is to be (from Rancher's variables), the plan by which a node becomes that, the steps and their
- * journal, the manifest, and taking all of it away again. It does not own: how a program or connection info is fetched, nor how a
- * system is asked and changed, which are ports.
+ * It owns the desired state of an installation (from Rancher's variables), the plan that produces it, the steps and their journal, the
+ * manifest, and the removal. The caller downloads the program and connection info; ports inspect and change the system.
  *
  * @example
  * const context = { host, places };

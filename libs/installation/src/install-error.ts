@@ -1,23 +1,25 @@
-/** Kinds of failure of an installation. */
+/** Failure codes of an installation. */
 export type InstallErrorCode =
-  /** A variable or parameter is invalid: nothing was touched. */
+  /** A variable or parameter is invalid; nothing was changed. */
   | 'usage'
-  /** It must not be done: nothing was touched. */
+  /** The installation is not allowed; nothing was changed. */
   | 'refused'
-  /** Another installation or upgrade of this node is under way. */
+  /** Another installation or upgrade of this node is in progress. */
   | 'busy'
-  /** Something else changed the node meanwhile. */
+  /** Another program changed the node meanwhile. */
   | 'changed'
-  /** A step could not be done. */
+  /** A step failed. */
   | 'stepFailed'
-  /** The daemon that was started did not prove that it serves. */
+  /** The started daemon did not prove that it serves. */
   | 'unproven'
-  /** A file of the installation's own folder is not what this program wrote. */
+  /** A file in the installation's own folder was not written by this program. */
   | 'unreadable'
-  /** It failed, and so did undoing it: the next run tries again. */
+  /** The installation failed, and so did undoing it; the next run retries. */
   | 'notUndone';
 
-/** The one error of this library. Its message says what was tried, on what, what was found and what was wanted; no value of a secret is in it. */
+/**
+ * The error class of this library. Its message gives the operation, its target, the finding and the expectation, but never a secret value.
+ */
 export class InstallError extends Error {
   override readonly name = 'InstallError';
 

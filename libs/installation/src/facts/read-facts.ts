@@ -11,10 +11,10 @@ import { isListAlone } from '../plan/refuse-install.js';
 import { distrustOf, type FolderFacts, type NodeFacts } from './node-facts.js';
 
 /**
- * Looks at the things of a node that a wish, or the manifest, is about. Changes nothing.
+ * Reads the state of all items in the desired installation or in the manifest. Changes nothing.
  *
  * @param loaded - See {@link NodeFacts.loaded}.
- * @throws InstallError `unreadable`, `refused`: what is there is none of ours, or cannot be looked at.
+ * @throws InstallError `unreadable`, `refused`: an existing item was not made by this program, or cannot be inspected.
  */
 export async function readFacts(
   context: InstallContext,
@@ -33,7 +33,7 @@ export async function readFacts(
     ...(manifest?.entries ?? []).map(({ item }) => folderOfItem(item, host.platform)),
     program && folderOf(program, host.platform),
   ].filter((folder) => folder !== undefined);
-  // Without a manifest what the original has put here may be taken over.
+  // Without a manifest, files that the original installed may be adopted.
   const ofGo = manifest === undefined && service !== undefined ? places.filesOfGo : [];
   const items = [
     ...itemsOfWish(wish, program),
@@ -78,7 +78,7 @@ async function look({ host }: InstallContext, item: Item): Promise<StateOf | und
   }
 }
 
-/** For a missing folder its parents are judged. */
+/** For a missing folder, judges its parents instead. */
 async function judge({ host }: InstallContext, folder: string): Promise<FolderFacts> {
   const distrust = distrustOf(() => host.trust.distrustOfFolder(folder));
   const strangers = distrust && isListAlone(distrust, folder) ? await host.strangersIn(folder) : [];

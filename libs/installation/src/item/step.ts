@@ -3,10 +3,10 @@ import * as z from 'zod';
 import { itemName, KINDS, type Item, type StateOf } from './item.js';
 
 /**
- * One change of the node, as data: a thing, how it was found and how it is to be; absent is undefined.
+ * One change of the node, as data: an item, its previous state and its new state; undefined means absent.
  *
- * It is done when the thing is `to`; to do it is to write `to`, and to undo it is to write `from`. It tells digests where a value may
- * be secret, so that it may stand in a journal.
+ * The step is done when the item has the state `to`. Writing `to` does it, and writing `from` undoes it. Values that may be secret are
+ * digests, so that a journal may contain the step.
  */
 export interface Step {
   readonly item: Item;
@@ -20,17 +20,17 @@ const STEP_SCHEMA = z.union(
   ),
 ) as unknown as z.ZodType<Step>;
 
-/** The steps of a file of ours, at most 1000, each state of the kind of its item. */
+/** The steps in a journal or manifest, at most 1000; each state matches the kind of its item. */
 export const STEPS_SCHEMA = z.array(STEP_SCHEMA).max(1000);
 
-/** A step; absent states are left out of it. */
+/** Builds a step; absent states are omitted. */
 export function stepOf(item: Item, from: StateOf | undefined, to: StateOf | undefined): Step {
   return { item, ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
 }
 
 /**
- * Whether two states of one thing are the same; absent is undefined. Quotes of a command line have no part in it: an upgrade of the
- * program writes the same words with its own.
+ * Whether two states of one item are equal; undefined means absent. Quotes of a command line are ignored, because an upgrade of the program
+ * writes the same words with its own quotes.
  */
 export function isSameState(a: StateOf | undefined, b: StateOf | undefined): boolean {
   return isDeepStrictEqual(plain(a), plain(b));
@@ -41,7 +41,7 @@ function plain(state: StateOf | undefined): StateOf | undefined {
   return { ...state, command: state.command.replaceAll('"', '') };
 }
 
-/** The digest of the content that a state stands for; undefined for one without. */
+/** Returns the digest of the content of a state; undefined for a state without content. */
 export function contentOf(item: Item, state: StateOf | undefined): string | undefined {
   if (state === undefined) return undefined;
   if (item.kind === 'certificate') return item.sha256;
@@ -52,7 +52,7 @@ export function contentOf(item: Item, state: StateOf | undefined): string | unde
 export function describeStep({ item, from, to }: Step): string {
   if (item.kind === 'running') return `${to === undefined ? 'stop' : 'start'} ${item.service}`;
   const verb = to === undefined ? 'remove' : from === undefined ? 'make' : 'change';
-  // The password of a proxy may be short: by its digest in a log all that are could be tried.
+  // Digests of variables are not logged: a proxy password may be short enough to be guessed from its digest.
   const isShown = typeof to === 'object' && item.kind !== 'variable';
   const shown = Object.entries(isShown ? to : {}).map(
     ([name, value]) => `${name} ${JSON.stringify(value)}`,

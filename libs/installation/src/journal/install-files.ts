@@ -31,14 +31,14 @@ import {
 
 const PRIVATE = 0o600;
 const MAX_BYTES = 16 * 1024 * 1024;
-/** Leaves space for the lines of a journal behind its first one. */
+/** Limit of the first line, so that the other lines of a journal still fit. */
 const MAX_FIRST_BYTES = MAX_BYTES / 2;
-/** The largest program, and more than any other content. */
+/** Larger than any program or other content. */
 const MAX_CONTENT_BYTES = 512 * 1024 * 1024;
 
 /**
- * The private folder of an installation: the manifest, the journal of the installation that is under way, and until that is
- * recorded the content that digests in its steps stand for.
+ * The private folder of an installation: the manifest, the journal of the installation in progress, and the content for the digests in its
+ * steps until the installation is recorded.
  */
 export class InstallFiles {
   readonly #context: InstallContext;
@@ -59,7 +59,7 @@ export class InstallFiles {
     return existsSync(this.#folder);
   }
 
-  /** Makes the folder, for administrators alone. @throws InstallError `refused`. */
+  /** Creates the folder, accessible to administrators only. @throws InstallError `refused`. */
   async ensureFolder(): Promise<void> {
     const { trust } = this.#context.host;
     try {
@@ -71,13 +71,16 @@ export class InstallFiles {
     }
   }
 
-  /** @throws InstallError `refused` when others could have written to the folder. */
+  /**
+   * @throws InstallError `refused` when other users could have written to the folder.
+   * @throws InstallError `refused` when others could have written to the folder.
+   */
   requireTrustedFolder(): void {
     const distrust = this.#context.host.trust.distrustOfFolder(this.#folder);
     if (distrust !== undefined) throw untrusted(this.#folder, distrust);
   }
 
-  /** Removes the folder, unless something is installed. */
+  /** Removes the folder unless something is installed. */
   async removeFolder(): Promise<void> {
     if (existsSync(this.#manifest)) return;
     await this.#act('remove state folder', () =>
@@ -86,9 +89,9 @@ export class InstallFiles {
   }
 
   /**
-   * Reads what is installed on this node; undefined when nothing is.
+   * Reads the manifest of this node; undefined when nothing is installed.
    *
-   * @throws InstallError `unreadable`; `refused` when others could have written the manifest.
+   * @throws InstallError `unreadable`; `refused` when other users could have written the manifest.
    */
   async readManifest(): Promise<Manifest | undefined> {
     const file = this.#manifest;
@@ -101,7 +104,7 @@ export class InstallFiles {
     throw new InstallError('unreadable', `cannot read ${file}: ${found}`);
   }
 
-  /** Replaces the manifest as one durable act; undefined removes it. */
+  /** Replaces the manifest durably and atomically; undefined removes it. */
   async writeManifest(manifest: Manifest | undefined): Promise<void> {
     await this.#act('write manifest', async () => {
       if (manifest !== undefined) return replaceOwn(this.#manifest, manifestText(manifest));
@@ -109,14 +112,17 @@ export class InstallFiles {
     });
   }
 
-  /** @throws InstallError `refused` when journal and manifest of an installation could not be read again. */
+  /**
+   * @throws InstallError `refused` when the journal and manifest of an installation could not be read again.
+   * @throws InstallError `refused` when journal and manifest of an installation could not be read again.
+   */
   requireReadable(steps: readonly Step[], isProved: boolean, merged: Manifest): void {
     journalHeader(steps, isProved);
     manifestText(merged);
   }
 
   /**
-   * Reads the journal; undefined when nothing is under way. A last line that is not whole was never followed by its act.
+   * Reads the journal; undefined when no installation is in progress. An incomplete last line is ignored, because its action never began.
    *
    * @throws InstallError `unreadable`
    */
@@ -135,18 +141,18 @@ export class InstallFiles {
     throw new InstallError('unreadable', `cannot read ${this.#journal}: ${found}`);
   }
 
-  /** Writes which steps there will be. */
+  /** Starts a journal with the list of its steps. */
   async beginJournal(steps: readonly Step[], isProved: boolean): Promise<void> {
     const text = journalHeader(steps, isProved);
     await this.#act('begin journal', () => replaceOwn(this.#journal, text));
   }
 
-  /** Writes what comes next; resolves when it is on the disk. */
+  /** Appends a line before the next action; resolves when it is on disk. */
   async addToJournal(line: JournalLine): Promise<void> {
     await this.#act(`journal ${JSON.stringify(line)}`, async () => {
       const handle = await open(this.#journal, 'r+');
       try {
-        // Behind the last whole line: what a crash left of another is written over.
+        // Appends after the last complete line; overwrites the remains of a line that a crash left.
         const text = await handle.readFile();
         const end = text.lastIndexOf(0x0a) + 1;
         await handle.truncate(end);
@@ -158,18 +164,18 @@ export class InstallFiles {
     });
   }
 
-  /** Forgets old and new content, then that an installation is under way. */
+  /** Removes old and new content first, then the journal. */
   async endJournal(): Promise<void> {
     await this.clearContents();
     await this.#act('end journal', () => unlink(this.#journal));
   }
 
-  /** Where the content of a digest is, or would be. */
+  /** Returns the path of the content with a digest, whether or not it exists. */
   contentPath(sha256: string): string {
     return path.join(this.#contents, sha256);
   }
 
-  /** Keeps new content under its digest, durably. @throws InstallError `changed` when it has another. */
+  /** Stores new content under its digest, durably. @throws InstallError `changed` when the content has another digest. */
   async putContent(sha256: string, content: Content): Promise<void> {
     const target = this.contentPath(sha256);
     await this.#keep(sha256, async (temporary) => {
@@ -187,7 +193,7 @@ export class InstallFiles {
     });
   }
 
-  /** Keeps what `write` writes to a file. @throws InstallError `changed` when that has another digest. */
+  /** Stores the file that `write` produces. @throws InstallError `changed` when it has another digest. */
   async keepContent(sha256: string, write: (file: string) => Promise<void>): Promise<void> {
     await this.#keep(sha256, async (temporary) => {
       await write(temporary);
@@ -220,13 +226,13 @@ export class InstallFiles {
   }
 }
 
-/** The text of a file; undefined when there is none. @throws TrustedFileError, also for more than 16 MiB and for a link. */
+/** Reads the text of a file; undefined when it does not exist. @throws TrustedFileError, also above 16 MiB and for a link. */
 export async function readIfThere(file: string): Promise<string | undefined> {
   const bytes = await readBytesIfThere(file);
   return bytes && decodeAnyway(bytes);
 }
 
-/** The bytes of a file; as {@link readIfThere}. */
+/** Reads the bytes of a file, like {@link readIfThere}. */
 export function readBytesIfThere(file: string): Promise<Buffer | undefined> {
   return readBytes(file, { maxBytes: MAX_BYTES }).catch(unlessNotFound);
 }
@@ -244,9 +250,10 @@ function manifestText(manifest: Manifest): string {
 }
 
 /**
- * The line of JSON that a file of ours begins with. What could not be read again would leave a node that no command can finish or undo.
+ * Formats the first JSON line of a journal or manifest. Refuses a value that could not be read again, because no command could then finish
+ * or undo the installation.
  *
- * @param what - As the end of "cannot".
+ * @param what - The operation, to complete "cannot".
  * @throws InstallError `refused`.
  */
 export function readableJson(schema: z.ZodType, value: object, what: string, indent = 0): string {
@@ -261,7 +268,7 @@ export function readableJson(schema: z.ZodType, value: object, what: string, ind
   throw new InstallError('refused', `cannot ${what}: found ${found}`);
 }
 
-/** Replaces a file of our private folder as one durable act. What a crash left of an earlier one does not pile up. */
+/** Replaces a file of the private folder durably and atomically. Remains of a crashed attempt are removed. */
 async function replaceOwn(file: string, text: string): Promise<void> {
   const temporary = `${file}.tmp`;
   await rm(temporary, { force: true });

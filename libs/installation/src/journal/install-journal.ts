@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { STEPS_SCHEMA, type Step } from '../item/step.js';
 
-/** The first line of a journal: all steps of the installation that is under way. */
+/** First line of a journal: all steps of the installation in progress. */
 export const HEADER_SCHEMA = z.strictObject({
   format: z.literal(1),
   isProved: z.boolean(),
@@ -10,7 +10,7 @@ export const HEADER_SCHEMA = z.strictObject({
 
 const index = z.number().int().nonnegative();
 
-/** A line that is written before an act: a step begins, a step is undone, or all of them hold. */
+/** A line that is written before an action: a step begins, a step is undone, or all steps are committed. */
 export const LINE_SCHEMA = z.union([
   z.strictObject({ begin: index }),
   z.strictObject({ undo: index }),
@@ -19,13 +19,13 @@ export const LINE_SCHEMA = z.union([
 
 export type JournalLine = z.infer<typeof LINE_SCHEMA>;
 
-/** An installation as its journal tells it. */
+/** An installation as recorded in its journal. */
 export interface JournalRecord {
   readonly steps: readonly Step[];
   readonly lines: readonly JournalLine[];
 }
 
-/** The steps whose acts may have been done, in part or whole, and that are not undone yet. Pure. */
+/** Returns the steps that may have been carried out, in part or whole, and are not undone yet. Pure. */
 export function begunSteps({ steps, lines }: JournalRecord): readonly Step[] {
   const undone = lines.flatMap((line) => ('undo' in line ? [line.undo] : []));
   const begun = lines.flatMap((line) => ('begin' in line ? [line.begin] : []));

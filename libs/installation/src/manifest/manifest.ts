@@ -3,29 +3,29 @@ import { itemId, type Item, type StateOf } from '../item/item.js';
 import { isSameState, stepOf, STEPS_SCHEMA, type Step } from '../item/step.js';
 
 /**
- * All that was installed on a node, in the order in which it was made: each thing as a step, from
- * what was there before it to what it left.
+ * Everything installed on a node, in the order of creation: each item as a step from the state before the installation to the state that it
+ * left.
  */
 export interface Manifest {
   readonly format: 1;
-  /** Whether it was made for an installation that was there before. */
+  /** Whether the manifest was made by adopting an existing installation. */
   readonly isAdopted: boolean;
   readonly entries: readonly Step[];
 }
 
-/** A manifest as it is written. */
+/** Schema of a stored manifest. */
 export const MANIFEST_SCHEMA: z.ZodType<Manifest> = z.strictObject({
   format: z.literal(1),
   isAdopted: z.boolean(),
   entries: STEPS_SCHEMA,
 });
 
-/** True for items that the manifest records; a running service is an action and no item. */
+/** True for items that the manifest records. A running service is not one of them, because starting it is an action. */
 function isRecorded({ kind }: Item): boolean {
   return kind !== 'running';
 }
 
-/** The program of a service is a file like others once it is installed. */
+/** Converts a program step: once installed, the program of a service is an ordinary file. */
 function asFile(step: Step): Step {
   if (step.item.kind !== 'program') return step;
   const state = (found: StateOf | undefined): StateOf | undefined =>
@@ -36,8 +36,8 @@ function asFile(step: Step): Step {
 }
 
 /**
- * The manifest after these steps: for each thing what was there before all installations, and what is there now. A thing that is as
- * it was before is not in it. Taking the same steps twice changes nothing. Pure.
+ * Merges steps into a manifest: each item gets its state before all installations and its present state. Items whose state is again the
+ * original one are dropped. Merging the same steps twice changes nothing. Pure.
  */
 export function mergeSteps(manifest: Manifest | undefined, steps: readonly Step[]): Manifest {
   const entries = new Map<string, Step>();

@@ -8,10 +8,10 @@ import { folderOf } from './ancestors.js';
 import { refuse, type AdoptPlan } from './plan.js';
 
 /**
- * Makes a manifest of an installation that another program made: everything of it that is at its known places counts as ours.
+ * Builds a manifest for an installation made by another program: all its items at known paths become ours.
  *
- * What an installation shares with others does not: folders above, the folder of programs, certificates and the proxy of WinHTTP, of
- * which no one knows whether they were there before. Pure.
+ * Shared items do not: parent folders, the program folder, certificates and the WinHTTP proxy, because it is unknown whether they existed
+ * before. Pure.
  */
 export function planAdopt(facts: NodeFacts, wish: InstallWish): AdoptPlan {
   const { places, service } = wish;
@@ -30,7 +30,7 @@ export function planAdopt(facts: NodeFacts, wish: InstallWish): AdoptPlan {
       const found = facts.states.get(itemId(item));
       return found === undefined ? [] : [stepOf(item, undefined, found)];
     });
-  // The program that runs may lie elsewhere than where it would be put now, but not among the system's own without being known.
+  // The running program may be at another path. It is adopted only if it is named wins.exe, so that no other program becomes ours.
   const program = facts.program?.path;
   const state = program && stateIn(facts, { kind: 'program', path: program });
   const isElsewhere = program !== undefined && program !== places.program;

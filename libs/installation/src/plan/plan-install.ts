@@ -7,7 +7,7 @@ import { refuse, type InstallPlan } from './plan.js';
 import { refuseInstall } from './refuse-install.js';
 import { WantedItems, wantParts, wantSurroundings, type EditConfig } from './wanted-items.js';
 
-/** Decides what makes this node what it is to be, or why that must not be. Pure, but for what `editConfig` does. */
+/** Plans the changes that make this node match the desired state, or refuses. Pure, provided that `editConfig` is. */
 export function planInstall(
   facts: NodeFacts,
   wish: InstallWish,
@@ -17,8 +17,8 @@ export function planInstall(
 }
 
 /**
- * Decides what keeps an installation up to date. A node without one is refused. What is undefined in the wish stays, and the daemon is
- * restarted only when something that it has read becomes another.
+ * Plans an update of an existing installation; refuses a node without one. Parts that the desired state leaves undefined stay, and the
+ * daemon is restarted only when a file that it has read changes.
  */
 export function planSuc(facts: NodeFacts, wish: InstallWish, editConfig: EditConfig): InstallPlan {
   if (stateIn(facts, { kind: 'service', name: wish.service }) === undefined) {
@@ -49,12 +49,13 @@ function plan(
 }
 
 /**
- * Orders steps that need a stopped daemon between its stop and its start; a running service that depends on it is recorded as stopped
- * meanwhile, because the system does not stop a service that others depend on. A start needs the same, since it may be undone.
+ * Orders steps that need a stopped daemon between its stop and its start. If a running service depends on the daemon, its dependency is
+ * removed meanwhile, because the system does not stop a service that others depend on. This also applies to a start, because undoing the
+ * start is a stop.
  */
 function inOrder(wanted: WantedItems, facts: NodeFacts, service: string): readonly Step[] {
   const { quiet, files, last } = wanted;
-  // The program is the last file: its upgrade starts the service, which must be there with all it reads.
+  // The program is the last file, because its upgrade starts the service, which needs all its other files.
   const ordered = [...files].sort((a, b) => rank(a) - rank(b));
   const running = { kind: 'running', service } as const;
   const isRunning = stateIn(facts, running) !== undefined;
@@ -68,7 +69,7 @@ function inOrder(wanted: WantedItems, facts: NodeFacts, service: string): readon
     stateIn(facts, { kind: 'running', service: RKE2_SERVICE }) !== undefined &&
     stateIn(facts, link) !== undefined;
   if (!isHeld) return [...quiet, ...stop, ...ordered, start, ...last];
-  // Linked as it was, or for good not: the wish of a link that is there can only be its end.
+  // Restore the link as it was, unless this plan removes it; a plan never changes an existing link in another way.
   const isUnlinked = last.some(({ item }) => itemId(item) === itemId(link));
   return [
     ...quiet,
@@ -83,17 +84,17 @@ function rank({ item }: Step): number {
   return ['service', 'variable', 'program'].indexOf(item.kind);
 }
 
-/** Whether the daemon has read something that is not what lies there, or will. */
+/** Whether the daemon has read a file that differs from the one on disk, now or after these steps. */
 function hasReadOther(facts: NodeFacts, steps: readonly Step[]): boolean {
   for (const [path, sha256] of facts.loaded ?? []) {
     const file = { kind: 'file', path } as const;
-    // A program that runs from elsewhere than it is installed to is known by its service alone.
+    // The program may run from another path than its installed one; then only the service tells its path.
     const program = { kind: 'program', path } as const;
     const ids = [itemId(file), itemId(program)];
     const step = steps.find(({ item }) => ids.includes(itemId(item)));
     const found = stateIn(facts, file) ?? stateIn(facts, program);
     const state = step === undefined ? found : step.to;
-    // What is no part of an installation, or has gone, is no reason.
+    // A file that is missing or not part of the installation does not require a restart.
     if (state !== undefined && contentOf(file, state) !== sha256) return true;
   }
   return false;

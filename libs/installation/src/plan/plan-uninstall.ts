@@ -6,18 +6,18 @@ import { folderOfItem } from './ancestors.js';
 import { refuse, type KeptItem, type Refusal, type UninstallPlan } from './plan.js';
 import { isListAlone, refuseFolder } from './refuse-install.js';
 
-/** How an installation is taken away. */
+/** Options of a removal. */
 export interface UninstallWish {
   readonly service: string;
-  /** Leaves files and folders but for the programs. */
+  /** Keep files and folders, but remove the programs. */
   readonly keepsData?: boolean;
-  /** Takes away also what was changed since, and what was there before with another content. */
+  /** Also remove items that were changed since, and items that existed before with other content. */
   readonly isForced?: boolean;
-  /** The programs of the installation: they are ours whatever release they have become. */
+  /** Programs of the installation; they belong to it in any release. */
   readonly programs: readonly string[];
 }
 
-/** Decides what taking the installation away takes: exactly what its manifest names, in reverse. Pure. */
+/** Plans a removal: exactly the items in the manifest, in reverse order. Pure. */
 export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallPlan {
   const { manifest } = facts;
   const { service } = wish;
@@ -39,7 +39,7 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
   const steps: Step[] = [];
   const link = { kind: 'dependency', service: RKE2_SERVICE, on: service } as const;
   const isLinked = isThere && stateIn(facts, link) !== undefined;
-  // A service that waits for one that is gone never starts again.
+  // Remove the dependency, because a service that depends on a removed service never starts.
   if (isLinked) steps.push(stepOf(link, 'present', undefined));
   const running = { kind: 'running', service } as const;
   const isOurs = manifest.entries.some(
@@ -54,7 +54,7 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
     const { item } = entry;
     const now = facts.states.get(itemId(item));
     if (isLinked && itemId(item) === itemId(link)) continue;
-    // Its environment goes with a service.
+    // Removing a service also removes its environment.
     if (item.kind === 'variable' && isOurs && item.service === service) continue;
     if (now === undefined || isSameState(now, entry.from)) continue;
     const reason = reasonToKeep(entry, now, wish) ?? reasonOfFolder(item, kept);
@@ -66,7 +66,7 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
   return { kind: 'nothing', reason: `the rest stays: ${rest}; --force removes it` };
 }
 
-/** A path that leads elsewhere than when it was written down would have another's files removed. */
+/** Refuses when other users could have redirected a recorded path, because files of other programs would be removed there. */
 function refuseWayThere({ manifest, folders, platform }: NodeFacts): Refusal | undefined {
   for (const { item } of manifest?.entries ?? []) {
     const folder = folderOfItem(item, platform) ?? '';
@@ -77,7 +77,7 @@ function refuseWayThere({ manifest, folders, platform }: NodeFacts): Refusal | u
   return undefined;
 }
 
-/** The earlier state, where it is known beyond its digest. */
+/** Returns the earlier state if it can be restored, that is, if more than a digest is known. */
 function restorable({ item, from }: Step): StateOf | undefined {
   return contentOf(item, from) === undefined ? from : undefined;
 }
@@ -93,13 +93,13 @@ function reasonToKeep(
   if (isForced === true) return undefined;
   if (contentOf(item, from) !== undefined) return 'it existed before, with other content';
   if (isProgram || item.kind === 'service' || item.kind === 'folder') return undefined;
-  // Who may use a file says nothing about whose it is.
+  // Compare only the content: changed permissions do not change the owner of the file.
   const digest = contentOf(item, to);
   const isSame = digest === undefined ? isSameState(now, to) : contentOf(item, now) === digest;
   return isSame ? undefined : 'it was changed since';
 }
 
-/** An item that stays needs its folder; files precede their folders here. */
+/** A folder stays while an item in it stays; files precede their folders in this order. */
 function reasonOfFolder({ kind, ...item }: Item, kept: readonly KeptItem[]): string | undefined {
   if (kind !== 'folder' || !('path' in item)) return undefined;
   const isBelow = kept.some(

@@ -1,27 +1,27 @@
 import type { Manifest } from '../manifest/manifest.js';
 import { describeStep, type Step } from '../item/step.js';
 
-/** It must not be done: nothing was touched. */
+/** A refusal; nothing was changed. */
 export interface Refusal {
   readonly kind: 'refusal';
-  /** The finding and the expectation, as one sentence. */
+  /** The finding and the expectation, in one sentence. */
   readonly reason: string;
 }
 
-/** The content that a digest of a step stands for: bytes, or a file in a private folder. */
+/** The content for a digest in a step: bytes, or a file in a private folder. */
 export type Content = Uint8Array | { readonly file: string };
 
-/** Steps in the order in which they are done. */
+/** Steps in execution order. */
 export interface StepPlan {
   readonly kind: 'steps';
   readonly steps: readonly Step[];
-  /** Contents by the digests of the steps, as far as the node lacks them. Never printed: they contain secrets. */
+  /** Contents by digest, as far as the node lacks them. Never printed, because they contain secrets. */
   readonly contents: ReadonlyMap<string, Content>;
-  /** Whether a daemon is to prove that it serves when all is done. */
+  /** Whether a daemon must prove at the end that it serves. */
   readonly isProved: boolean;
 }
 
-/** Nothing is to be done. */
+/** No step is necessary. */
 export interface NothingToDo {
   readonly kind: 'nothing';
   readonly reason: string;
@@ -41,11 +41,11 @@ export type UninstallPlan =
   | {
       readonly kind: 'uninstall';
       readonly steps: readonly Step[];
-      /** Installed items that stay, each with the reason, for people. */
+      /** Installed items that stay, each with the reason for people. */
       readonly kept: readonly KeptItem[];
     };
 
-/** A thing that stays. */
+/** An item that stays. */
 export interface KeptItem {
   readonly entry: Step;
   readonly reason: string;
@@ -56,7 +56,7 @@ export function refuse(reason: string): Refusal {
   return { kind: 'refusal', reason };
 }
 
-/** A plan for people, in numbered lines; no secret is in it. */
+/** Describes a plan for people in numbered lines, without secrets. */
 export function describePlan(
   plan: Extract<InstallPlan | AdoptPlan, { kind: 'adopt' | 'steps' }>,
 ): readonly string[] {

@@ -7,13 +7,13 @@ import { NODE_ID } from '../wish/read-variables.js';
 import { folderOf } from './ancestors.js';
 import { refuse, type Refusal } from './plan.js';
 
-/** The id in a file of the node; undefined for one that no server takes, such as an empty one. */
+/** Returns the node id in a file; undefined for an invalid one, such as an empty text. */
 export function validNodeId(text: string | undefined): string | undefined {
   const id = text?.trim();
   return id !== undefined && NODE_ID.test(id) ? id : undefined;
 }
 
-/** Why nothing may be done to this node for this wish; undefined when it may. Pure. */
+/** Returns the reason why this node must not be changed as desired; undefined when it may. Pure. */
 export function refuseInstall(facts: NodeFacts, wish: InstallWish): Refusal | undefined {
   return (
     refuseService(facts, wish) ??
@@ -39,15 +39,15 @@ function refuseService(facts: NodeFacts, { service: name }: InstallWish): Refusa
 }
 
 /**
- * Whether it is the access list of the folder itself that is wrong, and that alone: who owns a folder may have kept it open with the right to
- * change the list, and who can change one further up can put another in its place.
+ * Whether the access list of the folder itself is the only fault. A foreign owner is another fault: such a user may hold the folder open
+ * with the right to change the list. So are writable parent folders, where the folder could be replaced.
  */
 export function isListAlone({ rule, path }: Distrust, folder: string): boolean {
   if (path !== folder) return false;
   return rule === 'A7 writable by other users' || rule === 'A7 open to other users';
 }
 
-/** Whether a folder that others can change becomes safe when its access list does. */
+/** Whether correcting the access list makes a folder safe that other users can change. */
 export function isMendable(facts: NodeFacts, folder: string): boolean {
   const { distrust, strangers } = facts.folders.get(folder) ?? { strangers: [] };
   return distrust !== undefined && isListAlone(distrust, folder) && strangers.length === 0;
@@ -55,12 +55,12 @@ export function isMendable(facts: NodeFacts, folder: string): boolean {
 
 function refusePlaces(facts: NodeFacts, { places }: InstallWish): Refusal | undefined {
   const own = [places.configFolder, places.dataFolder, places.programFolder];
-  // What others wrote into a file that is read and goes on to count would be ours from then on.
+  // Files that are read and stay in use: content from other users would become trusted.
   const others = [
     ...[places.config, places.nodeId],
     ...(facts.program ? [folderOf(facts.program.path, facts.platform)] : []),
   ];
-  // All programs of the machine are looked for there, those of the system's own services too.
+  // All programs of the machine, including system services, search for executables in these folders.
   const elements = places.morePathElements.filter(
     (path) => stateIn(facts, { kind: 'pathElement', path }) === undefined,
   );
@@ -73,7 +73,7 @@ function refusePlaces(facts: NodeFacts, { places }: InstallWish): Refusal | unde
   return undefined;
 }
 
-/** That a folder is not used, with the reason. */
+/** Builds the refusal of a folder, with the reason. */
 export function refuseFolder(folder: string, { distrust, strangers }: FolderFacts): Refusal {
   const { path = folder, found = 'nobody knows', remedy } = distrust ?? {};
   const shown = strangers.slice(0, 3).map((each) => quoteText(each));
@@ -98,7 +98,7 @@ function refuseProgram(facts: NodeFacts, wish: InstallWish): Refusal | undefined
   }
   const flag = 'use --allow-downgrade to accept it';
   const down = (found: string): Refusal => refuse(`${found}; ${flag}`);
-  // Of a program that does not say its release nothing can be said; it is replaced.
+  // Replace a program that does not report its release, because the releases cannot be compared.
   if (installed === undefined) return undefined;
   if (program.version === installed) {
     return down(`the release ${installed} is already installed with another digest`);

@@ -14,19 +14,19 @@ import { ancestorsOf, folderOf } from './ancestors.js';
 import type { Content } from './plan.js';
 import { isMendable, validNodeId } from './refuse-install.js';
 
-/** Changes a config; throws when the changes cannot be made. `editConfig` of `@wins/config` is one. */
+/** Changes a config; throws when the changes cannot be made. `editConfig` of `@wins/config` implements it. */
 export type EditConfig = (config: Buffer, changes: ConfigChanges) => Buffer;
 
-/** The steps of a plan, by when they may be done. */
+/** The steps of a plan, grouped by when they may be carried out. */
 export class WantedItems {
-  /** Nothing that runs notices these. */
+  /** Steps that do not affect a running program. */
   readonly quiet: Step[] = [];
-  /** Between the end of the old daemon and the start of the new one. */
+  /** Steps between the stop of the old daemon and the start of the new one. */
   readonly files: Step[] = [];
-  /** After the start. */
+  /** Steps after the start. */
   readonly last: Step[] = [];
   readonly contents = new Map<string, Content>();
-  /** Whether a daemon that runs has to read again what these steps change. */
+  /** Whether these steps change something that a running daemon must read again. */
   disturbs = false;
   readonly #facts: NodeFacts;
 
@@ -34,7 +34,7 @@ export class WantedItems {
     this.#facts = facts;
   }
 
-  /** A step in a list of this plan, unless the thing is as it is wanted. Whether there is one. */
+  /** Adds a step to a list unless the item already has the state. Returns whether there is a step. */
   want<I extends Item>(list: Step[], item: I, state: StateOf<I['kind']> | undefined): boolean {
     const to = state as StateOf | undefined;
     const from = this.#facts.states.get(itemId(item));
@@ -43,19 +43,19 @@ export class WantedItems {
     return true;
   }
 
-  /** A file that a running daemon has read, or none. */
+  /** Adds a step for a file; `isRead` marks a file that the running daemon has read. */
   wantFile(path: string, content: Content | string, access: string, isRead: boolean): void {
     const to = { sha256: this.put(content), access };
     const isChanged = this.want(this.files, { kind: 'file', path }, to);
     if (isChanged && isRead) this.disturbs = true;
   }
 
-  /** That a file is not there any more. */
+  /** Adds a step that removes a file. */
   wantNoFile(path: string): void {
     this.want(this.files, { kind: 'file', path }, undefined);
   }
 
-  /** Remembers what a digest stands for. */
+  /** Registers the content for a digest. */
   put(content: Content | string, sha256?: string): string {
     const bytes = typeof content === 'string' ? Buffer.from(content) : content;
     const digest = sha256 ?? hash('sha256', bytes as Uint8Array, 'hex');
@@ -64,25 +64,25 @@ export class WantedItems {
   }
 }
 
-/** Adds items that only a new installation creates: folders, PATH, the root store, the source of events. */
+/** Adds items that only a new installation creates: folders, PATH, the root store, the event source. */
 export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: InstallWish): void {
   const { places, service } = wish;
   const privateFolders = [places.configFolder, places.dataFolder, ...dataFolders(places)];
   for (const folder of [...privateFolders, places.programFolder]) {
     wantAncestors(wanted, facts, folder);
     const isData = dataFolders(places).includes(folder);
-    // The daemon makes and removes them as it needs them.
+    // The daemon itself creates and removes these folders as needed.
     if (isData && stateIn(facts, { kind: 'service', name: service }) !== undefined) continue;
     const item: Item<'folder'> = { kind: 'folder', path: folder, ...(isData && { isData }) };
     const isPrivate = privateFolders.includes(folder);
     const isFine = stateIn(facts, item) !== undefined && !isMendable(facts, folder);
-    // A folder of programs that is safe stays as it is: others may have programs in it too.
+    // A safe program folder stays as it is, because it may contain other programs.
     if (isPrivate || !isFine) {
       wanted.want(wanted.quiet, item, { access: isPrivate ? 'private' : 'readable' });
     }
   }
   for (const path of [places.programFolder, ...places.morePathElements]) {
-    // A user who may create a folder of the PATH could place programs in it that others run: the folders above exist before.
+    // Create missing parents first: a user who could create a folder of the PATH could put programs there that other users run.
     wantAncestors(wanted, facts, folderOf(path, facts.platform));
     wanted.want(wanted.quiet, { kind: 'pathElement', path }, 'present');
   }
@@ -98,7 +98,7 @@ export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: In
   wanted.want(wanted.files, item, stateIn(facts, item) ?? newService(wish));
 }
 
-/** Adds items that an installation and its upgrades both maintain: files, the environment and start of the service, its program. */
+/** Adds items that both installations and upgrades maintain: files, the environment and start type of the service, and its program. */
 export function wantParts(
   wanted: WantedItems,
   facts: NodeFacts,
@@ -126,7 +126,7 @@ export function wantParts(
   if (facts.config !== undefined || config.length > 0 || service === undefined) {
     wanted.wantFile(places.config, config, 'private', true);
   }
-  // The place of a config that the service does not run with would stay behind otherwise.
+  // Removes a file that the service no longer uses, which would otherwise stay behind.
   if (authorities === null) wanted.wantNoFile(places.authorities);
   for (const [variable, value] of Object.entries(wish.environment ?? {})) {
     const to = value === null ? undefined : { sha256: wanted.put(value.reveal()) };
@@ -158,13 +158,13 @@ function wantProgram(
   if (isElsewhere && stateIn(facts, copy)?.sha256 !== sha256) {
     wanted.want(wanted.files, copy, { sha256, access: 'executable' });
   }
-  // Last of all: it starts the daemon, and proves it with all that was changed before.
+  // Last of all, because it starts the daemon and tests it with all earlier changes.
   if (used === undefined) return;
   if (wanted.want(wanted.files, { kind: 'program', path: used }, { sha256 }))
     wanted.disturbs = true;
 }
 
-/** The folders above one, as far as they are not there. */
+/** Adds the missing parent folders of a folder. */
 function wantAncestors(wanted: WantedItems, facts: NodeFacts, folder: string): void {
   for (const above of ancestorsOf(folder, facts.platform)) {
     const item = { kind: 'folder', path: above } as const;

@@ -9,10 +9,10 @@ import type { AdoptPlan, StepPlan } from '../plan/plan.js';
 import { act, keepItem, readItem, writeItem, type InstallContext } from './install-context.js';
 import { daemonAgain, undoSteps } from './undo-steps.js';
 
-/** How an installation ended. */
+/** Outcome of an installation. */
 export type ApplyOutcome =
   | { readonly outcome: 'installed' }
-  /** It failed, and the node is as it was before, but for `left`. */
+  /** The installation failed; the node is as before, except for `left`. */
   | {
       readonly outcome: 'rolledBack';
       readonly cause: InstallError;
@@ -20,17 +20,17 @@ export type ApplyOutcome =
     };
 
 /**
- * Does the steps of a plan, proves that the daemon serves, and records what was installed; or undoes all of it.
+ * Carries out the steps of a plan, verifies that the daemon serves, and records the installation; or undoes all steps.
  *
- * The lock of the node must be held, and no journal may be there: `finishOrUndo` ends what an earlier run left.
+ * The caller holds the lock of the node. There must be no journal; `finishOrUndo` completes an earlier run.
  *
- * @throws InstallError `refused` when the folder for journal and manifest cannot be trusted, or they could not be read again, and nothing
- *   was touched; `notUndone`.
+ * @throws InstallError `refused` when the folder of journal and manifest cannot be trusted, or the two could not be read again
+ * (nothing was changed); `notUndone`.
  */
 export async function applyPlan(context: InstallContext, plan: StepPlan): Promise<ApplyOutcome> {
   const { steps, isProved } = plan;
   const files = new InstallFiles(context);
-  // What is too much for journal or manifest is known before the first act.
+  // Verify before the first action that journal and manifest can be read again.
   files.requireReadable(steps, isProved, mergeSteps(await files.readManifest(), steps));
   await files.ensureFolder();
   if ((await files.readJournal()) !== undefined) {
@@ -39,7 +39,7 @@ export async function applyPlan(context: InstallContext, plan: StepPlan): Promis
   }
   try {
     await files.clearContents();
-    // A certificate that is removed is no one's content any more.
+    // Excludes content of removed certificates, which no step needs.
     const wanted = new Set(steps.map(({ item, to }) => contentOf(item, to)));
     for (const [sha256, content] of plan.contents)
       if (wanted.has(sha256)) await files.putContent(sha256, content);
@@ -63,13 +63,13 @@ export async function applyPlan(context: InstallContext, plan: StepPlan): Promis
   return { outcome: 'installed' };
 }
 
-/** Records what was installed and ends the journal. May be repeated. */
+/** Records the installation and ends the journal. May be repeated. */
 export async function commit(files: InstallFiles, steps: readonly Step[]): Promise<void> {
   await files.writeManifest(mergeSteps(await files.readManifest(), steps));
   await files.endJournal();
 }
 
-/** Writes the manifest of an installation that is taken over. @throws InstallError `refused`. */
+/** Writes the manifest of an adopted installation. @throws InstallError `refused`. */
 export async function adopt(
   context: InstallContext,
   { manifest }: Extract<AdoptPlan, { kind: 'adopt' }>,
@@ -121,7 +121,7 @@ async function doStep(
   }
 }
 
-/** Until the list of a folder was another, others may have put something into it, since it was looked at. */
+/** Checks a folder again after its access list was corrected, because other users could have added files since it was inspected. */
 async function requireNoStrangers(
   { host }: InstallContext,
   { path }: Item<'folder'>,
@@ -141,7 +141,7 @@ async function prove({ host, signal }: InstallContext): Promise<void> {
   }
 }
 
-/** Undoes what the journal tells, or what came before there was one. */
+/** Undoes the steps in the journal, or the preparations before there was one. */
 async function rollBack(
   context: InstallContext,
   files: InstallFiles,
@@ -158,7 +158,7 @@ async function rollBack(
     await files.removeFolder();
     return { outcome: 'rolledBack', cause, left };
   } catch (error) {
-    // Reports the first cause, also when undoing failed too.
+    // Reports the first cause, even when undoing failed too.
     const message = `${cause.message}; then ${messageOf(error)}; the next run retries`;
     throw new InstallError('notUndone', message, { cause });
   }

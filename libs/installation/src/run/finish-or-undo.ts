@@ -15,18 +15,18 @@ export type Recovered =
       readonly problem?: string;
     };
 
-/** Recovery that the next run does first. */
+/** Recovery that the next run carries out first. */
 export interface PendingRecovery {
   readonly outcome: Recovered['outcome'];
-  /** The steps that are recorded; or those that undo it, in their order. */
+  /** The steps to record; or the steps that undo the installation, in their order. */
   readonly steps: readonly Step[];
 }
 
 /**
- * Ends an installation that was interrupted: one that was proven is recorded, any other is undone. To be called with the lock of
- * the node, before anything else.
+ * Completes an interrupted installation: one that passed its test is recorded, any other is undone. The caller holds the lock of the node,
+ * and calls this before anything else.
  *
- * @returns Undefined when none was.
+ * @returns Undefined when no installation was interrupted.
  * @throws InstallError `refused`, `unreadable`, `notUndone`.
  */
 export async function finishOrUndo(context: InstallContext): Promise<Recovered | undefined> {

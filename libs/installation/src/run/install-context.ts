@@ -4,22 +4,22 @@ import { itemName, type Item, type StateOf } from '../item/item.js';
 import type { NodeHost, Room } from '../ports.js';
 import type { InstallPlaces } from '../wish/install-places.js';
 
-/** Sees every act that changes something outside this process, by name, and does it, or not. */
+/** Wraps each action with an effect outside this process; receives its name, and may run it or not. */
 export type Around = <T>(effect: string, act: () => Promise<T>) => Promise<T>;
 
 /** Context of an installation. */
 export interface InstallContext {
   readonly host: NodeHost;
   readonly places: Pick<InstallPlaces, 'stateFolder'>;
-  /** A test that an installation survives its own end at any moment makes it end here. Default: does every act. */
+  /** Hook for tests that interrupt an installation at any point. Default: runs every action. */
   readonly around?: Around | undefined;
-  /** Ends an installation between two steps; what was done is undone. */
+  /** Aborts an installation between two steps; finished steps are undone. */
   readonly signal?: AbortSignal | undefined;
-  /** Called after each step that is done. It must not throw. */
+  /** Called after each finished step. It must not throw. */
   readonly onStep?: ((step: Step) => void) | undefined;
 }
 
-/** Does an act that changes something. */
+/** Runs an action with an effect outside this process. */
 export function act<T>(
   { around }: InstallContext,
   effect: string,
@@ -33,7 +33,7 @@ export function readItem(host: NodeHost, item: Item): Promise<StateOf | undefine
   return roomOf(host, item).read(item);
 }
 
-/** Brings an item of this node into this state. The program of a service is replaced as a file: the service must be stopped. */
+/** Writes the state of an item of this node. The program of a service is replaced as a file, so the service must be stopped. */
 export function writeItem(
   context: InstallContext,
   item: Item,
@@ -45,22 +45,22 @@ export function writeItem(
   );
 }
 
-/** Writes the present content of a thing to a new file of ours. */
+/** Copies the present content of an item to a new private file. */
 export async function keepItem(host: NodeHost, item: Item, file: string): Promise<void> {
   await roomOf(host, item).keep?.(item, file);
 }
 
-/** Whether a folder was not removed because others have something in it. */
+/** Whether a folder was not removed because it contains files of other programs. */
 export function isNotEmpty(error: unknown): boolean {
   return ['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '');
 }
 
-/** A room with the item and the states that belong to it: each has the kind of its room. */
+/** Returns the port for a kind of item. */
 function roomOf({ rooms }: NodeHost, { kind }: Item): AnyRoom {
   return kind === 'program' ? programsIn(rooms.file) : rooms[kind];
 }
 
-/** Programs as files, whose access stays as it is. */
+/** Port for programs: handles them as files, and keeps their access. */
 function programsIn(files: Room<'file'>): Room<'program'> {
   const fileOf = ({ path }: Item<'program'>) => ({ kind: 'file', path }) as const;
   return {

@@ -10,11 +10,11 @@ import { isNotEmpty, readItem, writeItem, type InstallContext } from './install-
 const AFTER_END_MS = 5_000;
 
 /**
- * Makes all things as they were found by the steps that had begun, the last one first, and ends the journal. What something else has
- * changed since stays.
+ * Restores the previous state of all items whose steps had begun, last one first, and ends the journal. Items that another program has
+ * changed since stay.
  *
- * @returns The steps whose things stay.
- * @throws InstallError `notUndone`; the journal stays, and it may be called again.
+ * @returns The steps whose items stay.
+ * @throws InstallError `notUndone`; the journal stays, and the call may be repeated.
  */
 export async function undoSteps(
   context: InstallContext,
@@ -22,7 +22,7 @@ export async function undoSteps(
 ): Promise<readonly Step[]> {
   const files = new InstallFiles(context);
   const steps = begunSteps(record);
-  // The act behind the last line may have been done in part.
+  // The action of the last line may have been partly carried out.
   const half = steps.length - 1;
   const left: Step[] = [];
   await stopAsJournalled(context, steps.slice(0, -1));
@@ -35,7 +35,7 @@ export async function undoSteps(
       const isOurs = isSameState(now, to) || index === half || item.kind === 'running';
       const sha256 = contentOf(item, from);
       const content = sha256 && files.contentPath(sha256);
-      // Without the old content the step had found it as it was wanted, and changed nothing.
+      // No old content was saved, so the step found the desired state and changed nothing.
       if (!isOurs || (content !== undefined && !existsSync(content))) {
         if (!isSameState(now, from)) left.push(step);
         continue;
@@ -53,8 +53,8 @@ export async function undoSteps(
 }
 
 /**
- * Between a stop and a start the daemon may have been started by others: by an upgrade of its program that was rolled back, or by the
- * system after a loss of power. It must not see how files change.
+ * Stops the daemon again if it runs between a stop and a start: a rolled back upgrade of its program, or a reboot after a power loss, may
+ * have started it. It must not see files change.
  */
 async function stopAsJournalled(context: InstallContext, steps: readonly Step[]): Promise<void> {
   const step = steps.findLast(({ item }) => item.kind === 'running');
@@ -72,9 +72,9 @@ function notUndone(tried: string, cause: unknown): InstallError {
 }
 
 /**
- * Waits for the daemon that was stopped by steps which were undone, so that it serves when the user reads the message.
+ * Waits for the daemon that undone steps had stopped, so that it serves again when the user reads the message.
  *
- * @returns What is wrong with it; undefined when it answers, or was not stopped.
+ * @returns The problem with it; undefined when it answers, or was not stopped.
  */
 export async function daemonAgain(
   { host, signal }: InstallContext,

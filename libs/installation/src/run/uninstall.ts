@@ -13,13 +13,13 @@ import { isNotEmpty, writeItem, type InstallContext } from './install-context.js
 export interface UninstallReport {
   /** Items that stay, each with the reason. */
   readonly kept: readonly KeptItem[];
-  /** Items that could not be removed; the next run tries again. */
+  /** Items that could not be removed; the next run retries. */
   readonly failed: readonly KeptItem[];
 }
 
 /**
- * Takes away what a plan says, and last the folder of the installation itself. What cannot be removed does not stop the rest. The
- * manifest is the journal of it: a run that was interrupted is gone on with by the next.
+ * Carries out a removal, and finally removes the folder of the installation. A failed item does not stop the rest. The manifest serves as
+ * the journal: the next run continues an interrupted removal.
  */
 export async function uninstall(
   context: InstallContext,
@@ -38,7 +38,7 @@ export async function uninstall(
         full.push(step);
         kept.push({ entry: step, reason: 'there are other files in it' });
       } else failed.push({ entry: step, reason: messageOf(error) });
-      // Without the end of what runs nothing else can go.
+      // While the service or its process remains, nothing else can be removed.
       if (step.item.kind === 'running' || step.item.kind === 'service') break;
     }
   }
@@ -57,7 +57,7 @@ export async function uninstall(
   return { kept, failed };
 }
 
-/** While the service was stopped, others may have put a link on the way. */
+/** Refuses a path with a link that other users may have created while the service was stopped. */
 function requireNoDetour({ host }: InstallContext, item: Item): void {
   const folder = folderOfItem(item, host.platform);
   if (folder === undefined) return;

@@ -3,7 +3,7 @@ import { judgePlaces } from './judge-places.js';
 import { NODE_ID, Variables } from './read-variables.js';
 import type { Secret } from './secret.js';
 
-/** The parameters of Rancher's command, and the variables of the same meaning. */
+/** Parameters of Rancher's install command, and the variables with the same meaning. */
 const PARAMETERS: Readonly<Record<keyof InstallParameters, string>> = {
   ...{ server: 'CATTLE_SERVER', token: 'CATTLE_TOKEN', 'ca-checksum': 'CATTLE_CA_CHECKSUM' },
   ...{ worker: 'CATTLE_ROLE_WORKER', label: 'CATTLE_LABELS', taint: 'CATTLE_TAINTS' },
@@ -15,8 +15,8 @@ const PARAMETERS: Readonly<Record<keyof InstallParameters, string>> = {
 const ADDED: ReadonlySet<string> = new Set(['CATTLE_LABELS', 'CATTLE_TAINTS']);
 
 /**
- * Values of the parameters of Rancher's command. Each goes before its variable, but labels and taints are added to theirs; a switch
- * that is off and an empty value count as not given.
+ * Values of the parameters of Rancher's install command. Each overrides its variable, except that labels and taints are added to theirs. A
+ * switch that is off and an empty value count as not given.
  */
 export type InstallParameters = Readonly<
   Partial<
@@ -28,7 +28,7 @@ export type InstallParameters = Readonly<
   >
 >;
 
-/** Values of the environment and parameters of an installation, not yet compared with the node or a server. */
+/** Values from environment and parameters of an installation, not yet compared with the node or a server. */
 export interface EnvironmentWish extends ServerWish {
   readonly mode: 'remote' | 'local';
   readonly isWorker: boolean;
@@ -37,11 +37,11 @@ export interface EnvironmentWish extends ServerWish {
   /** `k=v:Effect` */
   readonly taints: readonly string[];
   readonly nodeName: string | undefined;
-  /** An address, the name of an adapter, or a word for what a cloud knows. */
+  /** An address, the name of an adapter, or a keyword for an address that a cloud provides. */
   readonly address: string | undefined;
   readonly internalAddress: string | undefined;
   readonly nodeId: string | undefined;
-  /** Undefined leaves what there is. */
+  /** Undefined leaves the present setting. */
   readonly isDelayedStart: boolean | undefined;
   readonly preservesWorkDirectory: boolean;
   readonly programSha256: string | undefined;
@@ -50,29 +50,29 @@ export interface EnvironmentWish extends ServerWish {
   readonly places: InstallPlaces;
 }
 
-/** How a server is found and known, and by which proxies. */
+/** Settings for reaching and verifying a server, including proxies. */
 export interface ServerWish {
   readonly server: string | undefined;
   readonly token: Secret | undefined;
-  /** Lower-case SHA-256 of the authorities as the server sends them. */
+  /** Lower-case SHA-256 of the authorities exactly as the server sends them. */
   readonly caChecksum: string | undefined;
-  /** Undefined leaves what there is. */
+  /** Undefined leaves the present setting. */
   readonly isStrictTls: boolean | undefined;
-  /** `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, as far as they are set; null for one that is set and empty, which takes it away. */
+  /** `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, if set; null for an empty variable, which removes the setting. */
   readonly proxies: ProxyWish;
 }
 
-/** Values of {@link PROXY_VARIABLES}; null takes one away. */
+/** Values of {@link PROXY_VARIABLES}; null removes one. */
 export type ProxyWish = Readonly<Record<string, Secret | null>>;
 
-/** The variables by which programs find a proxy, in the spelling in which the service gets them. */
+/** Variables with proxy settings, in the spelling that the service gets. */
 export const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const;
 
 /**
- * Reads what an installation is to be from the variables and parameters of Rancher's own installer, with the same meaning. Pure.
+ * Reads the desired installation from the variables and parameters of Rancher's own installer, with the same meaning. Pure.
  *
- * Different on purpose: nothing is written back to the environment, `CATTLE_ROLE_NONE` and roles other than worker are not read, as
- * there, and only the three proxy variables themselves count, not all whose names begin like theirs.
+ * Deliberate differences: nothing is written back to the environment, and only the three proxy variables count, not all variables whose
+ * names begin like theirs. As in the original, `CATTLE_ROLE_NONE` and roles other than worker are not read.
  *
  * @throws InstallError `usage`; the message names the variable.
  */
@@ -108,7 +108,7 @@ export function wishFromEnvironment(
   };
 }
 
-/** Reads how a server is asked. @throws InstallError `usage`. */
+/** Reads the settings for reaching a server. @throws InstallError `usage`. */
 export function readServer(variables: Variables): ServerWish {
   return {
     server: variables.url('CATTLE_SERVER'),
@@ -127,7 +127,7 @@ function readProxies(variables: Variables): ProxyWish {
   return Object.fromEntries(found);
 }
 
-/** Where the environment wants what. @throws InstallError `usage`. */
+/** Reads the desired paths of an installation. @throws InstallError `usage`. */
 export function readPlaces(variables: Variables, platform: NodeJS.Platform): InstallPlaces {
   const places = installPlaces(platform, {
     configFolder: variables.path('CATTLE_AGENT_CONFIG_DIR', platform),
@@ -160,7 +160,7 @@ function readMode(variables: Variables): 'remote' | 'local' {
   throw variables.refuse(name, `both ${String(isRemote)}`, 'exactly one of them true');
 }
 
-/** Only where all three are set, as in the original: Rancher sets the version alone for clusters that do not want it. */
+/** Enabled only when all three variables are set, as in the original: Rancher sets the version alone for clusters without csi-proxy. */
 function readCsiProxy(variables: Variables): EnvironmentWish['csiProxy'] {
   const url = variables.text('CSI_PROXY_URL');
   const version = variables.text('CSI_PROXY_VERSION');

@@ -1,41 +1,44 @@
 import path from 'node:path';
 
-/** Where an installation puts what. All paths are absolute and canonical. */
+/** Paths of an installation, all absolute and canonical. */
 export interface InstallPlaces {
-  /** The config and what belongs to it: private. */
+  /** Private folder of the config and related files. */
   readonly configFolder: string;
   readonly config: string;
-  /** The authorities of the server, PEM. */
+  /** PEM file with the server's authorities. */
   readonly authorities: string;
-  /** The id by which the server knows the node. */
+  /** File with the id by which the server knows the node. */
   readonly nodeId: string;
   /** Private folder of the agent's data. */
   readonly dataFolder: string;
   readonly connectionInfo: string;
   readonly workFolder: string;
   readonly appliedFolder: string;
-  /** For programs: all may read it, and it is in the PATH. */
+  /** Folder of programs, readable by everyone and in the PATH. */
   readonly programFolder: string;
   readonly program: string;
-  /** Folders that others make and that belong into the PATH too. */
+  /** Folders of other programs that also belong in the PATH. */
   readonly morePathElements: readonly string[];
-  /** Files of the original's script; they go when its installation is adopted. */
+  /** Files of the original's script; removed when its installation is adopted. */
   readonly filesOfGo: readonly string[];
-  /** Manifest, journal and staged files: private, and in none of the others. */
+  /** Private folder of manifest, journal and staged files; outside all other folders. */
   readonly stateFolder: string;
 }
 
-/** Paths that can be changed. */
+/** Choices that change the paths. */
 export interface PlaceChoices {
   readonly configFolder?: string | undefined;
   readonly dataFolder?: string | undefined;
-  /** The folder above `bin`. */
+  /** Parent folder of `bin`. */
   readonly prefix?: string | undefined;
-  /** Root of the system. Default: `C:\\` or `/`. */
+  /** Root of the file system. Default: `C:\\` or `/`. */
   readonly root?: string | undefined;
 }
 
-/** The places of Rancher's own installer, which its plans rely on; elsewhere than on Windows what corresponds to them. Pure. */
+/**
+ * Returns the paths of Rancher's own installer, which Rancher's plans rely on; on other systems than Windows, the corresponding paths.
+ * Pure.
+ */
 export function installPlaces(
   platform: NodeJS.Platform,
   { configFolder, dataFolder, prefix, root: given }: PlaceChoices = {},
@@ -70,8 +73,8 @@ export function installPlaces(
   };
 }
 
-/** Folders whose whole content belongs to the daemon: they are removed with all that is in them. */
+/** Returns the folders that belong entirely to the daemon and are removed with their content. */
 export function dataFolders(places: InstallPlaces): readonly string[] {
-  // In the last it keeps the config that it served with last.
+  // The last one contains the config that was last in force.
   return [places.workFolder, places.appliedFolder, `${places.config}.last-good`];
 }

@@ -4,12 +4,12 @@ import type { EnvironmentWish } from './environment-wish.js';
 import { dataFolders, type InstallPlaces } from './install-places.js';
 import { Secret } from './secret.js';
 
-/** Changes of the config by key path; null removes a key. As `editConfig` of `@wins/config` takes them. */
+/** Changes of the config by key path, in the form of `editConfig` of `@wins/config`; null removes a key. */
 export type ConfigChanges = Readonly<
   Record<string, string | number | boolean | readonly string[] | null>
 >;
 
-/** A program that was fetched and judged, and lies in a private folder. */
+/** A program that was downloaded, verified and put into a private folder. */
 export interface StagedProgram {
   readonly file: string;
   readonly sha256: string;
@@ -17,49 +17,49 @@ export interface StagedProgram {
   readonly version: string;
 }
 
-/** The proxy of WinHTTP: `host:port`, and where it is not used, with `;` between. */
+/** The WinHTTP proxy: `host:port`, and the bypass list, separated by `;`. */
 export type WinHttpProxy = StateOf<'winHttpProxy'>;
 
-/** Wanted state of a node. Undefined leaves a part unchanged; null removes it. */
+/** Desired state of a node. Undefined leaves a part unchanged; null removes it. */
 export interface InstallWish {
   readonly places: InstallPlaces;
   readonly service: string;
   readonly program?: StagedProgram;
-  /** Takes an older release, one that cannot be compared, and another program of the same release. */
+  /** Accept an older release, one that cannot be compared, and another program of the same release. */
   readonly allowDowngrade?: boolean;
   readonly config?: ConfigChanges;
-  /** The authorities of the server: PEM, certificates alone. */
+  /** The server's authorities: PEM with certificates only. */
   readonly authorities?: string | null;
-  /** Also puts the authorities into the root store of the machine. */
+  /** Also add the authorities to the machine's root store. */
   readonly trustMachineStore?: boolean;
-  /** The text of `rancher2_connection_info.json`. */
+  /** Text of `rancher2_connection_info.json`. */
   readonly connectionInfo?: Secret | null;
-  /** Written where there is no valid one. */
+  /** Written when the node has no valid id. */
   readonly nodeId?: string | null;
   readonly startType?: 'automatic' | 'delayed';
-  /** Whether rke2 is started only after the service. */
+  /** Whether rke2 starts only after the service. */
   readonly isRke2Dependent?: boolean;
-  /** Variables of the service; others of it are not touched. */
+  /** Variables of the service; its other variables stay. */
   readonly environment?: Readonly<Record<string, Secret | null>>;
-  /** The proxy of WinHTTP for the whole machine, without credentials. */
+  /** The machine-wide WinHTTP proxy, without credentials. */
   readonly winHttpProxy?: WinHttpProxy | null;
 }
 
-/** The service of rke2, which runs what wins serves. */
+/** The rke2 service, whose containers use wins. */
 export const RKE2_SERVICE = 'rke2';
 
-/** Parts fetched from the server and judged. Authorities are null where the server needs none. */
+/** Parts downloaded from the server and verified. Authorities are null when the server needs none. */
 export type FetchedParts = Omit<
   InstallWish,
   'places' | 'service' | 'config' | 'startType' | 'isRke2Dependent' | 'environment'
 >;
 
-/** Combines the environment and the fetched parts into the wanted state. Pure. */
+/** Combines the environment and the downloaded parts into the desired state. Pure. */
 export function installWish(wish: EnvironmentWish, fetched: FetchedParts): InstallWish {
   return { ...fetched, ...wishOf(wish), config: configOf(wish, fetched) };
 }
 
-/** Returns the parts that each wanted state takes from the environment. */
+/** Returns the parts of a desired state that come from the environment. */
 export function wishOf({
   places,
   isDelayedStart,
@@ -91,7 +91,7 @@ function configOf(wish: EnvironmentWish, { authorities }: FetchedParts): ConfigC
   };
 }
 
-/** The section `tls-config` for authorities; the whole section goes when there are none. */
+/** Returns the `tls-config` changes for authorities; without any the whole section is removed. */
 export function tlsConfig(
   places: InstallPlaces,
   authorities: string | null | undefined,
@@ -102,13 +102,18 @@ export function tlsConfig(
     : { 'tls-config.certFilePath': places.authorities };
 }
 
-/** The service as a new installation registers it. The program is quoted: of an unquoted path with blanks the system tries the parts. */
+/**
+ * Returns the service as a new installation registers it. The program path is quoted, because for an unquoted path with spaces Windows also
+ * tries its parts.
+ */
 export function newService({ places, startType }: InstallWish): StateOf<'service'> {
   const command = `"${places.program}" srv app run --config "${places.config}"`;
   return { command, startType: startType ?? 'automatic' };
 }
 
-/** The things of a node that a wish may be about, to look at before. `program` is the one that the service runs now. */
+/**
+ * Returns the items of a node that a desired state may affect, which must be read first. `program` is the one that the service runs now.
+ */
 export function itemsOfWish(wish: InstallWish, program: string | undefined): readonly Item[] {
   const { places, service } = wish;
   const own = [places.configFolder, places.dataFolder, places.programFolder];

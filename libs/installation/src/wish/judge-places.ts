@@ -1,15 +1,16 @@
 import path from 'node:path';
 import { dataFolders, type InstallPlaces } from './install-places.js';
 
-/** Folders of the system: closed for others than administrators they would end it. Those of Windows on any drive. */
+/** System folders, which closing to everyone but administrators would break. Windows folders match on any drive. */
 const OF_WINDOWS =
   /^[A-Z]:\\(?:windows(?:\\.*)?|(?:program files(?: \(x86\))?|programdata|users|recovery|boot|perflogs|\$.*|system volume information))?$/i;
 const OF_POSIX =
   /^\/(?:(?:bin|boot|dev|etc|home|lib|opt|proc|root|run|sbin|srv|sys|tmp|usr|var)|usr\/(?:bin|lib|local|sbin|share)|var\/(?:lib|log|run|tmp))?$/;
 
 /**
- * The variable whose place is no folder of its own, and what it is; undefined when files can be put there. Config and data are closed for others, and what the agent keeps is removed with
- * all that is in it: so no such folder is one of the system, and none holds what is to stay or to be open. Pure.
+ * Returns the variable with an unusable folder, and what that folder is; undefined when all folders are usable. Config and data folders are
+ * closed to other users, and the agent's data is removed with its whole content. So they must not be system folders, nor contain anything
+ * that must stay or be accessible. Pure.
  */
 export function judgePlaces(
   places: InstallPlaces,

@@ -4,25 +4,28 @@ import { InstallError } from '../install-error.js';
 import { Secret } from './secret.js';
 
 const MAX_CHARACTERS = 32_767;
-/** An id that a server takes: the value of a label of Kubernetes. */
+/** A node id that a server accepts: the value of a Kubernetes label. */
 export const NODE_ID = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-/** Characters that a header takes unescaped. */
+/** Characters that are valid unescaped in a header. */
 const HEADER_WORD = /^[\x21-\x7e]+$/;
-/** Characters that no path of an installation may hold: some would escape from a command line, a list of folders or a log line. */
+/** Characters refused in paths of an installation: some could break out of a command line, a list of folders or a log line. */
 const REFUSED_IN_PATH = /[\p{C}\p{Zl}\p{Zp}"<>|?*;%]/u;
 const MAX_PATH_CHARACTERS = 200;
-/** Names of Windows that are devices wherever they stand. */
+/** Device names of Windows, which are special in every folder. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?$/i;
 
 /**
- * The variables of an environment, each read as what it is. An empty one counts as unset, as PowerShell sees it. Errors name the
- * variable; a value is shown only where it cannot be secret.
+ * Typed access to environment variables. An empty variable counts as unset, as in PowerShell. Errors name the variable, and show a value
+ * only if it cannot be secret.
  */
 export class Variables {
   readonly #values = new Map<string, string>();
   readonly #empty = new Set<string>();
 
-  /** @param environment - Names in any letter case, as on Windows; the one in upper case wins. */
+  /**
+   * @param environment - Names in any letter case, as on Windows; the upper-case one wins.
+   * @param environment - Names in any letter case, as on Windows; the one in upper case wins.
+   */
   constructor(environment: Readonly<Record<string, string | undefined>>) {
     for (const [name, value] of Object.entries(environment)) {
       const upper = name.toUpperCase();
@@ -33,18 +36,18 @@ export class Variables {
     }
   }
 
-  /** Gives a variable this value, or adds it with a comma to the one that it has. */
+  /** Sets a variable, or appends the value to the present one after a comma. */
   set(name: string, value: string, isAdded: boolean): void {
     const before = isAdded ? this.#values.get(name) : undefined;
     this.#values.set(name, before === undefined ? value : `${before},${value}`);
   }
 
-  /** Whether it is set, and empty: where unset leaves what there is, that takes it away. */
+  /** Whether the variable is set but empty: this removes a setting, while an unset variable leaves it. */
   isEmpty(name: string): boolean {
     return this.#empty.has(name) && !this.#values.has(name);
   }
 
-  /** A text without characters that no one sees. @throws InstallError `usage`. */
+  /** Returns a text without invisible characters. @throws InstallError `usage`. */
   text(name: string, maxCharacters = MAX_CHARACTERS): string | undefined {
     const value = this.#values.get(name);
     if (value === undefined) return undefined;
@@ -63,7 +66,7 @@ export class Variables {
     return value === undefined ? undefined : new Secret(value);
   }
 
-  /** `true` or `false` in any letter case, also as PowerShell writes them. @throws InstallError `usage`. */
+  /** Parses `true` or `false` in any letter case, including PowerShell's forms. @throws InstallError `usage`. */
   flag(name: string): boolean | undefined {
     const value = this.text(name);
     const word = value?.toLowerCase().replace(/^\$/, '');
@@ -82,14 +85,16 @@ export class Variables {
     throw this.refuse(name, quoteText(value), 'an absolute path without detours');
   }
 
-  /** In lower case. @throws InstallError `usage`. */
+  /** Returns the digest in lower case. @throws InstallError `usage`. */
   sha256(name: string): string | undefined {
     const value = this.text(name)?.toLowerCase();
     if (value === undefined || /^[0-9a-f]{64}$/.test(value)) return value;
     throw this.refuse(name, quoteText(value), '64 hexadecimal digits of a SHA-256');
   }
 
-  /** Without `/` at its end. Its value is not shown: it may hold a password. @throws InstallError `usage`. */
+  /**
+   * Returns the URL without a trailing `/`. Errors do not show its value, because it may contain a password. @throws InstallError `usage`.
+   */
   url(name: string): string | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;
@@ -103,7 +108,7 @@ export class Variables {
     return url.href.replace(/\/+$/, '');
   }
 
-  /** Words with commas between them, none twice. @throws InstallError `usage`. */
+  /** Returns the comma-separated words without repeats. @throws InstallError `usage`. */
   words(name: string): readonly string[] {
     const all = (this.text(name) ?? '').split(',').map((word) => word.trim());
     const words = [...new Set(all.filter((word) => word !== ''))];
@@ -112,25 +117,25 @@ export class Variables {
     throw this.refuse(name, quoteText(bad), 'ASCII words without blanks, separated by commas');
   }
 
-  /** One word that may stand in a header. @throws InstallError `usage`. */
+  /** Returns one word that is valid in a header. @throws InstallError `usage`. */
   word(name: string, pattern: RegExp, wanted: string): string | undefined {
     const value = this.text(name);
     if (value === undefined || pattern.test(value)) return value;
     throw this.refuse(name, quoteText(value), wanted);
   }
 
-  /** The error for a variable. */
+  /** Returns the error for a variable. */
   refuse(name: string, found: string, wanted: string): InstallError {
     return new InstallError('usage', `cannot read ${name}: found ${found}; wanted ${wanted}`);
   }
 }
 
 /**
- * The one spelling of a path of a person: absolute, on a drive of this machine, without detours. On Windows one that begins with a slash lies on
- * the system drive.
+ * Returns the canonical form of a path that a person wrote: absolute, on a drive of this machine, without `.` parts. On Windows a path that
+ * begins with a slash is on the system drive.
  *
- * @returns Undefined for a refused path: a relative one, one with `..`, one of another machine or a device, or one of more than 200 characters.
- *   A path is also refused for a character that a command line, a list of folders or a log could take for something else.
+ * @returns Undefined for a refused path: a relative one, one with `..`, one of another machine or a device, one of more than 200
+ * characters, or one with a character that a command line, a list of folders or a log could misread.
  */
 export function canonicalPath(text: string, platform: NodeJS.Platform): string | undefined {
   if (text.length > MAX_PATH_CHARACTERS || REFUSED_IN_PATH.test(text)) return undefined;
@@ -141,7 +146,7 @@ export function canonicalPath(text: string, platform: NodeJS.Platform): string |
   const [, drive, rest] = /^([a-z]):[\\/](.*)$/is.exec(onSystemDrive(text, platform)) ?? [];
   if (drive === undefined || rest === undefined || rest.includes(':')) return undefined;
   return steps(rest.split(/[\\/]/), (names) => {
-    // Windows drops what ends with a dot or a blank, so such a name means another.
+    // Windows drops a dot or space at the end of a name, so such a name would mean another file.
     if (names.some((name) => DEVICE.test(name) || /[. ]$/.test(name))) return undefined;
     return `${drive.toUpperCase()}:\\${names.join('\\')}`;
   });

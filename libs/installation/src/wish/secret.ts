@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 
 const HIDDEN = '(hidden)';
 
-/** A text that is shown to no one: printed, put into a message or made JSON it is `(hidden)`. */
+/** A text that is never shown: printing it, or using it in a message or as JSON, yields `(hidden)`. */
 export class Secret {
   readonly #text: string;
 
@@ -10,7 +10,7 @@ export class Secret {
     this.#text = text;
   }
 
-  /** The text itself, for the one that it is meant for. */
+  /** Returns the secret text, for its intended use only. */
   reveal(): string {
     return this.#text;
   }

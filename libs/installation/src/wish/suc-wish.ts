@@ -3,7 +3,7 @@ import type { InstallPlaces } from './install-places.js';
 import { tlsConfig, wishOf, type FetchedParts, type InstallWish } from './install-wish.js';
 import { Variables } from './read-variables.js';
 
-/** Values of the environment of the upgrade controller's job. Undefined leaves a part unchanged. */
+/** Environment values of the upgrade controller's job. Undefined leaves a part unchanged. */
 export interface SucWish extends ServerWish {
   readonly places: InstallPlaces;
   readonly isDebug: boolean | undefined;
@@ -13,11 +13,11 @@ export interface SucWish extends ServerWish {
   readonly allowDowngrade: boolean;
 }
 
-/** How an environment is read. */
+/** Options for reading the environment. */
 export interface SucOptions {
   /**
-   * An unset variable means what it meant to the original: no debug, no delayed start, no dependency. Default: what is unset stays as
-   * it is. `STRICT_VERIFY` stays in both.
+   * Whether unset variables have the original's meaning: no debug, no delayed start, no dependency. Default: settings of unset variables
+   * stay as they are. `STRICT_VERIFY` stays in both modes.
    */
   readonly rancherCompatible?: boolean;
   readonly platform?: NodeJS.Platform;
@@ -52,7 +52,7 @@ export function sucWishFromEnvironment(
   };
 }
 
-/** Combines the environment and the fetched parts into the wanted state. Pure. */
+/** Combines the environment and the downloaded parts into the desired state. Pure. */
 export function installWishOfSuc(wish: SucWish, fetched: FetchedParts): InstallWish {
   const { places, isDebug, isStrictTls, isRke2Dependent, skipsProgram, allowDowngrade } = wish;
   const { program, ...parts } = fetched;
