@@ -24,14 +24,14 @@ export interface CLibrary {
     addressBytes: number,
   ) => number;
   readonly close: (fd: number) => number;
-  /** Why the call before failed. */
+  /** Error number of the previous call. */
   readonly errno: () => number;
-  // https://man7.org/linux/man-pages/man3/malloc_trim.3.html; only in that of GNU
+  // https://man7.org/linux/man-pages/man3/malloc_trim.3.html; GNU C library only
   readonly malloc_trim?: (keepBytes: number) => number;
 }
 
 /**
- * The C library that this process runs with.
+ * Loads the C library of this process.
  *
  * @throws LinuxError `unavailable` elsewhere than on Linux, and where the addon that calls it cannot be loaded.
  */
@@ -74,8 +74,8 @@ function mallocTrim(library: ReturnType<Koffi['load']>): Pick<CLibrary, 'malloc_
 }
 
 /**
- * Returns a function that gives freed memory back to the system. The C library keeps it for later use: up to hundreds of megabytes
- * after many buffers, for which the call takes some milliseconds.
+ * Returns a function that returns freed memory to the system. Otherwise the C library keeps it for reuse: up to hundreds of megabytes after
+ * many buffers. A call that releases so much takes some milliseconds.
  *
  * @returns undefined where the C library has no such call: only that of GNU has.
  * @throws LinuxError `unavailable` elsewhere than on Linux, and where the addon that calls it cannot be loaded.

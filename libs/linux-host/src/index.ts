@@ -1,9 +1,9 @@
 /**
- * Linux for wins: processes in sessions of their own, the host's adapters and routes, who is at the other end of a Unix socket, whether a container lies
- * between, and free memory that goes back to the system. It implements the ports of `@wins/base`.
+ * Linux support for wins: process sessions, adapters and routes of the host, identification of Unix socket clients and their containers,
+ * and release of free memory to the system. It implements the ports of `@wins/base`.
  *
- * Importing it loads nothing and works everywhere; a call on a system that cannot do it fails with a {@link LinuxError} of code
- * `unavailable`. `posixProcessHost` also runs on macOS, for development, where it guarantees less.
+ * Importing it loads nothing and works on every system; a call on an unsupported system fails with a {@link LinuxError} of code
+ * `unavailable`. `posixProcessHost` also runs on macOS, for development, with fewer guarantees.
  *
  * @packageDocumentation
  */

@@ -1,18 +1,18 @@
-/** Kinds of failure. */
+/** Failure codes. */
 export type LinuxErrorCode =
-  /** Not Linux, a program or a feature that is not installed, or the foreign function interface cannot be loaded here. */
+  /** The system is not Linux, a program or feature is not installed, or the foreign function interface cannot be loaded. */
   | 'unavailable'
-  /** The descriptor is no Unix socket that someone connected to. */
+  /** The descriptor is not a connected Unix socket. */
   | 'noPeer'
   | 'notFound'
   | 'accessDenied'
-  /** The caller's own words are refused, before anything was done. */
+  /** An argument of the caller is invalid; nothing was done. */
   | 'invalidArgument'
-  /** A change was reported as done, but the system does not show it. */
+  /** A change was reported as done, but is not visible in the system. */
   | 'notVerified'
   | 'unknown';
 
-/** Every failure of this library. The message says what was tried, on what, what was found and what was wanted. */
+/** The error class of this library. Its message gives the operation, its target, the finding and the expectation. */
 export class LinuxError extends Error {
   override readonly name = 'LinuxError';
 

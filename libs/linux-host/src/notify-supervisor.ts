@@ -2,14 +2,15 @@ import { loadCLibrary } from './c-library.js';
 import { LinuxError } from './linux-error.js';
 
 const [AF_UNIX, SOCK_DGRAM, SOCK_CLOEXEC, MSG_NOSIGNAL] = [1, 2, 0o2_000_000, 0x4000];
-/** The room for a path in `sockaddr_un`, with a 0 at its end. */
+/** Maximum path length in `sockaddr_un`, without the closing 0. */
 const MAX_PATH_BYTES = 107;
 
 /**
- * Tells the supervisor that started this process something, as `sd_notify` of systemd does: `READY=1`. Node has no datagrams of Unix sockets.
+ * Sends a message to the supervisor of this process, like `sd_notify` of systemd: `READY=1`. Uses the C library, because Node has no Unix
+ * datagram sockets.
  *
- * @param address - The variable `NOTIFY_SOCKET`: a path, or `@` and a name of the abstract namespace.
- * @throws LinuxError `unavailable`; `unknown` when nobody takes it.
+ * @param address - Value of `NOTIFY_SOCKET`: a path, or `@` and an abstract socket name.
+ * @throws LinuxError `unavailable`; `unknown` when no process receives the message.
  */
 export function notifySupervisor(address: string, message: string): void {
   const { socket, sendto, close, errno } = loadCLibrary();

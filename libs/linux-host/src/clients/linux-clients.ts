@@ -5,10 +5,10 @@ import { processOrigin, type ProcessOrigin } from './process-origin.js';
 import { unixSocketPeers, type UnixPeer } from './unix-socket-peers.js';
 
 /**
- * Tells the clients of Unix sockets apart by the credentials of their sockets, and by the container of the process. Root and the user
- * of this process are administrators outside of containers.
+ * Identifies clients of Unix sockets by their socket credentials and by the container of the process. Root and the user of this process are
+ * administrators, unless they are in a container.
  *
- * @throws LinuxError `unavailable` when the system cannot be asked.
+ * @throws LinuxError `unavailable` when the system cannot provide the credentials.
  */
 export function linuxClients(): IdentifyClient {
   const peers = unixSocketPeers();
@@ -19,17 +19,17 @@ export function linuxClients(): IdentifyClient {
     try {
       const peer = peers.peerOf(fd);
       const origin = processOrigin(peer.pid);
-      // What was looked at is another process when that one had gone.
+      // If the process has ended, the inspected one may be another with the same PID.
       const isThere = peers.isThere(fd, peer) !== false;
       return linuxClient(peer, isThere ? origin : { kind: 'unknown' }, ownUid);
     } catch {
-      // It has disconnected: nothing is known of it.
+      // The client has disconnected, so nothing is known about it.
       return UNIDENTIFIED_CLIENT;
     }
   };
 }
 
-/** Whether {@link linuxClients} can do its work here. */
+/** Whether {@link linuxClients} works on this system. */
 export function canTellLinuxClients(): boolean {
   try {
     unixSocketPeers();
@@ -40,7 +40,7 @@ export function canTellLinuxClients(): boolean {
   }
 }
 
-/** Makes an identity of the system's answers. A process that cannot be looked at is in the container `unknown`. */
+/** Builds an identity from the system's data. A process that cannot be inspected gets the container `unknown`. */
 export function linuxClient(peer: UnixPeer, origin: ProcessOrigin, ownUid: number): ClientIdentity {
   const { pid, uid } = peer;
   const process = { ...(pid > 0 && { pid }), uid };
@@ -58,12 +58,12 @@ export function linuxClient(peer: UnixPeer, origin: ProcessOrigin, ownUid: numbe
     isAdministrator: false,
     isEverybody: false,
     description: { ...process, container },
-    // Never its user: root in there is not root out here.
+    // Never the user id: root in a container is not root on the host.
     names: [`container:${container}`],
   };
 }
 
-/** Node has no name for it. */
+/** Returns the descriptor of a socket, for which Node has no public API. */
 function descriptorOf(connection: Socket): number | undefined {
   const { _handle: handle } = connection as unknown as { _handle?: { fd?: unknown } | null };
   return typeof handle?.fd === 'number' && handle.fd >= 0 ? handle.fd : undefined;

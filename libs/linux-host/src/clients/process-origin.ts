@@ -1,40 +1,40 @@
 import { closeSync, openSync, readlinkSync, readSync } from 'node:fs';
 
-/** Where a process lives, compared with this one. */
+/** Location of a process relative to this one. */
 export type ProcessOrigin =
-  /** It sees the same mounts as this process: no container lies between the two. */
+  /** The process has the same mounts as this process, so no container separates them. */
   | { readonly kind: 'host' }
-  /** It has mounts of its own. */
+  /** The process has its own mounts. */
   | {
       readonly kind: 'container';
-      /** The id that the container runtime gave it, 64 hexadecimal digits; else `mounts:N`, which a process may change that may make mounts. */
+      /** Id from the container runtime, 64 hexadecimal digits; else `mounts:N`, which a process can change if it may create mounts. */
       readonly id: string;
     }
-  /** It has ended, or may not be looked at. */
+  /** The process has ended, or may not be inspected. */
   | { readonly kind: 'unknown' };
 
-/** Far more than a kernel with every controller writes. */
+/** Far more than the kernel writes, even with all controllers. */
 const CGROUP_BYTES = 16 * 1024;
-/** Docker, containerd, CRI-O and Podman all name a control group by it; the outermost is the container of this host. */
+/** Docker, containerd, CRI-O and Podman all use this id in names of control groups; the outermost one is the container on this host. */
 const CONTAINER_ID = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/;
 
-/** A flag of a process in the kernel. */
+/** Process flag of the kernel. */
 const PF_EXITING = 4;
 
 /**
- * Where a process lives. Ask when it connects: the number of a process that has ended may come back as another's.
+ * Locates a process. Call it when the process connects, because the PID may be reused after its end.
  *
- * @param folder - Where the process is described. Default: /proc/<pid>.
+ * @param folder - Folder that describes the process. Default: /proc/<pid>.
  */
 export function processOrigin(pid: number, folder = `/proc/${pid}`): ProcessOrigin {
-  // Of a process that cannot be seen from here the kernel says 0.
+  // The kernel reports PID 0 for a process in an invisible PID namespace.
   if (pid <= 0) return { kind: 'unknown' };
   try {
     const mounts = readlinkSync(`${folder}/ns/mnt`);
     if (mounts === readlinkSync('/proc/self/ns/mnt')) return { kind: 'host' };
     const id = CONTAINER_ID.exec(readBeginning(`${folder}/cgroup`))?.[0];
     if (id !== undefined) return { kind: 'container', id };
-    // A process that ends has lost its control groups already.
+    // An ending process has already lost its control groups.
     if (isEnding(readBeginning(`${folder}/stat`))) return { kind: 'unknown' };
     return { kind: 'container', id: `mounts:${/\d+/.exec(mounts)?.[0] ?? ''}` };
   } catch {
@@ -42,7 +42,7 @@ export function processOrigin(pid: number, folder = `/proc/${pid}`): ProcessOrig
   }
 }
 
-/** proc(5), `stat`: the name in parentheses may hold anything; the seventh field after it are the flags. */
+/** Reads the flags in `stat`, see proc(5): the seventh field after the name, which is in parentheses and may contain anything. */
 function isEnding(stat: string): boolean {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[6]) & PF_EXITING) !== 0;

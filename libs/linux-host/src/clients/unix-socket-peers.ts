@@ -2,17 +2,17 @@ import { closeSync, readFileSync } from 'node:fs';
 import { loadCLibrary } from '../c-library.js';
 import { LinuxError } from '../linux-error.js';
 
-/** Peer of a Unix socket, as the kernel recorded it when it connected. */
+/** Peer of a Unix socket, as the kernel recorded it at connect time. */
 export interface UnixPeer {
-  /** The process, as seen from here: 0 for one that cannot be seen from here. It may have ended since. */
+  /** PID in the namespace of this process; 0 for a process outside it. The process may have ended since. */
   readonly pid: number;
-  /** Its effective user. */
+  /** Effective user id. */
   readonly uid: number;
-  /** Its effective group. */
+  /** Effective group id. */
   readonly gid: number;
 }
 
-/** Tells who is at the other end of accepted Unix sockets. */
+/** Identifies the peers of accepted Unix sockets. */
 export interface UnixSocketPeers {
   /**
    * Returns the peer of the socket with this descriptor.
@@ -21,8 +21,8 @@ export interface UnixSocketPeers {
    */
   peerOf(fd: number): UnixPeer;
   /**
-   * Whether the process that connected is still the one that has its number: ask after it was looked at by that number, which
-   * another process may have by then. Undefined where the kernel cannot say (before Linux 6.5). Never throws.
+   * Whether the connected process still has its PID. Call it after inspecting a process by PID, because the PID may have been reused
+   * before. Undefined when the kernel cannot tell (before Linux 6.5). Never throws.
    */
   isThere(fd: number, peer: UnixPeer): boolean | undefined;
 }
@@ -31,14 +31,14 @@ export interface UnixSocketPeers {
 const SOL_SOCKET = 1;
 const SO_PEERCRED = 17;
 const UCRED_BYTES = 12;
-/** A descriptor of the process itself, which no later process inherits. */
+/** Option that returns a pidfd, which always refers to the same process. */
 const SO_PEERPIDFD = 77;
 const ESRCH = 3;
-/** The user id that the kernel gives for a socket that was never connected. */
+/** User id that the kernel reports for a socket that was never connected. */
 const NOBODY = 0xffff_ffff;
 
 /**
- * Prepares to ask who connects. The numbers are those of x86, ARM, RISC-V and most others.
+ * Loads the calls that identify peers. The constants are those of x86, ARM, RISC-V and most other architectures.
  *
  * @throws LinuxError `unavailable` elsewhere than on Linux, and where the addon for calls of the system cannot be loaded.
  */
@@ -64,7 +64,7 @@ export function unixSocketPeers(): UnixSocketPeers {
       }
       const pidfd = answer.readInt32LE(0);
       try {
-        // Pid: -1 once it has ended and no one waits for it any more.
+        // The PID is -1 once the process has ended and was reaped.
         const facts = readFileSync(`/proc/self/fdinfo/${pidfd}`, 'latin1');
         return /^Pid:\t(-?\d+)$/m.exec(facts)?.[1] === String(pid);
       } catch {

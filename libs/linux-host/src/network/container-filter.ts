@@ -1,7 +1,7 @@
 import { containerLimits, formatAddress } from '@wins/base';
 import { isDeepStrictEqual } from 'node:util';
 
-/** An instruction of the classic packet filter, as `tc` prints it. */
+/** An instruction of classic BPF, as `tc` prints it. */
 export interface FilterInstruction {
   readonly code: number;
   readonly jt: number;
@@ -9,10 +9,10 @@ export interface FilterInstruction {
   readonly k: number;
 }
 
-/** `ingress`: what containers send. `egress`: what they get. */
+/** Direction seen from the bridge. `ingress`: packets that containers send. `egress`: packets that they receive. */
 export type FilterHook = 'ingress' | 'egress';
 
-/** Opcodes of linux/bpf_common.h: load a half word and a word of the packet, AND, jump if equal, return. */
+/** Opcodes of linux/bpf_common.h: load a half-word and a word of the packet, AND, jump if equal, return. */
 const [LOAD_HALF, LOAD_WORD, AND, JUMP_EQUAL, RETURN] = [0x28, 0x20, 0x54, 0x15, 0x06] as const;
 const ETHER_TYPE = 12;
 const [ARP, IPV4] = [0x0806, 0x0800] as const;
@@ -21,11 +21,11 @@ const [SOURCE, DESTINATION] = [26, 30] as const;
 const [PASS, DROP] = [0, 2] as const;
 
 /**
- * The filter of a bridge: containers have an address of their own network, and exchange packets of IPv4 with addresses of these
- * networks alone, also of this host. ARP passes, and nothing else.
+ * Compiles the filter of a bridge. Containers must use an address of their own network, and may exchange IPv4 packets only with addresses
+ * of the given networks; this also applies to addresses of this host. ARP passes, and everything else is dropped.
  *
- * @param networks - Their own one first.
- * @returns undefined for what are no networks, or too many of them.
+ * @param networks - The containers' own network first.
+ * @returns undefined when a text is no network, or there are too many.
  */
 export function compileFilter(
   networks: readonly string[],
@@ -44,7 +44,7 @@ export function compileFilter(
   const add = (opcode: number, k: number, jt = 0, jf = 0) => code.push({ code: opcode, jt, jf, k });
   add(LOAD_HALF, ETHER_TYPE);
   add(JUMP_EQUAL, ARP, passAt - 2, 0);
-  // Over the first return below: what is no IPv4 ends at the one after the first side.
+  // Packets other than IPv4 jump to the first RETURN DROP, after the comparisons of the first side.
   add(JUMP_EQUAL, IPV4, 0, 3 * 2);
   for (const { offset, ranges: allowed } of sides) {
     const end = code.length + 3 * allowed.length + 1;
@@ -59,7 +59,7 @@ export function compileFilter(
   return code;
 }
 
-/** The networks that a filter was compiled of; undefined of any other program. */
+/** Returns the networks from which a filter was compiled; undefined for any other program. */
 export function readFilter(
   code: readonly FilterInstruction[],
   hook: FilterHook,
@@ -74,7 +74,7 @@ export function readFilter(
   return isDeepStrictEqual(compileFilter(given, hook), code) ? given : undefined;
 }
 
-/** The words that `tc` takes a filter by. */
+/** Formats a filter as an argument of `tc`. */
 export function filterText(code: readonly FilterInstruction[]): string {
   return [code.length, ...code.map(({ code: op, jt, jf, k }) => `${op} ${jt} ${jf} ${k}`)].join(
     ',',

@@ -4,20 +4,20 @@ import { access, constants } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { LinuxError } from '../linux-error.js';
 
-/** Where iproute2 is installed. Root runs it, so the search path does not choose it. */
+/** Folders in which iproute2 is installed. PATH is not used, because root runs the program. */
 const FOLDERS = ['/sbin', '/usr/sbin'];
 
 const TIMEOUT_MS = 10_000;
-/** A routing table of some 100,000 routes. */
+/** Enough for a routing table of some 100,000 routes. */
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
 const run = promisify(execFile);
 
 /**
- * Runs `ip`, or another program of iproute2, with these arguments, waits for its end, 10 seconds at most, and resolves with its output.
+ * Runs `ip`, or another program of iproute2, with these arguments. Resolves with its output; the time-out is 10 seconds.
  *
- * @throws LinuxError `unavailable` when it is not installed, `accessDenied` when this user may not change routes, `unknown`
- *   with what it said.
+ * @throws LinuxError `unavailable` when the program is not installed, `accessDenied` when this user may not change routes, `unknown` with
+ * its error output.
  */
 export async function runIp(args: readonly string[], name: 'ip' | 'tc' = 'ip'): Promise<string> {
   const program = await findProgram(name);
@@ -37,18 +37,18 @@ const OPTIONS = {
 } as const;
 
 /**
- * Runs lines of arguments one after another in one `ip`, each whatever became of those before, 10 seconds in all. There is no shell, and no
- * quoting: words have no blanks.
+ * Runs several commands in one `ip` process, each regardless of earlier failures; the time-out is 10 seconds in total. There is no shell
+ * and no quoting, so words must not contain spaces.
  *
- * @returns For each line what was said when it failed; undefined when it did not.
- * @throws LinuxError as {@link runIp}, when not even a line can be run.
+ * @returns The error output of each failed line; undefined for a successful one.
+ * @throws LinuxError as {@link runIp}, when no line could be run.
  */
 export async function runIpLines(
   lines: readonly (readonly string[])[],
 ): Promise<readonly (string | undefined)[]> {
   const program = await findProgram('ip');
   const running = run(program, ['-4', '-force', '-batch', '-'], OPTIONS);
-  // A program that ends early says why by its status.
+  // Ignored, because the exit status of a program that ends early gives the reason.
   running.child.stdin?.on('error', () => undefined);
   running.child.stdin?.end(lines.map((words) => `${words.join(' ')}\n`).join(''));
   const failures = new Map<number, string>();
@@ -72,7 +72,7 @@ export async function runIpLines(
   return lines.map((_, index) => failures.get(index + 1));
 }
 
-/** Calls back for each piece of what `ip` prints, until the signal aborts. @throws LinuxError when it ends before. */
+/** Calls back for each output of `ip` until the signal aborts. @throws LinuxError when `ip` ends before that. */
 export async function followIp(
   args: readonly string[],
   onOutput: () => void,
@@ -110,7 +110,7 @@ async function findProgram(name: string): Promise<string> {
       await access(program, constants.X_OK);
       return program;
     } catch {
-      // The next place.
+      // Try the next path.
     }
   }
   const message = `the network cannot be changed: iproute2 is not installed (${places.join(', ')})`;

@@ -15,14 +15,14 @@ import { defaultRouteOf, type LinuxRoute } from './linux-routing-table.js';
 /** Interfaces by name, as `os.networkInterfaces()` lists them. */
 export type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
 
-/** An adapter, less what has to be read from elsewhere. */
+/** An adapter without the properties that come from other sources. */
 export interface FoundAdapter extends Omit<NetworkAdapter, 'interfaceIndex' | 'hostName'> {
   readonly interfaceName: string;
 }
 
 /**
- * Chooses an adapter by its name or by an address of it, or else the one with the default route. By address, that address is
- * given; otherwise the first IPv4 address, or the first IPv6 address that is not link-local.
+ * Finds an adapter by its name or one of its addresses; by default the one with the default route. The result has the given address, or
+ * else the first IPv4 address, or the first IPv6 address that is not link-local.
  *
  * @throws LinuxError `notFound`, `invalidArgument` for a text that is not an address.
  */

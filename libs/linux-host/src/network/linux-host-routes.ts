@@ -13,12 +13,12 @@ import { followIp, isDenial, runIp, runIpLines } from './ip-command.js';
 
 const UNICAST = '1';
 const LIST = ['-j', '-N', '-4', 'route', 'show', 'table', 'main'];
-/** An interface that comes up may be what a route waits for; rules and what is forwarded are items. */
+/** Includes links and addresses, because a route may wait for an interface to come up, and rules and forwarding, because they are items. */
 const WATCH = ['monitor', 'link', 'address', 'route', 'rule', 'netconf'];
-/** The words of a batch have no quoting. */
+/** Names that need no quoting, which a batch does not have. */
 const PLAIN_NAME = /^[^\s/"'\\#;]{1,15}$/;
 
-/** The static routes and the network of containers of this Linux, by `ip`. Rejections are LinuxErrors: `unavailable` without iproute2. */
+/** Manages static routes and the container network of this host with `ip`. Rejects with LinuxError: `unavailable` without iproute2. */
 export function linuxHostRoutes(): HostRoutes {
   const bootMark = (): string => networkIdentity() ?? '';
   return {
@@ -55,7 +55,7 @@ function interfacesOf(adapters: ReturnType<typeof networkInterfaces>): readonly 
     .filter(({ addresses }) => addresses.length > 0);
 }
 
-/** All of a route, so that none but this one is removed. */
+/** Includes all properties of a route, so that a removal matches no other route. */
 function wordsOf({ op, route }: RouteChange): readonly string[] {
   const { destination, gateway, interface: through, metric } = route;
   const via = gateway === '' ? [] : ['via', gateway];
@@ -72,8 +72,8 @@ function outcomeOf(op: RouteChange['op'], said: string | undefined): RouteOutcom
 }
 
 /**
- * Reads what `ip -j -N route show` prints. What leads nowhere, or to several next hops, has no interface; routes for a type of service are left
- * out, because they take no other's place.
+ * Parses the output of `ip -j -N route show`. A route without a next hop, or with several, has no interface. Routes for a type of service
+ * are omitted, because they do not conflict with others.
  *
  * @throws LinuxError `unknown` for anything else.
  */

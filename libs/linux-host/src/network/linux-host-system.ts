@@ -18,7 +18,7 @@ import {
 } from './linux-routing-table.js';
 import { linuxVersion } from './linux-version.js';
 
-/** The Linux of this host: `/proc`, `/sys` and, for changes, `ip`. Its errors are LinuxErrors; `unavailable` without iproute2. */
+/** Implements the host system with `/proc`, `/sys` and, for changes, `ip`. Throws LinuxError; `unavailable` without iproute2. */
 export function linuxHostSystem(): HostSystem {
   return {
     version: async () => {
@@ -64,7 +64,7 @@ async function change(verb: 'add' | 'del', addresses: readonly string[]): Promis
   if (failed !== undefined) throw notVerified(failed, now, verb === 'add' ? 'added' : 'removed');
 }
 
-/** A route that is wanted: through where the default route of its family leads. */
+/** A desired route, with the next hop of the default route of its address family. */
 interface WantedRoute {
   readonly destinationCidr: string;
   readonly through: LinuxRoute;
@@ -105,13 +105,13 @@ async function changeRoute(
   const { family, gateway, interfaceName } = through;
   const via = gateway === '' ? [] : ['via', gateway];
   const familyOption = family === 'ipv4' ? '-4' : '-6';
-  // Without a gateway the route to the interface's own network looks the same, except that the kernel made it.
+  // Without a gateway, the route to the interface's own network looks identical, except that the kernel made it.
   const made = verb === 'del' && gateway === '' ? ['proto', 'boot'] : [];
   const rest = [destinationCidr, ...via, 'dev', interfaceName, ...made];
   try {
     await runIp([familyOption, 'route', verb, ...rest]);
   } catch (error) {
-    // Another program may add the same route meanwhile: what the table says at the end decides.
+    // Another program may add the same route meanwhile; the final check of the table decides.
     const isThere = error instanceof LinuxError && /File exists/.test(error.message);
     if (verb === 'del' || !isThere) throw error;
   }
@@ -140,7 +140,7 @@ async function readTable(): Promise<readonly LinuxRoute[]> {
   return [...parseIpv4Routes(ipv4, endianness()), ...parseIpv6Routes(ipv6)];
 }
 
-/** A kernel without IPv6 has no file for it. */
+/** Returns an empty text for a missing file: a kernel without IPv6 does not have it. */
 async function readOrNone(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
@@ -150,7 +150,7 @@ async function readOrNone(file: string): Promise<string> {
   }
 }
 
-/** The number of an interface, 0 when it has been removed meanwhile. The kernel allows no slash in a name. */
+/** Returns the index of an interface; 0 when it was removed meanwhile. The kernel allows no slash in a name. */
 async function indexOf(interfaceName: string): Promise<number> {
   return Number(await readOrNone(`/sys/class/net/${interfaceName}/ifindex`));
 }

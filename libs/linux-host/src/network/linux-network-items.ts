@@ -19,11 +19,11 @@ import {
 import { isDenial, runIp } from './ip-command.js';
 
 /**
- * The number that marks routes and rules, and as its group the bridge, as made by wins. Others may use it: it is no proof, but what is
- * without it is none of ours.
+ * Protocol number that marks routes and rules made by wins; also the group number of its bridge. Other programs may use it too, so it
+ * proves nothing; but without it a route, rule or bridge is not ours.
  */
 export const PROTOCOL = '199';
-/** Numbers of our rules, after those of the system for local addresses and before those for all others. */
+/** Priorities of our rules, between those of the system for local addresses and those for all others. */
 const PREFERENCES = { allow: '19900', deny: '19901' } as const;
 const MAIN_TABLE = '254';
 const PROHIBIT = '8';
@@ -33,7 +33,7 @@ const CONF = '/proc/sys/net/ipv4/conf';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Lists the network of containers, and whether these interfaces forward. @throws LinuxError */
+/** Lists the items of the container network, and the forwarding of these interfaces. @throws LinuxError */
 export async function listItems(names: readonly string[]): Promise<readonly ListedItem[]> {
   const [rules, bridge, forwarding] = await Promise.all([
     runIp(['-j', '-N', '-4', 'rule', 'show']).then((text) => rowsOf(text).flatMap(ruleOf)),
@@ -44,7 +44,7 @@ export async function listItems(names: readonly string[]): Promise<readonly List
   return [...bridge, ...filters, ...rules, ...forwarding];
 }
 
-/** Makes or removes one item. Never rejects. */
+/** Creates or removes one item. Never rejects. */
 export async function changeItem(change: ItemChange): Promise<RouteOutcome> {
   try {
     return await (change.op === 'add' ? addItem(change.item) : removeItem(change));
@@ -61,7 +61,7 @@ export async function changeItem(change: ItemChange): Promise<RouteOutcome> {
 async function addItem({ kind, key, value }: NetworkItem): Promise<RouteOutcome> {
   switch (kind) {
     case 'bridge': {
-      // An address of its own: that of a bridge else changes with what is attached to it.
+      // A fixed MAC address; otherwise the address of a bridge changes with its attached interfaces.
       const octets = Array.from(randomBytes(5), (octet) => octet.toString(16).padStart(2, '0'));
       const mac = ['02', ...octets].join(':');
       await runIp(['link', 'add', key, 'up', 'address', mac, 'group', PROTOCOL, 'type', 'bridge']);
@@ -74,7 +74,7 @@ async function addItem({ kind, key, value }: NetworkItem): Promise<RouteOutcome>
       const [name = '', hook] = key.split(' ');
       const code = compileFilter(value.split(' '), hook as FilterHook);
       if (code === undefined) throw new LinuxError('invalidArgument', `not a filter: ${value}`);
-      // Both directions have one place for filters.
+      // The clsact qdisc holds the filters of both directions.
       await runIp(['qdisc', 'add', 'dev', name, 'clsact'], 'tc').catch((error: unknown) => {
         if (!/File exists|Exclusivity flag on/.test(String(error))) throw error;
       });
@@ -118,7 +118,7 @@ async function removeItem({ item, prior }: ItemChange): Promise<RouteOutcome> {
       await runIp(['-4', 'rule', 'del', ...ruleWords(key, value)]);
       break;
     case 'forwarding': {
-      // Of one that others have changed the value is theirs.
+      // Keep a value that another program has changed.
       const isOurs = (await readForwarding(key)) === value;
       if (isOurs && prior !== undefined) await writeFile(forwardingFile(key), prior);
     }
@@ -152,7 +152,7 @@ function ruleOf(row: Row): readonly ListedItem[] {
   return isDeny ? [{ ...rule, key: `${iif} deny`, value: '' }] : [];
 }
 
-/** The bridge with its addresses; what else has its name is somebody else's. */
+/** Lists the bridge and its addresses. Another interface with this name belongs to another program, and is listed without the mark. */
 async function listBridge(): Promise<readonly ListedItem[]> {
   const name = CONTAINER_NETWORK;
   let text: string;
@@ -199,7 +199,7 @@ async function listFilter(hook: FilterHook): Promise<readonly ListedItem[]> {
 }
 
 async function listForwarding(names: readonly string[]): Promise<readonly ListedItem[]> {
-  // Who lets all be forwarded wants that of each interface.
+  // Forwarding on all interfaces was enabled by another program, so it belongs to that program on each interface.
   const isForAll = (await readForwarding('all')) === '1';
   const values = await Promise.all(
     names.map(async (key) => ({ key, value: await readForwarding(key) })),
@@ -211,7 +211,7 @@ async function listForwarding(names: readonly string[]): Promise<readonly Listed
   );
 }
 
-/** Undefined when there is no such interface. */
+/** Returns the forwarding setting; undefined when there is no such interface. */
 async function readForwarding(name: string): Promise<string | undefined> {
   try {
     return (await readFile(forwardingFile(name), 'utf8')).trim();
@@ -221,12 +221,15 @@ async function readForwarding(name: string): Promise<string | undefined> {
   }
 }
 
-/** The kernel allows no slash in the name of an interface. */
+/** Returns the file of the forwarding setting. The kernel allows no slash in an interface name. */
 function forwardingFile(name: string): string {
   return `${CONF}/${name}/forwarding`;
 }
 
-/** @throws LinuxError `unknown` for what is no list in JSON. */
+/**
+ * @throws LinuxError `unknown` when the text is no JSON list.
+ * @throws LinuxError `unknown` for what is no list in JSON.
+ */
 export function rowsOf(text: string): readonly Row[] {
   let rows: unknown;
   try {

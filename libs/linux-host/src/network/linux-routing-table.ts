@@ -4,7 +4,7 @@ export interface LinuxRoute {
   readonly family: 'ipv4' | 'ipv6';
   readonly interfaceName: string;
   readonly destinationCidr: string;
-  /** Empty for a network that the interface is in. */
+  /** Empty when the interface is in the network. */
   readonly gateway: string;
   readonly metric: number;
 }
@@ -16,8 +16,8 @@ const LOCAL = 0x8000_0000;
 const MULTICAST = 0xff;
 
 /**
- * Reads `/proc/net/route`: the main table of IPv4. Addresses are numbers of the machine, so their bytes stand in its
- * order. Lines of another form are left out.
+ * Parses `/proc/net/route`: the main table of IPv4. Addresses are machine integers, so their byte order is that of the machine. Lines in
+ * another format are skipped.
  */
 export function parseIpv4Routes(text: string, order: 'LE' | 'BE'): readonly LinuxRoute[] {
   return text.split('\n').flatMap((line) => {
@@ -38,7 +38,7 @@ export function parseIpv4Routes(text: string, order: 'LE' | 'BE'): readonly Linu
   });
 }
 
-/** Reads `/proc/net/ipv6_route`, without the addresses of this host, multicast, and what is refused. */
+/** Parses `/proc/net/ipv6_route`; omits addresses of this host, multicast, and reject routes. */
 export function parseIpv6Routes(text: string): readonly LinuxRoute[] {
   return text.split('\n').flatMap((line) => {
     const [destination, prefix, , , nextHop, metric, , , flags, interfaceName] = line
@@ -58,7 +58,7 @@ export function parseIpv6Routes(text: string): readonly LinuxRoute[] {
   });
 }
 
-/** The default route of a family with the lowest metric; without a family, IPv4 first. */
+/** Returns the default route of an address family with the lowest metric; without a family, IPv4 first. */
 export function defaultRouteOf(
   routes: readonly LinuxRoute[],
   family?: LinuxRoute['family'],

@@ -1,7 +1,7 @@
 import type { HostVersion } from '@wins/base';
 
 export interface LinuxSystem {
-  /** The text of `/etc/os-release`; empty when the file does not exist. */
+  /** Text of `/etc/os-release`; empty when the file does not exist. */
   readonly osRelease: string;
   /** `uname -r`: `6.1.0-18-amd64`. */
   readonly kernelRelease: string;
@@ -10,8 +10,8 @@ export interface LinuxSystem {
 }
 
 /**
- * The version of a Linux system in the words of Windows: the kernel's three numbers are major, minor and build; the
- * release is that of the distribution (`12`); the build lab is the distribution and the whole name of the kernel.
+ * Maps the version of a Linux system to the fields of Windows: major, minor and build are the kernel's three numbers; the release is that
+ * of the distribution (`12`); the build lab is the distribution and the full kernel name.
  */
 export function linuxVersion({
   osRelease,

@@ -13,9 +13,8 @@ export interface LeftoverContext {
 }
 
 /**
- * Finds processes of earlier daemons by more than their PID: by the mark of a dead daemon of the same lineage, by a
- * record whose PID and start time both match (then with the whole tree), or by the verified copy
- * that they run. Neither this process nor its ancestors are ever listed.
+ * Finds processes of earlier daemons by more than their PID: by the mark of a dead daemon of the same lineage, by a record with matching
+ * PID and start time (then with the whole tree), or by the verified copy that they run. Never lists this process or its ancestors.
  */
 export async function findLeftovers(
   context: LeftoverContext,
@@ -60,7 +59,7 @@ export async function findLeftovers(
   return [...found.values()];
 }
 
-// Another lineage of daemons ends its own leftovers; two lineages on one host leave each other's alone.
+// Each lineage of daemons ends only its own leftovers, so two lineages on one host do not interfere.
 function isOrphanOf(
   lineage: string,
   marker: RunMarker | undefined,
@@ -73,7 +72,7 @@ function isClaimed(context: LeftoverContext, marker: RunMarker | undefined): boo
   return marker !== undefined && context.isDaemonAlive(marker.daemon);
 }
 
-/** This process and those that started it: a daemon that an earlier one started carries that one's mark. */
+/** Returns this process and its ancestors: a daemon started by an earlier one carries the earlier one's mark. */
 function ancestry(parentOf: (pid: number) => number | undefined): Set<number> {
   const pids = new Set<number>();
   for (let pid = process.pid; pid > 0 && !pids.has(pid);) {

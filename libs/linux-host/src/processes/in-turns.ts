@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Yields the items, and lets the event loop run after every `itemsPerTurn` of them. */
+/** Yields the items, and lets the event loop run after every `itemsPerTurn` items. */
 export async function* inTurns<Item>(
   items: Iterable<Item>,
   itemsPerTurn: number,

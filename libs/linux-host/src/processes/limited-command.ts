@@ -5,13 +5,13 @@ import { accessSync, constants } from 'node:fs';
 import type { RunCgroup, RunCgroups } from './run-cgroups.js';
 
 /**
- * The starter puts itself under the limit, and becomes the program then: nothing of that runs without. A shell, because Node can neither
- * start a process in a cgroup (clone3) nor give it limits. Its text is this one; all else comes to it as arguments.
+ * The starter applies the limits to itself and then executes the program, so that no part of it runs without limits. It is a shell, because
+ * Node can neither start a process in a cgroup (clone3) nor set its limits. The script is constant; all values are arguments.
  */
 const STARTER = '/bin/sh';
 const INTO_CGROUP = 'echo 0 > "$0" && exec "$@"; exit 125';
 const WITHOUT_CGROUP = 'ulimit -d "$0" && exec "$@"; exit 125';
-/** A shell hands on no other variables. */
+/** Variables with other names are not passed on by a shell. */
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 export interface LimitedCommand {
@@ -19,7 +19,7 @@ export interface LimitedCommand {
   readonly cgroup?: RunCgroup;
 }
 
-/** Keeps trees within limits: by cgroups, or where there are none their memory alone, by the limit of each process on its data. */
+/** Applies limits by cgroups. Without cgroups only memory is limited, by the data size limit of each process. */
 export class LinuxLimits {
   readonly #cgroups: RunCgroups;
   readonly #failure: MakeHostFailure;
@@ -52,7 +52,7 @@ export class LinuxLimits {
       throw this.#failure('limitsUnavailable', message, { path: argv0 });
     }
     const means = this.means(limits);
-    // What the system would say of the program itself, the starter would only tell the client.
+    // Check the program here, because errors of the starter would reach only the client.
     this.#try('spawnFailed', file, () => accessSync(file, constants.X_OK));
     if (means === 'rlimit') {
       const kibibytes = String(Math.floor((limits.memoryBytes ?? 0) / 1024));

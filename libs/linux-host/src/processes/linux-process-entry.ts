@@ -3,21 +3,21 @@ import { readlinkSync } from 'node:fs';
 import { readProcFile } from './read-proc-file.js';
 
 /**
- * One process as `/proc` showed it at one moment. What costs another read is read when it is first
- * asked for, and once. A process that has ended since, or is not ours to read, shows nothing.
+ * One process at one moment, as read from `/proc`. Properties that need another read are read once, on first access. A process that has
+ * ended since, or may not be read, has none of them.
  */
 export class LinuxProcessEntry {
   readonly pid: number;
   readonly parentPid: number;
   readonly groupId: number;
   readonly sessionId: number;
-  /** When it started, in clock ticks since boot. */
+  /** Start time in clock ticks since boot. */
   readonly startTicks: number;
-  /** It has ended and only waits to be collected: nothing of it runs. */
+  /** Whether the process has ended and only waits to be reaped. */
   readonly isZombie: boolean;
-  /** Processor time of the process and of those of its children that it has waited for, in clock ticks. */
+  /** Processor time of the process and of its reaped children, in clock ticks. */
   readonly cpuTicks: number;
-  /** Its memory that is in RAM, in pages. */
+  /** Resident memory in pages. */
   readonly residentPages: number;
   #isBetweenPrograms = false;
   #environmentEnd: string | undefined;
@@ -50,8 +50,8 @@ export class LinuxProcessEntry {
   }
 
   /**
-   * The mark in the environment with which the process was started. Undefined and not kept when that cannot be read now (there may be no
-   * descriptors left), and while the process `isBetweenPrograms`: `createMarkReader` waits for that.
+   * The mark in the initial environment of the process. Undefined, and not cached, when it cannot be read now (for example without free
+   * descriptors), and while the process `isBetweenPrograms`; `createMarkReader` waits for the end of that state.
    */
   get marker(): RunMarker | undefined {
     if (this.#marker === null) {
@@ -63,14 +63,14 @@ export class LinuxProcessEntry {
     return this.#marker;
   }
 
-  /** Whether {@link marker} is known without a look at the environment, which may be large. */
+  /** Whether {@link marker} is known without reading the environment, which may be large. */
   get isMarkRead(): boolean {
     return this.#marker !== null;
   }
 
   /**
-   * Takes over what an earlier look found in the environment, which may be large, when it is the same one: of the same process, that
-   * has not changed its program since.
+   * Takes over the mark that an earlier entry read from the environment, which may be large. Applies only if the entry is of the same
+   * process, and the process has not executed another program since.
    */
   keepMarkOf(earlier: LinuxProcessEntry | undefined): void {
     const place = this.#environmentEnd;
@@ -82,14 +82,14 @@ export class LinuxProcessEntry {
     if (isSame) this.#marker = earlier.#marker;
   }
 
-  /** The last look at the mark met the process within `execve`, where it has no environment: what it carries is unknown. */
+  /** Whether the last read of the mark met the process within `execve`, where it has no environment, so that its mark is unknown. */
   get isBetweenPrograms(): boolean {
     return this.#isBetweenPrograms;
   }
 
   /**
-   * The file that the process runs, also when that name was replaced or removed since. Undefined for a process with mounts
-   * of its own, such as a container's: their maker decides what a path means there.
+   * Path of the running executable, even if it was replaced or removed since. Undefined for a process with its own mounts, such as one in a
+   * container, because the creator of those mounts controls the meaning of the path.
    */
   get executable(): string | undefined {
     if (this.#executable === null) {
@@ -100,8 +100,8 @@ export class LinuxProcessEntry {
     return this.#executable;
   }
 
-  // Within `execve` a process has new memory with no environment in it yet, and what is read of the old memory is empty
-  // once that is gone. What is read between two looks that find the environment at one place is the process's own.
+  // Detects `execve`: the new memory has no environment yet, and reading the old memory yields nothing once it is gone. Content is valid if
+  // the environment was at the same address before and after the read.
   #changesProgram(): boolean {
     const before = this.#environmentEnd;
     this.#environmentEnd = environmentEndIn(statFieldsOf(this.pid) ?? []);
@@ -110,23 +110,23 @@ export class LinuxProcessEntry {
   }
 }
 
-// From the third field on: the second is the name in brackets, in which a process may put brackets and blanks.
+// Returns the fields from the third on: the second is the name in parentheses, which may itself contain parentheses and spaces.
 function statFieldsOf(pid: number): readonly string[] | undefined {
   const stat = attempt(() => readProcFile(`/proc/${pid}/stat`));
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/** The address where the environment ends, `0` while it is not in place; undefined without memory (the kernel's threads). */
+/** Returns the end address of the environment; `0` while it is not in place; undefined without memory (kernel threads). */
 function environmentEndIn(fields: readonly string[]): string | undefined {
   return Number(fields[20]) > 0 ? fields[48] : undefined;
 }
 
-/** Names the mount namespace in which the paths of a process mean something; undefined when it cannot be read. */
+/** Identifies the mount namespace of a process, in which its paths are valid; undefined when it cannot be read. */
 export function mountsOf(pid: number | 'self'): string | undefined {
   return attempt(() => readlinkSync(`/proc/${pid}/ns/mnt`));
 }
 
-// The process controls the size of this block, so it is searched, never parsed.
+// Searched, never parsed, because the process controls the size of this block.
 function markerIn(environment: string): RunMarker | undefined {
   const text = `\0${environment}\0`;
   const name = `\0${RUN_MARKER_VARIABLE}=`;
@@ -144,10 +144,10 @@ function attempt<T>(read: () => T): T | undefined {
   }
 }
 
-/** Marker that every process of a run carries: its run, and the daemon that started it. */
+/** Mark in every process of a run: identifies the run and the daemon that started it. */
 export interface RunMarker {
   readonly mark: string;
-  /** The line of daemons that one state directory belongs to: 16 hexadecimal digits. */
+  /** Identifies the state directory that a line of daemons shares: 16 hexadecimal digits. */
   readonly lineage: string;
   /** `PID:start token` of the daemon. */
   readonly daemon: string;
@@ -159,7 +159,7 @@ export function formatRunMarker(marker: RunMarker): string {
   return `${marker.mark}:${marker.lineage}:${marker.daemon}`;
 }
 
-/** Reads a mark; undefined for anything that we did not write. */
+/** Parses a mark; undefined for a text that wins did not write. */
 export function parseRunMarker(text: string): RunMarker | undefined {
   const [, mark, lineage, daemon] = MARKER.exec(text) ?? [];
   return mark === undefined || lineage === undefined || daemon === undefined

@@ -9,9 +9,9 @@ const PROCESSES_PER_TURN = 64;
 
 export type LinuxProcesses = ReadonlyMap<number, LinuxProcessEntry>;
 
-/** Reads `/proc`. PIDs and processes are those of our own PID namespace. */
+/** Reads `/proc`: the PIDs and processes of our own PID namespace. */
 export class LinuxProcessTable {
-  /** Names the boot and the PID namespace in which a PID and a start time mean something. */
+  /** Identifies the boot and the PID namespace in which PIDs and start times are valid. */
   readonly realm: string;
   readonly pageBytes = pageBytes();
   readonly #ownMounts = mountsOf('self') ?? '';
@@ -27,8 +27,8 @@ export class LinuxProcessTable {
   }
 
   /**
-   * Every living process at a moment after the call. Calls that come while a scan runs share the
-   * next one, so that a hundred runs that end together do not scan a hundred times.
+   * Returns all living processes at a moment after the call. Calls during a scan share the next one, so that a hundred runs that end
+   * together do not cause a hundred scans.
    *
    * @throws what `readdir` throws, for example EMFILE.
    */
@@ -46,7 +46,7 @@ export class LinuxProcessTable {
   }
 
   /**
-   * The trees among the living processes, shared in the same way.
+   * Returns the trees of the living processes; calls share scans in the same way.
    *
    * @throws as `processes`.
    */
@@ -57,18 +57,18 @@ export class LinuxProcessTable {
     return trees;
   }
 
-  /** A living process; undefined when it does not exist or is a zombie. */
+  /** Returns a living process; undefined when it does not exist or is a zombie. */
   entry(pid: number): LinuxProcessEntry | undefined {
     const entry = LinuxProcessEntry.read(pid, this.#ownMounts);
     return entry?.isZombie === true ? undefined : entry;
   }
 
-  /** Whether this is the process still, and not another one that was given its PID. */
+  /** Whether the process still exists, and its PID was not reused. */
   lives({ pid, startTicks }: LinuxProcessEntry): boolean {
     return this.entry(pid)?.startTicks === startTicks;
   }
 
-  /** When the process started, also for a zombie. */
+  /** Returns the start time of a process, including a zombie. */
   startTicks(pid: number): number | undefined {
     return LinuxProcessEntry.read(pid, this.#ownMounts)?.startTicks;
   }

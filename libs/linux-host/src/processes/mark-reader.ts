@@ -1,13 +1,13 @@
 import type { RunMarker, LinuxProcessEntry } from './linux-process-entry.js';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Facts that show the mark of a process. */
+/** The properties that reading the mark of a process uses. */
 export type MarkedProcess = Pick<LinuxProcessEntry, 'marker' | 'isBetweenPrograms'>;
 
 /**
- * Returns a function that reads marks for one scan of all processes. During `execve` a process has no environment: the function
- * waits for it, 1 ms at a time, at most `waits` times per scan, since a process can make its `execve` last forever. Then it
- * treats the process as unmarked.
+ * Returns a function that reads marks during one scan of all processes. Within `execve` a process has no environment, so the function waits
+ * in steps of 1 ms, at most `waits` times per scan, because a process can prolong its `execve` forever. Then it treats the process as
+ * unmarked.
  */
 export function createMarkReader(
   waits = 1_000,

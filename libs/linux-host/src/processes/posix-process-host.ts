@@ -26,24 +26,26 @@ import { PosixSession } from './posix-process.js';
 import { faultOfProgram } from './program-file.js';
 import { RunCgroups } from './run-cgroups.js';
 
-// Another child that was being forked while the file was open for writing holds it open until that child has become its own
-// program, which takes microseconds.
+// A child forked while the file was open for writing keeps it open until its own `execve`, which takes microseconds.
 const BUSY_RETRY_DELAYS_MS = [5, 10, 20, 40, 80, 160];
 
-/** A process host that runs programs in sessions of their own. Without `/proc` it finds no leftovers, and every daemon may still run. */
+/**
+ * A process host that runs programs in their own sessions. Without `/proc` it finds no leftovers, and treats every daemon as possibly
+ * alive.
+ */
 export interface PosixProcessHost extends ProcessHost {
   readonly dialect: 'posix';
 }
 
 /** Options of {@link posixProcessHost}. */
 export interface PosixProcessHostOptions extends ProcessHostOptions {
-  /** The folder of a cgroup of version 2 that is this daemon's own, for runs with limits. Default: the one that it was started in. */
+  /** Folder of a cgroup v2 that belongs to this daemon, for runs with limits. Default: the cgroup in which the daemon was started. */
   readonly cgroup?: string;
 }
 
 /**
- * The process host of POSIX systems: sessions, process groups and, on Linux, `/proc`. Elsewhere (macOS) it ends process groups
- * only, so that a program that makes a session of its own outlives its run, and finds no leftovers of an earlier daemon.
+ * The process host of POSIX systems, based on sessions, process groups and, on Linux, `/proc`. Elsewhere (macOS) it ends only process
+ * groups, so a program that creates its own session outlives its run; it also finds no leftovers of an earlier daemon there.
  *
  * @throws LinuxError `unavailable` on Windows.
  */
@@ -64,7 +66,7 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
     if (table === undefined) return true;
     const realm = startToken.slice(startToken.indexOf('.') + 1);
     if (realm !== table.realm) {
-      // Of an earlier boot nothing is left; of another PID namespace we cannot see anything.
+      // An earlier boot has left no processes, and processes of another PID namespace are invisible.
       return realm.split('.')[1] === table.realm.split('.')[1];
     }
     const entry = table.entry(pid);
@@ -116,7 +118,7 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
   };
 }
 
-/** Arguments that are too long are the only limit that a request itself can exceed. */
+/** Maps an error of a start. Overlong arguments are the only limit that a request itself can exceed. */
 function startCode(error: unknown): HostFailureCode {
   return errnoOf(error) === 'E2BIG' ? 'invalidArgument' : 'spawnFailed';
 }
@@ -158,7 +160,7 @@ async function startOnce(
   const child = spawn(file, [...args], {
     argv0,
     cwd: command.directory,
-    // First, so that it is found at once; a shell may reorder it for its own children.
+    // First, so that a search finds it quickly; a shell may reorder it for its own children.
     env: { [RUN_MARKER_VARIABLE]: formatRunMarker({ mark, lineage, daemon }), ...command.env },
     detached: true,
     shell: false,
@@ -169,7 +171,7 @@ async function startOnce(
     const [error] = (await once(child, 'error')) as [unknown];
     throw error;
   }
-  // Until it is collected, which needs another turn of the event loop, the child has an entry.
+  // The child has a `/proc` entry until it is reaped, which needs another turn of the event loop.
   const startTicks = table?.startTicks(pid) ?? 0;
   const leader = { mark, pid, startTicks };
   const startToken = tokenOf(startTicks);

@@ -13,20 +13,19 @@ export interface PosixChild {
   readonly child: ChildProcessByStdio<null, Readable, Readable>;
   readonly leader: TreeLeader;
   readonly startToken: string;
-  /** Undefined where there is no `/proc`: then only the process group is known. */
+  /** Undefined without `/proc`; then only the process group is known. */
   readonly table: LinuxProcessTable | undefined;
-  /** Its own, when it has limits that the kernel enforces by one. */
+  /** Cgroup of the run, if it has limits that a cgroup enforces. */
   readonly cgroup: RunCgroup | undefined;
-  /** Asks it to end. Default SIGTERM. */
+  /** Signal that requests the end. Default SIGTERM. */
   readonly stopSignal: NodeJS.Signals | undefined;
 }
 
 /**
- * A program in a session of its own, ended as a whole.
+ * A program in its own session, ended as a whole.
  *
- * While the leader is not collected its PID cannot be given to another process, so its group may be
- * signalled by number; afterwards only processes that were just found to belong to the run are
- * signalled, one by one.
+ * Until the leader is reaped its PID cannot be reused, so its process group may be signalled by number. Afterwards only processes that were
+ * just found to belong to the run are signalled, one by one.
  */
 export class PosixSession implements HostProcess {
   readonly pid: number;
@@ -69,8 +68,8 @@ export class PosixSession implements HostProcess {
   }
 
   /**
-   * Processor time is to 10 ms. It does not see what a process used between the last look and its end, unless a parent of the run
-   * waited for it: a program that ends within one look has used nothing.
+   * Processor time has a resolution of 10 ms. It misses the time that a process used between the last measurement and its end, unless a
+   * parent in the run waited for it; a program that starts and ends between two measurements counts as zero.
    */
   async usage(): Promise<TreeUsage | undefined> {
     if (this.#table === undefined) return undefined;
@@ -110,7 +109,7 @@ export class PosixSession implements HostProcess {
       if (this.#table === undefined) return [];
       return await findTreeMembers(await this.#table.processes(), this.#leader);
     } catch {
-      // For example out of descriptors: the answer is unknown, and the caller asks again.
+      // For example without free descriptors: the answer is unknown, and the caller retries.
       return undefined;
     }
   }
@@ -131,8 +130,8 @@ function groupExists(pid: number): boolean {
 }
 
 /**
- * Signals a process, or a group when `pid` is negative. A process that has ended is no error, and neither is one that we may
- * not signal: the caller finds it still running.
+ * Signals a process, or a group when `pid` is negative. Ignores a process that has ended and one that may not be signalled: the caller will
+ * find the latter still running.
  */
 export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {

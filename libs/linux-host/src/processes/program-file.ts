@@ -5,15 +5,15 @@ import { access, open } from 'node:fs/promises';
 const HEAD_BYTES = 256;
 const ELF = Buffer.from([0x7f, 0x45, 0x4c, 0x46]);
 const ANY_EXECUTES = 0o111;
-/** Machines whose programs a processor runs, by `process.arch`: of ELF's `e_machine`. */
+/** ELF machine numbers (`e_machine`) that a processor can run, by `process.arch`. */
 const MACHINES: Readonly<Partial<Record<string, readonly number[]>>> = {
   x64: [62, 3],
   arm64: [183, 40],
 };
 
 /**
- * Why the kernel would not begin a file as a program; undefined for one that it may. Without this Node hands such a file to /bin/sh,
- * line by line.
+ * Returns the reason why the kernel would not execute a file; undefined when it would. Without this check, Node passes such a file to
+ * /bin/sh as a script.
  */
 export async function faultOfProgram(path: string): Promise<string | undefined> {
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -1,16 +1,16 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { endianness } from 'node:os';
 
-// One for all reads, which are synchronous: a scan reads hundreds of files, and Node would allocate
-// 64 KiB for each because their size is not known.
+// One buffer for all reads, which are synchronous: a scan reads hundreds of files, and Node would allocate 64 KiB for each because it does
+// not know their size.
 const SCRATCH = Buffer.allocUnsafeSlow(64 * 1024);
-/** More than the kernel lets the environment of a process hold in practice; what follows is not read. */
+/** More than the environment of a process can hold in practice; further bytes are not read. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * Reads a file of `/proc`, each byte as one character.
+ * Reads a file of `/proc`; each byte becomes one character.
  *
- * @throws what Node throws when it cannot be read, `ENOENT` or `ESRCH` when the process has ended.
+ * @throws what Node throws for an unreadable file; `ENOENT` or `ESRCH` when the process has ended.
  */
 export function readProcFile(path: string): string {
   const descriptor = openSync(path, 'r');
@@ -31,8 +31,8 @@ const AT_PAGESZ = 6n;
 const MOST_COMMON = 4096;
 
 /**
- * How large a page of memory is, in bytes: 4,096 nearly everywhere, and up to 64 KiB on arm64. `/proc` counts in these, and
- * Node does not tell. Source: the auxiliary vector, https://man7.org/linux/man-pages/man3/getauxval.3.html
+ * Returns the size of a memory page in bytes: 4,096 nearly everywhere, up to 64 KiB on arm64. `/proc` counts in pages, and Node does not
+ * provide their size. Source: the auxiliary vector, https://man7.org/linux/man-pages/man3/getauxval.3.html
  */
 export function pageBytes(): number {
   let vector: Buffer;

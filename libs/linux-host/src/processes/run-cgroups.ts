@@ -12,14 +12,14 @@ import path from 'node:path';
 import { readProcFile } from './read-proc-file.js';
 
 const RUN_PREFIX = 'wins-run-';
-/** The leaf in which the daemon goes on: a cgroup that gives controllers to others has no processes of its own. */
+/** Child cgroup for the daemon itself, because a cgroup that enables controllers for others must not contain processes. */
 const DAEMON_LEAF = 'wins-daemon';
 const CONTROLLERS: Readonly<Record<keyof TreeLimits, string>> = {
   memoryBytes: 'memory',
   cpus: 'cpu',
   pids: 'pids',
 };
-/** The period over which the kernel counts processor time, in microseconds: its own default. */
+/** Period for the accounting of processor time, in microseconds; the kernel's default. */
 const CPU_PERIOD_US = 100_000;
 
 /** The cgroup of one run: https://docs.kernel.org/admin-guide/cgroup-v2.html */
@@ -30,32 +30,32 @@ export class RunCgroup {
     this.#folder = folder;
   }
 
-  /** A process that writes 0 into this file is in the cgroup from then on, with all that it starts. */
+  /** File for adding processes: a process that writes 0 to it joins the cgroup, with everything that it starts afterwards. */
   get procsFile(): string {
     return path.join(this.#folder, 'cgroup.procs');
   }
 
-  /** Whether the kernel has killed something in it for want of memory. */
+  /** Whether the kernel killed a process in it for lack of memory. */
   hasRunOutOfMemory(): boolean {
     const [, kills = '0'] = /^oom_kill (\d+)$/m.exec(this.#read('memory.events')) ?? [];
     return kills !== '0';
   }
 
-  /** Whether no process is in it, so that it also tells of those that `/proc` does not show to belong to the run. */
+  /** Whether it contains no processes, including those that `/proc` does not attribute to the run. */
   isEmpty(): boolean {
     return !/^populated 1$/m.test(this.#read('cgroup.events'));
   }
 
-  /** Kills all that is in it, where the kernel can (5.14). */
+  /** Kills all processes in it, if the kernel supports that (5.14). */
   kill(): void {
     try {
       writeFileSync(path.join(this.#folder, 'cgroup.kill'), '1', { flag: 'r+' });
     } catch {
-      // The processes are signalled one by one, too.
+      // Ignored, because the processes are also signalled one by one.
     }
   }
 
-  /** Removes the cgroup; one that is not empty is removed after the end of this process. */
+  /** Removes the cgroup. If it is not empty, a later daemon removes it after this process has ended. */
   remove(): void {
     removeQuietly(this.#folder);
   }
@@ -69,16 +69,19 @@ export class RunCgroup {
   }
 }
 
-/** Makes cgroups of runs below the one that this process was given. */
+/** Creates cgroups for runs below the one assigned to this process. */
 export class RunCgroups {
   readonly #folder: string | undefined;
 
-  /** @param folder - A cgroup of version 2. Default: the one of this process, if the system has any. */
+  /**
+   * @param folder - A cgroup v2. Default: that of this process, if the system has any.
+   * @param folder - A cgroup of version 2. Default: the one of this process, if the system has any.
+   */
   constructor(folder: string | undefined = ownCgroup()) {
     this.#folder = folder;
   }
 
-  /** Why a tree cannot be kept within these limits; undefined when it can. Takes the controllers that it needs. */
+  /** Returns the reason why these limits cannot be enforced; undefined when they can. Enables the necessary controllers. */
   whyNot(limits: TreeLimits): string | undefined {
     const folder = this.#folder;
     if (folder === undefined) return 'this system has no cgroup v2';
@@ -93,7 +96,7 @@ export class RunCgroups {
     }
   }
 
-  /** Makes the cgroup of a run. @throws what `node:fs` throws; then there is none. */
+  /** Creates the cgroup of a run. @throws what `node:fs` throws; then no cgroup remains. */
   create(mark: string, limits: TreeLimits): RunCgroup {
     if (this.#folder === undefined) throw new Error('this system has no cgroup v2');
     sweep(this.#folder);
@@ -113,14 +116,17 @@ export class RunCgroups {
   #enable(folder: string, wanted: readonly string[]): void {
     const control = path.join(folder, 'cgroup.subtree_control');
     if (lacking(wanted, control).length === 0) return;
-    // The root of all has processes and gives controllers nevertheless: it alone has no type.
+    // The root cgroup may enable controllers although it contains processes; only the root has no type.
     if (existsSync(path.join(folder, 'cgroup.type'))) leave(folder);
     const change = wanted.map((controller) => `+${controller}`).join(' ');
     writeFileSync(control, change, { flag: 'r+' });
   }
 }
 
-/** Removes the empty cgroups that daemons and keepers left. One of a process that lives may be empty because its run is about to start. */
+/**
+ * Removes empty cgroups left by daemons and keepers that have ended. The empty cgroup of a live process stays, because its run may be about
+ * to start.
+ */
 function sweep(folder: string): void {
   for (const name of readdirSync(folder)) {
     if (!name.startsWith(RUN_PREFIX)) continue;
@@ -142,14 +148,14 @@ function lacking(wanted: readonly string[], file: string): string[] {
 function* settingsOf({ memoryBytes, cpus, pids }: TreeLimits): Generator<[string, string]> {
   if (memoryBytes !== undefined) {
     yield ['memory.max', String(memoryBytes)];
-    // All of it goes with the process that the kernel picks: half a program is of no use.
+    // Kill the whole run together with the process that the kernel selects, because half a program is useless.
     yield ['memory.oom.group', '1'];
   }
   if (cpus !== undefined) yield ['cpu.max', `${Math.round(cpus * CPU_PERIOD_US)} ${CPU_PERIOD_US}`];
   if (pids !== undefined) yield ['pids.max', String(pids)];
 }
 
-/** Or the limit would only be one of what is in RAM. Without accounting of swap there is no such file. */
+/** Disables swap, because the memory limit would otherwise cover only RAM. Without swap accounting the file does not exist. */
 function forbidSwap(folder: string): void {
   try {
     writeFileSync(path.join(folder, 'memory.swap.max'), '0', { flag: 'r+' });
@@ -158,7 +164,7 @@ function forbidSwap(folder: string): void {
   }
 }
 
-/** Puts this process, and what it has started and is in the cgroup itself, into a leaf of it. Strangers stay, and then it is not ours. */
+/** Moves this process and its descendants in the cgroup into a child cgroup. Other processes stay; then the cgroup cannot be used. */
 function leave(folder: string): void {
   const leaf = path.join(folder, DAEMON_LEAF);
   mkdirSync(leaf, { recursive: true });
@@ -167,7 +173,7 @@ function leave(folder: string): void {
     try {
       writeFileSync(path.join(leaf, 'cgroup.procs'), pid, { flag: 'r+' });
     } catch (error) {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
       if (errnoOf(error) !== 'ESRCH') throw error;
     }
   }
@@ -187,7 +193,7 @@ function parentOf(pid: number): number {
   }
 }
 
-/** The folder of the cgroup of version 2 that this process was started in. */
+/** Returns the folder of the cgroup v2 in which this process was started. */
 function ownCgroup(): string | undefined {
   try {
     const [, own = ''] = /^0::(\/.*)$/m.exec(readFileSync('/proc/self/cgroup', 'latin1')) ?? [];
@@ -208,6 +214,6 @@ function removeQuietly(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // Something is in it, or it is gone.
+    // The cgroup is not empty, or does not exist.
   }
 }

@@ -5,20 +5,20 @@ export type MeasuredProcess = Pick<
   'pid' | 'parentPid' | 'startTicks' | 'cpuTicks'
 >;
 
-// USER_HZ, in which the kernel counts for programs: 100 on every architecture that Node runs on.
+// USER_HZ, the kernel's unit of time for programs: 100 on every architecture that Node supports.
 // https://man7.org/linux/man-pages/man7/time.7.html
 const MS_PER_TICK = 10;
 
 /**
- * The processor time of a tree over many looks at it. The kernel adds the time of a process that has ended to the parent that
- * waited for it; a process without such a parent in the tree is remembered as it was last seen.
+ * Processor time of a tree over many measurements. The kernel adds the time of an ended process to the parent that waited for it; for a
+ * process without such a parent in the tree, the last measured time is kept.
  */
 export class TreeCpuTime {
   #seen = new Map<number, MeasuredProcess>();
   #lostTicks = 0;
   #mostMs = 0;
 
-  /** Takes a look at the tree. Returns the time until now, in milliseconds, which never goes down. */
+  /** Measures the tree. Returns the total time so far in milliseconds, which never decreases. */
   update(living: readonly MeasuredProcess[]): number {
     const now = new Map(living.map((each) => [each.pid, each]));
     for (const each of this.#seen.values()) {

@@ -3,13 +3,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LinuxProcessEntry } from './linux-process-entry.js';
 import { createMarkReader, type MarkedProcess } from './mark-reader.js';
 
-/**
- * Environments that are read before others run. Each process chooses the size of its own, of which up to 4 MiB
- * are read.
- */
+/** Environments read before the event loop runs. Each process chooses the size of its own, of which up to 4 MiB are read. */
 export const ENVIRONMENTS_PER_TURN = 4;
 
-/** Facts that decide whether a process belongs to a run. */
+/** The properties that decide whether a process belongs to a run. */
 export type TreeProcess = MarkedProcess &
   Pick<LinuxProcessEntry, 'pid' | 'parentPid' | 'sessionId' | 'startTicks' | 'isMarkRead'>;
 
@@ -20,13 +17,12 @@ export interface TreeLeader {
 }
 
 /**
- * Finds the living processes of a run: those in the leader's session, those that carry the run's
- * mark, and the children of any of these. The mark finds what made a session of its own; the
- * session finds what overwrote its environment (programs that set their title do). A process that
- * did both and lost its parent is beyond `/proc` and not found.
+ * Finds the living processes of a run: those in the leader's session, those with the run's mark, and the children of any of these. The mark
+ * finds processes that created their own session; the session finds processes that overwrote their environment, as programs do that set
+ * their title. A process that did both and lost its parent cannot be found by `/proc`.
  *
- * Nothing that started before the leader can belong to it. When the leader's PID has been given to
- * another process, a session of that number is not ours, and only the mark and parents count.
+ * No process that started before the leader belongs to the run. If the leader's PID was reused, a session of that number is not ours, and
+ * only mark and parents count.
  */
 export async function findTreeMembers<Process extends TreeProcess>(
   processes: ReadonlyMap<number, Process>,
@@ -36,12 +32,12 @@ export async function findTreeMembers<Process extends TreeProcess>(
   return (await indexTrees(candidates)).membersOf(leader);
 }
 
-/** The trees among some processes, each found at once. */
+/** Index of the trees among some processes, for fast look-up. */
 export interface TreeIndex<Process> {
   membersOf(leader: TreeLeader): Process[];
 }
 
-/** Reads the mark of each process where it is not known yet, so that many trees cost one look at each environment. */
+/** Reads each unknown mark once, so that many trees need only one read of each environment. */
 export async function indexTrees<Process extends TreeProcess>(
   processes: readonly Process[],
 ): Promise<TreeIndex<Process>> {
