@@ -1,7 +1,7 @@
 /**
- * How a wins program reaches servers: one client of HTTPS that states which step failed, whose certificates are believed, and which proxy leads there.
+ * Access to servers for wins programs: an HTTPS client whose errors name the failed step, trust in certificates, and the choice of a proxy.
  *
- * It imports Node, ground, and readers of YAML and shapes; it writes no log.
+ * It imports only Node, base libraries, and parsers of YAML and schemas; it writes no log.
  *
  * @example
  * using client = new HttpClient({ environment: process.env });

@@ -1,17 +1,17 @@
 /**
  * The step that failed.
  *
- * - `invalidRequest`: what was given cannot be asked: an address, or a proxy.
+ * - `invalidRequest`: the address or the proxy of the request is not usable.
  * - `nameResolution`: no address was found for the server.
  * - `unreachable`: no connection to the server.
- * - `proxyFailed`: the proxy cannot be reached, or does not lead to the server; `status` is its answer.
+ * - `proxyFailed`: the proxy cannot be reached, or refuses to connect to the server; `status` is its answer.
  * - `tlsFailed`: the handshake failed for a reason other than the certificate.
- * - `certificateExpired`, `otherHost`, `unknownAuthority`: what is wrong with the certificate.
- * - `timedOut`: a limit of time was reached.
+ * - `certificateExpired`, `otherHost`, `unknownAuthority`: the certificate was refused for this reason.
+ * - `timedOut`: a time-out was reached.
  * - `interrupted`: the connection ended before the answer did.
- * - `redirectRefused`: the server sends to an address that is not followed.
- * - `badStatus`: the answer has another `status` than was wanted.
- * - `badShape`: the answer is no HTTP, or encoded.
+ * - `redirectRefused`: the server redirects to an address that is not followed.
+ * - `badStatus`: the answer has an unexpected `status`.
+ * - `badShape`: the answer is not valid HTTP, or has a Content-Encoding.
  * - `tooLarge`: the answer is larger than its limit.
  * - `aborted`: the signal was aborted.
  */
@@ -20,7 +20,7 @@ export type NetErrorCode =
   | ('certificateExpired' | 'otherHost' | 'unknownAuthority' | 'timedOut' | 'interrupted')
   | ('redirectRefused' | 'badStatus' | 'badShape' | 'tooLarge' | 'aborted');
 
-/** Facts beside the message of an error. */
+/** Additional facts of an error. */
 export interface NetErrorOptions extends ErrorOptions {
   readonly status?: number | undefined;
   readonly retryAfterMs?: number | undefined;
@@ -28,16 +28,16 @@ export interface NetErrorOptions extends ErrorOptions {
 }
 
 /**
- * The one error class of this package. No message holds a credential, a password, or more than 256 characters that a server sent. A library that asks
- * servers may extend it by codes of its own.
+ * The error class of this package. No message contains a credential, a password, or more than 256 characters of a server's text. A library
+ * that sends requests may extend the class with its own codes.
  */
 export class NetError<Code extends string = NetErrorCode> extends Error {
   override readonly name: string = 'NetError';
-  /** The status of an answer that was not wanted. */
+  /** The unexpected status of an answer. */
   readonly status: number | undefined;
-  /** How long the server wants to be left alone. */
+  /** Delay that the server requests before the next attempt. */
   readonly retryAfterMs: number | undefined;
-  /** Whether asking again may help: the network, or a server that is not ready. */
+  /** Whether a retry may succeed, because the cause is the network or a server that is not ready. */
   readonly isTransient: boolean;
 
   constructor(
@@ -51,7 +51,7 @@ export class NetError<Code extends string = NetErrorCode> extends Error {
     this.isTransient = isTransient;
   }
 
-  /** The same failure in other words: the trace begins with the message, so that another message takes another error. */
+  /** Returns the same failure with another message. A new error, because the stack trace begins with the message. */
   reworded(message: string, changes: NetErrorOptions = {}): this {
     const { cause, code, status, retryAfterMs, isTransient } = this;
     const Own = this.constructor as new (
@@ -65,7 +65,7 @@ export class NetError<Code extends string = NetErrorCode> extends Error {
   }
 }
 
-/** Whether an error is one of this package, or of a library that extends it. */
+/** Whether an error is one of this package, or of a library that extends its class. */
 export function isNetError(error: unknown): error is NetError<string> {
   return error instanceof NetError;
 }

@@ -1,6 +1,8 @@
 import { decoded } from './decoded.js';
 
-/** The value of `Authorization` or `Proxy-Authorization` for the user and the password in an address; undefined where there are none. */
+/**
+ * Returns the value of `Authorization` or `Proxy-Authorization` for the user and the password in an address; undefined when there are none.
+ */
 export function basicAuthorization({
   username,
   password,

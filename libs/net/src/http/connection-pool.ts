@@ -4,15 +4,15 @@ import type { TlsTrust } from '../trust/tls-trust.js';
 
 const KEEP_ALIVE_MS = 30_000;
 
-/** Options by which `request` tells the pool which connection it may use. */
+/** Options of `request` that tell the pool which connection to use. */
 export interface PooledOptions {
   /** Connections with the same name lead to the same server in the same way. */
   readonly poolName: string;
-  /** The connection that was opened for the request; undefined where a kept one is going to be used. */
+  /** Returns the connection opened for the request; undefined when a kept one will be used. */
   readonly opened: () => Socket | undefined;
 }
 
-/** Connections that are open, by where they lead and whose certificate was believed. They are opened by others, step by step. */
+/** Open connections, by destination, trust and proxy. The caller opens them step by step. */
 export class ConnectionPool extends Agent {
   readonly #numbers = new WeakMap<TlsTrust, number>();
   #lastNumber = 0;
@@ -25,19 +25,22 @@ export class ConnectionPool extends Agent {
     super(options);
   }
 
-  /** A connection is not used again for a question that believes others, or goes another way. */
+  /**
+   * Returns the pool name of a connection. It includes trust and proxy, so that a request with other trust or another proxy does not reuse
+   * the connection.
+   */
   nameOf(url: URL, trust: TlsTrust, proxy: URL | undefined): string {
     let number = this.#numbers.get(trust);
     if (number === undefined) this.#numbers.set(trust, (number = this.#lastNumber += 1));
     return `${url.origin} ${number} ${proxy?.origin ?? ''}`;
   }
 
-  /** Whether the next request of this name uses a connection that is kept. */
+  /** Whether the next request with this name will use a kept connection. */
   hasKept(name: string): boolean {
     return this.freeSockets[name]?.some((socket) => !socket.destroyed) ?? false;
   }
 
-  /** Ends those that are kept, of one name or all. */
+  /** Closes the kept connections of one name, or all. */
   endKept(name?: string): void {
     const kept = name === undefined ? Object.values(this.freeSockets) : [this.freeSockets[name]];
     for (const socket of kept.flat()) socket?.destroy();

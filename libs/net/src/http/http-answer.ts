@@ -4,32 +4,35 @@ import { quoteForeign } from './foreign-text.js';
 import { hostAndPort } from './open-connection.js';
 import type { RequestLifetime } from './request-lifetime.js';
 
-/** How a body is read. */
+/** Options for reading a body. */
 export interface BodyOptions {
-  /** Limit of the body; `Infinity` for a stream that its reader bounds. */
+  /** Maximum size of the body; `Infinity` for a stream that its reader limits. */
   readonly maxBytes: number;
-  /** Takes bytes that the server calls encoded, as they are: their digest is known. Default: false, as they were not asked for and may be a bomb. */
+  /**
+   * Accept a body with a Content-Encoding, and return its bytes undecoded, because the caller knows their digest. Default: false, because
+   * no encoding was requested, and the body may be a decompression bomb.
+   */
   readonly mayBeEncoded?: boolean;
 }
 
-/** An answer whose head has arrived. Its receiver closes it. */
+/** An answer whose headers have arrived. Its receiver closes it. */
 export interface HttpAnswer extends Disposable {
   readonly url: URL;
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** How many bytes it says that its body has; undefined when it says nothing. */
+  /** Length of the body according to the server; undefined when it gives none. */
   readonly declaredBytes: number | undefined;
   /**
-   * Reads the body part by part, as it is on the wire.
+   * Reads the body in parts, without decoding.
    *
    * @throws NetError `badShape`, `tooLarge`, `interrupted`, `timedOut`, `aborted`.
    */
   body(options: BodyOptions): AsyncGenerator<Buffer, void>;
-  /** Reads a body that is small enough to be held. @throws as {@link body}. */
+  /** Reads a small body into memory. @throws as {@link body}. */
   bytes(options: BodyOptions): Promise<Buffer>;
-  /** Ends it early: the reader of its body gets this error. */
+  /** Ends the answer early; the reader of its body gets this error. */
   end(cause: NetError): void;
-  /** Ends it. A connection whose answer was read to its end stays open where some are kept. */
+  /** Closes the answer. If it was read completely, its connection may be kept for the next request. */
   close(): void;
 }
 

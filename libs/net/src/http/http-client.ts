@@ -10,39 +10,44 @@ import { RequestLifetime } from './request-lifetime.js';
 import { retryAfterMs } from './retry-after.js';
 import { isRepeatable, secretsOf, sendRequest, type HttpRequest } from './send-request.js';
 
-/** How often something is tried. */
+/** Options for retries. */
 export interface RetryOptions {
-  /** The act, as the end of "cannot". */
+  /** The operation, to complete "cannot". */
   readonly what: string;
-  /** For all tries with the waits between them, in milliseconds. 0 for one try, which has the time that the limits give. */
+  /**
+   * Time-out for all attempts and the waits between them, in milliseconds. 0 means one attempt, limited only by the limits of the client.
+   */
   readonly timeoutMs: number;
-  /** Default: any number. */
+  /** Maximum number of attempts. Default: unlimited. */
   readonly maxTries?: number;
-  /** Whether another try may still be made after a failure that may pass. Default: always. */
+  /** Returns whether to retry after a transient failure. Default: always. */
   readonly mayRepeat?: (error: NetError<string>) => boolean;
 }
 
-/** A request that wants status 200. */
+/** A request that expects status 200. */
 export interface Asked extends BodyOptions {
-  /** The act, as the end of "cannot". */
+  /** The operation, to complete "cannot". */
   readonly what: string;
 }
 
-/** The connection was there, and ended. */
+/** Failures of an established connection. */
 const CUT = new Set(['interrupted', 'tlsFailed']);
-/** So much of what a server says of its refusal is read. */
+/** Maximum bytes read from the body of a refusal. */
 const TOLD_BYTES = 512;
 
 /**
- * HTTP and HTTPS/1.1, by Node's own. Its creator closes it.
+ * Client for HTTP and HTTPS/1.1, based on Node's own. Its creator closes it.
  *
- * Each step of a request (the name, the connection, the proxy, TLS, the answer) has its own limit and its own code of {@link NetError}.
+ * Each step of a request (name resolution, connection, proxy, TLS, answer) has its own limit and its own code of {@link NetError}.
  */
 export class HttpClient implements Disposable {
   readonly settings: CompleteSettings;
   readonly #pool: ConnectionPool;
 
-  /** @param other - Shares its connections. */
+  /**
+   * @param other - A client whose connections are shared.
+   * @param other - Shares its connections.
+   */
   constructor(settings: HttpSettings = {}, other?: HttpClient) {
     this.settings = completeSettings(settings);
     const { keptConnections } = this.settings;
@@ -50,11 +55,11 @@ export class HttpClient implements Disposable {
   }
 
   /**
-   * Sends a request, follows redirects, and resolves with the head of its answer, whatever its status. Where there are several tries, one that
-   * may be sent again is, after a connection that ended and a status that may be another one soon; such a status is an error when the tries are
-   * over.
+   * Sends a request, follows redirects, and resolves with the headers of the answer, whatever its status. If several attempts are
+   * configured, a repeatable request is retried after a broken connection and after a transient status; such a status is an error when the
+   * attempts are used up.
    *
-   * @param what - The act, as the end of "cannot".
+   * @param what - The operation, to complete "cannot".
    * @throws NetError
    */
   async open(request: HttpRequest, what: string, signal?: AbortSignal): Promise<HttpAnswer> {
@@ -62,7 +67,7 @@ export class HttpClient implements Disposable {
     const own = signal === undefined ? this : this.#with({ signal });
     if (maxTries === 1) return await own.#openOnce(request, what);
     const timeoutMs = limits.totalMs;
-    // A server that cannot be reached is not tried again: perhaps another one can.
+    // An unreachable server is not retried here, because the caller may have another one.
     const mayRepeat = ({ code, status }: NetError<string>) =>
       isRepeatable(request) && (status !== undefined || CUT.has(code));
     return await own.retry({ what, timeoutMs, maxTries, mayRepeat }, async (each) => {
@@ -73,7 +78,7 @@ export class HttpClient implements Disposable {
   }
 
   /**
-   * Asks for an answer with status 200, and hands it over with its body; all is closed once `use` ends.
+   * Sends a request, expects status 200, and passes the answer to `use`; everything is closed when `use` ends.
    *
    * @throws NetError
    */
@@ -91,7 +96,7 @@ export class HttpClient implements Disposable {
     }
   }
 
-  /** Asks for a body that is small enough to be held. */
+  /** Requests a small body and returns it. */
   async askForBytes(
     request: HttpRequest,
     asked: Asked,
@@ -102,8 +107,8 @@ export class HttpClient implements Disposable {
   }
 
   /**
-   * Tries until it succeeds, fails for good, or the time is over; then the last failure is what is thrown. A try gets no more time
-   * than is left, and is made with the client that it is given.
+   * Repeats an operation until it succeeds, fails permanently, or the time is over; then throws the last failure. Each attempt is limited
+   * to the remaining time, and uses the client that it receives.
    */
   async retry<T>(
     { what, timeoutMs, maxTries, mayRepeat = () => true }: RetryOptions,
@@ -113,7 +118,7 @@ export class HttpClient implements Disposable {
     const startMs = clock.now().getTime();
     for (let tries = 1; ; tries += 1) {
       const leftMs = timeoutMs - (clock.now().getTime() - startMs);
-      // One try has the time that it needs where none is to be repeated.
+      // A single attempt without retries may take the full time of the limits.
       const totalMs = timeoutMs === 0 ? limits.totalMs : Math.min(limits.totalMs, leftMs);
       try {
         return await attempt(this.#with({ limits: { ...limits, totalMs } }));
@@ -143,12 +148,12 @@ export class HttpClient implements Disposable {
     }
   }
 
-  /** Ends the connections that are kept, and no request. */
+  /** Closes kept connections, but no active requests. */
   endKept(): void {
     this.#pool.endKept();
   }
 
-  /** Ends all connections. */
+  /** Closes all connections. */
   close(): void {
     this.#pool.destroy();
   }
@@ -203,10 +208,10 @@ export class HttpClient implements Disposable {
     }
   }
 
-  /** Closes the answer. */
+  /** Builds the error for an unexpected status, and closes the answer. */
   async #badStatus(request: HttpRequest, answer: HttpAnswer, what: string): Promise<NetError> {
     const { status, headers } = answer;
-    // A text that is long or not whole is left out, as a secret may be cut in it.
+    // Omits a long or incomplete text, because a secret could be cut in it and so escape masking.
     const bytes = await answer.bytes({ maxBytes: TOLD_BYTES }).catch(() => Buffer.alloc(0));
     answer.close();
     const said = bytes.toString('utf8').trim();
@@ -221,7 +226,7 @@ export class HttpClient implements Disposable {
   }
 }
 
-/** An error whose message, trace and causes hold none of the secrets: itself where that is so already. */
+/** Masks the secrets in message, stack trace and causes of an error; returns the error itself when it contains none. */
 function masked(error: NetError<string>, secrets: readonly string[]): NetError<string> {
   const cause = isNetError(error.cause) ? masked(error.cause, secrets) : error.cause;
   const message = withoutSecrets(error.message, secrets);

@@ -4,40 +4,43 @@ import type { Environment } from '../proxy/proxy-of.js';
 import { systemRoots } from '../trust/system-roots.js';
 import { decoded } from './decoded.js';
 
-/** How long each part of a request may take, and where it may lead. A time that is `Infinity` is no limit. */
+/** Time limits of a request, and the maximum number of redirects. `Infinity` means no limit. */
 export interface HttpLimits {
-  /** For a name, a connection, the proxy and TLS, each. Default: 30 s. */
+  /** For name resolution, connection, proxy and TLS, each. Default: 30 s. */
   readonly connectMs: number;
-  /** From the request to the head of its answer. Default: 30 s. */
+  /** From sending the request to the headers of its answer. Default: 30 s. */
   readonly answerMs: number;
   /** Between two parts of a body. Default: 30 s. */
   readonly idleMs: number;
-  /** For all of it, with redirects and body. Default: 10 min. */
+  /** For the whole request, including redirects and body. Default: 10 min. */
   readonly totalMs: number;
   /** Default: 5. */
   readonly maxRedirects: number;
 }
 
-/** How servers are asked. Everything has a default. */
+/** Settings of requests; all have defaults. */
 export interface HttpSettings {
-  /** Names proxies by `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. Default: the environment of the process. */
+  /** Environment with `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. Default: the environment of the process. */
   readonly environment?: Environment;
-  /** PEM of the authorities that the system trusts: a proxy that is itself asked by TLS is known by them. Default: `systemRoots`. */
+  /** PEM of the authorities that the system trusts; they verify a proxy that is reached by TLS. Default: `systemRoots`. */
   readonly systemRoots?: () => readonly string[];
   readonly limits?: Partial<HttpLimits>;
-  /** How often a request is sent that a server may get twice, while what fails may pass. Default: 3. */
+  /** Maximum number of attempts for a repeatable request after transient failures. Default: 3. */
   readonly tries?: number;
-  /** Keeps so many connections to a server open for the next request; `close` ends them. Default: 0. */
+  /** Number of connections per server that stay open for further requests; `close` ends them. Default: 0. */
   readonly keptConnections?: number;
   /** Default: `wins/VERSION`. */
   readonly userAgent?: string;
-  /** For the waits between tries; limits are measured in real time. */
+  /** Clock for the waits between attempts; limits are measured in real time. */
   readonly clock?: Clock;
-  /** From 0 to 1, for jitter. Default: `Math.random`. */
+  /** Source of jitter, from 0 to 1. Default: `Math.random`. */
   readonly random?: () => number;
-  /** Called for oddities that are no reason to stop, such as a failed try that is repeated. Its text never holds a secret. */
+  /** Called for problems that do not end a request, such as an attempt that will be repeated. The text never contains a secret. */
   readonly onWarning?: (message: string) => void;
-  /** Texts that no message may repeat, beside those of a request and the passwords of proxies. A server may know more than it was sent. */
+  /**
+   * Texts that messages must not contain, in addition to those of a request and the passwords of proxies: a server may know secrets that
+   * this client did not send.
+   */
   readonly secrets?: readonly string[];
   readonly signal?: AbortSignal;
 }
@@ -75,7 +78,7 @@ export function completeSettings(settings: HttpSettings): CompleteSettings {
 
 function proxyPasswords(environment: Environment): readonly string[] {
   return ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].flatMap((name) => {
-    // What is before the last @, as a password may hold any character that its author has left as it is.
+    // The part before the last @, because a password may contain unescaped characters.
     const address = (environment[name] ?? '').trim().replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
     const [, user = '', password] = /^([^:]*):(.+)@[^@]*$/s.exec(address) ?? [];
     if (password === undefined) return [];

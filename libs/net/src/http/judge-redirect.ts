@@ -1,18 +1,18 @@
 import { quoteForeign, withoutSecrets } from './foreign-text.js';
 import { decoded } from './decoded.js';
 
-/** No token is shorter; a password of a proxy may be, and is then in an address by chance. */
+/** Secrets of this length are searched for in addresses. No token is shorter; a shorter proxy password may occur by chance. */
 const LONG_SECRET = 8;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** Judges where a server sends: undefined to follow, else what would have been followed. */
+/** Judges a redirect: undefined to follow it, else a description of what would be accepted. */
 export type RedirectRule = (to: URL, from: URL) => string | undefined;
 
-/** Leads to any server, but from TLS to TLS. */
+/** Follows to any server, but not from TLS to plain HTTP. */
 export const securely: RedirectRule = (to, from) =>
   to.protocol === 'http:' && from.protocol === 'https:' ? 'https://' : undefined;
 
-/** Leads to the same server alone. */
+/** Follows within the same origin only. */
 export const withinOrigin: RedirectRule = (to, from) =>
   securely(to, from) ??
   (to.origin === from.origin ? undefined : `a redirect within ${from.origin}`);
@@ -28,8 +28,8 @@ export interface RedirectFacts {
 }
 
 /**
- * Where an answer sends: nowhere (undefined), to an address that is followed, or to one that is refused. An address that is none of HTTP, has a user or
- * holds a secret is refused whatever the rule says.
+ * Judges the redirect of an answer: none (undefined), an address to follow, or a refused one. An address that is not HTTP, has a user, or
+ * contains a secret is refused whatever the rule says.
  */
 export function judgeRedirect(
   facts: RedirectFacts,
@@ -41,11 +41,11 @@ export function judgeRedirect(
   const to = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (to === undefined || !/^https?:$/.test(to.protocol))
     return { found: 'a redirect to something else', wanted: 'one to an https:// address' };
-  // Names are asked for in the clear, and another server would get the rest.
+  // Host names are resolved in plain text, and another server would receive the rest of the address.
   const long = secrets.filter(({ length }) => length >= LONG_SECRET);
   if ([to.href, decoded(to.href)].some((text) => withoutSecrets(text, long) !== text))
     return { found: 'a redirect to an address with a secret in it', wanted: 'one without' };
-  // The rest of an address may be signed.
+  // Only the origin, because the rest of an address may contain a signature.
   const origin = quoteForeign(to.origin, secrets);
   if (to.username !== '' || to.password !== '')
     return { found: `a redirect to ${origin} with a user`, wanted: 'one without' };

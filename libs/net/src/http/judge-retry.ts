@@ -3,19 +3,19 @@ import { backoffMs } from '@wins/time';
 export interface RetryFacts {
   readonly isTransient: boolean;
   readonly retryAfterMs: number | undefined;
-  /** How many tries there were, at least 1. */
+  /** Number of attempts so far, at least 1. */
   readonly tries: number;
-  /** Default: any number. */
+  /** Maximum number of attempts. Default: unlimited. */
   readonly maxTries?: number;
   readonly elapsedMs: number;
   readonly timeoutMs: number;
-  /** From 0 to 1. */
+  /** Random number from 0 to 1. */
   readonly random: number;
 }
 
 /**
- * How long to wait before the next try: from 1 s, doubled each time, to 30 s, shortened at random by up to a half so that nodes do not
- * come back all at once, and never less than the server wants. Undefined when there is to be none.
+ * Returns the wait before the next attempt: 1 s, doubled each time, at most 30 s. It is shortened randomly by up to a half, so that nodes
+ * do not return all at once, and is never less than the server requests. Undefined means no further attempt.
  */
 export function judgeRetry(facts: RetryFacts): number | undefined {
   const { isTransient, retryAfterMs = 0, tries, maxTries = Infinity } = facts;
@@ -26,7 +26,7 @@ export function judgeRetry(facts: RetryFacts): number | undefined {
   return elapsedMs + waitMs < timeoutMs ? waitMs : undefined;
 }
 
-/** HTTP statuses after which a retry may succeed. 499 and those from 520 on come from proxies in front of the server. */
+/** HTTP statuses after which a retry may succeed. 499, and 520 and above, come from proxies in front of the server. */
 const TRANSIENT = new Set([408, 429, 499, 500, 502, 503, 504, 520, 521, 522, 523, 524]);
 
 export function isTransientStatus(status: number): boolean {

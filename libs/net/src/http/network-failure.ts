@@ -21,14 +21,14 @@ const CERTIFICATE_ERRORS = new Map<string, NetErrorCode>([
 
 /** Facts of a request for messages, and secrets that they must not contain. */
 export interface RequestFacts {
-  /** The act, as the end of "cannot". */
+  /** The operation, to complete "cannot". */
   readonly what: string;
-  /** Texts that no message holds. */
+  /** Texts that messages must not contain. */
   readonly secrets: readonly string[];
 }
 
 /**
- * Translates an error of Node at a stage of a request. An error of this library stays as it is.
+ * Translates an error of Node in one stage of a request. A `NetError` passes unchanged.
  *
  * @param peer - `host:port` of the peer of the stage.
  */
@@ -43,7 +43,7 @@ export function networkFailure(
   const failed = (code: NetErrorCode, found: string, isTransient: boolean) =>
     new NetError(code, `cannot ${what}: ${found}`, {
       isTransient,
-      // The error of a parser holds the bytes that it did not understand.
+      // The parser's error contains the bytes that it could not parse, so it is not a cause.
       ...(errno.startsWith('HPE_') ? {} : { cause: error }),
     });
 

@@ -13,18 +13,18 @@ import type { RequestLifetime } from './request-lifetime.js';
 export interface ConnectionWanted {
   readonly url: URL;
   readonly trust: TlsTrust;
-  /** Undefined for none. */
+  /** Undefined for a direct connection. */
   readonly proxy: URL | undefined;
 }
 
-/** The first address that answers is taken; each has so long before the next is tried beside it. */
+/** Delay before the next address of a server is tried in parallel; the first to answer is used. */
 export const NEXT_ADDRESS_MS = 1000;
 
 /**
- * Opens a connection over which a request can be sent: name, TCP, proxy, TLS, each within `connectMs`. A proxy leads to a server without TLS by
- * being asked itself.
+ * Opens a connection for a request: name resolution, TCP, proxy and TLS, each within `connectMs`. For a server without TLS, the request
+ * goes to the proxy itself.
  *
- * @throws NetError whose code says which of them failed.
+ * @throws NetError whose code identifies the failed step.
  */
 export async function openConnection(
   { url, trust, proxy }: ConnectionWanted,
@@ -50,7 +50,7 @@ export async function openConnection(
       `the TLS handshake with ${hostAndPort(to)} did not finish`,
       async () => {
         const secured = lifetime.own(tls.connect({ socket, ...tlsOptions(its, bareHost(to)) }));
-        // Later errors reach the code that waits for them then.
+        // Later errors are handled by the code that waits at that time.
         secured.on('error', () => undefined).once('close', () => socket.destroy());
         await once(secured, 'secureConnect');
         return secured;
@@ -94,7 +94,7 @@ export async function openConnection(
   return await startTls(tunnel, url, trust, 'tls');
 }
 
-/** The proxy that leads to a server. @throws NetError `invalidRequest`. */
+/** Returns the proxy for a server. @throws NetError `invalidRequest`. */
 export function proxyTo(
   url: URL,
   environment: CompleteSettings['environment'],
@@ -117,7 +117,7 @@ export function portOf({ port, protocol }: URL): number {
   return protocol === 'https:' ? 443 : 80;
 }
 
-/** `rancher.example:443`. */
+/** Returns host and port: `rancher.example:443`. */
 export function hostAndPort(url: URL): string {
   return `${url.hostname}:${portOf(url)}`;
 }

@@ -11,9 +11,9 @@ export interface TunnelWanted {
 }
 
 /**
- * Makes a connection to a proxy one to the target (CONNECT, RFC 9110 9.3.6).
+ * Turns a connection to a proxy into a tunnel to the target (CONNECT, RFC 9110 9.3.6).
  *
- * @throws NetError `proxyFailed` for any answer but 2xx; errors of the connection as they are.
+ * @throws NetError `proxyFailed` for any answer but 2xx; connection errors pass unchanged.
  */
 export async function openProxyTunnel(socket: Socket, wanted: TunnelWanted): Promise<Socket> {
   const { target, authorization } = wanted;
@@ -46,6 +46,6 @@ function refusal(status: number, { what, proxy, target }: TunnelWanted): NetErro
       ? '. Set valid credentials in HTTPS_PROXY: http://USER:PASSWORD@HOST:PORT'
       : `. Check that it allows ${target}`;
   const message = `cannot ${what}: the proxy ${proxy} answered with status ${status}; wanted 200${next}`;
-  // 502 to 504: it did not reach the server, which may be back soon.
+  // 502 to 504: the proxy did not reach the server, which may return soon.
   return new NetError('proxyFailed', message, { status, isTransient: status >= 500 });
 }

@@ -5,7 +5,7 @@ interface Destroyable {
   destroy(error?: Error): unknown;
 }
 
-/** All that one request holds, from the name of the server to the last byte of its answer. Why it ended is set once. */
+/** Resources of one request, from name resolution to the last byte of the answer. The reason of its end is set once. */
 export class RequestLifetime {
   readonly facts: RequestFacts;
   #cause: NetError | undefined;
@@ -26,18 +26,18 @@ export class RequestLifetime {
     return this.#cause !== undefined;
   }
 
-  /** Why it ended, if it did before its time; else what an error of Node's means at a stage. */
+  /** Returns the reason if the request ended early; else translates an error of Node by its stage. */
   failure(error: unknown, stage: Stage, peer: string): NetError {
     return this.#cause ?? networkFailure(error, stage, peer, this.facts);
   }
 
-  /** Destroys this too when it ends. */
+  /** Adds a resource to destroy at the end. */
   own<T extends Destroyable>(one: T): T {
     this.#owned.add(one);
     return one;
   }
 
-  /** Hands over to one that holds all that was owned. */
+  /** Replaces all owned resources by one that owns them. */
   handOver(one: Destroyable): void {
     this.#owned.clear();
     this.#owned.add(one);
@@ -49,7 +49,7 @@ export class RequestLifetime {
     this.#release(cause);
   }
 
-  /** Ends all of it when a part takes longer. @param found - Is then told: `it sent nothing`. */
+  /** Ends the request when an operation exceeds its time. @param found - Finding for the message: `it sent nothing`. */
   async within<T>(ms: number, found: string, act: () => Promise<T>): Promise<T> {
     const timer = after(ms, () => this.end(this.#late(found, ms)));
     try {

@@ -1,7 +1,7 @@
-/** The longest that a server is left alone at its own wish. */
+/** Maximum delay that a server may request. */
 const MAX_MS = 300_000;
 
-/** Returns the delay of `Retry-After` in milliseconds: seconds or a date (RFC 9110 10.2.3), 5 min at most; undefined for anything else. */
+/** Returns the delay of `Retry-After` in milliseconds: seconds or a date (RFC 9110 10.2.3), at most 5 min; undefined for anything else. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   const text = header?.trim() ?? '';
   const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;

@@ -13,35 +13,35 @@ import type { RedirectRule } from './judge-redirect.js';
 import { hostAndPort, openConnection, proxyTo } from './open-connection.js';
 import type { RequestLifetime } from './request-lifetime.js';
 
-/** Limit of the head of an answer. It is Node's default, stated because this library relies on it. */
+/** Maximum size of an answer's headers. Node's default, stated because this library relies on it. */
 const MAX_HEAD_BYTES = 16_384;
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT']);
 
-/** A question to a server. */
+/** A request to a server. */
 export interface HttpRequest {
   readonly url: URL;
   /** Default: `GET`. */
   readonly method?: 'GET' | 'HEAD' | 'PUT' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Whether it may be sent again when it is not known whether the server got it. Default: true but for `POST`. */
+  /** Whether the request may be sent again when it is unknown whether the server received it. Default: true except for `POST`. */
   readonly isRepeatable?: boolean;
-  /** Trusted certificates; a function where redirects may lead to other servers. */
+  /** Trusted certificates; a function when redirects may lead to other servers. */
   readonly trust: TlsTrust | ((url: URL) => TlsTrust | Promise<TlsTrust>);
-  /** The header `Authorization`, which the origin of `url` alone is shown. */
+  /** The `Authorization` header, sent only to the origin of `url`. */
   readonly authorization?: string;
   /**
-   * Default: within the origin where there is an `authorization` or any certificate is believed, else to any server securely; `none` takes them
-   * for answers.
+   * Rule for redirects. Default: within the origin if there is an `authorization` or any certificate is trusted, else to any server with
+   * TLS. `none` returns redirects as answers.
    */
   readonly redirects?: RedirectRule | 'none';
-  /** Without a proxy, whatever the environment says. */
+  /** Use no proxy, whatever the environment says. */
   readonly isDirect?: boolean;
-  /** Texts that no message may repeat, beside the authorization. */
+  /** Texts that messages must not contain, in addition to the authorization. */
   readonly secrets?: readonly string[];
 }
 
-/** The texts that no message about a request may hold. */
+/** Returns the texts that messages about a request must not contain. */
 export function secretsOf(
   { authorization, secrets = [] }: HttpRequest,
   settings: CompleteSettings,
@@ -55,7 +55,7 @@ export function isRepeatable({ method = 'GET', isRepeatable: own }: HttpRequest)
 }
 
 /**
- * Sends a request to an address and resolves with the head of its answer, whatever its status; redirects are not followed.
+ * Sends a request to an address and resolves with the headers of its answer, whatever its status; redirects are not followed.
  *
  * @throws NetError
  */
@@ -80,7 +80,7 @@ export async function sendRequest(
     try {
       return await answerOf(outgoing);
     } catch (error) {
-      // The server had closed a connection that was kept: it has not read the request, or it may be sent twice.
+      // The server closed the kept connection. Either it has not read the request, or the request is repeatable.
       const isStale =
         outgoing.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(errnoOf(error) ?? '');
       if (!isStale || lifetime.isOver || !isRepeatable(asked))
@@ -115,10 +115,10 @@ export async function sendRequest(
       maxHeaderSize: MAX_HEAD_BYTES,
       ...pooled,
     });
-    // Errors reach the code that waits for the answer; nobody needs the error of a request that was given up before.
+    // Errors reach the code that waits for the answer; the error of a cancelled request is ignored.
     outgoing.on('error', () => undefined);
     lifetime.handOver(outgoing);
-    // Another connection had become free meanwhile.
+    // A kept connection became free meanwhile, so the new one is not needed.
     unused?.destroy();
     return outgoing;
   }
@@ -130,7 +130,7 @@ export async function sendRequest(
       `${peer} did not answer`,
       () =>
         new Promise<IncomingMessage>((resolve, reject) => {
-          // A server that changes the protocol makes Node close the connection without an error.
+          // When a server switches protocols, Node closes the connection without an error.
           const onClose = (): void => reject(new Error('it sent no answer'));
           outgoing.on('response', resolve).on('error', reject).on('close', onClose).end(asked.body);
         }),

@@ -1,16 +1,16 @@
-/** Status of an answer, and where it redirects to. */
+/** Status of an answer, and the target of its redirect. */
 export interface StatusAnswer {
   readonly status: number;
   readonly location: string | undefined;
 }
 
 interface Head extends StatusAnswer {
-  /** `untilEnd` of the connection. */
+  /** `untilEnd` means until the connection ends. */
   readonly body: number | 'chunked' | 'untilEnd';
 }
 
 const MAX_HEAD_BYTES = 16_384;
-/** Limit of the body that is read: after this much the answer counts as complete. */
+/** Maximum bytes of the body that are read; beyond this the answer counts as complete. */
 const MAX_BODY_BYTES = 10 * 1024;
 
 const HEAD_END = /\r?\n\r?\n/;
@@ -20,17 +20,17 @@ const CHUNK = /^([\da-f]{1,8})[ \t]*(?:;[^\n]*)?\r\n/i;
 const SWITCHING_PROTOCOLS = 101;
 
 /**
- * Reads an answer of HTTP/1 for its status and `Location`, and its body for whether it is whole;
- * nothing of that is kept. Text is Latin-1: a character a byte.
+ * Parses an HTTP/1 answer for its status and `Location`, and checks that its body is complete; the body is not stored. Text is Latin-1: one
+ * character per byte.
  */
 export class StatusReader {
   #unread = '';
   #head: Head | undefined;
-  /** Bytes of the body received so far, as they are on the wire. */
+  /** Bytes of the body received so far, undecoded. */
   #bodyBytes = 0;
   #skipBytes = 0;
 
-  /** Returns undefined while the answer goes on. */
+  /** Returns undefined while the answer is incomplete. */
   read(part: string): StatusAnswer | 'malformed' | undefined {
     if (this.#head === undefined) {
       this.#unread += part;
@@ -51,7 +51,7 @@ export class StatusReader {
     return body === 'chunked' ? this.#readChunks(this.#head) : undefined;
   }
 
-  /** The connection has ended: returns undefined where the answer is not whole. */
+  /** Handles the end of the connection; returns undefined when the answer is incomplete. */
   end(): StatusAnswer | undefined {
     return this.#head?.body === 'untilEnd' ? this.#head : undefined;
   }
@@ -63,7 +63,7 @@ export class StatusReader {
       if (end === null) return undefined;
       const head = headOf(this.#unread.slice(0, end.index));
       this.#unread = this.#unread.slice(end.index + end[0].length);
-      // What comes before the answer, such as 103, is none.
+      // Skips interim answers, such as 103.
       if (head === 'malformed' || head.status >= 200) return head;
       if (head.status === SWITCHING_PROTOCOLS) return 'malformed';
     }
@@ -118,7 +118,7 @@ function bodyOf(
   encoding: string | undefined,
   length: string | undefined,
 ): Head['body'] {
-  // One that sends elsewhere is not read on.
+  // The body of a redirect is not read.
   if (status === 204 || (status >= 300 && status <= 399)) return 0;
   if (encoding !== undefined)
     return /(?:^|,[ \t]*)chunked$/i.test(encoding) ? 'chunked' : 'untilEnd';

@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { judgeKubeconfig, type ClusterAccess } from './judge-kubeconfig.js';
 import type { Refusal } from './refusal.js';
 
-/** Which Secret holds the plan of this node, and how to get at it. Holds secrets: never for a log. */
+/** Location of the Secret with this node's plan, and the access to it. Contains secrets: never log it. */
 export interface ConnectionInfo {
   readonly access: ClusterAccess;
   readonly namespace: string;
   readonly secretName: string;
-  /** Parts of the kubeconfig that are ignored or dangerous; one line each, without a value. */
+  /** Ignored or dangerous parts of the kubeconfig; one line each, without values. */
   readonly warnings: readonly string[];
 }
 
-/** A connection info in the form in which a node keeps it. Holds secrets: never for a log. */
+/** Connection info as stored on a node. Contains secrets: never log it. */
 export interface KeptConnectionInfo {
   /** The text of `rancher2_connection_info.json`. */
   readonly text: string;
@@ -19,10 +19,10 @@ export interface KeptConnectionInfo {
   readonly info: ConnectionInfo;
 }
 
-/** Size limit of a Secret; the text has some kilobytes. */
+/** Size limit of a Kubernetes Secret; the text has some kilobytes. */
 export const MAX_CONNECTION_INFO_BYTES = 1_048_576;
 
-/** In lower case: Go reads keys in any. */
+/** Field names in lower case, because Go accepts any letter case. */
 const FIELDS = z.object({
   kubeconfig: someText('kubeConfig'),
   namespace: objectName('namespace'),
@@ -33,9 +33,9 @@ const FIELDS = z.object({
 const ESCAPED = /[<>&\u2028\u2029]/g;
 
 /**
- * Judges the text of `rancher2_connection_info.json`: JSON with `kubeConfig`, `namespace` and `secretName`, in any case, as Go reads it, and
- * `allowHttp`, which `wins join --allow-http` keeps there: true accepts an `http://` address of another machine. No text of the result
- * repeats a value. 1 MiB at most.
+ * Judges the text of `rancher2_connection_info.json`, at most 1 MiB: JSON with `kubeConfig`, `namespace` and `secretName`, in any letter
+ * case, as in Go. Also `allowHttp`, which `wins join --allow-http` stores there: true accepts an `http://` address of another machine.
+ * Texts of the result contain no values.
  */
 export function judgeConnectionInfo(text: string): ConnectionInfo | Refusal {
   if (Buffer.byteLength(text) > MAX_CONNECTION_INFO_BYTES)
@@ -48,10 +48,10 @@ export function judgeConnectionInfo(text: string): ConnectionInfo | Refusal {
 }
 
 /**
- * Makes what a node keeps of the answer of `/v3/connect/agent`, and judges that text as its reader will. The text is as Rancher writes it:
- * keys in order, two spaces, `<`, `>` and `&` escaped, LF at its end.
+ * Builds the connection info that a node stores from the answer of `/v3/connect/agent`, and judges it as its reader will. The text has
+ * Rancher's format: keys in order, two spaces, `<`, `>` and `&` escaped, a final LF.
  *
- * @param allowHttp - Is kept with the connection. An answer cannot grant it to itself.
+ * @param allowHttp - Stored with the connection. An answer cannot grant this to itself.
  */
 export function keepConnectionInfo(
   answer: string,
@@ -75,7 +75,7 @@ function readFields(text: string): z.infer<typeof FIELDS> | Refusal {
   try {
     json = JSON.parse(text.replace(/^\ufeff/, ''));
   } catch {
-    // The error of the parser repeats text, which may be the token.
+    // Omit the parser's error, because it quotes text that may be the token.
     return { found: 'found no JSON' };
   }
   const entries = typeof json === 'object' && json !== null ? Object.entries(json) : [];
@@ -91,7 +91,7 @@ function someText(key: string) {
   return z.string(error).min(1, error);
 }
 
-/** The name of an object of Kubernetes: a DNS subdomain (RFC 1123). */
+/** Schema of a Kubernetes object name: a DNS subdomain (RFC 1123). */
 function objectName(key: string) {
   const error = `no name of a Kubernetes object for ${key}`;
   return z.string(error).regex(/^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/, error);

@@ -5,31 +5,31 @@ import { readCertificates } from '../pem/read-certificates.js';
 import { readYaml } from '../yaml/read-yaml.js';
 import type { Refusal } from './refusal.js';
 
-/** An API server, the authorities that it is known by, and the credentials that it is shown. Holds secrets: never for a log. */
+/** Access to an API server: its address, trusted authorities, and credentials. Contains secrets: never log it. */
 export interface ClusterAccess {
-  /** `https:`, or `http:` where that is allowed; its path, which proxies of Rancher have, comes before those of the API. */
+  /** `https:`, or `http:` if that is allowed. Its path, which proxies of Rancher use, is put before those of the API. */
   readonly server: URL;
-  /** The name that the certificate must have, where it is not that of `server`. */
+  /** Name that the certificate must have; absent means the host of `server`. */
   readonly tlsServerName?: string;
-  /** PEM of the authorities that its certificate may be from; at least one certificate, and nothing else. */
+  /** PEM of the authorities for its certificate; at least one certificate, and nothing else. */
   readonly ca?: string;
   readonly token?: string;
-  /** PEM; TLS accepts the pair. */
+  /** PEM; TLS has accepted the pair. */
   readonly clientCertificate?: { readonly cert: string; readonly key: string };
 }
 
 export interface ReadKubeconfig {
   readonly access: ClusterAccess;
-  /** Ignored or dangerous parts; one line each, without a value. */
+  /** Ignored or dangerous parts; one line each, without values. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Judges the current context of a kubeconfig. What it grants is a list: the address, the certificates and keys in the file itself, and a token.
- * Everything else in the cluster or the user of the context is refused by its name. So the text cannot run a program (`exec`, `auth-provider`)
- * or switch verification off. Nor can it make the daemon read a file and send it somewhere (`tokenFile`, `certificate-authority`,
- * `client-certificate`, `client-key`, which a kubeconfig for other programs may have). Other contexts are not looked at. No text of the result
- * repeats a value.
+ * Judges the current context of a kubeconfig. Only these parts are accepted: the address, certificates and keys in the file itself, and a
+ * token. Everything else in the cluster or user of the context is refused by name. So the text cannot run a program (`exec`,
+ * `auth-provider`) or disable verification. Nor can it make the daemon read a file and send it elsewhere (`tokenFile`,
+ * `certificate-authority`, `client-certificate`, `client-key`, which kubeconfigs for other programs may contain). Other contexts are
+ * ignored. Texts of the result contain no values.
  *
  * @param allowHttp - Accepts an `http://` address of another machine; one of this machine is always accepted.
  */
@@ -59,7 +59,7 @@ const FILE = z.object({
 });
 const THIS_MACHINE = /^(127(\.\d+){3}|\[::1\]|localhost)$/;
 
-/** The cluster and the user of the current context, as `cluster` and `user`. */
+/** Schema of a kubeconfig; yields the cluster and the user of the current context as `cluster` and `user`. */
 function kubeconfig(allowHttp: boolean, warnings: string[]) {
   return FILE.transform(({ contexts, clusters, users, ...file }, issues) => {
     const named = <Entry extends { readonly name: string }>(
@@ -89,7 +89,7 @@ function kubeconfig(allowHttp: boolean, warnings: string[]) {
       }),
       user: z
         .strictObject({
-          // It becomes the value of a header.
+          // Restricted, because it becomes the value of a header.
           token: z
             .string()
             .regex(/^[\x21-\x7e]*$/)
@@ -128,7 +128,7 @@ function server(allowHttp: boolean, warnings: string[]) {
   });
 }
 
-/** PEM of certificates alone; undefined for an empty text. */
+/** Schema of PEM with certificates only; undefined for an empty text. */
 function certificates(key: string, warnings: string[]) {
   return z
     .string()

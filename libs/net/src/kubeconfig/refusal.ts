@@ -1,5 +1,5 @@
-/** Why a text cannot be used. */
+/** Reason why a text cannot be used. */
 export interface Refusal {
-  /** A clause that begins with `found` and repeats no value of the text, for the end of `cannot X: …`. */
+  /** A clause that begins with `found`, for the end of `cannot X: …`; contains no value of the text. */
   readonly found: string;
 }

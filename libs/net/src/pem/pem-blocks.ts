@@ -1,5 +1,5 @@
 export interface PemBlock {
-  /** Label of its first line, such as `CERTIFICATE`. */
+  /** Label of the block's first line, such as `CERTIFICATE`. */
   readonly label: string;
   /** Decoded content; undefined when it is no base64, or the end line is missing. */
   readonly bytes: Buffer | undefined;
@@ -8,8 +8,8 @@ export interface PemBlock {
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /**
- * Reads the blocks of a PEM text (RFC 7468). Text outside of blocks, such as attributes of PKCS #12, is passed over; a block that another
- * begins in, or that is cut off, has no bytes. Takes time in proportion to the text.
+ * Reads the blocks of a PEM text (RFC 7468). Text outside blocks, such as PKCS #12 attributes, is skipped. A block that is cut off, or in
+ * which another begins, has no bytes. Takes linear time.
  */
 export function readPemBlocks(text: string): readonly PemBlock[] {
   const blocks: PemBlock[] = [];
@@ -18,7 +18,7 @@ export function readPemBlocks(text: string): readonly PemBlock[] {
     if (open !== undefined) blocks.push({ label: open.label, bytes: undefined });
     open = undefined;
   };
-  // Separates the markers from the text between them.
+  // Splits at the markers, which the result includes.
   for (const piece of text.split(/(-----(?:BEGIN|END) [A-Z0-9 #]{1,64}-----)/)) {
     const [, kind, label = ''] = /^-----(BEGIN|END) (.*)-----$/.exec(piece) ?? [];
     if (kind === undefined) {

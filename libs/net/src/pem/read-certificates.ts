@@ -4,31 +4,31 @@ import { readPemBlocks, type PemBlock } from './pem-blocks.js';
 
 /** One certificate of a PEM text. */
 export interface Certificate {
-  /** With lines of 64 characters, LF, and nothing else around it. */
+  /** Formatted with lines of 64 characters and LF, and without surrounding text. */
   readonly pem: string;
   readonly der: Buffer;
-  /** One line, in quotes. */
+  /** Subject on one line, in quotes. */
   readonly subject: string;
   /** Digest of `der`: 64 lower-case hex digits. */
   readonly sha256: string;
   readonly notAfter: Date;
 }
 
-/** The certificates of a PEM text, and what else it holds. */
+/** The certificates of a PEM text, and warnings about other blocks. */
 export interface FoundCertificates {
-  /** Each once, in their order. */
+  /** Without repeats, in their order. */
   readonly certificates: readonly Certificate[];
-  /** One line for each block that is left out, with its number and why; 11 lines at most. No content is repeated. */
+  /** One line per omitted block, with its number and the reason; at most 11 lines. Without content of the block. */
   readonly warnings: readonly string[];
 }
 
-/** A text of any size has so many: each is a line of a log. */
+/** Maximum number of warnings, because each is a log line and a text may have any number. */
 const MAX_WARNINGS = 10;
 const LABELS = new Set(['CERTIFICATE', 'X509 CERTIFICATE']);
 
 /**
- * Reads the certificates of a text and leaves everything else out with a warning, as Go does silently. Nothing that a caller may show to a
- * server or keep in a file comes from another block: no private key above all.
+ * Reads the certificates of a text and omits everything else with a warning; Go omits it silently. So no other block, in particular no
+ * private key, can reach a server or a file.
  *
  * @param from - The name of the text in warnings: `/cacerts`.
  */

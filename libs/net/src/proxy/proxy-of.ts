@@ -5,11 +5,11 @@ import { NetError } from '../net-error.js';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Which proxy leads to a server, as Go decides: that of `HTTPS_PROXY` for `https:`, of `HTTP_PROXY` for `http:`, unless the server is on
- * this machine or `NO_PROXY` names it by address, network, name or domain, each with a port if it wants; all in capital or small
- * letters. Undefined for none. Its user and password are in the address, if there are any.
+ * Returns the proxy for a server by Go's rules: `HTTPS_PROXY` for `https:`, `HTTP_PROXY` for `http:`, in upper or lower case. Undefined for
+ * a server on this machine, and for one that `NO_PROXY` lists by address, network, name or domain, each optionally with a port. The result
+ * includes the user and password of the proxy, if any.
  *
- * @throws NetError `invalidRequest`: the proxy has another scheme than `http` and `https`. The message names the variable alone.
+ * @throws NetError `invalidRequest`: the proxy's scheme is neither `http` nor `https`. The message names only the variable.
  */
 export function proxyOf(server: URL, environment: Environment): string | undefined {
   const name = PROXY_VARIABLES.get(server.protocol);
@@ -29,7 +29,7 @@ export function proxyOf(server: URL, environment: Environment): string | undefin
 
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`;
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
-  // Its text may hold a password.
+  // Its text may contain a password, so the message omits it.
   const message = `cannot use ${variable}: it is not an http:// or https:// address`;
   throw new NetError('invalidRequest', message);
 }
@@ -49,7 +49,7 @@ function covers(entry: string, host: string, port: string, address?: IpNetwork):
   if (network !== undefined) return address !== undefined && overlap(network, address);
   const domain = name.replace(/^\*\./, '.');
   if (domain === '' || domain === '.') return false;
-  // A domain that begins with a dot is for what is below it alone.
+  // A domain with a leading dot matches only its subdomains.
   return domain.startsWith('.')
     ? host.endsWith(domain)
     : host === domain || host.endsWith(`.${domain}`);

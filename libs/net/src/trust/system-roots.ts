@@ -3,7 +3,7 @@ import tls from 'node:tls';
 import { errnoOf } from '@wins/base';
 import type { Environment } from '../proxy/proxy-of.js';
 
-/** Where distributions keep the authorities that they trust, in the order in which Go looks. */
+/** Bundles of trusted authorities by distribution, in the order in which Go searches. */
 const BUNDLES = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/tls/certs/ca-bundle.crt',
@@ -14,9 +14,9 @@ const BUNDLES = [
 ];
 
 /**
- * PEM of the authorities that the system trusts. On Linux those of the distribution: the first bundle that there is, or the file that
- * `SSL_CERT_FILE` names, as Go has it. Elsewhere the system's store, as far as Node can read it (22.15 and later); where neither is to
- * be had, the list that Node brings along, in which an authority that an administrator added is missing.
+ * Returns the PEM of the authorities that the system trusts. On Linux, the distribution's: the file in `SSL_CERT_FILE` or the first
+ * existing bundle, as in Go. Elsewhere the system's store, if Node can read it (22.15 and later). Otherwise Node's built-in list, which
+ * lacks authorities that an administrator added.
  *
  * @param environment - Default: that of the process.
  */
@@ -29,14 +29,14 @@ export function systemRoots(environment: Environment = process.env): readonly st
     }
     return named ? [] : tls.rootCertificates;
   }
-  // Not in the types of Node 20.
+  // Missing in the types of Node 20.
   const { getCACertificates } = tls as { getCACertificates?: (type: 'system') => string[] };
   return getCACertificates?.('system') ?? tls.rootCertificates;
 }
 
 /**
- * PEM of the authorities of the system, and elsewhere than on Linux of the list that Node brings along too: Windows fetches the authority of a
- * public server when its own TLS first needs it, so that its store may lack one. For requests to servers of the internet.
+ * Returns the PEM of the authorities for requests to internet servers: those of the system, and on other systems than Linux also Node's
+ * built-in list. Windows downloads the authority of a public server only when its own TLS first needs it, so its store may lack one.
  *
  * @param environment - Default: that of the process.
  */

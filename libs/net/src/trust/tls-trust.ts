@@ -2,28 +2,29 @@ import { isIP } from 'node:net';
 import tls from 'node:tls';
 
 /**
- * Certificates of servers that are trusted, and the one that servers get. Its TLS context is made once: a caller with many requests keeps the object.
+ * Trusted server certificates, and the client certificate. The TLS context is cached per object, so a caller with many requests should
+ * reuse the object.
  */
 export interface TlsTrust {
   /**
-   * PEM of authorities. A certificate is believed that one of them has signed, or that is among them itself, whether or not another one has
-   * signed that one: as in Go. `anyCertificate` proves nothing about who a server is.
+   * PEM of trusted authorities. As in Go, a certificate is trusted if one of them signed it or if it is in the list itself, whether or not
+   * another authority signed the listed one. `anyCertificate` does not verify the identity of a server.
    */
   readonly roots: readonly (string | Buffer)[] | 'anyCertificate';
-  /** PEM that is shown to a server that asks for it. */
+  /** PEM of the client certificate, for servers that request one. */
   readonly clientCertificate?: { readonly cert: string | Buffer; readonly key: string | Buffer };
-  /** The name that the certificate must have; it is sent to the server. Default: the host of its address. */
+  /** Name that the certificate must have; also sent to the server. Default: the host of its address. */
   readonly serverName?: string;
 }
 
-/** Contexts by trust: creating one parses all of its authorities, which takes milliseconds for those of a system. */
+/** TLS contexts by trust, because creating one parses all its authorities, which takes milliseconds for those of a system. */
 const contexts = new WeakMap<TlsTrust, tls.SecureContext>();
 
-/** Options of `tls.connect` for a server. @throws Error of Node where PEM cannot be read. */
+/** Returns the options of `tls.connect` for a server. @throws Error of Node when PEM cannot be parsed. */
 export function tlsOptions(trust: TlsTrust, host: string): tls.ConnectionOptions {
   return {
     host,
-    // A server is not told an address as its name.
+    // An IP address is not sent as server name.
     servername: trust.serverName ?? (isIP(host) === 0 ? host : ''),
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: trust.roots !== 'anyCertificate',
@@ -38,7 +39,7 @@ function contextOf(trust: TlsTrust): tls.SecureContext {
   const context = tls.createSecureContext({
     minVersion: 'TLSv1.2',
     ...clientCertificate,
-    // An authority in the list is trusted also when another one has signed it.
+    // Trust an authority in the list even when another one has signed it.
     ...(roots !== 'anyCertificate' && { ca: [...roots], allowPartialTrustChain: true }),
   });
   contexts.set(trust, context);

@@ -14,7 +14,7 @@ import type { Refusal } from '../kubeconfig/refusal.js';
 /** The first document of a text. */
 export interface FoundYaml<Value> {
   readonly value: Value;
-  /** How many documents come after it, of which nothing is used, as in Go. */
+  /** Number of further documents, which are ignored as in Go. */
   readonly more: number;
 }
 
@@ -24,18 +24,23 @@ export type YamlOptions = ParseOptions &
     readonly prepare?: (document: Document) => void;
   };
 
-/** Files of people have ten levels. A parser that calls itself for each ends the process with many thousands. */
+/**
+ * Maximum nesting depth. Files written by people have at most ten levels; many thousands would overflow the stack of the recursive parser.
+ */
 const MAX_DEPTH = 100;
-/** Words and marks, without spaces and comments; of a million that fit nowhere each would be a fault with its place, which takes a minute. */
+/**
+ * Maximum number of tokens without spaces and comments. A million misplaced ones would each be reported as a fault with its position, which
+ * takes a minute.
+ */
 const MAX_LEXEMES = 50_000;
-/** The largest number of uses of one anchor; what an alias stands for may have aliases itself, whose uses are multiplied. */
+/** Maximum number of expansions of one anchor, counting nested aliases multiplied. */
 const MAX_ALIASES = 1000;
 
 /**
- * Reads the first document of a text that may hold secrets: a refusal has the line or the key of the fault, and no value.
+ * Reads the first document of a text that may contain secrets: a refusal gives the line or the key of the fault, but no value.
  *
- * @param schema - Of an empty document too, which is undefined.
- * @param name - The text, as refusals name it: `the kubeconfig`.
+ * @param schema - Must also accept undefined if the document may be empty.
+ * @param name - The text as refusals name it: `the kubeconfig`.
  */
 export function readYaml<Value>(
   schema: z.ZodType<Value>,
@@ -43,12 +48,12 @@ export function readYaml<Value>(
   name: string,
   { prepare, ...options }: YamlOptions = {},
 ): FoundYaml<Value> | Refusal {
-  // The line ends of YAML 1.1; offsets stay.
+  // Converts line ends of YAML 1.1; offsets stay the same.
   const lines = text.replace(/\r(?!\n)|\u0085/g, '\n');
   const tokens = tokensOf(lines);
   if (tokens === undefined)
     return { found: `found YAML in ${name} that is nested too deeply, or has too many parts` };
-  // Its warnings would quote keys on standard error.
+  // Silent, because warnings of the library would print keys to standard error.
   const all = [...new Composer({ logLevel: 'silent', ...options }).compose(tokens)];
   const [document] = all;
   const [error] = document?.errors ?? [];
@@ -75,12 +80,12 @@ function foundIn(issue: z.core.$ZodIssue | undefined): string {
   if (issue?.code === 'custom') return issue.message;
   if (issue?.code === 'invalid_type') return `no ${issue.expected}`;
   if (issue?.code !== 'unrecognized_keys') return 'a value that cannot be used';
-  // The names are those of a stranger.
+  // Shows only plain key names, because an unknown party chose them.
   const keys = issue.keys.filter((key) => /^[\w.-]{1,64}$/.test(key)).map((key) => quoteText(key));
   return keys.length === 0 ? 'an unsupported key' : `the unsupported key ${keys.join(', ')}`;
 }
 
-/** Undefined where they are too many, or nested too deeply: the composer calls itself for each level. */
+/** Returns undefined for too many tokens, or too deep nesting, because the composer is recursive. */
 function tokensOf(text: string): readonly CST.Token[] | undefined {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
