@@ -1,17 +1,16 @@
 /**
- * Gives a name in a directory to exactly one of the processes that want it, and takes it from a dead
- * one, without a lock that a crash could leave behind.
+ * Assigns a name in a directory to exactly one of several competing processes, and reassigns the name of a dead process, without a lock
+ * that a crash could leave behind.
  *
- * A claimant first serves a socket under a private name, then makes the wanted name a hard link to it.
- * `link` is atomic and never replaces, so whatever name is visible is served from its first instant
- * until its owner ends: a name that refuses connections is dead, and stays so.
+ * A claimant first serves a socket under a private name, then creates a hard link to it under the wanted name. `link` is atomic and never
+ * replaces a file, so a visible name is served from its first instant until its owner ends. A name that refuses connections is therefore
+ * dead, and stays dead.
  *
- * Replacing a dead file needs one more agreement, because two claimants may both have found it dead,
- * and the slower one must not replace the fresh socket of the faster one. The right to replace one
- * particular dead file is itself a name, derived from that file's identity, and is claimed in the
- * same way. Only its holder may replace that file, so between its last look and its `rename`
- * nothing can change; `rename` moves the right onto the name, which uses it up. If a holder dies, the
- * right is a dead file and the next claimant replaces that first.
+ * Replacing a dead file needs one more agreement: two claimants may both have found it dead, and the slower one must not replace the fresh
+ * socket of the faster one. The right to replace a particular dead file is itself a name, derived from the identity of that file, and is
+ * claimed in the same way. Only the holder of the right may replace the file, so nothing can change between its last check and its
+ * `rename`. `rename` moves the right to the wanted name, which uses it up. If the holder dies, the right is a dead file too, and the next
+ * claimant replaces that first.
  */
 import { errnoOf } from '@wins/base';
 import { createHash } from 'node:crypto';
@@ -19,13 +18,13 @@ import { link, lstat, rename, unlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 
-/** How a claim ended: `claimed`, or what holds the name. */
+/** Outcome of a claim: `claimed`, or the kind of file that has the name. */
 export type Claim = 'claimed' | 'served' | 'notSocket';
 
 /**
  * Makes `target` a second name of the served socket `own`, in the same file system.
  *
- * When the claim fails nothing has changed. Errors of the file system come out as Node made them.
+ * A failed claim changes nothing. Errors of the file system pass unchanged.
  */
 export async function claimName(own: string, target: string): Promise<Claim> {
   for (;;) {
@@ -36,7 +35,7 @@ export async function claimName(own: string, target: string): Promise<Claim> {
     if (await isServed(target)) return 'served';
     const right = replacementRight(target, found);
     const claim = await claimName(own, right);
-    // Another process has the right: it replaces the file now, or has seen that the file was replaced.
+    // Another process has the right: it is replacing the file now, or found it replaced.
     if (claim !== 'claimed') return claim;
     if ((await socketIdentity(target)) === found) {
       await rename(right, target);
@@ -47,8 +46,8 @@ export async function claimName(own: string, target: string): Promise<Claim> {
 }
 
 /**
- * Identifies the socket file at a path, for as long as the file exists: inode numbers are used again,
- * so the time of its making belongs to it; that time, unlike others, survives link and chmod.
+ * Returns the identity of the socket file at a path, valid while the file exists. It includes the creation time, because inode numbers are
+ * reused; unlike other times, it is not changed by link and chmod.
  */
 export async function socketIdentity(path: string): Promise<string> {
   try {
@@ -60,7 +59,7 @@ export async function socketIdentity(path: string): Promise<string> {
   }
 }
 
-/** Names the right to replace the dead file `identity` at `target`. */
+/** Returns the name for the right to replace the dead file `identity` at `target`. */
 export function replacementRight(target: string, identity: string): string {
   const digest = createHash('sha256').update(identity).digest('base64url');
   return join(dirname(target), `.${digest.slice(0, 12)}`);
@@ -76,7 +75,7 @@ async function linkIfFree(own: string, target: string): Promise<boolean> {
   }
 }
 
-/** Only a refusal proves that no one listens; a full backlog is a sign of life. */
+/** Only a refused connection proves that no process listens; a full backlog means that one does. */
 async function isServed(path: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const probe = connect({ path });

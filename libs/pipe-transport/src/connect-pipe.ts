@@ -5,39 +5,39 @@ import { abortedError, describePipeError, pipeErrorFrom } from './node-errors.js
 import { PipeError, wholeNumber } from './pipe-error.js';
 import { resolvePipePath, type PipePath } from './pipe-path.js';
 
-/** How {@link connectPipe} connects. */
+/** Options of {@link connectPipe}. */
 export interface ConnectPipeOptions {
-  /** How long a pipe that is there may take to let us in, in milliseconds. Default 5000. */
+  /** Time-out for an existing pipe to accept the connection, in milliseconds. Default 5000. */
   readonly timeoutMs?: number | undefined;
-  /** How long to wait for a pipe that is absent, in milliseconds. Default 0: not at all. */
+  /** Time to wait for a missing pipe, in milliseconds. Default 0: no wait. */
   readonly waitTimeoutMs?: number | undefined;
   /** The directory of bare names on POSIX. Default: `runtimeDirectory()` of `@wins/base`. */
   readonly runtimeDir?: string | undefined;
-  /** Opens the connection and checks who serves the pipe. Default: any server is trusted. */
+  /** Opens the connection and verifies the server of the pipe. Default: any server is trusted. */
   readonly security?: PipeServerCheck | undefined;
-  /** The source of the jitter between attempts, from 0 to less than 1. Default: `Math.random`. */
+  /** Source of jitter between attempts, from 0 to less than 1. Default: `Math.random`. */
   readonly random?: (() => number) | undefined;
-  /** Gives up, closes what is half open, and makes the call reject with `aborted`. */
+  /** Cancels the call, closes a half-open connection, and rejects with `aborted`. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Connects to a pipe and hands out the socket, from which nothing was read; the caller closes it.
+ * Connects to a pipe and returns the socket, from which nothing was read; the caller closes it.
  *
- * Absent, or left behind by a dead process: tried again until `waitTimeoutMs` is over. Busy: tried again
- * until it has been so for `timeoutMs`. Any other failure ends it. A later error on the socket that
- * no one listens to does not end the process; `close` follows it.
+ * If the pipe is missing or was left by a dead process, it retries until `waitTimeoutMs` is over; if the pipe is busy, until it was busy
+ * for `timeoutMs`. Any other failure rejects at once. A later error of the socket does not end the process even without an error listener;
+ * `close` follows it.
  *
  * @param name see {@link resolvePipePath}.
- * @throws {@link PipeError} `notFound` or `busy`, still so at the end of their time; `timeout` when the
- * operating system did not answer; `securityUnavailable` when `security` does not trust who serves it;
- * `accessDenied`; `closed`; `invalidName`; `aborted` by `signal`; `unknown`. RangeError for a time that is not a whole number.
+ * @throws {@link PipeError} `notFound` or `busy` when the time is over; `timeout` when the operating system did not answer;
+ * `securityUnavailable` when `security` does not trust the server; `accessDenied`; `closed`; `invalidName`; `aborted` by `signal`;
+ * `unknown`. RangeError for a time that is not a whole number.
  */
 export async function connectPipe(name: string, options: ConnectPipeOptions = {}): Promise<Socket> {
   const path = resolvePipePath(name, { runtimeDir: options.runtimeDir });
   const timeoutMs = wholeNumber('timeoutMs', options.timeoutMs ?? 5000, 1);
   const waitTimeoutMs = wholeNumber('waitTimeoutMs', options.waitTimeoutMs ?? 0, 0);
-  // Full jitter, so that clients of one daemon do not come back in the same instant.
+  // Full jitter, so that clients of one daemon do not reconnect at the same instant.
   const { random = Math.random } = options;
   const backoff = new Backoff({ initialMs: 20, maxMs: 1_000, jitter: 1, random });
   const waitDeadline = performance.now() + waitTimeoutMs;
@@ -52,7 +52,7 @@ export async function connectPipe(name: string, options: ConnectPipeOptions = {}
       const now = performance.now();
       const leftMs = (code === 'notFound' ? waitDeadline : busyDeadline) - now;
       if (leftMs <= 0) throw error;
-      // The time to be let in starts when the pipe is there.
+      // The time-out for a busy pipe starts when the pipe exists.
       if (code === 'notFound') busyDeadline = now + timeoutMs;
       const waitMs = Math.min(backoff.nextMs(), leftMs);
       await systemClock.wait(waitMs, options.signal).catch(() => undefined);
@@ -60,7 +60,7 @@ export async function connectPipe(name: string, options: ConnectPipeOptions = {}
   }
 }
 
-/** One attempt. Whatever the outcome, nothing of it is left but the socket it resolves with. */
+/** Makes one attempt. Releases everything except the socket that it resolves with. */
 async function dial(
   path: PipePath,
   timeoutMs: number,
@@ -86,7 +86,7 @@ async function dial(
   }
 }
 
-/** Rejects with the reason of the signal when that comes first, and destroys the socket that comes too late. */
+/** Rejects with the reason of the signal if it aborts first, and then destroys a socket that arrives later. */
 async function unlessAborted(opening: Promise<Socket>, signal: AbortSignal): Promise<Socket> {
   let onAbort: () => void = () => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {

@@ -12,7 +12,7 @@ export interface ConnectionSetOptions {
   readonly onError: (error: PipeError) => void;
 }
 
-/** The open connections of one listener: the cap, the handshake deadline and the end of all. */
+/** The open connections of one listener: enforces the maximum and the handshake deadline, and ends all connections. */
 export class ConnectionSet {
   readonly #options: ConnectionSetOptions;
   readonly #deadlines: FirstByteDeadlines;
@@ -29,11 +29,10 @@ export class ConnectionSet {
     return this.#open.size;
   }
 
-  /** Takes over an accepted connection: hands it out, or closes it when there is no room for it. */
+  /** Takes over an accepted connection: passes it on, or closes it at the maximum. */
   add(connection: Socket): void {
     const { path, maxConnections, onConnection, onError } = this.#options;
-    // An error is always followed by 'close'. A peer that resets must not be able to end the process
-    // because someone forgot to listen.
+    // An error is always followed by 'close'. Without this listener, a peer that resets its connection could end the process.
     connection.on('error', ignore);
     if (this.#ended || this.#open.size >= maxConnections) {
       connection.destroy();
@@ -54,7 +53,7 @@ export class ConnectionSet {
     }
   }
 
-  /** Takes no more, gives the open ones `graceMs` to end, destroys the rest. Called once. */
+  /** Accepts no more connections, gives open ones `graceMs` to end, and destroys the rest. Called once. */
   async end(graceMs: number): Promise<void> {
     this.#ended = true;
     if (this.#open.size === 0) return;
@@ -77,5 +76,5 @@ export class ConnectionSet {
 }
 
 function ignore(): void {
-  // 'close' tells all that matters.
+  // Ignored, because 'close' reports all that matters.
 }

@@ -1,18 +1,20 @@
 import type { Socket } from 'node:net';
 
 /**
- * Destroys connections whose peer has sent nothing within a time after they were added.
+ * Destroys connections whose peer has sent nothing within a time-out after they were added.
  *
- * The time is the same for all, so the order of arrival is the order of the deadlines and one timer
- * serves any number of connections. The bytes are counted by the socket's native handle, also when an
- * HTTP/2 session reads from the handle directly; nothing is done per byte.
+ * The time-out is the same for all, so deadlines are in the order of arrival, and one timer serves any number of connections. The bytes are
+ * counted by the socket's native handle, even when an HTTP/2 session reads from the handle directly; there is no work per byte.
  */
 export class FirstByteDeadlines {
   readonly #timeoutMs: number;
   readonly #deadlines = new Map<Socket, number>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param timeoutMs how long a peer may stay silent, in milliseconds. */
+  /**
+   * @param timeoutMs maximum silence of a peer, in milliseconds.
+   * @param timeoutMs how long a peer may stay silent, in milliseconds.
+   */
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
   }
@@ -34,8 +36,8 @@ export class FirstByteDeadlines {
     const waitMs = Math.max(1, Math.ceil(first - performance.now()));
     this.#timer = setTimeout(() => {
       const now = performance.now();
-      // After a stall of the event loop timers run before the bytes that came meanwhile are read;
-      // an immediate runs after, so that the peer does not pay for our delay.
+      // After a stall of the event loop, timers run before the bytes that arrived meanwhile are read. An immediate runs after that, so that
+      // the peer is not blamed for our delay.
       setImmediate(() => this.#sweep(now));
     }, waitMs);
   }

@@ -1,9 +1,9 @@
 /**
  * Bytes over a local endpoint: a named pipe on Windows, a Unix socket elsewhere.
  *
- * Owns the names and addresses of pipes, who may open them, that one process alone serves one, how many
- * clients it takes, and how a client waits for it. What the bytes mean is the business of others: it
- * hands out plain sockets and reads nothing from them.
+ * Owns the names and addresses of pipes, access to them, exclusive ownership by one server process, the
+ * maximum number of clients, and the waiting of clients. It provides plain sockets and reads nothing from
+ * them; the protocol is the caller's.
  *
  * ```ts
  * const listener = await listenPipe('greeter', {

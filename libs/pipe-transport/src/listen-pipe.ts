@@ -14,50 +14,48 @@ import { resolvePipePath, type PipePath } from './pipe-path.js';
 import { requirePrivateDirectory } from './private-directory.js';
 import { openUnixSocket } from './unix-socket-endpoint.js';
 
-/** How {@link listenPipe} listens. */
+/** Options of {@link listenPipe}. */
 export interface ListenPipeOptions {
   /**
-   * Takes over each connection as soon as it is accepted, before its peer has sent anything: a protocol
-   * may speak first. The receiver reads it; a connection that it never reads still counts. If the
-   * receiver throws, that connection is closed and `onError` is told. `client` is who connected, as `identify` has it.
+   * Receives each connection as soon as it is accepted, before its peer has sent anything, so that a protocol may send first. The receiver
+   * reads it; an unread connection still counts. If the receiver throws, the connection is closed and `onError` is called. `client` is the
+   * result of `identify`.
    */
   readonly onConnection: (connection: Socket, client: ClientIdentity) => void;
   /**
-   * Says who connects, before anything is read: `linuxClients()` of `@wins/linux-host`, `windowsClients(security)` of
+   * Identifies the client before anything is read: `linuxClients()` of `@wins/linux-host`, `windowsClients(security)` of
    * `@wins/windows-host`. Default: clients are not distinguished, and `client` is no administrator.
    */
   readonly identify?: IdentifyClient | undefined;
-  /** The most connections at a time; further ones are closed at once. Default 1024. */
+  /** Maximum number of open connections; further ones are closed at once. Default 1024. */
   readonly maxConnections?: number | undefined;
-  /** A peer that has not sent one byte after so many milliseconds is closed. Default 5000. */
+  /** Time-out for the first byte of a peer, in milliseconds; then its connection is closed. Default 5000. */
   readonly handshakeTimeoutMs?: number | undefined;
-  /** Opens the endpoint. Required on Windows; elsewhere a Unix socket of mode 0600 is the default. */
+  /** Opens the endpoint. Required on Windows; elsewhere the default is a Unix socket of mode 0600. */
   readonly security?: PipeSecurity | undefined;
   /**
-   * Learns of what went wrong without ending the listener: a failed accept, a client beyond the limit
-   * (`busy`), a receiver that threw. A hostile client can cause many of these. Default: not told.
+   * Called for failures that do not end the listener: a failed accept, a client beyond the limit (`busy`), a receiver that threw. A hostile
+   * client can cause many of them. Default: ignored.
    */
   readonly onError?: ((error: PipeError) => void) | undefined;
-  /** The directory of bare names on POSIX, made with mode 0700 if missing. Default: `runtimeDirectory()` of `@wins/base`. */
+  /** The directory of bare names on POSIX, created with mode 0700 if missing. Default: `runtimeDirectory()` of `@wins/base`. */
   readonly runtimeDir?: string | undefined;
-  /** The platform whose names apply. Default: `process.platform`. */
+  /** The platform whose name rules apply. Default: `process.platform`. */
   readonly platform?: NodeJS.Platform | undefined;
-  /** Gives up opening. Once the listener is there it has no effect: use `close()`. */
+  /** Cancels opening. Has no effect once the listener exists; use `close()` then. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Listens on a pipe, alone and protected, or not at all.
+ * Listens on a pipe exclusively and with access control, or rejects.
  *
- * A socket file that a dead process left is replaced; one that is served, or a file that is not a socket,
- * never. The caller closes the listener; an accepted connection is closed by its receiver, by its
- * peer, or by the listener's `close()`.
+ * A socket file that a dead process left is replaced, but never a socket in use or another kind of file. The caller closes the listener; an
+ * accepted connection is closed by its receiver, by its peer, or by the listener's `close()`.
  *
  * @param name see {@link resolvePipePath}.
- * @throws {@link PipeError} `inUse` when the name is taken; `securityUnavailable` when others could
- * tamper with the socket, or on Windows without `security`; `notFound` when its directory, or for
- * a bare name the one above, does not exist; `accessDenied`; `invalidName`; `aborted` by `signal`;
- * `unknown`. RangeError for a limit that is not a whole number.
+ * @throws {@link PipeError} `inUse` when the name is in use; `securityUnavailable` when other users could tamper with the socket, or on
+ * Windows without `security`; `notFound` when its directory, or for a bare name the parent of its directory, does not exist;
+ * `accessDenied`; `invalidName`; `aborted` by `signal`; `unknown`. RangeError for a limit that is not a whole number.
  */
 export async function listenPipe(name: string, options: ListenPipeOptions): Promise<PipeListener> {
   const path = resolvePipePath(name, options);
@@ -93,7 +91,7 @@ async function openEndpoint(
         'the option "security", which restricts access, is missing: pass securedPipe() of @wins/windows-host';
       throw describePipeError('securityUnavailable', 'listen on', path, found);
     }
-    // Only the run directory is ours to make.
+    // Only the run directory may be created.
     await requirePrivateDirectory(path, path.name !== path.address);
     return await openUnixSocket(path, events);
   } catch (error) {
@@ -129,29 +127,29 @@ async function closeBoth(
   graceMs: number,
   path: PipePath,
 ): Promise<void> {
-  // Side by side: an endpoint may end only after its last connection.
+  // In parallel, because an endpoint may end only after its last connection.
   const ends = await Promise.allSettled([endpoint.close(), connections.end(graceMs)]);
   for (const end of ends)
     if (end.status === 'rejected') throw pipeErrorFrom(end.reason, 'use', path);
 }
 
-/** How {@link PipeListener.close} ends what is open. */
+/** Options of {@link PipeListener.close}. */
 export interface ClosePipeListenerOptions {
-  /** How long open connections may go on, in milliseconds. Default 0: they are destroyed at once. */
+  /** Time that open connections get to end, in milliseconds. Default 0: they are destroyed at once. */
   readonly graceMs?: number | undefined;
 }
 
-/** A pipe that is being served. */
+/** A served pipe. */
 export interface PipeListener extends AsyncDisposable {
   /** Address of the pipe. */
   readonly path: PipePath;
-  /** How many connections are open, handed out or not yet spoken. */
+  /** Number of open connections, including those that have sent nothing yet. */
   readonly connectionCount: number;
   /**
    * Stops accepting, frees the name, and resolves when every accepted connection has ended.
    *
-   * Idempotent: later calls wait for the first one, and their options do not count. A name
-   * that was taken over by someone else meanwhile is left alone.
+   * Idempotent: later calls wait for the first one, and their options are ignored. If another process has taken over the name meanwhile,
+   * the name stays.
    *
    * @throws PipeError when the name could not be removed; everything is closed nevertheless.
    */

@@ -5,7 +5,7 @@ import type { PipePath } from './pipe-path.js';
 
 export type PipeOperation = 'listen on' | 'connect to' | 'accept on' | 'use';
 
-// Node's codes, ours, and what it means that the platform said so.
+// Node's codes, our code, and the meaning for the user.
 const TRANSLATIONS: readonly (readonly [codes: string, PipeErrorCode, string])[] = [
   ['ENOENT', 'notFound', 'there is no such file'],
   ['ENOTDIR', 'notFound', 'a part of its path is not a directory'],
@@ -13,7 +13,7 @@ const TRANSLATIONS: readonly (readonly [codes: string, PipeErrorCode, string])[]
   ['ECONNREFUSED', 'notFound', 'the socket file exists, but no process serves it'],
   ['EACCES EPERM', 'accessDenied', 'the operating system denies this user access'],
   ['EROFS', 'accessDenied', 'the file system is read-only'],
-  // A Unix socket with a full backlog, a named pipe without a free instance.
+  // A Unix socket with a full backlog, or a named pipe without a free instance.
   ['EAGAIN EBUSY', 'busy', 'it accepts no more clients now'],
   ['EADDRINUSE EEXIST', 'inUse', 'the name is in use'],
   ['ETIMEDOUT', 'timeout', 'it did not answer in time'],
@@ -44,9 +44,9 @@ const NEXT_STEP: Readonly<Record<PipeOperation, Readonly<Partial<Record<PipeErro
   };
 
 /**
- * Says what an error of the platform means for a pipe; a {@link PipeError} comes back as it is.
+ * Translates an error of the platform for a pipe; a {@link PipeError} passes unchanged.
  *
- * What is not in the table becomes `unknown`. The original error is the `cause`.
+ * Errors that are not in the table become `unknown`. The original error is the `cause`.
  */
 export function pipeErrorFrom(error: unknown, operation: PipeOperation, path: PipePath): PipeError {
   if (error instanceof PipeError) return error;
@@ -63,7 +63,7 @@ function translate(error: unknown): readonly [PipeErrorCode, string] {
   return known === undefined ? ['unknown', String(error)] : [known[1], known[2]];
 }
 
-/** The error of a call that its own caller gives up. */
+/** Builds the error of a call that its caller cancelled. */
 export function abortedError(
   operation: PipeOperation,
   path: PipePath,
@@ -72,7 +72,7 @@ export function abortedError(
   return describePipeError('aborted', operation, path, 'it was aborted', reason);
 }
 
-/** Composes the message of a {@link PipeError}: what was tried, on what, what was found, what to do. */
+/** Composes the message of a {@link PipeError}: the operation, its target, the finding, and the next step. */
 export function describePipeError(
   code: PipeErrorCode,
   operation: PipeOperation,

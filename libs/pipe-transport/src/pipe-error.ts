@@ -1,39 +1,39 @@
-/** Kinds of failure of a pipe; the list is closed, so that a switch over it can be exhaustive. */
+/** Failure codes of a pipe. The list is closed, so that a switch over it can be exhaustive. */
 export type PipeErrorCode =
-  /** Nothing serves the pipe, or a directory on the way to it does not exist. */
+  /** Nothing serves the pipe, or a directory in its path does not exist. */
   | 'notFound'
-  /** The pipe is served, but takes no further client now. */
+  /** The pipe is served, but accepts no further client now. */
   | 'busy'
-  /** This user may not open, create or replace it. */
+  /** This user may not open, create or replace the pipe. */
   | 'accessDenied'
-  /** The name is taken: by a live listener, or by something that is not a socket. */
+  /** The name is in use: by a live listener, or by a file that is not a socket. */
   | 'inUse'
-  /** One attempt to connect did not end within its time. */
+  /** One attempt to connect exceeded its time-out. */
   | 'timeout'
-  /** The signal of the caller has ended it; its reason is the `cause`. */
+  /** The caller's signal aborted; its reason is the `cause`. */
   | 'aborted'
-  /** The other side, or this one, has ended the connection. */
+  /** One side has ended the connection. */
   | 'closed'
-  /** The endpoint cannot be protected as required, or is not served by whom it should be, so it was not opened. */
+  /** The endpoint cannot be protected as required, or its server is not trusted, so it was not opened. */
   | 'securityUnavailable'
   /** The text does not name a local pipe. */
   | 'invalidName'
-  /** Anything else; `cause` holds what the platform said. */
+  /** Any other failure; `cause` is the platform's error. */
   | 'unknown';
 
-/** The parts of a {@link PipeError} beside its code and message. */
+/** Additional properties of a {@link PipeError}. */
 export interface PipeErrorDetail {
-  /** The pipe as the caller named it. */
+  /** Name of the pipe as the caller gave it. */
   readonly pipe?: string | undefined;
-  /** Where the operating system was asked for it. */
+  /** Address of the pipe in the operating system. */
   readonly address?: string | undefined;
-  /** With `invalidName`: what is wrong with the name, in a few words. */
+  /** With `invalidName`: the fault of the name, in a few words. */
   readonly found?: string | undefined;
-  /** The error underneath, kept as it was. */
+  /** The original error, unchanged. */
   readonly cause?: unknown;
 }
 
-/** The one error of this library: a closed `code` for programs, a message for people. */
+/** The error class of this library: a closed `code` for programs, a message for people. */
 export class PipeError extends Error {
   override readonly name = 'PipeError';
   readonly code: PipeErrorCode;
@@ -50,13 +50,13 @@ export class PipeError extends Error {
   }
 }
 
-/** The longest time a Node timer can wait; it fires at once when asked for more. */
+/** Maximum delay of a Node timer; a longer one fires at once. */
 const LARGEST = 2 ** 31 - 1;
 
 /**
- * Lets an option's value pass when it is a whole number from `least` to 2^31 - 1.
+ * Returns the value of an option if it is a whole number from `least` to 2^31 - 1.
  *
- * @throws RangeError otherwise: a mistake of the calling program, not of its user.
+ * @throws RangeError otherwise, because this is a mistake of the calling program, not of its user.
  */
 export function wholeNumber(option: string, value: number, least: number): number {
   if (Number.isInteger(value) && value >= least && value <= LARGEST) return value;

@@ -6,12 +6,11 @@ import { describePipeError } from './node-errors.js';
 import type { PipePath } from './pipe-path.js';
 
 /**
- * Makes sure that only this user and root can put, swap or remove files in the directory of a socket: no link in its path, and
- * every step of it is theirs alone, as `distrustOfFolder` of `@wins/trusted-files` says.
+ * Verifies that only this user and root can create, replace or remove files in the directory of a socket: its path contains no link, and
+ * other users can change no folder in it, as `distrustOfFolder` of `@wins/trusted-files` judges.
  *
- * @param create makes the directory, mode 0700, when it is missing; never its parents.
- * @throws PipeError `securityUnavailable` naming the directory and what is wrong with it. Errors of
- * the file system come out as they were.
+ * @param create creates the directory, mode 0700, when it is missing; never its parents.
+ * @throws PipeError `securityUnavailable` with the directory and its fault. Errors of the file system pass unchanged.
  */
 export async function requirePrivateDirectory(path: PipePath, create: boolean): Promise<void> {
   const directory = dirname(path.address);

@@ -7,9 +7,14 @@ import { claimName, socketIdentity, type Claim } from './claim-name.js';
 import { describePipeError } from './node-errors.js';
 import type { PipePath } from './pipe-path.js';
 
-/** A read of Node, and one octet more: a stream that is full after each read leaves the poll of the system and joins it again. */
+/**
+ * One octet more than Node reads at once: a stream that fills up after each read would leave the poll set of the system and join it again.
+ */
 const READ_AHEAD_OCTETS = 64 * 1024 + 1;
-/** Connections that wait to be accepted; beyond them, connecting fails at once. What most systems allow, 8 times what Node asks for. */
+/**
+ * Maximum number of connections waiting to be accepted; beyond it, connecting fails at once. Most systems allow this number, 8 times Node's
+ * default.
+ */
 const BACKLOG = 4096;
 
 const HOLDERS: Readonly<Record<Exclude<Claim, 'claimed'>, string>> = {
@@ -18,20 +23,19 @@ const HOLDERS: Readonly<Record<Exclude<Claim, 'claimed'>, string>> = {
 };
 
 /**
- * Serves a Unix socket that only this user can open, under a name that no one else serves.
+ * Serves a Unix socket that only this user can open, under a name that no other process serves.
  *
- * The directory must be private already. Node cannot give a socket its mode at birth and the umask
- * belongs to the whole process, so the socket is born in a directory of its own, mode 0700, gets its
- * mode 0600 there, and only then its name. libuv removes the name of birth when the server closes,
- * never the public one, which is removed here, and only while it is still ours.
+ * The directory must already be private. Node cannot set the mode of a socket at creation, and the umask applies to the whole process. So
+ * the socket is created in its own directory of mode 0700, gets its mode 0600 there, and only then its public name. When the server closes,
+ * libuv removes the original name, but not the public one; that is removed here, if it still belongs to this socket.
  *
- * @throws PipeError `inUse` when the name is taken. Errors of the file system come out as Node made them.
+ * @throws PipeError `inUse` when the name is in use. Errors of the file system pass unchanged.
  */
 export async function openUnixSocket(
   path: PipePath,
   events: EndpointEvents,
 ): Promise<PipeEndpoint> {
-  // `join` would take the dot away, and the folder with it.
+  // Not `join`, which would remove the dot and so change the folder.
   const nursery = await mkdtemp(`${dirname(path.address)}/.`);
   const server = createServer({ highWaterMark: READ_AHEAD_OCTETS }, (connection) =>
     events.accepted(connection),
@@ -54,8 +58,10 @@ export async function openUnixSocket(
   }
 }
 
-/** The name goes first, while the socket still answers: a name that does not answer may be replaced
- *  by others at any time, and then it would be theirs that is removed. */
+/**
+ * Removes the name first, while the socket still answers. Other processes may replace a name that does not answer at any time, and then
+ * their name would be removed.
+ */
 async function closeServer(server: Server, address: string, identity: string): Promise<void> {
   try {
     if ((await socketIdentity(address)) === identity) await unlink(address);
