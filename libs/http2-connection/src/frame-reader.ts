@@ -14,10 +14,7 @@ export class FrameReader {
 
   readonly #preface: Buffer;
 
-  /**
-   * @param preface - Bytes expected before the first frame; empty when reading from a server.
-   * @param preface - What comes before the first frame: of a server nothing does.
-   */
+  /** @param preface - Bytes expected before the first frame; empty when reading from a server. */
   constructor(preface: Buffer) {
     this.#preface = preface;
   }

@@ -5,10 +5,7 @@ import { DEFAULT_FRAME_OCTETS, FLAG, LARGEST_WINDOW_OCTETS, SETTING, type Frame 
 const MOST_SETTINGS = 64;
 const SETTING_OCTETS = 6;
 
-/**
- * @throws ConnectionFault unless a frame has the right size and the right stream id.
- * @throws ConnectionFault unless a frame has the right size and is of the right stream.
- */
+/** @throws ConnectionFault unless a frame has the right size and the right stream id. */
 export function requireFrame(rightSize: boolean, rightStream: boolean): void {
   if (!rightSize) throw new ConnectionFault('frameSize');
   if (!rightStream) throw new ConnectionFault('badStreamId');

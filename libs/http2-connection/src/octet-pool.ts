@@ -9,10 +9,7 @@ export interface OctetAccount {
 
 /** Memory limit that several connections share. */
 export interface OctetPool {
-  /**
-   * @param end - Ends the connection to free memory for others. Its account has been released by then.
-   * @param end - Ends the connection, so that others have room. The account has been released by then.
-   */
+  /** @param end - Ends the connection to free memory for others. Its account has been released by then. */
   open(end: () => void): OctetAccount;
 }
 

@@ -11,10 +11,7 @@ export class FirstByteDeadlines {
   readonly #deadlines = new Map<Socket, number>();
   #timer: NodeJS.Timeout | undefined;
 
-  /**
-   * @param timeoutMs maximum silence of a peer, in milliseconds.
-   * @param timeoutMs how long a peer may stay silent, in milliseconds.
-   */
+  /** @param timeoutMs maximum silence of a peer, in milliseconds. */
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
   }

@@ -42,14 +42,14 @@ export interface RouteInterface {
 export const CONTAINER_NETWORK = 'wins-subnet';
 
 /**
- * A thing that the network of a host's own containers is made of, by its kind:
+ * An item of the host's own container network, by its kind:
  *
- * - `bridge`: the interface, by its name. The value is empty, or `SUBNET GATEWAY` where {@link RoutingState.hasSubnetOnBridge} says so.
- * - `address`: of that interface, with the length of its network. The value is the name of the interface.
- * - `filter`: what containers may send (`NAME ingress`) and get (`NAME egress`). The value has their own network first, then those
- *   that they may exchange packets with, which the metadata addresses of Rancher are always among. Nothing else passes.
- * - `rule`: `NAME allow` forwards from an interface to the network that is the value; `NAME deny` nothing else.
- * - `forwarding`: whether what comes in by an interface is forwarded, `1` or `0`. The system always has this one.
+ * - `bridge`: the interface, by its name. The value is empty, or `SUBNET GATEWAY` if {@link RoutingState.hasSubnetOnBridge} is true.
+ * - `address`: an address of that interface, with its prefix length. The value is the name of the interface.
+ * - `filter`: packets that containers may send (`NAME ingress`) and receive (`NAME egress`). The value has their own network first, then
+ *   the networks with which they may exchange packets, which always include Rancher's metadata addresses. All other packets are dropped.
+ * - `rule`: `NAME allow` permits forwarding from an interface to the network in the value; `NAME deny` refuses all other forwarding.
+ * - `forwarding`: whether packets from an interface are forwarded, `1` or `0`. This item always exists.
  */
 export interface NetworkItem {
   readonly kind: 'bridge' | 'address' | 'filter' | 'rule' | 'forwarding';
@@ -103,10 +103,7 @@ export interface HostRoutes {
   bootMark(): string;
   /** Whether {@link bootMark} returned this mark since the last boot; false when in doubt. */
   isThisBoot(mark: string): boolean;
-  /**
-   * @param withItems - Whether to list items too.
-   * @param withItems - Whether items are wanted too.
-   */
+  /** @param withItems - Whether to list items too. */
   list(withItems: boolean): Promise<RoutingState>;
   /**
    * Makes changes independently of each other's outcome: items in the given order, and routes. It never replaces anything but a setting,

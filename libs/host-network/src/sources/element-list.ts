@@ -45,10 +45,7 @@ export class ElementList<Item extends object> {
   #skippedCount = 0;
   #isLimited = false;
 
-  /**
-   * @param most - Maximum number of elements; those with the last ids are omitted.
-   * @param most - Elements beyond so many are left out, those with the last ids.
-   */
+  /** @param most - Maximum number of elements; those with the last ids are omitted. */
   constructor(most: number) {
     this.#most = most;
   }

@@ -45,10 +45,7 @@ function readHost(host: Fields): DesiredPeer | ElementFault {
   return readPeer(host['uuid'], labels[`${LABELS}.subnet`], nextHop);
 }
 
-/**
- * @throws HostNetworkError `badSource`: the service does not list this host, or describes it differently from its config.
- * @throws HostNetworkError `badSource`: this host is not among them, or is another one for the service than for its config.
- */
+/** @throws HostNetworkError `badSource`: the service does not list this host, or describes it differently from its config. */
 function checkOwn(own: Fields | undefined, options: MetadataFeedOptions): void {
   if (own === undefined)
     throw new HostNetworkError('badSource', `cannot use the hosts: this host is not among them`);

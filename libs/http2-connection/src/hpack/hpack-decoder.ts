@@ -32,10 +32,7 @@ export class HpackDecoder {
     return this.#table.size;
   }
 
-  /**
-   * @throws ConnectionFault `headersTooLarge`, `badHeaderBlock`; after either, the tables of both sides differ.
-   * @throws ConnectionFault `headersTooLarge`, `badHeaderBlock`: after either the tables of both sides differ.
-   */
+  /** @throws ConnectionFault `headersTooLarge`, `badHeaderBlock`; after either, the tables of both sides differ. */
   decode(block: Buffer): HeaderField[] {
     this.#block = block;
     this.#at = 0;

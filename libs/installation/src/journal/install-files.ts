@@ -71,10 +71,7 @@ export class InstallFiles {
     }
   }
 
-  /**
-   * @throws InstallError `refused` when other users could have written to the folder.
-   * @throws InstallError `refused` when others could have written to the folder.
-   */
+  /** @throws InstallError `refused` when other users could have written to the folder. */
   requireTrustedFolder(): void {
     const distrust = this.#context.host.trust.distrustOfFolder(this.#folder);
     if (distrust !== undefined) throw untrusted(this.#folder, distrust);
@@ -112,10 +109,7 @@ export class InstallFiles {
     });
   }
 
-  /**
-   * @throws InstallError `refused` when the journal and manifest of an installation could not be read again.
-   * @throws InstallError `refused` when journal and manifest of an installation could not be read again.
-   */
+  /** @throws InstallError `refused` when the journal and manifest of an installation could not be read again. */
   requireReadable(steps: readonly Step[], isProved: boolean, merged: Manifest): void {
     journalHeader(steps, isProved);
     manifestText(merged);

@@ -22,10 +22,7 @@ export class Variables {
   readonly #values = new Map<string, string>();
   readonly #empty = new Set<string>();
 
-  /**
-   * @param environment - Names in any letter case, as on Windows; the upper-case one wins.
-   * @param environment - Names in any letter case, as on Windows; the one in upper case wins.
-   */
+  /** @param environment - Names in any letter case, as on Windows; the upper-case one wins. */
   constructor(environment: Readonly<Record<string, string | undefined>>) {
     for (const [name, value] of Object.entries(environment)) {
       const upper = name.toUpperCase();

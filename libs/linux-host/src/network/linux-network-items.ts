@@ -226,10 +226,7 @@ function forwardingFile(name: string): string {
   return `${CONF}/${name}/forwarding`;
 }
 
-/**
- * @throws LinuxError `unknown` when the text is no JSON list.
- * @throws LinuxError `unknown` for what is no list in JSON.
- */
+/** @throws LinuxError `unknown` when the text is no JSON list. */
 export function rowsOf(text: string): readonly Row[] {
   let rows: unknown;
   try {

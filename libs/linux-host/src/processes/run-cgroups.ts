@@ -73,10 +73,7 @@ export class RunCgroup {
 export class RunCgroups {
   readonly #folder: string | undefined;
 
-  /**
-   * @param folder - A cgroup v2. Default: that of this process, if the system has any.
-   * @param folder - A cgroup of version 2. Default: the one of this process, if the system has any.
-   */
+  /** @param folder - A cgroup v2. Default: that of this process, if the system has any. */
   constructor(folder: string | undefined = ownCgroup()) {
     this.#folder = folder;
   }

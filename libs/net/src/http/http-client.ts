@@ -44,10 +44,7 @@ export class HttpClient implements Disposable {
   readonly settings: CompleteSettings;
   readonly #pool: ConnectionPool;
 
-  /**
-   * @param other - A client whose connections are shared.
-   * @param other - Shares its connections.
-   */
+  /** @param other - A client whose connections are shared. */
   constructor(settings: HttpSettings = {}, other?: HttpClient) {
     this.settings = completeSettings(settings);
     const { keptConnections } = this.settings;
