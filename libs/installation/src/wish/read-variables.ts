@@ -131,8 +131,8 @@ export class Variables {
  * Returns the canonical form of a path that a person wrote: absolute, on a drive of this machine, without `.` parts. On Windows a path that
  * begins with a slash is on the system drive.
  *
- * @returns Undefined for a refused path: a relative one, one with `..`, one of another machine or a device, one of more than 200
- * characters, or one with a character that a command line, a list of folders or a log could misread.
+ * @returns Undefined for a refused path: a relative one, one with `..`, one of another machine or a device, or one of more than 200
+ *   characters. A path is also refused for a character that a command line, a list of folders or a log could misread.
  */
 export function canonicalPath(text: string, platform: NodeJS.Platform): string | undefined {
   if (text.length > MAX_PATH_CHARACTERS || REFUSED_IN_PATH.test(text)) return undefined;

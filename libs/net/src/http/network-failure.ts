@@ -1,4 +1,4 @@
-/* The one place where errors of Node become errors of ours. */
+/* The only place that translates errors of Node to errors of this library. */
 import { errnoOf, messageOf } from '@wins/base';
 import { isNetError, NetError, type NetErrorCode } from '../net-error.js';
 import { quoteForeign } from './foreign-text.js';
