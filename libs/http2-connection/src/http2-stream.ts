@@ -74,7 +74,7 @@ export class Http2Stream extends Duplex {
   readonly #gatherer: MessageGatherer;
   readonly #requestDeadline: Deadline;
   readonly #ready: Buffer[] = [];
-  /** Octets of `ready`; `#held` is the number last reported to the connection. */
+  /** Octets of `#ready`; `#held` is the number last reported to the connection. */
   #readyOctets = 0;
   #held = 0;
   #isWanted = false;

@@ -44,7 +44,7 @@ export function toWinsConfig(
           ...(maxLimits && { maxLimits: withoutEmpty(maxLimits) }),
           sha256,
           envs: envs[0] === 'any' ? 'any' : envs,
-          // The schema has converted words to strings and checked that each form is exactly one form.
+          // The schema has converted words to strings and checked that each argument has exactly one form.
           ...(args !== undefined && { args: args as ArgumentRules }),
           directories,
         }),

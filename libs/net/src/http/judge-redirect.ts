@@ -1,7 +1,7 @@
 import { quoteForeign, withoutSecrets } from './foreign-text.js';
 import { decoded } from './decoded.js';
 
-/** Secrets of this length are searched for in addresses. No token is shorter; a shorter proxy password may occur by chance. */
+/** Minimum length of a secret that is searched for in addresses. No token is shorter; a shorter proxy password may occur by chance. */
 const LONG_SECRET = 8;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
