@@ -55,11 +55,11 @@ import { RunNames, type TakenName, RunRegistry, type RunName } from './supervisi
 import { SupervisedRun, type RunEnd, type Supervision } from './supervision/supervised-run.js';
 import { type Measurement, SharedMeasurement } from './usage/shared-measurement.js';
 
-// Copying is work for the disk and for one core; more at once only take longer.
+// Copying is bound by the disk and one core, so more copies at once would only take longer.
 const MAX_STAGINGS = 4;
 
 /**
- * Creates a manager and makes sure of its state directory; nothing else happens yet.
+ * Creates a manager and creates or checks its state directory; nothing else happens yet.
  *
  * @throws ProcessError `invalidArgument`, `stateUnavailable`, `hostUnsupported`.
  */
@@ -68,7 +68,7 @@ export function createProcessManager(options: ProcessManagerOptions): ProcessMan
 }
 
 interface Start {
-  /** Without the content of files once those are written. */
+  /** The request without the content of its files once those are written. */
   request: StartRequest;
   readonly runId: string;
   readonly mark: string;
@@ -81,7 +81,7 @@ interface Start {
   isYielded?: boolean;
   /** The position of this start in the order of requests. */
   readonly order: number;
-  /** Aborted when a newer start takes its place. */
+  /** Aborted when a newer start replaces this one. */
   readonly replaced: AbortController;
   run?: SupervisedRun;
   ports?: PortsOutcome | undefined;
@@ -89,15 +89,15 @@ interface Start {
 }
 
 /**
- * The order of a start: policy, trust, copy, name, leftovers, audit, ports, spawn, record, supervision. What each step takes is
- * given back by the steps below it, so they stand in one file, longer than most.
+ * Performs a start: policy, trust, copy, name, leftovers, audit, ports, spawn, record, supervision. Each step releases
+ * its resources when a later one fails, so all steps stand in one file, longer than most.
  */
 class RunManager implements ProcessManager {
   readonly #options: CompleteOptions;
   readonly #records: RunRecords;
   readonly #registry: RunRegistry<SupervisedRun>;
   readonly #names: RunNames<Start>;
-  /** The newest start that replaces, by the key of its name. */
+  /** Newest start that replaces a run, by the key of its name. */
   readonly #replacing = new Map<string, Start>();
   readonly #ports: ExposedPorts;
   readonly #slots = new StagingSlots(MAX_STAGINGS);
@@ -117,7 +117,7 @@ class RunManager implements ProcessManager {
     this.#processEnvironment = options.processEnvironment;
     host.ensurePrivateDirectory(stateDirectory);
     const temporaryDirectory = path.join(stateDirectory, 'temp');
-    // Elsewhere the one of the system will do: its files belong to the users who made them.
+    // On POSIX the system's temporary folder is safe to use: files in it belong to the users who made them.
     if (dialect === 'windows') host.ensurePrivateDirectory(temporaryDirectory);
     this.#minimal = minimalEnvironment({ dialect, own: environment, temporaryDirectory });
     const keyOf = (name: string): string => nameKey(name, dialect);
@@ -233,7 +233,7 @@ class RunManager implements ProcessManager {
       return Promise.all(runs.map((run) => run.end('daemonStopping')));
     };
     await Promise.all([endAll(), Promise.allSettled([...this.#starts])]);
-    // Runs that had just been started when the manager began to close.
+    // Runs that started just as the manager began to close.
     await endAll();
     await resolvesInTime(this.#ports.settle(), this.#options.graceMs / 2);
     for (const run of this.#registry.list()) this.#registry.forget(run);
@@ -256,12 +256,12 @@ class RunManager implements ProcessManager {
         }
         return run;
       } finally {
-        // It runs, or it never will.
+        // The program now runs, or never will.
         copy.close();
       }
     } catch (error) {
       release(start);
-      // Nothing runs: what was reserved is not needed.
+      // The program did not start, so its folder is not needed.
       await this.#removeFolder(start);
       this.#records.remove(start.mark);
       throw error;
@@ -271,7 +271,7 @@ class RunManager implements ProcessManager {
     }
   }
 
-  /** Judges, copies and takes what the run needs; the decision is in the audit log when this settles. */
+  /** Judges the request, makes the copy and reserves resources; when this settles, the audit log has the decision. */
   async #decide(start: Start): Promise<{ readonly plan: StartPlan; readonly copy: StagedBinary }> {
     const { onDecision } = this.#options;
     const { request, mark } = start;
@@ -298,7 +298,7 @@ class RunManager implements ProcessManager {
     }
   }
 
-  /** A limit that cannot be enforced refuses the run. */
+  /** Returns the limits of the run; refuses it when the host cannot enforce one. */
   #limits({ limits, path }: StartPlan): RunLimits | undefined {
     if (limits === undefined) return undefined;
     const { host } = this.#options;
@@ -317,7 +317,10 @@ class RunManager implements ProcessManager {
     start.leavePlace = leave;
   }
 
-  /** The room that its files may come to have: a change needs none. */
+  /**
+   * Reserves the bytes that the entry allows for the run's files, so that a later change of a file needs no further
+   * quota.
+   */
   #takeFileBytes(start: Start, { rule }: StartPlan): void {
     const { owner, files = [] } = start.request;
     if (files.length === 0 || rule.files === undefined) return;
@@ -339,14 +342,14 @@ class RunManager implements ProcessManager {
     const files = hasFiles ? { [FILES_VARIABLE]: runFolderOf(stateDirectory, mark) } : {};
     const base = [this.#minimal, this.#processEnvironment, files];
     const plan = planStart(request, admission, base, dialect);
-    // Checked again when the name is taken; refused here, it costs no copy.
+    // Checked here to refuse before the copy is made, and again when the name is taken.
     this.#names.assertFree(plan.name, plan.path, request.replaces);
     return plan;
   }
 
   /**
-   * Checks the file, copies it, takes the name and puts the copy in its place. Nothing is taken before the digest is known to
-   * be right, so that a client with a wrong checksum cannot block a name.
+   * Checks the file, copies it, takes the name and renames the copy to its final name. The name is taken only after the
+   * digest matched, so that a client with a wrong checksum cannot block it.
    */
   async #stage(plan: StartPlan, start: Start): Promise<StagedBinary> {
     const { host, maxExecutableBytes, readSignature } = this.#options;
@@ -383,8 +386,8 @@ class RunManager implements ProcessManager {
   }
 
   /**
-   * Ends what has the name, once the client has shown that it may run the same, and waits for it, in nobody's way. A newer start that replaces
-   * makes this one give up.
+   * Ends the run that has the name, once the client has shown that it may run the same program, and waits for its end
+   * without blocking other starts. Gives up when a newer start replaces this one.
    */
   async #replace({ name, path, digest, rule }: StartPlan, start: Start): Promise<void> {
     const { owner } = start.request;
@@ -429,13 +432,13 @@ class RunManager implements ProcessManager {
     const { name, path, entry, stagedPath } = plan;
     const signals = [owner.disconnected, ...(signal === undefined ? [] : [signal])];
     const { ports, limits } = start;
-    // A program that nobody could find again after a crash is not begun.
+    // Reserve the record first: never start a program that the next daemon could not find after a crash.
     this.#records.reserve({ mark, name, path, daemon: host.daemon });
     await this.#fillFolder(start, plan);
     await this.#ports.open({ mark, path, entry }, { ports: exposes, outcome: ports }, signals);
     const kept = { name, mark, path, entry, stagedPath, sha256, ...(limits && { limits }) };
     const hostProcess = await this.#spawn(plan, kept, start.request.lasting);
-    // From here to the record nothing waits: a daemon killed at any later moment finds the run again.
+    // No await between the spawn and the record: if the daemon is killed later, the next one finds the run.
     const { pid, startToken } = hostProcess;
     let unrecorded: unknown;
     try {
@@ -457,7 +460,7 @@ class RunManager implements ProcessManager {
     return run;
   }
 
-  /** Writes the files of the client, without which the program does not start, and keeps their content no longer. */
+  /** Writes the client's files and drops their content from memory; the program does not start without them. */
   async #fillFolder(start: Start, { rule }: StartPlan): Promise<void> {
     const { files = [], ...request } = start.request;
     if (files.length === 0 || rule.files === undefined) return;
@@ -516,7 +519,7 @@ class RunManager implements ProcessManager {
         ...(limits && { limits }),
         stop: stopRequest(rule),
       };
-      // Without a grant it was refused.
+      // A start that asks to last without a grant was refused earlier.
       if (lasting === undefined || rule.lasting === undefined) return await host.start(command);
       return (await lasting.start(command, run, rule.lasting)) ?? (await host.start(command));
     } catch (error) {
@@ -583,7 +586,7 @@ function release({ name, leavePlace, leaveFileBytes }: Start): void {
   name?.release();
 }
 
-/** Key of the staging queue: the client behind the connection where the system knows it, else the connection. */
+/** Key of the staging queue: the client where the system identifies it, else the connection. */
 function clientOf({ client, id }: ProcessOwner): string {
   return client?.key ?? id;
 }

@@ -1,10 +1,10 @@
 /**
- * Runs allowed programs of the host and knows how they ended.
+ * Runs allowed programs of the host and reports how they ended.
  *
- * It owns: which path may run (policy), the verified copy that runs instead of the file that was
- * named, the child's environment, its process tree from start to the last descendant, the lease that
- * keeps it alive, its output, and the ending of what a dead daemon left. It does not own: connections,
- * the wire format, configuration files, logging, and how an operating system groups processes (`ProcessHost`).
+ * It owns: the policy on paths, the verified copy that runs instead of the listed file, the child's environment, its
+ * process tree from start to the last descendant, the lease that keeps it alive, its output, and the clean-up after a
+ * dead daemon. It does not own: connections, the wire format, configuration files, logging, and how an operating system
+ * groups processes (`ProcessHost`).
  *
  * @example
  * const manager = createProcessManager({

@@ -13,7 +13,7 @@ import { expectedDigest, requireBytes } from './staging/staged-binary.js';
 export type Admission = Extract<Verdict, { readonly allowed: true }>;
 
 /**
- * Finds the entry by which a caller may run a program, from data alone: starts and questions about starts are judged by this.
+ * Finds the entry by which a caller may run a program, from data alone. Starts and {@link judgeStart} both use it.
  *
  * @param callerNames What the system calls the caller; undefined leaves `for` of the entries aside.
  * @throws ProcessError `invalidPath`, `pathNotAllowed`, `callerNotAllowed`.
@@ -36,11 +36,11 @@ export function admitProgram(
   return verdict;
 }
 
-/** The list of what may run, and how its paths are compared. */
+/** The list of allowed programs, and how their paths are compared. */
 export interface AdmissionContext {
   readonly allowed: readonly AllowedExecutable[];
   readonly dialect: PathDialect;
-  /** The next step in the refusal of a program that is not listed. */
+  /** Next step for the message that refuses an unlisted program. */
   readonly howToAllow?: string | undefined;
 }
 
@@ -50,45 +50,46 @@ function assertCaller(names: readonly string[], { path, for: wanted }: AllowedEx
     names.length === 0
       ? 'a caller that the system cannot identify'
       : names.map((text) => quoteText(text)).join(', ');
-  // A caller that is refused does not learn who is allowed.
+  // The message does not list the allowed callers, so that a refused caller does not learn them.
   const message = `cannot run ${quoteText(path)} for ${caller}: this caller is not listed in "for" of the entry`;
   throw new ProcessError('callerNotAllowed', message, { path, rule: 'A60 caller not allowed' });
 }
 
-/** A start that someone thinks of. */
+/** A hypothetical start to judge. */
 export interface StartQuestion {
   /** Absolute path of the program on the host. */
   readonly path: string;
   /** SHA-256 of the file as the client sees it, hexadecimal. Absent or empty: the content is not judged. */
   readonly sha256?: string;
-  /** The system's names for the one who would start it. Absent: `for` of the entries is ignored. */
+  /** The system's names for the caller. Absent: `for` of the entries is ignored. */
   readonly callerNames?: readonly string[];
 }
 
-/** Whether a start would be allowed. */
+/** Verdict on a hypothetical start. */
 export interface StartVerdict {
-  /** Why not, as the start would be refused; absent when it would be allowed. */
+  /** The error that the start would fail with; absent when it would be allowed. */
   readonly refusal?: ProcessError;
-  /** Position in the list of the entry that names the program; absent when there is none. */
+  /** Position in the list of the entry that names the program; absent when no entry does. */
   readonly entryIndex?: number;
-  /** Whether that entry pins digests, so that the content decides too. */
+  /** True when that entry pins digests, so that the file's content decides too. */
   readonly isPinned: boolean;
 }
 
-/** Context of the answer besides the question. */
+/** Context for judging a {@link StartQuestion}. */
 export interface StartQuestionContext extends Omit<AdmissionContext, 'dialect'> {
   readonly host: Pick<ProcessHost, 'dialect' | 'assertTrustedFile' | 'assertProgram'>;
   /** The largest executable, in bytes. */
   readonly maxBytes: number;
-  /** Runs the hashing of a program when there is room for it. Default: at once. */
+  /** Schedules the hashing of a program. Default: hashes at once. */
   readonly whenFree?: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Called between blocks; what it throws ends the hashing. */
+  /** Called between blocks; an exception aborts the hashing. */
   readonly checkpoint?: () => void;
 }
 
 /**
- * Says whether a program would start, by the same rules in the same order as a start: the list, the caller, who may write to the file,
- * its bytes. Nothing is started, copied or recorded. Arguments, variables and folders are not judged. Never rejects.
+ * Judges whether a program would start, by the same rules in the same order as a start: the list, the caller, who may
+ * write to the file, its bytes. Starts, copies and records nothing. Does not judge arguments, variables and folders.
+ * Never rejects.
  */
 export async function judgeStart(
   question: StartQuestion,
@@ -100,7 +101,7 @@ export async function judgeStart(
   let admission: Admission | undefined;
   let refusal: ProcessError | undefined;
   try {
-    // First without the caller, so that the verdict knows the entry that refuses it.
+    // Judge without the caller first, so that the verdict can name the entry that refuses the caller.
     admission = admitProgram(path, undefined, { allowed, dialect, howToAllow });
     admitProgram(path, callerNames, { allowed, dialect });
     await host.assertTrustedFile(admission.canonical);

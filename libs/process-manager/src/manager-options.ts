@@ -9,32 +9,39 @@ import { MAX_EXECUTABLE_BYTES, type SignatureReader } from './staging/staged-bin
 import type { DecisionRecord } from './supervision/decision-record.js';
 import type { ProcessOwner, ManagerEvent } from './supervision/managed-process.js';
 
-// The longest that a timer of Node can run; beyond it, it fires at once.
+// Longest delay of a Node timer; a longer one fires at once.
 const MAX_TIMER_MS = 2_147_483_647;
 
 /** Shares the runs of a manager among clients. */
 export interface RunPlaces {
   /**
-   * Takes a place for a start and for the run that it becomes.
+   * Reserves a slot for a start and the run that it becomes.
    *
-   * @param end - Ends both, so that another client has room.
-   * @returns what gives the place back, once; undefined when there is none for this owner.
+   * @param end - Ends the start or the run, to free its slot for another client.
+   * @returns a function that releases the slot, once; undefined when this owner has no free slot.
    */
   take(owner: ProcessOwner, end: () => void): (() => void) | undefined;
-  /** Takes room for the files of a run, in bytes. @returns as `take`. */
+  /**
+   * Reserves quota for the files of a run, in bytes.
+   *
+   * @returns as `take`.
+   */
   takeFileBytes(owner: ProcessOwner, bytes: number): (() => void) | undefined;
 }
 
-/** A host, or what makes one whose errors are `ProcessError`s. */
+/** A host, or a factory that makes one whose errors are `ProcessError`s. */
 export type HostOf = ProcessHost | ((options: ProcessHostOptions) => ProcessHost);
 
-/** The host that is meant. */
+/** Returns the host itself, calling the factory if `host` is one. */
 export function hostOf(host: HostOf): ProcessHost {
   if (typeof host !== 'function') return host;
   return host({ failure: (...facts) => new ProcessError(...facts) });
 }
 
-/** How a manager is set up; `allowed`, `stateDirectory` and `host` must be given. */
+/**
+ * Next step for the message that refuses an unlisted program, such as the location of the list; every client may read
+ * it. Default: none.
+ */
 export interface ProcessManagerOptions {
   /** Programs that may run; empty means none. See `checkAllowedExecutables` for faulty entries. */
   readonly allowed: readonly AllowedExecutable[];
@@ -43,53 +50,59 @@ export interface ProcessManagerOptions {
    * is. Default: nothing is said.
    */
   readonly howToAllow?: string;
-  /** Absolute path of a directory of this daemon alone; created with mode 0700 when absent. */
+  /** Absolute path of a directory that only this daemon uses; created with mode 0700 when absent. */
   readonly stateDirectory: string;
   /**
-   * Where facts about the machine are read (`TZ`, `SystemRoot`, `ProgramData`, …) of which every run's environment is made;
-   * nothing else of it reaches a run. Default: the daemon's own environment.
+   * Source of facts about the machine (`TZ`, `SystemRoot`, `ProgramData`, …) for every run's environment; runs get
+   * nothing else from it. Default: the daemon's own environment.
    */
   readonly environment?: NodeJS.ProcessEnv;
   /** Variables that the operator adds to every run. See `checkProcessEnvironment`. Default: nothing. */
   readonly processEnvironment?: Readonly<Record<string, string>>;
   /** The operating system: `posixProcessHost` of `@wins/linux-host`, `jobObjectProcessHost` of `@wins/windows-host`. */
   readonly host: HostOf;
-  /** Reads signatures, for entries with `signedBy`. Default: nothing does, and the programs of such entries are refused. */
+  /**
+   * Creates the signature reader for entries with `signedBy`. Default: none, and the programs of such entries are
+   * refused.
+   */
   readonly readSignature?: () => SignatureReader;
-  /** Opens the ports that runs expose, as a firewall needs it. Default: none; they are open or not as the host has it. */
+  /** Opens the ports that runs expose, for example in a firewall. Default: none; the ports stay as the host has them. */
   readonly portOpener?: PortOpener;
-  /** Between asking a tree to end and making it, and the bound of each later wait. Default 10,000. */
+  /**
+   * Grace time in milliseconds between asking a tree to end and killing it; also bounds each later wait. Default
+   * 10,000.
+   */
   readonly graceMs?: number;
-  /** How long a run waits for its lease to be held before it is stopped. Default 30,000. */
+  /** Time in milliseconds for the client to take the lease before the run is stopped. Default 30,000. */
   readonly leaseTimeoutMs?: number;
-  /** How long an ended run is remembered while its lease was not given back. Default 60,000. */
+  /** Time in milliseconds that an ended run whose lease was not released can still be found. Default 60,000. */
   readonly lingerMs?: number;
   /**
-   * How long a run's output waits for its first reader, in milliseconds, before the oldest is
-   * dropped; a program that writes more than `maxBufferedBytes` waits as long. Default 10,000.
+   * Time in milliseconds that a run's output is kept for its first reader before the oldest is dropped; a program that
+   * writes more than `maxBufferedBytes` is paused for that time. Default 10,000.
    */
   readonly firstReaderMs?: number;
   /**
-   * Output kept per run, at least, in bytes (64 KiB more at most); also how far a reader may lag
-   * before its child waits. Default 1 MiB.
+   * Minimum of output kept per run, in bytes (the maximum is 64 KiB more); also how far a reader may lag before the
+   * child is paused. Default 1 MiB.
    */
   readonly maxBufferedBytes?: number;
-  /** Runs that may start or run at once, and ended runs remembered beside them. Default 256. */
+  /** Maximum number of runs that start or run at once, and of ended runs that can still be found. Default 256. */
   readonly maxProcesses?: number;
-  /** Shares what starts or runs among clients. Default: first come, first served, up to `maxProcesses`. */
+  /** Shares starts and runs among clients. Default: first come, first served, up to `maxProcesses`. */
   readonly places?: RunPlaces;
   /** The largest executable that is copied, in bytes. Default 2 GiB. */
   readonly maxExecutableBytes?: number;
   /**
-   * Gets one record per decision, before its effect; what it throws refuses the request as `auditUnavailable`. A promise is
-   * waited for before a start and a stop, and refuses them when it rejects; a lease and a reader wait for none.
+   * Receives one record per decision, before its effect; an exception refuses the request as `auditUnavailable`. A
+   * start and a stop wait for a returned promise and are refused when it rejects; a lease and a reader do not wait.
    */
   readonly onDecision?: (record: DecisionRecord) => void | Promise<void>;
-  /** Gets what happens, in order, each in a microtask of its own; what it throws is uncaught. */
+  /** Receives events in order, each in a microtask of its own; its exceptions are uncaught. */
   readonly onEvent?: (event: ManagerEvent) => void;
 }
 
-/** The same, complete and checked, with callbacks that cannot do harm by throwing. */
+/** The options with all defaults, checked, with callbacks whose exceptions cannot interrupt the manager. */
 export type CompleteOptions = Readonly<
   Required<Omit<ProcessManagerOptions, 'host' | 'howToAllow' | 'portOpener' | 'readSignature'>>
 > &
@@ -102,7 +115,7 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
   if (!path.isAbsolute(stateDirectory)) {
     throw invalid('stateDirectory', stateDirectory, 'an absolute path');
   }
-  // A caller in JavaScript may leave it out.
+  // A JavaScript caller may omit it.
   if ((options.host as HostOf | undefined) === undefined) {
     throw new ProcessError(
       'hostUnsupported',
@@ -123,13 +136,13 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
     ...(readSignature !== undefined && { readSignature }),
     places: options.places ?? placesFor(numbers.maxProcesses),
     onDecision: onDecision === undefined ? () => undefined : refusingUnrecorded(onDecision),
-    // In a microtask of its own, so that an error of a listener cannot stop a supervision half-way.
+    // In a separate microtask, so that an exception of a listener cannot interrupt a supervision half-way.
     onEvent:
       onEvent === undefined ? () => undefined : (event) => queueMicrotask(() => onEvent(event)),
   };
 }
 
-/** The default of each number, the least and the most that it may be. */
+/** Default, minimum and maximum of each number. */
 const NUMBERS = {
   maxProcesses: [256, 1, 65_536],
   graceMs: [10_000, 0, MAX_TIMER_MS],
@@ -163,7 +176,7 @@ function placesFor(most: number): RunPlaces {
 
 type OnDecision = NonNullable<ProcessManagerOptions['onDecision']>;
 
-/** A decision that cannot be recorded is refused: `auditUnavailable`. */
+/** Refuses decisions that cannot be recorded, with `auditUnavailable`. */
 function refusingUnrecorded(onDecision: OnDecision): OnDecision {
   return (record) => {
     try {

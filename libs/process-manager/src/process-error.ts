@@ -2,7 +2,7 @@ import { errnoOf, quoteText } from '@wins/base';
 import { TrustedFileError, type TrustRule } from '@wins/trusted-files';
 import type { PathRule } from './policy/parsed-path.js';
 
-/** Translates a failure of the file system; an error of this library passes unchanged. */
+/** Translates a file-system error to a `ProcessError`; returns one of this library unchanged. */
 export function fileError(
   error: unknown,
   tried: string,
@@ -35,8 +35,8 @@ export function fileError(
 }
 
 /**
- * Every rule by which this library refuses, as docs/threat-model.md numbers them. The list is
- * closed, so that a rule can be a label of a metric. For records, never for a message.
+ * All rules by which this library refuses, with their numbers in docs/threat-model.md. The list is closed, so that a
+ * rule can be a metric label. For records only, never for a message.
  */
 export type ProcessRule =
   | PathRule
@@ -53,7 +53,7 @@ export type ProcessRule =
   | ('A50 request too large' | 'A55 processes of one client' | 'A60 caller not allowed')
   | ('A120 lasting not granted' | 'A130 files not granted');
 
-/** Every way in which this library refuses or fails; the list is closed. */
+/** All kinds of refusal and failure of this library; the list is closed. */
 export type ProcessErrorCode =
   | ('invalidPath' | 'pathNotAllowed' | 'pathNotTrusted' | 'callerNotAllowed')
   | ('argumentsNotAllowed' | 'envNotAllowed' | 'directoryNotAllowed' | 'directoryNotFound')
@@ -63,7 +63,7 @@ export type ProcessErrorCode =
   | ('lastingNotAllowed' | 'notFound' | 'notOwner' | 'leaseHeld' | 'aborted' | 'shuttingDown')
   | ('auditUnavailable' | 'stateUnavailable' | 'hostUnsupported' | 'unknown');
 
-/** Facts that go with an error; each is absent when it does not apply. */
+/** Facts about an error; each is absent when it does not apply. */
 export interface ProcessErrorDetails {
   /** Error of the operating system or another layer. */
   readonly cause?: unknown;
@@ -71,13 +71,13 @@ export interface ProcessErrorDetails {
   readonly path?: string;
   /** The rule that refused. */
   readonly rule?: ProcessRule;
-  /** The name of the variable that was refused, as the client spelt it. */
+  /** Name of the refused variable, as the client spelt it. */
   readonly variable?: string;
   /** The mark of the run in question. */
   readonly mark?: string;
 }
 
-/** The one error of this library: branch on `code`, show `message`, log `cause`. */
+/** The only error class of this library: branch on `code`, show `message`, log `cause`. */
 export class ProcessError extends Error {
   readonly code: ProcessErrorCode;
   readonly path: string | undefined;
@@ -96,7 +96,7 @@ export class ProcessError extends Error {
   }
 }
 
-/** An error of this library as it is, and any other as one of it. */
+/** Returns an error of this library unchanged, and wraps any other in a `ProcessError`. */
 export function asProcessError(error: unknown, tried = 'start a run'): ProcessError {
   if (error instanceof ProcessError) return error;
   return new ProcessError('unknown', `cannot ${tried}: ${String(error)}`, { cause: error });

@@ -24,7 +24,7 @@ import { grantedLimits } from './policy/run-limits.js';
 import { expectedDigest, type ExpectedDigest } from './staging/staged-binary.js';
 import type { ManagedProcess, ProcessOwner, RunLimits } from './supervision/managed-process.js';
 
-/** The most of a kind that one start may have, and the longest of its texts. */
+/** Maximum counts and text lengths of one start. */
 export const START_LIMITS = {
   arguments: 4_096,
   variables: 256,
@@ -42,7 +42,7 @@ export interface CountedRequest {
 }
 
 /**
- * Refuses a request that asks for more than any program needs, before anything is done for it.
+ * Refuses a request that asks for more than any program needs, before any work is done for it.
  *
  * @throws ProcessError `invalidArgument`.
  */
@@ -76,12 +76,21 @@ function refusal(found: string): ProcessError {
 export interface StartRequest {
   /** Absolute path of the program on the host. */
   readonly path: string;
-  /** Digests of the file as the client sees it, hexadecimal; at least one but with `grantedBy`, the stronger decides. */
+  /**
+   * Digests of the file as the client sees it, hexadecimal; at least one is required unless `grantedBy` is set. The
+   * stronger one decides.
+   */
   readonly sha1?: string;
   readonly sha256?: string;
-  /** Passed as they are; no shell is involved. At most 4,096 of at most 64 KiB, which the entry's `args` allow. */
+  /**
+   * Arguments, passed unchanged without a shell. At most 4,096 of at most 64 KiB each; the entry's `args` must allow
+   * them.
+   */
   readonly args: readonly string[];
-  /** `NAME=value`, on top of what every run gets. At most 256 of at most 64 KiB, which the entry's `envs` allow. */
+  /**
+   * Variables as `NAME=value`, added to the variables that every run gets. At most 256 of at most 64 KiB each; the
+   * entry's `envs` must allow them.
+   */
   readonly envs: readonly string[];
   /** Absolute working directory, one of the entry's `directories`; default the directory of the program. */
   readonly directory?: string;
@@ -90,41 +99,53 @@ export interface StartRequest {
   /** Bounds of the run, up to the entry's `maxLimits`. Default: those of the entry. */
   readonly limits?: TreeLimits;
   /**
-   * Whether a run of the same program that has the name is asked to end, and waited for, instead of `alreadyRunning`. Of several starts that replace
-   * one, the newest gets the name. Default false.
+   * True to end a run of the same program that has the name, and wait for it, instead of failing with `alreadyRunning`.
+   * If several starts replace one run, the newest gets the name. Default false.
    */
   readonly replaces?: boolean;
-  /** Files for its folder, which the variable `WINS_FILES` names; at most 32, which the entry's `files` allow. */
+  /**
+   * Files for the run's folder, whose path is in the variable `WINS_FILES`; at most 32, and the entry's `files` must
+   * allow them.
+   */
   readonly files?: readonly RunFile[];
   readonly owner: ProcessOwner;
-  /** The entry that allows it, in the place of the list: for a program that the host itself wants. Then no digest is needed. */
+  /**
+   * Entry that allows the start, used instead of the list, for programs that the host itself starts. A digest is then
+   * optional.
+   */
   readonly grantedBy?: AllowedExecutable;
-  /** Has the run outlive the manager. Its entry must grant `lasting`, unless a client holds the run. Default: it does not. */
+  /**
+   * Makes the run outlive the manager. The entry must grant `lasting`, unless a client holds the run. Default: the run
+   * ends with the manager.
+   */
   readonly lasting?: LastingStart;
 }
 
-/** A process that another process than this one started and keeps. */
+/** A process that another process started and keeps. */
 export interface KeptProcess extends HostProcess {
   /** Identifies that process, as `ProcessHost.daemon` identifies this one. */
   readonly keeper: string;
   /** In milliseconds since 1970. */
   readonly startedAtMs: number;
-  /** Its output as of the last `usage`, or of its end; undefined before. */
+  /** Its output figures at the last `usage` call or at its end; undefined before. */
   readonly output?: OutputFigures | undefined;
 }
 
 /** Starts runs where they outlive the manager. */
 export interface LastingStart {
-  /** It is, or may become, a start of what has ended: its entry must grant `restart` too. Default false. */
+  /**
+   * True when the run is a restart, or may be restarted after its end: the entry must grant `restart` too. Default
+   * false.
+   */
   readonly restarts?: boolean;
   /**
-   * Whether the client holds the run as it holds any other: it then ends with its client, though not with the manager. Without a grant it is
-   * a run like any other. Default: it needs no client.
+   * True when the run ends with its client, as a normal run does, but outlives the manager. Without a grant it is a
+   * normal run. Default: the run needs no client.
    */
   readonly isHeld?: boolean;
   /**
-   * Starts a command as `ProcessHost.start` does. The run is written down, and can be adopted, when it resolves. Undefined makes it a run
-   * like any other.
+   * Starts a command as `ProcessHost.start` does. When the promise resolves, the run is recorded and can be adopted.
+   * Undefined makes it a normal run.
    */
   start(
     command: HostCommand,
@@ -133,14 +154,14 @@ export interface LastingStart {
   ): Promise<KeptProcess | undefined>;
 }
 
-/** Facts that the next manager needs of a run that lasts. */
+/** Facts about a lasting run that the next manager needs. */
 export interface LastingRun extends Pick<
   ManagedProcess,
   'name' | 'mark' | 'path' | 'stagedPath' | 'sha256'
 > {
   /** The file name of the entry's program. */
   readonly entry: string;
-  /** Absent without any. */
+  /** Absent when the run has no limits. */
   readonly limits?: RunLimits;
 }
 
@@ -156,9 +177,9 @@ export interface StartPlan {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly directory: string;
-  /** Undefined without any. */
+  /** Undefined when no limits apply. */
   readonly limits: TreeLimits | undefined;
-  /** The directory is not the program's own, whose place is judged with the program. */
+  /** True when the directory is not the program's own; the program's own is judged together with the program. */
   readonly isElsewhere: boolean;
 }
 
@@ -173,7 +194,7 @@ export function admitStart(request: StartRequest, context: AdmissionContext): Ad
 }
 
 /**
- * Judges a request from data alone; no file is touched, so a refusal says nothing about the host.
+ * Judges a request from data alone. Reads no file, so a refusal reveals nothing about the host.
  *
  * @param base - What every run gets; of a variable that is in several layers the last counts.
  * @throws ProcessError `invalidArgument`, `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`, `limitsNotAllowed`, `lastingNotAllowed`, `filesNotAllowed`.
@@ -227,7 +248,7 @@ function assertArguments(
 ): void {
   const { args: rules = 'any', path: program } = rule;
   if (allowsArguments(rules, args, dialect)) return;
-  // What was passed may be a secret, and so may be what is granted to others.
+  // Neither the arguments nor the granted ones are quoted, because both may be secret.
   const found = `${args.length} arguments: its entry does not allow them`;
   const message = `cannot run ${quoteText(program)} with these ${found}; see "args" of the entry`;
   throw new ProcessError('argumentsNotAllowed', message, { rule: 'A40 arguments not allowed' });

@@ -6,35 +6,38 @@ import type { ProcessManager } from './process-manager.js';
 import type { StartRequest } from './start-request.js';
 import type { ManagedProcess, ProcessExit } from './supervision/managed-process.js';
 
-/** The program that {@link superviseProgram} keeps running, and how. */
+/** Options of {@link superviseProgram}. */
 export interface SuperviseOptions extends Partial<
   Pick<StartRequest, 'args' | 'envs' | 'directory' | 'exposes'>
 > {
-  /** Absolute path. What lies there at each start runs: pins belong into the entry of `allowed`. */
+  /** Absolute path. Each start runs the file that is there then; to pin digests, use the entry of `allowed`. */
   readonly path: string;
-  /** `always` starts it again whatever its exit code was; `onFailure` is satisfied with 0. Default `always`. */
+  /** `always` restarts the program after any exit code; `onFailure` only after a code other than 0. Default `always`. */
   readonly restart?: 'always' | 'onFailure';
-  /** Waits before a start that follows an end or a failed start. Default: from 1 s to 60 s. */
+  /** Back-off before a restart after an end or a failed start. Default: from 1 s to 60 s. */
   readonly backoff?: BackoffOptions;
-  /** A run that lived so long, in milliseconds, is no failure: the next one starts after the first wait. Default 60,000. */
+  /** Minimum run time in milliseconds that resets the back-off. Default 60,000. */
   readonly steadyMs?: number;
-  /** Takes its output; the next chunk comes when the promise has settled. What it throws stops the run. Default: it is thrown away. */
+  /**
+   * Receives the output; the next chunk follows when the returned promise has settled. An exception stops the run.
+   * Default: output is discarded.
+   */
   readonly onOutput?: (chunk: OutputChunk) => void | Promise<void>;
-  /** Gets how each run ended, or why it could not be started or followed. */
+  /** Receives how each run ended, or why it could not be started or followed. */
   readonly onEnd?: (end: ProcessExit | Error) => void;
 }
 
-/** A program that is kept running. */
+/** A program that is restarted when it ends. */
 export interface SupervisedProgram extends AsyncDisposable {
-  /** The run of the moment; undefined between two. */
+  /** The current run; undefined between two runs. */
   readonly run: ManagedProcess | undefined;
-  /** Resolves with the last exit when no further run follows; undefined when none has ended. Never rejects. */
+  /** Resolves with the last exit when no further run follows; with undefined when no run has ended. Never rejects. */
   readonly ended: Promise<ProcessExit | undefined>;
-  /** Stops the program and starts it no more. Idempotent; resolves as `ended` does. */
+  /** Stops the program and does not restart it. Idempotent; resolves as `ended` does. */
   close(): Promise<ProcessExit | undefined>;
 }
 
-/** Runs an allowed program, and runs it again when it has ended. Its caller closes it, before the manager. */
+/** Runs an allowed program and restarts it when it ends. The caller closes it before the manager. */
 export function superviseProgram(
   manager: ProcessManager,
   options: SuperviseOptions,

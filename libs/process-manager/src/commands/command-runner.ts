@@ -6,45 +6,48 @@ import { ProcessError } from '../process-error.js';
 import { endProcessTree, resolvesInTime } from '../supervision/end-process-tree.js';
 import { lineageOf } from '../supervision/run-records.js';
 
-/** How a command ended that could not be ended. */
+/** Exit reported for a command whose tree could not be ended. */
 const KILLED: HostExit = { code: 137, signal: 'SIGKILL' };
 
-/** How commands are run. */
+/** Options of a command runner. */
 export interface CommandRunnerOptions {
   readonly host: HostOf;
-  /** The one of the process manager: its `recover` ends what commands of a daemon that died left running. */
+  /** State directory of the process manager, whose `recover` ends commands that a dead daemon left running. */
   readonly stateDirectory: string;
-  /** Between asking a tree to end and making it, and the bound of each later wait. Default 10,000. */
+  /**
+   * Grace time in milliseconds between asking a tree to end and killing it; also bounds each later wait. Default
+   * 10,000.
+   */
   readonly graceMs?: number;
 }
 
-/** A command of the host's own administrator: no list has to name it, and the program is not copied. */
+/** A command of the host's own administrator: it needs no entry in the list, and its program is not copied. */
 export interface HostOwnCommand {
   /** Absolute path. */
   readonly file: string;
   readonly args: readonly string[];
-  /** All that the program gets, besides the mark of its run. */
+  /** Complete environment of the program, except for the mark of its run. */
   readonly env: Readonly<Record<string, string>>;
   /** Absolute path. */
   readonly directory: string;
-  /** Gets bytes as they come; the program never waits for it. */
+  /** Receives output as it arrives; the program never waits for it. */
   readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Buffer) => void;
 }
 
-/** Runs commands in trees of their own. Its creator closes it. */
+/** Runs each command in its own process tree. Its creator closes it. */
 export interface CommandRunner {
   /**
-   * Resolves when the program has ended and everything that holds its outputs has closed them. What it started and left behind runs
-   * on until the runner is closed. When the signal aborts, the whole tree is ended, and it resolves after that.
+   * Resolves when the program has ended and every process that holds its outputs has closed them. Remaining descendants
+   * run on until the runner is closed. When the signal aborts, ends the whole tree and then resolves.
    *
    * @throws ProcessError `spawnFailed`, `invalidArgument` (arguments too long), `shuttingDown`.
    */
   run(command: HostOwnCommand, signal: AbortSignal): Promise<HostExit>;
-  /** Ends all that still runs, and what was left behind. Idempotent. */
+  /** Ends all running commands and the remaining descendants of ended ones. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Creates a runner; nothing has to be prepared. */
+/** Creates a runner; no preparation is needed. */
 export function createCommandRunner(options: CommandRunnerOptions): CommandRunner {
   return new TreeRunner(options);
 }
@@ -54,7 +57,7 @@ class TreeRunner implements CommandRunner {
   readonly #lineage: string;
   readonly #graceMs: number;
   readonly #running = new Set<Promise<unknown>>();
-  /** Trees whose command has ended, and of which something runs on. */
+  /** Trees whose command has ended but in which processes still run. */
   readonly #left = new Set<HostProcess>();
   readonly #closed = new AbortController();
   #closing: Promise<void> | undefined;
@@ -96,7 +99,7 @@ class TreeRunner implements CommandRunner {
     const tree = await this.#host.start({
       ...what,
       argv0: command.file,
-      // The mark is the host's: by it the tree is found again.
+      // The host adds its own mark, by which it finds the tree again.
       env: Object.fromEntries(
         Object.entries(env).filter(([name]) => name.toUpperCase() !== RUN_MARKER_VARIABLE),
       ),
@@ -125,7 +128,7 @@ class TreeRunner implements CommandRunner {
     return isGone ? tree.exited : KILLED;
   }
 
-  /** Remembers a tree of which something is left, and forgets those of which nothing is any more. */
+  /** Remembers a tree in which processes still run, and forgets trees that are gone. */
   async #keep(tree: HostProcess): Promise<void> {
     this.#left.add(tree);
     await Promise.all(
@@ -141,13 +144,16 @@ class TreeRunner implements CommandRunner {
 function collect(stream: Readable, take: (bytes: Buffer) => void): Promise<void> {
   return new Promise((resolve) => {
     stream.on('data', take);
-    // A pipe that fails is a pipe that ended: 'close' follows.
+    // A failed pipe needs no handling: 'close' follows.
     stream.on('error', () => undefined);
     stream.once('close', resolve);
   });
 }
 
-/** Not by `AbortSignal.any`: what it makes is kept for as long as the oldest of the signals, and these live as long as the daemon. */
+/**
+ * Resolves when one of the signals aborts, or `over` does. `AbortSignal.any` is unsuitable: its result stays in memory
+ * as long as the oldest signal, and these live as long as the daemon.
+ */
 export function firstAborted(signals: readonly AbortSignal[], over: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of signals) {

@@ -1,10 +1,10 @@
 /** The two streams of a child. */
 export type OutputStream = 'stdout' | 'stderr';
 
-/** The largest block, and so the largest chunk a reader gets: 64 KiB. */
+/** Maximum size of a block, and so of a chunk that a reader gets: 64 KiB. */
 export const MAX_BLOCK_BYTES = 64 * 1024;
 
-// From here on keeping the buffer that came is cheaper than copying it.
+// From this size on, keeping the received buffer is cheaper than copying it.
 const KEEP_FROM_BYTES = 16 * 1024;
 
 // A block costs memory even when it holds one byte; charging for that keeps the bound honest for a
@@ -12,13 +12,12 @@ const KEEP_FROM_BYTES = 16 * 1024;
 const MIN_COST_BYTES = 512;
 
 /**
- * A run of bytes of one stream. Large pieces are kept as they came; small ones are gathered in a
- * buffer of the block's own, which grows up to 64 KiB. Bytes once written never change, so readers
- * may hold views of them.
+ * Consecutive bytes of one stream. Keeps a large piece without copying it, and copies small ones into one buffer of its
+ * own, which grows up to 64 KiB. Bytes never change once written, so readers may hold views of them.
  */
 export class OutputBlock {
   readonly stream: OutputStream;
-  /** The cost of all blocks that ever came before this one. */
+  /** Total cost of all earlier blocks of the log. */
   readonly startsAt: number;
   readonly #own: boolean;
   #buffer: Buffer;
@@ -40,12 +39,12 @@ export class OutputBlock {
     return this.#length;
   }
 
-  /** Cost of the block against the limit of its log, in bytes; it holds at most twice as much memory. */
+  /** Cost of the block, in bytes, charged to the limit of its log; the block uses at most twice as much memory. */
   get cost(): number {
     return Math.max(this.#length, MIN_COST_BYTES);
   }
 
-  /** Takes the piece in if it belongs to the same stream and fits; tells whether it did. */
+  /** Appends the piece if it belongs to the same stream and fits; returns true when it did. */
   gather(stream: OutputStream, piece: Buffer): boolean {
     const length = this.#length + piece.length;
     const small = this.#own && piece.length < KEEP_FROM_BYTES && length <= MAX_BLOCK_BYTES;

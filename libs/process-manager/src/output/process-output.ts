@@ -14,12 +14,12 @@ export interface OutputSource {
 }
 
 /**
- * The bounded output log of one run, shared by all its readers. With a reader attached the source
- * is paused while the slowest is `maxBufferedBytes` behind, so nothing is lost; with none the oldest
- * output is dropped, so that the newest `maxBufferedBytes` stay and the child never waits.
+ * Bounded output log of one run, shared by all its readers. While a reader is attached, the source pauses when the
+ * slowest reader is `maxBufferedBytes` behind, so nothing is lost. Without readers, the log drops the oldest output,
+ * keeps the newest `maxBufferedBytes`, and the child never waits.
  *
- * Until the first reader attaches, or `stopHolding()`, it is as if one were attached that has read
- * nothing: a client needs a moment to attach, and the first output matters.
+ * Until the first reader attaches, or `stopHolding()` is called, the log behaves as if a reader were attached that has
+ * read nothing, because clients attach shortly after the start and need the first output.
  */
 export class ProcessOutput {
   readonly #source: OutputSource;
@@ -46,7 +46,7 @@ export class ProcessOutput {
     return this.#closed;
   }
 
-  /** Bytes of memory that the log holds, as it counts them. */
+  /** Memory use of the log in bytes, as charged by its blocks. */
   get bufferedBytes(): number {
     return this.#endsAt - (this.#blocks[0]?.startsAt ?? this.#endsAt);
   }
@@ -56,7 +56,7 @@ export class ProcessOutput {
     return { stdoutBytes: stdout, stderrBytes: stderr, pauses: this.#pauses };
   }
 
-  /** Adds what the child wrote; the buffer belongs to the log from now on. */
+  /** Appends output of the child; the log takes ownership of the buffer. */
   append(stream: OutputStream, bytes: Buffer): void {
     if (this.#closed || bytes.length === 0) return;
     this.#writtenBytes[stream] += bytes.length;
@@ -77,7 +77,7 @@ export class ProcessOutput {
     return reader;
   }
 
-  /** Waits for a first reader no longer; idempotent. */
+  /** Stops holding output for a first reader; idempotent. */
   stopHolding(): void {
     this.#holding = false;
     this.#dropOldest();
@@ -85,15 +85,15 @@ export class ProcessOutput {
   }
 
   /**
-   * The writers are gone: what the kernel still holds is read whatever the readers do. It is
-   * little, and `allowanceBytes` bounds it in case a stranger still writes into the pipe.
+   * Call when all writers have exited: reads the rest that the kernel buffers without waiting for readers. The rest is
+   * small; `allowanceBytes` bounds it in case an unrelated process still writes into the pipe.
    */
   finish(allowanceBytes: number): void {
     this.#pauseAt = this.#maxBufferedBytes + allowanceBytes;
     this.#steer();
   }
 
-  /** Nothing more will come; readers end once they have read what is kept. Idempotent. */
+  /** Marks the end of output; readers end once they have read the remaining blocks. Idempotent. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -138,7 +138,7 @@ export class ProcessOutput {
     if (behind >= this.#pauseAt) {
       if (!this.#paused) this.#pauses += 1;
       this.#paused = true;
-      // Again each time: Node resumes the pipes of a child by itself when the child exits.
+      // Pause again for each chunk: Node resumes a child's pipes by itself when the child exits.
       this.#source.pause();
     } else if (this.#paused && behind <= this.#pauseAt / 2) {
       this.#paused = false;
@@ -160,32 +160,31 @@ export class ProcessOutput {
 }
 
 /**
- * One piece of output: at most 64 KiB of one stream, or how many bytes were dropped before this
- * reader attached. The bytes are shared with other readers: do not change them.
+ * One chunk of output: at most 64 KiB of one stream, or the number of bytes dropped before this reader attached.
+ * Readers share the bytes: do not modify them.
  */
 export type OutputChunk =
   | { readonly stream: OutputStream; readonly bytes: Buffer }
   | { readonly stream: 'skipped'; readonly bytes: number };
 
-/** How a reader is attached; see `ManagedProcess.read`. */
+/** Options of a reader; see `ManagedProcess.read`. */
 export interface OutputReaderOptions {
-  /** Called when there is something again after `next()` gave undefined, and at the end. Must not throw. */
+  /** Called when a chunk is available after `next()` returned undefined, and at the end. Must not throw. */
   readonly onReadable?: () => void;
   /** Closes the reader. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Reads the output of one run from the oldest byte that is kept. While it is attached nothing is
- * dropped; a reader that lags makes its own child wait. The reader must `close()` it, or
- * iterate it to the end or a `break`.
+ * Reads the output of one run from the oldest byte in the log. While a reader is attached nothing is dropped, and a
+ * slow reader pauses the child. The caller must `close()` it, or iterate to the end or a `break`.
  */
 export interface OutputReader extends AsyncIterable<OutputChunk> {
-  /** The next chunk, or undefined when there is none now; allocates no promise. */
+  /** Returns the next chunk, or undefined when none is available; allocates no promise. */
   next(): OutputChunk | undefined;
-  /** True once everything was read and nothing more can come, or the reader is closed. */
+  /** True once everything was read and no more output can follow, or the reader is closed. */
   readonly ended: boolean;
-  /** Resolves when `next()` has something to give, or at the end. */
+  /** Resolves when `next()` has a chunk, or at the end. */
   readable(): Promise<void>;
   /** Detaches; idempotent. */
   close(): void;
@@ -193,7 +192,7 @@ export interface OutputReader extends AsyncIterable<OutputChunk> {
 
 /** The cursor of one reader in the shared log. */
 export class LogReader implements OutputReader {
-  /** The block under the cursor; the log keeps it and all that follow. */
+  /** Number of the block under the cursor; the log keeps this block and all later ones. */
   sequence: number;
   #offset = 0;
   #skipped: number;
@@ -253,7 +252,7 @@ export class LogReader implements OutputReader {
     return new Promise((resolve) => this.#resolveReadable.push(resolve));
   }
 
-  /** The log grew or ended; wakes readers that found nothing. */
+  /** Wakes readers that found no chunk, because the log grew or ended. */
   wake(): void {
     if (!this.#waiting) return;
     this.#waiting = false;

@@ -1,28 +1,29 @@
 import { quoteText } from '@wins/base';
 import { parsePath, type PathDialect, describePathRule } from './parsed-path.js';
 
-/** Pattern of one argument: a text itself, or one of the forms; `after` is text in front of it, such as `--port=`. */
+/** Pattern of one argument: a literal text, or a form with an optional literal prefix `after`, such as `--port=`. */
 export type ArgumentPattern = string | ArgumentForm;
 
-/** A form of an argument. */
+/** A form of an argument, for values that vary. */
 export type ArgumentForm = { readonly after?: string } & (
   | { readonly integer: { readonly min: number; readonly max: number } }
   /** 1 to 65535. */
   | { readonly port: true }
-  /** An absolute path below this folder, by its spelling: no `.`, `..` or what else the system would reinterpret. */
+  /**
+   * An absolute path below this folder, judged by its spelling: no `.`, `..` or other part that the system would
+   * reinterpret.
+   */
   | { readonly pathUnder: string }
   | { readonly oneOf: readonly string[] }
 );
 
-/**
- * Arguments that a client may pass: none, any, or exactly one of these lists, each from its first argument to its last.
- */
+/** Arguments that a client may pass: none, any, or exactly one of these complete argument lists. */
 export type ArgumentRules = 'none' | 'any' | readonly (readonly ArgumentPattern[])[];
 
-// As programs print and read them: no sign but a minus, no leading zero, nothing around it.
+// Canonical decimal: an optional minus, no leading zeros, no blanks.
 const INTEGER = /^(?:0|-?[1-9][0-9]{0,15})$/;
 
-/** Whether the rules allow these arguments. Pure; never throws; the work is linear in the rules and the arguments. */
+/** Returns true when the rules allow these arguments. Pure; never throws; linear in the rules and the arguments. */
 export function allowsArguments(
   rules: ArgumentRules,
   args: readonly string[],
@@ -37,7 +38,7 @@ export function allowsArguments(
   );
 }
 
-/** Why rules can never be meant, or undefined. */
+/** Returns why the rules are invalid, or undefined. */
 export function faultOfArgumentRules(
   rules: ArgumentRules,
   dialect: PathDialect,
@@ -70,7 +71,7 @@ function fits(pattern: ArgumentPattern, argument: string, dialect: PathDialect):
   return INTEGER.test(text) && Number(text) >= min && Number(text) <= max;
 }
 
-/** By whole components: `C:\etc\nginx-evil` is not under `C:\etc\nginx`. */
+/** Compares whole components: `C:\etc\nginx-evil` is not under `C:\etc\nginx`. */
 function isUnder(folder: string, text: string, dialect: PathDialect): boolean {
   const above = parsePath(folder, dialect);
   const asked = parsePath(text, dialect);

@@ -4,13 +4,13 @@ import { ProcessError, type ProcessRule } from '../process-error.js';
 import path from 'node:path';
 
 /**
- * Variables that clients may set for a program: those of these names, a trailing `*` standing for every name with that beginning;
- * or `any` but the guarded ones, which must be named exactly.
+ * Variables that clients may set for a program: a list of names, where a trailing `*` matches every name with that
+ * prefix; or `any`, which excludes the guarded variables. Guarded variables must be listed by their exact names.
  */
 export type AllowedVariables = readonly string[] | 'any';
 
 interface ChildEnvironmentRequest {
-  /** Variables of every run, in layers: of a variable that is in several of them the last counts. */
+  /** Variables of every run, in layers; for a variable in several layers, the last layer wins. */
   readonly base: readonly Readonly<Record<string, string>>[];
   readonly envs: readonly string[];
   readonly allowed: AllowedVariables;
@@ -18,8 +18,8 @@ interface ChildEnvironmentRequest {
 }
 
 /**
- * Builds a child's environment: the base, and the client's entries on top where the rule allows them. Names compare without
- * ASCII case in the Windows dialect.
+ * Builds a child's environment: the base, then the client's entries where the rule allows them. The Windows dialect
+ * compares names without regard to ASCII case.
  *
  * @throws ProcessError `invalidArgument` for an entry without `=`, with an empty name, with NUL, with
  * a name beyond ASCII in the Windows dialect, or given twice; `envNotAllowed` for a variable that the rule does not grant.
@@ -30,7 +30,8 @@ export function childEnvironment(request: ChildEnvironmentRequest): Record<strin
   const asked = new Map<string, readonly [name: string, value: string]>();
   for (const [index, entry] of request.envs.entries()) {
     const [name, value] = splitEntry(entry, index);
-    // A comparison that folds more than A to Z takes \u017F for S and \u0131 for I: it would be another name here than there.
+    // A comparison that folds more than A to Z equates \u017F with S and \u0131 with I, so the name could mean another
+    // variable to the program than to this check.
     if (dialect === 'windows' && /[^ -~]/.test(name)) {
       throw invalid(`environment variable ${quoteText(name)} has a name that is not ASCII`);
     }
@@ -43,13 +44,13 @@ export function childEnvironment(request: ChildEnvironmentRequest): Record<strin
   for (const [name, value] of request.base.flatMap((layer) => Object.entries(layer)))
     result.set(nameKey(name, dialect), [name, value]);
   for (const [key, pair] of asked) result.set(key, pair);
-  // No prototype: a variable named __proto__ is a variable like any other.
+  // No prototype, so that a variable named __proto__ is stored like any other.
   const environment = Object.create(null) as Record<string, string>;
   for (const [name, value] of result.values()) environment[name] = value;
   return environment;
 }
 
-/** Why a list of allowed variables is invalid, or undefined. */
+/** Returns why a list of allowed variables is invalid, or undefined. */
 export function faultOfAllowedVariables(allowed: AllowedVariables): string | undefined {
   if (allowed === 'any') return undefined;
   const bad = allowed.find((name) => !/^[^=*\0]+\*?$/.test(name));
@@ -58,7 +59,7 @@ export function faultOfAllowedVariables(allowed: AllowedVariables): string | und
     : `${quoteText(bad)} in its "envs" is not the name of a variable; wanted one such as NODE_NAME or KUBE_*`;
 }
 
-/** Grant of a rule, prepared for many look-ups. */
+/** Allowed variables of an entry, prepared for many look-ups. */
 interface Grant {
   readonly any: boolean;
   readonly names: ReadonlySet<string>;
@@ -97,7 +98,7 @@ function refusal(message: string, rule: ProcessRule, variable: string): ProcessE
 
 function splitEntry(entry: string, index: number): readonly [name: string, value: string] {
   const equals = entry.indexOf('=');
-  // The entry may be a secret with its name forgotten, so it is not repeated in the message.
+  // The message omits the entry, because it may be a secret value whose name the client forgot.
   if (equals < 0) throw invalid(`environment entry ${index + 1} has no "="; wanted NAME=value`);
   if (equals === 0)
     throw invalid(`environment entry ${index + 1} has an empty name; wanted NAME=value`);
@@ -113,8 +114,8 @@ function invalid(message: string): ProcessError {
   return new ProcessError('invalidArgument', `cannot build the environment: ${message}`);
 }
 
-// Upper case unless programs read them so; a trailing `*` means every name with that beginning.
-// These make a program load code that the setter chose. They suit one program, never all of them.
+// Upper case, except where programs read lower case; a trailing `*` matches every name with that prefix. These
+// variables make a program load code of the setter's choice, so they may be granted to one program, never to all.
 const LOADER_VARIABLES = (
   'LD_* DYLD_* GCONV_PATH GLIBC_TUNABLES LOCPATH NLSPATH MALLOC_* HOSTALIASES RESOLV_HOST_CONF ' +
   'NODE_OPTIONS NODE_PATH NODE_REPL_* NODE_COMPILE_CACHE* NODE_V8_COVERAGE NODE_REDIRECT_WARNINGS NODE_ICU_DATA ' +
@@ -128,7 +129,7 @@ const LOADER_VARIABLES = (
   '__COMPAT_LAYER __PSLOCKDOWNPOLICY'
 ).split(' ');
 
-// These lead a tool to a configuration, a helper program or a folder, which may name code in its turn.
+// These variables point a tool to a configuration, a helper program or a folder, which may name code in turn.
 const TOOL_VARIABLES = (
   'HOME HOMEDRIVE HOMEPATH USERPROFILE APPDATA LOCALAPPDATA PROGRAMDATA ALLUSERSPROFILE PUBLIC XDG_* ' +
   'TMP TEMP TMPDIR TAR_* TAPE GIT_* SSH_* SVN_* HGRCPATH CVS_* RSYNC_* GOFLAGS GOROOT GOPATH GOENV GOTOOLDIR ' +
@@ -139,7 +140,7 @@ const TOOL_VARIABLES = (
   'ANSIBLE_* GNUPGHOME NETRC'
 ).split(' ');
 
-// These belong to the system: what a name without a folder means, and where Windows is.
+// These variables belong to the system: the search path for programs, and the location of Windows.
 const SYSTEM_VARIABLES =
   'PATH PATHEXT COMSPEC PSMODULEPATH SYSTEMROOT SYSTEMDRIVE WINDIR NODEFAULTCURRENTDIRECTORYINEXEPATH'.split(
     ' ',
@@ -148,29 +149,30 @@ const SYSTEM_VARIABLES =
 const FOR_CLIENTS = [...LOADER_VARIABLES, ...TOOL_VARIABLES, ...SYSTEM_VARIABLES];
 
 /**
- * Whether a client may set this variable only where an entry names it exactly: it is known to make some program do more than
- * its arguments say. No such list is complete, which is why a client may set nothing that an entry does not grant.
+ * Returns true for a variable that a client may set only where an entry names it exactly, because it can make some
+ * program do more than its arguments say. No such list is complete, so clients may set nothing that an entry does not
+ * grant.
  */
 function isGuardedVariable(name: string, dialect: PathDialect): boolean {
   return isReserved(name, dialect) || matches(name, FOR_CLIENTS, dialect);
 }
 
-/** Whether the variable makes programs load foreign code, so that it must not be given to all of them alike. */
+/** Returns true for a variable that makes programs load foreign code, so that it must not be given to all of them. */
 function isLoaderVariable(name: string, dialect: PathDialect): boolean {
   return isReserved(name, dialect) || matches(name, LOADER_VARIABLES, dialect);
 }
 
-/** Whether it is the mark of a run, which clients and operators cannot set. */
+/** Returns true for the mark of a run, which neither clients nor operators may set. */
 function isRunMarker(name: string, dialect: PathDialect): boolean {
   return comparable(name, dialect) === RUN_MARKER_VARIABLE;
 }
 
-// Ours: where the pipes are, and which service is upgraded.
+// Variables of wins itself: the pipes, and the service to upgrade.
 function isReserved(name: string, dialect: PathDialect): boolean {
   return isRunMarker(name, dialect) || comparable(name, dialect).startsWith('WINS_');
 }
 
-// On POSIX `ld_preload` is a harmless name of its own.
+// Only Windows ignores case: on POSIX `ld_preload` is a different, harmless name.
 function comparable(name: string, dialect: PathDialect): string {
   if (dialect === 'posix') return name;
   return name.replace(/[a-z]/g, (letter) => letter.toUpperCase());
@@ -184,8 +186,8 @@ function matches(name: string, patterns: readonly string[], dialect: PathDialect
 }
 
 /**
- * Says which variables may not be given to every run alike, because programs load code by them: name by name, why. An entry
- * may grant such a one to the clients of its program (`envs`). Pure; empty when all is well.
+ * Returns the variables that must not be given to every run because programs load code by them, each with the reason.
+ * An entry may still grant one to the clients of its program (`envs`). Pure; empty when all are acceptable.
  */
 export function checkProcessEnvironment(
   environment: Readonly<Record<string, string>>,
@@ -201,13 +203,13 @@ export function checkProcessEnvironment(
 
 interface EnvironmentFacts {
   readonly dialect: PathDialect;
-  /** The daemon's own environment; only facts about the machine are taken from it. */
+  /** The daemon's own environment, from which only facts about the machine are copied. */
   readonly own: NodeJS.ProcessEnv;
-  /** A private folder for temporary files; on Windows, where the one of the system is open to all. */
+  /** Private folder for temporary files. Used on Windows, where every user can write to the system's own. */
   readonly temporaryDirectory: string;
 }
 
-// Facts about a Windows machine: the same for everyone on it, and no secret.
+// Facts about a Windows machine: the same for all its users, and not secret.
 const WINDOWS_FACTS = (
   'ProgramFiles ProgramFiles(x86) ProgramW6432 CommonProgramFiles CommonProgramFiles(x86) CommonProgramW6432 ' +
   'ALLUSERSPROFILE PUBLIC COMPUTERNAME NUMBER_OF_PROCESSORS PROCESSOR_ARCHITECTURE PROCESSOR_IDENTIFIER ' +
@@ -215,8 +217,8 @@ const WINDOWS_FACTS = (
 ).split(' ');
 
 /**
- * The variables that every run gets: enough to find the system's programs and folders. Pure. Nothing is handed on for being
- * there: a daemon's own variables may be secrets, or the home of its account.
+ * Returns the variables that every run gets, enough to find the system's programs and folders. Pure. Copies no other
+ * variable of the daemon, because it may be a secret or the home of the daemon's account.
  *
  * On other systems: `PATH` of the system's folders, `LANG=C.UTF-8`, `HOME=/nonexistent`, and the daemon's `TZ`.
  */

@@ -15,7 +15,7 @@ import {
   stagedPathOf,
 } from './parsed-path.js';
 
-/** File name extensions that CreateProcess cannot run: another program would have to open such a file. */
+/** File name extensions that CreateProcess cannot run, because another program has to open the file. */
 const NO_PROGRAM =
   /\.(?:ps1|psm1|psd1|vbs|vbe|js|jse|wsf|wsh|msi|msp|lnk|url|py|pyw|rb|pl|sh|jar|txt|md|json|ya?ml|xml|ini|reg|inf|zip|dll|sys)$/;
 
@@ -23,61 +23,68 @@ const NO_PROGRAM =
 export interface AllowedExecutable extends LimitedEntry, StoppedEntry {
   /** Absolute path, in the dialect of the host. */
   readonly path: string;
-  /** SHA-256 digests, hexadecimal. When present only these bytes run; an empty list is a mistake. */
+  /** Allowed SHA-256 digests, hexadecimal. When present, only files with one of them run; an empty list is an error. */
   readonly sha256?: readonly string[];
-  /** Certificates, by SHA-256, one of which must have signed the program. See `readSignature` of the manager. Default: any program. */
+  /**
+   * Allowed signing certificates, by SHA-256. When present, one of them must have signed the program; see
+   * `readSignature` of the manager. Default: no signature needed.
+   */
   readonly signedBy?: readonly string[];
   /** Variables that a client may set for this program. Default: none. */
   readonly envs?: AllowedVariables;
   /** Arguments that a client may pass. Default: any. */
   readonly args?: ArgumentRules;
-  /** Absolute paths of folders in which a client may have it run, besides the program's own. Default: none. */
+  /** Absolute paths of working directories that a client may choose, besides the program's own folder. Default: none. */
   readonly directories?: readonly string[];
   /**
-   * Clients that may run it, by the system's names for them: `administrators`, `user:UID`, `account:SID`, `container:ID`, or a prefix
-   * such as `container:*`. Default: everyone; an empty list is a mistake.
+   * Clients that may run the program, by the system's names for them: `administrators`, `user:UID`, `account:SID`,
+   * `container:ID`, or a prefix such as `container:*`. Default: every client; an empty list is an error.
    */
   readonly for?: readonly string[];
   /**
-   * Whether the program may start processes outside of its tree, which outlive the run and the daemon: for the helper of an
-   * upgrade alone. Where the host can tell, every other program's whole tree ends with its run. Default false.
+   * Allows the program to start processes outside its tree, which outlive the run and the daemon. Only the upgrade
+   * helper needs it. On hosts that can control this, the whole tree of every other program ends with its run. Default
+   * false.
    */
   readonly mayBreakAway?: boolean;
   /**
-   * Name that the program sees as its own: the path of the verified copy, so that a search for `rancher-wins-` in command
-   * lines finds the run, or `listed`, which is `path`, for a program that behaves by its name. Default `copy`.
+   * Program name in `argv[0]`: `copy` is the path of the verified copy, so that a search for `rancher-wins-` in command
+   * lines finds the run; `listed` is `path`, for a program whose behaviour depends on its name. Default `copy`.
    */
   readonly argv0?: 'copy' | 'listed';
-  /** Lets a client have the program outlive it and the daemon, within these bounds. Default: not at all. */
+  /** Allows a client to let the program outlive it and the daemon, within these bounds. Default: not allowed. */
   readonly lasting?: LastingGrant;
-  /** Lets a client give each run files, within these bounds. Default: none. */
+  /** Allows a client to give files to each run, within these bounds. Default: none. */
   readonly files?: FilesGrant;
 }
 
 /** Bounds of the runs of one entry that outlive their client. */
 export interface LastingGrant {
-  /** Runs that are kept, living and ended ones. At the limit the one that ended first goes; with none ended a start is refused. */
+  /**
+   * Maximum number of kept runs, living and ended. At the limit the run that ended first is removed; if none has ended,
+   * the start is refused.
+   */
   readonly maxRuns: number;
-  /** Output that is kept of each, in bytes. At the limit the oldest goes. */
+  /** Output kept of each run, in bytes. At the limit the oldest output is dropped. */
   readonly spoolBytes: number;
   /** How long an ended run is kept, in milliseconds. */
   readonly maxAgeMs: number;
-  /** Whether a client may have it started again when it has ended. Default false. */
+  /** Allows a client to have the run restarted when it ends. Default false. */
   readonly restart?: boolean;
 }
 
 declare const listed: unique symbol;
 
-/** The file name of an entry's program, as the list spells it. The type shows that no client chose it. */
+/** File name of an entry's program, as the list spells it. The branded type marks it as a text that no client chose. */
 export type EntryName = string & { readonly [listed]: true };
 
-/** Verdict of the policy on a path, with the rule that decided. */
+/** Verdict of the policy on a path, with the deciding rule. */
 export type Verdict =
   | {
       readonly allowed: true;
       readonly rule: AllowedExecutable;
       readonly entry: EntryName;
-      /** All entries that name the path: each that has `for` must grant the caller. */
+      /** All entries for the path. Every entry that has `for` must allow the caller. */
       readonly matching: readonly AllowedExecutable[];
       /** The path to open: the rule's own spelling, never the request's. */
       readonly executable: ParsedPath;
@@ -91,23 +98,23 @@ export type Verdict =
       readonly message: string;
     };
 
-/** An entry of the list with which something is wrong, and what. */
+/** A faulty entry of the list, with its fault. */
 export interface AllowedExecutableProblem {
   /** Position in the list, from 0. */
   readonly index: number;
   readonly path: string;
-  /** The finding and the expectation, without the entry: for callers that name entries by another word. */
+  /** The finding and the expectation without the entry, for callers that describe entries in other words. */
   readonly found: string;
   readonly wanted: string;
-  /** True when the entry can never match; false when it is only doubtful. */
+  /** True when the entry can never match; false when it is only suspicious. */
   readonly neverMatches: boolean;
   readonly message: string;
 }
 
 /**
- * Decides from data alone whether a path may run: an odd spelling is refused before anything is
- * compared, then whole canonical paths are compared. An empty list allows nothing, a faulty entry
- * never matches, and when entries repeat a path one that pins digests decides. Never throws.
+ * Decides from data alone whether a path may run: refuses an ambiguous spelling before any comparison, then compares
+ * whole canonical paths. An empty list allows nothing, a faulty entry never matches, and among entries with the same
+ * path one that pins digests decides. Never throws.
  */
 export function judgeExecutablePath(
   path: string,
@@ -140,8 +147,8 @@ export function judgeExecutablePath(
 }
 
 /**
- * Finds the entries that can never match or that repeat another, so that a daemon can report them
- * at start. Never throws.
+ * Returns the entries that can never match or that repeat another, so that a daemon can report them at start. Never
+ * throws.
  */
 export function checkAllowedExecutables(
   allowed: readonly AllowedExecutable[],
@@ -163,8 +170,9 @@ export function checkAllowedExecutables(
 }
 
 /**
- * Finds the entries that allow more than may be meant, so that a daemon can say so at start: any variable, or any arguments of a
- * program that runs what its arguments name; or less: to callers whom this host cannot tell apart. Never throws.
+ * Returns entries that probably allow more than intended (any variable, or any arguments for a program that runs code
+ * from its arguments) or less (callers that this host cannot identify), so that a daemon can report them at start.
+ * Never throws.
  */
 export function doubtAllowedExecutables(
   allowed: readonly AllowedExecutable[],
@@ -200,7 +208,7 @@ function problemOf(
   fault: string,
   neverMatches = false,
 ): AllowedExecutableProblem {
-  // Each fault is written "FOUND; wanted WANTED".
+  // Each fault reads "FOUND; wanted WANTED".
   const [found = fault, wanted = 'an entry that can match'] = fault.split('; wanted ');
   const message = `allowed executable ${index} (${quoteText(entry.path)}): ${fault}`;
   return { index, path: entry.path, found, wanted, neverMatches, message };
@@ -211,7 +219,7 @@ function parseExecutable(path: string, dialect: PathDialect): ParsedPath | PathR
   if ('refused' in parsed) return parsed;
   if (parsed.namesDirectory || parsed.baseName === '') return { refused: 'A11 names a directory' };
   const name = dialect === 'windows' ? foldAscii(parsed.baseName) : parsed.baseName;
-  // A listed file of that name would be overwritten by the verified copy of its neighbour.
+  // The verified copy of another listed program could overwrite a file with this prefix.
   if (name.startsWith(PROCESS_NAME_PREFIX)) return { refused: 'name reserved for verified copies' };
   if (dialect !== 'windows') return parsed;
   if (/\.(?:bat|cmd)$/.test(name)) return { refused: 'A20 batch file' };
@@ -219,7 +227,7 @@ function parseExecutable(path: string, dialect: PathDialect): ParsedPath | PathR
 }
 
 function faultOf(entry: AllowedExecutable, dialect: PathDialect): string | undefined {
-  // A file may have such a name where Windows is not; an entry of that name means another file.
+  // POSIX allows such file names, but whoever writes a wildcard expects it to match several files.
   if (/[*?]/.test(entry.path)) return 'it has a wildcard; wanted the path of one program';
   if (entry.sha256?.length === 0) return 'its "sha256" is empty; wanted a digest, or no "sha256"';
   if (entry.sha256?.some((digest) => !/^[0-9a-f]{64}$/i.test(digest)) === true) {
@@ -249,7 +257,7 @@ function refuse(
   return { allowed: false, code, rule, message };
 }
 
-/** Where the verified copies of these programs lie; entries that can never match have none. */
+/** Returns the paths of the verified copies of these programs; entries that can never match have none. */
 export function stagedPathsOf(
   allowed: readonly AllowedExecutable[],
   dialect: PathDialect,
@@ -260,7 +268,7 @@ export function stagedPathsOf(
   });
 }
 
-// Interpreters, and tools that start programs, load libraries or write files where their arguments say.
+// Interpreters, and tools whose arguments can start programs, load libraries or write files.
 const TOOLS = new RegExp(
   '^(?:(?:rancher-)?wins|powershell|pwsh|cmd|bash|dash|zsh|ksh|fish|sh|busybox|python[0-9.]*|pythonw|pypy[0-9.]*|py|node|nodejs|' +
     'deno|bun|perl[0-9.]*|ruby[0-9.]*|php[0-9.]*|lua[0-9.]*|tclsh[0-9.]*|java|javaw|dotnet|awk|gawk|mawk|sed|find|xargs|env|' +
@@ -269,12 +277,15 @@ const TOOLS = new RegExp(
     'netsh|reg|schtasks|at|forfiles|cmstp|odbcconf|pcalua|hh|dism|psexec)$',
 );
 
-/** Whether a program is known to run code, or to write files, that its arguments name. By its name alone: a hint, no verdict. */
+/**
+ * Returns true when the program is known to run code, or write files, named by its arguments. Judges by its name alone:
+ * a hint, no verdict.
+ */
 function isKnownTool({ baseName }: ParsedPath): boolean {
   return TOOLS.test(foldAscii(baseName).replace(/\.(?:exe|com)$/, ''));
 }
 
-/** The names that the hosts of each kind have for a caller, and so the names an entry can list. */
+/** Names that the hosts of each kind give to callers, and so the names that an entry can list. */
 const KNOWN: Readonly<Record<PathDialect, RegExp>> = {
   posix: /^(?:administrators|user:[0-9]+|container:(?:\*|[0-9a-f]{12,63}\*|[0-9a-f]{64}))$/,
   windows: /^(?:administrators|account:S-[0-9-]+|container:\*)$/,
@@ -286,8 +297,8 @@ const WANTED: Readonly<Record<PathDialect, string>> = {
 };
 
 /**
- * Whether one of these callers is meant. A `*` at the end stands for whatever follows. Pure; never throws; who has no name is
- * no one.
+ * Returns true when `wanted` lists one of the caller's names. A `*` at the end matches any suffix. A caller without
+ * names never matches. Pure; never throws.
  *
  * @param names - What the system calls the caller, such as `user:1000`.
  */
@@ -299,7 +310,7 @@ export function allowsCaller(wanted: readonly string[], names: readonly string[]
   );
 }
 
-/** Why callers can never be meant on a host of this kind, or undefined. */
+/** Returns why these callers cannot exist on a host of this kind, or undefined. */
 export function faultOfCallers(
   wanted: readonly string[] | undefined,
   dialect: PathDialect,

@@ -1,5 +1,8 @@
 import { foldAscii } from '@wins/base';
-/** A rule that refuses the spelling of a path, as docs/threat-model.md numbers it: for audit records, never for a message. */
+/**
+ * Rules that refuse the spelling of a path, with their numbers in docs/threat-model.md: for audit records, never for a
+ * message.
+ */
 export type PathRule =
   | 'A3 short (8.3) name'
   | 'A4 device namespace'
@@ -51,37 +54,37 @@ export function describePathRule(rule: PathRule): string {
 export const PROCESS_NAME_PREFIX = 'rancher-wins-';
 
 /**
- * The name under which clients know a run: `rancher-wins-` and the file's base name less a real
- * trailing `.exe` in any ASCII case. `nginx` keeps its last letter, `x.exe.exe` loses one suffix.
+ * Returns the name under which clients know a run: `rancher-wins-` and the file's base name without a trailing `.exe`
+ * in any ASCII case. `nginx` stays whole, `x.exe.exe` loses one suffix.
  */
 export function processName(baseName: string): string {
   const bare = /^.+\.exe$/i.test(baseName) ? baseName.slice(0, -4) : baseName;
   return PROCESS_NAME_PREFIX + bare;
 }
 
-/** The key under which a name of a run or a variable is compared: on Windows without regard to the case of A to Z. */
+/** Returns the key for comparing names of runs and variables; on Windows it ignores the case of A to Z. */
 export function nameKey(name: string, dialect: PathDialect): string {
   return dialect === 'windows' ? foldAscii(name) : name;
 }
 
-/** Where the verified copy of an executable lies: in the same directory, with the prefix. */
+/** Returns the path of an executable's verified copy: the same directory, with the prefix. */
 export function stagedPathOf(executable: ParsedPath): string {
   const directory = executable.canonical.slice(0, -executable.baseName.length);
   return directory + PROCESS_NAME_PREFIX + executable.baseName;
 }
 
-/** How paths are spelt and compared: Windows (`C:\x`, any ASCII case) or POSIX (`/x`, exact). */
+/** How paths are spelt and compared: Windows (`C:\x`, without regard to ASCII case) or POSIX (`/x`, exact). */
 export type PathDialect = 'windows' | 'posix';
 
-/** A path whose spelling holds nothing that an operating system would reinterpret. */
+/** A path whose spelling has no part that an operating system would reinterpret. */
 export interface ParsedPath {
-  /** The one spelling used from here on: single separators, upper-case drive letter. */
+  /** Canonical spelling: single separators, upper-case drive letter. */
   readonly canonical: string;
-  /** Two paths name the same file by their spelling exactly when their keys are equal. */
+  /** Key for comparison: equal keys mean the same file, by spelling. */
   readonly key: string;
   /** The last segment; empty for a root. */
   readonly baseName: string;
-  /** The path ended with a separator, so it can only mean a directory. */
+  /** True when the path ended with a separator, so that it can only mean a directory. */
   readonly namesDirectory: boolean;
 }
 
@@ -89,11 +92,11 @@ export interface PathRefusal {
   readonly refused: PathRule;
 }
 
-// Controls, format characters (bidirectional and zero-width among them), lone surrogates, line
-// separators, and the mark that a decoder leaves where bytes were not valid UTF-8.
+// Controls, format characters (bidirectional and zero-width among them), lone surrogates, line separators, and U+FFFD,
+// by which a decoder replaces bytes that are not valid UTF-8.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\uFFFD]/u;
 
-/** True when the text holds a character that a reader of a log or a rule could not see. */
+/** Returns true when the text has a character that is invisible in a log or a rule. */
 function hasUnprintable(text: string): boolean {
   return UNPRINTABLE.test(text);
 }
@@ -101,8 +104,8 @@ function hasUnprintable(text: string): boolean {
 const MAX_BYTES = 4_095;
 
 /**
- * Reads a POSIX path by its spelling alone: absolute, no `.` or `..`, nothing invisible, at most
- * 4,095 bytes. Repeated slashes collapse; a backslash, a `%` and a blank are ordinary characters.
+ * Parses a POSIX path by its spelling alone: absolute, no `.` or `..`, no invisible character, at most 4,095 bytes.
+ * Repeated slashes collapse; a backslash, a `%` and a blank are ordinary characters.
  */
 function parsePosixPath(path: string): ParsedPath | PathRefusal {
   if (path === '' || Buffer.byteLength(path) > MAX_BYTES) {
@@ -128,9 +131,8 @@ const MAX_LENGTH = 32_767;
 export const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])$/;
 
 /**
- * Reads a Windows path by its spelling alone. Everything that Win32 would reinterpret before it
- * opens a file is refused rather than cleaned; only `/` for `\` and doubled separators are
- * accepted. At most 32,767 UTF-16 units.
+ * Parses a Windows path by its spelling alone. Refuses every part that Win32 would reinterpret before it opens a file;
+ * normalises only `/` to `\` and doubled separators. At most 32,767 UTF-16 units.
  */
 function parseWindowsPath(path: string): ParsedPath | PathRefusal {
   if (path === '' || path.length > MAX_LENGTH) return { refused: 'A11 empty or over-long path' };

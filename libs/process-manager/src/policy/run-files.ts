@@ -5,13 +5,13 @@ import { DEVICE_NAME } from './parsed-path.js';
 /** Bounds of the files that a client may give to one run of an entry. */
 export interface FilesGrant {
   readonly max: number;
-  /** Bytes of all of them together. */
+  /** Total size of all files, in bytes. */
   readonly maxBytes: number;
 }
 
 /** A file that a client gives to its run. */
 export interface RunFile {
-  /** Its name in the folder of the run; see {@link assertRunFiles}. */
+  /** File name in the folder of the run; see {@link assertRunFiles}. */
   readonly name: string;
   readonly content: Uint8Array;
 }
@@ -22,8 +22,9 @@ const NO_NAME =
 const GIVEN_TWICE = 'the name is given twice (ignoring case)';
 
 /**
- * Judges the files of a start from data alone. A name has 1 to 64 letters, digits, ".", "_" and "-", begins with a letter or a digit, ends
- * with no dot, and is no device of Windows; names that differ by case alone are one. Pure.
+ * Judges the files of a start from data alone. A name has 1 to 64 letters, digits, ".", "_" and "-", begins with a
+ * letter or a digit, does not end with a dot, and is not a Windows device name; names that differ only in case count as
+ * the same. Pure.
  *
  * @throws ProcessError `filesNotAllowed` without a grant of the entry or beyond its bounds, `invalidArgument` for a name.
  */

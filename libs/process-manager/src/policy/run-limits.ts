@@ -7,11 +7,11 @@ type LimitName = keyof TreeLimits;
 export interface LimitedEntry {
   /** Limits of a run whose client asks for none. Default: `maxLimits`. */
   readonly limits?: TreeLimits;
-  /** The most that a client may ask for. Default: `limits`; a client may limit by itself what the entry does not. */
+  /** Maximum limits that a client may request. Default: `limits`; a client may set a limit that the entry leaves open. */
   readonly maxLimits?: TreeLimits;
 }
 
-/** The least and the most that a limit may be. */
+/** Minimum and maximum of each limit. */
 const LIMIT_BOUNDS: Readonly<Record<LimitName, readonly [least: number, most: number]>> = {
   memoryBytes: [1024 * 1024, 2 ** 50],
   cpus: [0.01, 4096],
@@ -27,7 +27,8 @@ const WORDS: Readonly<Record<LimitName, string>> = {
 const NAMES = Object.keys(LIMIT_BOUNDS) as readonly LimitName[];
 
 /**
- * The limits of a run: what the client asks for, up to the entry's `maxLimits`; else the entry's `limits`, else those maxima. Pure.
+ * Returns the limits of a run: the client's, up to the entry's `maxLimits`; otherwise the entry's `limits`, or
+ * `maxLimits`. Pure.
  *
  * @throws ProcessError `invalidArgument` for a limit that cannot be, `limitsNotAllowed` for more than the entry allows.
  */
@@ -48,7 +49,7 @@ export function grantedLimits(
   return granted.length === 0 ? undefined : Object.fromEntries(granted);
 }
 
-/** Why the limits of an entry cannot be meant, or undefined. */
+/** Returns why the limits of an entry are invalid, or undefined. */
 export function faultOfLimits({ limits = {}, maxLimits = {} }: LimitedEntry) {
   const name = NAMES.find((each) => (limits[each] ?? 0) > (maxLimits[each] ?? Infinity));
   if (name === undefined) return undefined;

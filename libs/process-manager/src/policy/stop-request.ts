@@ -1,15 +1,18 @@
 import { STOP_SIGNALS, type StopRequest } from '@wins/base';
 import type { PathDialect } from './parsed-path.js';
 
-/** How the runs of an entry are asked to end. */
+/** How the daemon asks the runs of an entry to end. */
 export interface StoppedEntry {
-  /** The signal that asks it to end, one of `STOP_SIGNALS` of the system. Default: SIGTERM, and on Windows it is not asked. */
+  /**
+   * Signal that asks a run to end, one of the system's `STOP_SIGNALS`. Default: SIGTERM; on Windows the run is killed
+   * without being asked.
+   */
   readonly stopSignal?: NonNullable<StopRequest['signal']>;
-  /** Windows alone: the name of the event that asks it to end, in the place of a signal, such as `Global\\exporter-stop`. */
+  /** Windows only: name of the event that asks a run to end, instead of a signal, such as `Global\\exporter-stop`. */
   readonly stopEvent?: string;
 }
 
-/** How a run of an entry is asked to end. Pure. */
+/** Returns how to ask a run of the entry to end. Pure. */
 export function stopRequest({ stopSignal, stopEvent }: StoppedEntry): StopRequest {
   return {
     ...(stopSignal && { signal: stopSignal }),
@@ -17,7 +20,7 @@ export function stopRequest({ stopSignal, stopEvent }: StoppedEntry): StopReques
   };
 }
 
-/** Why the runs of an entry cannot be asked on a host of this kind, or undefined. */
+/** Returns why a host of this kind cannot ask the runs of the entry to end, or undefined. */
 export function faultOfStop(
   { stopSignal, stopEvent }: StoppedEntry,
   dialect: PathDialect,

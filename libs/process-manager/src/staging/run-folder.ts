@@ -6,22 +6,29 @@ import path from 'node:path';
 import { assertFileBytes, type FilesGrant, type RunFile } from '../policy/run-files.js';
 import { ProcessError } from '../process-error.js';
 
-/** The variable by which a program finds the folder of its files. */
+/** Variable that holds the path of the run's folder. */
 export const FILES_VARIABLE = 'WINS_FILES';
 
-/** Enough for all files of a run, because a volume changes as a whole. A token rotates once an hour. */
+/**
+ * Rate limit of changes: a burst for all 32 files, because a volume changes as a whole; then one a second, because a
+ * token rotates only once an hour.
+ */
 const CHANGES = { burst: 32, perSecond: 1 };
-// For its owner: the programs of runs have the account of the daemon.
+// Read-only for the owner: runs use the daemon's account.
 const READ_ONLY = 0o400;
-/** On Windows a file cannot be replaced while its program reads it. */
+/** Time to retry a replacement, because Windows cannot replace a file while the program reads it. */
 const HELD_FILE_MS = 5000;
 
-/** Where the files of a run lie, below the state directory of its daemon. */
+/** Returns the folder of a run's files, below the state directory of its daemon. */
 export function runFolderOf(stateDirectory: string, mark: string): string {
   return path.join(stateDirectory, 'files', mark);
 }
 
-/** Removes the folders of all runs but these; the others belong to dead daemons. @returns what could not be removed. */
+/**
+ * Removes the folders of all runs except these, because the others belong to dead daemons.
+ *
+ * @returns the failures.
+ */
 export async function removeLeftFolders(
   stateDirectory: string,
   marks: ReadonlySet<string>,
@@ -35,7 +42,10 @@ export async function removeLeftFolders(
   return (await Promise.all(removed)).filter(({ error }) => error !== undefined);
 }
 
-/** The private folder with the files that a client gave to its run. A reader of a file has the old content or the new one. */
+/**
+ * Private folder with the files that a client gave to its run. A reader of a file sees the old content or the new one,
+ * never a mix.
+ */
 export class RunFolder {
   readonly path: string;
   readonly #host: Pick<ProcessHost, 'ensurePrivateDirectory'>;
@@ -52,13 +62,17 @@ export class RunFolder {
     this.#grant = grant;
   }
 
-  /** Makes the folder and writes files that were judged. @throws ProcessError `stateUnavailable`. */
+  /**
+   * Creates the folder and writes the files, which must have been judged.
+   *
+   * @throws ProcessError `stateUnavailable`.
+   */
   async fill(files: readonly RunFile[]): Promise<void> {
     for (const file of files) await this.#write(file);
   }
 
   /**
-   * Replaces one of the files, once that is recorded.
+   * Replaces one of the files after the change was recorded.
    *
    * @throws ProcessError `notFound` for another name or when the run is ending, `filesNotAllowed` beyond the bounds of the entry,
    *   `tooManyChanges` while another change is under way or after too many; `stateUnavailable`; as `recorded` rejects.
@@ -88,7 +102,11 @@ export class RunFolder {
     }
   }
 
-  /** Removes it with all that is in it. Idempotent. @returns why it could not be removed, or undefined. Never rejects. */
+  /**
+   * Removes the folder with its content. Idempotent; never rejects.
+   *
+   * @returns the reason when it could not be removed, or undefined.
+   */
   remove(): Promise<unknown> {
     this.#ending.abort();
     return (this.#removed ??= Promise.resolve(this.#writing)
@@ -98,7 +116,7 @@ export class RunFolder {
 
   async #write({ name, content }: RunFile): Promise<void> {
     try {
-      // Its program could have put a link there.
+      // Check the folder again, because the program could have replaced it with a link.
       this.#host.ensurePrivateDirectory(this.path);
       const file = path.join(this.path, name);
       const rights = { mode: READ_ONLY, isFlushed: false, isDurable: false };
@@ -114,7 +132,7 @@ export class RunFolder {
 
 async function remove(folder: string): Promise<unknown> {
   try {
-    // On Windows a program that has just ended may hold a file for a moment.
+    // Retry, because on Windows a program that has just ended may briefly keep a file open.
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
     return undefined;
   } catch (error) {

@@ -13,14 +13,14 @@ import { quoteText, type FileHold, errnoOf } from '@wins/base';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 
-/** The digest that a client saw, in the strongest algorithm that it sent; lower-case hexadecimal. */
+/** The client's digest, in the strongest algorithm that it sent; lower-case hexadecimal. */
 export interface ExpectedDigest {
   readonly algorithm: 'sha1' | 'sha256';
   readonly hex: string;
 }
 
 /**
- * Takes the stronger of the digests that a client sent. An empty text counts as not sent.
+ * Returns the strongest of the digests that a client sent. An empty text counts as not sent.
  *
  * @throws ProcessError `invalidArgument` when there is none or when one is malformed.
  */
@@ -42,7 +42,7 @@ function malformed(name: string, digits: number): ProcessError {
   );
 }
 
-/** Which bytes a program must have. */
+/** Requirements on the bytes of a program. */
 interface WantedBytes {
   readonly source: string;
   /** Undefined allows any content. */
@@ -52,7 +52,7 @@ interface WantedBytes {
 }
 
 /**
- * The bytes of a program must be those that the client saw, and those that the entry pins.
+ * Requires the bytes that the client saw, and one of the digests that the entry pins.
  *
  * @throws ProcessError `checksumMismatch`, `digestNotPinned`.
  */
@@ -79,7 +79,7 @@ export function requireBytes(
 }
 
 /**
- * The program must be signed, if that is wanted of its entry.
+ * Requires the program's signature, if the entry demands one.
  *
  * @throws ProcessError `notSigned`, once the copy is discarded.
  */
@@ -100,17 +100,20 @@ async function requireSignature(
   });
 }
 
-/** Where files can be held, a reader of the earlier copy, such as a virus scanner, holds it for a moment. */
+/**
+ * On Windows a reader of the previous copy, such as a virus scanner, may briefly keep it open; retry for this long, in
+ * milliseconds.
+ */
 const HELD_FILE_MS = 320;
 
-/** The largest executable that is copied: 2 GiB; a larger one is refused with `stagingFailed`. */
+/** Maximum size of an executable: 2 GiB; a larger one is refused with `stagingFailed`. */
 export const MAX_EXECUTABLE_BYTES = 2 * 1024 * 1024 * 1024;
 
 /** Reads the signature of one program. */
 export interface SignatureReader {
-  /** Takes the blocks of the copy, in order. */
+  /** Receives the blocks of the copy, in order. */
   readonly take: OnBlock;
-  /** Says why none of these certificates, by SHA-256, has signed the program; undefined when one has. */
+  /** Returns undefined when one of these certificates, by SHA-256, has signed the program; otherwise the reason. */
   refuse(signedBy: readonly string[]): Promise<string | undefined>;
 }
 
@@ -119,43 +122,44 @@ export interface StagingRequest extends WantedBytes {
   /** The final name, in the same directory as `source`. */
   readonly target: string;
   readonly maxBytes: number;
-  /** Called between blocks; what it throws ends the copy and nothing is left. */
+  /** Called between blocks; an exception aborts the copy and leaves no file. */
   readonly checkpoint: () => void;
-  /** The certificates, one of which must have signed the program; undefined for any program. */
+  /** Certificates, one of which must have signed the program; undefined when no signature is needed. */
   readonly signedBy?: readonly string[] | undefined;
   readonly readSignature?: (() => SignatureReader) | undefined;
-  /** Holds the copy against changes, where the host can. */
+  /** Holds the copy against changes, on hosts that can. */
   readonly hold?: ((path: string) => Promise<FileHold>) | undefined;
 }
 
-/** A copy that was verified and has only a temporary name yet, so that any number of starts can have one of a program. */
+/** A verified copy under a temporary name, so that several starts can each have one of the same program. */
 interface VerifiedCopy {
   /** Digest of its bytes, lower-case hexadecimal. */
   readonly sha256: string;
   /**
-   * Gives the copy its final name. Once, by the one start that may use that name.
+   * Gives the copy its final name. Call it once, from the start that owns that name.
    *
    * @throws ProcessError `stagingFailed`, or what `checkpoint` throws; the temporary file is gone then.
    */
   place(): Promise<StagedBinary>;
-  /** Removes the temporary file; nothing when the copy was placed. Idempotent, never throws. */
+  /** Removes the temporary file; does nothing after `place`. Idempotent, never throws. */
   discard(): Promise<void>;
 }
 
-/** A verified copy under its final name. Where the host can, it is held: no one changes it until it is closed. */
+/** A verified copy under its final name. On hosts that can hold files, nobody can change it until it is closed. */
 export interface StagedBinary extends FileHold {
   /** Digest of the bytes that will run, lower-case hexadecimal. */
   readonly sha256: string;
 }
 
 /**
- * Copies an executable beside itself and tells the SHA-256 of the bytes that were written, which
- * are the bytes that will run: the source may change meanwhile without any effect. The copy is
- * complete, verified and on disk before it can get its final name (mode 0700), so that a crash never
- * leaves half a program under that name. What a crash left under a temporary name is removed first.
+ * Copies an executable beside itself and returns the SHA-256 of the bytes written, which are the bytes that will run:
+ * changes of the source in the meantime have no effect. The copy is complete and verified before it can get its final
+ * name (mode 0700), so that a crash never leaves half a program under that name. First removes temporary files that a
+ * crash left.
  *
- * Where a file can be held, the copy is held under its final name and then read once more: what ran in between could
- * have changed it, and nothing can from then on. The caller places or discards the copy, and closes what was placed once it runs.
+ * On hosts that can hold files, `place` holds the copy under its final name and then reads it once more: a process
+ * could have changed it before, but not any more. The caller places or discards the copy, and closes the placed copy
+ * once it runs.
  *
  * @throws ProcessError `notFound`, `pathNotTrusted`, `checksumMismatch`, `digestNotPinned`,
  * `notSigned`, `stagingFailed`, or what `checkpoint` throws; the temporary file is gone then.
@@ -176,7 +180,7 @@ export async function copyVerified(request: StagingRequest): Promise<VerifiedCop
         checkpoint();
         return signature?.take(block, position);
       },
-      // By this name its writer can be recognised.
+      // The name contains the writer's PID, so that leftovers can be recognised.
       temporary: path.join(path.dirname(target), `.${path.basename(target)}.${suffix}`),
       accept: (digests) => requireBytes(digests, request),
     });
@@ -184,7 +188,7 @@ export async function copyVerified(request: StagingRequest): Promise<VerifiedCop
     const place = async (): Promise<StagedBinary> => {
       const heldFileMs = request.hold === undefined ? 0 : HELD_FILE_MS;
       try {
-        // Nothing needs the copy after a loss of power: each start makes its own.
+        // Not durable: each start makes its own copy, so none has to survive a loss of power.
         await copy.place({ heldFileMs, beforeRename: checkpoint, isDurable: false });
       } catch (error) {
         throw failed(error, target);
@@ -233,9 +237,8 @@ function failed(error: unknown, target: string): ProcessError {
 }
 
 /**
- * Removes the temporary files that a crash left on the way to `target`: regular files of exactly
- * our pattern whose writer no longer runs. Failures are ignored, because the copy that follows
- * meets and reports the same cause.
+ * Removes the temporary files that a crash left beside `target`: regular files that match our pattern exactly and whose
+ * writer no longer runs. Ignores failures, because the copy that follows meets and reports the same cause.
  */
 async function removeStagingLeftovers(target: string): Promise<void> {
   const suffix = /^([1-9][0-9]{0,9})-[0-9a-f]{16}\.tmp$/;
@@ -248,7 +251,7 @@ async function removeStagingLeftovers(target: string): Promise<void> {
 
 function isWriting(pid: number, writtenAtMs: number): boolean {
   if (pid === process.pid) {
-    // In a container every daemon may have the same PID: what is older than we are is not ours.
+    // In containers every daemon may have the same PID: a file older than this process is not ours.
     return writtenAtMs >= Date.now() - process.uptime() * 1000;
   }
   try {

@@ -1,11 +1,11 @@
 /**
- * Lets at most `size` pieces of work run at once; the others wait. Copying and hashing share four threads with everything else
- * in the process, so they must not crowd them. Who waits is served client by client in turn, and each client's work in the order
- * it came: a client that asks a thousand times delays only itself.
+ * Lets at most `size` pieces of work run at once and queues the rest. Copying and hashing share four threads with
+ * everything else in the process, so they must not occupy them all. Serves clients round-robin, and each client's work
+ * in order of arrival, so that a client with a thousand requests delays only itself.
  */
 export class StagingSlots {
   #free: number;
-  /** Those who wait, by client; the client whose turn is next comes first. */
+  /** Waiting work by client; the next client to serve comes first. */
   readonly #waiting = new Map<string, (() => void)[]>();
 
   constructor(size: number) {
@@ -18,7 +18,7 @@ export class StagingSlots {
     try {
       return await work();
     } finally {
-      // A slot is handed on, not freed and taken again, so that no newcomer can overtake.
+      // Pass the slot on instead of freeing it, so that no newcomer can overtake.
       const next = this.#next();
       if (next === undefined) this.#free += 1;
       else next();
@@ -36,7 +36,7 @@ export class StagingSlots {
     if (first === undefined) return undefined;
     const [client, queue] = first;
     const wake = queue.shift();
-    // To the end of the line, with what is left.
+    // Move the client to the end of the queue with its remaining work.
     this.#waiting.delete(client);
     if (queue.length > 0) this.#waiting.set(client, queue);
     return wake;

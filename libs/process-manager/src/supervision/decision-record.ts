@@ -7,8 +7,8 @@ import type { StartPlan, StartRequest } from '../start-request.js';
 import type { PortsOutcome, RunLimits } from './managed-process.js';
 
 /**
- * One decision, for the audit log. It holds neither arguments nor the values of variables, which may
- * be secrets. `path` is as the client spelt it, cut at 1,024 characters: write it as JSON.
+ * One decision, for the audit log. Contains neither arguments nor the values of variables, which may be secrets. `path`
+ * is the client's spelling, cut at 1,024 characters: write it as JSON.
  */
 export type DecisionRecord = DecisionFacts &
   (
@@ -29,34 +29,34 @@ export interface DecisionFacts {
   readonly action: 'start' | 'wait' | 'keepAlive' | 'stop' | 'updateFile';
   /** `ProcessOwner.id` of the connection that asked. */
   readonly requester: string;
-  /** Name that the client gives itself; proof of nothing. */
+  /** The client's own name for itself, unverified. */
   readonly clientSays?: string;
-  /** `ProcessOwner.client` of a start, as the system describes it. */
+  /** `ProcessOwner.client` of a start: the client as the system describes it. */
   readonly client?: Readonly<Record<string, string | number>>;
-  /** Names the run without giving a right to it: the `mark` of `ManagedProcess`. */
+  /** Identifies the run without granting access to it: the `mark` of `ManagedProcess`. */
   readonly mark: string;
   readonly path: string;
   readonly name?: string;
-  /** File name of the entry that names the program of a start, once that has let the client pass. */
+  /** File name of the entry for the program of a start; present only when that entry allows the client. */
   readonly entry?: EntryName;
-  /** Name of the variable for which a start was refused, cut at 128 characters. */
+  /** Name of the variable that caused the refusal of a start, cut at 128 characters. */
   readonly variable?: string;
   /** Digest of the bytes that will run. */
   readonly sha256?: string;
   /** Ports that a start exposes, such as `tcp 9796`, at most 64 of them. */
   readonly exposes?: readonly string[];
   /**
-   * Outcome for these ports: `opened` before the program starts, or it does not start; `notNeeded`, because of `portsReason`;
-   * `asTheHostHasThem` where nothing opens ports.
+   * Outcome for these ports: `opened` means opened before the program started; `notNeeded` for the reason in
+   * `portsReason`; `asTheHostHasThem` when the daemon has no port opener.
    */
   readonly ports?: 'opened' | 'notNeeded' | 'asTheHostHasThem';
   readonly portsReason?: string;
-  /** Limits of a start, and `by` which means, such as `memoryBytes=67108864 pids=8 by=cgroup`. */
+  /** Limits of a start and the mechanism that enforces them, such as `memoryBytes=67108864 pids=8 by=cgroup`. */
   readonly limits?: string;
-  /** Names and bytes of the files of a start, or of the one that changes, such as `token 812`. */
+  /** Names and sizes in bytes of the files of a start, or of the changed file, such as `token 812`. */
   readonly files?: readonly string[];
   readonly argumentCount?: number;
-  /** The first 64 names, each cut at 128 characters; empty for an entry without `=`. */
+  /** Names of the client's variables: the first 64, each cut at 128 characters; empty for an entry without `=`. */
   readonly environmentNames?: readonly string[];
 }
 
@@ -108,7 +108,7 @@ export function verdictOf(refusal: ProcessError | undefined, allowing?: string) 
   return { verdict: 'refused', code, ...(rule !== undefined && { rule }) } as const;
 }
 
-// What has no `=` may be a value that lost its name.
+// An entry without `=` may be a secret value whose name the client forgot.
 function auditedName(entry: string): string {
   return entry.slice(0, Math.min(MAX_AUDITED_NAME, Math.max(0, entry.indexOf('='))));
 }

@@ -6,14 +6,14 @@ import { ProcessError } from '../process-error.js';
 import { type RunRecord, RunRecords } from './run-records.js';
 import { type AllowedExecutable, stagedPathsOf } from '../policy/executable-policy.js';
 
-// What is found may start more before it ends; each round looks again.
+// A leftover may start more processes before it ends, so each round looks again.
 const MAX_ROUNDS = 5;
 
 type LeftoverEnding = Pick<CompleteOptions, 'host' | 'graceMs' | 'onEvent'>;
 
 /**
- * Ends everything that dead daemons left, by mark, record and verified copy, and tidies their
- * records. Processes and records of a daemon that lives are not touched.
+ * Ends all processes that dead daemons left, found by mark, record and verified copy, and removes their records. Leaves
+ * processes and records of a living daemon alone.
  *
  * @throws ProcessError `stateUnavailable`, `unknown`.
  */
@@ -41,7 +41,7 @@ export async function endLeftovers(
       if (gone) recovered.push(facts);
       else stuck.add(leftover.mark);
     }
-    // Another round would only wait for the same ones again.
+    // Another round would only wait for the same processes.
     if (stuck.size > 0) break;
   }
   for (const { mark } of remembered) if (!stuck.has(mark)) runRecords.remove(mark);
@@ -49,7 +49,7 @@ export async function endLeftovers(
 }
 
 /**
- * Ends whatever still runs the verified copy that is about to be replaced.
+ * Ends all processes that run the verified copy about to be replaced.
  *
  * @throws ProcessError `alreadyRunning` when a daemon that lives claims it or when it does not end.
  */
@@ -90,9 +90,9 @@ function stillRunning(path: string, { pid }: Leftover, how: string): ProcessErro
   return new ProcessError('alreadyRunning', message, { path });
 }
 
-/** Search for orphans. */
+/** Options of {@link findOrphans}. */
 export interface OrphanSearch {
-  /** Programs that daemons may run: a process of a verified copy of one belongs to a run. */
+  /** Programs that daemons may run: a process of one of their verified copies belongs to a run. */
   readonly allowed: readonly AllowedExecutable[];
   /** The state directory of the daemons; it need not exist. */
   readonly stateDirectory: string;
@@ -100,8 +100,8 @@ export interface OrphanSearch {
 }
 
 /**
- * Finds what `ProcessManager.recover` would end, and changes nothing: processes of runs whose daemon is dead. Those of a daemon
- * that lives are not among them.
+ * Returns the processes that `ProcessManager.recover` would end: those of runs whose daemon is dead. Changes nothing,
+ * and skips processes of a living daemon.
  *
  * @throws ProcessError `stateUnavailable` when the records cannot be read, `unknown` when it cannot look.
  */
@@ -124,7 +124,7 @@ export async function findOrphans(search: OrphanSearch): Promise<readonly Recove
     );
 }
 
-// Before the first daemon there is no directory.
+// Before the first daemon starts the directory does not exist.
 function recordsIn(records: RunRecords): readonly RunRecord[] {
   try {
     return records.read().records;

@@ -3,9 +3,9 @@ import { Backoff, systemClock } from '@wins/time';
 import { performance } from 'node:perf_hooks';
 
 /**
- * Ends a tree: asks, waits up to `graceMs`, then makes it end for up to `graceMs` more, looking for
- * what it started meanwhile. Tells whether the tree is gone; only a process that the kernel itself
- * cannot end, or that we may not signal, stays.
+ * Ends a tree: asks it to end, waits up to `graceMs`, then kills it for up to `graceMs` more, including processes
+ * started in the meantime. Resolves with true when the tree is gone; only a process that the kernel cannot end, or that
+ * we may not signal, remains.
  *
  * @param force - When it is aborted, the tree is waited for no longer and made to end.
  */
@@ -23,7 +23,7 @@ export async function endProcessTree(
   return isGoneWithin(tree, graceMs, { beforeEachLook: () => tree.terminate('force') });
 }
 
-// No operating system tells when the last of a tree is gone, so this looks, ever more slowly.
+// No operating system reports when the last process of a tree is gone, so poll, at growing intervals.
 async function isGoneWithin(
   tree: ProcessTree,
   limitMs: number,
@@ -41,7 +41,7 @@ async function isGoneWithin(
   for (;;) {
     await beforeEachLook();
     if (await tree.isGone()) return true;
-    // By what was left before the look: on a busy system a look may take longer than the whole time.
+    // Use the time left before the poll, because on a busy system a poll may take longer than the whole limit.
     if (leftMs <= 0 || signal?.aborted === true) return false;
     const pauseMs = Math.min(looks.nextMs(), Math.max(1, leftMs));
     await systemClock.wait(pauseMs, signal).catch(() => undefined);
@@ -49,7 +49,7 @@ async function isGoneWithin(
   }
 }
 
-/** Whether a promise, which must never reject, resolves within `limitMs`. Settles as soon as that is known. */
+/** Returns true when a promise, which must never reject, resolves within `limitMs`. Settles as early as possible. */
 export function resolvesInTime(promise: Promise<unknown>, limitMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), limitMs);

@@ -3,13 +3,13 @@ import { messageOf, type ExposedPort, type PortOpener } from '@wins/base';
 import type { EventRun, PortsOutcome, ManagerEvent } from './managed-process.js';
 import { ProcessError, type ProcessErrorCode } from '../process-error.js';
 
-/** The ports of all runs: opened before a program starts and closed, one run after the other, when it has ended. */
+/** Ports of all runs. Opens them before a program starts; closes them when it has ended, one run at a time. */
 export class ExposedPorts {
   readonly #opener: PortOpener | undefined;
   readonly #onEvent: (event: ManagerEvent) => void;
   readonly #stopping = new AbortController();
   readonly #open = new Set<string>();
-  /** Runs whose ports could not be closed, in the order in which they are tried again. */
+  /** Runs whose ports could not be closed, in the order of the retries. */
   readonly #stuck = new Set<string>();
   #closings: Promise<void> = Promise.resolve();
 
@@ -18,7 +18,7 @@ export class ExposedPorts {
     this.#onEvent = onEvent;
   }
 
-  /** Decides what becomes of ports; undefined without any. */
+  /** Decides whether to open the ports; undefined without ports. */
   decide(ports: readonly ExposedPort[]): PortsOutcome | undefined {
     if (ports.length === 0) return undefined;
     if (this.#opener === undefined) return { kind: 'asTheHostHasThem' };
@@ -27,7 +27,7 @@ export class ExposedPorts {
   }
 
   /**
-   * Opens ports for a run that is about to start, as it was decided.
+   * Opens the ports of a run that is about to start, according to the decision.
    *
    * @param abandoned - Any of these gives the start up.
    * @throws ProcessError `portsNotOpened`, `aborted`, `shuttingDown`; nothing is left open then.
@@ -58,18 +58,18 @@ export class ExposedPorts {
     }
   }
 
-  /** Begins to close the ports of a run and does not wait; a failure is an event, and is tried again later. */
+  /** Starts to close the ports of a run without waiting; reports a failure as an event and retries later. */
   close(mark: string): void {
     if (!this.#open.delete(mark)) return;
     this.#closings = this.#closings.then(() => this.#closeAll([mark]));
   }
 
-  /** Gives up what is being opened, from now on. */
+  /** Aborts all openings in progress and refuses later ones. */
   abort(): void {
     this.#stopping.abort();
   }
 
-  /** Resolves when all that was to be closed is, or was tried once more. */
+  /** Resolves when all pending closings are done or were retried once. */
   settle(): Promise<void> {
     return (this.#closings = this.#closings.then(() => this.#closeAll([])));
   }
@@ -79,14 +79,17 @@ export class ExposedPorts {
     return signal.aborted ? 'aborted' : 'portsNotOpened';
   }
 
-  /** When one can be closed, those that could not are tried again; when one cannot, the others wait for the next time. */
+  /**
+   * Closes the ports of these runs. After a success it retries the earlier failures; after a failure they wait for the
+   * next call.
+   */
   async #closeAll(marks: readonly string[]): Promise<void> {
     for (const mark of new Set([...marks, ...this.#stuck])) {
       try {
         await this.#opener?.close(mark);
         this.#stuck.delete(mark);
       } catch (error) {
-        // Behind the others, so that none of them waits for this one forever.
+        // Move it behind the others, so that they are retried first.
         this.#stuck.delete(mark);
         this.#stuck.add(mark);
         this.#onEvent({ type: 'portsNotClosed', mark, error });

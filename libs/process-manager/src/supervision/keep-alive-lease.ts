@@ -1,9 +1,9 @@
-/** Where a lease is: waiting for its one holder, held, given back, or expired because it was not claimed. */
+/** State of a lease: not yet taken by its holder, held, released, or expired because it was not taken in time. */
 export type LeaseState = 'unclaimed' | 'held' | 'released' | 'expired';
 
 /**
- * The right of one client to keep a run alive. It can be claimed once; when it is not
- * claimed in time it expires; its timer does not keep the daemon alive.
+ * Right of one client to keep a run alive. It can be taken once and expires if it is not taken in time; its timer does
+ * not keep the daemon alive.
  */
 export class KeepAliveLease {
   #state: LeaseState = 'unclaimed';
@@ -27,14 +27,14 @@ export class KeepAliveLease {
     return true;
   }
 
-  /** Gives a held lease back; false when it is not held. */
+  /** Releases a held lease; returns false when it is not held. */
   release(): boolean {
     if (this.#state !== 'held') return false;
     this.#state = 'released';
     return true;
   }
 
-  /** An unclaimed lease no longer expires: the run has ended, but its client may still come. */
+  /** Stops the expiry of an unclaimed lease, because the run has ended but its client may still connect. */
   stopClock(): void {
     clearTimeout(this.#clock);
   }

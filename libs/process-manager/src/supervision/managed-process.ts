@@ -5,57 +5,69 @@ import type { EntryName } from '../policy/executable-policy.js';
 
 /** The connection that started a run. */
 export interface ProcessOwner {
-  /** Identifies the connection among all of this daemon, for example `pipe:17`. */
+  /** Identifies the connection among all connections of this daemon, for example `pipe:17`. */
   readonly id: string;
-  /** For people, in the audit log. */
+  /** Human-readable label for the audit log. */
   readonly label?: string;
-  /** Client behind the connection, where the system can tell: quotas count by it, else by the connection. */
+  /** Client behind the connection, where the system can identify it. Quotas count by client, otherwise by connection. */
   readonly client?: OwningClient;
-  /** Aborts when the connection is gone; the run then ends, even if its lease is still held. */
+  /** Aborts when the connection closes; the run then ends, even if its lease is still held. */
   readonly disconnected: AbortSignal;
 }
 
-/** A client as the system knows it, not as it calls itself. */
+/** A client as the system identifies it, whatever name it gives itself. */
 export interface OwningClient {
   /** Key of quotas: the same for all connections of one client. */
   readonly key: string;
   /** For the audit log: its process, account, container. */
   readonly description: Readonly<Record<string, string | number>>;
-  /** Names that `for` of an entry may use for it, such as `administrators` or `user:1000`. Absent or empty: the system cannot tell. */
+  /**
+   * Names by which `for` of an entry may list the client, such as `administrators` or `user:1000`. Absent or empty: the
+   * system cannot identify it.
+   */
   readonly names?: readonly string[];
 }
 
-/** Which run a requester means, when it is not its own. */
+/** Selects a run that another connection started. */
 export interface RunSelection {
-  /** The run's id: who knows it may read and stop a run of another connection. */
+  /** The run's id, which gives the right to read and stop a run of another connection. */
   readonly runId?: string;
 }
 
-/** Which run is to be stopped, and how. */
+/** Options of a stop. */
 export interface StopSelection extends RunSelection {
-  /** Makes it end at once, also when it was asked to end already. Default false: it is asked, and made to after the grace time. */
+  /**
+   * True to kill the run at once, even while it is being stopped. Default false: asks it to end and kills it after the
+   * grace time.
+   */
   readonly force?: boolean;
 }
 
-/** Keeps a run alive until it is given back. */
+/** Keeps a run alive until released. */
 export interface Lease {
-  /** Gives the lease back, which stops the run. Idempotent; resolves with how it ended. */
+  /** Releases the lease, which stops the run. Idempotent; resolves with how the run ended. */
   release(): Promise<ProcessExit>;
 }
 
-/** A program that was started, from then until some time after its end. */
+/** A started program, from its start until some time after its end. */
 export interface ManagedProcess {
   /** `rancher-wins-` and the program's name. */
   readonly name: string;
-  /** 32 hexadecimal digits, not guessable: who knows it may read and stop the run, so it is never logged. */
+  /**
+   * 32 hexadecimal digits that cannot be guessed. The id gives the right to read and stop the run, so it is never
+   * logged.
+   */
   readonly runId: string;
-  /** Names the run in logs, records and its processes' environment: 32 hexadecimal digits, from which the id cannot be computed. */
+  /**
+   * Identifies the run in logs, records and the environment of its processes: 32 hexadecimal digits that do not reveal
+   * the id.
+   */
   readonly mark: string;
-  /** The program as the list of allowed executables spells it. */
+  /** Path of the program, as the list of allowed programs spells it. */
   readonly path: string;
-  /** The file name of that: of all runs together there are no more than entries in the list. */
+  /** File name in `path`. There are no more distinct values than entries in the list, so it may be a metric label. */
   readonly entry: EntryName;
-  /** The verified copy that runs. */
+  /** Path of the verified copy that runs. */
   readonly stagedPath: string;
   readonly pid: number;
   /** Milliseconds since 1970. */
@@ -64,90 +76,90 @@ export interface ManagedProcess {
   readonly sha256: string;
   readonly owner: ProcessOwner;
   readonly exposes: readonly ExposedPort[];
-  /** Outcome for these ports; undefined without any. */
+  /** Outcome for the exposed ports; undefined when the run exposes none. */
   readonly ports: PortsOutcome | undefined;
-  /** Undefined without any. */
+  /** Undefined when the run has no limits. */
   readonly limits: RunLimits | undefined;
-  /** It outlives the manager, whose `close` leaves it alone. */
+  /** True when the run outlives the manager, whose `close` does not stop it. */
   readonly lasts: boolean;
-  /** It ends with its owner and has a lease; else it needs neither. */
+  /** True when the run ends with its owner and has a lease; false when it needs neither. */
   readonly isHeld: boolean;
   readonly state: ProcessState;
   /**
-   * Resolves when the tree is gone and its output is read to the end; never rejects. A tree that
-   * cannot be ended, and a pipe that a stranger keeps open, are given up after the grace time, each
-   * with an event.
+   * Resolves when the tree is gone and its output is read to the end; never rejects. After the grace time, it stops
+   * waiting for a tree that cannot be ended and for a pipe that an unrelated process keeps open, and reports each as an
+   * event.
    */
   readonly ended: Promise<ProcessExit>;
   /**
-   * Takes the lease; also after the run ended, while it is remembered.
+   * Takes the lease, even after the run ended, as long as the run can be found.
    *
    * @throws ProcessError `notOwner` for another connection, `leaseHeld` when it was taken before or
    * it was not taken in time.
    */
   holdLease(ownerId: string): Lease;
   /**
-   * Gives a run that was adopted to a connection that proves by the run's id that it is the next one of its client; who that client
-   * is, the caller has to compare. Nothing happens when the id is another one, or the run has its connection.
+   * Transfers an adopted run to a connection that presents the run's id and so belongs to its client. The caller must
+   * check that the client is the same. Does nothing when the id differs or the run already has a connection.
    */
   giveTo(owner: ProcessOwner, runId: string): void;
-  /** Leaves a run that lasts to its keeper: from now on it ends neither with its lease nor with its connection. */
+  /** Leaves a lasting run to its keeper: from then on it ends neither with its lease nor with its connection. */
   leave(): void;
   /**
-   * Attaches a reader to the output, from the oldest byte that is kept; the caller closes it.
+   * Attaches a reader to the output, starting at the oldest byte in the log; the caller closes it.
    *
    * @throws ProcessError `notOwner` for another connection that does not name the run id.
    */
   read(ownerId: string, options?: OutputReaderOptions & RunSelection): OutputReader;
   /**
-   * Stops the whole tree: asks, and after the grace time makes it. Resolves with how the run ended,
-   * which may be another reason that came first.
+   * Stops the whole tree: asks it to end, and kills it after the grace time. Resolves with how the run ended, whose
+   * reason may be an earlier one.
    *
    * @throws ProcessError `notOwner` for another connection that does not name the run id.
    */
   stop(ownerId: string, options?: StopSelection): Promise<ProcessExit>;
   /**
-   * Replaces a file that the run was started with, in one act: a reader has the old content or the new one.
+   * Replaces a file of the run atomically: a reader sees the old content or the new one.
    *
    * @throws ProcessError `notOwner` for another connection, `notFound` for another name or at its end, `filesNotAllowed`, `tooManyChanges`,
    * `auditUnavailable`, `stateUnavailable`.
    */
   updateFile(ownerId: string, file: RunFile): Promise<void>;
   /**
-   * Measures the run, each time anew; after its end, as it was then. Never rejects. See `ProcessManager.measure` for many who
-   * ask.
+   * Measures the run anew on each call; after its end, returns the final figures. Never rejects. For many callers, use
+   * `ProcessManager.measure`.
    */
   measure(): Promise<RunFigures>;
 }
 
-/** Cost of a run. */
+/** Resource use of a run. */
 export interface RunFigures {
   /** Resource use of its tree; undefined when the system does not report it. */
   readonly usage: TreeUsage | undefined;
   readonly output: OutputFigures;
 }
 
-/** The limits of a run, and what enforces them. */
+/** The limits of a run, and the mechanism that enforces them. */
 export interface RunLimits extends TreeLimits {
   readonly means: LimitMeans;
 }
 
 /** Outcome for the ports that a run exposes. */
 export type PortsOutcome =
-  /** They are opened before its program starts, or it does not start. */
+  /** The ports were opened before the program started; if that fails, it does not start. */
   | { readonly kind: 'opened' }
   | { readonly kind: 'notNeeded'; readonly why: string }
-  /** This manager has nothing that opens ports. */
+  /** This manager has no port opener, so the ports stay as the host has them. */
   | { readonly kind: 'asTheHostHasThem' };
 
-/** Where a run is between its start and its end. */
+/** State of a run between its start and its end. */
 export type ProcessState =
   | { readonly kind: 'running' }
-  /** The tree was asked to end, or its leader ended and the rest follows; the grace time runs. */
+  /** The tree was asked to end, or its leader ended and the rest is ending; the grace time runs. */
   | { readonly kind: 'stopping'; readonly reason: ExitReason }
-  /** The grace time is over; the tree is made to end. */
+  /** The grace time is over; the tree is being killed. */
   | { readonly kind: 'killing'; readonly reason: ExitReason }
-  /** The tree is gone; what it wrote is read to the end. */
+  /** The tree is gone; its remaining output is being read. */
   | { readonly kind: 'draining'; readonly reason: ExitReason }
   | { readonly kind: 'ended'; readonly exit: ProcessExit };
 
@@ -161,17 +173,17 @@ export const RUN_MOVES: Readonly<Record<ProcessStateKind, readonly ProcessStateK
   ended: [],
 };
 
-/** The state that follows; an illegal move is a defect of this library and throws an `Error`. */
+/** Returns the next state; an illegal transition is a defect of this library and throws an `Error`. */
 export function moveRun(from: ProcessState, to: ProcessState): ProcessState {
   if (RUN_MOVES[from.kind].includes(to.kind)) return to;
   throw new Error(`a run cannot go from ${from.kind} to ${to.kind}`);
 }
 
 /**
- * Why a run ended; the first cause is kept. `exited`: its leader ended by itself. `outOfMemory`: the
- * system ended it at its limit of memory, where the system tells that. `stopped`: a
- * client asked. `leaseEnded`, `leaseNeverHeld`, `ownerDisconnected`: the client that started it went
- * away. `replaced`: another start took its name. `yielded`: its client had the most, and another one had none. `daemonStopping`: the manager
+ * Reason for the end of a run; the first one is kept. `exited`: its leader ended by itself. `outOfMemory`: the system
+ * killed it at its memory limit, where the system reports that. `stopped`: a client stopped it. `leaseEnded`,
+ * `leaseNeverHeld`, `ownerDisconnected`: the client that started it is gone. `replaced`: another start took its name.
+ * `yielded`: its client had the most runs, and a client without any needed a slot. `daemonStopping`: the manager
  * closed. `hostFailed`: it could not be supervised.
  */
 export type ExitReason =
@@ -187,41 +199,44 @@ export interface ProcessExit {
   readonly reason: ExitReason;
 }
 
-/** A process of an earlier daemon's run, found and ended. */
+/** A process of a dead daemon's run, found and ended. */
 export interface RecoveredProcess {
   readonly pid: number;
-  /** Evidence that it was a leftover. */
+  /** Evidence that the process was a leftover. */
   readonly evidence: Leftover['evidence'];
   readonly mark?: string;
-  /** Name and path of the program, when a record remembered them. */
+  /** Name and path of the program, when a record has them. */
   readonly name?: string;
   readonly path?: string;
 }
 
-/** The run that an event is about, as `ManagedProcess` has it. */
+/** The run of an event, with fields as in `ManagedProcess`. */
 export type EventRun = Pick<ManagedProcess, 'mark' | 'path' | 'entry'>;
 
 /** Events for the daemon's log. */
 export type ManagerEvent =
   | ({ readonly type: 'started'; readonly name: string; readonly pid: number } & EventRun)
-  /** With what it has cost in all. */
+  /** The run ended; contains its total resource use. */
   | ({
       readonly type: 'ended';
       readonly name: string;
       readonly exit: ProcessExit;
       readonly figures: RunFigures;
     } & EventRun)
-  /** A decision allowed the start and the operating system did not. */
+  /** The policy allowed the start, but the operating system failed it. */
   | ({ readonly type: 'startFailed'; readonly error: unknown } & EventRun)
-  /** Something of the run could not be ended; its record is kept for the next recovery. */
+  /** A process of the run could not be ended; the record stays for the next recovery. */
   | { readonly type: 'treeNotGone'; readonly mark: string; readonly name: string }
-  /** The files of an ended run are left; they are removed at the next recovery. */
+  /** The files of an ended run could not be removed; the next recovery removes them. */
   | { readonly type: 'filesNotRemoved'; readonly mark: string; readonly error: unknown }
-  /** A stranger kept a pipe of the run open; what it may still write is not waited for. */
+  /** An unrelated process kept a pipe of the run open; its further output is discarded. */
   | { readonly type: 'outputCutOff'; readonly mark: string; readonly name: string }
-  /** Nothing stands in the way of the ports of a run that starts, so they were not opened. */
+  /** Nothing blocks the ports of a starting run, so the manager did not open them. */
   | ({ readonly type: 'portsNotOpened'; readonly why: string } & EventRun)
-  /** The ports of an ended run may still be open; it is tried again, and a sweep at the next start must follow. */
+  /**
+   * The ports of an ended run may still be open; the manager retries, and must close leftover openings at its next
+   * start.
+   */
   | { readonly type: 'portsNotClosed'; readonly mark: string; readonly error: unknown }
   | ({ readonly type: 'leftoverEnded' } & RecoveredProcess)
   | ({ readonly type: 'leftoverNotGone' } & RecoveredProcess)

@@ -18,7 +18,7 @@ import path from 'node:path';
 import { ProcessError } from '../process-error.js';
 
 const MAX_RECORD_BYTES = 64 * 1024;
-/** Bytes for the number and the start token of a process; more take room of their own. */
+/** Bytes reserved for the PID and the start token of a process; longer ones need space beyond the reservation. */
 const ROOM_FOR_PROCESS = 256;
 
 export interface RunRecord extends RememberedProcess {
@@ -30,7 +30,7 @@ export interface RunRecord extends RememberedProcess {
 export interface IgnoredRecord {
   readonly file: string;
   readonly why: string;
-  /** It may be a record all the same, which the system did not let us read. */
+  /** True when the system did not let us read the file, so that it may be a valid record. */
   readonly isUnread: boolean;
 }
 
@@ -39,18 +39,21 @@ export interface RecordsFound {
   readonly ignored: readonly IgnoredRecord[];
 }
 
-/** Names the daemons that share a state directory: 16 hexadecimal digits. */
+/** Identifies the daemons that share a state directory: 16 hexadecimal digits. */
 export function lineageOf(directory: string): string {
   return createHash('sha256').update(directory).digest('hex').slice(0, 16);
 }
 
 /**
- * One small file per living run, in a private directory. All calls are synchronous, so that a run
- * is recorded before anything else can happen. Nothing needs to reach the disk itself: records are
- * for a daemon that dies, and no process survives the machine.
+ * One small file per living run, in a private directory. All calls are synchronous, so that a run is recorded before
+ * any other code runs. Files are not flushed: records serve after the death of a daemon, and no process survives the
+ * machine.
  */
 export class RunRecords {
-  /** Names the daemons that share this directory, one after the other; each ends what the one before it left. 16 hexadecimal digits. */
+  /**
+   * Identifies the successive daemons of this directory; each ends the leftovers of its predecessor. 16 hexadecimal
+   * digits.
+   */
   readonly lineage: string;
   readonly #directory: string;
 
@@ -60,7 +63,8 @@ export class RunRecords {
   }
 
   /**
-   * Takes the room for a record before its process exists, so that a full disk refuses a start instead of ending one.
+   * Reserves disk space for a record before its process exists, so that a full disk refuses a start instead of ending a
+   * run.
    *
    * @throws ProcessError `stateUnavailable`.
    */
@@ -74,7 +78,11 @@ export class RunRecords {
     }
   }
 
-  /** Writes the record over the room that was reserved for it. @throws ProcessError `stateUnavailable`. */
+  /**
+   * Writes the record into its reserved space.
+   *
+   * @throws ProcessError `stateUnavailable`.
+   */
   write(record: RunRecord): void {
     const { mark } = record;
     try {
@@ -91,15 +99,16 @@ export class RunRecords {
     }
   }
 
-  /** Forgets a run, or what was reserved for it; a failure leaves a record that the next recovery finds stale. */
+  /** Removes a record or a reservation; after a failure the next recovery finds the record stale. */
   remove(mark: string): void {
     remove(this.#fileOf(mark));
     remove(this.#reservedFor(mark));
   }
 
   /**
-   * Reads all records. What has the name of one but is a link, over 64 KiB, or not what we write is
-   * removed and reported; what cannot be read is reported; room of a start that never came is freed; files of other names are left alone.
+   * Reads all records. Removes and reports a file with the name of a record that is a link, over 64 KiB, or not written
+   * by us; reports a file that cannot be read; removes reservations of starts that never happened; ignores files of
+   * other names.
    *
    * @throws ProcessError `stateUnavailable` when the directory cannot be read.
    */
@@ -112,7 +121,7 @@ export class RunRecords {
   }
 
   /**
-   * Reads all records and changes nothing.
+   * Reads all records without changing any.
    *
    * @throws ProcessError `stateUnavailable` when the directory cannot be read.
    */
@@ -160,14 +169,14 @@ function remove(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {
-    // A directory of that name, or a directory that became read-only: nothing depends on it.
+    // Ignore a directory of that name or a read-only parent directory: nothing depends on the removal.
   }
 }
 
 function readRecord(file: string, mark: string): RunRecord | Omit<IgnoredRecord, 'file'> {
   let descriptor: number;
   try {
-    // Without blocking: a named pipe would otherwise hold the daemon up forever.
+    // Open without blocking: a named pipe would otherwise block the daemon forever.
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     descriptor = openSync(file, flags);
   } catch (error) {
@@ -181,7 +190,7 @@ function readRecord(file: string, mark: string): RunRecord | Omit<IgnoredRecord,
     const record = parseRecord(readFileSync(descriptor, 'utf8'), mark);
     return typeof record === 'string' ? malformed(record) : record;
   } catch (error) {
-    // Text that is no JSON has no code of the system.
+    // A JSON syntax error has no system error code.
     return { why: `cannot be read: ${String(error)}`, isUnread: errnoOf(error) !== undefined };
   } finally {
     closeSync(descriptor);
@@ -203,7 +212,7 @@ function parseRecord(text: string, mark: string): RunRecord | string {
     return typeof field === 'string' ? field : '';
   };
   const record = {
-    // An earlier release wrote the id of the run, which its processes carried as the mark.
+    // An earlier release stored the run's id, which its processes carried as their mark.
     ...{
       mark: textOf('mark') || textOf('runId'),
       pid,
@@ -217,8 +226,9 @@ function parseRecord(text: string, mark: string): RunRecord | string {
 }
 
 /**
- * The name of a run for logs, records, firewall rules and the environment of its processes: 32 hexadecimal digits of the
- * SHA-256 of its id. Who knows the id may read and stop the run; it cannot be computed from the mark.
+ * Returns the identifier of a run for logs, records, firewall rules and the environment of its processes: 32
+ * hexadecimal digits of the SHA-256 of its id. The id gives the right to read and stop the run, and cannot be computed
+ * from the mark.
  */
 export function markOf(runId: string): string {
   return createHash('sha256').update(runId).digest('hex').slice(0, 32);

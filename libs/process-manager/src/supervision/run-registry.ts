@@ -7,21 +7,21 @@ interface RegisteredRun {
   readonly mark: string;
 }
 
-/** Which run is meant: the newest of a name, or exactly one. */
+/** Selects the newest run of a name, or one run by its id. */
 export interface RunName {
   readonly value: string;
   readonly runId?: string;
 }
 
 /**
- * The runs that can be found: those that live, and ended ones, for clients that still ask for them,
- * each at most `lingerMs` and no more than `maxEnded`, the longest ended going first.
+ * Runs that can be found: living ones, and ended ones for clients that still ask for them. Keeps an ended run at most
+ * `lingerMs`, and at most `maxEnded` of them; the run that ended first is dropped first.
  */
 export class RunRegistry<Run extends RegisteredRun> {
   readonly #keyOf: (name: string) => string;
   readonly #lingerMs: number;
   readonly #maxEnded: number;
-  /** By their marks, which are all that is known of the ids of runs that were adopted. */
+  /** Runs by mark, because the ids of adopted runs are unknown. */
   readonly #runs = new Map<string, Run>();
   readonly #newest = new Map<string, Run>();
   readonly #lingering = new Map<Run, NodeJS.Timeout>();
@@ -74,21 +74,21 @@ export interface TakenName {
 
 /** Holder of a name. */
 interface NameHolder<Holder> {
-  /** The program. */
+  /** Path of the holder's program. */
   readonly path: string;
   readonly holder: Holder;
   /** Resolves when the name is free again. */
   readonly released: Promise<void>;
 }
 
-/** The names that start or run: each belongs to one run at a time. */
+/** Names of runs that start or run: each belongs to one run at a time. */
 export class RunNames<Holder> {
   readonly #keyOf: (name: string) => string;
   readonly #limit: number;
-  /** By the key of the name. */
+  /** Holders by the key of their names. */
   readonly #taken = new Map<string, NameHolder<Holder>>();
 
-  /** @param limit - The most names that may be taken at once. */
+  /** @param limit - Maximum number of names in use at once. */
   constructor(keyOf: (name: string) => string, limit: number) {
     this.#keyOf = keyOf;
     this.#limit = limit;
@@ -100,7 +100,9 @@ export class RunNames<Holder> {
   }
 
   /**
-   * @param replaces - Whether the same program may have it.
+   * Requires that a name is free.
+   *
+   * @param replaces - True to accept a name held by the same program.
    * @throws ProcessError `alreadyRunning`, `tooManyProcesses`.
    */
   assertFree(name: string, path: string, replaces = false): void {

@@ -34,7 +34,7 @@ import type { RunFolder } from '../staging/run-folder.js';
 import type { KeptProcess } from '../start-request.js';
 import { markOf } from './run-records.js';
 
-// More than the kernel can hold in both pipes of a child.
+// More than the kernel can buffer in both pipes of a child.
 const DRAIN_ALLOWANCE_BYTES = 2 * 1024 * 1024;
 const VERBS: Readonly<Record<DecisionRecord['action'], string>> = {
   start: 'start',
@@ -55,23 +55,26 @@ export interface Supervision extends Pick<
   ('graceMs' | 'leaseTimeoutMs' | 'maxBufferedBytes' | 'firstReaderMs') | ('onDecision' | 'onEvent')
 > {
   readonly run: RunFacts;
-  /** Whether the connection that holds it is still to come. Default: it is the owner's. */
+  /** True while the connection that holds the run has yet to arrive. Default: the owner's connection holds it. */
   readonly isAdopted?: boolean;
   readonly hostProcess: HostProcess | KeptProcess;
-  /** Its files; removed when it ends. */
+  /** Folder of the run's files; removed when the run ends. */
   readonly folder?: RunFolder | undefined;
   readonly onEnded: (run: SupervisedRun, end: RunEnd) => void;
-  /** The lease was given back, so the run need not be remembered after its end. */
+  /** Called when the lease was released, so that the run need not be found after its end. */
   readonly onReleased: (run: SupervisedRun) => void;
 }
 
 export interface RunEnd {
-  /** False when something of it could not be ended. */
+  /** False when a process of the run could not be ended. */
   readonly treeGone: boolean;
   readonly figures: RunFigures;
 }
 
-/** The one place that decides when a run ends, why, and what is left to do then; so it stands in one file, longer than most. */
+/**
+ * Decides when a run ends, why, and which clean-up follows. All of it stands in one file, longer than most, because
+ * these decisions depend on each other.
+ */
 export class SupervisedRun implements ManagedProcess {
   readonly name: string;
   readonly mark: string;
@@ -93,7 +96,7 @@ export class SupervisedRun implements ManagedProcess {
   readonly #outputClosed: Promise<unknown>;
   readonly #lease: KeepAliveLease;
   readonly #holdTimer: NodeJS.Timeout;
-  /** Aborted when it is to end at once. */
+  /** Aborts when the run must be killed at once. */
   readonly #force = new AbortController();
   #runId: string;
   #owner: ProcessOwner;
@@ -140,7 +143,7 @@ export class SupervisedRun implements ManagedProcess {
       supervision.leaseTimeoutMs,
       () => void this.end('leaseNeverHeld'),
     );
-    // Its output is kept elsewhere.
+    // The keeper stores the output of a lasting run, so it is not held for a first reader.
     if (run.lasts) clearTimeout(this.#holdTimer);
     if (!run.isHeld) this.#lease.claim();
     void hostProcess.exited.then((exit) => {
@@ -177,7 +180,7 @@ export class SupervisedRun implements ManagedProcess {
       this.#auditAtOnce('keepAlive', ownerId, error);
       throw error;
     }
-    // No record, no lease: what throws here leaves it to the next call.
+    // Record the lease first: if that throws, the lease stays free for the next call.
     this.#auditAtOnce('keepAlive', ownerId);
     this.#lease.claim();
     return {
@@ -236,7 +239,10 @@ export class SupervisedRun implements ManagedProcess {
     }
   }
 
-  /** Begins to end the run for another of its name. Resolves when that is recorded, before the run has ended. */
+  /**
+   * Starts to end the run because another start replaces it. Resolves when the decision is recorded, before the run has
+   * ended.
+   */
   async replace(ownerId: string): Promise<void> {
     if (this.#state.kind !== 'running') return;
     await this.#audit('stop', ownerId);
@@ -268,7 +274,7 @@ export class SupervisedRun implements ManagedProcess {
     this.#lease.stopClock();
     clearTimeout(this.#holdTimer);
 
-    // Most programs leave no process behind; then there is nothing to end.
+    // Most programs leave no process behind, so no tree needs to be ended.
     const hasEnded = reason === 'exited' || reason === 'outOfMemory';
     const leftAlone = hasEnded && (await this.#host.isGone());
     const treeGone =
@@ -286,14 +292,14 @@ export class SupervisedRun implements ManagedProcess {
     if (!(await resolvesInTime(this.#outputClosed, graceMs))) {
       onEvent({ type: 'outputCutOff', mark, name });
     }
-    // Before the handles go by which the system tells it.
+    // Measure before the handles that the system needs for it are closed.
     this.#lastUsage = await this.#host.usage();
     this.#host.close();
     const { code, signal } = treeGone
       ? await this.#host.exited
       : (this.#leaderExit ?? { code: 137, signal: 'SIGKILL' });
 
-    // Nothing of the run reads them any more, and who learns of its end finds none.
+    // The run no longer reads its files, and a client that learns of its end must find none.
     const error = await this.#supervision.folder?.remove();
     if (error !== undefined) onEvent({ type: 'filesNotRemoved', mark, error });
     const exit = { code, ...(signal === undefined ? {} : { signal }), reason };
@@ -307,7 +313,7 @@ export class SupervisedRun implements ManagedProcess {
   #collect(name: OutputStream, stream: Readable): Promise<void> {
     return new Promise((resolve) => {
       stream.on('data', (bytes: Buffer) => this.#output.append(name, bytes));
-      // A pipe that fails is a pipe that ended: 'close' follows.
+      // A failed pipe needs no handling: 'close' follows.
       stream.on('error', () => undefined);
       stream.once('close', resolve);
     });
@@ -340,7 +346,7 @@ export class SupervisedRun implements ManagedProcess {
     throw error;
   }
 
-  /** For actions that do not wait for their record: only what `onDecision` throws synchronously refuses them. */
+  /** Audits an action that does not wait for its record: only a synchronous exception of `onDecision` refuses it. */
   #auditAtOnce(
     action: DecisionRecord['action'],
     requester: string,

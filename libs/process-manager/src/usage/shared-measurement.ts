@@ -1,11 +1,17 @@
 import type { ManagedProcess, RunFigures } from '../supervision/managed-process.js';
 
-/** How long a measurement is good for all who ask. */
+/** Time in milliseconds for which all callers share a measurement. */
 const GOOD_FOR_MS = 1000;
-/** Nor is more than one part in so many of the time spent on measuring: others choose how many processes there are to look at. */
+/**
+ * Spend at most one part in this many of the time on measuring, because clients control the number of processes to look
+ * at.
+ */
 const SHARE_OF_TIME = 10;
 
-/** Measures when asked, once for all who ask within a second, so that who asks often costs no more than who asks once. */
+/**
+ * Measures on request and shares the result with all callers within a second, so that frequent requests cost no more
+ * than one.
+ */
 export class SharedMeasurement {
   readonly #measure: () => Promise<Measurement['runs']>;
   readonly #now: () => number;
@@ -14,7 +20,7 @@ export class SharedMeasurement {
   #isTaking = false;
   #tookMs = 0;
 
-  /** @param now - A clock that only goes forward, in milliseconds. */
+  /** @param now - A monotonic clock, in milliseconds. */
   constructor(
     measure: () => Promise<Measurement['runs']>,
     now: () => number = () => performance.now(),
@@ -23,7 +29,7 @@ export class SharedMeasurement {
     this.#now = now;
   }
 
-  /** A measurement that is under way, or a second old at most; older if it took more than 100 ms. */
+  /** Returns the measurement in progress, or one at most a second old; it may be older if it took more than 100 ms. */
   take(): Promise<Measurement> {
     const takenAtMs = this.#now();
     const goodForMs = Math.max(GOOD_FOR_MS, SHARE_OF_TIME * this.#tookMs);
@@ -41,9 +47,9 @@ export class SharedMeasurement {
   }
 }
 
-/** The figures of every run that lives, of one moment. */
+/** Figures of all living runs at one moment. */
 export interface Measurement {
-  /** When it was taken, in milliseconds of a clock that only goes forward: for the time between two of them. */
+  /** Time of the measurement in milliseconds of a monotonic clock, for the difference between two measurements. */
   readonly takenAtMs: number;
   readonly runs: readonly MeasuredRun[];
 }
