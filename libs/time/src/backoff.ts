@@ -1,25 +1,25 @@
 import { systemClock, type Clock } from './clock.js';
 
-/** Waits between attempts. */
+/** Delays between attempts. */
 export interface BackoffOptions {
-  /** The longest wait after the first failure, in milliseconds. */
+  /** Maximum delay after the first failure, in milliseconds. */
   readonly initialMs: number;
-  /** The longest wait of all, in milliseconds. */
+  /** Maximum delay after any failure, in milliseconds. */
   readonly maxMs: number;
-  /** How much longer each wait is than the one before. Default 2. */
+  /** Growth of the delay after each failure. Default 2. */
   readonly factor?: number;
   /**
-   * The share of a wait, from 0 to 1, by which it is shortened at random, so that many clients of one server do not come back at once. 1 is
-   * "full jitter": any wait down to 0. Default 0.5.
+   * Maximum share, from 0 to 1, by which a random jitter shortens a delay, so that many clients of one server do not
+   * retry at once. 1 is "full jitter": any delay down to 0. Default 0.5.
    */
   readonly jitter?: number;
-  /** A number from 0 to less than 1. Default: `Math.random`. */
+  /** Returns a random number from 0 to less than 1. Default: `Math.random`. */
   readonly random?: () => number;
 }
 
 /**
- * Returns how long to wait after `failures` failures in succession, in milliseconds: `initialMs` after the first one, then `factor` times as
- * long each time, `maxMs` at most, shortened at random by up to `jitter`. Pure but for `random`.
+ * Returns the delay after `failures` consecutive failures, in milliseconds: `initialMs` after the first, multiplied by
+ * `factor` after each further one, at most `maxMs`, shortened at random by up to `jitter`. Pure except for `random`.
  *
  * @param failures - From 1, without an upper bound.
  */
@@ -31,7 +31,7 @@ export function backoffMs(
   return Math.round(longestMs * (1 - jitter + jitter * random()));
 }
 
-/** {@link backoffMs} of a caller that counts its failures here. */
+/** {@link backoffMs} with a counter of failures. */
 export class Backoff {
   readonly #options: BackoffOptions;
   #failures = 0;
@@ -40,7 +40,7 @@ export class Backoff {
     this.#options = options;
   }
 
-  /** Counts a failure and returns how long to wait after it, in milliseconds. */
+  /** Counts a failure and returns the delay after it, in milliseconds. */
   nextMs(): number {
     this.#failures += 1;
     return backoffMs(this.#options, this.#failures);
@@ -55,7 +55,7 @@ export class Backoff {
     await clock.wait(this.nextMs(), signal);
   }
 
-  /** Forgets all failures: something succeeded, or something else is tried. */
+  /** Resets the failure count, after a success or before a different attempt. */
   reset(): void {
     this.#failures = 0;
   }

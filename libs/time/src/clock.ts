@@ -1,21 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A timer of Node that is longer fires at once. */
+/** Longest delay of a Node timer; a longer one fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** A source of time. Libraries take one as an option, so that specs fake it. */
 export interface Clock {
-  /** The time of day. It jumps when somebody sets it. */
+  /** Returns the time of day, which jumps when somebody sets the clock. */
   now(): Date;
   /**
-   * Resolves after `ms` milliseconds, however many they are.
+   * Resolves after `ms` milliseconds, even beyond the limit of a Node timer.
    *
    * @throws The reason of the signal when it aborts first.
    */
   wait(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The time of this system. */
+/** The clock of this system. */
 export const systemClock: Clock = {
   now: () => new Date(),
   wait: async (ms, signal) => {

@@ -1,7 +1,8 @@
 /**
- * One clock, one back-off and one token bucket for all packages: waits that an `AbortSignal` ends, waits between attempts, and limits of rates.
+ * One clock, one back-off and one token bucket for all packages: waits that an `AbortSignal` ends, delays between
+ * attempts, and rate limits.
  *
- * It owns no timer that outlives a wait and imports Node alone. It does not decide what is worth another attempt.
+ * It owns no timer that outlives a wait and imports only Node. It does not decide which failures are worth a retry.
  *
  * @example
  * const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000 });

@@ -1,19 +1,19 @@
-/** How often something may be done, or how much of something may be used. */
+/** Limit of a rate, with a burst. */
 export interface Rate {
-  /** Tokens of a bucket that was left alone; it never has more. */
+  /** Tokens of a full bucket, its maximum. */
   readonly burst: number;
-  /** Tokens that come back each second. */
+  /** Tokens added each second. */
   readonly perSecond: number;
 }
 
-/** A limit of a rate. It needs no timer: tokens that came back are counted when it is asked. */
+/** Token bucket. It needs no timer: each call adds the tokens due since the last one. */
 export class TokenBucket {
   readonly #rate: Rate;
   readonly #nowMs: () => number;
   #tokens: number;
   #countedAtMs: number;
 
-  /** @param nowMs - A clock that never goes back, in milliseconds. Default: `performance.now`. */
+  /** @param nowMs - A monotonic clock, in milliseconds. Default: `performance.now`. */
   constructor(rate: Rate, nowMs: () => number = () => performance.now()) {
     this.#rate = rate;
     this.#nowMs = nowMs;
@@ -21,7 +21,7 @@ export class TokenBucket {
     this.#countedAtMs = nowMs();
   }
 
-  /** The tokens at this moment, fractions included; below 0 while some are owed. */
+  /** Current tokens, fractions included; below 0 while tokens are owed. */
   get tokens(): number {
     const { burst, perSecond } = this.#rate;
     const nowMs = this.#nowMs();
@@ -30,34 +30,34 @@ export class TokenBucket {
     return this.#tokens;
   }
 
-  /** True when no single token is left. */
+  /** True when less than one token is left. */
   get isEmpty(): boolean {
     return this.tokens < 1;
   }
 
-  /** True when a new bucket is the same, so that this one may be forgotten. */
+  /** True when the bucket equals a new one, so that it may be discarded. */
   get isFull(): boolean {
     return this.tokens >= this.#rate.burst;
   }
 
-  /** Takes `count` tokens, by default one, and returns true; returns false and takes none when there are fewer. */
+  /** Takes `count` tokens, by default one, and returns true; takes none and returns false when fewer are left. */
   take(count = 1): boolean {
     if (this.tokens < count) return false;
     this.#tokens -= count;
     return true;
   }
 
-  /** Takes `count` tokens that were used already. What is missing is owed, `mostOwed` tokens at most. */
+  /** Takes `count` tokens for work already done. Missing tokens become a debt of at most `mostOwed` tokens. */
   charge(count: number, mostOwed: number): void {
     this.#tokens = Math.max(-mostOwed, this.tokens - count);
   }
 
-  /** Gives `count` tokens back, up to the burst. */
+  /** Returns `count` tokens to the bucket, up to the burst. */
   give(count: number): void {
     this.#tokens = Math.min(this.#rate.burst, this.tokens + count);
   }
 
-  /** Returns after how many milliseconds there are `count` tokens if none is taken; 0 when there are. */
+  /** Returns the milliseconds until `count` tokens are available if none is taken; 0 when they are available now. */
   msUntil(count: number): number {
     return Math.ceil((Math.max(0, count - this.tokens) / this.#rate.perSecond) * 1000);
   }
