@@ -1,13 +1,13 @@
 import type { WinsClientErrorCode } from './client-error.js';
 
-/** Work of a client for its caller; times are in milliseconds. It contains no part of a message. */
+/** Progress of a client's connections and calls; times are in milliseconds. Contains no part of a message. */
 export type CallEvent =
-  /** A call wants a connection, and there is none. */
+  /** A call needs a connection, and none is open. */
   | { readonly kind: 'connecting' }
   | { readonly kind: 'connected'; readonly ms: number }
-  /** A call goes out, once there is a connection. `call` is its number in this client. */
+  /** A call was made; it is sent once a connection is open. `call` is its number within this client. */
   | { readonly kind: 'called'; readonly call: number; readonly method: string }
-  /** A call has ended: with an answer, or with an error. */
+  /** A call ended, with an answer or an error. */
   | {
       readonly kind: 'ended';
       readonly call: number;

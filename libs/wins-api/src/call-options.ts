@@ -1,5 +1,5 @@
 /** Options of every call. */
 export interface CallOptions {
-  /** Aborting it ends the call with the code `aborted`; its reason is the `cause`. */
+  /** Aborts the call, which then fails with the code `aborted`; the signal's reason is the `cause`. */
   readonly signal?: AbortSignal;
 }

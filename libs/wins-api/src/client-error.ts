@@ -1,12 +1,12 @@
 import type { ServiceError, status } from '@grpc/grpc-js';
 
 /**
- * The key of the trailing metadata in which the daemon names the reason of an error, in the words of the library that
- * raised it: `pathNotAllowed`. Go daemons send none.
+ * Key of the trailing metadata in which the daemon sends the reason of an error, as the error code of the library that
+ * raised it, such as `pathNotAllowed`. Go daemons send none.
  */
 export const ERROR_METADATA_KEY = 'wins-error';
 
-/** The beginning of a daemon's refusal of a request that it must not shorten. */
+/** First words of a daemon's refusal of a request with fields that it does not know and must not ignore. */
 export const UNKNOWN_PARTS = 'the request has parts that this daemon does not know';
 
 /** Kinds of failure of a call. */
@@ -23,7 +23,7 @@ export type WinsClientErrorCode =
   | 'aborted'
   /** The daemon does not know the method: it is older, or the original. */
   | 'unimplemented'
-  /** There was no answer in time: `answerTimeoutMs`, or the daemon gave the call up. */
+  /** No answer arrived within `answerTimeoutMs`, or the daemon timed the call out. */
   | 'deadlineExceeded'
   | 'failedPrecondition'
   /** The daemon failed. */
@@ -36,18 +36,18 @@ export interface WinsClientErrorDetails {
   readonly method?: string;
   /** The address that was called. */
   readonly address?: string;
-  /** The finding: the daemon's own words where it answered; ours where there was no connection. */
+  /** Description of the failure: the daemon's own words if it answered, otherwise ours. */
   readonly details: string;
-  /** Whether the connection broke after it had been made; else it never was. Only ever true with `unavailable`. */
+  /** True when an open connection broke; false when no connection was ever made. Only true with `unavailable`. */
   readonly connectionLost?: boolean;
-  /** The gRPC status, if there was one. */
+  /** The gRPC status, if one was received. */
   readonly grpcCode?: status;
-  /** The reason in the daemon's words (`ERROR_METADATA_KEY`), if it gave one. */
+  /** The daemon's error code (`ERROR_METADATA_KEY`), if it sent one. */
   readonly reason?: string;
   readonly cause?: unknown;
 }
 
-/** The one error of this library. Its message says what was tried, where, and what was found. */
+/** The only error class of this library. Its message contains the operation, the address and the finding. */
 export class WinsClientError extends Error {
   override readonly name = 'WinsClientError';
   readonly code: WinsClientErrorCode;
@@ -72,7 +72,7 @@ export class WinsClientError extends Error {
   }
 }
 
-/** The statuses of gRPC by number: their names would bring all of grpc-js along with this class. */
+/** gRPC status numbers as literals, because importing their names would load all of grpc-js with this class. */
 const INVALID_ARGUMENT = 3;
 const INTERNAL = 13;
 const UNAVAILABLE = 14;
@@ -94,19 +94,19 @@ const CODES: Readonly<Partial<Record<number, WinsClientErrorCode>>> = {
   16: 'refused', // unauthenticated
 };
 
-// How daemons word the refusal of a program: as the original does, for its clients know no other sign.
+// First words of a daemon's refusal of a program: the original daemon's text, which is the only sign its clients know.
 const REFUSAL = /^invalid path/;
 
-// How grpc-js words a request that cannot be encoded, such as one with a port of 2^40. It never left.
+// grpc-js text for a request that cannot be encoded, such as one with a port of 2^40. The request was never sent.
 const NOT_ENCODED = /^Request message serialization failure/;
 
-// How grpc-js words the end of a connection under a call. A status that the daemon sent, and a connection that was never
+// grpc-js text for a connection that broke during a call. A status from the daemon, and a connection that was never
 // made ("No connection established"), read differently.
 const LOST_CONNECTION =
   /^Connection dropped|^Stream refused|^Write error|^Write failed|^read E|transport is closing|triggered by internal client error|\b(?:ECONNRESET|EPIPE)\b/;
 const NEVER_CONNECTED = /^No connection established/;
 
-/** Texts of grpc-js for a connection that was never made, and their meaning. The first that is found counts. */
+/** grpc-js texts for a connection that was never made, with their meanings. The first match counts. */
 const NO_CONNECTION: readonly (readonly [RegExp, string])[] = [
   [/\bENOENT\b/, 'there is no such pipe'],
   [/\bECONNREFUSED\b/, 'no process serves it'],
@@ -119,19 +119,22 @@ const NO_CONNECTION: readonly (readonly [RegExp, string])[] = [
 ];
 const QUOTED = /Last error: (.*?)(?: \([^()]*Z\))?\. Resolution note: .*$/s;
 
-/** Tells the error of a gRPC call from one that Node raises, such as that of a stream whose reader left. */
+/**
+ * Returns true for the error of a gRPC call, false for one that Node raises, such as that of a stream whose reader
+ * left.
+ */
 export function isServiceError(error: Error): error is ServiceError {
   return 'metadata' in error && 'details' in error;
 }
 
-/** Maps a status to a code; the details are sometimes more exact. */
+/** Maps a status to a code; the details are sometimes more exact than the status. */
 function codeOfStatus(code: number, details: string): WinsClientErrorCode {
   if (code === INVALID_ARGUMENT && REFUSAL.test(details)) return 'refused';
   if (code === INTERNAL && NOT_ENCODED.test(details)) return 'invalidRequest';
   return CODES[code] ?? 'unknown';
 }
 
-/** Whether a status without a reason of a daemon tells of a connection that broke under its call. */
+/** Returns true when a status without a daemon's error code means that the connection broke during the call. */
 function isLostConnection(code: number, details: string): boolean {
   const brokenOff = code === UNAVAILABLE || code === INTERNAL;
   return brokenOff && !NEVER_CONNECTED.test(details) && LOST_CONNECTION.test(details);

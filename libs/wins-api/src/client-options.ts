@@ -6,11 +6,15 @@ import type { WinsClientOptions } from './wins-client.js';
 export const CLIENT_NAME_METADATA_KEY = 'wins-client';
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 5000;
-/** The longest delay that a timer takes. */
+/** Maximum delay of a Node timer. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 const CLIENT_NAME = /^[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?$/;
 
-/** The options of a client that have a default, filled in. @throws WinsClientError `invalidRequest` */
+/**
+ * Returns the client's options with their defaults.
+ *
+ * @throws WinsClientError `invalidRequest`
+ */
 export function checkOptions(
   options: WinsClientOptions,
 ): Required<Omit<WinsClientOptions, 'dial' | 'answerTimeoutMs' | 'onCallEvent'>> {

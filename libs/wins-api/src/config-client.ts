@@ -3,57 +3,57 @@ import type { CallOptions } from './call-options.js';
 import { camelCaseKeys } from './camel-case-keys.js';
 import { ConfigServiceService } from './gen/config.js';
 
-/** Whether a client may do something. */
+/** Verdict on whether a client may do something. */
 export interface ConfigVerdict {
   readonly allowed: boolean;
-  /** How the attempt would be refused, such as `pathNotAllowed`; empty when it is allowed. */
+  /** Error code that the attempt would fail with, such as `pathNotAllowed`; empty when it is allowed. */
   readonly code: string;
-  /** The same as a sentence. */
+  /** The reason as a sentence. */
   readonly reason: string;
-  /** The entry that decides; only administrators of the host learn it. */
+  /** The deciding entry; only administrators of the host receive it. */
   readonly entry?: ConfigEntry | undefined;
-  /** The same of UDP, for a port. A daemon of before does not say it. */
+  /** Verdict on the same port number for UDP. Absent from older daemons. */
   readonly udp?: ConfigVerdict | undefined;
 }
 
-/** An entry of a config; line and column count from 1 and are 0 when it is not at a place in the file. */
+/** An entry of a config. Line and column count from 1; both are 0 when it has no position in the file. */
 export interface ConfigEntry {
-  /** Such as `white_list.processPaths[2]`; empty when no entry names the subject. */
+  /** Key such as `white_list.processPaths[2]`; empty when no entry matches the subject. */
   readonly key: string;
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** The config file in force, and the daemon that has it. */
+/** The active config file, and the daemon that uses it. */
 export interface ConfigDescription {
   /** Its absolute path. */
   readonly file: string;
-  /** Whether there was such a file; without one everything is default. */
+  /** False when the file does not exist; all settings are then defaults. */
   readonly found: boolean;
-  /** The SHA-256 digest of the content that the daemon runs with; empty without a file. */
+  /** SHA-256 digest of the active content; empty without a file. */
   readonly sha256: string;
-  /** When the process of the daemon began, in milliseconds since 1970. */
+  /** Start time of the daemon's process, in milliseconds since 1970. */
   readonly startedAtMs: number;
-  /** The number of that process. */
+  /** PID of the daemon. */
   readonly pid: number;
 }
 
 /** Outcome of a reload. */
 export interface ConfigReload {
   readonly file: string;
-  /** Whether the file cannot be used, so that nothing has changed. */
+  /** True when the file is unusable, so that nothing has changed. */
   readonly rejected: boolean;
-  /** Keys that have other values than before. */
+  /** Keys whose values changed. */
   readonly changed: readonly string[];
-  /** A line for each of them with both values, as far as they cannot be secret. */
+  /** One line per changed key with the old and new values, except values that may be secret. */
   readonly changes: readonly string[];
-  /** Keys whose values take effect at the next start of the daemon. */
+  /** Keys whose new values take effect when the daemon restarts. */
   readonly needRestart: readonly string[];
   readonly problems: readonly ConfigProblem[];
 }
 
-/** One thing that is wrong, or doubtful, in a config; line and column as of {@link ConfigEntry}. */
+/** One error or warning in a config; line and column as in {@link ConfigEntry}. */
 export interface ConfigProblem {
   /** `error` or `warning`. */
   readonly severity: string;
@@ -61,34 +61,34 @@ export interface ConfigProblem {
   readonly key: string;
   readonly line: number;
   readonly column: number;
-  /** One line that says where it is, what was found and what was wanted. */
+  /** One line with the position, the finding and the expectation. */
   readonly message: string;
   readonly nextStep: string;
 }
 
-/** Act to be judged by the config. */
+/** An operation for the config to judge. */
 export type ConfigSubject =
-  /** Run a program; without a SHA-256 digest its content is not judged. */
+  /** Run a program; without a SHA-256 digest the verdict ignores its content. */
   | { readonly path: string; readonly sha256?: string | undefined }
   /** Reach a TCP port of the host. */
   | { readonly port: number };
 
-/** How the config is read again. */
+/** Options of a config reload. */
 export interface ConfigReloadOptions extends CallOptions {
   readonly allowDrop?: readonly string[];
 }
 
 /**
- * The config of a daemon. Each method rejects with a `WinsClientError`; a daemon before 1.0.0 answers `unimplemented`, and who is no
- * administrator of the host gets `refused` from all but `explain`.
+ * Config of a daemon. Each method rejects with a `WinsClientError`. A daemon before 1.0.0 answers `unimplemented`; all
+ * methods except `explain` require an administrator of the host and otherwise fail with `refused`.
  */
 export interface ConfigClient {
-  /** Asks whether the caller might do something, and why not. Nothing is done or recorded. */
+  /** Returns whether the caller might do something, and if not, why. Nothing is done or recorded. */
   explain(subject: ConfigSubject, options?: CallOptions): Promise<ConfigVerdict>;
-  /** Asks which config file is in force. */
+  /** Returns the active config file. */
   describe(options?: CallOptions): Promise<ConfigDescription>;
   /**
-   * Has the config file read again; an unusable one is answered with `rejected` and its problems.
+   * Reloads the config file; an unusable file yields `rejected` and its problems.
    *
    * @param options - `allowDrop`: guarded keys that the file may drop, such as `systemagent`. Default: none.
    */

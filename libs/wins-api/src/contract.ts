@@ -1,6 +1,6 @@
 /**
- * The contract itself, for servers and tests: generated messages and service definitions, and what a server adds. Names and
- * shapes follow `proto/`.
+ * The wire contract for servers and tests: generated messages, service definitions and server helpers. Names and shapes
+ * follow `proto/`.
  *
  * @module
  */

@@ -15,7 +15,7 @@ import { exitOf, listedRun, runStats, startRun } from './start-run.js';
 import type { WinsClient, WinsClientOptions } from './wins-client.js';
 
 /**
- * Makes a client of the daemon at an address. Nothing is opened before the first call; the caller closes the client.
+ * Creates a client of the daemon at an address. Opens nothing before the first call; the caller closes the client.
  *
  * @throws WinsClientError `invalidRequest` when an option is invalid
  */
@@ -23,7 +23,7 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
   const calls = new DaemonCalls(options);
   const { start, startExactly, wait, keepAlive, list, stop } = processServiceDefinition;
 
-  /** Makes a call, and takes one part of its answer; an answer without it is an error. */
+  /** Makes a call and returns a part of its answer; an answer without that part is an error. */
   async function ask<Request, Answer, Part>(
     method: MethodDefinition<Request, Answer>,
     request: Request,
@@ -49,7 +49,8 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
       const isNew = whole.Limits !== undefined || whole.Replace || whole.Files.length > 0;
       const begin = (message: ProcessStartRequest) =>
         ask(
-          // An earlier daemon knows the one, and would leave the rest out; it does not know the other.
+          // An older daemon implements only `start` and would ignore unknown fields; `startExactly` fails there
+          // instead.
           isNew ? startExactly : start,
           message,
           ({ Data, Warnings, LeaseMs }) =>
@@ -59,7 +60,7 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
       const { name, warnings, leaseMs } = await begin(whole).catch((error: unknown) => {
         const isOld = error instanceof WinsClientError && error.details.includes(UNKNOWN_PARTS);
         if (!isOld || !whole.OutlivesDaemon) throw error;
-        // There it ends with the daemon, which is no limit.
+        // That daemon ends the run when it ends itself, so drop the request to outlive it.
         return begin({ ...whole, OutlivesDaemon: false });
       });
       for (const warning of warnings) onWarning?.(warning);

@@ -10,18 +10,18 @@ import { SocketCredentials } from './grpc-js/socket-credentials.js';
 import { readToEnd } from './read-to-end.js';
 import type { WinsClientOptions } from './wins-client.js';
 
-/** The largest message that is sent or taken, in bytes; a larger one fails its call. Chunks of output have 64 KiB. */
+/** Maximum size of a sent or received message, in bytes; a larger one fails its call. Output chunks have at most 64 KiB. */
 const MAX_MESSAGE_BYTES = 2 * 1024 * 1024;
 /**
- * The window of a stream, in octets: just under 1 MiB. Large, because the default of 64 KiB makes a stream wait for its reader five times
- * as long; deliberately not a round number, because older daemons recognise this client by it, and a Go client's octets they check
- * one by one.
+ * Flow-control window of a stream, in octets: just under 1 MiB, because with the default of 64 KiB a stream waits for
+ * its reader five times as long. Deliberately not a round number: older daemons recognise this client by it, and check
+ * the octets of a Go client one by one.
  */
 const WINDOW_BYTES = 0xffffd;
-/** How long `close` lets a connection end in good order before it cuts it. */
+/** Time in milliseconds for a connection to close gracefully before `close` destroys it. */
 const CLOSE_GRACE_MS = 1000;
 
-/** Takes the outcome of a call in the words of grpc-js: an error, or the answer. */
+/** Callback of grpc-js with the outcome of a call: an error, or the answer. */
 type CallDone<T> = (error: ServiceError | null, answer?: T) => void;
 
 interface Begun<T, C> {
@@ -33,7 +33,7 @@ function wireOf<Request, Answer>(method: MethodDefinition<Request, Answer>) {
   return [method.path, method.requestSerialize, method.responseDeserialize] as const;
 }
 
-// Promise.withResolvers, which the oldest Node that is served does not have.
+// Replaces Promise.withResolvers, which the oldest supported Node lacks.
 function withResolvers<T>() {
   let resolve: (value: T) => void = () => undefined;
   let reject: (reason: WinsClientError) => void = () => undefined;
@@ -45,8 +45,8 @@ function withResolvers<T>() {
 }
 
 /**
- * The calls of one client, whatever their messages are, on a channel of grpc-js. It ends them by signal, by want of a connection or of
- * an answer, and at `close`; the first cause wins.
+ * Calls of one client over a grpc-js channel, for all message types. A call ends early when its signal aborts, when a
+ * connection or an answer is late, or when the client closes; the first cause wins.
  */
 export class DaemonCalls {
   readonly address: string;
@@ -56,12 +56,12 @@ export class DaemonCalls {
   readonly #connectTimeoutMs: number;
   readonly #answerTimeoutMs: number | undefined;
   readonly #onCallEvent: ((event: CallEvent) => void) | undefined;
-  /** Calls that have not ended, by their results, with what cancels them. */
+  /** Open calls by their result promises, each with its cancel function. */
   readonly #open = new Map<Promise<unknown>, () => void>();
   readonly #closed = new AbortController();
   #closing: Promise<void> | undefined;
   #dialFailure: unknown;
-  /** The daemon let a call's time pass without a word: it will not end a connection in good order either. */
+  /** True after a call timed out without an answer: the daemon will then not close a connection gracefully either. */
   #isSilent = false;
   #count = 0;
   #isConnecting = false;
@@ -78,13 +78,13 @@ export class DaemonCalls {
     this.#client = new Client(`unix:${address}`, this.#credentials, {
       ...(dial && dialOptions(() => this.#dial(dial))),
       'grpc.default_authority': 'localhost',
-      // Connections belong to this object alone: another client may have another dial.
+      // Connections are not shared with other clients, which may use another `dial`.
       'grpc.use_local_subchannel_pool': 1,
       'grpc.service_config_disable_resolution': 1,
       'grpc.enable_retries': 0,
       'grpc.enable_http_proxy': 0,
       'grpc.enable_channelz': 0,
-      // The daemon is on the same machine: when it restarts it is back within a second.
+      // Short, because the daemon is on the same machine and is back within a second of a restart.
       'grpc.initial_reconnect_backoff_ms': 100,
       'grpc.max_reconnect_backoff_ms': 1000,
       'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
@@ -152,9 +152,9 @@ export class DaemonCalls {
   }
 
   /**
-   * Starts a call and follows it to its end. When the client is closed, or the signal aborted already, it is not started.
+   * Starts a call and follows it to its end. Does not start it when the client is closed or the signal has aborted.
    *
-   * @param answerTimeoutMs - How long the call may take. Default: as long as it takes.
+   * @param answerTimeoutMs - Maximum duration of the call in milliseconds. Default: no limit.
    */
   #begin<T, C extends { cancel(): void }>(
     definition: { readonly path: string },
@@ -172,7 +172,7 @@ export class DaemonCalls {
       if (error === null) resolve(answer as T);
       else reject(this.#translate(error, method));
     });
-    // The first cause wins: what is said of a call that is cancelled here comes second.
+    // The first cause wins: the status of a call that is cancelled here arrives later.
     const end = (reason: WinsClientError) => {
       reject(reason);
       call.cancel();
@@ -223,7 +223,7 @@ export class DaemonCalls {
     );
   }
 
-  /** A call that finds a connection needs no watch; one that has to wait for it shall not wait forever. */
+  /** Limits the wait for a connection; returns undefined when one is already open. */
   #watchConnection(onTimeout: () => void): NodeJS.Timeout | undefined {
     if (this.#isConnected()) return undefined;
     return setTimeout(() => {
@@ -236,7 +236,7 @@ export class DaemonCalls {
     const cause = this.#dialFailure;
     const translated = fromServiceError(error, { method, address });
     const found = cause instanceof Error ? cause.message : 'no reason was given';
-    // grpc-js quotes why the latest connection failed: a failure from before is not why this one did.
+    // grpc-js quotes the failure of the latest connection attempt; ignore one from an earlier attempt.
     const dialled = cause !== undefined && error.details.includes(found);
     if (translated.code !== 'unavailable' || translated.connectionLost || !dialled) {
       return translated;

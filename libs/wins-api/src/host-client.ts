@@ -15,21 +15,24 @@ import { RouteServiceService } from './gen/route.js';
 
 /** Calls about a daemon's host and its routes. Each method rejects with a `WinsClientError`. */
 export interface HostClient {
-  /** Asks which release of the system the host has. */
+  /** Returns the release of the host's operating system. */
   version(options?: CallOptions): Promise<HostVersion>;
-  /** Describes a network adapter; without a choice, the one with the default route. */
+  /** Describes a network adapter; by default, the one with the default route. */
   adapter(which?: NetworkSelector, options?: CallOptions): Promise<NetworkAdapter>;
   /** Describes an HNS network; `failedPrecondition` where the host has no HNS. */
   hnsNetwork(which: NetworkSelector, options?: CallOptions): Promise<HnsNetwork>;
   /** Reads the routing table. A Go daemon answers `unimplemented`. */
   routes(options?: CallOptions): Promise<readonly RouteEntry[]>;
-  /** Leads networks (`8.8.8.8/32`; a Go daemon wants the prefix) through the gateway of the default adapter. */
+  /**
+   * Adds routes to networks through the gateway of the default adapter. A Go daemon requires the prefix, as in
+   * `8.8.8.8/32`.
+   */
   addRoutes(addresses: readonly string[], options?: CallOptions): Promise<void>;
-  /** Takes away what `addRoutes` makes. A Go daemon answers `unimplemented`. */
+  /** Removes routes that `addRoutes` added. A Go daemon answers `unimplemented`. */
   removeRoutes(addresses: readonly string[], options?: CallOptions): Promise<void>;
 }
 
-/** Makes a call that has one answer and takes a part of it, in camelCase; an answer without that part is an error. */
+/** Makes a unary call and returns a part of its answer, in camelCase; an answer without that part is an error. */
 export type Ask = <Request, Answer, Part>(
   method: MethodDefinition<Request, Answer>,
   request: Request,

@@ -1,41 +1,50 @@
 import type { Readable } from 'node:stream';
 
-/** Program to run, and how. */
+/** Options of a run. */
 export interface RunOptions {
-  /** The program, at the same path and with the same bytes here and on the host. A relative path counts from the working directory. */
+  /**
+   * Path of the program, which must have the same path and bytes here and on the host. A relative path is resolved
+   * against the working directory.
+   */
   readonly path: string;
-  /** Its arguments, as they are: no shell reads them. Default: none. */
+  /** Arguments, passed unchanged without a shell. Default: none. */
   readonly args?: readonly string[];
-  /** Variables that are added to its environment; the daemon refuses those that its config does not grant. Default: none. */
+  /** Variables to add to its environment; the daemon refuses variables that its config does not grant. Default: none. */
   readonly envs?: Readonly<Record<string, string>>;
-  /** Its working directory on the host. Default: the folder of the program. */
+  /** Working directory on the host. Default: the folder of the program. */
   readonly directory?: string;
-  /** Bounds of the run and all that it starts; a daemon that knows no limits refuses the run. Default: those of its config. */
+  /**
+   * Limits for the run and its descendants; a daemon without support for limits refuses the run. Default: those of its
+   * config.
+   */
   readonly limits?: RunLimits;
-  /** Asks a run of the same program to end, and waits for that, instead of failing with `alreadyRunning`; the newest wins. Default false. */
+  /**
+   * Ends a run of the same program and waits for its end, instead of failing with `alreadyRunning`; the newest start
+   * wins. Default false.
+   */
   readonly replace?: boolean;
-  /** Gets each warning of the daemon about a start that succeeded: foreign text. */
+  /** Receives each warning of the daemon about a successful start. The text is untrusted. */
   readonly onWarning?: (text: string) => void;
-  /** Aborting it stops the program; `exit` then rejects with `aborted` once it is gone, or after 30 s. */
+  /** Aborting it stops the program; `exit` then rejects with `aborted` when the program has ended, or after 30 s. */
   readonly signal?: AbortSignal;
 }
 
-/** Bounds of a run and all that it starts; each that is absent does not bind. */
+/** Limits of a run and its descendants; an absent one does not apply. */
 export interface RunLimits {
   readonly memoryBytes?: number;
-  /** Processors' worth of time, to a thousandth. */
+  /** Processor limit in CPUs, to a thousandth. */
   readonly cpus?: number;
-  /** Processes at once; on Linux threads count, too. */
+  /** Maximum number of processes at once; on Linux threads count, too. */
   readonly pids?: number;
 }
 
-/** The limits that hold for a run. */
+/** The limits in force for a run. */
 export interface EnforcedLimits extends RunLimits {
-  /** By which means: `jobObject` and `cgroup` bind the tree as a whole, `rlimit` each process by itself. */
+  /** Enforcement mechanism: `jobObject` and `cgroup` limit the whole tree, `rlimit` limits each process separately. */
   readonly means: string;
 }
 
-/** Why a run ended; `unknown` from a Go daemon, or one of a later release. */
+/** Reason for the end of a run; `unknown` from a Go daemon, or for a reason of a later release. */
 export type RunEndReason =
   | 'exited'
   | 'outOfMemory'
@@ -51,28 +60,34 @@ export type RunEndReason =
 
 /** How a program ended. */
 export interface RunExit {
-  /** Its exit code, 0 to 2^32 - 1; undefined when a signal ended it, and from a Go daemon, which does not tell. */
+  /**
+   * Exit code, 0 to 2^32 - 1; undefined when a signal ended the program, and from a Go daemon, which does not report
+   * it.
+   */
   readonly exitCode: number | undefined;
-  /** The signal that ended it, such as `SIGKILL`. */
+  /** Signal that ended the program, such as `SIGKILL`. */
   readonly signal: string | undefined;
   readonly reason: RunEndReason;
 }
 
-/** A program that runs on the host for as long as this client holds it. `await using` stops it at the end of its block. */
+/** A program that runs on the host while this client holds it. `await using` stops it at the end of the block. */
 export interface HostRun extends AsyncDisposable {
   /** `rancher-wins-` and the name of the program. */
   readonly name: string;
-  /** The number of its process on the host; undefined when it has ended already, and from a Go daemon. */
+  /** PID on the host; undefined when the program has already ended, and from a Go daemon. */
   readonly pid: number | undefined;
   /**
-   * Standard output of the program; ends when the run ends, whatever the reason. Read this and `stderr`, or `resume()` them: output
-   * that nobody takes holds the program up.
+   * Standard output of the program; ends when the run ends, for any reason. Read both this and `stderr`, or `resume()`
+   * them: unread output blocks the program.
    */
   readonly stdout: Readable;
   /** Standard error of the program. */
   readonly stderr: Readable;
-  /** Resolves when it and all that it started are gone, and its output is read. Rejects with a `WinsClientError`, also unheard. */
+  /**
+   * Resolves when the program and its descendants have ended and its output is read. Rejects with a `WinsClientError`,
+   * without an unhandled rejection if nobody listens.
+   */
   readonly exit: Promise<RunExit>;
-  /** Stops it, by force if told so, and discards what was not read. Gives `exit`. */
+  /** Stops the program, with `force` by killing it, and discards unread output. Resolves as `exit` does. */
   stop(options?: { readonly force?: boolean }): Promise<RunExit>;
 }

@@ -1,19 +1,8 @@
 /**
- * Talks to the daemon: runs a program of the host and follows it to its end, asks about the host, lists and stops what runs.
+ * Client of the daemon: runs a program of the host and follows it to its end, queries the host, lists and stops runs.
  *
- * Owns the words on the wire, which are behind the door `@wins/wins-api/contract`, with the definitions that a server takes.
- * Does not open listeners, knows no policy, runs no process.
- *
- * @example
- * ```ts
- * await using client = createWinsClient();
- * const run = await client.run({ path: '/usr/bin/uname' });
- * run.stderr.resume();
- * for await (const chunk of run.stdout) console.log(String(chunk));
- * const { exitCode } = await run.exit;
- * ```
- *
- * @module
+ * Owns the wire contract, which `@wins/wins-api/contract` exports with the service definitions for servers. Opens no
+ * listeners, knows no policy, runs no process.
  */
 export type {
   EnforcedLimits,

@@ -1,21 +1,21 @@
 import type { ClientWritableStream } from '@grpc/grpc-js';
 import type { ProcessKeepAliveRequest } from './gen/process.js';
 
-/** How often the name is sent again, as the original's clients do. */
+/** Interval at which the name is sent again, in milliseconds; the same as the original's clients. */
 const BEAT_MS = 5 * 60 * 1000;
 
-/** The hold on one process. The daemon stops the process when the hold ends, however that comes about. */
+/** Hold on one process. The daemon stops the process when the hold ends, for any reason. */
 export interface KeepAliveHandle {
   /**
-   * Settles once, when the hold has ended: resolves when the daemon answered, rejects with a `WinsClientError` when the call
-   * failed. A rejection that no one looks at does no harm.
+   * Settles once, when the hold has ended: resolves when the daemon answered, rejects with a `WinsClientError` when the
+   * call failed. An unobserved rejection is harmless.
    */
   readonly closed: Promise<void>;
-  /** Lets go: the daemon stops the process if it still runs. Gives `closed`. May be called again. */
+  /** Ends the hold: the daemon stops the process if it still runs. Returns `closed`. Idempotent. */
   end(): Promise<void>;
 }
 
-/** Makes the handle of a KeepAlive call: sends `request` at once and then on each beat until the call ends. */
+/** Creates the handle of a KeepAlive call: sends `request` at once and at each interval until the call ends. */
 export function createKeepAliveHandle(
   request: ProcessKeepAliveRequest,
   call: ClientWritableStream<ProcessKeepAliveRequest> | undefined,
@@ -23,7 +23,7 @@ export function createKeepAliveHandle(
 ): KeepAliveHandle {
   call?.write(request);
   const timer = setInterval(() => {
-    // A daemon that does not read gets no second name to hold for it.
+    // Skip while the daemon does not read, so that names do not queue up for it.
     if (call?.writableNeedDrain === false) call.write(request);
   }, BEAT_MS);
   const closed = (async () => {

@@ -23,7 +23,7 @@ import type { RunStatsResponse } from './gen/run-stats.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
 import type { ListedRun, RunState, RunStats, WinsClient } from './wins-client.js';
 
-/** How long a program that is stopped may take to end, in milliseconds: longer than the daemon lets it. */
+/** Time in milliseconds for a stopped program to end: longer than the daemon's grace time. */
 const STOP_TIMEOUT_MS = 30_000;
 
 type Calls = Pick<
@@ -32,7 +32,7 @@ type Calls = Pick<
 >;
 
 /**
- * Starts a program that is compared by its digests.
+ * Starts a program with digests of the local file, which the daemon compares with the host's file.
  *
  * @throws WinsClientError `notFound` without such a program here; `aborted`; all that the daemon refuses.
  */
@@ -56,7 +56,7 @@ export async function startRun(client: Calls, options: RunOptions): Promise<Host
   return followed(client, { name, lease, pid: await pidOf(client, name), signal });
 }
 
-/** Spells limits of the wire, where 0 is none, as the library does. */
+/** Converts the limits of a wire message, in which 0 means no limit. */
 function limitsOf(limits: LimitsMessage | undefined): EnforcedLimits | undefined {
   if (limits === undefined) return undefined;
   const { MemoryBytes, CpuMillis, Pids, Means } = limits;
@@ -111,7 +111,8 @@ function followed(
         const details = `the run ${quoteText(name.Value)} was stopped by its caller`;
         throw new WinsClientError('aborted', { details, cause: signal.reason });
       }
-      // The program has ended: how its lease ends changes nothing of that. A Go daemon fails it when its clean-up fails.
+      // The program has ended, so a failure to end its lease does not matter. A Go daemon fails that call when its
+      // clean-up fails.
       await lease.end().catch(() => undefined);
       return exitOf(exit);
     } finally {
@@ -136,7 +137,7 @@ function followed(
   };
 }
 
-/** Output that waits for its reader. */
+/** Output stream that holds chunks until its reader takes them. */
 class OutputStream extends Readable {
   #readOn: () => void = ignore;
   #isDiscarded = false;
@@ -150,13 +151,13 @@ class OutputStream extends Readable {
     done(error);
   }
 
-  /** Resolves when there is room for more. */
+  /** Resolves when the stream can take more. */
   async offer(chunk: Uint8Array): Promise<void> {
     if (this.destroyed || this.#isDiscarded || this.push(chunk)) return;
     await new Promise<void>((resolve) => (this.#readOn = resolve));
   }
 
-  /** Takes no more, and waits for no reader. */
+  /** Discards further output and waits for no reader. */
   discard(): void {
     this.#isDiscarded = true;
     this.#readOn();
@@ -164,10 +165,10 @@ class OutputStream extends Readable {
 }
 
 function ignore(): void {
-  // `exit` tells.
+  // `exit` reports the failure.
 }
 
-/** A Go daemon does not list runs, and one that has ended has no process. */
+/** Returns undefined from a Go daemon, which does not list runs, and for an ended run, which has no process. */
 async function pidOf(client: Calls, { RunID }: ProcessName): Promise<number | undefined> {
   const runs = await client.listProcesses().catch(() => []);
   return runs.find(({ runId, state }) => runId === RunID && state !== 'ended')?.pid;
@@ -208,7 +209,7 @@ const REASONS: Readonly<Record<RunEndReason, true>> = {
   unknown: true,
 };
 
-/** A run as its daemon lists it. */
+/** Converts a listed run from its wire message. */
 export function listedRun(run: ProcessSummary): ListedRun {
   const { Name: { Value: name, RunID: runId } = { Value: '', RunID: '' }, Path: path } = run;
   const exposes = run.Exposes.map(({ Port: port, Protocol }) => ({
@@ -223,7 +224,7 @@ export function listedRun(run: ProcessSummary): ListedRun {
   };
 }
 
-/** Spells the figures of runs as the library does. */
+/** Converts the figures of runs from their wire message. */
 export function runStats({ TakenAtUs, Runs }: RunStatsResponse): RunStats {
   return {
     takenAtUs: Number(TakenAtUs),
@@ -235,7 +236,7 @@ export function runStats({ TakenAtUs, Runs }: RunStatsResponse): RunStats {
   };
 }
 
-/** How a run ended; undefined: a daemon of Go did not tell. */
+/** Converts the exit of a run; undefined from a Go daemon, which does not report it. */
 export function exitOf(exit: ProcessExit | undefined): RunExit {
   if (exit === undefined) return { exitCode: undefined, signal: undefined, reason: 'unknown' };
   const { Code, Signal, Reason } = exit;

@@ -8,7 +8,7 @@ import type { EnforcedLimits, HostRun, RunExit, RunOptions } from './host-run.js
 import type { HostClient } from './host-client.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
 
-/** How to reach a daemon. */
+/** Options of a client. */
 export interface WinsClientOptions {
   /**
    * The daemon's pipe, as `--server` of the program takes it: NAME, `npipe:////./pipe/NAME`, `\\.\pipe\NAME` or, not on
@@ -16,31 +16,32 @@ export interface WinsClientOptions {
    */
   readonly address?: string;
   /**
-   * Opens each connection, and judges who serves it before a byte is sent: no other is made then, and `address` only names the
-   * daemon. A rejection is the `cause` of the `unavailable` error of the call that wanted the connection. Default: any server
-   * of `address` is accepted.
+   * Opens each connection and checks the server's identity before any byte is sent. All connections then come from this
+   * function, and `address` only names the daemon in messages. A rejection becomes the `cause` of the `unavailable`
+   * error of the waiting call. Default: accepts any server at `address`.
    */
   readonly dial?: ConnectDaemon;
-  /** How long a call waits for a connection that neither succeeds nor fails, in milliseconds. Default 5,000. */
+  /** Time-out of a connection attempt, in milliseconds. Default 5,000. */
   readonly connectTimeoutMs?: number;
   /**
-   * How long a call with one answer waits for it, the connection included, in milliseconds; then it is cancelled and rejects
-   * with `deadlineExceeded`. `waitProcess` and `keepAlive` wait as long as their process runs. Default: as long as it takes.
+   * Time-out of a unary call, including its connection, in milliseconds; the call is then cancelled and rejects with
+   * `deadlineExceeded`. Does not apply to `waitProcess` and `keepAlive`, which last as long as their process. Default:
+   * no limit.
    */
   readonly answerTimeoutMs?: number;
   /** Sent with each call as `wins-client`, for the daemon's audit log: up to 128 printable ASCII characters. */
   readonly clientName?: string;
-  /** Follows connections and calls, for a log. It must not throw. Default: nobody does, and nothing is measured. */
+  /** Receives events of connections and calls, for a log. Must not throw. Default: none, and nothing is measured. */
   readonly onCallEvent?: (event: CallEvent) => void;
 }
 
-/** Which run: its name, and the id that tells it from the next one of that name. */
+/** Identifies a run: its name, and the id that distinguishes it from later runs of that name. */
 export type RunName = Pick<ProcessName, 'Value'> & Partial<ProcessName>;
 
-/** How far a run is; a daemon of a later release may know more. */
+/** State of a run; a daemon of a later release may have further states. */
 export type RunState = 'running' | 'stopping' | 'killing' | 'draining' | 'ended';
 
-/** Which build of the daemon answers. */
+/** Build of the daemon. */
 export interface ApplicationInfo {
   /** The SHA-1 digest of its executable, in hexadecimal digits. */
   readonly checksum: string;
@@ -53,21 +54,21 @@ export interface ApplicationInfo {
 export interface ListedRun {
   /** `rancher-wins-` and the name of the program. */
   readonly name: string;
-  /** Tells it from the next run of that name; empty for a client that did not start it. */
+  /** Distinguishes the run from later runs of that name; empty for a client that did not start it. */
   readonly runId: string;
-  /** The program on the host. */
+  /** Path of the program on the host. */
   readonly path: string;
   readonly state: RunState;
-  /** The number of its process on the host. */
+  /** PID on the host. */
   readonly pid: number;
   readonly startedAt: Date;
-  /** Ports that are open in the host's firewall for as long as it runs. */
+  /** Ports open in the host's firewall while the program runs. */
   readonly exposes: readonly { readonly port: number; readonly protocol: 'TCP' | 'UDP' }[];
   /** The SHA-256 digest of the program, in hexadecimal digits. */
   readonly sha256: string;
-  /** Undefined without any. */
+  /** Undefined when the run has no limits. */
   readonly limits: EnforcedLimits | undefined;
-  /** Whether it goes on when the daemon is stopped or replaced. */
+  /** True when the run continues while the daemon is stopped or replaced. */
   readonly outlivesDaemon: boolean;
 }
 
@@ -75,110 +76,118 @@ export interface ListedRun {
 export interface RunFigures {
   /** Name as in {@link ListedRun}. */
   readonly name: string;
-  /** The file name of the program in the list of what may run. */
+  /** File name of the program in the list of allowed programs. */
   readonly entry: string;
   readonly state: RunState;
   /** Milliseconds since 1970. */
   readonly startedAtMs: number;
-  /** Processor time, and memory of its processes; undefined when the system does not tell. */
+  /** Processor time and memory of its processes; undefined when the system does not report them. */
   readonly usage?: RunUsage | undefined;
   readonly stdOutBytes: number;
   readonly stdErrBytes: number;
-  /** How often the run waited for a reader of its output. */
+  /** Number of times the run waited for a reader of its output. */
   readonly outputPauses: number;
-  /** Undefined without any. */
+  /** Undefined when the run has no limits. */
   readonly limits: EnforcedLimits | undefined;
 }
 
-/** Resources that a run and all that it started have used. */
+/** Resource use of a run and its descendants. */
 export interface RunUsage {
-  /** Processor time, of processes that have ended too. */
+  /** Processor time in milliseconds, including processes that have ended. */
   readonly cpuMs: number;
-  /** Memory in RAM; what processes share is counted for each. */
+  /** Resident memory in bytes; memory shared by several processes counts for each. */
   readonly memoryBytes: number;
   readonly processes: number;
 }
 
 /** Resource use of runs. */
 export interface RunStats {
-  /** When they were measured, in microseconds of a clock of the daemon that only goes forward. */
+  /** Time of the measurement, in microseconds of a monotonic clock of the daemon. */
   readonly takenAtUs: number;
   readonly runs: readonly RunFigures[];
 }
 
-/** How a process is stopped. */
+/** Options of a stop. */
 export interface StopOptions extends CallOptions {
   /**
-   * Ends it by force at once, also while it is being stopped; only for the client that started it, with the run id, or for an administrator of the host. Default
-   * false: it is asked to end, and forced 10 s later.
+   * Kills the program at once, even while it is being stopped; allowed for the client that started it, with the run id,
+   * or for an administrator of the host. Default false: asks it to end, and kills it 10 s later.
    */
   readonly force?: boolean;
 }
 
-/** Program to start and a digest of its bytes, which the daemon compares with the host's; all else may be left out. */
+/**
+ * Program to start and a digest of its bytes, which the daemon compares with the host's file; other fields are
+ * optional.
+ */
 export type StartRequest = Partial<ProcessStartRequest> &
   Pick<ProcessStartRequest, 'Path'> &
   (Pick<ProcessStartRequest, 'Checksum'> | Pick<ProcessStartRequest, 'ChecksumSHA256'>);
 
-/** How a program is started. */
+/** Options of a start. */
 export interface StartOptions extends CallOptions {
-  /** Gets each warning of the daemon about a start that succeeded, such as a port that it did not open: foreign text. */
+  /**
+   * Receives each warning of the daemon about a successful start, such as a port that it did not open. The text is
+   * untrusted.
+   */
   readonly onWarning?: (text: string) => void;
   /**
-   * Gets for how many milliseconds the run waits for its client when the daemon goes away. `OutlivesDaemon` requests such a run, and
-   * `LastingRuns` has its output. Not called for a run that ends with the daemon.
+   * Receives the time in milliseconds that the run waits for its client while the daemon is away. Set `OutlivesDaemon`
+   * to request such a run; read its output by `LastingRuns`. Not called for a run that ends with the daemon.
    */
   readonly onLease?: (leaseMs: number) => void;
 }
 
 /**
- * The calls to one daemon. Their connection is made by the first call and again after it was lost. Each method rejects with a
- * `WinsClientError`. Its creator closes it, or declares it with `await using`.
+ * Calls to one daemon. The first call opens the connection, and later calls reopen a lost one. Each method rejects with
+ * a `WinsClientError`. Its creator closes it, or declares it with `await using`.
  */
 export interface WinsClient extends AsyncDisposable {
   /** Calls about the host itself: its version, networks and routes. */
   readonly host: HostClient;
   /** Calls about the config of the daemon. */
   readonly config: ConfigClient;
-  /** Runs a program of the host, holds it, and gives its output and its end. */
+  /** Runs a program of the host, holds it, and returns its output streams and its exit. */
   run(options: RunOptions): Promise<HostRun>;
-  /** Starts a program. Open `keepAlive` with the name soon: the daemon ends a process that no one keeps. */
+  /** Starts a program. Open `keepAlive` with the name soon: the daemon ends a process that no client holds. */
   startProcess(request: StartRequest, options?: StartOptions): Promise<ProcessName>;
   /**
-   * Follows a process to its end. The call goes out at once; iterate it, once, or abort it. Chunks that are not taken hold up
-   * the daemon's side, so memory stays bounded. Output is a view of the received message: copy what you keep for long.
+   * Follows a process to its end. The call is sent at once; iterate the result once, or abort the call. Unread chunks
+   * pause the daemon's side, so memory stays bounded. Output is a view of the received message: copy bytes that you
+   * keep for long.
    */
   waitProcess(name: RunName, options?: CallOptions): AsyncIterable<ProcessWaitResponse>;
-  /** Holds a process: sends its name at once and every five minutes. The process is stopped when this ends. */
+  /** Holds a process: sends its name at once and every five minutes. The daemon stops the process when the call ends. */
   keepAlive(name: RunName, options?: CallOptions): KeepAliveHandle;
-  /** Asks which build of the daemon answers. */
+  /** Returns the build of the daemon. */
   info(options?: CallOptions): Promise<ApplicationInfo>;
-  /** Asks whether the daemon takes new work. A Go daemon answers `unimplemented`. */
+  /** Returns true when the daemon accepts new work. A Go daemon answers `unimplemented`. */
   isServing(options?: CallOptions): Promise<boolean>;
-  /** Names the processes that the daemon runs. A Go daemon answers `unimplemented`. */
+  /** Lists the runs of the daemon. A Go daemon answers `unimplemented`. */
   listProcesses(options?: CallOptions): Promise<readonly ListedRun[]>;
   /** Stops a process and resolves when its whole tree is gone. A Go daemon answers `unimplemented`. */
   stopProcess(run: string | RunName, options?: StopOptions): Promise<RunExit>;
   /**
-   * Measures the runs of this client, and all for an administrator of the host; or one, by its name. A caller within a second of
-   * another gets the same figures. A daemon of an earlier release answers `unimplemented`.
+   * Measures the runs of this client, or all runs for an administrator of the host; with a name, only that run. Calls
+   * within a second share the same figures. A daemon of an earlier release answers `unimplemented`.
    */
   measureRuns(name?: string, options?: CallOptions): Promise<RunStats>;
-  /** Makes a call that has one answer, of a service without a method here: `planServiceDefinition.status` of the contract. */
+  /** Makes a unary call of a service without a method here, such as `planServiceDefinition.status` of the contract. */
   call<Request, Answer>(
     method: MethodDefinition<Request, Answer>,
     request: Request,
     options?: CallOptions,
   ): Promise<Answer>;
   /**
-   * Makes a call whose answer is many messages: `debugServiceDefinition.heap` of the contract. The call goes out at once; iterate it,
-   * once, or abort it. Messages that are not taken hold up the daemon's side. `answerTimeoutMs` does not end it.
+   * Makes a server-streaming call, such as `debugServiceDefinition.heap` of the contract. The call is sent at once;
+   * iterate the result once, or abort the call. Unread messages pause the daemon's side. `answerTimeoutMs` does not
+   * apply.
    */
   stream<Request, Answer>(
     method: MethodDefinition<Request, Answer>,
     request: Request,
     options?: CallOptions,
   ): AsyncIterable<Answer>;
-  /** Cancels what is under way and resolves when the connection is closed. May be called again. */
+  /** Cancels open calls and resolves when the connection is closed. Idempotent. */
   close(): Promise<void>;
 }

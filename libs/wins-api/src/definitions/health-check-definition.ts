@@ -3,8 +3,8 @@ import type { MethodDefinition } from '@grpc/grpc-js';
 const SERVING = 1;
 
 /**
- * The method Check of the standard health service, asked about the daemon as a whole: an empty request. The answer has one field,
- * a status that fits one octet; anything else counts as not serving.
+ * Method Check of the standard health service for the daemon as a whole, with an empty request. The answer has one
+ * field, a status in one octet; anything else counts as not serving.
  */
 export const healthCheckDefinition: MethodDefinition<object, boolean> = {
   path: '/grpc.health.v1.Health/Check',

@@ -8,7 +8,7 @@ interface Output {
   readonly value: Buffer;
 }
 
-/** The generated code of a message that may end with a chunk of output. */
+/** Generated code of a message whose last field may be an output chunk. */
 interface Generated<Message> {
   encode(message: Message): { finish(): Uint8Array };
   decode(bytes: Uint8Array): Message;
@@ -16,10 +16,10 @@ interface Generated<Message> {
 
 /** Serializes and deserializes a stream of messages. */
 export interface OutputCodec<Message> {
-  /** Encodes a message. A chunk of output is copied once, into one allocation. */
+  /** Encodes a message. Copies an output chunk once, into one allocation. */
   readonly responseSerialize: (message: Message) => Buffer;
   /**
-   * Decodes a message. A chunk of output is given as a view of the bytes, not as a copy.
+   * Decodes a message. An output chunk is a view of the bytes, not a copy.
    *
    * @throws Error when the message is not of that type.
    */
@@ -30,7 +30,7 @@ const NOTHING = Buffer.alloc(0);
 const WIRE_TYPE = 0x07;
 const MORE = 0x80;
 
-/** @param tags - The octets before the outputs, which are the last fields of the message. */
+/** @param tags - Tag octets of the output fields, which are the last fields of the message. */
 function outputCodec<Message extends { readonly Options?: { readonly $case: string } | undefined }>(
   generated: Generated<Message>,
   tags: Readonly<Record<OutputCase, number>>,
@@ -44,7 +44,7 @@ function outputCodec<Message extends { readonly Options?: { readonly $case: stri
       const output = chunk(message);
       if (output === undefined) return Buffer.from(generated.encode(message).finish());
       const { $case, value } = output;
-      // It ends with the tag of the output and a length of 0.
+      // The encoded head ends with the tag of the output and a length of 0.
       const head = generated.encode({ ...message, Options: { $case, value: NOTHING } }).finish();
       let lengthOctets = 1;
       while (value.length >= 2 ** (7 * lengthOctets)) lengthOctets++;
@@ -69,7 +69,7 @@ function outputCodec<Message extends { readonly Options?: { readonly $case: stri
   };
 }
 
-/** Where the first field is that is no number; all else may be anything. */
+/** Returns the offset of the first field that is not a number; later bytes may be anything. */
 function lastField(bytes: Buffer): number {
   let at = 0;
   for (;;) {
@@ -81,10 +81,13 @@ function lastField(bytes: Buffer): number {
   }
 }
 
-/** Reads the length behind the tag at `at`; gives where the payload starts, or -1 unless it spans the rest exactly. */
+/**
+ * Reads the length after the tag at `at`; returns the start of the payload, or -1 unless the payload fills the rest
+ * exactly.
+ */
 function payloadStart(bytes: Buffer, at: number): number {
   let length = 0;
-  // Four octets hold 28 bits: more than any message that passes the size limit.
+  // Four octets hold 28 bits, more than the size limit of a message needs.
   for (let octets = 1; octets <= 4; octets++) {
     const octet = bytes[at + octets];
     if (octet === undefined) return -1;
@@ -95,7 +98,7 @@ function payloadStart(bytes: Buffer, at: number): number {
   return -1;
 }
 
-/** The process service for servers and clients, with a Wait stream that spares the copies of its output. */
+/** The process service for servers and clients, with a Wait stream that avoids copies of the output. */
 export const processServiceDefinition = {
   ...ProcessServiceService,
   wait: {
@@ -104,7 +107,7 @@ export const processServiceDefinition = {
   },
 } as const;
 
-/** The service of runs that last for servers and clients, with a Read stream that spares the copies of its output. */
+/** The service of lasting runs for servers and clients, with a Read stream that avoids copies of the output. */
 export const lastingRunsDefinition = {
   ...LastingRunsService,
   read: {

@@ -3,9 +3,9 @@ import { Http2SubchannelConnector } from '@grpc/grpc-js/build/src/transport.js';
 import type { Socket } from 'node:net';
 
 /**
- * Opens a connection to the daemon and resolves with it once the other side is known to be who it should be; nothing was sent
- * or read. Rejects when there is no such connection, and when the signal is aborted, as `close()` of the client does. The caller
- * closes the result.
+ * Opens a connection to the daemon and resolves with it once the server's identity is verified; nothing was sent or
+ * read. Rejects when the connection fails, and when the signal aborts, as on `close()` of the client. The caller closes
+ * the socket.
  */
 export type ConnectDaemon = (signal: AbortSignal) => Promise<Socket>;
 
@@ -15,8 +15,8 @@ type Dial = () => Promise<Socket>;
 
 const DIAL_OPTION = 'wins.dial';
 
-// grpc-js has no place for a socket of ours, and one that it opens itself cannot be made so that it gives its server nothing
-// before it is judged: on Windows the server of a pipe may act in the name of its client unless the client opened it otherwise.
+// grpc-js cannot use an existing socket, and a socket that it opens itself is unsafe before the server is verified: on
+// Windows a pipe server may impersonate its client unless the client opened the pipe so as to forbid that.
 const transport = Http2SubchannelConnector.prototype as unknown as { tcpConnect: TcpConnect };
 const ownConnect = transport.tcpConnect;
 transport.tcpConnect = function (address, options) {
@@ -24,7 +24,7 @@ transport.tcpConnect = function (address, options) {
   return dial === undefined ? ownConnect.call(this, address, options) : dial();
 };
 
-/** Options of a channel whose connections come from `dial` alone, whatever its address is. */
+/** Channel options that take every connection from `dial`, whatever the channel's address is. */
 export function dialOptions(dial: Dial): ChannelOptions {
   return { [DIAL_OPTION]: dial };
 }

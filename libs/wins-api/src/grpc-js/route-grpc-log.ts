@@ -3,18 +3,18 @@ import { escapeText } from '@wins/base';
 
 const WINDOW_MS = 1000;
 const LINES_OF_WINDOW = 10;
-/** The longest line, in UTF-16 units. */
+/** Maximum length of a line, in UTF-16 units. */
 const LONGEST_LINE = 512;
 
 /**
- * Gives what grpc-js logs to a function of ours. By itself it writes to standard error, at once and as long as the log of the
- * program is slow to take it, and repeats octets of its peer as they came: a header with an octet above 0x7f is enough.
+ * Redirects the log of grpc-js to a function. By default grpc-js writes to standard error synchronously, blocking while
+ * that is slow, and repeats octets of its peer unescaped: a header with an octet above 0x7f is enough.
  *
- * A line is escaped and cut at 512 characters, so that it steers no terminal. Ten in a second are logged; of the others, their
- * number.
+ * Each line is escaped, so that it cannot control a terminal, and cut at 512 characters. Ten lines a second are logged,
+ * then only the number of dropped ones.
  *
- * The logger of grpc-js is one for all its clients and servers in this process: call it once for a program. The last call
- * counts.
+ * The logger of grpc-js is shared by all its clients and servers in this process: call this once per program. The last
+ * call counts.
  *
  * @param write - Gets each line, without a line end. It must not throw.
  */

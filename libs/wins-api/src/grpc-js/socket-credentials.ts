@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 
 type SecureConnector = ReturnType<ChannelCredentials['_createSecureConnector']>;
 
-/** Credentials of a channel without TLS. Keeps account of the open sockets, for `close`. */
+/** Credentials of a channel without TLS. Tracks the open sockets, for `close`. */
 export class SocketCredentials extends ChannelCredentials {
   readonly #sockets = new Set<Socket>();
   #closed = false;
@@ -26,7 +26,7 @@ export class SocketCredentials extends ChannelCredentials {
     };
   }
 
-  /** Destroys the sockets that have not closed by themselves within `graceMs`, and resolves when all have; takes no more. */
+  /** Destroys the sockets that have not closed within `graceMs` and resolves when all are closed; refuses new ones. */
   async close(graceMs: number): Promise<void> {
     this.#closed = true;
     const timer = setTimeout(() => {
@@ -39,9 +39,9 @@ export class SocketCredentials extends ChannelCredentials {
   }
 
   #own(socket: Socket): ReturnType<SecureConnector['connect']> {
-    // Until HTTP/2 is spoken no one else listens, and an error without listener would end the process.
+    // Nobody else listens until HTTP/2 starts, and an unhandled error would end the process.
     socket.on('error', () => undefined);
-    // grpc-js destroys what it is not given back.
+    // grpc-js destroys the socket when this rejects.
     if (this.#closed) return Promise.reject(new Error('the client was closed meanwhile'));
     if (!socket.closed) this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
