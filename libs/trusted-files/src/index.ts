@@ -1,7 +1,8 @@
 /**
- * Checks of who may write to a file or folder, private folders, durable replacement, digests, fingerprints and the text of files.
+ * Checks who may write to a file or folder, creates private folders, replaces files durably, and reads digests, fingerprints
+ * and text of files.
  *
- * It does not know what the files are for, and raises errors of its own class only.
+ * It does not know what the files are for, and throws only errors of its own class.
  *
  * ```ts
  * const trust = posixFileTrust();

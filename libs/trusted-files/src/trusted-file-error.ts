@@ -1,44 +1,44 @@
 import { quoteText } from '@wins/base';
 import type { Distrust, TrustRule } from './trust/file-trust.js';
 
-/** Every way in which this library refuses or fails; the list is closed. */
+/** All kinds of refusal and failure of this library; the list is closed. */
 export type TrustedFileErrorCode =
   | 'accessDenied'
-  /** Something has the name already. */
+  /** A file or folder of that name already exists. */
   | 'alreadyExists'
-  /** The bytes, or the file at the path, became others while they were handled. */
+  /** The bytes, or the file at the path, changed during the operation. */
   | 'changed'
-  /** Another program has the file open in a way that forbids this, or runs it. */
+  /** Another program runs the file, or has it open in a way that forbids the operation. */
   | 'inUse'
-  /** No room on the disk, or in the quota. */
+  /** The disk or the quota is full. */
   | 'noSpace'
   | 'notFound'
   | 'notRegularFile'
-  /** The bytes are in no encoding that is read as text. */
+  /** The bytes are not in a supported text encoding. */
   | 'notText'
-  /** Others could have put it there or can change it: `rule` and `at` say why. */
+  /** Other users could have created the file or can change it; `rule` and `at` give the reason. */
   | 'notTrusted'
   | 'tooLarge'
   | 'unknown';
 
-/** Facts that go with an error; each is absent when it does not apply. */
+/** Facts about an error; each is absent when it does not apply. */
 export interface TrustedFileErrorDetails {
   /** Error that Node threw. */
   readonly cause?: unknown;
   readonly rule?: TrustRule;
-  /** The step of the path that is the reason. Default: the path itself. */
+  /** The distrusted part of the path. Default: the path itself. */
   readonly at?: string;
 }
 
 /**
- * The one error of this library. `message` is complete; a library that shows its own composes it from `found`, the last part of
- * a sentence: "cannot read X: FOUND".
+ * The only error class of this library. `message` is complete; a library with its own messages can build them from
+ * `found`, the last part of a sentence: "cannot read X: FOUND".
  */
 export class TrustedFileError extends Error {
   override readonly name = 'TrustedFileError';
-  /** For `notTrusted`. */
+  /** The rule, for `notTrusted`. */
   readonly rule: TrustRule | undefined;
-  /** The step of the path that is the reason. */
+  /** The distrusted part of the path. */
   readonly at: string;
 
   constructor(
@@ -57,7 +57,7 @@ export class TrustedFileError extends Error {
   }
 }
 
-/** The error for a place that is not trusted. */
+/** Returns the error for a path that is not trusted. */
 export function distrusted(tried: string, path: string, distrust: Distrust): TrustedFileError {
   const { rule, path: at, remedy } = distrust;
   const found = remedy === undefined ? distrust.found : `${distrust.found}; ${remedy}`;

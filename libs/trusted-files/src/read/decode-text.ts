@@ -1,24 +1,24 @@
-/** How a text is written in a file. */
+/** Encoding of a text file. */
 export type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be';
 
-/** A text, and how to write it back. */
+/** A decoded text with its encoding, so that it can be written back. */
 export interface DecodedText {
   readonly encoding: TextEncoding;
   /** The byte order mark (U+FEFF) before the text, or nothing. */
   readonly mark: string;
-  /** Without the mark. */
+  /** The text without the byte order mark. */
   readonly text: string;
 }
 
-/** Why bytes are no text. */
+/** Result for bytes that cannot be decoded. */
 export interface UndecodableText {
-  /** The finding, as the end of "found". */
+  /** The finding, to follow "found" in a message. */
   readonly undecodable: string;
   /** The text before the first fault. */
   readonly before: string;
 }
 
-/** The expectation, as the end of "wanted". */
+/** The expectation, to follow "wanted" in a message. */
 export const WANTED_TEXT = 'UTF-8, or UTF-16 with a byte order mark';
 
 const BYTE_ORDER_MARK = '\uFEFF';
@@ -36,14 +36,14 @@ export function decodeText(source: Uint8Array): DecodedText | UndecodableText {
   if (starts(0xff, 0xfe, 0, 0) || starts(0, 0, 0xfe, 0xff)) return refused('UTF-32');
   if (starts(0xff, 0xfe)) return decodeUtf16(bytes, 'utf-16le');
   if (starts(0xfe, 0xff)) return decodeUtf16(bytes, 'utf-16be');
-  // Text that begins with ASCII in UTF-16 or UTF-32.
+  // UTF-16 or UTF-32 without a mark: its first character is ASCII, so one of the first two bytes is 0.
   if (bytes.length > 1 && (bytes[0] === 0 || bytes[1] === 0)) {
     return refused('NUL bytes, as in UTF-16 or UTF-32 without a byte order mark');
   }
   return decodeUtf8(bytes);
 }
 
-/** The text of bytes that may be no text: faults become U+FFFD. For what is judged by its content alone. */
+/** Decodes bytes that may not be text: invalid ones become U+FFFD. For callers that judge the content themselves. */
 export function decodeAnyway(source: Uint8Array): string {
   const decoded = decodeText(source);
   return 'text' in decoded ? decoded.text : Buffer.from(source).toString('utf8');
@@ -70,14 +70,14 @@ function decodeUtf8(bytes: Buffer): DecodedText | UndecodableText {
   const text = bytes.toString('utf8');
   const again = Buffer.from(text, 'utf8');
   if (again.equals(bytes)) return { encoding: 'utf-8', ...withoutMark(text) };
-  // Every bad byte became U+FFFD, so the first one is where the two byte strings part.
+  // Every invalid byte became U+FFFD, so the first difference is the first invalid byte.
   let offset = 0;
   while (offset < bytes.length && bytes[offset] === again[offset]) offset++;
   const undecodable = `the byte 0x${(bytes[offset] ?? 0).toString(16).padStart(2, '0')}`;
   return { undecodable, before: bytes.toString('utf8', 0, offset) };
 }
 
-/** Separates the byte order mark from what follows it. */
+/** Splits the byte order mark from the text. */
 export function withoutMark(text: string): Pick<DecodedText, 'mark' | 'text'> {
   const mark = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
   return { mark, text: text.slice(mark.length) };

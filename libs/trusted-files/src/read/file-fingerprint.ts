@@ -1,12 +1,12 @@
 import { lstatSync, statSync } from 'node:fs';
 import type { TrustOptions } from '../trust/file-trust.js';
 
-/** Fingerprint of a file's state; equal texts mean the same bytes, unless someone sets times on purpose. */
+/** Fingerprint of a file's state; equal values mean the same bytes, unless someone sets the file's times on purpose. */
 export type FileFingerprint = 'gone' | 'empty' | (string & {});
 
 /**
- * The state of a file as it is now, by its identity, size and times; its bytes are not read. Take it before the file is read, and
- * again afterwards. A file out of reach is `gone`.
+ * Returns the current state of a file, from its identity, size and times, without reading its bytes. Take it before
+ * reading the file and compare it afterwards. An unreachable file is `gone`.
  *
  * @param options - `followLinks`: whether it is about what a link leads to. Default: about the link.
  */

@@ -3,22 +3,25 @@ import { fileSystemError } from '../file-system-error.js';
 import type { TrustOptions } from '../trust/file-trust.js';
 import { openRegularFile, type ReadableFile, readBlocks, type ReadLimits } from './open-file.js';
 
-/** The digests that programs are compared by: SHA-1 is what releases before 1.0 know. */
+/** Digest algorithms for programs; clients before 1.0 know only SHA-1. */
 export type DigestAlgorithm = 'sha1' | 'sha256';
 
-/** Digests in lower-case hexadecimal, by their algorithm. */
+/** Digests in lower-case hexadecimal, by algorithm. */
 export type Digests<A extends DigestAlgorithm> = Readonly<Record<A, string>>;
 
-/** Sees each block of a file before the next one is read, and where it begins. What it throws ends the reading, unchanged. */
+/**
+ * Receives each block of a file, with its position, before the next one is read. An exception aborts the reading and is
+ * rethrown unchanged.
+ */
 export type OnBlock = (block: Buffer, position: number) => void | Promise<void>;
 
-/** How a file is hashed. */
+/** Options of {@link hashFile}. */
 export interface HashOptions extends Partial<ReadLimits> {
   readonly onBlock?: OnBlock | undefined;
 }
 
 /**
- * The digests of a file, read once and block by block; an open one is read from its beginning, and not closed.
+ * Returns the digests of a file in one pass, block by block. An open file is read from its beginning and stays open.
  *
  * @param file - An open file, or a path as {@link openRegularFile} takes it.
  * @param options - `maxBytes`: default no limit. `followLinks`: for a path. Default: it may not be a link.

@@ -4,12 +4,13 @@ import { fileSystemError } from '../file-system-error.js';
 import type { FileTrust, TrustOptions } from '../trust/file-trust.js';
 import { distrusted, TrustedFileError } from '../trusted-file-error.js';
 
-// Opening a FIFO or a terminal must neither wait nor take it over. Windows has none of these flags.
+// Opening a FIFO must not block, and opening a terminal must not make it the controlling one. Windows has none of these
+// flags.
 const { O_NONBLOCK = 0, O_NOCTTY = 0, O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 
-/** A file that is open for reading; its opener closes `handle`. */
+/** A file open for reading; the caller that opened it closes `handle`. */
 export interface ReadableFile {
-  /** By which it was opened: for errors. */
+  /** Path by which the file was opened, for errors. */
   readonly path: string;
   readonly handle: FileHandle;
 }
@@ -21,7 +22,7 @@ export interface OpenFile extends ReadableFile {
 }
 
 /**
- * Opens a regular file for reading, and nothing else: not a FIFO, which would wait for a writer, a device or a folder.
+ * Opens a regular file for reading. Refuses a FIFO, which would block until it has a writer, a device and a folder.
  *
  * @param options - `followLinks`: whether the last part of the path may be a symbolic link. Default: it may not. Where that matters on
  *   Windows, judge the path by a `FileTrust` first.
@@ -49,13 +50,13 @@ export async function openRegularFile(
   }
 }
 
-/** A trusted user may replace the file at any moment; one who does so each time ends the tries. */
+/** Limit on retries, because a trusted user may keep replacing the file. */
 const MAX_ATTEMPTS = 10;
 
 /**
- * Opens a regular file that only those who are trusted could have put where it is. What is open is what was judged: the path
- * is looked at once more after the judgement, from which on no one else can change what it leads to. When someone trusted
- * replaces the file meanwhile, the new one is opened and judged.
+ * Opens a regular file that only trusted users could have put there. Checks the path again after the judgement, so that
+ * the opened file is the judged one; from then on only trusted users can change the path. If a trusted user replaces
+ * the file in the meantime, opens and judges the new one.
  *
  * @throws TrustedFileError as {@link openRegularFile}; `notTrusted`; `changed` when it was replaced ten times.
  */
@@ -83,15 +84,16 @@ export async function openTrustedFile(
 
 const BLOCK_BYTES = 256 * 1024;
 
-/** How much of a file is read, and how long. */
+/** Limits of a read. */
 export interface ReadLimits {
-  /** A file with more bytes is refused; what it says of its size does not count. */
+  /** Maximum number of bytes read; a larger file is refused. The size that the file reports is ignored. */
   readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Reads an open file from its beginning, wherever it was read before. A block has 256 KiB at most, and is valid until the next one is requested.
+ * Reads an open file from its beginning, whatever its current position. A block has at most 256 KiB and is valid until
+ * the next one is requested.
  *
  * @throws TrustedFileError `tooLarge`, after `maxBytes` were given out at most; the reason of the signal; what Node throws.
  */
@@ -114,7 +116,7 @@ export async function* readBlocks(
 }
 
 /**
- * Reads an open file whole. For small files: the memory is allocated as the bytes come.
+ * Reads an open file into memory. For small files: memory is allocated as the bytes arrive.
  *
  * @throws as {@link readBlocks}.
  */

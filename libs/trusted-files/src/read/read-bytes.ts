@@ -3,14 +3,14 @@ import { TrustedFileError } from '../trusted-file-error.js';
 import { openRegularFile, openTrustedFile, readWhole, type ReadLimits } from './open-file.js';
 import { decodeText, WANTED_TEXT } from './decode-text.js';
 
-/** How much of a file is read, and of which files. */
+/** Options of {@link readBytes}. */
 export interface ReadOptions extends ReadLimits, TrustOptions {
-  /** Judges who could have put the file where it is, or can change it. Default: any regular file is read. */
+  /** Judges who could have put the file there or can change it. Default: any regular file is read. */
   readonly trust?: Pick<FileTrust, 'distrustOfFile'> | undefined;
 }
 
 /**
- * Reads a small file whole.
+ * Reads a small file into memory.
  *
  * @throws TrustedFileError `notFound`, `accessDenied`, `notRegularFile`, `tooLarge`, `notTrusted` (also for a link, unless `followLinks`),
  *   `inUse`, `changed`, `unknown`; the reason of the signal.
@@ -29,14 +29,18 @@ export async function readBytes(
   }
 }
 
-/** Answers undefined where there is no such file, for a `catch`. @throws every other error, unchanged. */
+/**
+ * Returns undefined for a missing file, for use in a `catch`.
+ *
+ * @throws every other error, unchanged.
+ */
 export function unlessNotFound(error: unknown): undefined {
   if (error instanceof TrustedFileError && error.code === 'notFound') return undefined;
   throw error;
 }
 
 /**
- * Reads the text of a small file, in whichever encoding people and PowerShell save it; see {@link decodeText}.
+ * Reads the text of a small file, in any encoding that editors and PowerShell write; see {@link decodeText}.
  *
  * @returns Without the byte order mark.
  * @throws TrustedFileError `notText`; as {@link readBytes}.

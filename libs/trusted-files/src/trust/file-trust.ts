@@ -1,4 +1,4 @@
-/** The rules by which a place is refused, as docs/threat-model.md numbers them: for audit records, never for a message. */
+/** Rules that refuse a path, with their numbers in docs/threat-model.md: for audit records, never for a message. */
 export type TrustRule =
   | 'A7 symbolic link'
   | 'A7 link or junction'
@@ -9,31 +9,32 @@ export type TrustRule =
   | 'A7 writable by other users'
   | 'A7 open to other users';
 
-/** Why a place is not trusted. */
+/** Reason why a path is not trusted. */
 export interface Distrust {
   readonly rule: TrustRule;
-  /** The step of the path that is the reason. */
+  /** The distrusted part of the path. */
   readonly path: string;
   /** The finding, as the end of a sentence: `it is a symbolic link`. */
   readonly found: string;
-  /** Remedy for an administrator, as an imperative. */
+  /** Remedy for an administrator, in the imperative. */
   readonly remedy?: string;
 }
 
-/** How a path is read. */
+/** Options for judging a path. */
 export interface TrustOptions {
   /**
-   * Follows symbolic links that only root or this user could have made, and judges what they lead to. Default: refuses every
-   * link. Windows refuses every link in any case.
+   * Follows symbolic links that only root or this user could have made, and judges their targets. Default: refuses
+   * every link. Windows always refuses every link.
    */
   readonly followLinks?: boolean;
 }
 
 /**
- * Judges who could have put a file where it is, or can change it: no one but the system's administrators and the user of this
- * process may. Synchronous: a walk is a few calls of microseconds each, and nothing of this process can happen in between.
+ * Judges who could have put a file there or can change it: only the system's administrators and the user of this
+ * process may. Synchronous: a walk takes a few system calls of microseconds each, and no other code of this process
+ * runs in between.
  *
- * Paths are absolute. What is judged trusted stays so, for only those who are trusted can change it.
+ * Paths are absolute. A trusted path stays trusted, because only trusted users can change it.
  */
 export interface FileTrust {
   /**
@@ -44,22 +45,23 @@ export interface FileTrust {
    */
   distrustOfFile(path: string, options?: TrustOptions): Distrust | undefined;
   /**
-   * Judges a folder and every folder above: whether someone else can put anything into it, or change what is in it.
+   * Judges a folder and every folder above: whether another user can add files to it or change its files.
    *
    * @returns Undefined when it is trusted.
    * @throws TrustedFileError `notFound`, `accessDenied`, `unknown`.
    */
   distrustOfFolder(path: string, options?: TrustOptions): Distrust | undefined;
   /**
-   * Judges a folder as {@link ensurePrivateFolder} does, and makes nothing: of what is not there yet only the folders above are judged.
+   * Judges a folder as {@link ensurePrivateFolder} does, without creating it: for a missing folder, judges only the
+   * existing folders above it.
    *
    * @returns Undefined when it is private, or can be made so.
    * @throws TrustedFileError `accessDenied`, `unknown`.
    */
   distrustOfPrivateFolder(path: string): Distrust | undefined;
   /**
-   * Makes a folder, with those above it, that only this user and the system's administrators can use; or checks that one that
-   * is there already is such a folder. Links are refused.
+   * Creates a folder, with its parents, that only this user and the system's administrators can use; or checks that an
+   * existing folder is private in the same way. Refuses links.
    *
    * @throws TrustedFileError `notTrusted`, `accessDenied`, `noSpace`, `unknown`.
    */

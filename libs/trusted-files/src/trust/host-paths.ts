@@ -2,7 +2,7 @@ import { messageOf, quoteText, type ProcessHost } from '@wins/base';
 import { TrustedFileError } from '../trusted-file-error.js';
 import type { Distrust, FileTrust, TrustRule } from './file-trust.js';
 
-/** Failure codes of a process host, in the terms of its user. */
+/** Failure codes of a process host, as its caller sees them. */
 export type HostFailureCode =
   | 'invalidArgument'
   | 'limitsUnavailable'
@@ -14,7 +14,7 @@ export type HostFailureCode =
   | 'stateUnavailable'
   | 'unknown';
 
-/** Facts that go with a failure. */
+/** Facts about a failure. */
 export interface HostFailureDetails {
   readonly cause?: unknown;
   readonly path?: string;
@@ -22,7 +22,7 @@ export interface HostFailureDetails {
   readonly rule?: TrustRule;
 }
 
-/** Makes an error of the class that the host's user expects. */
+/** Creates an error of the class that the host's caller expects. */
 export type MakeHostFailure = (
   code: HostFailureCode,
   message: string,
@@ -31,7 +31,7 @@ export type MakeHostFailure = (
 
 /** Options of a process host. */
 export interface ProcessHostOptions {
-  /** Makes the errors that the host throws, of the class that its user expects. Default: an error of the host's own class. */
+  /** Creates the errors that the host throws, in the class of its caller. Default: the host's own error class. */
   readonly failure?: MakeHostFailure;
 }
 
@@ -42,7 +42,7 @@ export type HostPaths = Pick<
 >;
 
 /**
- * The paths of a process host, judged by a trust.
+ * Creates the path checks of a process host from a file trust.
  *
  * @param wanted The end of a refusal: what a file or a directory must be.
  */
@@ -73,7 +73,7 @@ export function hostPaths(
   };
 }
 
-/** Acts; what that throws becomes a failure of the host's user. */
+/** Runs an operation and converts its errors to failures of the host's caller. */
 export function failing<T>(
   failure: MakeHostFailure,
   path: string | undefined,

@@ -5,7 +5,7 @@ const WRITABLE_BY_OTHERS = 0o022;
 const OPEN_TO_OTHERS = 0o077;
 const STICKY = 0o1000;
 
-/** The facts of a step that decide. */
+/** The file facts that decide. */
 export type PosixFacts = Pick<Stats, 'uid' | 'mode' | 'isDirectory' | 'isFile' | 'isSymbolicLink'>;
 
 /**
@@ -22,16 +22,16 @@ export type StepKind = 'above' | 'folder' | 'privateFolder' | 'file' | 'link';
 export interface StepFault {
   readonly rule: TrustRule;
   readonly found: string;
-  /** Remedy, as an imperative. */
+  /** Remedy for an administrator, in the imperative. */
   readonly remedy?: string;
 }
 
 /**
  * Judges one step of a path by its owner and mode. Pure.
  *
- * Write permission for a group is refused whichever group it is, root's and our own included, because the members of a group change without the
- * file. Where a file has a POSIX access list, the bits of the group are the list's mask, so that they show someone who is named there. The
- * number of hard links is no criterion: another name gives no one a right that owner and mode do not give.
+ * Refuses write permission for any group, even root's and our own, because the members of a group change independently
+ * of the file. On a file with a POSIX access list, the group bits are the list's mask, so they also reveal named users.
+ * Ignores the number of hard links, because a second name gives nobody more rights than owner and mode.
  */
 export function judgePosixStep(
   facts: PosixFacts,
@@ -50,7 +50,7 @@ export function judgePosixStep(
   }
   // A link has no mode of its own: its folder and its owner decide.
   if (kind === 'link') return undefined;
-  // A folder such as /tmp is shared on purpose: its mode is not to be changed.
+  // A folder such as /tmp is shared on purpose, so do not suggest changing its mode.
   const isShared = facts.isDirectory() && (mode & STICKY) !== 0;
   if ((mode & WRITABLE_BY_OTHERS) !== 0 && !(kind === 'above' && isShared)) {
     return {

@@ -6,17 +6,17 @@ import { distrusted } from '../trusted-file-error.js';
 import type { Distrust, FileTrust, TrustOptions } from './file-trust.js';
 import { judgePosixStep, type StepKind } from './judge-posix-step.js';
 
-/** Number of links that Linux follows. */
+/** Maximum number of links that Linux follows. */
 const MAX_LINKS = 40;
 
 /**
- * Trust by owner and mode, for systems with POSIX users: every step from the root down belongs to root or to this user, and
- * no one else can write to it.
+ * Trust by owner and mode, for systems with POSIX users: every part of the path, from the root down, must belong to
+ * root or this user, and nobody else may write to it.
  *
- * The walk goes down from the root, so each step is read through folders that are already known to be safe, and what was found
- * stays true.
+ * The walk goes down from the root, so that it reads each part through folders already known to be safe, and its
+ * findings stay true.
  *
- * Windows says neither owner nor mode: there it trusts nothing.
+ * Node reports neither owner nor mode on Windows, so nothing is trusted there.
  *
  * @param ownUid - The user who is trusted besides root. Default: the effective user of this process.
  */
@@ -73,14 +73,14 @@ function walk(
       continue;
     }
     if (isLast && wanted === 'file' && at !== '/') {
-      // As a folder above it was found safe; as the folder of the file it may not even be a sticky one.
+      // The folder passed as an ancestor; as the folder of the file it must not be sticky either.
       const folder = path.posix.dirname(at);
       const distrust = distrustOfStep(look(asked, folder), folder, 'folder', ownUid);
       if (distrust !== undefined) return distrust;
     }
     const distrust = distrustOfStep(stats, at, isLast ? wanted : 'above', ownUid);
     if (distrust !== undefined || isLast) return distrust;
-    // No step so far is a link, so the parent of `at` is the folder that it is in.
+    // No part so far is a link, so the parent of `at` is its real folder.
     const name = names.shift() ?? '';
     at = name === '..' ? path.posix.dirname(at) : path.posix.join(at, name);
   }
@@ -96,7 +96,7 @@ function distrustOfStep(
   return fault && { ...fault, path: at };
 }
 
-/** Each folder is made only in one that was found safe, so that no link leads the making elsewhere. */
+/** Creates each folder only inside one that was found safe, so that no link can redirect it. */
 function walkToPrivateFolder(
   asked: string,
   ownUid: number,
@@ -130,7 +130,7 @@ function makeOrLook(asked: string, at: string): Stats {
     try {
       mkdirSync(at, { mode: 0o700 });
     } catch (error) {
-      // Someone else made it meanwhile: the look says who.
+      // Another process created it in the meantime; the next check judges its owner.
       if (errnoOf(error) !== 'EEXIST') throw error;
     }
     return lstatSync(at);

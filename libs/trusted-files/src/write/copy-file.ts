@@ -13,25 +13,25 @@ import {
   writePendingFile,
 } from './pending-file.js';
 
-/** How a file is copied. */
+/** Options of {@link copyPendingFile}. */
 export interface CopyOptions<A extends DigestAlgorithm>
   extends HashOptions, Omit<PendingOptions, 'isFlushed'>, TrustOptions {
   readonly algorithms: readonly A[];
-  /** A path beside the target. Default: a hidden name that cannot be guessed. */
+  /** Temporary path in the folder of the target. Default: a hidden name that cannot be guessed. */
   readonly temporary?: string | undefined;
-  /** Judges the bytes once they are written; what it throws discards the copy, unchanged. */
+  /** Judges the digests of the written bytes; an exception discards the copy and is rethrown unchanged. */
   readonly accept?: ((digests: Digests<A>) => void) | undefined;
 }
 
-/** A copy that is not yet in its place. */
+/** A copy that still has its temporary name. */
 export interface PendingCopy<A extends DigestAlgorithm> extends PendingFile {
-  /** Digests of the written bytes, whatever happens to the source. */
+  /** Digests of the written bytes, unaffected by later changes of the source. */
   readonly digests: Digests<A>;
 }
 
 /**
- * Copies a file beside its final place, and tells the digests of the bytes that were written: the source may change
- * meanwhile without any effect on what they say. The caller places or discards the copy.
+ * Copies a file beside its final path and returns the digests of the written bytes, which later changes of the source
+ * do not affect. The caller places or discards the copy.
  *
  * @param source - An open file, which is not closed, or a path as `openRegularFile` takes it. `followLinks` is for a path.
  * @throws TrustedFileError `tooLarge`, and as `writePendingFile`, for a path as `openRegularFile`; what `onBlock` and `accept` throw; the reason of the signal.

@@ -5,11 +5,11 @@ import { promisify } from 'node:util';
 import { fileSystemError } from '../file-system-error.js';
 import { syncFolder, type HeldPatience, whenNotHeld } from './when-not-held.js';
 
-// Windows has no such flag; the name is taken exclusively there as well.
+// Windows has no such flag; the exclusive creation is enough there.
 const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 const PRIVATE = 0o600;
 
-// By descriptor: with a handle of `node:fs/promises`, a small file takes half as long again.
+// File descriptors instead of handles of `node:fs/promises`, with which a small file takes half as long again.
 const open = promisify(fs.open);
 const write = promisify(fs.write);
 const fchown = promisify(fs.fchown);
@@ -21,62 +21,74 @@ const unlink = promisify(fs.unlink);
 
 /** Owner and mode of a new file on POSIX. On Windows it inherits the access list of its folder. */
 export interface FileRights {
-  /** Whatever the creation mask of the process says. */
+  /** File mode, applied regardless of the process's umask. */
   readonly mode: number;
-  /** Only root can give a file away. Default: this user and its group. */
+  /** Owner and group, which only root can set. Default: this user and its group. */
   readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
-/** Owner and mode of a new file, and whether its content must survive a loss of power. */
+/** Rights of a new file, and its durability. */
 export interface PendingOptions extends FileRights {
   /**
-   * Default true. A file that is not flushed may be empty after a loss of power: for what is made again then. Flushing takes as long as
-   * all else together, or longer.
+   * True to flush the content, so that it survives a loss of power. Default true. Without it the file may be empty
+   * after a loss of power, which suits files that are regenerated then. Flushing takes at least as long as all other
+   * steps together.
    */
   readonly isFlushed?: boolean | undefined;
   /**
-   * Makes the file, empty, with its rights, and exclusively, where permission bits do not say who may use it: in a folder that others cannot
-   * change. What it throws ends it, unchanged but for errors of the file system. Default: it is made with permission bits.
+   * Creates the empty file exclusively, with its rights, on systems where permission bits do not control access; the
+   * folder must not be writable by others. An exception aborts the write; only file-system errors are translated.
+   * Default: creates the file with permission bits.
    */
   readonly create?: ((path: string) => void) | undefined;
 }
 
-/** Writes all of some bytes at a position of a new file. @throws TrustedFileError `noSpace`, `unknown`. */
+/**
+ * Writes all given bytes at a position of a new file.
+ *
+ * @throws TrustedFileError `noSpace`, `unknown`.
+ */
 export type WriteAt = (bytes: Uint8Array, position: number) => Promise<void>;
 
-/** How a file gets its final name. */
+/** Options for giving a file its final name. */
 export interface PlaceOptions extends HeldPatience {
-  /** Called before each attempt; what it throws ends it, unchanged. */
+  /** Called before each attempt; an exception aborts it and is rethrown unchanged. */
   readonly beforeRename?: (() => void | Promise<void>) | undefined;
-  /** Whether the new name is to survive a loss of power. Default true. */
+  /** True when the new name must survive a loss of power. Default true. */
   readonly isDurable?: boolean | undefined;
 }
 
-/** A file that is written, flushed and closed, and has a temporary name beside its final one. The caller places or discards it. */
+/**
+ * A file that is written and closed (and flushed, unless `isFlushed` is false) under a temporary name beside its final
+ * one. The caller places or discards it.
+ */
 export interface PendingFile {
   readonly temporary: string;
   /**
-   * Gives it the final name, over whatever has that, as one act: a process that opens the name, after a loss of power too, finds
-   * the old file whole or the new one. A symbolic link of that name is replaced, not followed. When it fails, the file is discarded.
+   * Renames the file to its final name, atomically replacing an existing file: a process that opens the name, even
+   * after a loss of power, finds the complete old file or the new one. Replaces a symbolic link of that name without
+   * following it. On failure, discards the file.
    *
    * @throws TrustedFileError `accessDenied`, `inUse`, `notFound`, `notRegularFile` (a folder has the name), `unknown`.
    */
   place(options?: PlaceOptions): Promise<void>;
-  /** Removes it; nothing once it was placed. Idempotent, never throws. */
+  /** Removes the file; does nothing after `place`. Idempotent, never throws. */
   discard(): Promise<void>;
 }
 
-/** The default temporary name: hidden, in the same folder, and not to be guessed. */
+/** Returns the default temporary path: hidden, in the same folder, and impossible to guess. */
 export function temporaryPath(target: string): string {
-  // From a supply: `randomBytes` takes four times as long. What is left out says that it is a UUID.
+  // `randomUUID` uses a cache of random bytes: `randomBytes` takes four times as long. The fixed digits that mark a
+  // UUID are dropped.
   const uuid = randomUUID();
   const random = uuid.slice(0, 8) + uuid.slice(-8);
   return path.join(path.dirname(target), `.${path.basename(target)}.${random}.tmp`);
 }
 
 /**
- * Writes a file beside its final place, so that the final name never shows a part of it. The temporary name is taken exclusively: a
- * file or link that someone planted there is refused. Only this user can open the file until it has its rights.
+ * Writes a file beside its final path, so that readers of the final name never see a partial file. Creates the
+ * temporary name exclusively, so a planted file or link is refused. Only this user can open the file until its rights
+ * are set.
  *
  * @param fill - Writes the content; what it throws ends it, unchanged but for errors of the file system.
  * @param temporary - A path in the same folder. Default: {@link temporaryPath}.
@@ -118,13 +130,14 @@ export async function writePendingFile(
     try {
       await fill((bytes, position) => writeAll(file, target, bytes, position));
       if (process.platform !== 'win32') {
-        // The owner first: giving a file away clears bits of its mode.
+        // Set the owner first, because chown clears bits of the mode.
         if (owner !== undefined) await fchown(file, owner.uid, owner.gid);
         if (owner !== undefined || modeOf(file) !== mode) await fchmod(file, mode);
       }
       if (isFlushed) await fsync(file);
     } finally {
-      // Linux refuses to run a file that is still open for writing. What is not flushed has nothing to wait for.
+      // Linux refuses to run a file that is still open for writing. Without a flush, closing need not wait for the
+      // disk.
       if (isFlushed) await close(file);
       else fs.closeSync(file);
     }
@@ -151,7 +164,7 @@ async function writeAll(
   }
 }
 
-/** Returns the mode that the creation mask and the folder left. Reading it from an open file does not wait for the disk. */
+/** Returns the mode after umask and folder were applied. Reading it from an open file does not wait for the disk. */
 function modeOf(file: number): number {
   return fs.fstatSync(file).mode & 0o7777;
 }

@@ -3,8 +3,9 @@ import { lstat, readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * Removes the temporary files that a crash left beside a file: regular files named `.NAME.` and what the pattern matches, which
- * are abandoned. It never throws: what cannot be removed stays for the next time, and who writes next meets the same cause.
+ * Removes the temporary files that a crash left beside a file: abandoned regular files named `.NAME.` plus a suffix
+ * that matches the pattern. Never throws: a file that cannot be removed stays for the next call, and the next write
+ * meets and reports the same cause.
  *
  * @param suffix - Matches the whole rest of the name.
  */
@@ -24,7 +25,7 @@ export async function removeLeftovers(
       const stats = await lstat(file);
       if (stats.isFile() && isAbandoned(match, stats)) await unlink(file);
     } catch {
-      // It has gone, or stays for the next time.
+      // The file is gone, or stays for the next call.
     }
   }
 }

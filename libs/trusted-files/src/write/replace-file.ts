@@ -9,15 +9,15 @@ import { fileSystemError } from '../file-system-error.js';
 import { syncFolder, type HeldPatience, whenNotHeld } from './when-not-held.js';
 import path from 'node:path';
 
-/** How a file is replaced. */
+/** Options of {@link replaceFile}. */
 export interface ReplaceOptions extends PlaceOptions, Partial<PendingOptions> {
-  /** A path in the same folder. Default: a hidden name that cannot be guessed. */
+  /** Temporary path in the same folder. Default: a hidden name that cannot be guessed. */
   readonly temporary?: string | undefined;
 }
 
 /**
- * Puts a new file in the place of a file, or where there is none, as one durable act: a process that opens it, after a loss of
- * power too, finds the old content or the new one. When it fails, the old file is untouched and nothing is left behind.
+ * Creates a file or replaces an existing one, atomically and durably: a process that opens it, even after a loss of
+ * power, finds the old content or the new one. On failure, the old file is untouched and no temporary file remains.
  *
  * @param options - `mode`: default 0600. Without `isFlushed` and `isDurable` only the name is replaced as one act.
  * @throws TrustedFileError `notFound` (no folder), `accessDenied`, `alreadyExists` (the temporary name), `notRegularFile`,
@@ -35,7 +35,8 @@ export async function replaceFile(
 }
 
 /**
- * Moves a file over another, or where there is none, as one act, durably in both folders. Both must be on one file system.
+ * Moves a file to another path, atomically replacing an existing file, and durably in both folders. Both paths must be
+ * on one file system.
  *
  * @throws TrustedFileError `notFound`, `accessDenied`, `inUse`, `notRegularFile` (a folder has the name), `unknown`.
  */
@@ -54,8 +55,8 @@ export async function moveFile(
 }
 
 /**
- * Writes a file that nobody else can open, under a name that nothing has: a file or link of that name is refused, not replaced. The name shows
- * a part of it while it is written, and nothing once that has failed.
+ * Writes a file that nobody else can open, under an unused name: refuses an existing file or link of that name. The
+ * name shows a partial file during the write, and no file after a failure.
  *
  * @param fill - Writes the content; what it throws ends it, unchanged but for errors of the file system.
  * @param options - `create` where permission bits do not say who may use a file.

@@ -6,28 +6,31 @@ import { open } from 'node:fs/promises';
 const FIRST_DELAY_MS = 5;
 const LONGEST_DELAY_MS = 1000;
 const HELD: Readonly<Record<'win32' | 'posix', readonly string[]>> = {
-  // A sharing violation arrives as one of these three.
+  // Node reports a sharing violation as one of these three.
   win32: ['EBUSY', 'EPERM', 'EACCES'],
-  // Elsewhere no one keeps a name from being replaced but the file system itself; permission does not change by waiting.
+  // On POSIX only the file system itself can block a replacement; waiting does not change permissions.
   posix: ['EBUSY', 'ETXTBSY'],
 };
 
-/** How long to wait for a file that another program holds. */
+/** How long to retry while another program holds the file open. */
 export interface HeldPatience {
-  /** In milliseconds. Default 0: the first failure counts. */
+  /** Maximum waiting time in milliseconds. Default 0: the first failure is final. */
   readonly heldFileMs?: number | undefined;
-  /** Ends the waiting with its reason. */
+  /** Aborts the wait with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Whether another program holds the file for the moment: a scanner, a backup, or the file runs. */
+/**
+ * Returns true when the error means that another program holds the file for now: a scanner, a backup, or the running
+ * file itself.
+ */
 export function isHeld(error: unknown, platform: NodeJS.Platform = process.platform): boolean {
   const cause = error instanceof TrustedFileError ? error.cause : error;
   return HELD[platform === 'win32' ? 'win32' : 'posix'].includes(errnoOf(cause) ?? '');
 }
 
 /**
- * Does something with a file, again and again while another program holds the file: after 5 ms, 10 ms, and so on up to a second.
+ * Retries a file operation while another program holds the file open, after 5 ms, 10 ms, and so on up to a second.
  *
  * @throws what the last attempt threw.
  */
@@ -48,9 +51,9 @@ export async function whenNotHeld<T>(
 }
 
 /**
- * Flushes a folder, so that a name that was just made, renamed or removed in it survives a loss of power.
+ * Flushes a folder, so that a name just created, renamed or removed in it survives a loss of power.
  *
- * Windows has no such call and needs none: NTFS keeps names in its journal.
+ * Windows has no such call and needs none, because NTFS keeps names in its journal.
  */
 export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
