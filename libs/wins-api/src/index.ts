@@ -3,6 +3,17 @@
  *
  * Owns the wire contract, which `@wins/wins-api/contract` exports with the service definitions for servers. Opens no
  * listeners, knows no policy, runs no process.
+ *
+ * @example
+ * ```ts
+ * await using client = createWinsClient();
+ * const run = await client.run({ path: '/usr/bin/uname' });
+ * run.stderr.resume();
+ * for await (const chunk of run.stdout) console.log(String(chunk));
+ * const { exitCode } = await run.exit;
+ * ```
+ *
+ * @module
  */
 export type {
   EnforcedLimits,
