@@ -1,9 +1,8 @@
 /**
- * Requests of a node to a Rancher server that it joins: proof of identity, health, registration and files.
+ * Requests from a node to the Rancher server that it joins: server identity, health, registration and downloads.
  *
- * It owns: which authority is believed and why, the answer of
- * `/v3/connect/agent`, downloads into a sink, the words that stand for an address, and cattle-ids. It does not own: files, what is done
- * with what it returns, and command lines.
+ * It owns: which certificate authority is trusted and why, the answer of `/v3/connect/agent`, downloads into a sink,
+ * the keywords for addresses, and cattle-ids. It does not own: files, the use of its results, and command lines.
  *
  * @example
  * const trust = await establishTrust({ server: 'https://rancher.example.com', caChecksum, token });

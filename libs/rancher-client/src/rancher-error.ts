@@ -1,14 +1,14 @@
 import { NetError, type NetErrorCode } from '@wins/net';
 
 /**
- * Which step failed: the codes of a request, and those of what was asked.
+ * Codes of failures: those of any HTTP request, and these:
  *
- * - `invalidRequest`: what was given cannot be asked: an address, a token, a label, a proxy, a word for an address.
- * - `badShape`: the answer is not what was asked for: HTML, no JSON, other first bytes.
+ * - `invalidRequest`: the input cannot be used: an address, a token, a label, a proxy, an address keyword.
+ * - `badShape`: the answer has the wrong form: HTML, not JSON, other first bytes.
  * - `digestMismatch`: a download has another SHA-256.
- * - `checksumMismatch`, `proofFailed`: `/cacerts` has another checksum, or a proof that is not of our token.
- * - `untrusted`: nothing says that the server is the right one; the message says what to give.
- * - `strictWithoutCa`: strict TLS is wanted, and there is no authority to be strict with.
+ * - `checksumMismatch`, `proofFailed`: `/cacerts` has another checksum, or its proof was not made with our token.
+ * - `untrusted`: nothing verifies the server; the message says which option to give.
+ * - `strictWithoutCa`: strict TLS is on, but the server has no authority for it.
  */
 export type RancherErrorCode =
   | NetErrorCode
@@ -18,7 +18,10 @@ export type RancherErrorCode =
   | 'untrusted'
   | 'strictWithoutCa';
 
-/** The one error class of this library; requests fail with the `NetError` that it extends. No message holds a token or a password. */
+/**
+ * The only error class of this library; failed requests throw the `NetError` that it extends. No message contains a
+ * token or a password.
+ */
 export class RancherError extends NetError<RancherErrorCode> {
   override readonly name = 'RancherError';
 }

@@ -4,19 +4,22 @@ import { networkInterfaces } from 'node:os';
 import { rancherClient, type RancherSettings } from '../http/rancher-client.js';
 import { RancherError } from '../rancher-error.js';
 
-/** Where words are looked up. Tests have servers of their own. */
+/** Services that resolve address keywords. Tests use servers of their own. */
 export interface CloudServices {
-  /** Where each cloud tells a machine about itself. Link-local: what is asked there leaves no network. */
+  /** Link-local metadata service of the clouds. Requests to it do not leave the local network. */
   readonly linkLocal: string;
   readonly equinix: string;
   readonly ipify: string;
 }
 
-/** Options of a look-up. */
+/** Options of {@link resolveAddress}. */
 export interface AddressOptions extends RancherSettings {
-  /** The addresses of an adapter, of both families; undefined when there is no such adapter. Default: as Node knows them. */
+  /**
+   * Returns the IPv4 and IPv6 addresses of an adapter; undefined when no such adapter exists. Default: reads them from
+   * Node.
+   */
   readonly addressesOf?: (name: string) => readonly string[] | undefined;
-  /** Default: those of the clouds. */
+  /** Default: the services of the clouds. */
   readonly services?: Partial<CloudServices>;
 }
 
@@ -26,16 +29,16 @@ const CLOUD_SERVICES: CloudServices = {
   ipify: 'https://api.ipify.org',
 };
 
-/** How a word becomes an address: a question that is answered by nothing else. */
+/** Request that resolves an address keyword; nothing else answers it. */
 interface CloudWord {
   readonly service: keyof CloudServices;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether a session is begun first: version 2 of the metadata service of AWS. */
+  /** True when a session token must be requested first, as in version 2 of the AWS metadata service. */
   readonly hasSession?: boolean;
 }
 
-/** How a session is begun; its answer is the value of a header of the question. */
+/** Request for a session token; its answer becomes the value of a header of the actual request. */
 export const AWS_SESSION = {
   path: '/latest/api/token',
   headers: { 'x-aws-ec2-metadata-token-ttl-seconds': '60' },
@@ -62,7 +65,7 @@ const equinix = (name: string): CloudWord => ({
   ...{ service: 'equinix', path: `/2009-04-04/meta-data/${name}` },
 });
 
-/** The words that CATTLE_ADDRESS and CATTLE_INTERNAL_ADDRESS may be. */
+/** Keywords that CATTLE_ADDRESS and CATTLE_INTERNAL_ADDRESS may contain. */
 export const CLOUD_WORDS: ReadonlyMap<string, CloudWord> = new Map([
   ['awslocal', aws('local-ipv4')],
   ['awspublic', aws('public-ipv4')],
@@ -79,25 +82,26 @@ export const CLOUD_WORDS: ReadonlyMap<string, CloudWord> = new Map([
 
 const LIMIT_MS = 10_000;
 const MAX_BYTES = 4096;
-/** A name of DNS (RFC 1123). */
+/** A DNS host name (RFC 1123). */
 const HOST =
   /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*\.?$/i;
 
 /**
- * Resolves `CATTLE_ADDRESS` or `CATTLE_INTERNAL_ADDRESS`: an IP address or a host name is itself; a word of a cloud (`awslocal`, `ipify`,
- * …) is what its metadata service says, within 10 s; the name of a network adapter is an address of that adapter: IPv4 where it has one.
- * Commas separate the addresses of a node of two families, where an adapter gives one of the family that is not there yet: `eth0,eth0`
- * is its IPv4 address and its IPv6 address. Empty stays empty.
+ * Resolves `CATTLE_ADDRESS` or `CATTLE_INTERNAL_ADDRESS`. An IP address or a host name resolves to itself; a cloud
+ * keyword (`awslocal`, `ipify`, …) to the answer of its metadata service, within 10 s; the name of a network adapter to
+ * an address of that adapter, preferably IPv4. A comma-separated list gives the addresses of a dual-stack node; an
+ * adapter in it adds an address of the family that is still missing, so `eth0,eth0` yields its IPv4 and its IPv6
+ * address. An empty text stays empty.
  *
- * Metadata services are asked over `http://` at a link-local address, which leads to the host of the virtual machine, and never through a
- * proxy.
+ * Metadata services are queried over `http://` at a link-local address, which leads to the host of the virtual machine,
+ * and never through a proxy.
  *
  * @throws RancherError
  */
 export async function resolveAddress(text: string, options: AddressOptions = {}): Promise<string> {
   const { addressesOf = addressesOfAdapter } = options;
   const whole = text.trim();
-  // Windows allows a comma in the name of an adapter.
+  // Check the whole text first, because Windows allows a comma in the name of an adapter.
   const isAdapter = addressesOf(whole) !== undefined;
   const parts = isAdapter ? [whole] : whole.split(',').map((part) => part.trim());
   const found: string[] = [];
@@ -106,7 +110,7 @@ export async function resolveAddress(text: string, options: AddressOptions = {})
   return found.join(',');
 }
 
-/** @param others - What the parts before it mean. */
+/** @param others - Addresses of the preceding parts. */
 async function resolvePart(
   name: string,
   others: readonly string[],
@@ -126,7 +130,7 @@ async function resolvePart(
   );
 }
 
-/** The addresses of an adapter: `eth0` on Linux, `Ethernet 2` on Windows, where letters may be capital or small. */
+/** Returns the addresses of an adapter: `eth0` on Linux, `Ethernet 2` on Windows, where case does not matter. */
 function addressesOfAdapter(name: string): readonly string[] | undefined {
   const fold = (text: string) => (process.platform === 'win32' ? text.toLowerCase() : text);
   const adapters = Object.entries(networkInterfaces());
@@ -134,7 +138,7 @@ function addressesOfAdapter(name: string): readonly string[] | undefined {
   return found?.map(({ address }) => address);
 }
 
-/** An address that Windows or Linux made up, as no server gave one, is taken last. */
+/** Chooses an address; one that Windows or Linux assigned itself, for lack of a DHCP server, is the last choice. */
 function addressOf(name: string, addresses: readonly string[], others: readonly string[]): string {
   const hasIpv4 = others.some((each) => parseIp(each) !== undefined && !isIpv6(each));
   const rank = (each: string): number =>
@@ -193,7 +197,7 @@ function oneLine({ body }: { readonly body: Buffer }): string {
   throw new RancherError('badShape', message);
 }
 
-/** A service that is there answers at once, and sends nowhere else. */
+/** Client with short time-outs and no redirects, because a metadata service that exists answers at once. */
 function quickClient({ limits, ...settings }: RancherSettings): HttpClient {
   const atMost = (ms: number = LIMIT_MS) => Math.min(ms, LIMIT_MS);
   const { connectMs, answerMs, idleMs, totalMs } = limits ?? {};

@@ -8,41 +8,45 @@ import {
 } from '../http/rancher-client.js';
 import { RancherError } from '../rancher-error.js';
 
-/** How files are downloaded. */
+/** Options of {@link createDownload}. */
 export interface DownloadOptions extends RancherSettings {
-  /** PEM of what the certificates of servers may be from. Default: what the system trusts. */
+  /** Trusted authorities for the servers' certificates, in PEM. Default: the system's. */
   readonly roots?: readonly string[];
-  /** For how long is asked again what may yet succeed, as long as the sink has got nothing. 0 for one attempt. Default: 15 min. */
+  /**
+   * Time in milliseconds to retry temporary failures, as long as the sink has received nothing. 0 for one attempt.
+   * Default: 15 min.
+   */
   readonly timeoutMs?: number;
   /**
-   * Asks a server whatever its certificate is, and follows no redirect to another one; a file without a digest is refused then. Default:
-   * false.
+   * True to accept any server certificate; then redirects to another server are not followed, and a file without a
+   * digest is refused. Default: false.
    */
   readonly anyCertificate?: boolean;
 }
 
 /** Conditions of a download. */
 export interface DownloadWanted {
-  /** In hex. Without it the connection has to be TLS, and the answer to tell its length. */
+  /** Expected digest, in hex. Without it the connection must use TLS, and the answer must state its length. */
   readonly sha256?: string;
   readonly maxBytes: number;
-  /** First bytes of the file, such as `MZ`. */
+  /** Expected first bytes of the file, such as `MZ`. */
   readonly magic?: Uint8Array;
   readonly signal?: AbortSignal;
 }
 
-/** A file that was downloaded. */
+/** A completed download. */
 export interface Downloaded {
-  /** In lower-case hex. */
+  /** Digest of the file, in lower-case hex. */
   readonly sha256: string;
   readonly sizeBytes: number;
-  /** `tls`: no digest was wanted, and the server's certificate alone speaks for what it sent. */
+  /** Basis of trust; `tls`: no digest was given, so only the server's certificate vouches for the content. */
   readonly verifiedBy: 'digest' | 'tls';
 }
 
 /**
- * Fetches a file into a sink, part by part. The first part comes once status, length and first bytes are right; what a sink was given is
- * good only once the promise resolves. A sink that throws ends the download with its error.
+ * Downloads a file into a sink, part by part. Delivers the first part only when status, length and first bytes are
+ * right; the delivered bytes are verified only once the promise resolves. An exception of the sink aborts the download
+ * and is rethrown.
  *
  * @throws RancherError
  */
@@ -53,10 +57,10 @@ export type Download = (
 ) => Promise<Downloaded>;
 
 const TIMEOUT_MS = 900_000;
-/** Bytes of the beginning by which a page for people is recognised. */
+/** Number of first bytes inspected to recognise an HTML page. */
 const FIRST_BYTES = 512;
 
-/** Makes a {@link Download}. Redirects may lead to other servers, never from https to http. */
+/** Creates a {@link Download}. Redirects may lead to other servers, but never from https to http. */
 export function createDownload(options: DownloadOptions = {}): Download {
   const { timeoutMs = TIMEOUT_MS, anyCertificate = false } = options;
   return async (address, wanted, sink) => {
@@ -75,7 +79,7 @@ export function createDownload(options: DownloadOptions = {}): Download {
     const trust = anyCertificate
       ? ({ roots: 'anyCertificate' } as const)
       : () => ({ roots: roots() });
-    // Bytes that a sink has got cannot be taken back: the owner of the sink begins again.
+    // True once the sink has received bytes: no retry from then on, because the owner of the sink must start over.
     let isBegun = false;
     return await client.retry({ what, timeoutMs, mayRepeat: () => !isBegun }, (each) =>
       each.ask({ url, trust }, { what, maxBytes: wanted.maxBytes }, async (answer, parts) => {
@@ -98,7 +102,7 @@ export function createDownload(options: DownloadOptions = {}): Download {
   };
 }
 
-/** Without a length nobody knows whether the end is the end; a digest does. */
+/** Requires a length when no digest is given, because otherwise a truncated file could not be detected. */
 function requireLength({ headers, declaredBytes }: HttpAnswer, what: string): void {
   const isChunked = /\bchunked\b/i.test(headers['transfer-encoding'] ?? '');
   if (isChunked || declaredBytes !== undefined) return;
@@ -106,7 +110,7 @@ function requireLength({ headers, declaredBytes }: HttpAnswer, what: string): vo
   throw new RancherError('badShape', message);
 }
 
-/** Holds back the beginning until it is known to be that of the file. */
+/** Holds back the first bytes until they are checked. */
 async function* checkedParts(
   answer: HttpAnswer,
   parts: AsyncIterable<Buffer>,

@@ -2,19 +2,19 @@ import { HttpClient, type HttpSettings } from '@wins/net';
 import type { IncomingHttpHeaders } from 'node:http';
 import { RancherError } from '../rancher-error.js';
 
-/** How a Rancher server is asked. Everything has a default. */
+/** Settings for requests to a Rancher server. All have defaults. */
 export interface RancherSettings extends Omit<HttpSettings, 'tries' | 'keptConnections'> {
-  /** Lets addresses begin with `http://`: a token then crosses the network in the clear. Default: false. */
+  /** Allows addresses with `http://`, over which a token crosses the network unencrypted. Default: false. */
   readonly allowHttp?: boolean;
 }
 
 const MAX_ADDRESS_LENGTH = 4096;
 
 /**
- * A client with one connection for each request, so that a token goes over none that something else was sent over; what may be asked again is, by
- * `retry`, as a whole.
+ * Creates a client that uses one connection per request, so that a token never shares a connection with another
+ * request. Retries belong to `retry`, as a whole.
  *
- * @param secret - Is repeated in no message.
+ * @param secret - Never repeated in a message.
  */
 export function rancherClient(settings: RancherSettings, secret?: string): HttpClient {
   const secrets = [...(settings.secrets ?? []), ...(secret === undefined ? [] : [secret])];
@@ -22,10 +22,10 @@ export function rancherClient(settings: RancherSettings, secret?: string): HttpC
 }
 
 /**
- * Reads an address that is going to be asked: `https:`, or `http:` where that is allowed, without a user.
+ * Parses the address of a request: `https:`, or `http:` where allowed, without user info.
  *
- * @param what - As the end of "cannot".
- * @throws RancherError `invalidRequest`; the text is not repeated, as it may hold a password.
+ * @param what - The operation, to follow "cannot" in a message.
+ * @throws RancherError `invalidRequest`; the message omits the text, because it may contain a password.
  */
 export function parseAddress(text: string, what: string, allowHttp = false): URL {
   const url = text.length <= MAX_ADDRESS_LENGTH && URL.canParse(text) ? new URL(text) : undefined;
@@ -41,14 +41,14 @@ export function parseAddress(text: string, what: string, allowHttp = false): URL
   return url;
 }
 
-/** A path of Rancher below the address of its server. */
+/** Returns the URL of a Rancher path below the address of its server. */
 export function below(server: URL, path: string): URL {
   const url = new URL(server);
   url.pathname = server.pathname.replace(/\/+$/, '') + path;
   return url;
 }
 
-/** Whether an answer is a page for people. Rancher sends its dashboard, with status 200, for what it does not have. */
+/** Returns true when an answer is an HTML page. For unknown paths Rancher sends its dashboard with status 200. */
 export function isHtml(headers: IncomingHttpHeaders, first: Uint8Array): boolean {
   if (/^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headers['content-type'] ?? ''))
     return true;

@@ -4,14 +4,17 @@ import { RancherError } from '../rancher-error.js';
 import type { ServerTrust } from '../trust/establish-trust.js';
 
 const MAX_BYTES = 65_536;
-/** More is not what the check of a server says, and may be meant for somebody else. */
+/**
+ * Maximum number of characters of an answer to quote: a health check sends no more, and anything longer may contain
+ * data meant for others.
+ */
 const TOLD_LENGTH = 32;
 const TIMEOUT_MS = 60_000;
 
 /**
- * Asks `/healthz`, and resolves when the server says `ok`.
+ * Requests `/healthz` and resolves when the server answers `ok`.
  *
- * @param timeoutMs - For how long a server that is not well is asked again. Default: 1 min.
+ * @param timeoutMs - Time in milliseconds to retry an unhealthy server. Default: 1 min.
  * @throws RancherError
  */
 export async function checkHealth(

@@ -5,9 +5,9 @@ import { checkToken, type ServerTrust } from '../trust/establish-trust.js';
 import { quoteText } from '@wins/base';
 import { randomBytes } from 'node:crypto';
 
-/** A node as it registers. Empty and missing members are not sent. */
+/** A node as it registers. Empty and missing fields are not sent. */
 export interface NodeDescription {
-  /** The cattle-id: 1 to 63 characters of a label's value. The same id twice is the same machine. */
+  /** The cattle-id: 1 to 63 characters, valid as a label value. Registrations with the same id are the same machine. */
   readonly id: string;
   readonly nodeName?: string | undefined;
   readonly isWorker?: boolean;
@@ -19,30 +19,30 @@ export interface NodeDescription {
   readonly internalAddress?: string;
 }
 
-/** A registration, and how long it is tried. */
+/** Options of a registration. */
 export interface RegistrationWanted {
   readonly node: NodeDescription;
   readonly token: string;
-  /** The kubeconfig must name its authorities. Default: false. */
+  /** True when the kubeconfig must contain its certificate authorities. Default: false. */
   readonly strictTls?: boolean;
-  /** For how long is asked again what may yet succeed. Default: 15 min. */
+  /** Time in milliseconds to retry temporary failures. Default: 15 min. */
   readonly timeoutMs?: number;
 }
 
 const MAX_BYTES = 1_048_576;
-/** Node's own limit for all headers of a request, with room for the rest. */
+/** Below Node's own limit for all headers of a request, with space for the other headers. */
 const MAX_HEADER_LENGTH = 12_288;
 const TIMEOUT_MS = 900_000;
-/** The server itself waits 120 s for the machine. */
+/** Time-out of an answer in milliseconds; longer than the 120 s for which the server itself waits for the machine. */
 const ANSWER_MS = 130_000;
 const WHAT = 'register the node';
 
 /**
- * Registers the node (`/v3/connect/agent`) and returns what its agent reads. The token goes to the server that `trust` is about, over TLS
- * that its roots verify.
+ * Registers the node (`/v3/connect/agent`) and returns the configuration for its agent. Sends the token only to the
+ * server of `trust`, over TLS that its roots verify.
  *
- * 401, 429 and 5xx are asked again like what the network does: the server says 401 and 500 also while it is starting, and 500 for a token
- * that it does not know.
+ * Retries 401, 429 and 5xx like network failures: the server also answers 401 and 500 while it starts, and 500 for an
+ * unknown token.
  *
  * @throws RancherError
  */
@@ -89,9 +89,10 @@ function told(error: unknown): unknown {
 }
 
 /**
- * The headers by which a node says who it is. The server keeps all that begin with `X-Cattle-`; what is empty is left out.
+ * Returns the headers that identify the node. The server stores all headers that begin with `X-Cattle-`; empty values
+ * are omitted.
  *
- * @throws RancherError `invalidRequest` for what cannot be a header, or an id that cannot be a label.
+ * @throws RancherError `invalidRequest` for a value that cannot be a header, or an id that cannot be a label.
  */
 function headersOf(node: NodeDescription): Readonly<Record<string, string>> {
   const verdict = judgeNodeId(node.id);
@@ -126,19 +127,19 @@ function refused(
   return new RancherError(code, `cannot ${WHAT}: found ${found}`);
 }
 
-/** Verdict on the text of a cattle-id: the id, or why there is none. */
+/** Verdict on the text of a cattle-id: the id, or the reason why it is invalid. */
 export type NodeIdVerdict =
   { readonly id: string } | { readonly found: string; readonly wanted: string };
 
-/** The value of a label of Kubernetes, which Rancher makes of it. */
+/** A Kubernetes label value, because Rancher uses the id as one. */
 const LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 
-/** A new id: 62 lower-case hex digits at random. Two nodes of one image have two. */
+/** Returns a new id: 62 random lower-case hex digits, so that two nodes cloned from one image get different ids. */
 export function newNodeId(): string {
   return randomBytes(31).toString('hex');
 }
 
-/** Judges the text of a cattle-id, as it is in its file or was given; blanks, line breaks and a byte order mark around it do not count. */
+/** Validates a cattle-id from its file or from a user; ignores blanks, line breaks and a byte order mark around it. */
 export function judgeNodeId(text: string): NodeIdVerdict {
   const id = text.replace(/^\ufeff/, '').trim();
   if (LABEL.test(id)) return { id };

@@ -1,18 +1,19 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** A question to a server whether it knows a token, for the body of `/cacerts`. Good for one answer. */
+/** Challenge by which a server proves, for one body of `/cacerts`, that it knows a token. Use it for one answer only. */
 export interface ProofQuestion {
-  /** They hold a hash of the token, and a number that was never used before. */
+  /** Request headers with a hash of the token and a fresh nonce. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Parts of them that no message may repeat. */
+  /** Parts of the headers that no message may contain. */
   readonly secrets: readonly string[];
   /** Judges the header `X-Cattle-Hash` of the answer. A server that does not know the token sends none. */
   judge(body: Uint8Array, hash: string | undefined): 'right' | 'wrong' | 'missing';
 }
 
 /**
- * Asks for Rancher's proof: `X-Cattle-Hash` is base64 of HMAC-SHA-512 with the token as its key over the nonce, a zero byte, the body, and
- * a zero byte. What leaves the node is `Authorization: Bearer` with base64 of the token's SHA-256.
+ * Creates a challenge for Rancher's proof. `X-Cattle-Hash` is the base64 of an HMAC-SHA-512 with the token as its key,
+ * over the nonce, a zero byte, the body, and a zero byte. The node sends only `Authorization: Bearer` with the base64
+ * of the token's SHA-256.
  */
 export function askForProof(token: string): ProofQuestion {
   const nonce = randomBytes(32).toString('hex');
@@ -30,7 +31,7 @@ export function askForProof(token: string): ProofQuestion {
   };
 }
 
-/** The answer of a server that knows the token. */
+/** Returns the proof that a server with the token sends. */
 export function proofOf(token: string, nonce: string, body: Uint8Array): Buffer {
   const zero = Buffer.from([0]);
   return createHmac('sha512', token).update(nonce).update(zero).update(body).update(zero).digest();

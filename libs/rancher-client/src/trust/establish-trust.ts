@@ -17,41 +17,44 @@ import { RancherError, type RancherErrorCode } from '../rancher-error.js';
 import { askForProof, type ProofQuestion } from './cattle-proof.js';
 
 /**
- * Why a server is taken for the right one.
+ * Basis for trusting a server.
  *
- * - `checksum`: the body of `/cacerts` has the checksum that was given.
+ * - `checksum`: the body of `/cacerts` has the given checksum.
  * - `proof`: the server proved for this body that it knows the token.
  * - `system`: its certificate is from an authority of the system.
- * - `plain`: it is asked by `http://`, which was allowed, and nothing is known.
+ * - `plain`: the address has `http://`, which was allowed, and nothing is verified.
  */
 export type Authority = 'checksum' | 'proof' | 'system' | 'plain';
 
-/** A server that may be shown a token, and how it is known. */
+/** A server that may receive the token, and the basis for trusting it. */
 export interface ServerTrust {
-  /** Without a slash at the end of its path. */
+  /** Address without a trailing slash. */
   readonly server: URL;
   readonly authority: Authority;
-  /** PEM of what its certificate may be from. */
+  /** Trusted authorities for its certificate, in PEM. */
   readonly roots: readonly string[];
-  /** Certificates of `/cacerts`, each once, in its order; empty where Rancher has a certificate of a public authority. */
+  /**
+   * Certificates of `/cacerts`, in order, without duplicates; empty where Rancher has a certificate of a public
+   * authority.
+   */
   readonly certificates: readonly Certificate[];
-  /** The certificates as the text of a file: nothing else that the body held, no private key above all. */
+  /** The certificates as PEM text for a file. Contains nothing else from the body, in particular no private key. */
   readonly caPem: string;
-  /** SHA-256 of the body of `/cacerts` as it was sent, in lower-case hex. */
+  /** SHA-256 of the body of `/cacerts` as received, in lower-case hex. */
   readonly checksum: string;
 }
 
-/** Knowledge of a server before it was asked. */
+/** Input of {@link establishTrust}. */
 export interface TrustWanted {
-  /** `https://rancher.example`, with a path if Rancher is below one. */
+  /** `https://rancher.example`, with a path if Rancher is served below one. */
   readonly server: string;
-  /** `CATTLE_CA_CHECKSUM`: SHA-256 of the body of `/cacerts` in hex, in capital or small letters. Empty for none. */
+  /** `CATTLE_CA_CHECKSUM`: SHA-256 of the body of `/cacerts` in hex of either case. Empty for none. */
   readonly caChecksum?: string | undefined;
-  /** For the proof; the token itself does not leave the node before the server is known. */
+  /** Token for the proof; the token itself is not sent. */
   readonly token?: string;
-  /** Only what `/cacerts` has is trusted, and it must have something. Default: false. */
+  /** True to trust only the certificates of `/cacerts`, which must have some. Default: false. */
   readonly strictTls?: boolean;
-  /** For how long a server that cannot be reached is asked again. Default: 1 min. */
+  /** Time in milliseconds to retry an unreachable server. Default: 1 min. */
   readonly timeoutMs?: number;
 }
 
@@ -67,7 +70,7 @@ const WAYS_TO_TRUST =
   'a checksum of its /cacerts (CATTLE_CA_CHECKSUM, -CaChecksum), a token that the server proves to know, or a certificate that the system trusts';
 const BY_CERTIFICATE = new Set(['unknownAuthority', 'certificateExpired', 'otherHost']);
 
-/** A body of `/cacerts`, and how it was got. */
+/** A body of `/cacerts`, and the basis for trusting it. */
 interface CaCerts {
   readonly body: Buffer;
   readonly checksum: string;
@@ -76,15 +79,15 @@ interface CaCerts {
 }
 
 /**
- * Finds out whether this is the server, and by which authorities it is known from then on. `/cacerts` is believed when its checksum is the
- * wanted one; without a checksum when the system's authorities verify the server, or when it proves to know the token. The token itself
- * is not sent; what is returned has been used: the certificate of the server is from its `roots`, has the name of the server, and is
- * valid today.
+ * Verifies the server's identity and returns the authorities to trust from then on. Trusts `/cacerts` when it has the
+ * given checksum; without a checksum, when the system's authorities verify the server or the server proves that it
+ * knows the token. Never sends the token itself. The result has been tested: the server's certificate is from its
+ * `roots`, matches the server's name, and is valid today.
  *
- * Where `strictTls` is off and the server has a certificate of the system's authorities beside a believed `/cacerts`, the system's are what
- * `roots` holds, with a warning.
+ * When `strictTls` is off and the system's authorities also verify the server, `roots` holds the system's authorities
+ * instead of those from a trusted `/cacerts`, with a warning.
  *
- * @throws RancherError `untrusted`, `checksumMismatch`, `proofFailed`, `strictWithoutCa`, and what requests throw.
+ * @throws RancherError `untrusted`, `checksumMismatch`, `proofFailed`, `strictWithoutCa`, and the errors of requests.
  */
 export async function establishTrust(
   wanted: TrustWanted,
@@ -151,7 +154,7 @@ class Asking {
     return await this.#used('proof', this.#read(body), strictTls);
   }
 
-  /** Asks once more, and shows the server what it is known by. */
+  /** Sends one more request that verifies the server with these roots. */
   async #used(
     authority: 'checksum' | 'proof' | 'system',
     found: CaCerts,
@@ -165,7 +168,7 @@ class Asking {
       const isUnknown = isNetError(error) && error.code === 'unknownAuthority';
       if (!isUnknown || strictTls) throw error;
       const roots = this.#client.settings.systemRoots();
-      // The first reason is the one to tell.
+      // Report the first failure, not the second.
       await this.#get(roots).catch((second: unknown) => {
         const isSame = isNetError(second) && BY_CERTIFICATE.has(second.code);
         throw isSame ? error : second;
@@ -190,12 +193,12 @@ class Asking {
   }
 
   /**
-   * Judges the body of a server whose certificate nothing vouches for yet. A checksum decides alone where there is one; without it the
-   * proof does. An empty body can be proven, and says nothing.
+   * Judges the body of a server whose certificate is not verified yet. A checksum decides alone; without one the proof
+   * decides. A proof for an empty body would verify no certificates.
    *
-   * @param wanted - The checksum that the caller gave, in any case.
-   * @param bySystem - Why the system does not trust the server.
-   * @throws RancherError unless the body may be believed.
+   * @param wanted - The checksum that the caller gave, in either case.
+   * @param bySystem - The reason why the system does not trust the server.
+   * @throws RancherError unless the body may be trusted.
    */
   #require(
     body: Buffer,
@@ -261,7 +264,7 @@ function sha256(bytes: Uint8Array): string {
   return hash('sha256', bytes, 'hex');
 }
 
-/** @throws RancherError `invalidRequest`; the token is not repeated. */
+/** @throws RancherError `invalidRequest`; the message omits the token. */
 export function checkToken(token: string): void {
   if (/^[\x21-\x7e]{1,4096}$/.test(token)) return;
   const found = token === '' ? 'an empty one' : 'a blank, a line break or a letter beyond ASCII';
@@ -269,7 +272,7 @@ export function checkToken(token: string): void {
   throw new RancherError('invalidRequest', message);
 }
 
-/** The address of a Rancher server: it has no query, and its path has no slash at its end. */
+/** Parses the address of a Rancher server: no query, and no slash at the end of its path. */
 function parseServer(text: string, allowHttp: boolean | undefined): URL {
   const url = parseAddress(text.trim(), 'ask the Rancher server', allowHttp);
   if (url.search !== '') {
