@@ -10,34 +10,34 @@ import type { TunnelStream } from './stream/tunnel-stream.js';
 import type { UdpFlow, UdpFlowEvents } from './udp/udp-flow.js';
 import { SessionTunnel, type Tunnel } from './tunnel.js';
 
-/** A port of the host, and where it is published here. */
+/** A port of the host, and the local address that publishes it. */
 export interface PublishedPort {
   /** The port of the host; the daemon's config must list it. */
   readonly hostPort: number;
-  /** The port here; 0 lets the system choose. Default: that of the host. */
+  /** Local port; 0 lets the system choose. Default: the same as `hostPort`. */
   readonly port?: number;
-  /** The literal address to listen on. Default: 127.0.0.1, which no one else reaches. */
+  /** Literal address to listen on. Default: 127.0.0.1, which other machines cannot reach. */
   readonly host?: string;
 }
 
 /** Ports to publish, and the tunnel that carries them. */
 export interface PublishOptions extends OpenTunnelOptions, TunnelAddress {
-  /** Ports of the host; a number is published here under the same one. */
+  /** Ports of the host; a plain number is published under the same local port. */
   readonly publish: readonly (number | PublishedPort)[];
-  /** A connection could not get its stream: why. The others go on. It must not throw. */
+  /** Called when a connection gets no stream, with the reason; other connections continue. Must not throw. */
   readonly onRefused?: (error: unknown) => void;
   readonly signal?: AbortSignal;
 }
 
-/** Ports of the host that are reachable here. Its opener closes it. */
+/** Ports of the host, published locally. The caller that opened it closes it. */
 export interface PublishedTunnel extends AsyncDisposable {
-  /** Where each port is listened on, in the order in which they were given. */
+  /** Local address of each port, in the order of `publish`. */
   readonly ports: readonly Required<PublishedPort>[];
-  /** Why the tunnel ended. It never rejects; nothing is listened on any more then. */
+  /** Resolves with the reason when the tunnel ended and no port is open any more. Never rejects. */
   readonly closed: Promise<TunnelEnd>;
-  /** Accepts nothing more, and resolves when the open connections have ended. */
+  /** Accepts no more connections, and resolves when the open ones have ended. */
   drain(): Promise<void>;
-  /** Resets the open connections and resolves when all is gone. Idempotent. */
+  /** Resets the open connections and resolves when everything is closed. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -92,16 +92,16 @@ function complete(given: number | PublishedPort): Required<PublishedPort> {
 }
 
 /**
- * Connects to the daemon's tunnel and publishes ports of its host here, until the tunnel ends or is closed. A lost tunnel is not
- * made again: `closed` tells of it.
+ * Connects to the daemon's tunnel and publishes ports of its host locally, until the tunnel ends or is closed. Does not
+ * reconnect a lost tunnel: `closed` reports it.
  *
  * @throws {TunnelError} `invalidOption`, `invalidPort`; `unreachable` when nothing serves the pipe or it is not the tunnel;
  * `addressInUse`, `addressDenied`, `listenFailed`; `aborted`. Nothing is left open then.
  */
 export function openTunnel(options: PublishOptions): Promise<PublishedTunnel>;
 /**
- * Begins the client role on an open WebSocket, which the tunnel then owns. Call it in the turn in which the WebSocket
- * opened, so that no message is missed.
+ * Starts the client role on an open WebSocket, which the tunnel then owns. Call it synchronously in the WebSocket's
+ * `open` handler, so that no message is missed.
  *
  * @throws {TunnelError} `webSocketNotOpen`, `invalidOption`.
  */
@@ -117,39 +117,43 @@ export function openTunnel(
   );
 }
 
-/** Options of the end that opens streams. */
+/** Options of the side that opens streams. */
 export interface OpenTunnelOptions extends TunnelOptions {
-  /** Streams at a time. Default 1,024, at most 16,384; one more throws `tooManyStreams`. */
+  /** Maximum number of concurrent streams. Default 1,024, at most 16,384; one more throws `tooManyStreams`. */
   readonly maxStreams?: number;
   /**
-   * Towards a peer that knows no half-close: how long the end of a local writer is held back, counted from the last data,
-   * for the sake of the answer. Default 10,000 ms.
+   * For a peer without support for half-close: time that the end of a local writer is delayed after the last data, so
+   * that the answer can still arrive. Default 10,000 ms.
    */
   readonly heldEndIdleMs?: number;
 }
 
-/** The end that opens streams. */
+/** The side that opens streams. */
 export interface ClientTunnel extends Tunnel {
-  /** The peer knows the extensions of this project; a Go server does not. Known once a probe is answered. */
+  /**
+   * True when the peer supports the extensions of this project, which a Go server does not. Valid once a probe was
+   * answered.
+   */
   readonly isPeerExtended: boolean;
-  /** The peer carries datagrams. Known once a probe is answered. */
+  /** True when the peer carries datagrams. Valid once a probe was answered. */
   readonly carriesDatagrams: boolean;
   /**
-   * Asks the peer for a sign of life. It answers after it has acted on what was sent before, so that one that ends its session at a
-   * Connect, as a Go server does, is found out. Resolves with false when the tunnel ends without an answer; it has no limit in time.
+   * Sends a ping and resolves with true at the answer. The peer answers after it has processed all earlier messages, so
+   * this detects a server that ends its session at a refused Connect, as a Go server does. Resolves with false when the
+   * tunnel ends without an answer; has no time-out.
    */
   probe(): Promise<boolean>;
   /**
-   * Opens a stream to a port of the loopback at the other end. The protocol has no acknowledgement: data may be written
-   * at once, and a refusal is the stream's `error`. The caller listens for `error` and ends or destroys the stream;
-   * the signal destroys it too, with `aborted`.
+   * Opens a stream to a loopback port at the other end. The protocol has no acknowledgement: data may be written at
+   * once, and a refusal is the stream's `error`. The caller listens for `error` and ends or destroys the stream; the
+   * signal also destroys it, with `aborted`.
    *
    * @throws {TunnelError} `invalidPort`, `draining`, `sessionEnded`, `tooManyStreams`, `aborted`.
    */
   connect(port: number, options?: { readonly signal?: AbortSignal }): TunnelStream;
   /**
-   * Opens a UDP flow to a port of the loopback at the other end, which ends it after 30 s without a datagram, or 120 s once it went both
-   * ways. A refusal is its `onEnd`. The caller closes it and bounds the number of flows.
+   * Opens a UDP flow to a loopback port at the other end, which ends it after 30 s without a datagram, or 120 s once
+   * datagrams went both ways. A refusal arrives in `onEnd`. The caller closes the flow and limits the number of flows.
    *
    * @throws {TunnelError} `noDatagrams` when the peer is a release that carries none; `invalidPort`, `draining`, `sessionEnded`.
    */

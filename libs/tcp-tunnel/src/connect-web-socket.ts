@@ -15,7 +15,7 @@ import { type TunnelWebSocket, webSocketClientOptions } from './web-socket/web-s
 
 const MOST_NAME_CHARACTERS = 100;
 
-/** Where the daemon's tunnel is. */
+/** Address of the daemon's tunnel. */
 export interface TunnelAddress {
   /**
    * The pipe of the daemon's tunnel: NAME, `npipe:////./pipe/NAME`, `\\.\pipe\NAME` or, not on Windows, the absolute path of a
@@ -23,23 +23,23 @@ export interface TunnelAddress {
    */
   readonly address?: string;
   /**
-   * Opens the connection, and judges who serves it before a byte is sent; `address` then only names it. Default: connects
-   * to `address` and trusts any server.
+   * Opens the connection and checks the server's identity before any byte is sent; `address` then only names it in
+   * messages. Default: connects to `address` and trusts any server.
    */
   readonly dial?: () => Promise<Socket>;
   /** Name of this client in the daemon's audit log: printable ASCII, cut at 100 characters. Default: the name of this host. */
   readonly clientName?: string;
-  /** The identity of the network of this process, which the daemon compares with its own. Default: it is not told. */
+  /** Identity of this process's network, which the daemon compares with its own. Default: not sent. */
   readonly network?: string | undefined;
-  /** How long the handshake may take. Default 10,000. */
+  /** Time-out of the handshake, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number;
-  /** Gives up. */
+  /** Aborts the connection attempt. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Called in the turn in which the WebSocket opened, which then is the callee's, with the connection below it, and told whether the daemon has
- * the same network. What it throws gives the WebSocket up.
+ * Called synchronously when the WebSocket opens, with the connection below it and whether the daemon has the same
+ * network. The callee then owns the WebSocket; if it throws, the WebSocket is destroyed.
  */
 export type OnTunnelSocket<T> = (
   webSocket: TunnelWebSocket,
@@ -48,7 +48,7 @@ export type OnTunnelSocket<T> = (
 ) => T;
 
 /**
- * Connects to a tunnel and shakes hands.
+ * Connects to a tunnel and performs the WebSocket handshake.
  *
  * @throws {TunnelError} `invalidOption`, `unreachable`, whose `cause` says why (a `TimeoutError` after `timeoutMs`), `aborted`; what `opened` throws.
  */
@@ -66,7 +66,7 @@ export async function connectWebSocket<T>(
   const connection = dial === undefined ? connect(pathOf(address)) : await dialled(address, dial);
   return new Promise((resolve, reject) => {
     const webSocket = new WebSocket('ws://wins/', {
-      // A pipe of this host, which no intermediary sees.
+      // A pipe of this host: no intermediary can see the frames.
       ...webSocketClientOptions({ localEndpoint: true }),
       createConnection: () => connection,
       headers: {
@@ -81,13 +81,13 @@ export async function connectWebSocket<T>(
     };
     const fail = (cause: Error): void => {
       settle();
-      // Another error of a WebSocket that is given up must not end the process.
+      // A later error of an abandoned WebSocket must not end the process.
       webSocket.on('error', () => undefined);
       connection.destroy();
       reject(signal?.aborted === true ? aborted(address, signal) : unreachable(address, cause));
     };
     webSocket.once('error', fail);
-    // That of ws begins anew with each byte.
+    // The time-out of ws restarts at each byte, so use our own.
     const late = setTimeout(() => {
       fail(new DOMException(`no handshake within ${timeoutMs} ms`, 'TimeoutError'));
       webSocket.terminate();

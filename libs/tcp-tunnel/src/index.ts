@@ -1,17 +1,9 @@
 /**
- * Many TCP streams and UDP flows through one WebSocket: the remotedialer protocol in both roles, compatible with every version that a
- * Go wins shipped.
+ * Many TCP streams and UDP flows through one WebSocket: the remotedialer protocol in both roles, compatible with every
+ * version that a Go wins shipped.
  *
- * It owns the protocol, the streams, their flow control, the rule about what may be dialled, and the sockets at
- * either end. It does not own the WebSocket's handshake, who may make it, or what to do when a tunnel is lost.
- *
- * ```ts
- * // Where the ports are:
- * const server = serveTunnel(webSocket, { allowedPorts: [9796] });
- * // Where they are wanted:
- * const tunnel = openTunnel(webSocket);
- * const listener = await listenTcp({ host: '127.0.0.1', port: 9796, open: () => tunnel.connect(9796) });
- * ```
+ * It owns the protocol, the streams, their flow control, the policy on destinations, and the sockets at either end. It
+ * does not own the WebSocket's handshake, its authorization, or the recovery of a lost tunnel.
  */
 export {
   serveTunnel,

@@ -22,74 +22,75 @@ import { PROTOCOL_LIMITS } from './wire/limits.js';
 import { writeRefusal, type RefusalRule } from './wire/refusal.js';
 import type { Int64 } from './wire/varint.js';
 
-/** Connect that a server received, and its decision. */
+/** A received Connect, and its verdict. */
 export interface ConnectRecord {
   /** The connection id on the wire. */
   readonly streamId: Int64;
-  /** The text that was sent, with its invisible characters escaped, cut at the limit of the protocol. */
+  /** The received text, with invisible characters escaped, cut at the limit of the protocol. */
   readonly address: string;
   readonly allowed: boolean;
   /** The rule that decided. */
   readonly rule: RefusalRule;
-  /** The protocol of an allowed one. */
+  /** The protocol of an allowed Connect. */
   readonly protocol?: 'tcp' | 'udp';
-  /** The port, when the text named one. */
+  /** The port, if the text contains one. */
   readonly port?: number;
 }
 
-/** Options of the end that dials. */
+/** Options of the side that dials. */
 export interface ServeTunnelOptions extends TunnelOptions {
-  /** The TCP ports of the loopback that may be dialled; an empty list allows none. */
+  /** Loopback TCP ports that clients may reach; an empty list allows none. */
   readonly allowedPorts: readonly number[];
-  /** The same of UDP. Default: none. */
+  /** Loopback UDP ports that clients may reach. Default: none. */
   readonly allowedUdpPorts?: readonly number[];
   /**
-   * Streams at a time, sockets that are just closing included, and UDP flows at a time. Default 1,024, at most 16,384; one more is refused,
-   * alone, or has the oldest flow ended that is not assured.
+   * Maximum number of concurrent streams, including closing sockets, and of UDP flows. Default 1,024, at most 16,384.
+   * At the limit a new stream is refused; a new flow ends the oldest flow that is not assured, or is refused.
    */
   readonly maxStreams?: number;
-  /** For 127.0.0.1 and ::1 together. Default 10,000. */
+  /** Time-out of a dial to 127.0.0.1 and ::1 together, in milliseconds. Default 10,000. */
   readonly dialTimeoutMs?: number;
   /**
-   * A stream of a client that knows no half-close ends after this long in which no byte of it moved: since 0.4.20 the Go client does not
-   * tell that its own connection was closed. Default 1,800,000.
+   * Idle time-out, in milliseconds, of a stream whose client does not support half-close, because since 0.4.20 the Go
+   * client does not report that its own connection was closed. Default 1,800,000.
    */
   readonly untoldIdleMs?: number;
-  /** How long bytes from a program are thrown away after the peer left it. Default 2,000. */
+  /** Time in milliseconds to read and discard a program's data after the peer closed the stream. Default 2,000. */
   readonly lingerMs?: number;
   /**
-   * Called once for every Connect, before it is dialled. `isTold` is false for a refusal beyond the rate of the peer's limits:
-   * count it, since there may be any number of them. Returning false for an allowed one refuses it as `not-recorded`, and is
-   * called again with that refusal. It must not throw.
+   * Called once for every Connect, before the dial. `isTold` is false for a refusal above the peer's rate limit: count
+   * such refusals instead of logging them, because their number is unlimited. Returning false for an allowed Connect
+   * refuses it as `not-recorded`, with a second call for that refusal. Must not throw.
    */
   readonly onConnect?: (record: ConnectRecord, isTold: boolean) => unknown;
   /**
-   * Called with the stream of each allowed Connect and its port, before it is dialled; a dial that fails destroys it with the error. It must not
-   * throw.
+   * Called with the stream and the port of each allowed Connect, before the dial; a failed dial destroys the stream
+   * with its error. Must not throw.
    */
   readonly onStream?: (stream: TunnelStream, port: number) => void;
-  /** Called once a dial has ended, with why it failed; not when its stream was given up before. It must not throw. */
+  /** Called at the end of a dial, with its failure if any; not when the stream was closed before. Must not throw. */
   readonly onDialed?: (port: number, failure: TunnelError | undefined) => void;
-  /** Limits of the cost of Connects. Default: limits for this session alone. */
+  /** Limits on the cost of Connects. Default: separate limits for this session. */
   readonly limits?: PeerConnects;
   /**
-   * Begins a dial when it is this session's turn; what is returned takes it back, also while it waits. One that waits longer than
-   * `dialTimeoutMs` has failed. Default: each begins at once.
+   * Queues a dial and starts it when this session is next; the returned function cancels it, even in the queue. A dial
+   * that waits longer than `dialTimeoutMs` fails. Default: starts each dial at once.
    */
   readonly beginDial?: (begin: BeginDial) => () => void;
   /**
-   * Takes one of the streams and flows that several sessions share; returns what gives it back, undefined to refuse it as `stream-limit`.
-   * `end` resets it, so that others have room; one that is idle now goes first. Default: each session has `maxStreams` of its own.
+   * Reserves a stream or flow from a quota that several sessions share; returns the function that releases it, or
+   * undefined to refuse it as `stream-limit`. `end` resets the stream to free its slot for others, idle streams first.
+   * Default: each session has its own `maxStreams`.
    */
   readonly takeStream?: (end: () => void, isIdle: () => boolean) => (() => void) | undefined;
-  /** Begins a connection to a literal loopback address. Default: TCP. */
+  /** Opens a connection to a literal loopback address. Default: TCP. */
   readonly dial?: Dial;
 }
 
 /**
- * Begins the server role on an open WebSocket, which the tunnel then owns: each Connect is judged, dialled at the
- * literal loopback and joined to its stream. A refused or failed one ends that stream only. Call it in the turn in which
- * the WebSocket opened, so that no message is missed.
+ * Starts the server role on an open WebSocket, which the tunnel then owns: judges each Connect, dials it at the literal
+ * loopback address and joins the socket to its stream. A refused or failed Connect ends only that stream. Call it
+ * synchronously in the WebSocket's `open` handler, so that no message is missed.
  *
  * @throws {TunnelError} `webSocketNotOpen`, `invalidOption`.
  */
@@ -97,10 +98,10 @@ export function serveTunnel(socket: TunnelWebSocket, options: ServeTunnelOptions
   return new ServerEnd(socket, options);
 }
 
-/** The end that dials. */
+/** The side that dials. */
 export interface ServerTunnel extends Tunnel {
   /**
-   * Replaces the allowed ports for the Connects to come. Flows to UDP ports that are allowed no more end.
+   * Replaces the allowed ports for later Connects. Ends flows to UDP ports that are no longer allowed.
    *
    * @throws {TunnelError} `invalidOption`.
    */
@@ -114,7 +115,7 @@ function atOnce(begin: BeginDial): () => void {
 class ServerEnd extends SessionTunnel implements ServerTunnel {
   #allowedPorts: ReadonlySet<number>;
   #allowedUdpPorts: ReadonlySet<number>;
-  /** Ports of the flows that are open, by what ends each. */
+  /** Ports of open flows, keyed by the function that ends each. */
   readonly #flows = new Map<() => void, number>();
   readonly #tracker: UdpTracker;
   readonly #options: ServeTunnelOptions;
@@ -284,7 +285,7 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
       clearTimeout(slot.late);
       takeBack();
     };
-    // The `close` that follows acts on it.
+    // The `close` event that follows handles it.
     stream.on('error', () => undefined);
     stream.once('close', leave);
   }

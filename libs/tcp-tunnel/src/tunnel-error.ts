@@ -26,7 +26,7 @@ const NODE_WORDS: Readonly<Record<string, string>> = {
   ENOBUFS: 'the system has no memory left for it',
 };
 
-/** Translates why a port cannot be reached, from an error of Node. */
+/** Translates a Node error to the reason why a port is unreachable. */
 export function dialError(port: number, cause: unknown): TunnelError {
   return translate(DIAL_CODES, 'dialFailed', `cannot dial port ${port}`, port, cause);
 }
@@ -45,7 +45,10 @@ export function acceptError(host: string, port: number, cause: unknown): TunnelE
   return translate({}, 'listenFailed', `cannot accept on ${host} port ${port}`, port, cause);
 }
 
-/** Translates the failure of an established TCP connection into the text for the peer, which says no more than the kind of failure. */
+/**
+ * Translates the failure of an established TCP connection to a text for the peer, which reveals only the kind of
+ * failure.
+ */
 export function socketError(cause: Error | undefined): TunnelError {
   const reset =
     cause === undefined || errnoOf(cause) === 'ECONNRESET' || errnoOf(cause) === 'EPIPE';
@@ -66,7 +69,7 @@ function translate(
   return new TunnelError(code, `${tried}: ${words}`, { port, cause });
 }
 
-/** Every way in which this library fails; callers switch on it. */
+/** All kinds of failure of this library. */
 export type TunnelErrorCode =
   | (
       | 'invalidOption'
@@ -88,15 +91,15 @@ export interface TunnelErrorFields {
   readonly cause?: unknown;
   /** The port that was dialled or listened on. */
   readonly port?: number;
-  /** The connection id of the stream that failed. */
+  /** The connection id of the failed stream. */
   readonly streamId?: number | bigint;
-  /** The rule by which the peer refused the stream, where it named one that is known here. */
+  /** The rule by which the peer refused the stream, if it sent a known one. */
   readonly rule?: RefusalRule | undefined;
-  /** Text of the peer, at most 100 characters, with anything unprintable replaced. */
+  /** Text from the peer, at most 100 characters, with unprintable characters replaced. */
   readonly peerText?: string;
 }
 
-/** The one error class of this library: a `code` to switch on, fields, and the cause it came from. */
+/** The only error class of this library: a `code` to switch on, fields, and the cause. */
 export class TunnelError extends Error {
   override readonly name = 'TunnelError';
   readonly code: TunnelErrorCode;

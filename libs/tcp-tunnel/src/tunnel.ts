@@ -9,23 +9,23 @@ import type { TunnelTraffic } from './stream/tunnel-stream.js';
 import type { TunnelWebSocket } from './web-socket/web-socket-options.js';
 import { WebSocketTransport } from './web-socket/web-socket-transport.js';
 
-/** After the end of a session, an answer that is complete and still being read gets this long. */
+/** Time in milliseconds, after the end of a session, for readers to finish a complete answer. */
 const LEFTOVER_MS = 5_000;
 
-/** A running tunnel, in either role. It owns its WebSocket and its streams; the caller that began it closes it. */
+/** A running tunnel, in either role. It owns its WebSocket and its streams; the caller that opened it closes it. */
 export interface Tunnel extends AsyncDisposable {
-  /** Why the tunnel ended: the first cause. Never rejects. */
+  /** Resolves with the first cause of the tunnel's end. Never rejects. */
   readonly closed: Promise<TunnelEnd>;
   readonly state: SessionState['kind'];
-  /** Streams that are not gone yet. */
+  /** Number of streams that are not destroyed yet. */
   readonly streamCount: number;
-  /** UDP flows that are open. A drain does not wait for them. */
+  /** Number of open UDP flows. A drain does not wait for them. */
   readonly flowCount: number;
-  /** Traffic of all streams and flows of this tunnel so far, including those that are gone. */
+  /** Total traffic of all streams and flows of this tunnel, including closed ones. */
   readonly traffic: Readonly<TunnelTraffic>;
-  /** Takes no new streams, lets the open ones finish, then closes. Resolves with the end, however it came. */
+  /** Accepts no new streams, lets the open ones finish, then closes. Resolves with the actual end of the tunnel. */
   drain(): Promise<TunnelEnd>;
-  /** Resets every stream, closes the WebSocket and waits until all of it is gone. Idempotent. */
+  /** Resets every stream, closes the WebSocket and waits until everything is closed. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -93,7 +93,7 @@ export abstract class SessionTunnel implements Tunnel {
     return { ...this.session.traffic };
   }
 
-  /** The socket belongs to the tunnel: a drain waits for it and a close destroys it. */
+  /** Registers a socket as the tunnel's: a drain waits for it and a close destroys it. */
   protected own(socket: Socket): void {
     const number = (this.#owned += 1);
     this.#sockets.set(number, socket);

@@ -3,41 +3,41 @@ import { positiveInteger } from './session-settings.js';
 
 /** Bounds on Connects. */
 export interface ConnectLimitsOptions {
-  /** Failed Connects at once. Default 50. */
+  /** Burst of failed Connects. Default 50. */
   readonly burst?: number;
-  /** Failed Connects a second from then on. Default 20. */
+  /** Failed Connects per second after the burst. Default 20. */
   readonly perSecond?: number;
   /** The monotonic clock, in milliseconds. */
   readonly now?: () => number;
 }
 
 /**
- * Limits of what Connects cost a server, whatever its peers send. Failed Connects, those that are refused and those whose dial fails, are
- * limited by a rate; Connects that succeed are not.
+ * Limits the cost of Connects to a server, whatever its peers send. Rate-limits failed Connects, both refused ones and
+ * failed dials; successful ones are not limited.
  */
 export interface ConnectLimits {
-  /** The share of one peer, which all of its sessions have together. */
+  /** Returns the limits of one peer, shared by all its sessions. */
   of(peer: string): PeerConnects;
 }
 
-/** The share of one peer. */
+/** Limits of one peer. */
 export interface PeerConnects {
-  /** Counts a refusal; false when there were too many, so that it shall cost little. */
+  /** Counts a refusal; returns false above the rate, so that the caller handles it cheaply. */
   refuse(): boolean;
-  /** Whether a port may be dialled: not while dials to it fail more often than the rate. */
+  /** Returns true when a port may be dialled, which is false while dials to it fail above the rate. */
   mayDial(port: number): boolean;
-  /** Counts a dial that failed. */
+  /** Counts a failed dial. */
   fail(port: number): void;
 }
 
-/** Begins a dial, which says `done` when it is over; what is returned gives it up. */
+/** Starts a dial, which calls `done` when it is over; the returned function cancels it. */
 export type BeginDial = (done: () => void) => () => void;
 
-/** Rates that are kept at a time; all others share one. */
+/** Maximum number of separate rates; all further ones share one. */
 const MOST_BUCKETS = 4096;
 
 /**
- * Limits for all sessions that are given a share of them. They hold nothing of a peer once its rate is full again.
+ * Creates limits to be shared by several sessions. Forgets a peer when its rate is full again.
  *
  * @throws {TunnelError} `invalidOption`.
  */

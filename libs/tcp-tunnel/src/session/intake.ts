@@ -2,8 +2,9 @@ import type { MessageTransport, Reading } from './message-transport.js';
 import { Fifo } from '../stream/fifo.js';
 
 /**
- * Pings and their answers. A peer answers each ping, in order, and not before it has acted on what was sent ahead of it; a Go server that
- * refused a Connect answers none any more. Answers are counted, since the pongs of remotedialer are empty.
+ * Pings and their answers. A peer answers each ping, in order, after it has processed all earlier messages; a Go server
+ * that refused a Connect answers no more pings. Matches answers by counting, because the pongs of remotedialer are
+ * empty.
  */
 export class Probes {
   #pings = 0;
@@ -24,7 +25,7 @@ export class Probes {
     }
   }
 
-  /** Resolves with true at the answer to the last ping, and with false when none can come any more. */
+  /** Resolves with true at the answer to the last ping, and with false when no answer can arrive any more. */
   next(): Promise<boolean> {
     if (this.#isOver) return Promise.resolve(false);
     return new Promise((settle) => this.#waiting.add({ ping: this.#pings, settle }));
@@ -37,17 +38,17 @@ export class Probes {
   }
 }
 
-/** Cost of answering a message, in Connects. */
+/** Cost of answering a message, in units of one Connect. */
 export type Work = number | 'over-rate';
 
-/** Connects that are answered in one turn of the event loop: about half a millisecond. */
+/** Connects answered per turn of the event loop, which takes about half a millisecond. */
 const WORK_PER_TURN = 32;
-/** After a message beyond the rate of its peer nothing is answered for this long. */
+/** Pause in milliseconds after a message above the rate of its peer. */
 const OVER_RATE_REST_MS = 5;
 
 /**
- * Takes a session's messages in their order, and so much of them in one turn of the event loop that others get theirs. What came
- * meanwhile is held: one read of the transport, which then rests.
+ * Processes a session's messages in order, with a limit per turn of the event loop, so that other work is not starved.
+ * Holds messages that arrive in the meantime: at most one read of the transport, which is then paused.
  */
 export class Intake {
   readonly #transport: Pick<MessageTransport, 'afterTurn'>;
@@ -68,7 +69,7 @@ export class Intake {
     this.#answer = answer;
   }
 
-  /** Messages are answered as they come, and none is held. */
+  /** True when messages are processed on arrival and none is held. */
   get isFree(): boolean {
     return !this.#isResting;
   }
@@ -78,7 +79,7 @@ export class Intake {
     else this.#handle(message);
   }
 
-  /** Answers at once what is held: no more will come. */
+  /** Processes all held messages at once, because no more will arrive. */
   flush(): void {
     for (let held = this.#held.shift(); held; held = this.#held.shift()) this.#answer(held);
   }

@@ -1,45 +1,46 @@
 /**
- * Port of a session to the carrier of its messages: whole messages, in order. The WebSocket is one; specs use one in memory.
+ * Port of a session to the carrier of its messages, which delivers whole messages in order. The WebSocket implements
+ * it; specs use one in memory.
  */
 export interface MessageTransport {
-  /** Bytes accepted by `send` and not yet handed on. */
+  /** Bytes accepted by `send` and not yet passed on. */
   readonly bufferedBytes: number;
   /**
-   * Queues one message, or its beginning and its `rest`. `sent` is called when it was handed on or can never be; never from inside
-   * `send`. All of it belongs to the transport.
+   * Queues one message, or its beginning and its `rest`. Calls `sent` when the message was passed on or never can be;
+   * never during `send`. The transport takes ownership of the buffers.
    */
   send(message: Buffer, sent: () => void, rest?: readonly Buffer[]): void;
-  /** Calls `then` after everything else that is ready had its turn, or, when `idle`, a millisecond later. */
+  /** Calls `then` after all other ready work, or, when `idle`, a millisecond later. */
   rest(idle: boolean, then: () => void): void;
-  /** Takes nothing more from the peer until `resume`, but for what was read already. */
+  /** Stops reading from the peer until `resume`; data already read is still delivered. */
   pause(): void;
   resume(): void;
-  /** Calls `then` after everything else that is ready had its turn, and no sooner than after so many milliseconds. */
+  /** Calls `then` after all other ready work, and not before the delay in milliseconds. */
   afterTurn(delayMs: number, then: () => void): void;
-  /** Asks the peer for a sign of life. */
+  /** Sends a ping. */
   ping(): void;
-  /** Ends after what was queued; `closed` of the receiver follows. */
+  /** Closes after the queued messages; the receiver's `closed` follows. */
   close(code: number, reason: string): void;
-  /** Ends at once; `closed` of the receiver follows. */
+  /** Closes at once; the receiver's `closed` follows. */
   terminate(): void;
 }
 
 export interface TransportEvents {
-  /** A message in one part or more; the first has its header. */
+  /** Delivers a message in one or more parts; the first contains its header. */
   message(parts: readonly Buffer[]): void;
-  /** A sign of life without content. */
+  /** Reports a sign of life without content, such as a pong. */
   heard(): void;
   answered(): void;
-  /** The transport broke a rule of its own, such as a text frame. */
+  /** Reports a violation of the transport's own rules, such as a text frame. */
   violated(what: string): void;
-  /** The last event. `error` when the transport failed rather than closed. */
+  /** The last event. `error` is set when the transport failed. */
   closed(code: number, reason: string, error: Error | undefined): void;
 }
 
-/** Why a transport is not read: its messages cost too much, or a reader is behind whose stream the peer cannot pause. */
+/** Reason to stop reading a transport: its messages cost too much, or a slow reader whose stream the peer cannot pause. */
 type HoldReason = 'work' | 'reader';
 
-/** Reads the transport as long as there is no reason not to. */
+/** Reads the transport while there is no reason to pause it. */
 export class Reading {
   readonly #transport: Pick<MessageTransport, 'pause' | 'resume'>;
   readonly #reasons = new Set<HoldReason>();

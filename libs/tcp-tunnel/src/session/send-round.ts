@@ -2,7 +2,7 @@ import type { MessageTransport } from './message-transport.js';
 import { Fifo } from '../stream/fifo.js';
 import type { FlowLimits } from '../stream/flow-control.js';
 
-/** A message: its beginning and the rest of it, if it is in more than one part. */
+/** An outgoing message: its beginning, and the rest if it has several parts. */
 export interface OutgoingMessage {
   readonly bodyBytes: number;
   readonly message: Buffer;
@@ -10,26 +10,28 @@ export interface OutgoingMessage {
 }
 
 export interface RoundMember {
-  /** Owned by the round: the member waits in it. */
+  /** Owned by the round: true while the member is queued in it. */
   queued: boolean;
-  /** It has something to send and may. */
+  /** True when the member has a message to send and may send it. */
   readonly sendable: boolean;
   readonly waitingBytes: number;
   takeMessage(): OutgoingMessage;
-  /** The message that was taken is with the transport. */
+  /** Called when the transport has passed the message on. */
   messageSent(): void;
 }
 
-/** So many turns of bytes after its last message, a sparse stream no longer counts as interactive. */
+/** After this many turns' worth of bytes since its last message, a sparse stream no longer counts as interactive. */
 const SPARSE_TURNS = 64;
 
 /**
- * Sends one message of each member in turn while less than `inFlightBytes` wait in the transport. The transport's word that a
- * message went out starts it again; a session's tick does too, for a transport that forgot to say so.
+ * Round-robin scheduler: sends one message of each member while less than `inFlightBytes` are buffered in the
+ * transport. Resumes when the transport reports a sent message, and at each session tick in case the transport missed a
+ * report.
  *
- * After `loneTurnBytes` the large messages rest until everything else in the process had its turn; small ones go on. While
- * another stream sends small messages they do so after `turnBytes`, and for a millisecond: a stream without end takes every
- * processor that it gets, in the programs at both its ends too, and what waits for a processor is the small stream's round trip.
+ * After `loneTurnBytes`, large messages pause until all other ready work in the process has run; small messages
+ * continue. While another stream sends small messages, large ones pause after `turnBytes`, for a millisecond: a bulk
+ * stream uses all processor time that it gets, also in the programs at both ends, and the delay would be added to the
+ * small stream's round trip.
  */
 export class SendRound {
   readonly #transport: MessageTransport;
@@ -39,7 +41,7 @@ export class SendRound {
   #running = false;
   #sentBytes = 0;
   #turn = { beganAt: 0, spent: false };
-  /** Member that sent a small message last, and its position in all that was sent. */
+  /** Member that last sent a small message, and the total number of bytes sent at that time. */
   #sparse: { readonly member: RoundMember; readonly at: number } | undefined;
 
   constructor(transport: MessageTransport, limits: FlowLimits) {
@@ -47,7 +49,7 @@ export class SendRound {
     this.#limits = limits;
   }
 
-  /** The transport's word for every message, those that passed the round included. */
+  /** Called by the transport for every message, including those that bypassed the round. */
   readonly sent = (): void => {
     if (this.#waiting.length > 0) this.run();
   };
@@ -58,7 +60,7 @@ export class SendRound {
   }
 
   run(): void {
-    // A member whose write is over may offer its next one from within.
+    // Avoid re-entry, because a member whose write completes may offer its next one synchronously.
     if (this.#running) return;
     this.#running = true;
     while (this.#transport.bufferedBytes < this.#limits.inFlightBytes) {
@@ -98,7 +100,7 @@ export class SendRound {
     this.#transport.rest(idle, () => this.#nextTurn());
   }
 
-  /** Another stream sent a small message not long ago. */
+  /** True when another stream sent a small message recently. */
   #isWaitedForBeside(member: RoundMember): boolean {
     const sparse = this.#sparse;
     if (sparse === undefined || sparse.member === member) return false;

@@ -10,16 +10,16 @@ import { readRefusal, writeFailure } from '../wire/refusal.js';
 import type { Int64 } from '../wire/varint.js';
 import type { OutgoingMessage, RoundMember } from './send-round.js';
 
-/** Bytes of datagrams that may wait for their turn in one flow: two of the longest. */
+/** Maximum bytes of queued datagrams in one flow: two of the largest. */
 const FLOW_QUEUE_BYTES = 2 * PROTOCOL_LIMITS.datagramBytes;
-/** The same in all flows of a session. */
+/** Maximum bytes of queued datagrams in all flows of a session. */
 const SESSION_QUEUE_BYTES = 1024 * 1024;
 
 /** Port of a flow to its session. */
 export interface FlowLink {
   readonly encoder: MessageEncoder;
   readonly traffic: TunnelTraffic;
-  /** Bytes of datagrams that wait in all flows. */
+  /** Bytes of queued datagrams in all flows. */
   flowBytes: number;
   control(message: Buffer): void;
   ready(member: RoundMember): void;
@@ -27,8 +27,8 @@ export interface FlowLink {
 }
 
 /**
- * One UDP flow in a session. Its datagrams take turns with the data of streams, one message each, and those for which there is no room
- * are dropped.
+ * One UDP flow in a session. Its datagrams share the round with the data of streams, one message each; at the queue
+ * limit they are dropped.
  */
 export class SessionFlow implements UdpFlow, RoundMember {
   readonly id: Int64;
@@ -74,14 +74,14 @@ export class SessionFlow implements UdpFlow, RoundMember {
   }
 
   messageSent(): void {
-    // Nobody waits for it.
+    // No caller waits for the datagram.
   }
 
   close(): void {
     this.#end(CLEAN_END);
   }
 
-  /** Ends it, and reports an error to the peer, such as a port that refuses. */
+  /** Ends the flow and reports an error to the peer, such as a refusing port. */
   fail(error: { readonly code: string; readonly message: string }): void {
     this.#end(writeFailure(error));
   }
@@ -91,7 +91,7 @@ export class SessionFlow implements UdpFlow, RoundMember {
     this.#events?.onDatagram(datagram);
   }
 
-  /** The peer has ended it. */
+  /** Handles the end of the flow by the peer. */
   acceptError(text: string): void {
     if (text === CLEAN_END) {
       this.abandon();
@@ -103,7 +103,7 @@ export class SessionFlow implements UdpFlow, RoundMember {
     this.abandon(new TunnelError(code, message, { streamId: this.id, rule, peerText }));
   }
 
-  /** It is over without a word to the peer. */
+  /** Ends the flow without notifying the peer. */
   abandon(error?: TunnelError): void {
     const events = this.#release();
     events?.onEnd(error);

@@ -3,37 +3,41 @@ import { DEFAULT_FLOW_LIMITS, type FlowLimits } from '../stream/flow-control.js'
 import { TunnelError } from '../tunnel-error.js';
 import { PROTOCOL_LIMITS } from '../wire/limits.js';
 
-/** The options of both roles. Times are milliseconds of the monotonic clock. */
+/** Options of both roles. Times are milliseconds of the monotonic clock. */
 export interface TunnelOptions {
-  /** Between two ticks of the session: a client pings, lost messages are repeated. Default 5,000. */
+  /** Interval of the session's ticks, at which a client pings and lost messages are repeated. Default 5,000. */
   readonly tickMs?: number;
-  /** Without any sign of life for this long the peer is dead. A stall of this process does not count. Default 60,000. */
+  /**
+   * Time without any message from the peer after which it counts as dead. A stall of this process does not count.
+   * Default 60,000.
+   */
   readonly silenceTimeoutMs?: number;
-  /** Between two lists of open streams that a client sends. Default 60,000. */
+  /** Interval at which a client sends its list of open streams. Default 60,000. */
   readonly syncIntervalMs?: number;
   /**
-   * A half-closed stream ends after this long in which no byte of it moved, to the peer, from it or to its reader; so does one that the
-   * peer has ended, and whose reader does not take the rest. Default 600,000.
+   * Idle time-out of a half-closed stream, counted from the last byte to the peer, from it or to its reader; also of a
+   * stream that the peer has ended and whose reader does not read the rest. Default 600,000.
    */
   readonly halfClosedIdleMs?: number;
   /**
-   * A stream that the peer has reset ends once its reader has taken nothing of the rest for this long; so does any stream whose reader
-   * takes nothing while the others have to wait for it. Default 30,000.
+   * Time-out of a reader that reads nothing, for a stream that the peer has reset, and for any stream that makes the
+   * others wait. Default 30,000.
    */
   readonly stoppedReaderMs?: number;
-  /** How long the WebSocket may take to close before it is torn down. Default 1,000. */
+  /** Time-out of closing the WebSocket, after which it is destroyed. Default 1,000. */
   readonly closeTimeoutMs?: number;
   /**
-   * Called at most once: the peer goes on sending after it was asked to pause a stream, as remotedialer before 0.3 does. From then on
-   * the tunnel is not read while a reader is behind, and its other streams wait too. It must not throw.
+   * Called at most once, when the peer continues to send after a Pause, as remotedialer before 0.3 does. From then on a
+   * slow reader stops the reading of the whole tunnel, so its other streams wait too. Must not throw.
    */
   readonly onPeerNeverPauses?: () => void;
   /**
-   * The connection below the WebSocket, when that is a pipe or a Unix socket, and a client's WebSocket was made with `localEndpoint`.
-   * Data then passes the WebSocket by, in frames with a mask of zeros, which costs less. It stays the WebSocket's.
+   * The connection below the WebSocket, if it is a pipe or a Unix socket; a client's WebSocket must be created with
+   * `localEndpoint`. Data then bypasses the WebSocket, in frames with a zero mask, which costs less. The WebSocket
+   * keeps owning the connection.
    */
   readonly localConnection?: Duplex;
-  /** Closes the session when it fires. */
+  /** Closes the session when it aborts. */
   readonly signal?: AbortSignal;
 }
 
@@ -48,12 +52,16 @@ const DEFAULTS = {
   closeTimeoutMs: 1_000,
 } as const;
 
-/** The numbers of a session, complete. A tick is the session's only clock. */
+/** Complete settings of a session. Ticks are the session's only clock. */
 export type SessionSettings = { readonly flow: FlowLimits } & Readonly<
   Record<Exclude<keyof typeof DEFAULTS, 'closeTimeoutMs'>, number>
 >;
 
-/** Fills and checks the options. @throws {TunnelError} `invalidOption` for a number that is not a positive integer. */
+/**
+ * Checks the options and adds defaults.
+ *
+ * @throws {TunnelError} `invalidOption` for a number that is not a positive integer.
+ */
 export function completeOptions(
   options: TunnelOptions & { readonly heldEndIdleMs?: number; readonly untoldIdleMs?: number },
 ): SessionSettings & { readonly closeTimeoutMs: number } {
@@ -65,7 +73,7 @@ export function completeOptions(
 }
 
 /**
- * The most streams of a session: one list names them all.
+ * Returns the maximum number of streams of a session, whose ids must fit into one list.
  *
  * @throws {TunnelError} `invalidOption`.
  */

@@ -4,18 +4,18 @@ import type { SessionFlow } from './session-flow.js';
 import type { SessionStream } from '../stream/session-stream.js';
 import type { Int64 } from '../wire/varint.js';
 
-/** Why a session is over: the first cause, kept. */
+/** First cause of a session's end. */
 export type TunnelEnd =
   /** `close()` or a finished `drain()` on this side. */
   | { readonly reason: 'closed' }
-  /** The signal in the options fired. */
+  /** The signal of the options aborted. */
   | { readonly reason: 'aborted' }
   /** The peer closed the WebSocket, with its code and text. */
   | { readonly reason: 'peer-closed'; readonly code: number; readonly text: string }
   /** `webSocketFailed`, `peerSilent`, `protocolViolation` or `sendOverflow`, as the error's code says. */
   | { readonly reason: 'failed'; readonly error: TunnelError };
 
-/** Where a session is. `closing` waits for the transport; `end` is set once, on the way out of `open` or `draining`. */
+/** State of a session. `closing` waits for the transport; `end` is set once, when leaving `open` or `draining`. */
 export type SessionState =
   | { readonly kind: 'open' }
   | { readonly kind: 'draining' }
@@ -33,14 +33,14 @@ export function mayMoveSession(from: SessionState['kind'], to: SessionState['kin
   return LEGAL_MOVES[from].has(to);
 }
 
-/** The answer to a Connect: what to do with the stream that is opened, or the text of a refusal. */
+/** Verdict on a Connect: a handler for the new stream or flow, or the text of a refusal. */
 export type Admission =
   | { readonly open: (stream: SessionStream) => void }
-  /** Opens the destination of a flow, whose datagrams and end are sent to the peer. */
+  /** Opens the destination of a flow; sends its datagrams and its end to the peer. */
   | { readonly openFlow: (flow: SessionFlow) => UdpFlow }
   | {
       readonly refusal: string;
-      /** The peer was refused too often: what more it sends shall wait. */
+      /** True when the peer was refused too often, so that its further messages are delayed. */
       readonly isOverRate: boolean;
     };
 
@@ -48,8 +48,8 @@ export type SessionRole =
   | { readonly kind: 'client' }
   | {
       readonly kind: 'server';
-      /** `carriesDatagrams`: the peer may ask for a UDP flow. */
+      /** `carriesDatagrams`: true when the peer may open a UDP flow. */
       readonly admit: (address: string, id: Int64, carriesDatagrams: boolean) => Admission;
-      /** So many ids of a list are looked at for streams that we do not have. */
+      /** Maximum number of ids per list that are checked for unknown streams. */
       readonly mostListed: number;
     };

@@ -25,21 +25,21 @@ const NOTHING = Buffer.alloc(0);
 const CLOSE_NORMAL = 1000;
 const CLOSE_PROTOCOL = 1002;
 const CLOSE_UNSUPPORTED = 1003;
-/** A tick that comes late counts as no more than this many of its intervals: our own stall is not the peer's silence. */
+/** A late tick counts as at most this many intervals, because our own stall is not the peer's silence. */
 const LATE_TICK = 1.5;
-/** Some clients take the list before a Connect and write it after: a stream this young is not judged by it. */
+/** Grace period of a new stream, in ticks: some clients build the list before a Connect and send it afterwards. */
 const SYNC_GRACE_TICKS = 1;
-/** So many pings without an answer, and a Connect beside them: the peer serves no more. */
+/** After this many unanswered pings with a Connect among them, the peer counts as no longer serving. */
 const UNANSWERED_PINGS = 3;
-/** Work of a message that may list every stream: all that one turn of the event loop allows. */
+/** Work of a message that may list every stream: the whole budget of one turn of the event loop. */
 const WORK_OF_A_LIST = 32;
-/** Work of a datagram, which costs a call of the system: so that many small ones in one read leave others their turn. */
+/** Work of a datagram, which costs a system call, so that many small ones in one read do not starve other work. */
 const WORK_OF_A_DATAGRAM = 0.5;
 
 /**
- * The session of either role over any transport: it routes messages to streams, sends their data in turn, keeps time, and
- * knows why it ended. It has no timer and no socket of its own: `tick` is called from outside. The file is one thing
- * because each message, tick and end acts on the same table of streams.
+ * Session of either role over any transport: routes messages to streams, schedules their data, handles time-outs, and
+ * keeps the cause of its end. It has no timer and no socket of its own: its owner calls `tick`. All of it stands in one
+ * file because each message, tick and end acts on the same table of streams.
  */
 export class Session implements TransportEvents, SessionLink, FlowLink {
   readonly encoder = new MessageEncoder();
@@ -53,7 +53,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
   readonly #role: SessionRole;
   readonly #transport: MessageTransport;
   readonly #live = new TransientMap<Int64, SessionStream>();
-  /** Streams that are not destroyed yet, by number; some of them still have something to be read. */
+  /** Streams that are not destroyed yet, by number; some still have unread data. */
   readonly #undestroyed = new TransientMap<number, SessionStream>();
   readonly #flows = new Map<Int64, SessionFlow>();
   readonly #round: SendRound;
@@ -76,7 +76,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
     readonly settings: SessionSettings;
     readonly onEnd: (end: TunnelEnd) => void;
     readonly onIdle: () => void;
-    /** Called at most once: the peer goes on sending after a Pause. */
+    /** Called at most once, when the peer continues to send after a Pause. */
     readonly onPeerNeverPauses: () => void;
   }) {
     this.#role = options.role;
@@ -93,7 +93,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
       ...([reading, this.shared, Math.ceil(stoppedReaderMs / tickMs)] as const),
       options.onPeerNeverPauses,
     );
-    // A peer that knows extensions answers; to any other the message is of an unknown type.
+    // A peer with extensions answers; any other ignores the message as unknown.
     if (this.#role.kind === 'client') this.control(this.encoder.hello());
   }
 
@@ -120,26 +120,29 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
     return stream;
   }
 
-  /** Opens a UDP flow. The peer carries datagrams. */
+  /** Opens a UDP flow. The peer must carry datagrams. */
   connectFlow(address: string, events: UdpFlowEvents): SessionFlow {
     const flow = this.#openFlow(this.#nextId++, events);
     this.control(this.encoder.connect(flow.id, address));
     return flow;
   }
 
-  /** Pings; true at the answer, which follows all that was sent before, and false when the session ends without one. */
+  /**
+   * Pings; resolves with true at the answer, which follows all earlier messages, and with false when the session ends
+   * without one.
+   */
   probe(): Promise<boolean> {
     if (this.#active) this.#ping();
     return this.#probes.next();
   }
 
-  /** Takes no new streams. Sends the ends that were held back for the sake of an answer. */
+  /** Accepts no new streams, and sends the delayed ends of streams. */
   drain(): void {
     if (!this.#move({ kind: 'draining' })) return;
     for (const stream of [...this.#live.values()]) stream.tellHeldEnd();
   }
 
-  /** Resets what is open, closes the transport after what was queued, and keeps `end` as the cause. */
+  /** Resets open streams, closes the transport after the queued messages, and keeps `end` as the cause. */
   close(end: TunnelEnd): void {
     if (!this.#active) return;
     for (const stream of [...this.#live.values()]) stream.destroy(sessionEnded(end));
@@ -148,17 +151,17 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
     this.#transport.close(CLOSE_NORMAL, '');
   }
 
-  /** Destroys what outlived the session: streams that the peer completed and that are not read to the end. */
+  /** Destroys streams that outlived the session: complete ones with unread data. */
   destroyStreams(): void {
     for (const stream of [...this.#undestroyed.values()]) stream.destroy();
   }
 
-  /** The clock. `elapsedMs` is the monotonic time since the last tick. */
+  /** Advances the clock. `elapsedMs` is the monotonic time since the last tick. */
   tick(elapsedMs: number): void {
     if (!this.#active) return;
     this.#ticks += 1;
     const { tickMs, silenceTimeoutMs, syncIntervalMs } = this.settings;
-    // What is not read cannot be heard.
+    // While reading is paused, the peer's silence means nothing.
     if (!this.#slowReaders.holding) this.#silentMs += Math.min(elapsedMs, tickMs * LATE_TICK);
     if (this.#silentMs >= silenceTimeoutMs) {
       const message = `no traffic from the peer for ${Math.round(this.#silentMs / 1000)} s (limit ${silenceTimeoutMs / 1000} s)`;
@@ -166,7 +169,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
       return;
     }
     if (this.#failsAfterConnect()) return;
-    // Also those that are over on the wire: their readers may have stopped.
+    // Include streams that are over on the wire, because their readers may have stopped.
     for (const stream of [...this.#undestroyed.values()]) stream.tick();
     this.#slowReaders.tick();
     if (this.#role.kind === 'client') {
@@ -203,7 +206,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
     this.#transport.afterTurn(delayMs, then);
   }
 
-  /** Control messages pass the data that waits for its turn. */
+  /** Sends a control message ahead of queued data. */
   control(message: Buffer): void {
     if (!this.#active) return;
     this.#transport.send(message, this.#round.sent);
@@ -267,7 +270,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
               }),
             };
     if (!this.#move({ kind: 'closed', end })) return;
-    // Streams that the peer closed before are complete; they live on until they are read.
+    // Streams that the peer closed earlier are complete; they remain until they are read.
     for (const stream of [...this.#live.values()]) stream.abandon(sessionEnded(end));
     this.#endFlows(end);
     this.#round.clear();
@@ -286,8 +289,8 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
   }
 
   /**
-   * A Go server that refuses a port serves the session no more, and leaves the WebSocket open. The first Connect after its last sign
-   * of life is the one.
+   * True when a Go server has stopped serving the session: after it refuses a port it leaves the WebSocket open but
+   * silent. The refused Connect is the first one after its last sign of life.
    */
   #failsAfterConnect(): boolean {
     if (this.#role.kind === 'server' || this.peerExtended || this.#slowReaders.holding)
@@ -309,7 +312,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
     return this.#guard(() => this.#dispatch(decodeMessage(bytes))) ?? 0;
   }
 
-  /** Data need not be put together. False: it is no data, or for no stream. */
+  /** Handles a Data message without joining its parts. Returns false for other messages and for unknown streams. */
   #takeData(beginning: Buffer, rest: readonly Buffer[]): boolean {
     const data = this.#guard(() => decodeData(beginning));
     const stream = data && this.#live.get(data.id);
@@ -372,7 +375,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
   }
 
   #acceptConnect(id: Int64, address: string): Work {
-    // A Connect that arrives twice is one Connect.
+    // A repeated Connect counts once.
     if (this.#live.has(id) || this.#flows.has(id)) return 1;
     if (this.#role.kind === 'client') {
       this.control(this.encoder.error(id, writeRefusal('client-role')));
@@ -403,7 +406,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
       const message = 'the peer no longer lists the stream as open';
       stream.failAfterHeld(new TunnelError('streamForgotten', message, { streamId: stream.id }));
     }
-    // The peer waits for streams whose end got lost.
+    // The peer still lists these streams because the message of their end was lost.
     for (const id of ids.slice(0, this.#role.mostListed))
       if (!this.#live.has(id)) this.#answerUnknown(id);
   }

@@ -6,7 +6,7 @@ export interface SlowReader {
   giveUp(): void;
 }
 
-/** Bytes that its reader had left at the last tick, and for how many ticks they were the same. */
+/** Unread bytes at the last tick, and the number of ticks without a change. */
 interface Progress {
   readonly heldBytes: number;
   readonly stoppedTicks: number;
@@ -26,8 +26,9 @@ export class SlowReaders {
   #peer: 'unknown' | 'pauses' | 'neverPauses' = 'unknown';
 
   /**
-   * @param mostStoppedTicks - So many ticks without a byte taken, and a reader that others wait for has stopped.
-   * @param found - Called once, when the peer turns out to know no Pause.
+   * @param mostStoppedTicks - Number of ticks without a byte read after which a reader that blocks others counts as
+   * stopped.
+   * @param found - Called once, when the peer turns out not to support Pause.
    */
   constructor(reading: Reading, shared: SharedBuffer, mostStoppedTicks: number, found: () => void) {
     this.#reading = reading;
@@ -36,12 +37,12 @@ export class SlowReaders {
     this.#found = found;
   }
 
-  /** The session is not read because of a reader. */
+  /** True while a slow reader stops the reading of the session. */
   get holding(): boolean {
     return this.#peer === 'neverPauses' && this.#behind.size > 0;
   }
 
-  /** The peer was asked to pause this stream, perhaps again. */
+  /** Called when the peer was asked to pause this stream, possibly again. */
   add(stream: SlowReader): void {
     if (this.#peer === 'pauses') return;
     if (!this.#behind.has(stream))
@@ -53,7 +54,7 @@ export class SlowReaders {
     if (this.holding) this.#reading.hold('reader');
   }
 
-  /** Its reader caught up, or the stream is gone. */
+  /** Called when the reader caught up, or the stream is gone. */
   delete(stream: SlowReader): void {
     this.#behind.delete(stream);
     if (this.#behind.size === 0) this.#reading.release('reader');
@@ -69,14 +70,14 @@ export class SlowReaders {
     }
   }
 
-  /** The peer said that it honours Pause. */
+  /** Called when the peer announced that it supports Pause. */
   peerPauses(): void {
     this.#peer = 'pauses';
     this.#behind.clear();
     this.#reading.release('reader');
   }
 
-  /** A peer that honours Pause overshoots by what was on the way: some MiB. */
+  /** True when the peer ignores Pause. A peer that honours it overshoots only by the data in transit: some MiB. */
   #ignoresPause(stream: SlowReader, { streamCapBytes, sessionCapBytes }: FlowLimits): boolean {
     return stream.heldBytes > streamCapBytes / 2 || this.#shared.totalBytes > sessionCapBytes / 2;
   }

@@ -1,6 +1,6 @@
 const COMPACT_AFTER = 1024;
 
-/** A queue whose `shift` stays cheap however long it is. */
+/** A queue with a cheap `shift` at any length. */
 export class Fifo<T> {
   #items: (T | undefined)[] = [];
   #head = 0;
@@ -33,8 +33,8 @@ export class Fifo<T> {
 }
 
 /**
- * The bytes in a buffer of exactly their length: what has to wait keeps no more alive than is counted for it. Received bytes
- * are views into the reads of a WebSocket, which are larger.
+ * Copies bytes into a buffer of exactly their length, because a view would keep a whole, larger read of the WebSocket
+ * in memory while it waits.
  */
 export function exactBuffer(bytes: Buffer): Buffer {
   if (bytes.length === bytes.buffer.byteLength) return bytes;

@@ -1,33 +1,33 @@
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** The limits that sessions run with, in bytes. */
+/** Default limits of sessions, in bytes. */
 export const DEFAULT_FLOW_LIMITS = {
-  /** A stream that holds more asks its peer to pause, while the session as a whole has room. */
+  /** Unread bytes above which a stream asks its peer to pause, while the session has buffer space. */
   pauseAboveBytes: 2 * MIB,
-  /** A paused stream that holds less lets its peer go on. */
+  /** Unread bytes below which a paused stream asks its peer to resume. */
   resumeBelowBytes: 256 * KIB,
-  /** Bytes that all streams of a session may hold together before each gets a smaller share. */
+  /** Unread bytes of all streams of a session above which the share of each shrinks. */
   sharedBufferBytes: 24 * MIB,
-  /** The share that every stream keeps however full the session is. */
+  /** Minimum share of a stream, however full the session's buffer is. */
   leastShareBytes: 64 * KIB,
-  /** A peer that sends this much after a Pause gets another one. */
+  /** Bytes after a Pause at which the Pause is repeated. */
   repeatPauseBytes: 512 * KIB,
-  /** A stream that holds more is reset: its peer does not honour Pause. */
+  /** Unread bytes above which a stream is reset, because its peer does not honour Pause. */
   streamCapBytes: 16 * MIB,
-  /** Above this a stream that holds more than its least share is reset when it receives more. */
+  /** Unread bytes of a session above which a stream with more than its minimum share is reset when it receives more. */
   sessionCapBytes: 128 * MIB,
-  /** Sources are not read while this much waits in the WebSocket. */
+  /** Bytes buffered in the WebSocket above which sources are not read. */
   inFlightBytes: MIB,
-  /** While less waits in all streams of a session, each may have a second read of its source wait. */
+  /** Queued bytes of a session below which each stream may queue a second read of its source. */
   sendAheadBytes: 4 * MIB,
-  /** The bytes that a session sends before its large messages rest, while another stream sends small ones. */
+  /** Bytes that a session sends before its large messages pause, while another stream sends small ones. */
   turnBytes: 512 * KIB,
-  /** The same while none does. */
+  /** Bytes that a session sends before its large messages pause, while no other stream sends small ones. */
   loneTurnBytes: 4 * MIB,
-  /** A message up to this size never rests: it belongs to an interactive stream. */
+  /** Maximum size of a message that never pauses, because it belongs to an interactive stream. */
   sparseBytes: 4 * KIB,
-  /** A session with more than this unsent ends: the peer makes us answer and reads nothing. */
+  /** Unsent bytes above which a session ends, because the peer makes us answer but does not read. */
   unsentCapBytes: 8 * MIB,
 } as const;
 
@@ -35,8 +35,8 @@ export const DEFAULT_FLOW_LIMITS = {
 export type FlowLimits = Readonly<Record<keyof typeof DEFAULT_FLOW_LIMITS, number>>;
 
 /**
- * Bytes that all streams of one session hold together. Each stream may hold as much as is still free, between the least
- * share and the pause threshold: a lone slow reader gets all of it, a hundred of them share it.
+ * Unread bytes of all streams of one session. Each stream may hold as much as is still free, between the minimum share
+ * and the pause threshold: a lone slow reader gets everything, a hundred share it.
  */
 export class SharedBuffer {
   #totalBytes = 0;
@@ -67,9 +67,9 @@ type ReceiveState =
   | { readonly kind: 'resumed'; readonly heardSinceTick: boolean };
 
 /**
- * The receiving half of one stream's flow control: counts what the consumer has not taken and says what to tell the
- * peer. Both messages are restated, because either may get lost in a peer: a Pause when the peer goes on sending and at
- * every tick, a Resume at every tick in which nothing came.
+ * Receiving half of a stream's flow control: counts unread bytes and decides when to send Pause and Resume. Repeats
+ * both messages, because a peer may lose either: a Pause when the peer continues to send and at every tick, a Resume at
+ * every tick without data.
  */
 export class ReceiveGate {
   readonly #shared: SharedBuffer;
@@ -84,12 +84,12 @@ export class ReceiveGate {
     return this.#heldBytes;
   }
 
-  /** The peer was never asked to wait: what it does not send it does not have. */
+  /** True when the peer was never paused, so that it has no data left to send. */
   get neverPaused(): boolean {
     return this.#state.kind === 'never-paused';
   }
 
-  /** Data arrived, whether or not it has to be held. */
+  /** Called when data arrived, whether or not it must be held. */
   heard(): void {
     if (this.#state.kind === 'resumed' && !this.#state.heardSinceTick)
       this.#state = { kind: 'resumed', heardSinceTick: true };
@@ -121,7 +121,7 @@ export class ReceiveGate {
     return 'resume';
   }
 
-  /** Returns the message to repeat to the peer at this tick. */
+  /** Returns the message to repeat at this tick. */
   tick(): 'pause' | 'resume' | undefined {
     if (this.#state.kind === 'never-paused') return undefined;
     if (this.#state.kind === 'paused') return 'pause';
@@ -130,7 +130,7 @@ export class ReceiveGate {
     return quiet ? 'resume' : undefined;
   }
 
-  /** Gives everything back; the stream is gone. */
+  /** Releases all held bytes, when the stream is gone. */
   dispose(): void {
     this.#shared.change(-this.#heldBytes);
     this.#heldBytes = 0;
@@ -147,9 +147,9 @@ const FIRST_PROBE_TICKS = 6;
 const SLOWEST_PROBE_TICKS = 128;
 
 /**
- * The sending half: may this stream send? A pause does not last forever. A peer that renews its pauses is believed
- * until it missed three renewals. One that does not gets a single message after six ticks, then at doubling intervals: a
- * lost Resume costs speed but not the stream, and a reader that really stopped is not flooded.
+ * Sending half of a stream's flow control. A pause expires: that of a peer that renews its pauses after three missed
+ * renewals. For any other peer, one message is sent after six ticks, then at doubling intervals, so that a lost Resume
+ * costs speed but not the stream, and a stopped reader is not flooded.
  */
 export class SendGate {
   #state: SendState = { kind: 'open' };
