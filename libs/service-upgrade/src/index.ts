@@ -1,8 +1,9 @@
 /**
- * The upgrade of the program of a service: what is to be done (plan), doing it (run), and what survives a crash (journal).
+ * Upgrade of a service's program: decides the steps (plan), takes them (run), and records what must survive a crash
+ * (journal).
  *
- * It starts and stops nothing by itself: the service manager, the rest of the system, the daemon's answers and its config are
- * ports, see {@link UpgradeContext}.
+ * It starts and stops nothing by itself: the service manager, the rest of the system, the daemon's answers and its
+ * config are ports, see {@link UpgradeContext}.
  *
  * @packageDocumentation
  */

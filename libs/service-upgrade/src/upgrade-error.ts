@@ -1,19 +1,22 @@
 /** Kinds of failure of an upgrade. */
 export type UpgradeErrorCode =
-  /** The upgrade must not be done: nothing was touched. */
+  /** The upgrade is not allowed; nothing was changed. */
   | 'refused'
-  /** Another upgrade of this service is under way. */
+  /** Another upgrade of this service is in progress. */
   | 'busy'
   /** A file could not be read, written or replaced. */
   | 'fileFailed'
-  /** The service manager refused, or the service did not do as it was told. */
+  /** The service manager refused, or the service did not follow a command. */
   | 'serviceFailed'
-  /** A program could not be run, or said something else than it should. */
+  /** A program could not be run, or its output was unexpected. */
   | 'programFailed'
-  /** The daemon that was started is not the wanted one, or does not serve. */
+  /** The started daemon is not the expected one, or does not serve. */
   | 'unhealthy';
 
-/** The one error of this application. Its message says what was tried, on what, what was found and what was wanted. */
+/**
+ * The only error class of this library. Its message contains the operation, its object, the finding and the
+ * expectation.
+ */
 export class UpgradeError extends Error {
   override readonly name = 'UpgradeError';
 

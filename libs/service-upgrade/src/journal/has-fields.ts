@@ -1,6 +1,9 @@
 type Check = (value: unknown) => boolean;
 
-/** Makes a check that a value of a file is an object with such fields. Other fields are a later release's. */
+/**
+ * Returns a check that a value from a file is an object with these fields. Ignores other fields, which a later release
+ * may add.
+ */
 export function hasFields<T extends object>(fields: { readonly [K in keyof T]?: Check }) {
   const checks = Object.entries<Check | undefined>(fields);
   return (value: unknown): value is T =>

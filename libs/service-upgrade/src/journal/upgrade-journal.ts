@@ -4,50 +4,50 @@ import { readText, type Effects } from '../run/effects.js';
 import { hasFields, isText, maybe } from './has-fields.js';
 import type { UpgradePlaces } from './upgrade-places.js';
 
-/** A program of which a daemon can be told. */
+/** Identity of a daemon's program. */
 export interface ProgramIdentity {
   readonly sha256: string;
-  /** Digest that the daemon itself reports. */
+  /** The SHA-1 digest that the daemon reports for itself. */
   readonly sha1: string;
   /** Output of `--version`; undefined when the program prints none. */
   readonly version?: string | undefined;
 }
 
-/** The config that the old daemon served with; its bytes lie beside the journal until the upgrade is over. */
+/** The config that the old daemon served with; a copy is kept beside the journal until the upgrade is over. */
 export interface ConfigBefore {
-  /** The file that its arguments name. */
+  /** The config file that its arguments name. */
   readonly file: string;
   readonly sha256: string;
-  /** Where it serves with that; absent when that cannot be told. */
+  /** The pipe that it served with that config; absent when unknown. */
   readonly pipe?: string | undefined;
 }
 
-/** Everything that finishing or undoing an upgrade needs to know. */
+/** Everything needed to finish or undo an upgrade. */
 export interface UpgradeRecord {
   readonly phase: JournalPhase;
   /** The name of the upgrade. */
   readonly id: string;
-  /** The new program while it is on trial. */
+  /** Path of the new program during its trial. */
   readonly staged: string;
-  /** Absent when there was no such program. */
+  /** The previous program; absent when there was none. */
   readonly from?: ProgramIdentity | undefined;
   readonly to: ProgramIdentity;
-  /** Absent when there was no service. */
+  /** The previous command; absent when no service was registered. */
   readonly oldCommand?: ServiceCommand | undefined;
   readonly newCommand: ServiceCommand;
-  /** Where the daemon will serve. */
+  /** Pipe that the new daemon will serve. */
   readonly pipe: string;
-  /** Where the old daemon served. */
+  /** Pipe that the old daemon served. */
   readonly oldPipe: string;
-  /** Config that the old daemon served with; absent when that is not known. */
+  /** Config that the old daemon served with; absent when unknown. */
   readonly configBefore?: ConfigBefore | undefined;
-  /** Whether the service may have been stopped or changed. */
+  /** True when the service may have been stopped or changed. */
   readonly disturbed: boolean;
-  /** Why it is undone. */
+  /** The reason for undoing it. */
   readonly reason?: string | undefined;
-  /** The run in which it was asked for; absent when that was on the host itself. */
+  /** The run that requested the upgrade; absent when it was requested on the host itself. */
   readonly askedBy?: string | undefined;
-  /** The how manieth upgrade to this program in a row a daemon began by itself; absent when it was asked for. */
+  /** Number of consecutive upgrades to this program that the daemon started by itself; absent for a requested one. */
   readonly attempt?: number | undefined;
 }
 
@@ -78,7 +78,7 @@ const isRecord = hasFields<UpgradeRecord & { readonly format: number }>({
   ),
 });
 
-/** The record on disk of the upgrade that is under way; none when nothing is. */
+/** Record on disk of the upgrade in progress; absent when none is. */
 export class UpgradeJournal {
   readonly #file: string;
   readonly #effects: Effects;
@@ -88,7 +88,7 @@ export class UpgradeJournal {
     this.#effects = effects;
   }
 
-  /** The record; `unreadable` when there is something, but not what we wrote. */
+  /** Returns the record; `unreadable` when the file exists but is not a record of ours. */
   async read(): Promise<UpgradeRecord | 'unreadable' | undefined> {
     const text = await readText(this.#file, LIMIT_BYTES);
     if (text === undefined) return undefined;
@@ -107,7 +107,7 @@ export class UpgradeJournal {
     return record;
   }
 
-  /** Writes what comes next; nothing when that is what stands there. */
+  /** Writes the next record, unless it is already on disk. */
   async move(
     record: UpgradeRecord,
     phase: JournalPhase,
@@ -120,7 +120,7 @@ export class UpgradeJournal {
     return this.begin({ ...record, ...change, phase });
   }
 
-  /** Nothing is under way any more. */
+  /** Removes the record, because no upgrade is in progress any more. */
   async end(): Promise<void> {
     await this.#effects.remove('journal', this.#file);
   }

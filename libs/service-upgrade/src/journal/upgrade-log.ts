@@ -3,8 +3,8 @@ import { appendFileSync, rmSync, statSync } from 'node:fs';
 const LIMIT_BYTES = 1024 * 1024;
 
 /**
- * Log of upgrades for later reading: JSON lines in a file, which is started anew when it has grown
- * beyond 1 MiB. What cannot be written is lost: an upgrade does not fail because its log does.
+ * Log of upgrades: JSON lines in a file that is restarted when it exceeds 1 MiB. Ignores write failures, because an
+ * upgrade must not fail when its log does.
  */
 export class UpgradeLog {
   #file: string | undefined;
@@ -12,24 +12,24 @@ export class UpgradeLog {
 
   readonly #echo: (line: string) => void;
 
-  /** @param echo - Gets each line as well. */
+  /** @param echo - Also receives each line. */
   constructor(echo: (line: string) => void = () => undefined) {
     this.#echo = echo;
   }
 
-  /** Keeps the log in this file, with what was written before the file was known. */
+  /** Writes the log to this file, starting with the lines logged before the file was known. */
   keepIn(file: string): void {
     try {
       if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LIMIT_BYTES) rmSync(file);
     } catch {
-      // It is then written as it is.
+      // Append to the file as it is.
     }
     this.#file = file;
     this.#append(this.#early);
     this.#early = '';
   }
 
-  /** Writes a line. Text of others belongs into fields, which are escaped. */
+  /** Writes a line. Untrusted text belongs in fields, which are escaped. */
   write(message: string, fields: Readonly<Record<string, unknown>> = {}): void {
     const time = new Date().toISOString();
     const line = `${JSON.stringify({ time, pid: process.pid, msg: message, ...fields })}\n`;
@@ -43,7 +43,7 @@ export class UpgradeLog {
     try {
       appendFileSync(this.#file, text, { mode: 0o600 });
     } catch {
-      // See above.
+      // A lost line is acceptable; see the class.
     }
   }
 }

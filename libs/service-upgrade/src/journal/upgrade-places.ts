@@ -10,22 +10,25 @@ const DIGEST_DIGITS = 12;
 const RECORD_PREFIX = 'record-';
 const HELPER_PREFIX = 'helper-';
 
-/** Where everything of an upgrade is. All but the target is in one folder that only we can use. */
+/** Paths of an upgrade. All but the target are in one folder that only we can use. */
 export interface UpgradePlaces {
-  /** The path that operators know and that the service names but for the moment of a trial. */
+  /** The path that operators know and that the service is registered with, except during a trial. */
   readonly target: string;
-  /** Beside the target, hence on the same volume: whatever is whole in it takes the target's place by one rename. */
+  /**
+   * Folder beside the target, hence on the same volume, so that a complete file in it can replace the target by one
+   * rename.
+   */
   readonly folder: string;
   readonly journal: string;
-  /** The config that the old daemon served with, during an upgrade. */
+  /** Copy of the config that the old daemon served with, during an upgrade. */
   readonly configBefore: string;
   readonly result: string;
   readonly log: string;
-  /** Where the lock is a file: the process that has it open is the one that upgrades. */
+  /** The lock file, on systems that lock by file: the process that has it open is the one that upgrades. */
   readonly lock: string;
 }
 
-/** The places that belong to a target. */
+/** Returns the paths of a target. */
 export function upgradePlaces(target: string): UpgradePlaces {
   const folder = target + SUFFIX;
   return {
@@ -40,9 +43,9 @@ export function upgradePlaces(target: string): UpgradePlaces {
 }
 
 /**
- * Finds the program of the service, links resolved, and what lies beside it.
+ * Finds the program of the service, with links resolved, and the paths beside it.
  *
- * @param status - Of the service. Default: asked.
+ * @param status - Status of the service. Default: queries it.
  * @throws UpgradeError `refused` when the service names no absolute path.
  */
 export async function findPlaces(
@@ -62,7 +65,10 @@ export async function findPlaces(
   return upgradePlaces(await real);
 }
 
-/** The target of a program that a service names: the program itself, or what it stands for during a trial. */
+/**
+ * Returns the target of the program that a service names: the program itself, or during a trial the one it stands in
+ * for.
+ */
 export function targetOf(imagePath: string): string {
   const folder = path.dirname(imagePath);
   return folder.endsWith(SUFFIX) && folder.length > SUFFIX.length
@@ -70,7 +76,7 @@ export function targetOf(imagePath: string): string {
     : imagePath;
 }
 
-/** Whether a daemon runs from the folder of upgrades: it is one on trial. */
+/** Returns true when a daemon runs from the folder of upgrades, so that it is one on trial. */
 export function isOnTrial(runningFile: string): boolean {
   return path.dirname(throughLinks(runningFile)).endsWith(SUFFIX);
 }
@@ -81,7 +87,7 @@ export function upgradeFolder(runningFile: string): string {
   return isOnTrial(runningFile) ? path.dirname(program) : program + SUFFIX;
 }
 
-/** The file itself, where a path leads through links; a service may name its program so. */
+/** Resolves links in a path, because a service may name its program by a link. */
 export function throughLinks(file: string): string {
   try {
     return realpathSync(file);
@@ -90,7 +96,7 @@ export function throughLinks(file: string): string {
   }
 }
 
-/** The name of a new program while it is on trial: it says which release it is and what it holds. */
+/** Returns the path of a new program during its trial; the name contains its release and its digest. */
 export function stagedPath({ target, folder }: UpgradePlaces, version: string, sha256: string) {
   const { name, ext } = path.parse(target);
   const release = version
@@ -100,12 +106,12 @@ export function stagedPath({ target, folder }: UpgradePlaces, version: string, s
   return path.join(folder, `${name}-${release}-${sha256.slice(0, DIGEST_DIGITS)}${ext}`);
 }
 
-/** Where the end of an upgrade is recorded until a daemon takes it: the same place however often it is recorded. */
+/** Returns the path of the record of an upgrade's end until a daemon takes it; recording it again uses the same path. */
 export function recordPath({ folder }: UpgradePlaces, id: string, sha256: string): string {
   return path.join(folder, `${RECORD_PREFIX}${id}-${sha256.slice(0, DIGEST_DIGITS)}.json`);
 }
 
-/** The records that no daemon has taken yet. */
+/** Returns the records that no daemon has taken yet. */
 export async function untakenRecords({ folder }: UpgradePlaces): Promise<string[]> {
   const names = await readdir(folder).catch(() => []);
   return names
@@ -113,24 +119,24 @@ export async function untakenRecords({ folder }: UpgradePlaces): Promise<string[
     .map((name) => path.join(folder, name));
 }
 
-/** A new name in the folder for something that is not whole yet. */
+/** Returns a new path in the folder for an incomplete file. */
 export function temporaryPath({ target, folder }: UpgradePlaces): string {
-  // A program keeps its ending: it is run to be asked for its version.
+  // Keep the extension, because Windows needs it to run the program for its version.
   return path.join(folder, `${randomBytes(8).toString('hex')}.tmp${path.extname(target)}`);
 }
 
-/** Where the process that upgrades is named. */
+/** Returns the path of the file that identifies the upgrading process. */
 export function upgraderIn(folder: string): string {
   return path.join(folder, 'upgrader');
 }
 
-/** Where the helper that leaves a run is run from. */
+/** Returns the path from which a helper runs after it leaves its run. */
 export function helperPath({ target, folder }: UpgradePlaces): string {
   const name = `${HELPER_PREFIX}${randomBytes(6).toString('hex')}`;
   return path.join(folder, name + path.extname(target));
 }
 
-/** The names of helpers that are still there, running or not. */
+/** Returns the names of all helpers in the folder, running or not. */
 export async function helpersIn({ folder }: UpgradePlaces): Promise<string[]> {
   return (await readdir(folder)).filter((name) => name.startsWith(HELPER_PREFIX));
 }

@@ -9,30 +9,30 @@ import { recordPath, type UpgradePlaces } from './upgrade-places.js';
  * How an upgrade ended.
  *
  * - `upgraded`: the new release is in place and serves.
- * - `nothing`: it was so already.
- * - `refused`: nothing was touched.
- * - `rolledBack`: it failed, and all is as it was before.
- * - `failed`: it failed, and it is not known that a daemon serves.
+ * - `nothing`: no step was needed.
+ * - `refused`: nothing was changed.
+ * - `rolledBack`: it failed, and the previous state is restored.
+ * - `failed`: it failed, and possibly no daemon serves.
  */
 export type UpgradeOutcome = 'upgraded' | 'nothing' | 'refused' | 'rolledBack' | 'failed';
 
-/** The result file: what the latest upgrade came to. */
+/** The result file: the outcome of the latest upgrade. */
 export interface UpgradeResult extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'attempt'> {
   readonly outcome: UpgradeOutcome;
-  /** Why, in words; what state the node is in, unless it is the wanted one. */
+  /** The reason in words, and the state of the node unless it is the desired one. */
   readonly reason: string;
   readonly from?: Omit<ProgramIdentity, 'sha1'> | undefined;
   readonly to?: Omit<ProgramIdentity, 'sha1'> | undefined;
   readonly target?: string;
   readonly log?: string;
-  /** The words of the service after its program; `before` is absent when there was none. */
+  /** Arguments of the service; `before` is absent when there was no service. */
   readonly serviceArgs?: {
     readonly before: readonly string[] | undefined;
     readonly after: readonly string[];
   };
-  /** Doubts of the new program about the config, one in each line; absent when it has none. */
+  /** Warnings of the new program about the config, one per line; absent when it has none. */
   readonly configWarnings?: string | undefined;
-  /** Whether it was undone because it was interrupted, and not because of what it found. */
+  /** True when the upgrade was undone because it was interrupted, not because of a finding. */
   readonly interrupted?: true | undefined;
 }
 
@@ -53,9 +53,9 @@ export async function writeResult(
 }
 
 /**
- * Leaves a record of an upgrade that touched the service, which the next daemon, or the one that serves, takes into its audit log.
- * Unlike the result it is not replaced by what comes after it. The upgrade has happened: where it cannot be written, the log of
- * upgrades says so.
+ * Leaves a record of an upgrade that touched the service, which the current or the next daemon copies to its audit log.
+ * Unlike the result file, a later upgrade does not replace it. The upgrade has already happened, so a write failure is
+ * only logged.
  */
 export async function recordResult(
   { effects, log }: Pick<UpgradeContext, 'effects' | 'log'>,
@@ -72,7 +72,7 @@ function dated(result: UpgradeResult) {
   return { format: 1, at: new Date().toISOString(), ...result };
 }
 
-/** Reads the result file; undefined when there is none, or it is none of ours. */
+/** Reads the result file; undefined when it is missing or not one of ours. */
 export async function latestResult(places: UpgradePlaces): Promise<UpgradeResult | undefined> {
   const text = await readResult(places);
   try {

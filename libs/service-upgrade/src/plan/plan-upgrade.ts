@@ -8,16 +8,16 @@ import { UpgradeError } from '../upgrade-error.js';
 import type { ProgramIdentity } from '../journal/upgrade-journal.js';
 import { stepsOf, type PlannedStep, type UpgradeStep } from './upgrade-phases.js';
 
-/** Wish of an operator. */
+/** Upgrade that an operator requests. */
 export interface UpgradeWish {
-  /** Arguments of the service in place of those that it has. */
+  /** New arguments for the service, instead of its current ones. */
   readonly winsArgs?: string;
-  /** The config that the service must read, an absolute path: nothing is done when it reads another. */
+  /** Absolute path of the config that the service must read; the upgrade is refused when it reads another. */
   readonly expectConfig?: string;
-  /** The digest that the new program must have: 64 hexadecimal digits. */
+  /** Required digest of the new program: 64 hexadecimal digits. */
   readonly sha256?: string;
   readonly allowDowngrade: boolean;
-  /** Keys that the config of the service may lack afterwards. Default: none. */
+  /** Keys that the service's new config may omit. Default: none. */
   readonly allowDrop?: readonly string[];
 }
 
@@ -26,23 +26,26 @@ export interface UpgradeFacts {
   readonly platform: NodeJS.Platform;
   readonly arch: string;
   readonly target: string;
-  /** The config that a daemon reads whose words name none. */
+  /** The config that a daemon reads when its arguments name none. */
   readonly defaultConfig: string;
-  /** Undefined when there is no service. */
+  /** Undefined when no service is registered. */
   readonly service: ServiceStatus | undefined;
-  /** Whether the daemon of the program at the target answers and takes work. Asked only when that program is the offered one. */
+  /**
+   * True when the daemon of the program at the target answers and accepts work. Only queried when that program is the
+   * offered one.
+   */
   readonly isServing: boolean;
   /** The program at the target; undefined when there is none. */
   readonly installed: ProgramIdentity | undefined;
   readonly offered: ProgramIdentity;
-  /** Whether this process runs from the target file, which Windows cannot replace meanwhile. Default false. */
+  /** True when this process runs from the target file, which Windows cannot replace meanwhile. Default false. */
   readonly holdsTarget?: boolean;
   readonly wish: UpgradeWish;
 }
 
 /** Names of the runs of a daemon. */
 export interface RunsOfDaemon {
-  /** They go on with the next daemon. */
+  /** Runs that continue with the next daemon. */
   readonly carriedOver: readonly string[];
   readonly ended: readonly string[];
 }
@@ -54,16 +57,16 @@ export type UpgradePlan =
   | {
       readonly kind: 'steps';
       readonly steps: readonly PlannedStep[];
-      /** How the service will be registered. */
+      /** The command to register the service with. */
       readonly command: ServiceCommand;
-      /** Absent when no daemon tells. */
+      /** Absent when no daemon reports its runs. */
       readonly runs?: RunsOfDaemon;
     };
 
 /**
- * Judges a program by what it is, before it is run for the first time.
+ * Judges a program by its bytes, before it is run for the first time.
  *
- * @returns Why it is refused; undefined when it may be asked for its version.
+ * @returns the reason for refusing it; undefined when it may be run for its version.
  */
 export function refuseProgram(
   offered: { readonly sha256: string; readonly format: ProgramFormat },
@@ -79,7 +82,7 @@ export function refuseProgram(
     : `the offered program is made for another system: found ${format.format} for ${format.arch}, wanted one for ${platform} on ${arch}`;
 }
 
-/** Decides what an upgrade takes, or why there is none. */
+/** Decides the steps of an upgrade, or the reason for none. */
 export function planUpgrade(facts: UpgradeFacts): UpgradePlan {
   const { service, target, installed, offered, wish } = facts;
   const refuse = (reason: string): UpgradePlan => ({ kind: 'refusal', reason });
@@ -99,7 +102,7 @@ export function planUpgrade(facts: UpgradeFacts): UpgradePlan {
   }
   const otherConfig = refuseConfig(args, wish.expectConfig, facts.defaultConfig, facts.platform);
   if (otherConfig !== undefined) return refuse(otherConfig);
-  // As it is named now: a path that is found through a link stays that path.
+  // Keep the current spelling of the path, even if it leads through a link.
   const command = { imagePath: service?.command.imagePath ?? target, args };
   const sameCommand = service !== undefined && isSameCommand(service.command, command);
   if (installed?.sha256 === offered.sha256 && sameCommand && facts.isServing) {
@@ -118,7 +121,8 @@ export function planUpgrade(facts: UpgradeFacts): UpgradePlan {
   }
   const isTrial = service !== undefined && installed !== undefined;
   const steps = stepsOf(isTrial ? 'trial' : 'install').filter(({ step }) => {
-    // A service that has just crashed says that it is stopped, and its service manager may start it at any moment.
+    // Stop even a stopped service: after a crash it reports stopped, but its service manager may start it at any
+    // moment.
     if (step === 'stop') return service !== undefined;
     return step !== 'register' || !isTrial || !sameCommand;
   });
@@ -131,7 +135,7 @@ function refuseVersion(
   { allowDowngrade }: UpgradeWish,
 ): string | undefined {
   if (offered === undefined) return 'the offered program does not say which release it is';
-  // Of what does not say its own release nothing can be said; it is replaced.
+  // A program of unknown release cannot be compared, so it is replaced.
   if (allowDowngrade || installed === undefined || installed === offered) return undefined;
   const isComparable = semver.valid(offered) !== null && semver.valid(installed) !== null;
   if (isComparable && semver.gte(offered, installed)) return undefined;
@@ -152,7 +156,7 @@ export const STEP_TEXT: Readonly<Record<UpgradeStep, string>> = {
   register: 'register the service with its new arguments',
 };
 
-/** A plan for people. */
+/** Describes a plan in words. */
 export function describePlan(plan: UpgradePlan): string {
   if (plan.kind === 'nothing') return `nothing to do: ${plan.reason}\n`;
   if (plan.kind === 'refusal') return `refused: ${plan.reason}\n`;
@@ -165,7 +169,7 @@ export function describePlan(plan: UpgradePlan): string {
   ].join('');
 }
 
-/** A daemon tells the names, and any process may be one. */
+/** Quotes the names, because a daemon reports them and any process may pose as one. */
 function namesLine(what: string, names: readonly string[]): readonly string[] {
   return names.length === 0
     ? []

@@ -5,7 +5,7 @@ export interface ProgramFormat {
   readonly arch: 'x64' | 'arm64' | 'any' | 'unknown';
 }
 
-/** How many first bytes {@link programFormat} wants. */
+/** Number of first bytes that {@link programFormat} needs. */
 export const HEADER_BYTES = 4096;
 
 const UNKNOWN: ProgramFormat = { format: 'unknown', arch: 'unknown' };
@@ -18,7 +18,7 @@ const ELF_MACHINES: ReadonlyMap<number, 'x64' | 'arm64'> = new Map([
   [183, 'arm64'],
 ]);
 
-/** Reads what a program is from its first {@link HEADER_BYTES} bytes, or all of them. */
+/** Detects the format of a program from its first {@link HEADER_BYTES} bytes, or all of them. */
 export function programFormat(header: Buffer): ProgramFormat {
   if (header.subarray(0, 2).equals(Buffer.from('#!'))) return { format: 'script', arch: 'any' };
   if (header.subarray(0, 4).equals(Buffer.from('\x7fELF')) && header.length >= 20) {
@@ -35,7 +35,7 @@ export function programFormat(header: Buffer): ProgramFormat {
   return UNKNOWN;
 }
 
-/** Whether a system can run a program of this format. */
+/** Returns true when a system can run a program of this format. */
 export function isRunnable(
   { format, arch }: ProgramFormat,
   platform: NodeJS.Platform,

@@ -2,29 +2,29 @@ import path from 'node:path';
 import { splitCommandLine } from './service-command.js';
 import { UpgradeError } from '../upgrade-error.js';
 
-/** First arguments of every service of ours. */
+/** First arguments of every service of wins. */
 const RUN = ['srv', 'app', 'run'] as const;
 /** Options of `srv app run` that take no value. */
 const SWITCHES = new Set(['debug', 'quiet', 'delayed-start']);
-/** These change the registration, which is what an upgrade itself does. */
+/** Options that change the registration, which the upgrade itself does. */
 const REGISTRATION = new Set(['register', 'unregister']);
 
 /** An option of the daemon, by its name, with its value unless it is a switch. */
 type Option = readonly [name: string, value: string | undefined];
 
 /**
- * The words that a service has after an upgrade: those it has, and those that are given in place of them. `-config x`,
- * `--config x` and `--config=x` are the same option.
+ * Returns the arguments of the service after an upgrade: its current ones with the given ones replacing options of the
+ * same name. `-config x`, `--config x` and `--config=x` are the same option.
  *
- * @param existing - The words after the program; undefined when there is no service.
- * @param given - The value of `--wins-args`, with or without `srv app run`; undefined when it is not given.
- * @throws UpgradeError `refused` when the given words register, unregister, or are no options.
+ * @param existing - The current arguments; undefined when there is no service.
+ * @param given - The value of `--wins-args`, with or without `srv app run`; undefined when it is absent.
+ * @throws UpgradeError `refused` when the given arguments register or unregister, or are not options.
  */
 export function mergeServiceArgs(
   existing: readonly string[] | undefined,
   given: string | undefined,
 ): string[] {
-  // What is there already is ours to keep, not to judge.
+  // Existing arguments are kept without validation.
   if (given === undefined && existing !== undefined) return [...existing];
   const added = parseOptions(splitCommandLine(given ?? ''));
   for (const [name] of added) {
@@ -37,7 +37,7 @@ export function mergeServiceArgs(
   return [...RUN, ...[...kept, ...added].flatMap(formatOption)];
 }
 
-/** The config that a daemon with these words reads; the last option counts. */
+/** Returns the config that a daemon with these arguments reads; the last option counts. */
 export function configFileOf<T extends string | undefined>(
   args: readonly string[],
   defaultConfig: T,
@@ -69,7 +69,7 @@ export function refuseConfig(
   return `the service reads the config ${found}; wanted ${expected}. Deliver the config to ${found}, or on the host register the other one: wins-upgrade up --wins-args '--config "${expected}"'`;
 }
 
-/** Whether these are the words of a service that runs a daemon, however that was registered. */
+/** Returns true when these are arguments of a service that runs a daemon, however it was registered. */
 export function runsDaemon(args: readonly string[]): boolean {
   const words = args.filter((word) => !word.startsWith('-'));
   return /^(srv|server) (app|application) run( |$)/.test(words.join(' '));

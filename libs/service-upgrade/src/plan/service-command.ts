@@ -46,11 +46,12 @@ export function splitCommandLine(text: string): string[] {
 }
 
 /**
- * Reads the line that a service manager keeps. A quoted program ends at the second quote; of an unquoted one with blanks it is
- * the shortest beginning that names a file, as the service manager takes it, else all before the first blank.
+ * Parses the command line that a service manager stores. A quoted program ends at the second quote. An unquoted one
+ * with blanks is the shortest prefix that names a file, as the service manager resolves it, otherwise the text before
+ * the first blank.
  *
- * @param isFile - Says whether there is a file of this name.
- * @returns Undefined when the line names no program.
+ * @param isFile - Returns true when a file of this name exists.
+ * @returns undefined when the line names no program.
  */
 export function parseServiceCommand(
   text: string,
@@ -67,7 +68,7 @@ export function parseServiceCommand(
   return { imagePath: line.slice(0, end), args: splitCommandLine(line.slice(end)) };
 }
 
-/** Whether two commands are the same, word for word. */
+/** Returns true when two commands have equal words. */
 export function isSameCommand(a: ServiceCommand, b: ServiceCommand): boolean {
   return JSON.stringify([a.imagePath, ...a.args]) === JSON.stringify([b.imagePath, ...b.args]);
 }

@@ -11,14 +11,14 @@ export type UpgradeStep =
   | 'register';
 
 /**
- * Phase in the journal; written before its work begins.
+ * Phase in the journal, written before its work begins.
  *
- * - `staging`: the new program is made and judged; the service is as it was.
- * - `stopping`: the service is stopped.
- * - `trial`: the service names the new program for the moment of its start, and the new daemon is judged.
- * - `committing`: the new daemon is proven, and the target becomes the new program. Only forward from here.
- * - `installing`: there is no old program to go back to.
- * - `undoing`: all is put back.
+ * - `staging`: the new program is copied and judged; the service is unchanged.
+ * - `stopping`: the service is being stopped.
+ * - `trial`: the service is registered with the new program for its start, and the new daemon is judged.
+ * - `committing`: the new daemon has passed, and the target is replaced; no way back.
+ * - `installing`: there is no old program to return to.
+ * - `undoing`: the previous state is being restored.
  */
 export type JournalPhase =
   'staging' | 'stopping' | 'trial' | 'committing' | 'installing' | 'undoing';
@@ -30,9 +30,9 @@ export interface PlannedStep {
 }
 
 interface PhaseRule {
-  /** The steps that an upgrade may take in it, in their order. */
+  /** Steps that an upgrade may take in this phase, in order. */
   readonly steps: readonly UpgradeStep[];
-  /** The phases that may follow. Any phase may also be the last. */
+  /** Phases that may follow. Any phase may also be the last. */
   readonly next: readonly JournalPhase[];
 }
 
@@ -41,7 +41,7 @@ export const PHASES: Readonly<Record<JournalPhase, PhaseRule>> = {
   staging: { steps: ['stage', 'checkConfig'], next: ['stopping', 'installing', 'undoing'] },
   stopping: { steps: ['stop'], next: ['trial', 'undoing'] },
   trial: { steps: ['lend', 'start', 'reclaim', 'prove'], next: ['committing', 'undoing'] },
-  // Undone only while the target is still the old program.
+  // It may be undone only while the target is still the old program.
   committing: { steps: ['replace', 'register'], next: ['undoing'] },
   installing: { steps: ['stop', 'replace', 'register', 'start', 'prove'], next: ['undoing'] },
   undoing: { steps: ['reclaim', 'stop', 'start'], next: [] },

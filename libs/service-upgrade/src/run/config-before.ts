@@ -10,7 +10,11 @@ import type { UpgradeRun } from './upgrade-steps.js';
 
 const MAX_BYTES = 2 ** 21;
 
-/** Keeps the config that the old daemon serves with; undefined when there is none. @throws UpgradeError `fileFailed`. */
+/**
+ * Saves the config that the old daemon serves with; undefined when there is none.
+ *
+ * @throws UpgradeError `fileFailed`.
+ */
 export async function keepConfigBefore(
   { configServed, effects }: UpgradeContext,
   { configBefore }: UpgradePlaces,
@@ -26,10 +30,11 @@ export async function keepConfigBefore(
 }
 
 /**
- * Puts back the config that the old daemon served with, for one that does not serve with what lies there now. That goes beside it, as
- * `.not-taken`: someone wants it.
+ * Restores the config that the old daemon served with, for an old daemon that does not serve with the current file.
+ * Keeps the current file beside it as `.not-taken`, because someone wanted it.
  *
- * @returns What was done, as the end of a sentence; undefined when it lies there already, or is not known.
+ * @returns the action, as the end of a sentence; undefined when the file is already that config, or the config is
+ * unknown.
  * @throws UpgradeError `fileFailed`.
  */
 export async function restoreConfigBefore({
@@ -55,7 +60,7 @@ export async function restoreConfigBefore({
   return `the config ${file} was restored${rest}`;
 }
 
-/** Removes what deliveries kept for the old daemon, started since. A failure is logged. */
+/** Removes the configs that deliveries kept for the old daemon. A failure is logged. */
 export async function forgetReplacedConfigs({ context, record }: UpgradeRun): Promise<void> {
   const { effects, forgetReplaced, log } = context;
   const { configBefore } = record;

@@ -13,16 +13,16 @@ import { readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { UpgradeError } from '../upgrade-error.js';
 
-/** Sees every act that changes something outside this process, by name, and does it, or not. */
+/** Wraps every operation with an external effect, by name, and performs it or not. */
 export type Around = <T>(effect: string, act: () => Promise<T>) => Promise<T>;
 
 /**
- * The one door through which an upgrade changes the world: journal, files and service alike. A test that an upgrade survives
- * its own end at any moment makes it end here.
+ * The only way in which an upgrade changes anything outside this process: journal, files and service. Tests crash the
+ * upgrade here to prove that it survives a crash at any point.
  */
 export class Effects {
   readonly #heldFileMs: number;
-  /** Does it once. */
+  /** Performs an operation once. */
   readonly once: Around;
 
   /** @param heldFileMs - How long to wait for a file that another program holds, in milliseconds. Default 15,000. */
@@ -31,15 +31,15 @@ export class Effects {
     this.#heldFileMs = heldFileMs;
   }
 
-  /** Does it, and tries again while another program holds the file; at the time limit throws the last error. */
+  /** Performs an operation, and retries while another program holds the file; at the time limit throws the last error. */
   readonly run: Around = (effect, act) =>
     whenNotHeld(() => this.once(effect, act), { heldFileMs: this.#heldFileMs });
 
   /**
-   * Does something with a file, as {@link run}.
+   * Performs a file operation, as {@link run}.
    *
-   * @param refusals - Errors that are a refusal (`refused`) instead of a failure.
-   * @throws UpgradeError `fileFailed`, which says that this could not be done, with which file, and why.
+   * @param refusals - Error codes that mean a refusal (`refused`) instead of a failure.
+   * @throws UpgradeError `fileFailed` with the operation, the file and the reason.
    */
   async onFile<T>(
     effect: string,
@@ -55,27 +55,39 @@ export class Effects {
     }
   }
 
-  /** Replaces a file as one act: a reader, after a loss of power too, finds the old text or the new. @throws UpgradeError `fileFailed`. */
+  /**
+   * Replaces a file atomically: a reader, even after a loss of power, finds the old text or the new one.
+   *
+   * @throws UpgradeError `fileFailed`.
+   */
   async write(file: string, text: string): Promise<void> {
     await this.onFile(`write ${path.basename(file)}`, 'write', file, () => replaceFile(file, text));
   }
 
-  /** Moves a file over another as one durable act. @throws UpgradeError `fileFailed`. */
+  /**
+   * Moves a file over another, atomically and durably.
+   *
+   * @throws UpgradeError `fileFailed`.
+   */
   async move(what: string, from: string, to: string): Promise<void> {
     await this.onFile(`move ${what}`, `move ${from} to`, to, () => moveFile(from, to));
   }
 
-  /** Removes a file, if it is there. @throws UpgradeError `fileFailed`. */
+  /**
+   * Removes a file, if it exists.
+   *
+   * @throws UpgradeError `fileFailed`.
+   */
   async remove(what: string, file: string): Promise<void> {
     await this.onFile(`remove ${what}`, 'remove', file, () => unlinkIfThere(file));
   }
 
-  /** Removes a file that is not wanted any more, if that can be done now: else the next sweep does it. */
+  /** Removes an obsolete file if possible; otherwise the next sweep does. */
   async discard(file: string): Promise<void> {
     await this.once('discard', () => unlinkIfThere(file)).catch(() => undefined);
   }
 
-  /** Removes from a folder of ours the files that are not to be kept. A file in use stays for the next time. */
+  /** Removes the files of one of our folders, except those in `keep`. A file in use stays for the next sweep. */
   async sweep(folder: string, keep: readonly string[]): Promise<void> {
     const look = readdir(folder, { withFileTypes: true });
     const entries = await look.catch((error: unknown) => {
@@ -103,9 +115,10 @@ async function unlinkIfThere(file: string): Promise<void> {
 }
 
 /**
- * Reads a file of ours whole. Links are refused.
+ * Reads one of our files. Refuses links.
  *
- * @returns Undefined when there is none; an empty text when it has more than `maxBytes`: then it is not ours.
+ * @returns undefined when the file does not exist; an empty text when it exceeds `maxBytes`, because it is then not
+ * ours.
  * @throws UpgradeError `fileFailed`.
  */
 export async function readText(file: string, maxBytes: number): Promise<string | undefined> {
@@ -119,7 +132,10 @@ export async function readText(file: string, maxBytes: number): Promise<string |
   }
 }
 
-/** Says which file operation failed, on what, and why: a refusal (`refused`) for these codes, else a failure. */
+/**
+ * Returns an error with the failed file operation, its object and the reason: a refusal (`refused`) for these codes,
+ * otherwise a failure.
+ */
 export function fileError(
   tried: string,
   file: string,

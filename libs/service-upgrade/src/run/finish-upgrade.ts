@@ -11,10 +11,10 @@ import { releaseOf } from './prepare-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
 import type { UpgradeRun } from './upgrade-steps.js';
 
-/** Why an upgrade is undone that found nothing wrong, but whose helper was killed or whose power failed. */
+/** Reason for undoing an upgrade that found no fault but whose helper was killed or whose node lost power. */
 export const INTERRUPTED = 'the upgrade was interrupted before the health check of the new daemon';
 
-/** Writes what came of an upgrade, ends its journal, and removes what it left. */
+/** Writes the result of an upgrade, ends its journal, and removes its leftovers. */
 export async function finishUpgrade(
   run: UpgradeRun,
   outcome: UpgradeOutcome,
@@ -31,17 +31,17 @@ export async function finishUpgrade(
       after: (record.phase === 'undoing' ? oldCommand : newCommand)?.args ?? [],
     },
   };
-  // First: after a crash it is written again, to the same place.
+  // Record first: after a crash it is written again, to the same path.
   if (record.disturbed) await recordResult(context, places, result);
   await writeResult(context.effects, places, result);
   await journal.end();
   context.log.write('finished', { outcome, reason });
-  // A reader of the journal may hold it for a moment: on Windows it is seen until then.
+  // A reader may hold the journal briefly, and on Windows a removed file stays visible until it is closed.
   await sweepFolder(context, places);
   return result;
 }
 
-/** Removes what is left of earlier upgrades, unless one is still to be undone. A failure costs disk space only. */
+/** Removes leftovers of earlier upgrades, unless one must still be undone. A failure only costs disk space. */
 export async function removeLeftovers({
   context,
   places,

@@ -9,7 +9,7 @@ import { conclude, prepareUpgrade } from './prepare-upgrade.js';
 import { copyProgram } from './read-program.js';
 import type { UpgradeContext } from './upgrade-context.js';
 
-/** Helper in a process of its own: the copy to run, and the findings so far, so that it need not repeat the search. */
+/** Copy to run as the helper, with the findings so far, so that it need not repeat them. */
 export interface Helper {
   readonly file: string;
   /** See {@link UpgradeContext}. */
@@ -17,10 +17,10 @@ export interface Helper {
 }
 
 /**
- * Plans an upgrade to the program that runs here. The copy that is judged is the one that goes on. The caller holds the lock until it
- * has started it: a sweep removes a helper that does not run yet.
+ * Plans an upgrade to the program that runs here. The judged copy is the one that is run. The caller holds the lock
+ * until it has started the copy, because a sweep removes a helper that does not run yet.
  *
- * @returns The result where nothing is to be done, or the upgrade is refused.
+ * @returns the result when no step is needed or the upgrade is refused.
  * @throws UpgradeError
  */
 export async function handOver(
@@ -28,7 +28,7 @@ export async function handOver(
   places: UpgradePlaces,
   wish: UpgradeWish,
 ): Promise<Helper | UpgradeResult> {
-  // What is found now says little of what is there once the interrupted upgrade is finished or undone.
+  // The current state will change when the interrupted upgrade is finished or undone, so do not judge it.
   if (await isPending(context, places))
     return { file: await makeHelper(context, places, context.ownFile), knownVersions: new Map() };
   await removeLeftovers({ context, places });
@@ -70,7 +70,8 @@ async function isPending({ effects }: UpgradeContext, places: UpgradePlaces): Pr
 }
 
 /**
- * Copies a program to where a helper runs from: a daemon ends what runs its verified copies, and a target is replaced.
+ * Copies a program to the helper's path: the daemon ends processes that run its verified copies, and the target itself
+ * will be replaced.
  *
  * @throws UpgradeError `refused`; `fileFailed`.
  */

@@ -8,32 +8,32 @@ export interface DaemonAnswer {
   readonly version: string;
   /** SHA-1 of its program, hexadecimal. */
   readonly sha1: string;
-  /** Whether it takes new work; undefined when it has no health service. */
+  /** True when it accepts new work; undefined when it has no health service. */
   readonly serving: boolean | undefined;
 }
 
-/** Port: asks the daemon on a pipe, each time over a new connection; undefined when none answers there yet. */
+/** Port: queries the daemon on a pipe, each time over a new connection; undefined while none answers. */
 export type ProbeDaemon = (pipe: string, limitMs: number) => Promise<DaemonAnswer | undefined>;
 
 const POLL_MS = 50;
 const LONGEST_PROBE_MS = 5000;
 
-/** Which daemon is wanted, and how long it may take. */
+/** The expected daemon, and the time limit. */
 export interface HealthGate {
   readonly probe: ProbeDaemon;
-  /** Asked whether its service still runs; undefined when that is known to be so. */
+  /** Service to check while waiting; undefined when it is known to run. */
   readonly service: ServiceControl | undefined;
   readonly pipe: string;
   readonly wanted: ProgramIdentity;
   readonly limitMs: number;
-  /** Whether it must have a health service. Daemons of the original have none. */
+  /** True when the daemon must have a health service. The original's daemons have none. */
   readonly healthRequired: boolean;
 }
 
 /**
- * Waits until the wanted daemon serves.
+ * Waits until the expected daemon serves.
  *
- * @throws UpgradeError `unhealthy` when it ends, when another daemon answers, or when the time is over.
+ * @throws UpgradeError `unhealthy` when it ends, when another daemon answers, or at the time limit.
  */
 export async function passHealthGate(gate: HealthGate): Promise<void> {
   const { probe, service, pipe, wanted } = gate;
@@ -43,7 +43,7 @@ export async function passHealthGate(gate: HealthGate): Promise<void> {
     const leftMs = Math.max(1, Math.ceil(end - performance.now()));
     const answer = await probe(pipe, Math.min(leftMs, LONGEST_PROBE_MS));
     if (answer !== undefined) {
-      // The original's daemons report a release only where they know it.
+      // The original's daemons report a release only if they know it.
       const otherVersion = wanted.version !== undefined && answer.version !== wanted.version;
       if (otherVersion || answer.sha1 !== wanted.sha1) {
         throw unhealthy(
@@ -70,7 +70,7 @@ function unhealthy({ pipe, wanted }: HealthGate, found: string): UpgradeError {
   );
 }
 
-/** Another daemon's words, short and without what steers a terminal. */
+/** Quotes text of another daemon: short, and without terminal control characters. */
 function shown(text: string): string {
   return JSON.stringify(text.slice(0, 100));
 }

@@ -12,64 +12,67 @@ import type { UpgradeContext } from './upgrade-context.js';
 
 /** Prefix of the ids of upgrades that a daemon starts by itself. */
 export const WATCHED_PREFIX = 'watched-';
-/** How often one program is tried whose upgrade was interrupted: it may be the reason of the interruption. */
+/** Maximum number of attempts for a program whose upgrade was interrupted, because the program may be the cause. */
 const ATTEMPTS = 3;
 
-/** A program that a daemon found and would be replaced by. */
+/** A program that a daemon found as its replacement. */
 export interface OfferedProgram {
-  /** Its absolute path. Who can write there decides what the service runs: the caller has looked. */
+  /** Absolute path. Anyone who can write there decides what the service runs, so the caller must have judged it. */
   readonly program: string;
-  /** The digest of what was looked at; nothing else is taken. */
+  /** Digest of the judged bytes; no others are accepted. */
   readonly sha256: string;
-  /** The service that the daemon is. */
+  /** Name of the daemon's own service. */
   readonly service: string;
   /** The file that this daemon runs from. */
   readonly runningFile: string;
-  /** Nothing is handed over any more. */
+  /** No upgrade is handed over after it aborts. */
   readonly signal: AbortSignal;
-  /** Gets what is found and done, a line of JSON each. */
+  /** Receives findings and actions, one JSON line each. */
   readonly log?: ((line: string) => void) | undefined;
 }
 
-/** Facts that a daemon gives about itself when it starts. The default service is the one that `wins up` takes. */
+/** Facts about the starting daemon. The default service is that of `wins up`. */
 export interface RecoverOptions
   extends Pick<OfferedProgram, 'runningFile' | 'log'>, Partial<Pick<OfferedProgram, 'service'>> {
-  /** Resolves once this daemon serves; rejects when it will not. */
+  /** Resolves when this daemon serves; rejects when it will not. */
   readonly serving: Promise<void>;
-  /** How long it may take to answer, in milliseconds. Default 60,000. */
+  /** Time limit in milliseconds for it to answer. Default 60,000. */
   readonly waitMs?: number | undefined;
 }
 
-/** Services of the upgrade program for the daemon that is the service. All methods reject with UpgradeError. */
+/** Upgrade functions for the daemon that is the service. All methods reject with UpgradeError. */
 export interface Upgrader {
-  /** Finishes or undoes an upgrade that was interrupted. */
+  /** Finishes or undoes an interrupted upgrade. */
   recoverUpgrade(options: RecoverOptions): Promise<RecoveredUpgrade>;
-  /** Starts a helper that upgrades to a program, unless the latest upgrade was to it and failed. */
+  /** Starts a helper that upgrades to a program, unless the latest upgrade to it failed. */
   offerUpgrade(offer: OfferedProgram): Promise<OfferOutcome>;
-  /** How the latest upgrade of a service ended; undefined when there was none. */
+  /** Returns how the latest upgrade of a service ended; undefined when there was none. */
   latestUpgrade(service?: string): Promise<UpgradeResult | undefined>;
-  /** The phase of an upgrade of a service that has no end yet, `unreadable` for a journal that is none; undefined when there is none. */
+  /**
+   * Returns the phase of the unfinished upgrade of a service, or `unreadable` for an invalid journal; undefined when
+   * there is none.
+   */
   upgradeUnderWay(service?: string): Promise<string | undefined>;
-  /** Begins to read a program whose signature counts. */
+  /** Creates a reader of a program that also verifies its signature. */
   readSignature(): SignedProgram;
 }
 
 /** Outcome of an offer. */
 export type OfferOutcome =
-  /** A helper of its own goes on: the daemon will be stopped, or there will be a result of this id. */
+  /** A separate helper continues: it will stop the daemon, or write a result with this id. */
   | { readonly kind: 'handedOver'; readonly id: string }
-  /** The latest upgrade was to this very program, and it is not to be tried again. */
+  /** The latest upgrade was to this very program, and it must not be tried again. */
   | { readonly kind: 'tried'; readonly outcome: string; readonly reason: string };
 
 /**
- * Begins an upgrade from within the daemon of the service. The program that the service names does the work, in a process that the
- * daemon does not end; the offered one is not run before it is judged.
+ * Starts an upgrade from within the daemon of the service. The program of the service does the work, in a process that
+ * the daemon does not end; the offered program is not run before it is judged.
  *
- * A program that was refused, rolled back or failed is not tried again as long as the result says so; one whose upgrade was
- * interrupted is, up to three times.
+ * A program that was refused, rolled back or failed is not tried again while the result file says so; one whose upgrade
+ * was interrupted is tried up to three times.
  *
- * @param startHelper - Runs a copy of the program of the service, which upgrades to the offered one.
- * @throws UpgradeError `busy`, and what else keeps it from being done now; nothing was touched.
+ * @param startHelper - Runs a copy of the service's program, which upgrades to the offered one.
+ * @throws UpgradeError `busy`, and other reasons that prevent it now; nothing was changed.
  */
 export async function offerUpgrade(
   context: UpgradeContext,
@@ -84,7 +87,7 @@ export async function offerUpgrade(
     await requireOtherFile(offer.program, places.target);
     requireTrustedFolder(context, path.dirname(places.target));
     await using _folder = await enterPrivateFolder(context, places);
-    // First, because its result counts as well.
+    // Finish or undo first, because that result counts as well.
     const { runningFile } = offer;
     const daemon = { worker: 'daemon', runningFile, serving: Promise.resolve() } as const;
     const { restart, reason: undone } = await recoverInterrupted(context, places, daemon);
@@ -106,15 +109,15 @@ export async function offerUpgrade(
   });
 }
 
-/** The number of the next attempt for the program of this result; undefined when there is none. */
+/** Returns the number of the next attempt for the program of this result; undefined when none is allowed. */
 function attemptAfter({ outcome, interrupted, attempt }: UpgradeResult): number | undefined {
   if (outcome === 'upgraded' || outcome === 'nothing') return 1;
-  // A result of an older release has no number: such an upgrade counts as none.
+  // A result of an older release has no attempt number and counts as none.
   const last = Number.isSafeInteger(attempt) ? Number(attempt) : 0;
   return interrupted === true && last < ATTEMPTS ? last + 1 : undefined;
 }
 
-/** Refuses the file of the service itself: an upgrade that overwrote it would have nothing to roll back to. */
+/** Refuses the service's own file, because overwriting it would leave nothing to roll back to. */
 async function requireOtherFile(program: string, target: string): Promise<void> {
   const looks = [program, target].map((file) => stat(file, { bigint: true }));
   const [offered, installed] = await Promise.all(looks).catch(() => []);

@@ -15,9 +15,9 @@ import type { UpgradeContext } from './upgrade-context.js';
 import { takeStep, type UpgradeRun } from './upgrade-steps.js';
 
 /**
- * Upgrades the service, or leaves it as it was. The caller holds the lock.
+ * Upgrades the service, or leaves it unchanged. The caller holds the lock.
  *
- * @param program - The file that is offered.
+ * @param program - Path of the offered program.
  * @throws UpgradeError when it could neither be finished nor undone.
  */
 export async function performUpgrade(
@@ -53,7 +53,7 @@ async function execute(
     ...{ phase: 'staging', id, disturbed: false, from: installed, to: offered, configBefore, pipe },
     ...{ oldCommand: status?.command, newCommand: plan.command, askedBy, attempt },
     staged: stagedPath(places, offered.version ?? '', offered.sha256),
-    // The old config may be unreadable: then no daemon can be asked, and the new pipe is as good as any.
+    // An unreadable old config names no pipe, so no old daemon can be queried; any pipe will do.
     oldPipe: await pipeOf(status?.command.args ?? []).catch(() => pipe),
   });
   const run: UpgradeRun = { context, places, journal, worker: 'helper', copy, record };
@@ -69,7 +69,7 @@ async function execute(
       run.record.phase === 'committing' &&
       (last === 'register' || (await readProgram(places.target))?.sha256 === run.record.to.sha256);
     if (!isReplaced) return undoUpgrade(run, reason);
-    // The new daemon is proven and in place: the next run or start does what is missing.
+    // The new daemon has passed and is in place: the next run or start completes the rest.
     throw new UpgradeError('serviceFailed', `${reason}; the new release serves`, { cause: error });
   }
   return finishUpgrade(run, 'upgraded', `the release ${offered.version ?? ''} serves`);

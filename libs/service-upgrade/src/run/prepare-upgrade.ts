@@ -18,7 +18,7 @@ import { askVersion } from './run-program.js';
 import type { ServiceStatus } from './service-control.js';
 import type { UpgradeContext } from './upgrade-context.js';
 
-/** An upgrade that is planned: nothing but the copy of the offered program was made. */
+/** A planned upgrade: only the copy of the offered program exists so far. */
 export interface PreparedUpgrade {
   readonly plan: UpgradePlan;
   readonly status: ServiceStatus | undefined;
@@ -29,9 +29,9 @@ export interface PreparedUpgrade {
 }
 
 /**
- * Finds out what is there and what is offered, and decides. The caller holds the lock, and removes the copy.
+ * Collects the facts and plans the upgrade. The caller holds the lock, and removes the copy.
  *
- * @param copy - A free path in the private folder.
+ * @param copy - An unused path in the private folder.
  * @throws UpgradeError
  */
 export async function prepareUpgrade(
@@ -56,7 +56,7 @@ export async function prepareUpgrade(
   }
   const offered = await identify(context, copy, bytes);
   const there = await readProgram(places.target);
-  // A program that cannot say its release is replaced like any other.
+  // A program of unknown release is replaced like any other.
   const unknown = there && { sha256: there.sha256, sha1: there.sha1 };
   const installed = there && (await identify(context, places.target, there).catch(() => unknown));
   const isSame = installed?.sha256 === sha256;
@@ -98,7 +98,7 @@ async function refuseUnsigned(
   return found && `the offered program is not trusted: ${found}`;
 }
 
-/** Tells what came of an upgrade that takes no steps. */
+/** Writes the result of an upgrade without steps. */
 export async function conclude(
   { id, effects }: UpgradeContext,
   places: UpgradePlaces,
@@ -128,7 +128,7 @@ async function identify(
   return { sha256, sha1, version };
 }
 
-/** Whether the daemon of a running service is well; one that has just been started gets its time. */
+/** Returns true when the daemon of a running service is healthy; waits for one that has just started. */
 async function serves(
   { probe, service, waitMs, pipeOf }: UpgradeContext,
   { command }: ServiceStatus,

@@ -12,10 +12,10 @@ const LOCK_LIMIT_MS = 2000;
 const LOCK_DELAY_MS = 100;
 
 /**
- * Holds a lock while a task runs. A daemon that has just started holds it for a moment, so this waits.
+ * Holds the lock while a task runs. Waits for it, because a daemon that has just started holds it briefly.
  *
- * @param limitMs - How long. Default 2000.
- * @param tried - As the end of "cannot". Default: to upgrade the service.
+ * @param limitMs - Maximum wait in milliseconds. Default 2000.
+ * @param tried - The operation, to follow "cannot" in a message. Default: to upgrade the service.
  * @throws UpgradeError `busy`.
  */
 export async function withLock<T>(
@@ -43,7 +43,8 @@ export async function withLock<T>(
 }
 
 /**
- * Makes the folder for the state of an upgrade, for us and the system alone, or checks that it is such a folder.
+ * Creates the folder for the state of an upgrade, accessible only to us and the system, or checks that an existing one
+ * is.
  *
  * @throws UpgradeError `refused` when others can use it; `fileFailed`.
  */
@@ -57,7 +58,8 @@ export async function ensurePrivateFolder(
 }
 
 /**
- * Checks that only we and the system can put, change or remove files in a folder: others could decide what the service runs.
+ * Requires that only we and the system can change files in a folder, because otherwise others could decide what the
+ * service runs.
  *
  * @throws UpgradeError `refused`; `fileFailed`.
  */
@@ -75,12 +77,12 @@ export function requireTrustedFolder(
 }
 
 /**
- * Enters the private folder, and names this process there as the one that upgrades, until it leaves: the daemon on trial must not take
- * it for what a dead daemon left. The caller holds the lock, and leaves before it gives the lock back.
+ * Enters the private folder and records this process there as the upgrading one, so that the daemon on trial does not
+ * take it for a leftover of a dead daemon. The caller holds the lock, and leaves before it releases the lock.
  *
- * An upgrade does not fail for want of its name, which takes some bytes of a disk that may be full.
+ * Failing to write the record does not fail the upgrade, because the disk may be full.
  *
- * @returns Leaves the folder.
+ * @returns the function that leaves the folder.
  * @throws UpgradeError `refused` when others can use the folder; `fileFailed`.
  */
 export async function enterPrivateFolder(
@@ -101,11 +103,11 @@ export async function enterPrivateFolder(
 }
 
 /**
- * Reads which process upgrades, in the words of {@link UpgradeHost.self}. A name proves nothing by itself: compare it with a process
- * that runs, number and start.
+ * Reads which process upgrades, in the form of {@link UpgradeHost.self}. The record proves nothing by itself: compare
+ * it with the PID and the start of a running process.
  *
- * @param folder - Of {@link upgradeFolder}.
- * @returns Undefined when none is named, and when the name could be someone else's.
+ * @param folder - The folder from {@link upgradeFolder}.
+ * @returns undefined when no process is recorded, or others could have written the record.
  */
 export async function namedUpgrader(folder: string, trust: FileTrust): Promise<string | undefined> {
   const named = readBytes(upgraderIn(folder), { trust, maxBytes: NAME_LIMIT_BYTES });

@@ -18,14 +18,17 @@ export interface ProgramContent extends Omit<ProgramIdentity, 'version'> {
 const ALGORITHMS = ['sha256', 'sha1'] as const;
 const MAX_BYTES = 2 * 1024 ** 3;
 const REFUSALS: readonly TrustedFileErrorCode[] = ['notRegularFile', 'tooLarge'];
-/** Ours to write, everyone's to run. On Windows a program has the access list of the private folder, also when it is in place. */
+/**
+ * Writable for us, executable for everyone. On Windows a program keeps the access list of the private folder when it is
+ * moved into place.
+ */
 const MODE = 0o755;
 
 /**
- * Reads a program whole and says what it is.
+ * Reads a whole program and returns its identity.
  *
- * @returns Undefined when there is no such file.
- * @throws UpgradeError `fileFailed`; `refused` for what is no regular file or has more than 2 GiB.
+ * @returns undefined when the file does not exist.
+ * @throws UpgradeError `fileFailed`; `refused` for a file that is not regular or exceeds 2 GiB.
  */
 export async function readProgram(file: string): Promise<ProgramContent | undefined> {
   const header = new Header();
@@ -40,10 +43,10 @@ export async function readProgram(file: string): Promise<ProgramContent | undefi
 }
 
 /**
- * Copies a program, durably, and says what the copy is: the digests are of the bytes that were written, whatever happens to the
- * source.
+ * Copies a program durably and returns the identity of the copy: its digests are of the written bytes, so changes of
+ * the source have no effect.
  *
- * @param signed - Takes the bytes that are written, too.
+ * @param signed - Also receives the written bytes.
  * @throws UpgradeError as {@link readProgram}; `fileFailed` when the source does not exist.
  */
 export async function copyProgram(
@@ -68,7 +71,7 @@ export async function copyProgram(
   return effects.onFile(`copy ${what}`, 'copy the program', file, act, REFUSALS);
 }
 
-/** Keeps the first bytes of a program, by which its format is known. */
+/** Keeps the first bytes of a program, to detect its format. */
 class Header {
   #bytes = Buffer.alloc(0);
 

@@ -17,33 +17,36 @@ import { nameOldProgram, noteUndoing, undoUpgrade } from './undo-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
 import { takeStep, type UpgradeRun } from './upgrade-steps.js';
 
-/** Process that recovers. */
+/** The recovering process. */
 export type Recoverer =
   | { readonly worker: 'helper' }
   | {
       readonly worker: 'daemon';
       /** The file that this daemon runs from. */
       readonly runningFile: string;
-      /** Resolves once it serves; rejects when it will not. */
+      /** Resolves when this daemon serves; rejects when it will not. */
       readonly serving: Promise<void>;
     };
 
 /** Findings and actions of a recovery. */
 export interface RecoveredUpgrade {
-  /** `none`: nothing was under way. `busy`: a helper lives and does what is to be done. */
+  /** `none`: no upgrade was in progress. `busy`: a living helper continues it. */
   readonly outcome: UpgradeOutcome | 'none' | 'busy';
   readonly reason: string;
-  /** Whether the daemon that recovers is the wrong one: it must end, with an exit code that makes the service manager start it anew. */
+  /**
+   * True when the recovering daemon is the wrong one: it must end, with an exit code that makes the service manager
+   * restart it.
+   */
   readonly restart: boolean;
 }
 
 /**
- * Finishes or undoes an interrupted upgrade, from within the daemon of that service. Call it first of all, and do not await it:
- * before it waits for `serving`, it ensures that the next start runs a proven program. While a helper of the upgrade is alive,
- * it does nothing.
+ * Finishes or undoes an interrupted upgrade, from within the daemon of that service. Call it first, without awaiting
+ * it: before it waits for `serving`, it ensures that the next start runs a proven program. Does nothing while a helper
+ * of the upgrade is alive.
  *
- * @param serving - Resolves once this daemon serves; rejects when it will not.
- * @throws UpgradeError when that could not be done; the next start, or the next `wins up`, tries again.
+ * @param serving - Resolves when this daemon serves; rejects when it will not.
+ * @throws UpgradeError when it failed; the next start, or the next `wins up`, tries again.
  */
 export async function recoverAtStart(
   context: UpgradeContext,
@@ -71,9 +74,9 @@ export async function recoverAtStart(
 }
 
 /**
- * Finishes or undoes an upgrade that was interrupted; nothing when none was. The caller holds the lock.
+ * Finishes or undoes an interrupted upgrade, if any. The caller holds the lock.
  *
- * @throws UpgradeError when that could not be done; the next one tries again.
+ * @throws UpgradeError when it failed; the next upgrade tries again.
  */
 export async function settleUpgrade(context: UpgradeContext): Promise<void> {
   const places = await findPlaces(context.service);
@@ -87,9 +90,9 @@ const NONE: RecoveredUpgrade = {
 };
 
 /**
- * Finishes or undoes what an upgrade left that came to no end. The caller holds the lock.
+ * Finishes or undoes an unfinished upgrade. The caller holds the lock.
  *
- * @throws UpgradeError when that could not be done; the next one tries again.
+ * @throws UpgradeError when it failed; the next upgrade tries again.
  */
 export async function recoverInterrupted(
   context: UpgradeContext,
@@ -114,7 +117,7 @@ export async function recoverInterrupted(
     await removeLeftovers({ context, places });
     return NONE;
   }
-  // When power failed the loan may have been kept, and what the journal said of it lost.
+  // After a loss of power the service may still name the staged program while the journal's note of it is lost.
   const disturbed = record.disturbed || isLent;
   const { worker } = who;
   const run: UpgradeRun = { context, places, journal, worker, record: { ...record, disturbed } };
@@ -128,7 +131,7 @@ async function recoverAsHelper(run: UpgradeRun): Promise<RecoveredUpgrade> {
   if (!isTrial(record)) return done(await undoUpgrade(run, reasonOf(record)));
   await nameOldProgram(run);
   const status = await context.service.query();
-  // Asking a daemon cannot tell the same program with other arguments.
+  // A daemon's answer cannot distinguish the same program with other arguments.
   const canTell = record.from?.sha256 !== record.to.sha256;
   if (canTell && status !== undefined && status.state !== 'stopped') {
     try {
@@ -149,15 +152,15 @@ async function recoverAsDaemon(
   const { record, context } = run;
   if (await isInPlace(run)) {
     await serving;
-    // What was being installed was never proven.
+    // The program being installed was never proven.
     if (record.phase === 'installing') await proceed(run, 'prove');
     return done(await goForward(run));
   }
   const onTrial = runningFile === record.staged;
-  // First of all: should this daemon fail, the next start is that of the old one.
+  // Do this first, so that if this daemon fails, the next start runs the old program.
   await nameOldProgram(run);
   if (!isTrial(record) || !onTrial) {
-    // The result says that the old daemon serves.
+    // The result states that the old daemon serves.
     if (!onTrial) await serving;
     return { ...(await undoUpgrade(run, reasonOf(record))), restart: onTrial };
   }
@@ -167,7 +170,7 @@ async function recoverAsDaemon(
   } catch (error) {
     const reason = `after a restart the new daemon failed its health check: ${messageOf(error)}`;
     context.log.write('undoing', { reason });
-    // The old daemon, which is started next, finishes.
+    // The old daemon, which starts next, finishes.
     await noteUndoing(run, reason);
     return { outcome: 'rolledBack', reason, restart: true };
   }
@@ -186,12 +189,12 @@ function isTrial({ phase }: UpgradeRecord): boolean {
   return phase === 'trial' || phase === 'committing';
 }
 
-/** Takes a step of the plan in the phase that the upgrade is in. */
+/** Takes a step of the plan in the current phase of the upgrade. */
 function proceed(run: UpgradeRun, step: UpgradeStep): Promise<void> {
   return takeStep(run, { step, phase: run.record.phase });
 }
 
-/** Whether the target is the new program already, so that the upgrade can only be finished. */
+/** Returns true when the target is already the new program, so that the upgrade can only be finished. */
 async function isInPlace({ places, record }: UpgradeRun): Promise<boolean> {
   if (record.phase !== 'committing' && record.phase !== 'installing') return false;
   return (await readProgram(places.target))?.sha256 === record.to.sha256;
@@ -202,7 +205,7 @@ async function commit(run: UpgradeRun): Promise<UpgradeResult> {
   return goForward(run);
 }
 
-/** Does what is left once the target is the new program. */
+/** Takes the remaining steps once the target is the new program. */
 async function goForward(run: UpgradeRun): Promise<UpgradeResult> {
   await proceed(run, 'register');
   if (run.worker === 'helper') {
@@ -212,7 +215,7 @@ async function goForward(run: UpgradeRun): Promise<UpgradeResult> {
     } catch (error) {
       if (!(error instanceof UpgradeError)) throw error;
       if (run.record.phase === 'installing') return undoUpgrade(run, error.message);
-      // It was proven once, and there is no way back: what is offered now may be the cure.
+      // The program was proven once and cannot be undone; the one offered now may be the fix.
       const reason = `an interrupted upgrade was finished, but ${error.message}`;
       return finishUpgrade(run, 'failed', reason);
     }
@@ -220,7 +223,7 @@ async function goForward(run: UpgradeRun): Promise<UpgradeResult> {
   return finishUpgrade(run, 'upgraded', 'an interrupted upgrade was finished');
 }
 
-/** Without a journal that can be read: what is there is what is kept. */
+/** Builds a record from the files on disk, for an unreadable journal. */
 async function recordOfReality(
   context: UpgradeContext,
   places: UpgradePlaces,
@@ -232,7 +235,7 @@ async function recordOfReality(
   const oldCommand: ServiceCommand = { imagePath: isLent ? places.target : imagePath, args };
   let from = await readProgram(places.target);
   if (from === undefined && isLent) {
-    // Someone took the old program away: then the one that the service names is all there is.
+    // The old program is missing, so the one that the service names is the only one left.
     const temporary = temporaryPath(places);
     from = await copyProgram(context.effects, 'lent program', imagePath, temporary);
     await context.effects.move('lent program', temporary, places.target);
@@ -245,7 +248,7 @@ async function recordOfReality(
     id: 'unknown',
     staged: isLent ? imagePath : '',
     from: identity,
-    // Nothing is known of what was wanted, so no daemon is taken for it.
+    // The intended program is unknown, so no daemon must match it.
     to: { sha256: '0'.repeat(64), sha1: '0'.repeat(40) },
     oldCommand,
     newCommand: oldCommand,

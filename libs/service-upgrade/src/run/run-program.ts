@@ -11,21 +11,21 @@ export interface ProgramAnswer {
 }
 
 const LONGEST_OUTPUT = 64 * 1024;
-/** Variables that a program inherits from us; none that makes it load code. */
+/** Variables that a program inherits from us; none of them makes it load code. */
 const PASSED_ON = ['PATH', 'SYSTEMROOT', 'SystemRoot', 'TEMP', 'TMP', 'ProgramData'] as const;
 const MAX_TRIES = 6;
 const FIRST_DELAY_MS = 10;
 /**
- * A program that was just written may be open in another process for a moment: on Windows in a scanner, and libuv reports what it
- * has no name for as UNKNOWN; elsewhere in a child between fork and exec.
+ * Transient start failures: another process may briefly have a newly written program open, on Windows a scanner (libuv
+ * reports error codes that it cannot map as UNKNOWN), elsewhere a child between fork and exec.
  */
 const TRANSIENT: ReadonlySet<string> = new Set(
   process.platform === 'win32' ? ['UNKNOWN', 'EBUSY', 'EACCES', 'EPERM'] : ['ETXTBSY', 'EBUSY'],
 );
 
 /**
- * Runs a program to its end, without our environment, for `limitMs` at most. A program file that another process has open is
- * tried six times, within 3.5 seconds.
+ * Runs a program to its end, without our environment, for at most `limitMs`. Tries up to six times, within 3.5 seconds,
+ * while another process has the file open.
  *
  * @throws UpgradeError `programFailed` when it cannot be started, does not end in time, or prints more than 64 KiB.
  */
@@ -49,9 +49,9 @@ export async function runProgram(
 }
 
 /**
- * Asks a program which release it is.
+ * Runs a program for its release.
  *
- * @returns Undefined when it does not say.
+ * @returns undefined when it prints none.
  */
 export async function askVersion(file: string, limitMs: number): Promise<string | undefined> {
   const { stdout } = await runProgram(file, ['--version'], limitMs);
@@ -74,7 +74,7 @@ function runOnce(file: string, args: readonly string[], limitMs: number): Promis
         reject(failure(file, args, `it did not end within ${limitMs} ms`));
       else if (typeof code !== 'string') resolve({ code, stdout, stderr });
     }).on('error', reject);
-    // It may end before it reads, or cannot be started at all.
+    // Ignore write errors, because the program may end without reading, or fail to start.
     child.stdin?.on('error', () => undefined).end();
   });
 }

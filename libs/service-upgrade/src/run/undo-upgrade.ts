@@ -8,22 +8,25 @@ import { passHealthGate } from './health-gate.js';
 import { readProgram } from './read-program.js';
 import { takeStep, type UpgradeRun } from './upgrade-steps.js';
 
-/** The least time for the old daemon to come back: the node has no other, and giving up early repairs nothing. */
+/**
+ * Minimum time in milliseconds for the old daemon to return, because the node has no other, so giving up early gains
+ * nothing.
+ */
 const OLD_DAEMON_MS = 60_000;
 const PROBE_MS = 2000;
 
 /**
- * Puts back what was before. The journal stays when that does not succeed, so that it is tried again.
+ * Restores the previous state. Keeps the journal when that fails, so that it is tried again.
  *
- * @returns What came of it: `refused` when the service had not been touched yet.
- * @throws UpgradeError when something could not be put back.
+ * @returns the result: `refused` when the service had not been touched yet.
+ * @throws UpgradeError when a part could not be restored.
  */
 export async function undoUpgrade(run: UpgradeRun, reason: string): Promise<UpgradeResult> {
   const { effects, log } = run.context;
   log.write('undoing', { reason });
   if (!run.record.disturbed) {
     run.record = { ...run.record, reason };
-    // On a full disk, the result needs its space.
+    // Free disk space first, because the result needs some.
     await effects.discard(run.record.staged);
     return finishUpgrade(run, 'refused', `${reason}; the service was not touched`);
   }
@@ -56,7 +59,10 @@ export async function undoUpgrade(run: UpgradeRun, reason: string): Promise<Upgr
   return finishUpgrade(run, 'rolledBack', `${reason}; ${outcome}`);
 }
 
-/** Lets the journal say that all is put back. If it cannot be written, that is done nevertheless: each phase is undone alike. */
+/**
+ * Records in the journal that the upgrade is being undone. A write failure is ignored, because undoing is the same in
+ * each phase.
+ */
 export async function noteUndoing(run: UpgradeRun, reason: string): Promise<void> {
   try {
     run.record = await run.journal.move(run.record, 'undoing', { reason });
@@ -67,7 +73,7 @@ export async function noteUndoing(run: UpgradeRun, reason: string): Promise<void
   }
 }
 
-/** Lets the service name what it named before, in whatever phase the upgrade is. */
+/** Registers the service with its previous command, in any phase of the upgrade. */
 export async function nameOldProgram(run: UpgradeRun): Promise<void> {
   if ((await run.context.service.query()) === undefined) return;
   await takeStep(run, { step: 'reclaim', phase: run.record.phase });
@@ -87,7 +93,7 @@ async function restartOldDaemon(
   if (status === undefined) {
     throw new UpgradeError('serviceFailed', `the service ${service.name} no longer exists`);
   }
-  // Asking a daemon cannot tell the same program with other arguments.
+  // A daemon's answer cannot distinguish the same program with other arguments.
   if (status.state === 'running' && run.record.to.sha256 !== sha256) {
     if ((await probe(run.record.oldPipe, PROBE_MS))?.sha1 === sha1) return undefined;
   }
@@ -95,8 +101,8 @@ async function restartOldDaemon(
 }
 
 /**
- * Resolves with the failure of the start. Windows reports a daemon that ends at its start as such a failure, and a Go daemon
- * that cannot read its config ends there.
+ * Resolves with the failure of the start, if any. Windows reports a daemon that ends right after its start as such a
+ * failure, and a Go daemon with an unreadable config does so.
  */
 async function restartService(run: UpgradeRun): Promise<UpgradeError | undefined> {
   await goBack(run, 'stop');
@@ -109,7 +115,7 @@ async function restartService(run: UpgradeRun): Promise<UpgradeError | undefined
   }
 }
 
-/** Waits until the old daemon serves; resolves with why it does not. */
+/** Waits until the old daemon serves; resolves with the reason when it does not. */
 async function proveOld(
   { context, record }: UpgradeRun,
   from: ProgramIdentity,
@@ -119,7 +125,7 @@ async function proveOld(
   try {
     await passHealthGate({
       ...{ service, pipe, healthRequired: false },
-      // With the config before, it may serve elsewhere than the file now says.
+      // With the restored config, it may serve another pipe than the current file names.
       probe: async (asked, limitMs) =>
         (await context.probe(asked, limitMs)) ??
         (configBefore?.pipe === undefined || configBefore.pipe === asked
@@ -135,7 +141,7 @@ async function proveOld(
   }
 }
 
-/** There was no daemon before, so there is none afterwards. */
+/** Removes the service again, because there was none before. */
 async function undoInstall(run: UpgradeRun, reason: string): Promise<UpgradeResult> {
   const { context, places, record } = run;
   const { service, effects } = context;
@@ -147,7 +153,7 @@ async function undoInstall(run: UpgradeRun, reason: string): Promise<UpgradeResu
   if (record.oldCommand !== undefined) {
     return finishUpgrade(run, 'rolledBack', `${reason}; the service is stopped, as before`);
   }
-  // Last: the service never names what is not there.
+  // Remove the program last, so that the service never names a missing file.
   if ((await readProgram(places.target))?.sha256 === record.to.sha256) {
     await effects.remove('new program', places.target);
   }

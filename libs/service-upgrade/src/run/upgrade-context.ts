@@ -9,9 +9,9 @@ import type { UpgradeLog } from '../journal/upgrade-log.js';
 export interface ServedConfig {
   /** The file that its arguments name. */
   readonly file: string;
-  /** Content that the daemon kept; for a daemon that keeps none the one that a delivery kept, else its file. */
+  /** The content that the daemon itself kept; otherwise the copy that a delivery kept, or its file. */
   readonly bytes: Uint8Array;
-  /** Where it serves with that; absent when that cannot be told. */
+  /** The pipe that it serves with that config; absent when unknown. */
   readonly pipe?: string;
 }
 
@@ -41,31 +41,34 @@ export type SignersOf = (
 
 /** Context of an upgrade. */
 export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'attempt'> {
-  /** Releases that programs were already asked for, by SHA-256: these programs are not run again. Default: none. */
+  /** Known releases of programs by SHA-256; these programs are not run for their version again. Default: none. */
   readonly knownVersions?: ReadonlyMap<string, string> | undefined;
   readonly effects: Effects;
   readonly service: ServiceControl;
   readonly host: UpgradeHost;
   readonly probe: ProbeDaemon;
-  /** Asks the daemon on a pipe which of its runs outlive it. Default: no daemon tells. */
+  /** Queries the daemon on a pipe for its runs that outlive it. Default: unknown. */
   readonly runsOf?: (pipe: string) => Promise<RunsOfDaemon | undefined>;
   readonly log: UpgradeLog;
-  /** The file that this process runs from; it is not swept away. */
+  /** Path of this process's own file, which sweeps keep. */
   readonly ownFile: string;
-  /** The config that a daemon reads whose arguments name none. */
+  /** The config that a daemon reads when its arguments name none. */
   readonly defaultConfig: string;
-  /** The config that the daemon of a service serves with, if that is known. Default: it is not. */
+  /** Returns the config that the daemon of a service serves with, if known. Default: unknown. */
   readonly configServed?: (status: ServiceStatus) => Promise<ServedConfig | undefined>;
-  /** Removes what deliveries kept of a config file. Default: nothing was kept. */
+  /** Removes the copies of a config file that deliveries kept. Default: there are none. */
   readonly forgetReplaced?: (file: string) => Promise<void>;
   /** The pipe of a daemon with these arguments, by its config. */
   readonly pipeOf: (args: readonly string[]) => Promise<string>;
-  /** Says why the service may not come to a config that lacks what it has now; undefined when it may. Default: it may. */
+  /**
+   * Returns the reason why the service must not move to a config that lacks current keys; undefined when it may.
+   * Default: it may.
+   */
   readonly refuseDrops?: RefuseDrops | undefined;
-  /** Says by whom the new program must be signed. Default: by nobody, so that any program is taken. */
+  /** Returns who must have signed the new program. Default: nobody, so that any program is accepted. */
   readonly signers?: SignersOf;
-  /** How long the service may take to end, and a daemon to serve, in milliseconds. */
+  /** Time limit in milliseconds for the service to end, and for a daemon to serve. */
   readonly waitMs: number;
-  /** How long a program may take to say its release or to check the config, in milliseconds. */
+  /** Time limit in milliseconds for a program to print its release or check the config. */
   readonly runMs: number;
 }

@@ -11,16 +11,16 @@ import type { UpgradeContext } from './upgrade-context.js';
 const CHECK_CONFIG = ['srv', 'config', 'check', '--lenient'];
 const LONGEST_COMPLAINT = 2000;
 
-/** An upgrade that is under way: what it works with, where, and what the journal says of it. */
+/** An upgrade in progress: its context, its paths, and its journal record. */
 export interface UpgradeRun {
   readonly context: UpgradeContext;
   readonly places: UpgradePlaces;
   readonly journal: UpgradeJournal;
-  /** Process at work: the helper, which starts and stops the service, or the daemon of that service itself. */
+  /** The acting process: the helper, which starts and stops the service, or the daemon of that service itself. */
   readonly worker: 'helper' | 'daemon';
   /** The private copy of the offered program, until it is staged. */
   readonly copy?: string;
-  /** Doubts of the new program about the config that it accepts, in its own words. */
+  /** Warnings of the new program about the config that it accepts, in its own words. */
   configWarnings?: string;
   /** Content of the journal on disk. */
   record: UpgradeRecord;
@@ -42,7 +42,7 @@ const ACTS: Readonly<Record<UpgradeStep, (run: UpgradeRun) => Promise<void>>> = 
   register: ({ context, record: { newCommand } }) => register(context, newCommand),
 };
 
-/** Takes one step, after the journal says so. */
+/** Takes one step, after its phase is in the journal. */
 export async function takeStep(run: UpgradeRun, { step, phase }: PlannedStep): Promise<void> {
   const disturbed = run.record.disturbed || phase !== 'staging';
   run.record = await run.journal.move(run.record, phase, { disturbed });
@@ -68,7 +68,10 @@ async function prove({ context, record, worker }: UpgradeRun): Promise<void> {
   });
 }
 
-/** Lets the new program judge the config as its daemon will: a daemon ends at once with a config that it refuses. */
+/**
+ * Runs the new program to check the config as its daemon will, because a daemon ends at once with a config that it
+ * refuses.
+ */
 async function checkConfig(run: UpgradeRun): Promise<void> {
   const { context, record } = run;
   const file = configFileOf(record.newCommand.args, undefined);

@@ -1,15 +1,15 @@
 import type { OnBlock } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 
-/** The part of a program that its signature covers, and the signature. */
+/** The signed part of a program, and its signature. */
 export type SignedContent =
   | {
-      /** The SHA-256 of the file as Authenticode takes it: without checksum and certificate table. */
+      /** The Authenticode SHA-256 of the file, which omits the checksum and the certificate table. */
       readonly digest: Buffer;
-      /** The PKCS #7 message, and at most seven bytes of padding behind it. */
+      /** The PKCS #7 message, with at most seven bytes of padding. */
       readonly message: Buffer;
     }
-  /** Why there is no signature that could be verified. */
+  /** The reason why there is no signature to verify. */
   | string;
 
 /** Page hashes of a program of 100 MB need 840 KB. */
@@ -24,7 +24,7 @@ const CHECKSUM_AT = 64;
 const CERTIFICATE_DIRECTORY = 4;
 const DIRECTORY_BYTES = 8;
 
-/** Where the parts are that the digest leaves out. */
+/** Positions of the parts that the digest omits. */
 interface Layout {
   readonly checksum: number;
   readonly directory: number;
@@ -33,9 +33,9 @@ interface Layout {
 }
 
 /**
- * Finds the content that Authenticode covers in the blocks of a program. Every byte before the
- * certificate table counts but the checksum and the place of the table, overlays included, and
- * nothing may follow the table.
+ * Extracts the content that Authenticode covers from the blocks of a program. The digest covers every byte before the
+ * certificate table, including overlays, except the checksum and the table's directory entry; nothing may follow the
+ * table.
  */
 export class ContentReader {
   readonly #hash = createHash('sha256');
@@ -43,7 +43,7 @@ export class ContentReader {
   #layout: Layout | string = 'it is not a PE file';
   #bytes = 0;
 
-  /** Takes the next block; the first one has the headers. */
+  /** Receives the next block; the first one contains the headers. */
   readonly take: OnBlock = (block, position) => {
     if (position === 0) this.#layout = layoutOf(block);
     this.#bytes = position + block.length;
@@ -59,7 +59,7 @@ export class ContentReader {
     if (part.length > 0) this.#table.push(Buffer.from(part));
   };
 
-  /** Returns what was taken, once it is the whole program. Call it once. */
+  /** Returns the content once the whole program was received. Call it once. */
   end(): SignedContent {
     const layout = this.#layout;
     if (typeof layout === 'string') return layout;

@@ -10,7 +10,7 @@ const CODE_SIGNING = '1.3.6.1.5.5.7.3.3';
 const CONTENT_TYPE = '1.2.840.113549.1.9.3';
 const SHA256 = '2.16.840.1.101.3.4.2.1';
 const RSA_ENCRYPTION = '1.2.840.113549.1.1.1';
-/** RSA (PSS, SHA-256, 384, 512) and ECDSA (the same): signatures for which no other content can be made up. */
+/** Signature algorithms without known forgeries: RSA (PSS, SHA-256, 384, 512) and ECDSA (the same hashes). */
 const STRONG: ReadonlySet<string> = new Set([
   ...[10, 11, 12, 13].map((last) => `1.2.840.113549.1.1.${last}`),
   ...[2, 3, 4].map((last) => `1.2.840.10045.4.3.${last}`),
@@ -23,7 +23,7 @@ interface Found {
   readonly isStrong: boolean;
 }
 
-/** Judges the signature of a program; undefined when it is taken. See `SignedProgram.refuse`. */
+/** Judges the signature of a program; undefined when it is accepted. See `SignedProgram.refuse`. */
 export async function refuseSignature(
   content: SignedContent,
   signedBy: readonly string[],
@@ -44,7 +44,7 @@ async function reasonAgainst(
     const { signer, others } = await verifyMessage(message, digest);
     return refuseSigner(signer, others, signedBy, now);
   } catch (error) {
-    // Of a library that reads what an attacker wrote: whatever it throws, there is no valid signature.
+    // The library parses attacker-controlled bytes, so any exception means an invalid signature.
     return `found a signature that is not valid (${quoteText(messageOf(error))})`;
   }
 }
@@ -59,7 +59,7 @@ async function verifyMessage(
   digest: Buffer,
 ): Promise<{ readonly signer: Found; readonly others: readonly Found[] }> {
   const asn1 = await import('asn1js');
-  // Only upgrades under a config with signedBy need them.
+  // Imported here because only upgrades under a config with `signedBy` need it.
   const { Certificate, ContentInfo, SignedData } = await import('pkijs');
   const parts = (block: BaseBlock | undefined): readonly BaseBlock[] =>
     block instanceof asn1.Constructed ? block.valueBlock.value : [];
@@ -109,7 +109,7 @@ async function verifyMessage(
   return { signer: found(verdict.signerCertificate), others: all };
 }
 
-/** Follows the issuers of a signer upwards until one is listed. All on the way must be valid now. */
+/** Follows the issuers of a signer upwards to a listed one. All certificates of the chain must be valid now. */
 function refuseSigner(
   signer: Found,
   others: readonly Found[],
@@ -119,7 +119,7 @@ function refuseSigner(
   const { validFrom, validTo, keyUsage } = signer.x509;
   const shown = `found the certificate ${nameOf(signer.x509)}`;
   if (!isValid(signer.x509, now)) return `${shown}, which is valid from ${validFrom} to ${validTo}`;
-  // Node has the extended usage here.
+  // Node returns the extended key usage here.
   const usage = keyUsage as readonly string[] | undefined;
   if (usage?.includes(CODE_SIGNING) !== true) return `${shown}, which is not for signing code`;
   const path = [signer];

@@ -4,26 +4,26 @@ import { messageOf } from '@wins/base';
 /** Finding about a watched program. */
 export type Examination =
   | { readonly kind: 'program'; readonly sha1: string; readonly sha256: string }
-  /** Others could have written it, or it cannot be read: what was found and wanted. */
+  /** Others could have written it, or it cannot be read; `found` gives the finding and the expectation. */
   | { readonly kind: 'unfit'; readonly found: string }
-  /** The file changed before it had been read. */
+  /** The file changed before it was read completely. */
   | { readonly kind: 'moved' };
 
-/** Judges the place of a file, and where the system can, keeps others from writing it. */
+/** Judges who may write a file and, where the system can, prevents writes. */
 export interface FileGuard {
-  /** Rejects for a file that others than administrators and this user may write or replace. */
+  /** Rejects for a file that anyone except administrators and this user may write or replace. */
   assertTrustedFile(file: string): Promise<void>;
-  /** Keeps others from writing the file until it is closed; absent where the system cannot. */
+  /** Prevents others from writing the file until it is closed; absent where the system cannot. */
   holdFile?(file: string): Promise<{ close(): void }>;
 }
 
 const MAX_BYTES = 2 * 1024 ** 3;
 
 /**
- * Judges who could have put a program where it is, and reads it whole if only administrators and this user could: its writer
+ * Judges who could have written a program, and reads it if only administrators and this user could, because its writer
  * decides what the service runs.
  *
- * @param state - Of the file when it was looked at: a program whose state differs at the end is `moved`.
+ * @param state - State of the file when it was found: a program whose state differs at the end is `moved`.
  * @throws the reason of `signal`.
  */
 export async function examineProgram(
@@ -34,7 +34,7 @@ export async function examineProgram(
 ): Promise<Examination> {
   try {
     await guard.assertTrustedFile(file);
-    // On Windows it keeps others from writing the file while it is read.
+    // On Windows this prevents others from writing the file while it is read.
     const held = await guard.holdFile?.(file);
     try {
       const digests = await hashFile(file, ['sha1', 'sha256'], { maxBytes: MAX_BYTES, signal });

@@ -7,22 +7,22 @@ import path from 'node:path';
 export interface UpgradeDecision {
   readonly action: 'upgrade';
   readonly verdict: 'allowed';
-  /** The run in which it was asked for, as the record of its start has it; `host` when that was on the host itself. */
+  /** The run that requested it, as in the record of its start; `host` for a request on the host itself. */
   readonly requester: string;
   readonly id: string;
   /** `upgraded`, `rolledBack` or `failed`, and why. */
   readonly outcome: string;
   readonly reason: string;
   readonly endedAt: string;
-  /** Release and SHA-256 of the program before, and of what was offered. */
+  /** Release and SHA-256 of the previous and of the offered program. */
   readonly from: unknown;
   readonly to: unknown;
-  /** The words of the service after its program. */
+  /** Arguments of the service. */
   readonly argsBefore: unknown;
   readonly argsAfter: unknown;
 }
 
-/** How often the folder is looked into while an upgrade is under way. */
+/** Interval in milliseconds of checking the folder while an upgrade is in progress. */
 const LOOK_EVERY_MS = 1000;
 const LARGEST_BYTES = 256 * 1024;
 const RECORD = /^record-[0-9A-Za-z-]{1,96}\.json$/;
@@ -36,11 +36,12 @@ export interface UpgradeRecords {
 }
 
 /**
- * Copies the records that helpers left of upgrades of this daemon into its audit log: at its start, and if an upgrade is under way
- * then, until it has ended. A record is removed once it was taken, so one may be recorded twice, and none is lost.
+ * Copies the records that helpers left of upgrades of this daemon to its audit log: at its start, and, if an upgrade is
+ * in progress then, until that has ended. Removes a record after copying it, so a record may be copied twice but is
+ * never lost.
  *
- * @param folder - The `upgradeFolder` of the program that this daemon is.
- * @param record - Gets each; a record that it does not take is kept for the next daemon.
+ * @param folder - The `upgradeFolder` of this daemon's program.
+ * @param record - Receives each record; a rejected one is kept for the next daemon.
  */
 export function recordUpgrades(
   folder: string,
@@ -50,7 +51,7 @@ export function recordUpgrades(
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   const look = async (): Promise<void> => {
-    // Asked first: what ends after it is met the next time.
+    // Check first: an upgrade that ends after this check is found in the next round.
     const isUnderWay = existsSync(path.join(folder, 'journal.json'));
     try {
       await takeRecords(folder, record);

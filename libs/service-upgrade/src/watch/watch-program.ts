@@ -6,13 +6,13 @@ import type { Upgrader } from '../run/offer-upgrade.js';
 import { examineProgram, type FileGuard } from './examine-program.js';
 
 const LOOK_EVERY_MS = 1000;
-/** Interval of the check of access, because access to a file can change without the file. */
+/** Interval in milliseconds of checking access, because access to a file can change without the file. */
 const JUDGE_AGAIN_MS = 10_000;
 const BACKOFF = { initialMs: 2_000, maxMs: 600_000, jitter: 0 };
-/** A helper waits for a minute at each of three moments at most. */
+/** Upper limit for an upgrade, in milliseconds: a helper waits at most a minute at each of three points. */
 const LONGEST_UPGRADE_MS = 600_000;
 
-/** The log of a watch; a logger of pino is one. */
+/** Log of a watch, compatible with pino. */
 export type WatchLog = Readonly<
   Record<'debug' | 'info' | 'warn' | 'error', (facts: object, message: string) => void>
 >;
@@ -21,13 +21,13 @@ export type WatchLog = Readonly<
 export interface WatchOptions {
   /** An absolute path, in the spelling of the system. */
   readonly file: string;
-  /** The service that this daemon is. */
+  /** Name of the daemon's own service. */
   readonly service: string;
-  /** The program that this daemon is, and its SHA-1. */
+  /** Path of this daemon's program. */
   readonly runningFile: string;
   readonly runningSha1: Promise<string>;
   readonly guard: FileGuard;
-  /** An upgrade begins once it is recorded. */
+  /** Audit log; an upgrade starts only after it is recorded. */
   readonly audit: {
     decided(
       decision: { readonly action: 'upgrade'; readonly verdict: 'allowed' } & Readonly<
@@ -35,7 +35,7 @@ export interface WatchOptions {
       >,
     ): Promise<void> | undefined;
   };
-  /** Loaded when a program is found that does not run already. */
+  /** Loaded when a program other than the running one is found. */
   readonly upgrader: () => Upgrader;
   readonly logger: WatchLog;
   /** Default: that of this system. */
@@ -43,18 +43,18 @@ export interface WatchOptions {
 }
 
 /**
- * The states of a watched file, as the log tells them.
+ * States of a watched file, as in the log.
  *
  * - `absent`: it does not exist, or is empty.
- * - `changing`: it was seen once like this, and may still be written.
- * - `examining`: it is judged, read, and offered.
+ * - `changing`: it was seen only once in this state, and may still be being written.
+ * - `examining`: it is being judged, read, and offered.
  * - `offered`: a helper, which has a copy, upgrades to it.
- * - `deferred`: it cannot be taken now, and is examined again later.
- * - `settled`: it is the program that runs, or its upgrade came to an end: nothing until it changes.
+ * - `deferred`: it cannot be used now, and is examined again later.
+ * - `settled`: it is the running program, or its upgrade has ended: no action until it changes.
  */
 type WatchState = 'absent' | 'changing' | 'examining' | 'offered' | 'deferred' | 'settled';
 
-/** Outcome for a file: it changed meanwhile, nothing is left to do, it is not trusted, or it is retried. */
+/** Outcome for a file: it changed, nothing is left to do, it is not trusted, or it is retried. */
 type Outcome = 'moved' | 'done' | 'unfit' | 'failed';
 
 const AFTER: Readonly<Record<Outcome, WatchState>> = {
@@ -62,8 +62,8 @@ const AFTER: Readonly<Record<Outcome, WatchState>> = {
 };
 
 /**
- * Looks at a file once a second, and begins an upgrade when it has become another program than the one that runs, and was the same at
- * two looks. While a file is examined or a helper has it, it is not looked at.
+ * Checks a file once a second, and starts an upgrade when it is another program than the running one and was unchanged
+ * in two checks. Skips the check while the file is examined or a helper has it.
  */
 export class ProgramWatch {
   #lastWarning: string | undefined;
@@ -80,7 +80,7 @@ export class ProgramWatch {
     });
   }
 
-  /** Ends the watch; no upgrade begins after that. Idempotent. */
+  /** Ends the watch; no upgrade starts afterwards. Idempotent. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#ended;
@@ -156,7 +156,7 @@ export class ProgramWatch {
     return { id };
   }
 
-  /** This daemon lives on when the upgrade is refused, or its helper dies. */
+  /** Waits for the result of an upgrade; this daemon survives when the upgrade is refused or its helper dies. */
   async #resultOf(id: string): Promise<Outcome> {
     const { upgrader, service } = this.#options;
     for (let leftMs = LONGEST_UPGRADE_MS; leftMs > 0; leftMs -= LOOK_EVERY_MS) {
@@ -165,7 +165,7 @@ export class ProgramWatch {
       if (latest?.id !== id) continue;
       const { outcome, reason, to } = latest;
       this.#warn('the upgrade to the watched file has ended', { id, ended: outcome, reason });
-      // Where nothing is known of the program, it was not judged either.
+      // Without facts about the program, it was not judged either.
       return to === undefined ? 'failed' : 'done';
     }
     this.#warn('the upgrade to the watched file did not report its end', { id });
@@ -177,7 +177,7 @@ export class ProgramWatch {
     this.#options.logger.debug(facts, 'the watched file changed its state');
   }
 
-  /** Warns; the same warning is not repeated. */
+  /** Warns, but does not repeat the same warning. */
   #warn(message: string, found: Readonly<Record<string, string>>): void {
     const text = JSON.stringify([message, found]);
     if (text === this.#lastWarning) return;
@@ -187,8 +187,9 @@ export class ProgramWatch {
 }
 
 /**
- * The path of a watched file in the spelling of the system; undefined for one that is not absolute, or on Windows on no drive of
- * this host: what it means could change, or who may write there is not for this host to say.
+ * Returns the path of a watched file in the system's spelling. Undefined for a relative path, whose meaning could
+ * change, and on Windows for one that is not on a drive of this host, because this host does not control who may write
+ * there.
  */
 export function watchedPath(written: string, platform: NodeJS.Platform): string | undefined {
   if (platform !== 'win32') {
