@@ -13,9 +13,10 @@ interface Progress {
 }
 
 /**
- * The streams whose readers are behind, for a peer that may know no Pause (remotedialer before 0.3). It is known by what it does: it
- * goes on sending. From then on nothing is read from it while a reader is behind, which is what its own kind does. The other streams
- * of this session wait meanwhile, so a reader that takes nothing at all is given up, also when the peer has closed its stream by then.
+ * Streams with slow readers, for a peer that may not support Pause (remotedialer before 0.3), which it shows by
+ * continuing to send. From then on a slow reader stops the reading of the whole session, as remotedialer itself does.
+ * The session's other streams wait meanwhile, so a reader that reads nothing is given up, even after the peer closed
+ * its stream.
  */
 export class SlowReaders {
   readonly #behind = new Map<SlowReader, Progress>();
