@@ -5,7 +5,7 @@ import { WindowsError } from './windows-error.js';
 const PATH = 'SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion';
 
 /**
- * Reads the release of Windows. A number that the registry does not hold is `0`, a text is empty.
+ * Reads the release of Windows. A number missing from the registry is `0`, a missing text is empty.
  *
  * @throws WindowsError `unavailable`, `accessDenied`, `notFound`.
  */
@@ -21,7 +21,7 @@ export function windowsVersion(): HostVersion {
 }
 
 export function versionFrom(values: ReadonlyMap<string, RegistryValue>): HostVersion {
-  // Names of the registry have no case.
+  // Registry names ignore case.
   const byName = new Map([...values].map(([name, value]) => [name.toLowerCase(), value]));
   const read = (name: string, absent: string): string => {
     const found = byName.get(name.toLowerCase());

@@ -1,7 +1,8 @@
 /**
- * The only library with Win32 calls. It implements the ports of `@wins/base`; what else it offers fits those of the other libraries by structure.
+ * The only library with Win32 calls. It implements the ports of `@wins/base`, and structurally those of other
+ * libraries.
  *
- * It exports what applications call, and the types of arguments and results.
+ * It exports the functions that applications call, and the types of their arguments and results.
  *
  * Importing it loads nothing and works everywhere; a call on another system fails with a {@link WindowsError} of code
  * `unavailable`.

@@ -1,18 +1,18 @@
 /** Kind of a failure. */
 export type WindowsErrorCode =
-  /** Not this operating system, or a feature of it that is not installed. */
+  /** Another operating system, or a feature that is not installed. */
   | 'unavailable'
   | 'accessDenied'
   | 'notFound'
   | 'alreadyExists'
   | 'busy'
   | 'invalidArgument'
-  /** The system says that it did it, and did not. */
+  /** The system reported success, but did not do it. */
   | 'notVerified'
   | 'timeout'
   | 'unknown';
 
-/** The system's own account of a failure. */
+/** The system's report of a failure. */
 export interface SystemFailure {
   /** The call that failed, such as `CreateServiceW`. */
   readonly functionName: string;
@@ -20,7 +20,10 @@ export interface SystemFailure {
   readonly errorNumber: number;
 }
 
-/** Every failure of this library. The message says what was tried, on what, what was found and what was wanted. */
+/**
+ * The only error class of this library. Its message contains the operation, its object, the finding and the
+ * expectation.
+ */
 export class WindowsError extends Error {
   override readonly name = 'WindowsError';
   /** The name of the system's error code, such as `ERROR_ACCESS_DENIED`. */
@@ -80,7 +83,7 @@ function meaningOf(errorNumber: number): readonly [symbol: string | undefined, W
   return [undefined, 'unknown'];
 }
 
-/** Translates a failed call. `tried` begins the message: what was tried and on what. */
+/** Translates a failed call. `tried`, the operation and its object, begins the message. */
 export function systemError(tried: string, failure: SystemFailure): WindowsError {
   const { functionName, errorNumber } = failure;
   const [symbol, code] = meaningOf(errorNumber);
@@ -88,7 +91,10 @@ export function systemError(tried: string, failure: SystemFailure): WindowsError
   return new WindowsError(code, `${tried}: ${functionName} failed with ${found}`, { failure });
 }
 
-/** The result of an act; undefined when it fails with a {@link WindowsError} of one of these codes, or of any when none is given. */
+/**
+ * Returns the result of an operation; undefined when it fails with a {@link WindowsError} of one of these codes, or of
+ * any code when none is given.
+ */
 export function unlessFails<T>(act: () => T, ...codes: readonly WindowsErrorCode[]): T | undefined {
   try {
     return act();
@@ -100,10 +106,10 @@ export function unlessFails<T>(act: () => T, ...codes: readonly WindowsErrorCode
   }
 }
 
-/** A code of Node, failures of the system that it stands for, and what it means that the system failed so. */
+/** An error code of Node, the system errors that it stands for, and their meaning. */
 export type NodeCode = readonly [code: string, errorNumbers: readonly number[], found: string];
 
-/** An error with the code that Node gives it, when it is one of these failures; any other error comes back as it is. */
+/** Adds Node's code to an error that is one of these failures; returns any other error unchanged. */
 export function withNodeCode(error: unknown, ...codes: readonly NodeCode[]): unknown {
   if (!(error instanceof WindowsError)) return error;
   const { message, errorNumber = -1 } = error;

@@ -4,7 +4,7 @@ import * as win32 from '../win32/kernel32.js';
 import { unlessFails } from '../windows-error.js';
 
 /**
- * Holds a file: until it is closed others can read and run it, but not write, rename or delete it.
+ * Holds a file: until it is closed, others can read and run it, but not write, rename or delete it.
  *
  * @throws WindowsError `notFound`; `busy` when someone has it open for writing.
  */
@@ -17,11 +17,11 @@ export function holdFile(path: string): FileHold {
 }
 
 /**
- * Takes a file for this process alone, and makes it when it is not there; it stays when it is given back. The system takes it
- * back from a process that ends, however it ends. Who may open the file may take it, so its folder should be private.
+ * Locks a file for this process, creating it if missing; the file remains after unlocking. The system releases the lock
+ * when the process ends for any reason. Anyone who may open the file may lock it, so its folder should be private.
  *
- * @returns Undefined while another has it open in any way.
- * @throws WindowsError `notFound` when its folder is absent, `accessDenied`.
+ * @returns undefined while another process has it open in any way.
+ * @throws WindowsError `notFound` when its folder is missing, `accessDenied`.
  */
 export function lockFile(path: string): FileHold | undefined {
   const opening = {

@@ -26,8 +26,8 @@ const restartManager = systemLibrary(
 );
 
 /**
- * The programs that have a file open, as the Restart Manager of Windows names them: `nginx.exe (process 12)`. At most eight; none where
- * that cannot be found out. It never rejects.
+ * Returns the programs that have a file open, from the Windows Restart Manager: `nginx.exe (process 12)`. At most
+ * eight; empty when that cannot be determined. Never rejects.
  */
 export async function fileHolders(file: string): Promise<readonly string[]> {
   try {
@@ -41,9 +41,9 @@ export async function fileHolders(file: string): Promise<readonly string[]> {
       const count: [number] = [MAX_HOLDERS];
       const infos = Buffer.alloc(MAX_HOLDERS * RM_PROCESS_INFO.sizeBytes);
       const needed: [number] = [0];
-      // It asks every process of the system.
+      // In the background, because it queries every process of the system.
       const { result } = await inBackground(RmGetList, session[0], needed, count, infos, [0]);
-      // ERROR_MORE_DATA fills nothing: of a file that so many hold the number says enough.
+      // On ERROR_MORE_DATA the buffer stays empty; with so many holders, their number is enough.
       if (result === ERROR_MORE_DATA) return [`${needed[0]} programs`];
       checkStatus(tried, 'RmGetList', result);
       return holdersIn(infos, count[0]);

@@ -21,7 +21,8 @@ import { SECURITY_ATTRIBUTES } from '../win32/structures.js';
 const SDDL_REVISION_1 = 1;
 
 /**
- * The security descriptor of a file or folder as SDDL: owner, group and access list, for {@link whoMayWrite}. A link is followed.
+ * Returns the security descriptor of a file or folder as SDDL: owner, group and access list, for {@link whoMayWrite}.
+ * Follows a link.
  *
  * @throws WindowsError `notFound`; `accessDenied` when this user may not even read it; `unavailable` on other systems.
  */
@@ -49,7 +50,7 @@ export function handleSecurity(handle: Handle, tried: string, objectType = SE_FI
 }
 
 /**
- * The binary form of a security descriptor.
+ * Converts an SDDL text to a binary security descriptor.
  *
  * @throws WindowsError `invalidArgument` when the system does not understand the text.
  */
@@ -65,7 +66,7 @@ export function descriptorFromText(sddl: string): Buffer {
 }
 
 /**
- * The SDDL of a binary security descriptor, as the system writes it.
+ * Converts a binary security descriptor to the system's SDDL.
  *
  * @throws WindowsError
  */
@@ -80,7 +81,7 @@ export function descriptorText(
   return takeText(out);
 }
 
-/** The text that a call has allocated; it is freed. */
+/** Returns the text that a call allocated, and frees it. */
 export function takeText(out: readonly [LocalMemory | null]): string {
   return takeLocal(out, (memory) => loadKoffi().decode(memory, 'char16_t', -1) as string);
 }
@@ -98,8 +99,8 @@ function takeLocal<T>(
 }
 
 /**
- * SECURITY_ATTRIBUTES with the descriptor that they point to in the same memory. Without one, the new object gets the default
- * of this account.
+ * Creates SECURITY_ATTRIBUTES with their descriptor in the same memory. Without a descriptor the new object gets the
+ * default of this account.
  */
 export function securityAttributes(descriptor?: Buffer, isInheritable = false): Buffer {
   const nLength = SECURITY_ATTRIBUTES.sizeBytes;

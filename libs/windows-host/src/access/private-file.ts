@@ -11,8 +11,8 @@ import { securityAttributes, descriptorFromText } from './file-security.js';
 import { processAccount, type ProcessAccount } from './process-account.js';
 
 /**
- * Makes an empty file that SYSTEM, administrators and this account alone may open, whatever its folder gives to others; permission bits for
- * everyone may be added.
+ * Creates an empty file that only SYSTEM, administrators and this account may open, whatever its folder grants to
+ * others; `mode` may add permissions for everyone.
  *
  * @throws WindowsError `alreadyExists`, `notFound`, `accessDenied`.
  */
@@ -36,7 +36,11 @@ export function createFolder(folder: string, security: Buffer): void {
   );
 }
 
-/** Gives a file or folder the list for permission bits, and nothing of the folder above. @throws WindowsError */
+/**
+ * Sets the access list for permission bits on a file or folder, without inheriting from its parent folder.
+ *
+ * @throws WindowsError
+ */
 export function setMode(place: string, mode: number, isFolder: boolean): void {
   const information = DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION;
   setSecurity(place, information, planFileSecurity(mode, processAccount(), isFolder));
@@ -59,10 +63,10 @@ const WRITE = 2;
 const EXECUTE = 1;
 
 /**
- * The security descriptor for permission bits of POSIX. SYSTEM and administrators may do everything, as root may elsewhere, and an
- * account without their rights as well with what is its own. The last three bits are for everyone. Those of the group grant nothing:
- * the group of a service is SYSTEM. Nothing is taken over from the folder above, and what is made in a folder does not get the bits for
- * everyone. Pure.
+ * Returns the security descriptor for POSIX permission bits. SYSTEM and administrators may do everything, as root
+ * elsewhere; an account without their rights also gets full rights to its own files. The last three bits apply to
+ * everyone; the group bits are ignored, because the group of a service is SYSTEM. Inherits nothing from the parent
+ * folder, and children do not inherit the bits for everyone. Pure.
  */
 export function planFileSecurity(
   mode: number,
@@ -73,7 +77,7 @@ export function planFileSecurity(
   const full = (sid: string): string => `(A;${inherited};FA;;;${sid})`;
   const everyone = [
     (mode & READ) === 0 ? '' : 'FR',
-    // An account that may change the content of a folder may remove it, which is DC.
+    // An account that may change the content of a folder may also remove its children, which is DC.
     (mode & WRITE) === 0 ? '' : `FW${isFolder ? 'DC' : ''}`,
     (mode & EXECUTE) === 0 ? '' : 'FX',
   ].join('');

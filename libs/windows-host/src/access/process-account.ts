@@ -4,11 +4,11 @@ import { call, OwnedHandle } from '../win32/calls/call.js';
 import { kernel32, type Handle } from '../win32/kernel32.js';
 import { SID_AND_ATTRIBUTES } from '../win32/structures.js';
 
-/** In whose name a process runs. */
+/** The account of a process. */
 export interface ProcessAccount {
   /** The SID of its account. */
   readonly user: string;
-  /** Whether it is SYSTEM, or has the rights of an administrator now: one who is not elevated does not. */
+  /** True when it is SYSTEM, or has administrator rights now, which a non-elevated administrator lacks. */
   readonly isPrivileged: boolean;
 }
 
@@ -25,7 +25,7 @@ const SE_GROUP_USE_FOR_DENY_ONLY = 0x10;
 const TOKEN_BYTES = 128 * 1024;
 
 /**
- * In whose name a process runs, by default this one.
+ * Returns the account of a process, by default this one.
  *
  * @throws WindowsError `invalidArgument` when there is no such process, `accessDenied` when this one may not look at it.
  */
@@ -58,7 +58,7 @@ function accountOf(token: Handle, tried: string): ProcessAccount {
   return { user, isPrivileged };
 }
 
-/** The pointers in what is read lead into the same memory, so it must not be copied. */
+/** Pointers in the result point into the same memory, so it must not be copied. */
 function readInformation<T>(
   token: Handle,
   kind: number,
@@ -70,7 +70,7 @@ function readInformation<T>(
   try {
     return read(memory);
   } finally {
-    // A call that is given a pointer does not keep what it leads into: until here it must not be collected.
+    // Keeps the memory alive until here, because koffi does not retain memory that a passed pointer refers to.
     memory.fill(0);
   }
 }

@@ -16,16 +16,16 @@ const ERROR_INSUFFICIENT_BUFFER = 122;
 
 export interface FileFacts {
   readonly path: string;
-  /** The path of what was opened, as the volume has it. */
+  /** The canonical path of the opened file, as the volume reports it. */
   readonly finalPath: string;
   readonly isDirectory: boolean;
-  /** A link, a junction, a mount point, or something else that the system would follow or fetch. */
+  /** True for a link, a junction, a mount point, or another object that the system would follow or fetch. */
   readonly isReparsePoint: boolean;
   readonly sddl: string;
 }
 
 /**
- * Reads what is at a path; a link at its end is not followed.
+ * Reads the facts of the object at a path, without following a link at its end.
  *
  * @throws WindowsError `notFound`, `accessDenied` and whatever else the system says.
  */
@@ -55,7 +55,7 @@ export function readFileFacts(path: string): FileFacts {
 }
 
 /**
- * The steps to a file or folder, from the drive down: `C:\`, `C:\a`, `C:\a\b.exe`. Pure.
+ * Returns the paths of all steps to a file or folder, from the drive down: `C:\`, `C:\a`, `C:\a\b.exe`. Pure.
  *
  * @param path in its canonical spelling, `C:\a\b.exe`.
  */
@@ -68,9 +68,9 @@ export function stepsTo(path: string): readonly string[] {
 }
 
 /**
- * Judges one step of a path. Pure. Every step must be what its path says, without links; then the owner and the access list
- * decide. Who may write to the file itself, or put anything beside it, could have it run what he wants; further up counts
- * who could put something else in the place of what is there.
+ * Judges one step of a path. Pure. Every step must be the object that its path names, without links; then the owner and
+ * the access list decide. Nobody untrusted may write to the file itself or add files to its folder, because either
+ * could run their code; further up, nobody untrusted may replace the next step.
  *
  * @param wanted what the step is: a folder further up, the folder of the file, or the thing itself.
  * @param trusted SIDs that are trusted besides the system's own, such as that of the daemon's account.
@@ -84,7 +84,7 @@ export function judgeStep(
   const distrust = (rule: TrustRule, found: string): Distrust => ({ rule, path, found });
   if (facts.isReparsePoint) return distrust('A7 link or junction', 'it is a link or a junction');
   const shown = finalPath.startsWith('\\\\?\\') ? finalPath.slice(4) : finalPath;
-  // Both are spelt with single separators and a drive letter: equal without ASCII case is the same by components.
+  // Both paths have single separators and a drive letter, so equality without ASCII case means equal components.
   if (foldAscii(shown) !== foldAscii(path)) {
     return distrust('A7 another path', `it opens ${quoteText(shown)}`);
   }
@@ -98,7 +98,8 @@ export function judgeStep(
 }
 
 /**
- * Tells an administrator what to do about a folder that others can change; whether these are administrators too is his to know. Pure.
+ * Returns the remedy for a folder that others can change, for an administrator, who knows whether these others are
+ * administrators too. Pure.
  *
  * @returns empty when no one else can change it.
  * @throws TextError for text that is no SDDL.

@@ -63,11 +63,12 @@ function translated<T>(tried: string, place: string, act: () => T): T {
 }
 
 /**
- * Looks whether someone else than SYSTEM, administrators, TrustedInstaller and this account could have put a file where it is,
- * or can change it; whether a link is in its path; and whether its path means another file. `undefined` when all is well.
+ * Returns a reason for distrust when anyone except SYSTEM, administrators, TrustedInstaller and this account could have
+ * put a file there or can change it, when its path contains a link, or when its path resolves to another file;
+ * otherwise undefined.
  *
- * The walk goes down from the drive, so each step is looked at through folders that are known to be safe, and what was found
- * stays true.
+ * The walk goes down from the drive, so that each step is read through folders already known to be safe, and its
+ * findings stay true.
  *
  * @param file in its canonical spelling, `C:\a\b.exe`.
  * @throws WindowsError `notFound`, and what else the system says.
@@ -77,7 +78,7 @@ export function distrustOfFile(file: string): Distrust | undefined {
 }
 
 /**
- * The same for a folder: whether someone else could have put it where it is, or anything into it.
+ * Judges a folder in the same way: whether anyone else could have put it there or can add to it.
  *
  * @param folder in its canonical spelling, `C:\a\b`.
  * @throws WindowsError `notFound`, and what else the system says.
@@ -105,24 +106,27 @@ function distrustOfSteps(
 }
 
 /**
- * Makes a folder that only SYSTEM, administrators and an account like this one can use, or looks whether one that is there already is
- * safe from others: no link in its path, and no one else can write in it or put another in its place. The folders above it are made as
- * folders are made; each is made only in one that was found safe, so that no junction leads the making elsewhere.
+ * Creates a folder that only SYSTEM, administrators and this kind of account can use, or checks that an existing one is
+ * safe: no link in its path, and nobody else can write in it or replace it. Creates missing parents with default
+ * rights, each only inside a folder that was found safe, so that no junction can redirect it.
  *
  * @param absolute its absolute path.
  * @returns Why it is not safe; undefined when it is.
  * @throws WindowsError
  */
 export function makePrivateFolder(absolute: string): Distrust | undefined {
-  // One that has the rights of administrators is one of them and not named: another administrator, or the daemon as SYSTEM, could not
-  // tell it from a stranger.
+  // An account with administrator rights is not named in the list: another administrator, or the daemon as SYSTEM,
+  // could not distinguish it from a stranger.
   const makePrivately = (step: string): void => createFolder(step, listFor(0o700, true));
   return walkToPrivateFolder(absolute, (step, isFolder) =>
     factsOrMade(step, isFolder ? makePrivately : mkdirSync),
   );
 }
 
-/** Judges a folder as {@link makePrivateFolder} does, and makes nothing: of what is not there yet only the folders above are judged. */
+/**
+ * Judges a folder as {@link makePrivateFolder} does, without creating it: for a missing folder, judges only the
+ * existing folders above it.
+ */
 export function distrustOfPrivateFolder(absolute: string): Distrust | undefined {
   return walkToPrivateFolder(absolute, factsIfThere);
 }
@@ -155,7 +159,7 @@ function factsOrMade(step: string, make: (step: string) => void): FileFacts {
   try {
     make(step);
   } catch (error) {
-    // Someone else made it meanwhile: the look says who.
+    // Another process created it in the meantime; the next check judges its owner.
     const isThere = error instanceof WindowsError && error.code === 'alreadyExists';
     if (!isThere && errnoOf(error) !== 'EEXIST') throw error;
   }

@@ -22,19 +22,19 @@ export interface WindowsPlanFilesOptions {
   readonly failure?: (message: string, options: ErrorOptions) => Error;
   /** Called with a warning about a file that was written in place. */
   readonly onWarning?: (message: string) => void;
-  /** How long a file is waited for that another program holds, in milliseconds. Default: 5,000. */
+  /** Time in milliseconds to retry while another program holds a file. Default: 5,000. */
   readonly heldFileMs?: number;
 }
 
 /** Files whose permission bits become access lists. Paths are absolute. Everything fails with the error of the options. */
 export interface WindowsPlanFiles {
-  /** The user and the group that a plan names are numbers of POSIX. */
+  /** A plan's user and group are POSIX ids, which have no meaning on Windows. */
   readonly hasOwners: false;
   /** Makes a folder, and those above it, with these rights; sets those of the folder itself in any case. */
   ensureFolder(folder: string, rights: PlanFileMode): Promise<void>;
   /**
-   * Replaces a file as a whole unless it has this content; sets its rights in any case. A link is followed. One that another program
-   * keeps from being replaced, and lets others write, is written in place.
+   * Replaces a file unless it already has this content; sets its rights in any case. Follows a link. A file that
+   * another program holds open for shared writing cannot be replaced and is overwritten in place.
    */
   writeFile(file: string, content: Buffer, rights: PlanFileMode): Promise<void>;
   /** Removes a file, or a folder with all that is in it when `directory` says so. What is absent is removed already. */
@@ -99,8 +99,8 @@ async function holdersOf(file: string): Promise<string> {
 }
 
 /**
- * Writes a file that is there, as Go does, with its list before its first byte. Returns false where another program holds it open
- * and lets nobody write. A reader may see a part of it meanwhile.
+ * Overwrites an existing file in place, as Go does, setting its access list before the first byte. Returns false while
+ * another program holds it open without shared writing. A reader may see a partial file.
  */
 async function overwrite(file: string, content: Buffer, mode: number): Promise<boolean> {
   const handle = await open(file, 'r+').catch((error: unknown) => {
@@ -137,7 +137,7 @@ async function hasContent(file: string, content: Buffer): Promise<boolean> {
   }
 }
 
-/** Writes beside the place, into a file that has its list before it has a byte, and renames. */
+/** Writes a new file, with its access list set before the first byte, beside the target and renames it. */
 function replace(
   file: string,
   content: Buffer,

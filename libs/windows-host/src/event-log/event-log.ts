@@ -9,7 +9,7 @@ export interface LogEvent {
   readonly type: 'error' | 'warning' | 'information';
   /** 1 to 1000. */
   readonly id: number;
-  /** The first is what people see in a list. Text of others is safe in them, and cut when it is too long. */
+  /** Lines of text; the viewer's list shows the first. Untrusted text is safe, and cut when it is too long. */
   readonly lines: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export interface EventLog {
   /**
    * Writes an event.
    *
-   * @returns Whether the system took it: it does not when the log is full, which is nothing to end for.
+   * @returns true when the system accepted it; false for example when the log is full, which is no reason to stop.
    * @throws RangeError for an id outside of 1 to 1000, and after `close`.
    */
   report(event: LogEvent): boolean;
@@ -61,7 +61,7 @@ export function openEventLog(source: string): EventLog {
 }
 
 /**
- * Makes a source of the application's log known, so that its events are shown as text. Again is no error.
+ * Registers a source of the Application log, so that its events are shown as text. Registering it again is allowed.
  *
  * @throws WindowsError `accessDenied`.
  */
@@ -73,7 +73,7 @@ export function registerEventSource(source: string): void {
 }
 
 /**
- * Forgets a source; its events stay. One that is not known is no error.
+ * Unregisters a source; its events remain. Ignores an unknown source.
  *
  * @throws WindowsError `accessDenied`.
  */
@@ -86,7 +86,7 @@ export function isEventSource(source: string): boolean {
   return key !== undefined;
 }
 
-/** A source is one key; it must not name another. */
+/** Returns the registry key of a source, whose name must not lead to another key. */
 function keyOf(source: string): string {
   if (!/^[\w-]+$/.test(source))
     throw new RangeError(`"${source}" is not the name of an event source`);
@@ -99,8 +99,8 @@ export const LONGEST_EVENT_TEXT = 31_839;
 const CUT = '…';
 
 /**
- * Lines as one text for the event log. Text of others cannot make a line, turn words around or end the text early:
- * characters that would are shown as escapes. So is `%` before a digit, which the event viewer would fill in.
+ * Joins lines into one text for the event log. Escapes characters by which untrusted text could start a new line,
+ * reverse the text direction or end the text early, and `%` before a digit, which the event viewer would expand.
  *
  * @returns At most {@link LONGEST_EVENT_TEXT} UTF-16 units; what is longer is cut, and ends with `…`.
  */

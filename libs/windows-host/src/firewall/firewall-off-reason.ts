@@ -18,11 +18,11 @@ const POLICY = 'SOFTWARE\\Policies\\Microsoft\\WindowsFirewall';
 const PROFILES = [['DomainProfile'], ['PublicProfile'], ['StandardProfile', 'PrivateProfile']];
 
 /**
- * Why the firewall of this host filters nothing, so that no port has to be opened: its service does not run, or it is off in every
- * profile. Undefined while it may filter, and when that cannot be found out.
+ * Returns the reason why the firewall of this host filters nothing, so that no port needs opening: its service does not
+ * run, or it is off in every profile. Undefined while it may filter, and when that cannot be determined.
  *
- * A group policy ([MS-GPFAS] 2.2.2, below `SOFTWARE\Policies`) and device management (`Mdm`) count before the host's own setting; a
- * profile of which they say different things is on.
+ * A group policy ([MS-GPFAS] 2.2.2, below `SOFTWARE\Policies`) and device management (`Mdm`) take precedence over the
+ * host's own setting; a profile on which these two disagree counts as on.
  */
 export function firewallOffReason(switches: FirewallSwitches = systemSwitches): string | undefined {
   try {

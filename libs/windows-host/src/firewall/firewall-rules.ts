@@ -9,10 +9,10 @@ interface PortRange {
   readonly last: number;
 }
 
-/** The ranges of each protocol, in rising order and apart from each other. */
+/** Sorted, disjoint port ranges of each protocol. */
 type PortSet = Readonly<Record<'tcp' | 'udp', readonly PortRange[]>>;
 
-// A rule with so many can still be read by people, and its text fits into a command line.
+// Limit on ranges, so that people can read a rule and its text fits into a command line.
 const MAX_RANGES = 256;
 
 /**
@@ -56,14 +56,14 @@ function refused(found: string, wanted: string): WindowsError {
   return new WindowsError('invalidArgument', message);
 }
 
-/** A rule of the firewall, as far as it matters whether it opens ports to programs of this host. */
+/** A firewall rule, reduced to the parts that decide whether it opens ports to programs of this host. */
 interface FirewallRule {
   readonly name: string;
-  /** It is switched on and lets in what comes in. */
+  /** True when the rule is enabled and allows inbound traffic. */
   readonly opens: boolean;
   /** 6 is TCP, 17 UDP; undefined for any. */
   readonly protocol: number | undefined;
-  /** Local ports; undefined for any, or for such as are named in words. */
+  /** Local ports; undefined for any, or for ports given as keywords. */
   readonly ports: readonly PortRange[] | undefined;
 }
 
@@ -74,7 +74,7 @@ const OPENING: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Reads the text under which the registry keeps a rule: `v2.30|Action=Allow|Active=TRUE|Dir=In|Protocol=6|LPort=80|Name=…|`.
+ * Parses a rule in the registry's format: `v2.30|Action=Allow|Active=TRUE|Dir=In|Protocol=6|LPort=80|Name=…|`.
  * https://learn.microsoft.com/openspecs/windows_protocols/ms-gpfas
  *
  * @returns undefined for what is no rule, or one without a name.
@@ -109,8 +109,8 @@ function rangeOf([, value]: readonly [string, string]): PortRange | undefined {
 }
 
 /**
- * The openings in the host's firewall that runs of programs have made. All rules of a run have one name,
- * `rancher-wins-<mark of the run>`, which no other rule has; so they are found and removed together, in whatever language Windows speaks.
+ * Firewall rules for the ports of runs. All rules of a run share the unique name `rancher-wins-<mark of the run>`, so
+ * that they are found and removed together, in any display language of Windows.
  */
 export interface FirewallRules extends PortOpener {
   /**
@@ -120,13 +120,13 @@ export interface FirewallRules extends PortOpener {
    */
   open(mark: string, ports: readonly ExposedPort[], signal?: AbortSignal): Promise<void>;
   /**
-   * Removes the rules of all runs but the given ones: what a daemon left that ended without closing. Gives the marks of the
-   * runs whose rules it removed. Rules that are added after the call stay.
+   * Removes the rules of all runs except the given ones, which a daemon left when it ended without closing. Returns the
+   * marks of the runs whose rules it removed. Rules added after the call stay.
    *
    * @throws WindowsError as `open`, the first of them, after all were tried.
    */
   sweep(liveMarks: readonly string[]): Promise<readonly string[]>;
-  /** The openings that there are now, of all runs. */
+  /** Returns the current openings of all runs. */
   list(): readonly RunOpening[];
 }
 
@@ -143,7 +143,7 @@ export interface FirewallHost {
   readonly ruleTexts: () => readonly string[];
   /** Runs netsh with these arguments. */
   readonly netsh: (args: readonly string[], signal?: AbortSignal) => Promise<void>;
-  /** Gives the firewall a moment to write down what it has said that it did. */
+  /** Waits briefly, because the firewall stores rules after it has reported success. */
   readonly settle: (signal?: AbortSignal) => Promise<void>;
 }
 
@@ -156,7 +156,7 @@ const PROTOCOLS: ReadonlyMap<number | undefined, string> = new Map([
 ]);
 const RULE = ['advfirewall', 'firewall'];
 const OPENING_WORDS = ['dir=in', 'action=allow'];
-// How often it is looked whether the rules are as wanted, and the moment between two looks.
+// Number of checks whether the rules are as expected, and the delay between two checks.
 const CHECKS = 20;
 const SETTLE_MS = 100;
 
@@ -173,7 +173,7 @@ export function firewallRules(host: FirewallHost = systemFirewall): FirewallRule
     return runs;
   };
 
-  /** Looks until the rules of a run are as wanted. */
+  /** Polls until the rules of a run are as expected. */
   const verify = async (
     tried: string,
     mark: string,

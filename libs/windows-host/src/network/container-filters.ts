@@ -7,21 +7,27 @@ import {
 } from '@wins/base';
 import { createHash } from 'node:crypto';
 
-/** `forward`: what goes from one interface to another. `inbound` and `outbound`: what the host gets and sends itself. 6: of IPv6. */
+/**
+ * Stage at which packets are filtered. `forward`: between two interfaces. `inbound`, `outbound`: received or sent by
+ * the host itself. The suffix 6 means IPv6.
+ */
 export type FilterLayer =
   'forward' | 'inbound' | 'outbound' | 'forward6' | 'inbound6' | 'outbound6';
 
-/** Each of these is asked: a packet passes when none of them drops it. */
+/** Groups of filters that each see every packet: a packet passes when no group drops it. */
 export type FilterGroup = 'ingress' | 'egress' | 'rule';
 
-/** `arrivesBy` and `leavesBy` are of what is forwarded; `interface` is that of what the host gets or sends. */
+/** `arrivesBy` and `leavesBy` apply to forwarded packets, `interface` to packets that the host receives or sends. */
 export type FilterField =
   'arrivesBy' | 'leavesBy' | 'source' | 'destination' | 'interface' | 'local' | 'remote';
 
-/** Indexes and networks; of several for one field, one has to be met, and of several fields, all. */
+/**
+ * Interface indexes and networks. Conditions on the same field are alternatives; conditions on different fields must
+ * all hold.
+ */
 export type FilterCondition = readonly [field: FilterField, value: number | AddressRange];
 
-/** A filter of the Windows Filtering Platform. Within a group, one that permits is asked before those that do not. */
+/** A filter of the Windows Filtering Platform. Within a group, permitting filters take precedence over blocking ones. */
 export interface PacketFilter {
   readonly layer: FilterLayer;
   readonly group: FilterGroup;
@@ -31,7 +37,10 @@ export interface PacketFilter {
 
 /** How the system lists a filter. */
 export interface FilterLabel {
-  /** The key, 32 hexadecimal digits: the digest of all that the filter does, so that it cannot do anything else. */
+  /**
+   * Key of 32 hexadecimal digits: the digest of everything that the filter does, so that a key determines the
+   * behaviour.
+   */
   readonly key: string;
   /** The key of the item. */
   readonly name: string;
@@ -42,10 +51,10 @@ export interface FilterLabel {
 export interface LabelledFilter extends PacketFilter, FilterLabel {}
 
 /**
- * The filters of an item `filter` or `rule` on the interface with this index.
+ * Returns the filters of an item `filter` or `rule` on the interface with this index.
  *
- * Packets of containers are judged where they are forwarded and where the host gets them, as the addresses of the host are in reach without
- * forwarding too.
+ * Filters packets of containers both where they are forwarded and where the host receives them, because the host's
+ * addresses are reachable without forwarding too.
  *
  * @returns undefined for a value that names no networks.
  */
@@ -59,7 +68,8 @@ export function filtersOf(
 }
 
 /**
- * Reads the items that filters belong to. One that lacks a filter, or whose interface has got another index, is not there.
+ * Returns the items that filters belong to. An item counts as missing when it lacks a filter, or when its interface has
+ * a new index.
  *
  * @param indexOf - The index that an interface has now; undefined when it is gone, and its filters wait to be removed.
  */
@@ -117,7 +127,7 @@ function ruling(
   return what === 'deny' && value === '' ? both.slice(1) : undefined;
 }
 
-/** Permits what is in these networks, and blocks all else that meets a condition. */
+/** Permits these networks, and blocks all other traffic that meets a condition. */
 function onlyPermitting(
   layer: FilterLayer,
   group: FilterGroup,

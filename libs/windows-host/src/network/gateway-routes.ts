@@ -4,9 +4,9 @@ import { isOnLink, PROTOCOL, type ForwardRow, type RouteTable } from './routes.j
 import { WindowsError } from '../windows-error.js';
 
 /**
- * Leads each host or network (`8.8.8.8`, `10.1.0.0/16`, `2001:db8::1`; see `readRouteDestinations` of `@wins/base`)
- * where the default route of its family leads. A route that exists already is left alone. The table is read again and must hold
- * all of them, because a call may claim success.
+ * Adds routes for each host or network (`8.8.8.8`, `10.1.0.0/16`, `2001:db8::1`; see `readRouteDestinations` of
+ * `@wins/base`) along the default route of its family. Leaves an existing route alone. Reads the table again and
+ * requires all routes in it, because a call may wrongly report success.
  *
  * @throws WindowsError `invalidArgument` before anything is changed, `notFound` without a default route, `notVerified`,
  * `accessDenied`.
@@ -30,9 +30,9 @@ export function addGatewayRoutes(
 }
 
 /**
- * Removes what {@link addGatewayRoutes} makes, whatever the default route is by now: routes to exactly these hosts and networks
- * through a gateway, which someone added. The table is read again and must hold none of them. A route that does not exist is
- * no error.
+ * Removes routes that {@link addGatewayRoutes} added, regardless of the current default route: manually added routes to
+ * exactly these hosts and networks through a gateway. Reads the table again and requires that none is left. Ignores
+ * missing routes.
  *
  * @throws WindowsError `invalidArgument` before anything is changed, `notVerified`, `accessDenied`.
  */

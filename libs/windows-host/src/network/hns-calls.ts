@@ -79,7 +79,7 @@ export async function createNetwork(id: Buffer, settings: string): Promise<void>
   const record: OutPointer = [null];
   const { result } = await inBackground(HcnCreateNetwork, id, settings, network, record);
   answer('cannot create a network of HNS', 'HcnCreateNetwork', result, [null], record);
-  // It stays without its handle.
+  // The network persists after its handle is closed.
   await inBackground(HcnCloseNetwork, network[0]);
 }
 
@@ -90,7 +90,11 @@ export async function deleteNetwork(id: Buffer): Promise<void> {
   answer('cannot remove a network of HNS', 'HcnDeleteNetwork', result, [null], record);
 }
 
-/** The ids of what is attached to networks, as the text of a JSON array. @throws WindowsError */
+/**
+ * Returns the ids of the endpoints attached to networks, as a JSON array.
+ *
+ * @throws WindowsError
+ */
 export async function enumerateEndpoints(query: string): Promise<string> {
   const { HcnEnumerateEndpoints } = computeNetwork;
   const endpoints: OutPointer = [null];

@@ -15,8 +15,8 @@ export const SECOND_VERSION = { SchemaVersion: { Major: 2, Minor: 0 } };
 const QUERY = JSON.stringify(SECOND_VERSION);
 
 /**
- * Finds an HNS network: by its name, or by an address in one of its subnets. The second version of HNS is asked, and the first
- * where there is no second or it fails.
+ * Finds an HNS network by its name, or by an address in one of its subnets. Uses HNS version 2, and version 1 where
+ * version 2 is missing or fails.
  *
  * @throws WindowsError `notFound`; `invalidArgument` for a text that is not an address; `unavailable` on a host without HNS.
  */
@@ -37,7 +37,7 @@ export async function listNetworks(calls: HnsCalls): Promise<readonly NamedHnsNe
   try {
     return decodeFirstVersion(await calls.callFirstVersion('GET', '/networks/'));
   } catch (first) {
-    // What the second version said is nearer to the matter, unless it is not there at all.
+    // Report the error of version 2, which is more specific, unless version 2 is missing.
     const cause = isUnavailable(second) ? first : second;
     if (cause instanceof WindowsError && !isUnavailable(cause)) throw cause;
     const tried = 'cannot find the networks of HNS';
@@ -59,7 +59,7 @@ async function listBySecondVersion(calls: HnsCalls): Promise<readonly NamedHnsNe
       if (bytes === undefined) continue;
       networks.push(decodeSecondVersion(await calls.queryNetwork(bytes, QUERY)));
     } catch (error) {
-      // It was deleted since it was listed.
+      // It was deleted after it was listed.
       if (!(error instanceof WindowsError && error.code === 'notFound')) throw error;
     }
   }
@@ -102,17 +102,17 @@ export interface NamedHnsNetwork extends HnsNetwork {
   readonly name: string;
 }
 
-// What HNS answers is not more than what it keeps; this bounds what a broken answer costs.
+// Limit on the cost of a malformed answer, far above the number of real networks.
 const MAX_ITEMS = 10_000;
 
-/** Reads the ids that HcnEnumerateNetworks and HcnEnumerateEndpoints give. Whatever is no GUID is left out. */
+/** Parses the ids from HcnEnumerateNetworks and HcnEnumerateEndpoints. Skips values that are not GUIDs. */
 export function decodeNetworkIds(json: string): readonly string[] {
   return items(JSON.parse(json)).filter(
     (id): id is string => typeof id === 'string' && guidBytes(id) !== undefined,
   );
 }
 
-/** Reads what HcnQueryNetworkProperties gives. What is missing is empty. */
+/** Parses the result of HcnQueryNetworkProperties. Missing fields are empty. */
 function decodeSecondVersion(json: string): NamedHnsNetwork {
   const network: unknown = JSON.parse(json);
   const provider = items(field(network, 'Policies')).find(
@@ -134,7 +134,7 @@ function decodeSecondVersion(json: string): NamedHnsNetwork {
 }
 
 /**
- * Reads what the first version of HNS answers to GET /networks/.
+ * Parses the answer of HNS version 1 to GET /networks/.
  *
  * @throws Error with what HNS said when it refused.
  */
@@ -168,13 +168,13 @@ export function guidBytes(guid: string): Buffer | undefined {
   return bytes;
 }
 
-/** Where the default route leads, else where the first route does. */
+/** Returns the gateway of the default route, otherwise that of the first route. */
 function gatewayAmong(routes: readonly unknown[]): string {
   const isDefault = (route: unknown) => text(route, 'DestinationPrefix').endsWith('/0');
   return text(routes.find(isDefault) ?? routes[0], 'NextHop');
 }
 
-/** A field of an object in whatever case; undefined when there is none. */
+/** Returns a field of an object by its name in any case; undefined when it is missing. */
 function field(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   const wanted = name.toLowerCase();

@@ -18,14 +18,14 @@ import { IP_ADAPTER_ADDRESSES, IP_ADAPTER_UNICAST_ADDRESS } from '../win32/struc
 import { WindowsError } from '../windows-error.js';
 
 export interface AdapterEntry {
-  /** The number by which routes name it. */
+  /** Interface index, by which routes refer to the adapter. */
   readonly index: number;
   readonly guid: string;
   readonly name: string;
   readonly isUp: boolean;
   /** Cost of an IPv4 or IPv6 route through it, added to the route's own metric. */
   readonly metrics: { readonly ipv4: number; readonly ipv6: number };
-  /** Its own addresses, each with the length of the network that it is in. */
+  /** The adapter's addresses, each with the prefix length of its network. */
   readonly addresses: readonly IpNetwork[];
 }
 
@@ -63,7 +63,7 @@ interface AdapterListing {
   readonly addressOf: (buffer: Buffer) => bigint;
 }
 
-/** Calls with a larger buffer for as long as the system asks for one, within bounds. */
+/** Repeats the call with a larger buffer while the system asks for one, up to a limit. */
 export function readAdapters({ call, addressOf }: AdapterListing): readonly AdapterEntry[] {
   const tried = 'cannot list the network adapters';
   const functionName = 'GetAdaptersAddresses';
@@ -89,7 +89,7 @@ export function readAdapters({ call, addressOf }: AdapterListing): readonly Adap
 }
 
 /**
- * Reads what GetAdaptersAddresses wrote: lists of structures that point at each other inside one buffer.
+ * Decodes the result of GetAdaptersAddresses: linked structures inside one buffer.
  *
  * @param baseAddress where the buffer is in memory, so that pointers become offsets.
  * @throws RangeError for a pointer that leads outside of the buffer, and for lists that never end.
@@ -107,7 +107,7 @@ export function decodeAdapters(bytes: Buffer, baseAddress: bigint): AdapterEntry
     const items: T[] = [];
     for (let at = first; at !== null; at = items.at(-1)?.Next ?? null) {
       items.push(type.read(bytes, offsetOf(at)));
-      // Each of them takes more than a byte.
+      // Each item takes at least a byte, so a longer list contains a cycle.
       if (items.length > bytes.length) throw new RangeError('a list leads back into itself');
     }
     return items;
@@ -146,8 +146,8 @@ const LINK_LOCAL: readonly IpNetwork[] = [
 ];
 
 /**
- * Chooses an adapter: by its friendly name or GUID, by an address of its own, or the one with the default route. IPv4 goes
- * before IPv6, the cheapest default route before others, and an address that reaches the gateway before others.
+ * Selects an adapter: by its friendly name or GUID, by one of its addresses, or the one with the default route. Prefers
+ * IPv4 to IPv6, the default route with the lowest metric, and an address that reaches the gateway.
  *
  * @throws WindowsError `notFound`; `invalidArgument` for a text that is not an address.
  */
@@ -156,7 +156,7 @@ export function selectAdapter(state: NetworkState, which?: NetworkSelector): Net
   return 'name' in which ? byName(state, which.name) : byAddress(state, which.address);
 }
 
-/** The cheapest default route of a family, of one adapter or of all; undefined when there is none. */
+/** Returns the default route with the lowest metric of a family, of one adapter or of all; undefined when there is none. */
 export function defaultRoute(
   { adapters, rows }: Pick<NetworkState, 'adapters' | 'rows'>,
   family: number,

@@ -37,13 +37,16 @@ const FIELDS: Readonly<Record<FilterField, Buffer>> = {
   local: guid('d9ee00de-c1ef-4617-bfe3-ffd8f5a08957'),
   remote: guid('b235ae9a-1d64-49b8-a44c-5ff3d9095045'),
 };
-/** Sublayers of ours, which mark filters as ours: the first filter that fits decides for its sublayer, and each may drop a packet. */
+/**
+ * Our own sublayers, which also identify our filters: in each sublayer the first matching filter decides, and each
+ * sublayer may drop a packet.
+ */
 const GROUPS: Readonly<Record<FilterGroup, Buffer>> = {
   ingress: guid('6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b42'),
   egress: guid('6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b43'),
   rule: guid('6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b44'),
 };
-/** Before other sublayers, so that none of them permits for good what is dropped here. */
+/** Highest weight, so that no other sublayer can permit for good a packet that ours drop. */
 const SUBLAYER_WEIGHT = 0xffff;
 /** FWP_DATA_TYPE. */
 const [UINT8, UINT32, V4_ADDR_MASK] = [1, 3, 256] as const;
@@ -57,7 +60,10 @@ const EACH_ACTION = 0xffffffff;
 const AUTHENTICATION_DEFAULT = 0xffffffff;
 const [FILTER_NOT_FOUND, SUBLAYER_NOT_FOUND] = [0x80320003, 0x80320007] as const;
 const [ALREADY_EXISTS, IN_USE] = [0x80320009, 0x8032000a] as const;
-/** The most of one layer, with those of others. What is beyond is not listed, so that it counts as missing. */
+/**
+ * Maximum number of filters of one layer, including foreign ones. Filters beyond it are not listed and so count as
+ * missing.
+ */
 const MAX_FILTERS = 4096;
 const MAX_TEXT = 2048;
 
@@ -68,7 +74,8 @@ export interface FilterChanges {
 }
 
 /**
- * Lists our filters. They live as long as the filtering engine of the system, so that they outlive this process and not a restart.
+ * Lists our filters. They live as long as the system's filtering engine: they survive this process but not a restart of
+ * the system.
  *
  * @throws WindowsError
  */
@@ -78,7 +85,11 @@ export function readFilters(): readonly FilterLabel[] {
   return Object.values(LAYERS).flatMap((layer) => filtersIn(value, layer));
 }
 
-/** Makes all of these changes or none. What is there already, or gone, is no error. @throws WindowsError */
+/**
+ * Applies all changes or none. Ignores filters that already exist or are already gone.
+ *
+ * @throws WindowsError
+ */
 export function changeFilters({ add, remove }: FilterChanges): void {
   const tried = 'cannot change the filters of the network of containers';
   const platform = filteringPlatform;
@@ -174,7 +185,7 @@ function addGroups(engine: number, tried: string): void {
   }
 }
 
-/** Those that have filters stay. */
+/** Removes our sublayers, except those that still have filters. */
 function removeGroups(engine: number, tried: string): void {
   for (const key of Object.values(GROUPS)) {
     const status = filteringPlatform.FwpmSubLayerDeleteByKey0(engine, key);
@@ -209,7 +220,7 @@ function filtersIn(engine: number, layerKey: Buffer): readonly FilterLabel[] {
   }
 }
 
-/** Reads one of an array of pointers to filters; none for a filter that is not ours. */
+/** Reads one entry of an array of pointers to filters; empty for a foreign filter. */
 function labelAt(entries: bigint, index: number): readonly FilterLabel[] {
   const at = loadKoffi().decode(entries, index * 8, 'void *') as bigint;
   const { filterKey, subLayerKey, name, description } = FWPM_FILTER0.read(at);

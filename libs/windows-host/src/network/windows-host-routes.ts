@@ -36,11 +36,17 @@ import {
   type ContainerNetworkCalls,
 } from './windows-network-items.js';
 
-/** How far apart the times of one boot may be computed: the clock is corrected now and then. No restart takes less. */
+/**
+ * Tolerance in milliseconds when comparing computed boot times, because the clock is corrected now and then. Every
+ * restart takes longer.
+ */
 const SAME_BOOT_MS = 20_000;
 const ERROR_IO_PENDING = 997;
 
-/** The network of Windows, by IP Helper. Routes are in the active store alone, and gone after a restart. Errors are WindowsErrors. */
+/**
+ * The network of Windows, by IP Helper. Routes are only in the active store, so they are gone after a restart. Errors
+ * are WindowsErrors.
+ */
 export function windowsHostRoutes(): HostRoutes {
   return hostRoutesOf(systemRouteTable, systemContainerCalls, () => Date.now() - uptime() * 1000);
 }
@@ -103,7 +109,8 @@ function outcomeOf(
   try {
     const row = rowOf(route, entries);
     if (op === 'add') return { kind: table.add(row) ? 'done' : 'exists' };
-    // The system goes by destination, interface and next hop: a row with another metric is somebody else's.
+    // The system identifies a route by destination, interface and next hop, so a row with another metric belongs to
+    // someone else.
     if (listed(table.read(), entries).some((at) => isSameRoute(at, route))) table.remove(row);
     return { kind: 'done' };
   } catch (error) {
@@ -138,7 +145,7 @@ async function watch(onChange: () => void, signal: AbortSignal): Promise<void> {
   const waits = new EventWaits();
   const koffi = loadKoffi();
   const overlapped = koffi.alloc('uint8_t', OVERLAPPED.sizeBytes) as bigint;
-  // A wait cannot be undone: the event is set.
+  // A registered wait cannot be cancelled, so set its event.
   const stop = (): number => SetEvent(event.value);
   let isAsked = false;
   try {
@@ -157,7 +164,7 @@ async function watch(onChange: () => void, signal: AbortSignal): Promise<void> {
   } finally {
     signal.removeEventListener('abort', stop);
     waits.close();
-    // What is called off may still be written to: these 32 bytes stay.
+    // The system may still write to this memory after the cancellation, so these 32 bytes are never freed.
     if (isAsked) CancelIPChangeNotify(overlapped);
     else koffi.free(overlapped);
   }

@@ -33,7 +33,11 @@ export interface ContainerNetworkCalls {
   deleteNetwork(id: Buffer): Promise<void>;
   /** The ids of what is attached to networks, as the text of a JSON array. */
   enumerateEndpoints(query: string): Promise<string>;
-  /** @returns False where the interface has it already. */
+  /**
+   * Adds an address.
+   *
+   * @returns false when the interface already has it.
+   */
   addAddress(interfaceIndex: number, address: IpNetwork): boolean;
   removeAddress(interfaceIndex: number, address: IpNetwork): void;
   /** Undefined when there is no such interface. */
@@ -51,17 +55,20 @@ export const systemContainerCalls: ContainerNetworkCalls = {
   ...{ addAddress, removeAddress, isForwarding, setForwarding, readFilters, changeFilters },
 };
 
-/** Ours, by which the network in HNS is known: HNS takes the id from who makes it. */
+/** Our fixed id, by which we recognise the network in HNS: HNS accepts an id from the creator. */
 export const NETWORK_ID = '6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b40';
-/** The interface by which the host is in the network: the switch of HNS gives it the name of the adapter. */
+/** The host's own interface in the network; HNS names its switch after the adapter. */
 const HOST_INTERFACE = `vEthernet (${CONTAINER_NETWORK})`;
 /** EnableNonPersistent: HNS does not store it, so that it is gone after a restart as all else. */
 const NOT_STORED = 8;
 const LINK_LOCAL: IpNetwork = { bytes: Uint8Array.of(169, 254, 0, 0), prefix: 16 };
-/** HNS says that a network is made some time before its interface is there. */
+/** Polls for the interface, which appears some time after HNS has reported that the network exists. */
 const [INTERFACE_LOOKS, INTERFACE_LOOK_MS] = [20, 250] as const;
 
-/** A GUID names an interface, as it outlives another name and another index; the one of the network of containers has a fixed name. */
+/**
+ * Identifies an interface by GUID, which survives renaming and a new index; the container network's interface has a
+ * fixed name instead.
+ */
 export function interfaceIdOf({ guid, name }: AdapterEntry): string {
   return name === HOST_INTERFACE ? CONTAINER_NETWORK : guid;
 }
@@ -102,7 +109,11 @@ export async function changeItem(
   }
 }
 
-/** @returns False when something was there already. */
+/**
+ * Adds an item.
+ *
+ * @returns false when it already existed.
+ */
 async function addItem(item: NetworkItem, calls: ContainerNetworkCalls): Promise<boolean> {
   const { kind, key, value } = item;
   switch (kind) {
@@ -114,7 +125,7 @@ async function addItem(item: NetworkItem, calls: ContainerNetworkCalls): Promise
     case 'rule': {
       const filters = filtersOf(item, interfaceOf(key.split(' ')[0], calls).index);
       if (filters === undefined) throw new WindowsError('invalidArgument', `no ${kind}: ${value}`);
-      // Those of our name that remain from another index of the interface give way at the same moment.
+      // Filters of the same item for an earlier interface index are replaced in the same transaction.
       const found = calls.readFilters().filter(({ name }) => name === key);
       const keys = new Set(found.map((one) => one.key));
       const meant = new Set(filters.map((one) => one.key));
@@ -139,7 +150,7 @@ async function addBridge(
   calls: ContainerNetworkCalls,
 ): Promise<boolean> {
   if (bridgeAmong(await calls.networks()).length > 0) return false;
-  // HNS takes the adapter from the host: one that carries the host must not be it.
+  // HNS takes the adapter away from the host, so it must not be the one that carries the host's traffic.
   const adapter = calls.adapters().find(({ name }) => name === key);
   const wanted = `wanted a loopback adapter with the name ${key}`;
   if (adapter === undefined) throw new WindowsError('notFound', `it is not there; ${wanted}`);
@@ -166,7 +177,7 @@ export function networkSettings(value: string): string {
   });
 }
 
-/** Removes what is exactly so; anything else is left alone. */
+/** Removes an item that is exactly as described; leaves anything else alone. */
 async function removeItem(
   item: NetworkItem,
   prior: string | undefined,
@@ -200,7 +211,7 @@ async function removeItem(
       break;
     }
     case 'forwarding':
-      // Of one that others have changed the value is theirs.
+      // If others have changed it, the current value is theirs and stays.
       if (entry !== undefined && prior !== undefined)
         if (calls.isForwarding(entry.index) === (value === '1'))
           calls.setForwarding(entry.index, prior === '1');
@@ -208,7 +219,7 @@ async function removeItem(
   return true;
 }
 
-/** The network in HNS; what else has its name is somebody else's. */
+/** Returns our network in HNS; another network of the same name belongs to someone else. */
 function bridgeAmong(networks: readonly NamedHnsNetwork[]): readonly ListedItem[] {
   const ours = networks.find(({ id }) => id.toLowerCase() === NETWORK_ID);
   const there = ours ?? networks.find(({ name }) => name === CONTAINER_NETWORK);

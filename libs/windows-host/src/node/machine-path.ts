@@ -5,8 +5,8 @@ const KEY = 'SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment';
 const NAME = 'Path';
 
 /**
- * Elements of the PATH of the machine. The value is never expanded, and keeps its type: what others wrote as `%NAME%` stays so.
- * Services see a change when they are started; programs of a session that is open do not, as no message is sent.
+ * Entries of the machine's PATH. Never expands the value, and keeps its type, so that `%NAME%` stays as written.
+ * Services see a change at their next start; programs of an open session do not, because no message is broadcast.
  */
 export function machinePath(key: string = KEY): NodeRoom<{ readonly path: string }, Presence> {
   return {

@@ -21,7 +21,7 @@ import { removeFile } from './remove-program.js';
 
 const MAX_BYTES = 512 * 1024 * 1024;
 const MAX_STRANGERS = 100;
-/** A program that has just ended, or that a scanner looks at, is free soon. */
+/** Retry time for a file held by a program that has just ended, or by a scanner. */
 const PATIENCE = { heldFileMs: 15_000 };
 /** WRITE_DAC and WRITE_OWNER. */
 const MAY_CHANGE_LIST = 0x4_0000 | 0x8_0000;
@@ -32,7 +32,7 @@ export interface FolderItem {
   readonly isData?: true;
 }
 
-/** Folders with their access lists. One is made with its list; of one that is there list and owner are set. */
+/** Folders with their access lists. Creates a missing folder with its list; sets list and owner of an existing one. */
 export function nodeFolders(): NodeRoom<FolderItem, { readonly access: string }> {
   return {
     read: ({ path: folder }) => {
@@ -62,7 +62,10 @@ export interface FileState {
   readonly access: string;
 }
 
-/** Files with their access lists: written beside their place with the list from the first byte on, flushed, and renamed. */
+/**
+ * Files with their access lists: written under a temporary name with the list set before the first byte, flushed, and
+ * renamed.
+ */
 export function nodeFiles(): ContentRoom<{ readonly path: string }, FileState> {
   return {
     read: async ({ path: file }) => {
@@ -97,8 +100,8 @@ export function nodeFiles(): ContentRoom<{ readonly path: string }, FileState> {
 }
 
 /**
- * Returns the paths in a folder that others made or can change, at any depth; the folder alone when its owner or its list gave
- * others the right to change the list, because they may have kept it open. At most 100 paths; links are not followed.
+ * Returns the paths in a folder that others created or can change, at any depth; only the folder itself when its owner
+ * or list let others change the list, because they may still have it open. At most 100 paths; does not follow links.
  */
 export async function strangersIn(folder: string): Promise<readonly string[]> {
   const trusted = [processAccount().user];

@@ -8,17 +8,20 @@ import { WindowsError } from '../windows-error.js';
 import { copyPendingFile, readBytes, writePendingFile } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 
-/** How things of one kind of a node are read and written. */
+/** Reads and writes one kind of node part. */
 export interface NodeRoom<Item, State> {
-  /** Undefined when it is absent. */
+  /** Returns the state of an item; undefined when it is absent. */
   read(item: Item): Promise<State | undefined>;
-  /** Undefined removes it. `content` is a private file with what a digest of the state stands for. */
+  /**
+   * Writes the state; undefined removes the item. `content` is the path of a private file with the content whose digest
+   * is in the state.
+   */
   write(item: Item, state: State | undefined, content: string | undefined): Promise<void>;
 }
 
-/** A room for things with content. */
+/** A node room for items with content. */
 export interface ContentRoom<Item, State> extends NodeRoom<Item, State> {
-  /** Writes the content of a thing to a new file, which gets the access list that its folder gives. */
+  /** Writes the content of an item to a new file, which inherits the access list of its folder. */
   keep(item: Item, file: string): Promise<void>;
 }
 
@@ -28,7 +31,7 @@ export function presence(isThere: boolean): Promise<Presence | undefined> {
   return Promise.resolve(isThere ? 'present' : undefined);
 }
 
-/** Resolves with the result of an act; rejects with the error that it throws. */
+/** Resolves with the result of a function, or rejects with its exception. */
 export function settled<T>(act: () => T | Promise<T>): Promise<T> {
   return Promise.resolve().then(act);
 }
@@ -41,8 +44,9 @@ const FOR_EVERYONE: Readonly<Record<string, string>> = {
 };
 const EVERYONE = 'S-1-1-0';
 /**
- * The security descriptor for a word: administrators and SYSTEM may do all, and an account without their rights with what is its own.
- * `undefined` for text that is no word. Pure but for the account of this process.
+ * Returns the security descriptor for an access word: administrators and SYSTEM may do everything, and an account
+ * without their rights may with its own files. `undefined` for an unknown word. Pure except for the account of this
+ * process.
  */
 function accessDescriptor(word: string, isFolder: boolean): string | undefined {
   const everyone = FOR_EVERYONE[word];
@@ -57,13 +61,13 @@ function accessDescriptor(word: string, isFolder: boolean): string | undefined {
 }
 
 /**
- * The word for a security descriptor, by what it gives to others than administrators and this account, or the descriptor itself when
- * no word says the same.
+ * Returns the access word for a security descriptor, by the rights that it grants to anyone except administrators and
+ * this account; the descriptor itself when no word matches.
  */
 export function accessOf(sddl: string, isFolder: boolean): string {
   const { owner, entries } = parseSecurityDescriptor(sddl);
   const known = [...SYSTEM_ACCOUNTS, processAccount().user];
-  // Another owner could change the list; without one everyone may do all.
+  // A foreign owner could change the list; without a list everyone may do everything.
   if (owner === undefined || !known.includes(owner) || entries === undefined) return sddl;
   const others = entries.filter(({ sid }) => !known.includes(sid));
   if (others.some(({ type, sid }) => type !== 'A' || sid !== EVERYONE)) return sddl;
@@ -106,7 +110,7 @@ const MAX_BYTES = 1024 * 1024;
 /** More than any program. */
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 
-/** Small content out of a file, once its digest is known to be right. No error quotes the content. */
+/** Reads small content from a file, after checking its digest. No error quotes the content. */
 export async function contentIn(file: string | undefined, sha256: string): Promise<Buffer> {
   if (file === undefined) throw refused('cannot read content', 'no file with it');
   const bytes = await readBytes(file, { maxBytes: MAX_BYTES });

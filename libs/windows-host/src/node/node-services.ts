@@ -10,7 +10,7 @@ export interface NodeServiceState {
   readonly startType: ServiceStartType;
 }
 
-/** Properties of a new service beside its state: the texts for people, and the reaction to a failure. */
+/** Properties of a new service besides its state: display texts, and the reaction to a failure. */
 export type NodeServiceManners = Omit<
   ServiceDefinition,
   'name' | 'command' | 'commandLine' | 'startType'
@@ -19,7 +19,7 @@ export type NodeServiceManners = Omit<
 const GONE_WITHIN_MS = 10_000;
 const STOP_WITHIN_MS = 60_000;
 
-/** Services. One that is there keeps all but command and start. One that is removed is stopped first. */
+/** Services. Writing an existing service changes only its command and start type. Removing a service stops it first. */
 export function nodeServices(
   manners: NodeServiceManners,
 ): NodeRoom<{ readonly name: string }, NodeServiceState> {
@@ -52,7 +52,7 @@ export function nodeServices(
   };
 }
 
-/** That a service starts only after another. Groups among its dependencies stay. */
+/** Start dependencies of a service. Keeps groups among its dependencies. */
 export function nodeDependencies(): NodeRoom<
   { readonly service: string; readonly on: string },
   Presence
@@ -85,7 +85,7 @@ export function nodeRunning(): NodeRoom<{ readonly service: string }, Presence> 
     },
     write: async ({ service }, state) => {
       if (state !== undefined) {
-        // The service manager takes one that is stopping for one that runs.
+        // The service manager treats a stopping service as running.
         if (unlessAbsent(() => services.status(service))?.state === 'stopPending')
           await services.stop(service, { timeoutMs: STOP_WITHIN_MS });
         await services.start(service);

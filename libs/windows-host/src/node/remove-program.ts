@@ -10,22 +10,22 @@ import { kernel32 } from '../win32/kernel32.js';
 import { WindowsError } from '../windows-error.js';
 
 const MOVEFILE_DELAY_UNTIL_REBOOT = 4;
-/** A second apart. */
+/** Number of attempts, a second apart. */
 const TRIES = 20;
 /** Path that needs no quotes in a command line of the command interpreter. */
 const PLAIN = /^[A-Za-z]:[\w.\\-]+$/;
 
 /**
- * Removes a file. That of the program which this process runs can only be moved: it goes to the system's folder for temporary files,
- * and is removed there a moment after this process, or when the system starts.
+ * Removes a file. The file of the running program cannot be deleted, only moved: it is moved to the system's temporary
+ * folder, and removed there shortly after this process ends, or at the next system start.
  *
- * @param heldFileMs - How long a file is waited for that another program holds.
+ * @param heldFileMs - Time in milliseconds to retry while another program holds the file.
  */
 export async function removeFile(file: string, heldFileMs: number): Promise<void> {
   if (!(await isOwnProgram(file))) return whenNotHeld(() => unlink(file), { heldFileMs });
   const folder = path.win32.join(path.win32.dirname(systemPath('.')), 'Temp');
   const moved = path.win32.join(folder, `wins-${randomUUID()}.exe`);
-  // Before it is there: a process that ended between the two would leave it for good.
+  // Schedule the removal before the move: if this process ended between the two, the file would stay forever.
   const isCaredFor = removeAfterwards(moved);
   await rename(file, moved);
   if (!isCaredFor) removeAtStart(moved);
@@ -42,16 +42,16 @@ async function isOwnProgram(file: string): Promise<boolean> {
 }
 
 /**
- * Has a file removed a moment later; the file may be created until then. Only a program of the system can do it, because any
- * other would have to be removed in turn.
+ * Schedules the removal of a file that may be created later. Uses a program of the system, because any other would have
+ * to be removed in turn.
  *
- * @returns False where the system lies in an odd place, or the job that this process is in lets nothing leave it.
+ * @returns false when the system folder's path is unusual, or this process's job forbids breakaway.
  */
 function removeAfterwards(file: string): boolean {
   const directory = path.win32.dirname(systemPath('cmd.exe'));
   const wait = `${systemPath('ping.exe')} -n 2 127.0.0.1`;
   if (![file, directory].every((each) => PLAIN.test(each))) return false;
-  // What follows "if" is done only while the file is there.
+  // The commands after "if" run only while the file exists.
   const tries = Array<string>(TRIES).fill(`${wait} & if exist ${file} del /f /q ${file}`);
   const script = tries.join(' & ');
   try {

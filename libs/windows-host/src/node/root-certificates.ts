@@ -32,7 +32,7 @@ export function rootCertificates(): ContentRoom<{ readonly sha256: string }, Pre
         return;
       }
       withCertificate(sha256, (certificate, store) => {
-        // It is freed by its removal, and by the search.
+        // Duplicate the context, because both its removal and the search free it.
         const own = certificateStores.CertDuplicateCertificateContext(certificate);
         const { CertDeleteCertificateFromStore } = certificateStores;
         call(`cannot remove the certificate ${sha256}`, CertDeleteCertificateFromStore, own);
@@ -78,7 +78,7 @@ function withCertificate<T>(
   return withStore((store) => {
     const { CertEnumCertificatesInStore, CertFreeCertificateContext } = certificateStores;
     let at: CertificateHandle | null = null;
-    // Each call frees the one before.
+    // Each call frees the previous context.
     while ((at = CertEnumCertificatesInStore(store, at)) !== null) {
       if (digestOf(encodedBytes(at)) !== sha256) continue;
       try {

@@ -10,7 +10,10 @@ export interface VariableItem {
   readonly name: string;
 }
 
-/** Variables that the service control manager adds to the environment of a service; those of other names are not touched. */
+/**
+ * Variables that the service control manager adds to the environment of a service. Leaves variables of other names
+ * alone.
+ */
 export function serviceEnvironment(): ContentRoom<VariableItem, { readonly sha256: string }> {
   return {
     read: (item) => {
@@ -51,7 +54,7 @@ function write(service: string, lines: readonly string[]): void {
   const tried = `cannot change the environment of the service ${service}`;
   if (lines.some((line) => line.includes('\0'))) throw refused(tried, 'NUL in a value');
   using there = RegistryKey.open(path);
-  // A key alone would be a service that cannot be registered any more.
+  // Creating the key alone would leave a broken service that cannot be registered any more.
   if (there === undefined) throw refused(tried, 'no such service');
   using key = RegistryKey.create(path);
   if (lines.length === 0) key.delete(VALUE);
@@ -65,7 +68,7 @@ export function serviceKey(service: string): string {
   return `SYSTEM\\CurrentControlSet\\Services\\${service}`;
 }
 
-/** Whether a service was removed and waits until no one holds it open. */
+/** Returns true when a service was deleted and remains only until nobody holds it open. */
 export function isBeingRemoved(service: string): boolean {
   using key = RegistryKey.open(serviceKey(service));
   const flag = key?.value('DeleteFlag');

@@ -17,10 +17,10 @@ import { serviceEnvironment, isBeingRemoved } from './service-environment.js';
 import { winHttpProxy } from './win-http-proxy.js';
 
 /**
- * Parts of a Windows node that an installation makes and removes: a room for each kind of part. A room holds nothing open between calls.
- * It throws a WindowsError or an error of files, which never contains the value of a variable.
+ * Parts of a Windows node that an installation creates and removes, one room per kind. A room holds nothing open
+ * between calls. Throws a WindowsError or a file error, which never contains the value of a variable.
  *
- * @param manners - Properties of a new service beside its command line and its start.
+ * @param manners - Properties of a new service besides its command line and its start type.
  */
 export function windowsNode(manners: NodeServiceManners) {
   return {

@@ -10,7 +10,7 @@ const NO_DATA = 232;
 const PIPE_CONNECTED = 535;
 const IO_PENDING = 997;
 
-/** Waits for the clients of one instance of a pipe after the other. Its owner closes it when no wait is under way. */
+/** Waits for clients of one pipe instance after another. Its owner closes it when no wait is in progress. */
 export class ClientWait {
   readonly #event: OwnedHandle;
   /** Native memory, which does not move while an operation is under way. */
@@ -33,8 +33,8 @@ export class ClientWait {
   }
 
   /**
-   * Resolves when a client is there, in another turn of the event loop: with `true`, or with `false` when it has come and gone
-   * or after `cancel`.
+   * Resolves in a later turn of the event loop: with `true` when a client is connected, or with `false` when it has
+   * already disconnected or after `cancel`.
    *
    * @throws WindowsError when the instance cannot listen; it is not listening then.
    */
@@ -52,7 +52,7 @@ export class ClientWait {
     try {
       await this.#waits.signalled(this.#event.value, this.#tried);
     } catch (error) {
-      // The system must be done with the memory of the operation before another caller uses it.
+      // The system must be done with the memory of the operation before it is reused.
       this.cancel();
       this.#result(pipe, true);
       throw error;
@@ -63,7 +63,7 @@ export class ClientWait {
   }
 
   cancel(): void {
-    // It fails when the operation has come to its end by itself, which is what is wanted.
+    // The call fails when the operation has already completed, which is fine.
     if (this.#listening !== undefined) kernel32.CancelIoEx(this.#listening, this.#overlapped);
   }
 

@@ -24,7 +24,7 @@ export function pipeAccess(address: string): string {
 }
 
 /**
- * Whether any process serves a pipe. Nothing connects to it: its server notices nothing, and no instance is taken.
+ * Returns true when any process serves a pipe. Does not connect, so its server notices nothing and no instance is used.
  *
  * @param address - `\\\\.\\pipe\\NAME`.
  * @throws WindowsError for what the system says besides yes and no.
@@ -33,7 +33,7 @@ export function pipeExists(address: string): boolean {
   const { GetLastError, WaitNamedPipeW } = kernel32;
   if (WaitNamedPipeW(address, SHORTEST_MS) !== 0) return true;
   const errorNumber = GetLastError();
-  // All of its instances are taken.
+  // All instances are in use.
   if (errorNumber === SEM_TIMEOUT) return true;
   if (errorNumber === FILE_NOT_FOUND) return false;
   const functionName = WaitNamedPipeW.name;

@@ -10,15 +10,15 @@ const libuv = systemLibrary(process.execPath, [
 ]);
 
 /**
- * Makes a socket of one end of a pipe that was opened for overlapped operations. The handle is the socket's from here on, whatever
- * the outcome, and closed exactly once.
+ * Creates a socket from one end of a pipe that was opened for overlapped operations. Takes ownership of the handle,
+ * even on failure, and closes it exactly once.
  *
  * @param writable False for an end that can only be read.
  * @throws Error with Node's code: `EMFILE` when this process has no descriptor left, others when the peer has gone.
  */
 export function socketOfPipe(pipe: OwnedHandle, writable = true): Socket {
   using closing = pipe;
-  // -1 when there is no room for another descriptor; else the descriptor owns the handle.
+  // Returns -1 when no descriptor is available; otherwise the descriptor owns the handle.
   const descriptor = libuv.uv_open_osfhandle(pipe.value);
   if (descriptor < 0) {
     const message = 'cannot make a socket of a pipe: no file descriptor is left';

@@ -21,12 +21,12 @@ import {
   SECURITY_SQOS_PRESENT,
 } from '../win32/kernel32.js';
 
-/** Evidence about the server of a pipe, which a client finds through its own end and before it sends anything. */
+/** Evidence about the server of a pipe, which a client gathers through its own end before it sends anything. */
 export interface PipeServerEvidence {
   readonly serverPid: number;
   /** The process of the registered service; `undefined` when there is none, or none is running. */
   readonly servicePid: number | undefined;
-  /** In whose name the server runs; `undefined` when it cannot be looked at, as from within a container. */
+  /** Account of the server; `undefined` when it cannot be queried, as from within a container. */
   readonly account: ProcessAccount | undefined;
   readonly sddl: string;
 }
@@ -36,17 +36,17 @@ interface PipeServerVerdict {
   readonly reason: string;
 }
 
-/** FILE_CREATE_PIPE_INSTANCE, WRITE_DAC, WRITE_OWNER: to serve the pipe, or to give oneself the right to. */
+/** FILE_CREATE_PIPE_INSTANCE, WRITE_DAC, WRITE_OWNER: the rights to serve the pipe, or to grant oneself that right. */
 const SERVE = 0x4 | 0x4_0000 | 0x8_0000;
 
 /**
- * Whether the server of a pipe is the service, or someone who could replace the service anyhow. Pure; whatever is missing or does
- * not fit speaks against it.
+ * Judges whether the server of a pipe is the service, or has privileges enough to replace the service anyway. Pure;
+ * missing or inconsistent evidence counts against it.
  *
- * Two things are wanted, for each alone can be forged or mistaken. The pipe must belong to SYSTEM, to Administrators, or to the
- * account of a privileged server: only a privileged process can make one that does, while the number of a process that has
- * ended may come back as another's. And its server must be the service, or privileged; or, where its process cannot be
- * looked at, as from within a container, no one without privileges may have a right to serve the pipe.
+ * Requires two things, because each alone can be forged or mistaken. The pipe must be owned by SYSTEM, Administrators,
+ * or the account of a privileged server: only a privileged process can create such a pipe, whereas the PID of an ended
+ * process may be reused. And its server must be the service, or privileged; where its process cannot be queried, as
+ * from within a container, no unprivileged account may have the right to serve the pipe.
  */
 export function judgePipeServer(evidence: PipeServerEvidence): PipeServerVerdict {
   const { serverPid, servicePid, account, sddl } = evidence;
@@ -69,14 +69,17 @@ export function judgePipeServer(evidence: PipeServerEvidence): PipeServerVerdict
     : refuse(`${who} cannot be looked at, and the pipe may be served by ${others.join(', ')}`);
 }
 
-/** To read from a pipe and write to it, without FILE_CREATE_PIPE_INSTANCE: GENERIC_WRITE would ask for the right to serve it. */
+/**
+ * Rights to read and write a pipe without FILE_CREATE_PIPE_INSTANCE: GENERIC_WRITE would also request the right to
+ * serve it.
+ */
 const PIPE_READ_AND_WRITE = 0x12_019b;
 
-/** How {@link securedPipeClient} knows whom to trust. */
+/** Options of {@link securedPipeClient}. */
 export interface SecuredPipeClientOptions {
-  /** The service whose process is trusted, asked for at each attempt. Default: none. */
+  /** The trusted service; its process is queried at each attempt. Default: none. */
   readonly service?: string;
-  /** The one process that may serve the pipe. Default: any that is trusted. */
+  /** The only process that may serve the pipe. Default: any trusted one. */
   readonly process?: ProcessIdentity;
 }
 
@@ -87,8 +90,9 @@ const FAILURES: readonly NodeCode[] = [
 ];
 
 /**
- * A client that checks who serves the pipe before it sends anything: the service, or who runs with privileges; see `judgePipeServer`. The
- * server cannot act in this process's name. Its errors have Node's code `EACCES` too, when this process may not open the pipe.
+ * A client that checks the pipe's server before it sends anything: it must be the service or privileged, see
+ * `judgePipeServer`. The server cannot impersonate this process. Errors also have Node's code `EACCES` when this
+ * process may not open the pipe.
  */
 export function securedPipeClient(options: SecuredPipeClientOptions = {}): {
   open(path: Pick<PipePath, 'address'>): ReturnType<PipeServerCheck['open']>;
@@ -131,7 +135,7 @@ function assertServer(
     const tried = `cannot find the owner of the pipe ${address}`;
     const verdict = judgePipeServer({
       serverPid,
-      // A container has no such service, and some have no service control manager that one may ask.
+      // In a container the service does not exist, and some containers have no usable service control manager.
       servicePid:
         service === undefined
           ? undefined
@@ -142,7 +146,7 @@ function assertServer(
     if (!verdict.isTrusted)
       throw new WindowsError('accessDenied', `refused to talk to it: ${verdict.reason}`);
   } catch (error) {
-    // What cannot be found out is no reason to trust.
+    // Missing evidence is no reason to trust.
     const reason = messageOf(error);
     const message = `its server is not trusted: ${reason}`;
     throw Object.assign(new Error(message, { cause: error }), {

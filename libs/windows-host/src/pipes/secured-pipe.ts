@@ -29,17 +29,17 @@ import {
 import { call, OwnedHandle } from '../win32/calls/call.js';
 import { EventWaits } from '../win32/calls/event-waits.js';
 
-/** Peer of an instance of a pipe that this process serves. No client can choose any of it. */
+/** Client of a pipe instance that this process serves. No client can forge any of these facts. */
 export interface PipeClient {
   /** The process that opened it. It may have ended since. */
   readonly pid: number;
   /** The session of that process: 0 is that of the host's services; a container has sessions of its own. */
   readonly session: number | undefined;
-  /** In whose name it runs; `undefined` when it has ended, or may not be looked at. */
+  /** Account of the process; `undefined` when it has ended, or may not be queried. */
   readonly account: ProcessAccount | undefined;
 }
 
-/** Returns the client that opened this instance; `undefined` when it has gone before the query. */
+/** Returns the client that opened this instance; `undefined` when it disconnected before the query. */
 function pipeClient(pipe: win32.Handle): PipeClient | undefined {
   const pid: [number] = [0];
   if (win32.kernel32.GetNamedPipeClientProcessId(pipe, pid) === 0) return undefined;
@@ -54,11 +54,11 @@ function pipeClient(pipe: win32.Handle): PipeClient | undefined {
 
 const PIPE_ACCESS_DUPLEX = 3;
 const PIPE_UNLIMITED_INSTANCES = 255;
-/** So many clients get in at the same instant; the next ones find the pipe busy until the event loop has had a turn. */
+/** Number of clients that can connect at the same instant; further ones find the pipe busy until the event loop has run. */
 const WAITING_INSTANCES = 8;
 /** Buffer of each connection for received data that is not read yet; a client that has filled it waits. */
 const RECEIVED_BYTES = 64 * 1024;
-/** Buffer of each connection for data that its client has not read yet: two rounds of output, so that the next is under way meanwhile. */
+/** Buffer of each connection for unread output: two rounds of it, so that one can be sent while the other is read. */
 const SENT_BYTES = 256 * 1024;
 const ACCESS_DENIED = 5;
 const PIPE_BUSY = 231;
@@ -93,7 +93,8 @@ async function openServedPipe(
 
 /** The binary form of what a pipe gets. @throws WindowsError `invalidArgument` when the system does not understand it. */
 function pipeDescriptor(sddl: string): Buffer {
-  // By its owner clients know that a privileged process made the pipe; the owner by default is a matter of the host's policy.
+  // Clients check the owner to verify that a privileged process created the pipe, so do not rely on the default owner,
+  // which depends on host policy.
   const hasOwner = parseSecurityDescriptor(sddl).owner !== undefined;
   return descriptorFromText(hasOwner ? sddl : `O:BA${sddl}`);
 }
@@ -106,7 +107,7 @@ class ServedPipe implements PipeEndpoint {
   readonly #eventWaits = new EventWaits();
   readonly #clientWaits: ClientWait[] = [];
   readonly #ends: Promise<void>[] = [];
-  // A wait of the system does not hold the event loop.
+  // A pending wait of the system does not keep the event loop alive, so a timer does.
   readonly #keepAlive = setInterval(() => undefined, 2 ** 30);
   #closed: Promise<void> | undefined;
 
@@ -147,7 +148,7 @@ class ServedPipe implements PipeEndpoint {
     }
   }
 
-  /** Creates the next instance before it gives one up: while a name has no instance, any process can create the pipe. */
+  /** Creates the next instance before it hands one over: while a name has no instance, any process can create the pipe. */
   async #accept(first: OwnedHandle, wait: ClientWait): Promise<void> {
     let instance = first;
     const backoff = new Backoff({ initialMs: 10, maxMs: 1_000, jitter: 0 });
@@ -218,7 +219,7 @@ class ServedPipe implements PipeEndpoint {
   }
 }
 
-/** How {@link securedPipe} protects. */
+/** Options of {@link securedPipe}. */
 export interface SecuredPipeOptions {
   /** Access to the pipe, as SDDL with an access list; its owner is Administrators if it names none. Default: Administrators and SYSTEM. */
   readonly sddl?: string | undefined;
@@ -241,7 +242,7 @@ export interface PipeProtection {
     path: { readonly address: string },
     events: EndpointEvents<PipeClient>,
   ): Promise<PipeEndpoint>;
-  /** The client of an accepted connection; undefined when it had gone before the system was asked. */
+  /** Returns the client of an accepted connection; undefined when it disconnected before the query. */
   clientOf(connection: Socket): PipeClient | undefined;
 }
 
@@ -272,10 +273,10 @@ export function securedPipe(options: SecuredPipeOptions = {}): PipeProtection {
 }
 
 /**
- * Why this system cannot protect a pipe with an access list that {@link securedPipe} takes: it names an account of a domain that
- * this host does not know.
+ * Returns the reason why this system cannot use an access list that {@link securedPipe} accepts: it names an account of
+ * a domain that this host does not know.
  *
- * @returns The end of a sentence; undefined when it can.
+ * @returns the end of a sentence; undefined when it can.
  */
 export function pipeAccessFault(sddl: string): string | undefined {
   try {

@@ -12,10 +12,10 @@ const SERVICES = 0;
 const OF_CONTAINERS = 'S-1-5-93-';
 
 /**
- * Tells the clients of pipes apart by the process at the other end: its account and its session.
+ * Identifies the clients of pipes by the process at the other end: its account and its session.
  *
- * @param pipe - What opens the pipes: {@link securedPipe}.
- * @param isOfAdministrators - Whether the pipe is one that no container has, as {@link windowsClient} takes it. Default: no.
+ * @param pipe - The function that opens the pipes: {@link securedPipe}.
+ * @param isOfAdministrators - True for a pipe that no container can open, as in {@link windowsClient}. Default: false.
  */
 export function windowsClients(
   { clientOf }: Pick<PipeProtection, 'clientOf'>,
@@ -49,7 +49,7 @@ export function windowsClient(client: PipeClient, isOfAdministrators = false): C
       ...(session !== undefined && { session }),
       ...(isOfContainers && { container: `session ${session ?? 'unknown'}` }),
     },
-    // In another session any account but those may be one that the image of a container made.
+    // In another session, an account may be one that a container's image created, unless it is one of those above.
     names: [
       ...(isAdministrator ? ['administrators'] : []),
       ...(account !== undefined && (isOfHost || isOfContainers) ? [`account:${user}`] : []),
