@@ -1,13 +1,13 @@
 import type { FailedInstruction } from './apply/pass.js';
 
 /**
- * Something that happened, reported to the program that composes the agent: for a log, an audit log and metrics. None of it holds a secret of
+ * An event of the agent, reported to the composing program for a log, an audit log and metrics. Contains no secret of
  * the plan.
  */
 export type AgentEvent =
-  /** Reported before the act, and awaited: see `AgentOptions.onAct`. */
+  /** Reported before the action, and awaited: see `AgentOptions.onAct`. */
   | AgentAct
-  /** A pass with files and one-time instructions; its probes may go on. */
+  /** A pass with files and one-time instructions ended; its probes may still run. */
   | {
       readonly kind: 'passEnded';
       readonly source: string;
@@ -21,11 +21,11 @@ export type AgentEvent =
       readonly source: string;
       readonly checksum: string;
       readonly instruction: string;
-      /** -1: not started, or ended by a signal. */
+      /** -1 when it was not started, or ended by a signal. */
       readonly exitCode: number;
-      /** The end of what it wrote to stderr, at most 4 KiB; the rest is in the file on the node. */
+      /** The end of its stderr, at most 4 KiB; the rest is in the file on the node. */
       readonly stderrEnd: string;
-      /** Why it could not be started. */
+      /** The reason why it could not be started. */
       readonly error?: Error;
     }
   | {
@@ -40,16 +40,16 @@ export type AgentEvent =
       readonly source: string;
       readonly state: SourceState;
     }
-  /** Something that a person should know; the agent goes on. */
+  /** A warning; the agent continues. */
   | {
       readonly kind: 'warning';
       readonly source: string;
-      /** Each reason is reported once, until it changes. */
+      /** Reported once per message, until it changes. */
       readonly message: string;
       readonly error?: Error;
     };
 
-/** An act on the node, recorded before it is done. */
+/** A change on the node, recorded before it happens. */
 export type AgentAct =
   | {
       readonly kind: 'file';
@@ -62,14 +62,14 @@ export type AgentAct =
       readonly kind: 'instruction';
       readonly source: string;
       readonly checksum: string;
-      /** Its name, or its place in the list where it has none. */
+      /** Its name, or its index in the list if it has none. */
       readonly instruction: string;
       readonly periodic: boolean;
       readonly command: string;
       readonly attempt: number;
     };
 
-/** Where a source of plans stands. */
+/** State of a source of plans. */
 export type SourceState =
   | { readonly kind: 'starting' }
   /** The Secret, or the folder, has no plan. */
@@ -83,20 +83,20 @@ export type SourceState =
       readonly kind: 'failed';
       readonly checksum: string;
       readonly failures: number;
-      /** Absent where nobody has written down which instruction it was. */
+      /** Absent when no record says which instruction failed. */
       readonly failure?: FailedInstruction;
-      /** Absent: there is no next try. */
+      /** Absent when there is no next attempt. */
       readonly retryAt?: Date;
     }
-  /** `plan-state` says that the server has stopped the plan; probes and periodic instructions go on. */
+  /** `plan-state` says that the server has stopped the plan; probes and periodic instructions continue. */
   | {
       readonly kind: 'cancelled' | 'paused';
       readonly checksum: string;
       readonly nextPassAt: Date;
     }
   /**
-   * The plan is neither applied nor failed. With `pending`, `in-progress` or no `plan-state` at all its turn comes at once; any other
-   * value starts nothing. Probes and periodic instructions go on.
+   * The plan is neither applied nor failed. With `pending`, `in-progress` or no `plan-state` it runs at once; any other
+   * value starts nothing. Probes and periodic instructions continue.
    */
   | {
       readonly kind: 'waiting';
@@ -107,14 +107,14 @@ export type SourceState =
     }
   /** The plan, a file of it, or a key of the Secret cannot be used. */
   | { readonly kind: 'invalid'; readonly error: Error; readonly retryAt: Date }
-  /** A result waits on the disk for the API server. */
+  /** A result on disk is not yet written to the API server. */
   | {
       readonly kind: 'unwritten';
       readonly checksum: string;
       readonly error: Error;
       readonly retryAt: Date;
     }
-  /** No connection to the API server; the plan that is known goes on. */
+  /** No connection to the API server; the known plan continues. */
   | { readonly kind: 'disconnected'; readonly error: Error; readonly retryAt: Date }
-  /** The API server answers, and does not know the token of this node; the plan that is known goes on. */
+  /** The API server answers, but rejects the token of this node; the known plan continues. */
   | { readonly kind: 'unregistered'; readonly error: Error; readonly retryAt: Date };

@@ -10,8 +10,8 @@ import type { AgentOptions, PlanStatus, SystemAgent } from './system-agent.js';
 const ONCE = 'once';
 
 /**
- * Starts an agent. It returns at once; a source that cannot go on is reported by an event and starts again with back-off, and never stops
- * anything else.
+ * Starts an agent and returns at once. A source that fails is reported by an event and restarted with back-off, without
+ * affecting anything else.
  */
 export function createSystemAgent(options: AgentOptions): SystemAgent {
   const { clock, files, onEvent, localPlanDirectory } = options;

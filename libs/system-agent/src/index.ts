@@ -1,6 +1,6 @@
 /**
- * A node that follows its plan: files, one-time and periodic instructions and probes, from one Secret of a management cluster or
- * from a folder, and what came of it written back.
+ * Lets a node follow its plan: applies files, one-time and periodic instructions and probes, from one Secret of a
+ * management cluster or from a folder, and writes the results back.
  *
  * @packageDocumentation
  */

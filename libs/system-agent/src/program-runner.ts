@@ -3,7 +3,7 @@ import path from 'node:path';
 import { AgentError } from './agent-error.js';
 import type { ProgramCommand, ProgramRunner } from './ports.js';
 
-/** Runs commands in trees of their own: `createCommandRunner` of `@wins/process-manager`. */
+/** Runs commands in process trees of their own: `createCommandRunner` of `@wins/process-manager`. */
 export interface CommandTrees {
   /** Resolves with how the command ended; ends its whole tree when the signal aborts. */
   run(
@@ -16,8 +16,8 @@ export interface CommandTrees {
 const BY_SIGNAL = -1;
 
 /**
- * Runs the programs of instructions, in trees of their own. As in the original they get the environment of this process, such as its
- * proxies: a plan is as trusted as the service is.
+ * Runs the programs of instructions in process trees of their own. Like the original agent, passes this process's
+ * environment to them, including its proxies, because a plan is as trusted as the service.
  *
  * @param commands - Its owner closes it.
  * @param environment - Default: `process.env`.
@@ -31,7 +31,7 @@ export function programRunner(
   );
   const [, searched = ''] = own.find(([name]) => isPath(name)) ?? [];
   return {
-    // A relative folder is one of whatever folder this process happens to be in.
+    // Skip relative folders, which would depend on the current folder of this process.
     searchPath: searched.split(path.delimiter).filter((folder) => path.isAbsolute(folder)),
     environment: Object.fromEntries(own),
     run: async ({ env, ...command }, signal) => {

@@ -1,7 +1,11 @@
 import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 
-/** Entries of a folder, by name; of more than `maxEntries` any so many, for others may have filled it. @throws what Node throws. */
+/**
+ * Returns the entries of a folder, at most `maxEntries` of them in any order, because others may have filled it.
+ *
+ * @throws what Node throws.
+ */
 export async function readFolder(folder: string, maxEntries: number): Promise<Dirent[]> {
   const entries: Dirent[] = [];
   // Leaving the loop closes it.

@@ -5,14 +5,14 @@ import type { ParsedPlan } from './plan/parse-plan.js';
 import type { Plan } from './plan/plan.js';
 import type { Clock, ImageStore, PlanFiles, ProgramRunner, SecretStore } from './ports.js';
 
-/** Where the agent works, and what it is made of. Paths are absolute. */
+/** Options of an agent. Paths are absolute. */
 export interface AgentOptions {
-  /** Executions have folders in it. Private; removed after each pass unless `preserveWorkDirectory`. */
+  /** Parent of the executions' folders. Private; emptied after each pass unless `preserveWorkDirectory`. */
   readonly workDirectory: string;
   readonly preserveWorkDirectory: boolean;
   /** The history of plans. Private. */
   readonly appliedPlanDirectory: string;
-  /** Ours alone: results that wait to be written, and whole outputs. Private. */
+  /** State of the agent: results not yet written to the server, and complete outputs. Private. */
   readonly stateDirectory: string;
   /** Absent: no local plans. */
   readonly localPlanDirectory?: string;
@@ -20,13 +20,13 @@ export interface AgentOptions {
   readonly secrets?: SecretStore;
   readonly clock: Clock;
   readonly files: PlanFiles;
-  /** Rule for who may have written a local plan. By default, owners and modes of POSIX decide, by which no file on Windows is trusted. */
+  /** Judges who may have written a local plan. Default: by POSIX owners and modes, which trust no file on Windows. */
   readonly trust?: Pick<FileTrust, 'distrustOfFile'>;
   readonly programs: ProgramRunner;
   readonly images: ImageStore;
   /**
-   * Resolves once the act is recorded; when it rejects, the act does not happen. It is called for up to 100 files in one turn, before
-   * the first of them is touched: records of one turn can be flushed together.
+   * Resolves once the action is recorded; when it rejects, the action does not happen. Called for up to 100 files
+   * synchronously, before the first of them is changed, so that their records can be flushed together.
    */
   readonly onAct: (act: AgentAct) => Promise<void>;
   readonly onEvent: (event: AgentEvent) => void;
@@ -37,7 +37,7 @@ export interface PlanStatus {
   /** `remote`, or the path of a local plan. */
   readonly source: string;
   readonly state: SourceState;
-  /** The plan as it was last read; absent when there is none, or it cannot be read. */
+  /** The plan as last read; absent when there is none, or it is unreadable. */
   readonly plan?: Plan;
   readonly checksum?: string;
   readonly appliedChecksum?: string;
@@ -50,9 +50,9 @@ export interface PlanStatus {
 
 export interface AgentStatus {
   readonly plans: readonly PlanStatus[];
-  /** When the API server last answered or sent something; absent without a remote plan, or when it never did. */
+  /** Time of the last answer or data from the API server; absent without a remote plan, or when there was none. */
   readonly lastContactAt?: Date;
-  /** The same, or when the agent began if the API server never did; absent without a remote plan. */
+  /** As `lastContactAt`, or the start of the agent when the API server never answered; absent without a remote plan. */
   readonly silentSince?: Date;
 }
 
@@ -63,17 +63,17 @@ export interface AppliedPlan {
   readonly plan: Plan;
 }
 
-/** An agent that runs until it is closed. Nothing that happens to it ends the process. */
+/** An agent that runs until it is closed. No failure of it ends the process. */
 export interface SystemAgent {
   status(): AgentStatus;
   /** Newest first. */
   history(): Promise<readonly AppliedPlan[]>;
   /**
-   * Applies a plan once, as a local plan without a state file.
+   * Applies a plan once, like a local plan without a state file.
    *
    * @throws AgentError `fileFailed`, `closed`.
    */
   applyOnce(plan: ParsedPlan, signal: AbortSignal): Promise<PassResult>;
-  /** Ends running instructions with their trees and stops. Idempotent; resolves when nothing of it runs. */
+  /** Ends running instructions with their trees and stops. Idempotent; resolves when everything has ended. */
   close(): Promise<void>;
 }

@@ -10,10 +10,10 @@ import type { PlanFiles } from '../ports.js';
 import type { AppliedPlan } from '../system-agent.js';
 import { datecode } from './datecode.js';
 
-/** So many plans are kept, the newest by name. */
+/** Maximum number of plans kept, the newest by name. */
 export const MAX_APPLIED_PLANS = 64;
 
-/** Escapes can make a plan of 1 MiB six times as long. */
+/** Larger than the plan limit of 1 MiB, because JSON escapes can make a plan six times as long. */
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 const NAME = /^\d{8}-\d{6}-applied\.plan$/;
 
@@ -21,7 +21,7 @@ const NAME = /^\d{8}-\d{6}-applied\.plan$/;
 export class AppliedPlans {
   readonly #folder: string;
   readonly #files: PlanFiles;
-  /** Checksums that were seen there, once somebody asked. */
+  /** Checksums seen in the folder; undefined until the first query. */
   #known: Set<string> | undefined;
 
   constructor(folder: string, files: PlanFiles) {
@@ -29,7 +29,7 @@ export class AppliedPlans {
     this.#files = files;
   }
 
-  /** Whether a plan with this checksum is there, however long ago. */
+  /** Returns true when the history contains a plan with this checksum. */
   async has(checksum: string): Promise<boolean> {
     this.#known ??= new Set((await this.list()).map((one) => one.checksum));
     return this.#known.has(checksum);
@@ -80,14 +80,14 @@ export class AppliedPlans {
     }
   }
 
-  /** Undefined for what cannot be read: then it is not the plan. */
+  /** Returns undefined for an unreadable file, which then does not count as the plan. */
   #read(name: string): Promise<Buffer | undefined> {
     const file = path.join(this.#folder, name);
     return readBytes(file, { maxBytes: MAX_FILE_BYTES }).catch(() => undefined);
   }
 }
 
-/** Two plans of one second are two entries: the later one has the next second that is free. */
+/** Returns an unused name: a second plan within the same second gets the next free second. */
 function freeName(names: readonly string[], now: Date): string {
   for (let at = now.getTime(); ; at += 1000) {
     const name = `${datecode(new Date(at))}-applied.plan`;

@@ -1,11 +1,11 @@
-/** So much of a stream's beginning, and as much of its end, is kept: 512 KiB in all. */
+/** Bytes kept of the beginning, and again of the end, of a stream: 512 KiB in total. */
 export const CAPTURED_HALF_BYTES = 256 * 1024;
 
 const FIRST_CAPACITY_BYTES = 4096;
 
 /**
- * Output of a program on one stream, byte for byte, in bounded memory: of more than 512 KiB the beginning and the end are kept, with a line
- * between them that says how much is missing.
+ * Output of a program on one stream, byte for byte, in bounded memory: above 512 KiB only the beginning and the end are
+ * kept, separated by a line with the number of missing bytes.
  */
 export class CapturedOutput {
   #head = Buffer.alloc(0);
@@ -61,7 +61,7 @@ export class CapturedOutput {
   }
 }
 
-/** The line that stands for what is missing. */
+/** Returns the line that replaces the missing bytes. */
 export function omission(leftOutBytes: number): string {
   return `\n[wins: ${leftOutBytes} bytes are omitted here; a file on the node has the whole output]\n`;
 }

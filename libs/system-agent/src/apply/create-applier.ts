@@ -14,8 +14,8 @@ import { Warnings } from './warnings.js';
 import { WorkFolder } from './work-folder.js';
 
 /**
- * Does what passes say, one at a time and in the order in which they came: the plan goes into the history, then files, one-time and
- * periodic instructions. Probes follow, and do not hold up another pass.
+ * Performs passes one at a time, in order: adds the plan to the history, then applies files, one-time and periodic
+ * instructions. Probes run afterwards and do not delay the next pass.
  */
 export function createApplier(options: ApplierOptions): Applier {
   const turns = new Turns();
@@ -37,7 +37,7 @@ export function createApplier(options: ApplierOptions): Applier {
             return await act(context, recorded);
           } finally {
             await recorded;
-            // What is held open stays until the next pass.
+            // Files that are still open are removed after the next pass.
             if (!options.preserveWorkDirectory)
               await warnings.attempt(
                 ...([pass.source, 'work folder', 'the work folder is not removed yet'] as const),
@@ -57,10 +57,10 @@ export function createApplier(options: ApplierOptions): Applier {
   };
 }
 
-/** The history tells people what was; a plan is applied also where it cannot be written. It never rejects. */
+/** Adds the plan to the history. Never rejects, because a plan is applied even if the history cannot be written. */
 async function record({ pass, now, warnings }: PassContext, history: AppliedPlans): Promise<void> {
   const { plan, checksum, oneTime } = pass;
-  // Between two applications there is nothing new to tell.
+  // Between two applications the history does not change.
   if (oneTime === undefined) return;
   await warnings.attempt(pass.source, 'history', 'the plan is not in the history', async () => {
     if (oneTime.isRepeated !== true || !(await history.has(checksum)))
@@ -68,7 +68,7 @@ async function record({ pass, now, warnings }: PassContext, history: AppliedPlan
   });
 }
 
-/** @param recorded - Awaited before anything is done; what is recorded elsewhere goes to the disk at the same time. */
+/** @param recorded - Awaited before any change, while other records are flushed at the same time. */
 async function act(
   context: PassContext,
   recorded: Promise<void>,
@@ -77,7 +77,7 @@ async function act(
   const { source, checksum, oneTime } = pass;
   let done: InstructionsResult = { succeeded: true, outputs: pass.outputs };
   if (oneTime !== undefined) {
-    // In one turn, so that all can be recorded at once.
+    // Synchronously for all files, so that their records are flushed together.
     const onFiles = async (acts: readonly FileAct[]): Promise<void> => {
       const acted = acts.map((file) => options.onAct({ kind: 'file', source, checksum, ...file }));
       await Promise.all([recorded, ...acted]);
@@ -98,7 +98,7 @@ async function act(
   return { ...done, periodic };
 }
 
-/** Root, which is the default, owns what the agent makes on any system as far as anyone can tell. */
+/** Warns when a plan sets owners that this system ignores. The default owner, root, needs no warning. */
 function tellOwners({ options, pass, warnings }: PassContext): void {
   const { source, plan } = pass;
   const owned = plan.files.filter(({ uid, gid }) => uid > 0 || gid > 0);

@@ -22,17 +22,18 @@ export interface Execution {
 }
 
 export interface ExecutionResult {
-  /** -1 when it could not be started or a signal ended it. */
+  /** -1 when it could not be started, or a signal ended it. */
   readonly exitCode: number;
   /** Null when empty. */
   readonly stdout: Buffer | null;
   readonly stderr: Buffer | null;
-  /** Why the plan is not applied, where that is because of this instruction. */
+  /** The failure, if this instruction keeps the plan from being applied. */
   readonly failure?: FailedInstruction;
 }
 
 /**
- * Runs an instruction in a folder of its own and waits until it has ended and closed its outputs. That it cannot be run is a result.
+ * Runs an instruction in a folder of its own and waits until it has ended and closed its outputs. A failure to start it
+ * is a result, not an exception.
  *
  * @throws the reason of the signal; what `onAct` rejects with, and then nothing was done.
  */
@@ -66,7 +67,7 @@ export async function execute(
   } catch (error) {
     failure = error;
   }
-  // What was ended with its tree has no result.
+  // An execution that was aborted has no result.
   signal.throwIfAborted();
   const stderrEnd = stderr.end(STDERR_END_BYTES).toString();
   options.onEvent({
@@ -118,7 +119,7 @@ async function runIn(
   }
 }
 
-/** An instruction runs also where its whole output cannot be kept. */
+/** Opens the output file; an instruction also runs when its output cannot be stored. */
 async function openOutput(context: PassContext, place: string): Promise<OutputFile | undefined> {
   const { outputs, pass, now } = context;
   try {
@@ -141,8 +142,9 @@ function extensionsOf(environment: Readonly<Record<string, string>>): string[] {
 }
 
 /**
- * The entries that a child gets: those of the agent, those of the plan, then ours, which a plan cannot replace. Of several with one
- * name the last stays. What has no name stays as it is: plans for Windows hold such entries.
+ * Returns the environment of a child: the agent's variables, then the plan's, then ours, which a plan cannot override.
+ * The last of several with the same name wins. Entries without a name stay unchanged, because plans for Windows contain
+ * such entries.
  */
 export function executionEnvironment(
   { command, attempt }: { readonly command: Pick<Command, 'env'>; readonly attempt: number },

@@ -1,24 +1,24 @@
 import type { PendingPlanFile } from '../ports.js';
 
-/** So many are begun at most while the first of them has its turn. As many of the system's calls run at once. */
+/** Maximum number of steps prepared ahead; also the number of concurrent system calls. */
 const FILES_AHEAD = 4;
 
-/** An act on a file in its turn, and the part of it that does not have to wait for the turn. */
+/** A change of a file, and the part of it that can be prepared ahead. */
 export interface FileStep {
   readonly run: () => Promise<void>;
   readonly ahead?: FileAhead | undefined;
 }
 
 export interface FileAhead {
-  /** Only while steps with the same owner have theirs: what those do changes nothing of what is found. */
+  /** Steps may be prepared only while steps with the same owner run, because those do not affect what is prepared. */
   readonly owner: string;
-  /** Makes the file that is placed instead of running the step; undefined where the step must run. It never rejects. */
+  /** Prepares the file, to be placed instead of running the step; undefined when the step must run. Never rejects. */
   readonly begin: () => Promise<PendingPlanFile | undefined>;
 }
 
 /**
- * Does steps, one after another as far as anyone can see: each waits for the one before it, and after a failure none has its turn.
- * What was begun ahead is removed by then.
+ * Runs steps with the visible effect of one after another: each waits for its predecessor, and none runs after a
+ * failure. Removes prepared files of steps that do not run.
  *
  * @throws what the first step that fails throws; the reason of the signal.
  */
@@ -31,12 +31,12 @@ export async function filesInOrder(steps: readonly FileStep[], signal: AbortSign
       const isAhead = owner !== undefined && owner === steps[index - 1]?.ahead?.owner;
       await (isAhead ? ends[index - FILES_AHEAD] : last);
       last = inTurn(step, last, signal);
-      // The next one, and the end of this function, hear of it: perhaps later.
+      // The next step and the end of this function observe the rejection, perhaps later.
       last.catch(() => undefined);
       ends.push(last);
     }
   } finally {
-    // Each rejects as the one before it, and once nothing is left of it.
+    // Each step rejects with the failure of its predecessor, after its prepared file is removed.
     await last;
   }
 }

@@ -4,11 +4,11 @@ import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { AgentError } from '../agent-error.js';
 
-/** Where a command is looked for. */
+/** Where to search for a command. */
 export interface CommandSearch {
-  /** The folder of the execution: where a command with a relative folder in its name is. */
+  /** Folder of the execution, in which a command with a relative folder is found. */
   readonly folder: string;
-  /** Entries that are not absolute do not count. */
+  /** Relative entries are ignored. */
   readonly searchPath: readonly string[];
   /** Endings that Windows adds to a name that has none, such as `.EXE`. */
   readonly extensions: readonly string[];
@@ -16,8 +16,8 @@ export interface CommandSearch {
 }
 
 /**
- * The absolute path of a command. A name without a folder is looked for in the search path alone: neither in the current folder nor in
- * that of the execution.
+ * Returns the absolute path of a command. Searches for a name without a folder only in the search path, neither in the
+ * current folder nor in that of the execution.
  *
  * @throws AgentError `refused`, when there is no such program.
  */
@@ -32,7 +32,7 @@ export async function findCommand(
     const place = onSystemDrive(command);
     return (await firstProgram(place, endings)) ?? place;
   }
-  // `C:tool` is in the current folder of a drive, whatever that is.
+  // `C:tool` would be relative to the current folder of that drive.
   if (isWindows && command.includes(':')) throw notFound(command, 'a drive without a folder');
   if (command.includes('/') || (isWindows && command.includes('\\'))) {
     const place = paths.resolve(folder, command);

@@ -6,10 +6,10 @@ import { readdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import type { PlanFiles } from '../ports.js';
 
-/** So many outputs are kept, and so many bytes of them; the oldest go first. */
+/** Maximum number of outputs and of their bytes; the oldest are removed first. */
 export const MAX_OUTPUT_FILES = 256;
 export const MAX_OUTPUTS_BYTES = 128 * 1024 * 1024;
-/** So much of one execution is kept, and waits in memory at most while the disk is slow. */
+/** Maximum size of one output, and of its bytes in memory while the disk is slow. */
 export const MAX_OUTPUT_FILE_BYTES = 16 * 1024 * 1024;
 
 interface KeptFile {
@@ -17,7 +17,7 @@ interface KeptFile {
   readonly sizeBytes: number;
 }
 
-/** Whole outputs of executions, both streams as they came, in a private folder: bounded in number and size. */
+/** Complete outputs of executions, both streams interleaved, in a private folder of bounded count and size. */
 export class OutputFiles {
   readonly #folder: string;
   readonly #files: PlanFiles;
@@ -29,14 +29,14 @@ export class OutputFiles {
   }
 
   /**
-   * A file whose name begins so.
+   * Creates a file whose name has this prefix.
    *
    * @throws AgentError `fileFailed`, when the folder cannot be had.
    */
   async open(beginning: string): Promise<OutputFile> {
     await this.#files.ensurePrivateFolder(this.#folder);
     this.#kept ??= await this.#find();
-    // Two executions of one second may be of the same plan.
+    // Random, because two executions within a second may be of the same plan.
     const name = `${beginning}-${randomBytes(4).toString('hex')}.out`;
     return new OutputFile(path.join(this.#folder, name), async (sizeBytes) => {
       if (sizeBytes > 0) this.#kept?.push({ name, sizeBytes });
@@ -60,13 +60,13 @@ export class OutputFiles {
       const oldest = kept.shift();
       if (oldest === undefined) return;
       sizeBytes -= oldest.sizeBytes;
-      // What cannot be removed now is found again when the agent starts next.
+      // A file that cannot be removed now is found again at the agent's next start.
       await unlink(path.join(this.#folder, oldest.name)).catch(() => undefined);
     }
   }
 }
 
-/** Takes all that one execution writes; a file is made at its first byte. */
+/** Receives the output of one execution; creates the file at the first byte. */
 export class OutputFile {
   readonly #path: string;
   readonly #onClosed: (sizeBytes: number) => Promise<void>;
@@ -90,7 +90,7 @@ export class OutputFile {
     this.#sizeBytes += kept.length;
   }
 
-  /** Resolves when all is on its way to the disk, with the first failure. Once. */
+  /** Resolves when all output was written to the system, with the first failure. Call it once. */
   async close(): Promise<Error | undefined> {
     const stream = this.#stream;
     if (this.#leftOutBytes > 0)

@@ -10,7 +10,7 @@ export type ApplierOptions = Omit<AgentOptions, 'localPlanDirectory' | 'secrets'
 export interface PassContext {
   readonly options: ApplierOptions;
   readonly pass: Pass;
-  /** When the pass came to its turn: times of periodic instructions, and names, are made of it. */
+  /** Start of the pass, from which names and the times of periodic instructions derive. */
   readonly now: Date;
   readonly work: WorkFolder;
   readonly outputs: OutputFiles;

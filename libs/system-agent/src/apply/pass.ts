@@ -1,6 +1,6 @@
 /**
- * The face between the decision and the work: a source (the Secret, a local plan) decides what is due, the applier does it, and the
- * source writes down what came of it.
+ * Interface between decision and work: a source (the Secret, a local plan) decides which work is due, the applier does
+ * it, and the source stores the result.
  */
 import type { Plan } from '../plan/plan.js';
 
@@ -28,9 +28,9 @@ export interface ProbeStatus {
   readonly failureCount: number;
 }
 
-/** The one-time instruction that keeps a plan from being applied. */
+/** The one-time instruction that prevents a plan from being applied. */
 export interface FailedInstruction {
-  /** Its name, or its place in the list where it has none. */
+  /** Its name, or its index in the list if it has none. */
   readonly instruction: string;
   /** -1: not started, or ended by a signal. */
   readonly exitCode: number;
@@ -48,17 +48,17 @@ export interface Pass {
   /** Present when files and one-time instructions are due: all periodic instructions are then due too, and probes are delayed. */
   readonly oneTime?: {
     readonly attempt: number;
-    /** The source has tried this very plan before, and none since: the history has it already. */
+    /** True when the source's previous attempt was of the same plan, which the history then already contains. */
     readonly isRepeated?: boolean;
   };
-  /** Outputs that were saved before; those of this pass are merged into them. */
+  /** Outputs saved earlier; those of this pass are merged into them. */
   readonly outputs: Outputs;
   readonly periodic: Readonly<Record<string, PeriodicStatus>>;
   readonly probes: Readonly<Record<string, ProbeStatus>>;
   readonly startedAt: Date;
 }
 
-/** Result of a pass. Entries of names that the plan no longer has stay. */
+/** Result of a pass. Keeps entries of names that the plan no longer has. */
 export interface PassResult {
   /** True also when no one-time instruction was due. */
   readonly succeeded: boolean;

@@ -29,12 +29,12 @@ import type { PendingPlanFile, PlanFileRights, PlanFiles } from '../ports.js';
 /** Limit of Linux. */
 const MAX_LINKS = 40;
 
-/** The original does not flush either: it takes longer than all else together. */
+/** Without flushing, like the original: it takes longer than all other work together. */
 const NOT_FLUSHED = { isFlushed: false, isDurable: false };
 
 /**
- * Files of plans on systems with POSIX permissions. Only root can give a file away: as any other user, each `uid` and `gid` that is
- * neither -1 nor the user's own fails.
+ * Plan files on systems with POSIX permissions. Only root can change owners: for any other user, a `uid` or `gid` that
+ * is neither -1 nor the user's own fails.
  */
 export function posixPlanFiles(): PlanFiles {
   const trust = posixFileTrust();
@@ -71,7 +71,7 @@ async function translated(
 
 async function ensureFolder(folder: string, { mode, uid, gid }: PlanFileRights): Promise<void> {
   await mkdir(folder, { recursive: true, mode });
-  // By its handle: the owner of the folder above could put a link to any other folder in its place.
+  // By handle, because the owner of the parent folder could replace the folder by a link.
   const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
   const handle = await open(await followLinks(folder), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   try {
@@ -87,7 +87,7 @@ async function writeFile(file: string, content: Buffer, rights: PlanFileRights):
     await writeAt(file, content, rights);
   } catch (error) {
     if (!(error instanceof TrustedFileError)) throw error;
-    // Most files are no links, and are in folders that are there.
+    // Try without following links first, because most files are not links and their folders exist.
     if (error.code === 'notTrusted') return writeAt(await followLinks(file), content, rights);
     if (error.code !== 'notFound') throw error;
     await mkdir(path.dirname(file), { recursive: true, mode: 0o755 });
@@ -103,7 +103,7 @@ async function writeAt(place: string, content: Buffer, rights: PlanFileRights): 
   await pending?.place(NOT_FLUSHED);
 }
 
-/** Only where it is plain what `writeFile` will do: it alone follows links, makes folders, and says why it cannot. */
+/** Prepares only the simple cases: `writeFile` alone follows links, creates folders, and reports failures. */
 async function writeAhead(
   file: string,
   content: Buffer,
@@ -112,7 +112,7 @@ async function writeAhead(
   try {
     const pending = await replacementOf(file, content, rights, () => Promise.resolve());
     if (pending === undefined) return undefined;
-    // What was found may have changed meanwhile.
+    // The findings may be outdated by then.
     const anew = (): Promise<void> => writeFile(file, content, rights);
     return {
       place: () => translated('write', file, () => pending.place(NOT_FLUSHED).catch(anew)),
@@ -123,7 +123,7 @@ async function writeAhead(
   }
 }
 
-/** Writes a file beside the one that it is to replace; undefined after `keep` where that one has the content already. */
+/** Writes a temporary file to replace another; undefined after `keep` when that already has the content. */
 async function replacementOf(
   place: string,
   content: Buffer,
@@ -150,7 +150,7 @@ async function replacementOf(
   return writePendingFile(place, rights, (write) => write(content, 0));
 }
 
-/** Asked first, for most files are new; why one cannot be looked at, opening it tells. */
+/** Checked first, because most files are new; opening the file reports other failures. */
 function isAbsent(place: string): boolean {
   try {
     return lstatSync(place, { throwIfNoEntry: false }) === undefined;
@@ -159,7 +159,10 @@ function isAbsent(place: string): boolean {
   }
 }
 
-/** The path that a file has or would have; parts of it that are links are followed by the system. */
+/**
+ * Returns the path that a file has or would have after following links at its end; the system follows links in its
+ * folders.
+ */
 async function followLinks(asked: string): Promise<string> {
   let at = asked;
   for (let links = 0; links <= MAX_LINKS; links += 1) {
@@ -167,10 +170,10 @@ async function followLinks(asked: string): Promise<string> {
     const file = path.join(folder, path.basename(at));
     const stats = await lstat(file).catch(unlessAbsent);
     if (stats?.isSymbolicLink() !== true) return file;
-    // Somebody else's link could lead anywhere, as one in a folder for all; the system refuses most of them too.
+    // A link of another user could lead anywhere, for example in a shared folder; the system refuses most of them too.
     if (![0, process.geteuid?.()].includes(stats.uid)) throw badLink(asked, 'of another user');
     const target = await readlink(file);
-    // Not joined: what `..` means after a link only the system can say.
+    // Not joined, because only the system can resolve `..` after a link.
     at = path.isAbsolute(target) ? target : `${folder}/${target}`;
   }
   throw badLink(asked, `after ${MAX_LINKS} others`);
@@ -200,13 +203,13 @@ async function remove(file: string, directory: boolean): Promise<void> {
 }
 
 /**
- * Other agents make these folders readable by all. Where others could only read, closing it is enough; where they could write,
- * the check that follows refuses.
+ * Makes a folder private that another agent made readable by all. If others could only read, closing it is enough; if
+ * they could write, the following check refuses it.
  */
 function closeToOthers(folder: string, trust: FileTrust): void {
   const stats = lstatSync(folder, { throwIfNoEntry: false });
   if (stats?.isDirectory() !== true || stats.uid !== process.geteuid?.()) return;
   if ((stats.mode & 0o077) === 0) return;
-  // Where it is trusted, no one can put a link in its place meanwhile.
+  // In a trusted folder, nobody can replace it by a link meanwhile.
   if (trust.distrustOfFolder(folder) === undefined) chmodSync(folder, 0o700);
 }

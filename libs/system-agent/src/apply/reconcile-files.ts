@@ -5,10 +5,10 @@ import type { PlanFile } from '../plan/plan.js';
 import type { PlanFiles } from '../ports.js';
 import { filesInOrder, type FileStep } from './files-in-order.js';
 
-/** Each record is flushed, which takes longer than to write a small file: so many are flushed together. */
+/** Number of records flushed together, because a flush takes longer than writing a small file. */
 const FILES_OF_A_GROUP = 100;
 
-/** A larger file is written in its turn: it takes its time anyway, and the disk needs room only for one. */
+/** Maximum size of a file written ahead. Larger ones gain little, and would need disk space at the same time. */
 const MAX_AHEAD_BYTES = 16 * 1024;
 
 export interface FileAct {
@@ -24,8 +24,8 @@ export interface FileSteps {
 }
 
 /**
- * Makes and removes the files of a plan, in the order of the list. What was done before a failure stays; of those after it, up to the
- * end of their group have been recorded.
+ * Creates and removes the files of a plan, in order. Files before a failure stay changed; later files of the same group
+ * were recorded but not changed.
  *
  * @throws AgentError `fileFailed`; the reason of the signal; what `onFiles` rejects with.
  */
@@ -97,7 +97,7 @@ function modeOf(file: PlanFile, index: number): number {
 }
 
 function contentOf(file: PlanFile, index: number): Buffer {
-  // Go ignores the ends of lines in base64, and nothing else.
+  // Go ignores line ends in base64, and nothing else.
   const text = (file.content ?? '').replaceAll(/[\r\n]/g, '');
   const isBase64 = text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
   if (!isBase64) throw failed(file, index, 'content that is not base64', 'base64 with padding');

@@ -38,8 +38,7 @@ const MAX_COOL_DOWNS = 6;
 type Statuses = Readonly<Record<string, PeriodicStatus>>;
 
 /**
- * Runs the periodic instructions that are due, in the order of the list, until the first that fails: the others are then due in the
- * next pass.
+ * Runs the due periodic instructions, in order, until the first failure: the others stay due in the next pass.
  *
  * @param isForced - Runs all, whenever they ran last.
  * @throws as `execute` does.
@@ -65,7 +64,7 @@ export async function runPeriodic(context: PassContext, isForced: boolean): Prom
   return statuses;
 }
 
-/** After a success its period counts, after failures 30 s for each, at most three minutes. */
+/** Due after its period following a success; after failures following 30 s for each, at most three minutes. */
 function isDue(
   { periodSeconds }: PeriodicInstruction,
   before: PeriodicStatus | undefined,
@@ -77,7 +76,7 @@ function isDue(
   if (last === undefined) return true;
   const coolDownMs = COOL_DOWN_MS * Math.min(before.failures, MAX_COOL_DOWNS);
   const sinceMs = now.getTime() - last.getTime();
-  // A time to come is that of a clock that was set back.
+  // A time in the future comes from a clock that was set back.
   return sinceMs < 0 || sinceMs >= (isFailing ? coolDownMs : periodSeconds * 1000);
 }
 

@@ -1,4 +1,4 @@
-/** Lets one act go on at a time; the others wait in the order in which they came. */
+/** Runs one function at a time; the others wait in order of arrival. */
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
 

@@ -3,8 +3,8 @@ const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 const FORM = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) ([ \d]\d) (\d\d):(\d\d):(\d\d) (\S{1,8}) (\d{4})$/;
 
 /**
- * A time as Go's layout UnixDate writes it, such as `Sun Nov  2 00:31:01 UTC 2026`: in UTC, which every reader takes for what it is,
- * while Go takes an abbreviation that its own zone does not have for UTC.
+ * Formats a time in Go's layout UnixDate, such as `Sun Nov  2 00:31:01 UTC 2026`, always in UTC, which every reader
+ * understands, whereas Go reads an abbreviation unknown in its own zone as UTC.
  */
 export function unixDate(date: Date): string {
   const two = (part: number): string => String(part).padStart(2, '0');
@@ -15,8 +15,8 @@ export function unixDate(date: Date): string {
 }
 
 /**
- * Reads what {@link unixDate} or another agent on this node wrote: an abbreviation other than UTC and GMT is that of the node's zone.
- * Undefined for any other text.
+ * Parses a text of {@link unixDate} or of another agent on this node: an abbreviation other than UTC and GMT means the
+ * node's zone. Undefined for any other text.
  */
 export function parseUnixDate(text: string): Date | undefined {
   const [, month = '', ...rest] = FORM.exec(text) ?? [];
@@ -25,7 +25,7 @@ export function parseUnixDate(text: string): Date | undefined {
   const time = [Number(hour), Number(minute), Number(second)] as const;
   if (fields[1] < 0) return undefined;
   const utc = new Date(Date.UTC(...fields, ...time));
-  // A day or an hour that does not exist would turn into another one.
+  // Date rolls over an invalid day or hour to another one, so compare.
   if (utc.getUTCDate() !== fields[2] || utc.getUTCHours() !== time[0]) return undefined;
   const offsetMs = offsetOf(zone);
   return offsetMs === undefined ? new Date(...fields, ...time) : new Date(utc.getTime() - offsetMs);

@@ -1,9 +1,9 @@
 import type { AgentEvent } from '../agent-event.js';
 
-/** Limit of the topics that are remembered; beyond it, the oldest is reported again. */
+/** Maximum number of remembered topics; beyond it, the oldest may be reported again. */
 const MAX_TOPICS = 1000;
 
-/** Tells what a person should know once, until the message changes or it was well in between. */
+/** Reports a warning once, until its message changes or the problem was solved in between. */
 export class Warnings {
   readonly #told = new Map<string, string>();
   readonly #onEvent: (event: AgentEvent) => void;
@@ -13,9 +13,9 @@ export class Warnings {
   }
 
   /**
-   * `topic` names what it is about, such as a file. What differs each time, such as a name with a time in it, belongs into the error.
+   * Reports a message about `topic`, such as a file. Varying parts, such as a name with a time, belong in the error.
    *
-   * @param message - Undefined: it is well again.
+   * @param message - Undefined when the problem is solved.
    */
   tell(source: string, topic: string, message: string | undefined, error?: unknown): void {
     const key = JSON.stringify([source, topic]);
@@ -29,7 +29,10 @@ export class Warnings {
     this.#onEvent({ kind: 'warning', source, message, ...cause });
   }
 
-  /** Does an act that may fail without harm to all else: reports the failure, and clears it once the act succeeds. */
+  /**
+   * Runs a function whose failure must not affect anything else: warns about the failure, and clears the warning after
+   * a success.
+   */
   async attempt(
     source: string,
     topic: string,

@@ -6,7 +6,7 @@ import { datecode } from './datecode.js';
 
 const OF_A_PASS = /^\d{8}-\d{6}$/;
 
-/** The work folder: each pass has a folder in it, named by its time, and each execution one in that. */
+/** The work folder, with one folder per pass, named by its time, and in that one folder per execution. */
 export class WorkFolder {
   readonly #folder: string;
   readonly #files: PlanFiles;
@@ -25,8 +25,8 @@ export class WorkFolder {
   }
 
   /**
-   * Removes the folders of passes, and the work folder when it is empty then. Other things in it are not ours. A link is removed, never
-   * what it leads to.
+   * Removes the folders of passes, and the work folder if it is then empty. Leaves other content alone. Removes a link
+   * itself, never its target.
    *
    * @throws AgentError `fileFailed`, when others could put links into it meanwhile; TrustedFileError, after all was tried: on Windows a
    *   file that is open stays.

@@ -1,8 +1,8 @@
 import type { Outputs, PeriodicStatus } from '../apply/pass.js';
 
 /**
- * So many bytes of outputs are written into one value, as base64: half of what is read back, since names and times are in it too. Outputs
- * of zeros are small when they are packed, and would be too large to unpack.
+ * Maximum bytes of outputs in one value, as base64: half of the read limit, because names and times are added. Bounds
+ * the unpacked size too, because outputs of zeros compress well but would be too large to unpack.
  */
 const MAX_TEXT_BYTES = 8 * 1024 * 1024;
 /** Cutting off less than the marker needs would gain nothing. */
@@ -10,14 +10,14 @@ const MARKER_BYTES = 80;
 
 type Statuses = Readonly<Record<string, PeriodicStatus>>;
 
-/** Each output with its beginning alone, of so many bytes, and a marker that says how much is missing. */
+/** Cuts each output to its first bytes, with a marker that states how much is missing. */
 export function cutOutputs(outputs: Outputs, keepBytes: number): Outputs {
   return Object.fromEntries(
     Object.entries(outputs).map(([name, output]) => [name, cutOne(output, keepBytes)]),
   );
 }
 
-/** Likewise, for what periodic instructions wrote. */
+/** Cuts the outputs of periodic instructions in the same way. */
 export function cutPeriodic(statuses: Statuses, keepBytes: number): Statuses {
   return Object.fromEntries(
     Object.entries(statuses).map(([name, status]) => {
@@ -31,12 +31,12 @@ export function cutPeriodic(statuses: Statuses, keepBytes: number): Statuses {
   );
 }
 
-/** Outputs that can be read back when they are written: cut where they are too many. */
+/** Cuts outputs that would be too large to read back. */
 export function readableOutputs(outputs: Outputs): Outputs {
   return readable(outputs, cutOutputs, (some) => Object.values(some));
 }
 
-/** Likewise, for what periodic instructions wrote. */
+/** Cuts outputs of periodic instructions that would be too large to read back. */
 export function readablePeriodic(statuses: Statuses): Statuses {
   return readable(statuses, cutPeriodic, (some) =>
     Object.values(some).flatMap(({ stdout, stderr }) => [stdout, stderr]),

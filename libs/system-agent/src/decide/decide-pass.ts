@@ -1,13 +1,16 @@
 import type { SecretState } from './secret-state.js';
 
-/** After a failure, before the next try. */
+/** Delay after a failure before the next attempt. */
 export const COOL_DOWN_MS = 30_000;
 
-/** Knowledge of this process about the Secret beyond its keys. */
+/** Knowledge of this process about the Secret besides its keys. */
 export interface AgentMemory {
-  /** No pass over a plan of this Secret has ended since the agent started, or since the Secret was made anew. */
+  /** True until a pass over a plan of this Secret has ended since the agent's start, or since the Secret was recreated. */
   readonly firstPass: boolean;
-  /** The run that this process wanted announced last and has not ended. The answer to that may have been lost. */
+  /**
+   * The last run that this process announced and that has not ended. Remembered because the server's answer may have
+   * been lost.
+   */
   readonly announced?: { readonly checksum: string; readonly revision: number };
 }
 
@@ -19,11 +22,11 @@ export type Decision =
     }
   /** Writes `in-progress` first; then decides again. */
   | { readonly kind: 'announce'; readonly reason: 'pending'; readonly revision: number }
-  /** Periodic instructions and probes alone. */
+  /** Runs only periodic instructions and probes. */
   | { readonly kind: 'watchOver'; readonly reason: 'applied' | 'failedTooOften' | 'terminal' }
   | { readonly kind: 'watchOver'; readonly reason: 'coolingDown'; readonly until: Date };
 
-/** Decides what a plan wants done now. Total: each state of the keys has one answer. */
+/** Decides the work due for a plan. Total: each state of the keys has one answer. */
 export function decidePass(
   state: SecretState,
   checksum: string,
@@ -35,12 +38,12 @@ export function decidePass(
     : decideByPlanState(state, checksum, memory);
 }
 
-/** Whether this plan was tried and has failed. */
+/** Returns true when this plan was tried and has failed. */
 export function hasFailed(state: SecretState, checksum: string): boolean {
   return state.failedChecksum === checksum && state.failureCount !== 0;
 }
 
-/** Decides by the Secret, regardless of its writer: `in-progress` is a run without a result. */
+/** Decides by the Secret alone, whoever wrote it: `in-progress` means a run without a result. */
 function decideByPlanState(
   { planState, planRevision, failureCount }: SecretState,
   checksum: string,
@@ -64,7 +67,7 @@ function decideByChecksum(
 ): Decision {
   const attempt = state.failureCount + 1;
   if (hasFailed(state, checksum)) {
-    // A limit of 0 still allowed one try, which has been had.
+    // A limit of 0 still allows one attempt, which has happened.
     if (state.maxFailures !== undefined && state.failureCount >= state.maxFailures) {
       return { kind: 'watchOver', reason: 'failedTooOften' };
     }
@@ -78,7 +81,10 @@ function decideByChecksum(
   return { kind: 'apply', attempt, reason: 'changed' };
 }
 
-/** Undefined when it is over. A last try in the future is that of a clock that was wrong: it does not count. */
+/**
+ * Returns the end of the cool-down; undefined when it is over. Ignores a last attempt in the future, which comes from a
+ * wrong clock.
+ */
 function coolDownEnd({ lastApplyTime }: SecretState, now: Date): Date | undefined {
   if (lastApplyTime === undefined) return undefined;
   const sinceMs = now.getTime() - lastApplyTime.getTime();

@@ -14,8 +14,8 @@ import {
 export const MAX_SECRET_BYTES = 1024 * 1024;
 
 /**
- * Cuts outputs so that the Secret, with the changes, has room for them. Each output keeps its beginning; a marker says how much is
- * missing. Changes that fit are given back as they are. What cannot be made to fit is as small as it gets.
+ * Cuts outputs so that the changed Secret stays within the size limit. Each output keeps its beginning, with a marker
+ * that states how much is missing. Returns fitting changes unchanged, and otherwise the smallest possible ones.
  */
 export function fitSecret(
   data: SecretData,

@@ -17,12 +17,12 @@ export interface EndedPass {
   readonly result: PassResult;
 }
 
-/** The keys of the Secret that a pass changes; none of them has its value already. */
+/** Returns the keys of the Secret that a pass changes, without keys that already have the new value. */
 export function secretChanges(pass: EndedPass, data: SecretData): SecretData {
   const texts = { ...statusTexts(pass, data), ...outcomeTexts(pass) };
   const changes: [string, Buffer][] = [];
   for (const [key, text] of Object.entries(texts)) {
-    // Only a failure makes the key that the original does not have.
+    // Create this key, unknown to the original, only for a failure.
     if (key === KEY.failedInstruction && text === '' && !data[key]) continue;
     const packed = PACKED.has(key) && text !== '';
     if (currentText(data[key], packed) !== text) {
@@ -50,9 +50,9 @@ function statusTexts(
     [KEY.periodicOutput]: periodicJson(readablePeriodic(result.periodic)),
     [KEY.probeStatuses]: probesJson(result.probes),
   };
-  // As the original: a key that somebody removed is written again.
+  // Like the original, restore a key that somebody removed.
   if (decision.kind === 'apply' || state.planState === undefined) return texts;
-  // A plan that has never run gets no key for nothing.
+  // Add no keys for a plan that has never run.
   return Object.fromEntries(
     Object.entries(texts).filter(([key, text]) => text !== '{}' || data[key] !== undefined),
   );
@@ -61,7 +61,7 @@ function statusTexts(
 function outcomeTexts(pass: EndedPass): Record<string, string> {
   const { state, decision, result, checksum } = pass;
   if (decision.kind === 'watchOver') {
-    // A plan that is applied has not failed, whatever failed since.
+    // An applied plan has no failure, even if an earlier attempt failed.
     return decision.reason === 'applied' ? NO_FAILURE : {};
   }
   const planState = (outcome: string): Record<string, string> =>
@@ -96,7 +96,10 @@ const NO_FAILURE = {
   [KEY.failureCount]: '0',
 };
 
-/** Two ways to pack one text are one value: Go and zlib do not pack alike. Undefined for what cannot be unpacked. */
+/**
+ * Unpacks a value for comparison, because Go and zlib compress the same text differently. Undefined when it cannot be
+ * unpacked.
+ */
 function currentText(value: Buffer | undefined, packed: boolean): string | undefined {
   if (!packed || !value) return value?.toString('utf8');
   try {

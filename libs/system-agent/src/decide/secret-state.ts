@@ -14,23 +14,23 @@ export interface SecretState {
   readonly appliedChecksum: string;
   readonly failedChecksum: string;
   readonly failureCount: number;
-  /** Absent: an agent that does not know the key wrote the failure, or there is none. */
+  /** Absent when there is no failure, or an agent without this key wrote it. */
   readonly failure?: FailedInstruction;
   readonly successCount: number;
   readonly lastApplyTime?: Date;
   /** Absent: no limit. */
   readonly maxFailures?: number;
-  /** Absent: the Secret is that of a server that does not know the key. */
+  /** Absent when the server does not know the key. */
   readonly planState?: string;
   readonly planRevision: number;
   /** At least 1 s and at most a day; 5 s by default. */
   readonly probePeriodMs: number;
   readonly probes: Readonly<Record<string, ProbeStatus>>;
-  /** Keys whose values cannot be read, and were taken for something else. */
+  /** Keys with unreadable values, for which a default was used. */
   readonly unreadable: readonly string[];
 }
 
-/** Reads the keys as the original does: what it cannot read is a default, never a reason to stop. */
+/** Reads the keys like the original: an unreadable value becomes a default, never a failure. */
 export function secretState(data: SecretData): SecretState {
   const unreadable: string[] = [];
   const text = (key: string): string => data[key]?.toString('utf8') ?? '';
@@ -95,7 +95,7 @@ function probesOf(raw: Buffer | undefined, unreadable: string[]): SecretState['p
   }
 }
 
-/** A negative count would let a plan that failed look like one that was never tried. */
+/** Rejects negative counts, because a failed plan would then look like an untried one. */
 function countOf(text: string): number | undefined {
   return /^\+?\d{1,15}$/.test(text) ? Number(text) : undefined;
 }

@@ -11,7 +11,7 @@ const STOPPED = new Map<string | undefined, 'cancelled' | 'paused'>([
 /** The value of a key of the Secret may be a megabyte. */
 const MAX_SHOWN = 64;
 
-/** Where the plan of a Secret stands between two passes. */
+/** Returns the state of a Secret's plan between two passes. */
 export function stateBetweenPasses(
   state: SecretState,
   checksum: string,
@@ -25,7 +25,7 @@ export function stateBetweenPasses(
   const isFailed =
     planState === undefined
       ? hasFailed(state, checksum)
-      : // The original wipes the checksum soon after a failure.
+      : // The original clears the checksum soon after a failure.
         planState === 'failed' && ['', checksum].includes(failedChecksum);
   if (isFailed) {
     const retryAt = decision.kind === 'apply' ? nextPassAt : 'until' in decision && decision.until;
