@@ -8,34 +8,34 @@ import { fetchImage } from './registry/registry-image.js';
 import { RegistrySession } from './registry/registry-session.js';
 import { storeParts, type ImageStoreOptions } from './store-options.js';
 
-/** One place that is asked, and what came of it. No text is a secret; what servers said is quoted. */
+/** One queried registry, and the result. Contains no secret; quotes servers' messages. */
 export interface AskedRegistry {
   /** Address up to the name of the repository. */
   readonly url: string;
   /** Empty where no image is requested. */
   readonly repository: string;
-  /** The entry of `mirrors` in `registries.yaml`; empty for the registry itself. */
+  /** The entry of `mirrors` in `registries.yaml`; empty for the image's own registry. */
   readonly mirrorOf: string;
-  /** The expression that has made the name of the repository; empty where none has. */
+  /** The expression that rewrote the repository's name; empty without a rewrite. */
   readonly rewrittenBy: string;
   /** `host:port` of the proxy; empty for none. */
   readonly proxy: string;
-  /** Authorities that are trusted, and the certificate that the server gets. */
+  /** Trusted authorities, and the client certificate for the server. */
   readonly trust: string;
-  /** Where the credentials for it are from; empty for none. */
+  /** Source of its credentials; empty for none. */
   readonly login: string;
-  /** Whether the registry, or its server of tokens, wanted them. */
+  /** True when the registry, or its token server, requested them. */
   readonly isLoginShown: boolean;
-  /** `notAsked`: an earlier place has the image. */
+  /** `notAsked`: an earlier registry has the image. */
   readonly result: 'ok' | 'failed' | 'notAsked';
-  /** Why it failed; else empty. */
+  /** The reason of a failure; otherwise empty. */
   readonly failure: string;
 }
 
-/** Where an image would come from. */
+/** Sources of an image. */
 export interface ImageCheck {
   readonly image: string;
-  /** An archive of the node has it: no registry would be asked. */
+  /** True when an archive of the node has it, so that no registry is queried. */
   readonly isInArchive: boolean;
   /** The `registries.yaml` that counts; empty where there is none. */
   readonly registriesFile: string;
@@ -52,7 +52,7 @@ export type RegistriesCheck = Pick<ImageCheck, 'registriesFile' | 'registries' |
 export type CheckOptions = Omit<ImageStoreOptions, 'onWarning'>;
 
 /**
- * Asks for the documents of an image as {@link imageStore} would, and unpacks nothing.
+ * Fetches the documents of an image as {@link imageStore} would, without unpacking it.
  *
  * @throws AgentError `imageFailed` for a text that is no reference, and a `registries.yaml` that cannot be used; the reason of the signal.
  */
@@ -80,7 +80,7 @@ export async function checkImage(
 }
 
 /**
- * Asks each endpoint of a mirror and each other host of `configs` whether it answers and takes its login.
+ * Checks that each endpoint of a mirror and each other host of `configs` answers and accepts its login.
  *
  * @throws AgentError `imageFailed` for a `registries.yaml` that cannot be used; the reason of the signal.
  */

@@ -5,14 +5,15 @@ export interface Expected {
   /** The thing that is read, for errors: `read a layer`. */
   readonly what: string;
   readonly maxBytes: number;
-  /** Exactly; absent when it is not known. */
+  /** Exact size; absent when unknown. */
   readonly size?: number;
   /** `sha256:` and hexadecimal digits; absent when it is not known. */
   readonly digest?: string | undefined;
 }
 
 /**
- * Gives out bytes as they come, and ends well only when they were as expected: a consumer that uses them before must know that they may be wrong.
+ * Passes bytes on as they arrive, and throws at the end unless they match the expectation: a consumer that uses them
+ * earlier must allow for wrong bytes.
  *
  * @throws AgentError `imageFailed`, as soon as there are too many; what the input throws.
  */

@@ -16,16 +16,17 @@ export interface Wanted {
   readonly limits: ImageLimits;
 }
 
-/** An image whose documents are read, and whose layers can be. */
+/** An image whose documents were read and whose layers can be read. */
 export interface FoundImage {
-  /** The digests of its layers as they are unpacked, lowest first. */
+  /** Digests of its unpacked layers, lowest first. */
   readonly diffIds: readonly string[];
-  /** How many of the lowest layers are Microsoft's base image of Windows, of whose `Files` none is in a folder of a program. */
+  /** Number of lowest layers that belong to Microsoft's Windows base image, which have no `Files` for a program folder. */
   readonly baseLayers: number;
   /**
-   * The bytes of its layers in the same order, compressed or not. Each is read to its end before the next is requested.
+   * Returns the bytes of its layers in the same order, compressed or not. Each must be read to its end before the next
+   * is requested.
    *
-   * @param first - How many of the lowest are left out.
+   * @param first - Number of lowest layers to skip.
    */
   layers(first: number): AsyncIterable<AsyncIterable<Uint8Array>>;
 }
@@ -46,7 +47,7 @@ export function foundImage(
   throw imageFailed('read an image', `${diffIds.length} digests in its config`, wanted);
 }
 
-/** Source of the blobs of an image. The reader checks what it reads of them. */
+/** Source of the blobs of an image. The caller verifies them. */
 export interface BlobSource {
   blob(descriptor: Descriptor): AsyncIterable<Uint8Array>;
   /** Each is read to its end before the next is requested. */
@@ -56,7 +57,7 @@ export interface BlobSource {
 }
 
 /**
- * The image of a manifest. All that is read of it has the digest that the manifest has for it.
+ * Returns the image of a manifest. Verifies all that it reads by the digests in the manifest.
  *
  * @throws AgentError `imageFailed`; what the source throws.
  */
@@ -85,12 +86,12 @@ export function exactly({ digest, size }: Descriptor): Pick<Expected, 'digest' |
   return { digest, size };
 }
 
-/** A layer that only Microsoft gives out. */
+/** Media types of layers that only Microsoft distributes. */
 const NOT_DISTRIBUTED = /nondistributable|foreign/;
-/** History of Microsoft's base images; a Dockerfile leaves other words. */
+/** History texts of Microsoft's base images; a Dockerfile produces others. */
 const OF_BASE = /^(?:Apply image|Install update) /;
 
-/** Counts from the lowest layer on: one above another kind of layer is not one of the base, whatever it says of itself. */
+/** Counts from the lowest layer; a layer above one of another kind is not a base layer, whatever its metadata says. */
 function baseLayersOf({ os, madeBy }: ImageConfig, layers: Layers): number {
   if (os !== 'windows') return 0;
   const isTold = madeBy.length === layers.length;

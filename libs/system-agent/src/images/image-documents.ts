@@ -51,7 +51,8 @@ export interface ImagePlatform {
 }
 
 /**
- * Reads a manifest of Docker or OCI, or that for the platform of a list of them, by its content: what a server says of its type decides nothing.
+ * Finds the manifest for the platform in a Docker or OCI manifest or a list of manifests, judged by its content, not by
+ * the media type that a server sends.
  *
  * @param fetch - Gets the manifest, or another list, that an entry of a list names.
  * @throws AgentError `imageFailed`, also when there is no image for the platform; what `fetch` throws.

@@ -2,7 +2,7 @@ import { messageOf, quoteText } from '@wins/base';
 import type { z } from 'zod';
 import { AgentError } from '../agent-error.js';
 
-/** Why an image cannot be had. `what` is what was tried, with foreign text quoted already. */
+/** Returns the error for an unavailable image. `what` is the operation, with untrusted text already quoted. */
 export function imageFailed(
   what: string,
   found: string,
@@ -23,7 +23,7 @@ export function asImageError(error: unknown, what: string): AgentError {
 }
 
 /**
- * Reads JSON of a shape. No error repeats a value: it may be a password.
+ * Parses JSON of a known shape. No error repeats a value, because it may be a password.
  *
  * @param what - The text, as the error names it: `the manifest`.
  */

@@ -1,7 +1,7 @@
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
 
-/** How much an image may cost. What goes beyond fails with `imageFailed`. */
+/** Limits on the cost of an image. Exceeding one fails with `imageFailed`. */
 export interface ImageLimits {
   /** Size of a manifest, an index or a config. Default: 1 MiB. */
   readonly documentBytes: number;
@@ -9,15 +9,18 @@ export interface ImageLimits {
   readonly layerBytes: number;
   /** Default: 256. */
   readonly layers: number;
-  /** Size of all layers unpacked, including the content that is not kept. Default: 16 GiB. */
+  /** Unpacked size of all layers, including discarded content. Default: 16 GiB. */
   readonly unpackedBytes: number;
-  /** Files, folders and links of all layers, with the folders that are made because something is in them. Default: 500,000. */
+  /** Number of files, folders and links in all layers, including implied parent folders. Default: 500,000. */
   readonly entries: number;
-  /** Length of the paths of all these together, in UTF-16 units: those of a layer are in memory while it is unpacked. Default: 64 Mi. */
+  /**
+   * Total length of their paths, in UTF-16 units, because the paths of a layer are in memory while it is unpacked.
+   * Default: 64 Mi.
+   */
   readonly pathUnits: number;
-  /** Between two bytes of a registry, and for its answer to begin. Default: 30 s. */
+  /** Time-out between two bytes of a registry, and for the start of its answer. Default: 30 s. */
   readonly idleMs: number;
-  /** For an image as a whole. Default: two hours. */
+  /** Time-out for a whole image. Default: two hours. */
   readonly totalMs: number;
 }
 

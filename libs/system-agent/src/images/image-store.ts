@@ -18,15 +18,16 @@ import { unpackImage } from './unpack/unpack-image.js';
 
 const ENDINGS = ['.tar', '.tar.lz4', '.tar.bz2', '.tbz', '.tar.gz', '.tgz', '.tar.zst', '.tzst'];
 
-/** More is no folder of images: each is opened, and a warning where it cannot be used. */
+/** Maximum number of archives; each is opened, and causes a warning when it is unusable. */
 const MAX_ENTRIES = 1000;
 
 type Use = (image: FoundImage) => Promise<void>;
 
 /**
- * Images from the archives of the node, else from a registry: the mirrors that `registries.yaml` has for it, then itself. Digests of
- * all that is fetched are checked; they are known to be right only when `unpack` has resolved. Layers are unpacked in order, with
- * whiteouts; every file belongs to this account, modes lose what group and others could write, and links stay in the folder.
+ * Gets images from the node's archives, otherwise from a registry: first its mirrors in `registries.yaml`, then the
+ * registry itself. Checks the digests of all fetched data, which is verified only when `unpack` has resolved. Unpacks
+ * layers in order, with whiteouts; every file belongs to this account, modes lose the write permission of group and
+ * others, and links stay in the folder.
  *
  * `unpack` fails with `unreachable` when no registry answered, and with `imageFailed` for everything else.
  */
@@ -48,7 +49,7 @@ export function imageStore(given: ImageStoreOptions): ImageStore {
         const use = (image: FoundImage) => unpackImage(image, place);
         if (!(await inArchive(wanted, whole, use))) await inRegistry(wanted, whole, use);
       } catch (error) {
-        // Why it was ended, not what broke by it.
+        // Report the abort, not the failures that it caused.
         whole.throwIfAborted();
         throw asImageError(error, `unpack ${quoteText(text)}`);
       } finally {
@@ -60,8 +61,8 @@ export function imageStore(given: ImageStoreOptions): ImageStore {
 }
 
 /**
- * False when no archive of the node has it, or it is requested by its digest. Skips an archive that cannot be read; the first one that has the
- * image counts.
+ * Unpacks the image from an archive. False when no archive has it, or it is requested by digest. Skips unreadable
+ * archives; the first one with the image wins.
  */
 export async function inArchive(
   wanted: StoreParts & Wanted,
@@ -84,7 +85,7 @@ export async function inArchive(
       if (image !== undefined) throw error;
       onWarning(`cannot use the archive ${escapeText(place)}: ${escapeText(messageOf(error))}`);
     } finally {
-      // What was read of it is right or wrong whether it can be closed or not.
+      // A failure to close does not affect the data already read and verified.
       await file?.handle.close().catch(() => undefined);
     }
   }
@@ -117,7 +118,7 @@ async function inRegistry(wanted: StoreParts & Wanted, signal: AbortSignal, use:
       if (!(error instanceof AgentError)) throw error;
       failures.push(error);
     });
-    // From the first that has it: what another one has of it would come on top of what is unpacked by then.
+    // Only the first archive with the image is used, because another would add its files to those already unpacked.
     if (image === undefined) continue;
     await use(image);
     return;

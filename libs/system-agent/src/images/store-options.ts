@@ -6,17 +6,20 @@ import { CredentialProviders, type ProviderRun } from './provider/credential-pro
 import type { CredentialProviderPlace } from './provider/provider-config.js';
 import type { FileSystemOs } from './unpack/entry-path.js';
 
-/** Where images come from, and what of them is wanted. Paths are absolute. */
+/** Sources of images, and the wanted part. Paths are absolute. */
 export interface ImageStoreOptions {
-  /** Archives in it are looked into first, by tag. Need not exist. */
+  /** Folder of archives, searched first, by tag. It need not exist. */
   readonly imagesDirectory: string;
-  /** The first that exists says which registries there are: see {@link registriesFiles}. */
+  /** Candidate files with the registries; the first existing one counts: see {@link registriesFiles}. */
   readonly registriesFiles: readonly string[];
-  /** Docker's `config.json`, of which `auths` is read: credentials for hosts that nothing else has any for. */
+  /** Docker's `config.json`, whose `auths` supplies credentials for hosts without any others. */
   readonly dockerConfigFile?: string;
-  /** Asked for credentials that `registries.yaml` does not have. Default: none. */
+  /** Source of credentials that `registries.yaml` does not have. Default: none. */
   readonly credentialProviders?: CredentialProviderPlace;
-  /** Resolves once the run of a credential provider is recorded; when it rejects, the program does not run. Default: nothing is recorded. */
+  /**
+   * Resolves once the run of a credential provider is recorded; when it rejects, the program does not run. Default: no
+   * record.
+   */
   readonly onProvider?: (run: ProviderRun) => Promise<void>;
   /** In Go's words: `windows` and `amd64`. Its names of files decide what may be unpacked. */
   readonly platform: { readonly os: FileSystemOs; readonly arch: string };
@@ -25,17 +28,20 @@ export interface ImageStoreOptions {
    * Default: the whole image.
    */
   readonly subtree?: string;
-  /** Files that others can write to are not used: code comes from there. */
+  /** Refuses files that others can write to, because they decide which code is fetched. */
   readonly trust: Pick<FileTrust, 'distrustOfFile'>;
   readonly clock: Clock;
-  /** Names the proxies between here and registries by `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, as Go reads them, and the file of the system's authorities. */
+  /**
+   * Environment with the proxies for registries in `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in Go's format, and the
+   * file of the system's authorities.
+   */
   readonly environment: Environment;
   readonly limits?: Partial<ImageLimits>;
-  /** A registry that is asked again, or a part of a file that is not used; it goes on. */
+  /** Reports a retried registry or an ignored part of a file; the work continues. */
   readonly onWarning: (message: string) => void;
 }
 
-/** The options with all limits, and with what is kept from one image to the next. */
+/** The options with all limits, and with the caches shared by several images. */
 export interface StoreParts extends ImageStoreOptions {
   readonly limits: ImageLimits;
   readonly providers: CredentialProviders | undefined;

@@ -30,23 +30,26 @@ export interface ApiRequest {
 
 export interface ApiConnectionOptions {
   readonly access: ClusterAccess;
-  /** Trusts the authorities of the kubeconfig alone. */
+  /** Trusts only the authorities of the kubeconfig. */
   readonly strictTls: boolean;
   readonly systemRoots: () => readonly string[];
   readonly environment: Environment;
   readonly onWarning: (message: string, error?: Error) => void;
   /** Called whenever the server sends something. */
   readonly onContact: () => void;
-  /** Within which an answer begins, and, unless it is a watch, ends. */
+  /** Time-out for the start of an answer and, except for a watch, for its end. */
   readonly answerMs: number;
 }
 
-/** Requests to one API server. Redirects are refused as any other answer that is not wanted: a token goes to one address alone. */
+/**
+ * Requests to one API server. Refuses redirects like any other unexpected answer, so that the token goes to one address
+ * only.
+ */
 export class ApiConnection {
   readonly #options: ApiConnectionOptions;
   readonly #client: HttpClient;
   #hasWarned = false;
-  /** Tried in turn until a certificate is good; then that one alone. */
+  /** Tried in order until one verifies the server's certificate; from then on only that one. */
   #trusts: readonly (() => TlsTrust)[];
 
   /** @throws AgentError `invalidConnection`. */
@@ -62,7 +65,8 @@ export class ApiConnection {
     checkProxy(access.server, environment);
     this.#options = options;
     this.#client = new HttpClient({
-      // The watch and the writer decide when to try again. One connection is kept: after one that turned out to be closed the next is a new one.
+      // The watch and the writer decide when to retry. One connection is kept; if it turns out to be closed, the next
+      // request opens a new one.
       ...{ environment, systemRoots, tries: 1, keptConnections: 1, userAgent: userAgent() },
       limits: { connectMs: answerMs, answerMs, idleMs: Infinity, totalMs: Infinity },
     });
@@ -76,13 +80,13 @@ export class ApiConnection {
     this.#trusts = [...own, ...system].map(once);
   }
 
-  /** Closes what is kept for a next request, which would make a new one. */
+  /** Closes the kept connection. */
   closeIdle(): void {
     this.#client.endKept();
   }
 
   /**
-   * Sends a request and resolves once the answer is known to be 200; the caller closes it.
+   * Sends a request and resolves when the answer's status is 200; the caller closes the answer.
    *
    * @throws AgentError with the `refusal` of an answer that is none; `unreachable`; `closed` when the signal aborts.
    */
@@ -101,7 +105,7 @@ export class ApiConnection {
     throw this.refusal(request.what, status, body, headers['retry-after']);
   }
 
-  /** Makes the error for a status with its body; a token that the server repeats is left out. */
+  /** Returns the error for a status with its body; removes the token if the server repeats it. */
   refusal(what: string, status: number, body: unknown, retryAfter?: string): AgentError {
     return apiRefusal({ what, status, body, retryAfter, token: this.#options.access.token });
   }
@@ -134,14 +138,14 @@ export class ApiConnection {
     for (const [index, trust] of trusts.entries()) {
       try {
         const answer = await this.#send(request, trust(), signal);
-        // The certificate was good: from now on nothing else will do.
+        // The certificate was verified: from now on accept only this trust.
         this.#trusts = [trust];
         return answer;
       } catch (error) {
         const isUnknown = isNetError(error) && error.code === 'unknownAuthority';
         const failure = this.failure(error, request.what, signal);
         if (!isUnknown || index + 1 === trusts.length) throw failure;
-        // Nothing was sent yet: the handshake had failed.
+        // The handshake failed, so nothing was sent yet.
         if (this.#hasWarned) continue;
         this.#hasWarned = true;
         const message =
@@ -166,7 +170,7 @@ export class ApiConnection {
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      // A write that the server took twice is found by its version.
+      // A repeated write is detected by its resourceVersion.
       ...(body !== undefined && { body }),
     };
     return await this.#client.open(request, what, signal);

@@ -20,9 +20,9 @@ interface Connection {
 }
 
 /**
- * A store for a file that says where the Secret is. The file is read when it is needed, and awaited while it is missing or cannot be used. It is
- * read again whenever the API server does not answer as wanted, because a token or an authority in it may have been replaced. A watch that still
- * goes on by then is made anew, as the server ends none for a token that has ended.
+ * Store for a connection file that locates the Secret. Reads the file when needed, and waits while it is missing or
+ * unusable. Reads it again whenever the API server's answer is unexpected, because its token or authority may have been
+ * replaced. Then restarts a watch that is still open, because the server does not end a watch whose token has expired.
  */
 export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOptions): SecretStore {
   let known: Connection | undefined;
@@ -38,12 +38,12 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
     connecting ??= open().finally(() => (connecting = undefined));
     return await connecting;
   };
-  /** Forgets a connection if the file says something else by now. */
+  /** Drops a connection if the file has changed. */
   const isReplaced = async (used: Connection): Promise<boolean> => {
     try {
       if (isDeepStrictEqual(await readInfo(), used.info)) return false;
     } catch {
-      // Perhaps it is being written: what is known may still be right.
+      // The file may be just being written, so keep the known connection.
       return false;
     }
     lastContact();
@@ -52,7 +52,7 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
     used.replaced.abort();
     return true;
   };
-  /** Asks once more where the connection info was replaced; otherwise the caller decides when to try again. */
+  /** Repeats a request once if the connection file was replaced; otherwise the caller decides when to retry. */
   const ask = async <T>(question: (store: SecretStore) => Promise<T>): Promise<T> => {
     const used = await connect();
     try {

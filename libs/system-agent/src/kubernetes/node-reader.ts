@@ -10,7 +10,7 @@ export type NodeReaderOptions = Pick<
   'strictTls' | 'systemRoots' | 'environment' | 'onWarning' | 'random' | 'answerMs' | 'silenceMs'
 >;
 
-/** The nodes of a cluster, read page by page and then watched. Objects are handed over as they are. */
+/** Lists and watches the nodes of a cluster. Passes the objects on unchanged. */
 export interface ApiNodeReader extends Disposable {
   /** Reads all nodes. @returns The version from which to watch. @throws AgentError as `secretStore`. */
   list(onNode: (node: unknown) => void, signal: AbortSignal): Promise<string>;
@@ -25,11 +25,14 @@ export interface ApiNodeReader extends Disposable {
 const PATH = '/api/v1/nodes';
 const LIST = 'list the nodes';
 const WATCH = 'watch the nodes';
-/** Nodes have up to 80 KiB, of which their images are most; a page has 4 MiB at most. */
+/** Nodes per page. A node has up to 80 KiB, mostly image names; a page may have at most 4 MiB. */
 const PAGE = 50;
-/** 5,000 nodes, which Kubernetes supports, twice. */
+/** Enough for twice the 5,000 nodes that Kubernetes supports. */
 const MAX_PAGES = 200;
-/** A list of a large cluster costs its API server much, so a watch lasts half an hour to an hour. */
+/**
+ * Minimum duration of a watch in seconds (the maximum is twice that), because listing a large cluster is expensive for
+ * its API server.
+ */
 const WATCH_S = 1800;
 
 /**
@@ -87,7 +90,7 @@ export function nodeReader(
           if (typeof type === 'string') onEvent(type, object);
         }
       } catch (error) {
-        // What its listener throws is not of the connection.
+        // An exception of the listener is not a connection failure.
         if (!(error instanceof NetError) && !(error instanceof AgentError)) throw error;
         throw connection.failure(error, WATCH, signal);
       } finally {

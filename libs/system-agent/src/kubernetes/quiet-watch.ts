@@ -6,34 +6,34 @@ import { objectOf, type SecretName } from './secret-object.js';
 export interface QuietWatchOptions {
   readonly connection: ApiConnection;
   readonly name: SecretName;
-  /** The answer of the watch, which is ended when it does not tell what there is. */
+  /** The answer of the watch, which is closed when the watch lags. */
   readonly answer: HttpAnswer;
-  /** `uid/resourceVersion` of what the watch told last, `none` for no Secret. */
+  /** Returns `uid/resourceVersion` of the last report, `none` for no Secret. */
   readonly reported: () => string | undefined;
-  /** After so long without a byte the API server is asked beside the watch. */
+  /** Time without data in milliseconds after which a second request checks the watch. */
   readonly quietMs: number;
-  /** Within which it answers. */
+  /** Time-out of that request in milliseconds. */
   readonly limitMs: number;
 }
 
 const WHAT = 'look after the watch';
-/** An event that is on its way arrives within this. */
+/** Time in milliseconds for an event in transit to arrive. */
 const GRACE_MS = 2000;
-/** All that is wanted is the version; a server that does not know the form sends the whole Secret. */
+/** Requests only metadata, because only the version matters; a server without support for it sends the whole Secret. */
 const METADATA_ALONE =
   'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json';
 
 /**
- * Looks after a watch on which nothing arrives: a connection that something between the two has forgotten looks like one on which
- * nothing happens, and bookmarks, one a minute at best, tell too late. HTTP/1.1 has no PING, and a keep-alive of TCP ends at the nearest
- * proxy; so it requests the version of the Secret on another connection. A watch that has not told it, a server that does not
- * answer, and a token that has ended end the watch.
+ * Checks a watch on which nothing arrives: a connection that an intermediary has dropped looks like an idle one, and
+ * bookmarks, at best one a minute, reveal it too late. HTTP/1.1 has no PING, and TCP keep-alive ends at the nearest
+ * proxy, so this requests the Secret's version on another connection. Ends the watch when it has not reported that
+ * version, when the server does not answer, and when the token has expired.
  */
 export class QuietWatch {
   readonly #options: QuietWatchOptions;
   readonly #closed = new AbortController();
   #timer: NodeJS.Timeout | undefined;
-  /** How often something arrived. */
+  /** Number of arrivals. */
   #heard = 0;
   #problem: AgentError | undefined;
 
@@ -42,12 +42,12 @@ export class QuietWatch {
     this.#wait(options.quietMs);
   }
 
-  /** Why it ended the watch. */
+  /** The reason for which it ended the watch. */
   get problem(): AgentError | undefined {
     return this.#problem;
   }
 
-  /** Something arrived on the watch. */
+  /** Called when data arrived on the watch. */
   heard(): void {
     this.#heard += 1;
     if (this.#timer !== undefined) this.#wait(this.#options.quietMs);
@@ -66,7 +66,7 @@ export class QuietWatch {
     }, ms);
   }
 
-  /** @param heardBefore - The watch was behind already when so much had arrived on it. */
+  /** @param heardBefore - Number of arrivals at the previous check, when the watch already lagged. */
   async #look(heardBefore: number | undefined): Promise<void> {
     const { quietMs } = this.#options;
     const heard = this.#heard;
@@ -87,7 +87,7 @@ export class QuietWatch {
     this.#options.answer.end(new NetError('timedOut', problem.message, { cause: problem }));
   }
 
-  /** Whether the watch is behind, or why it cannot go on. */
+  /** Returns true when the watch lags, or the reason why it cannot continue. */
   async #ask(): Promise<boolean | AgentError> {
     const { connection, name, limitMs } = this.#options;
     const path = `/api/v1/namespaces/${name.namespace}/secrets/${name.secretName}`;
@@ -99,7 +99,7 @@ export class QuietWatch {
     } catch (error) {
       const failure = connection.failure(error, WHAT, this.#closed.signal);
       if (failure.code === 'notFound') return this.#options.reported() !== 'none';
-      // Any other refusal is an answer of a server that is there.
+      // Any other refusal proves that the server is there.
       if (failure.refusal.status !== undefined && failure.code !== 'unauthorized') return false;
       if (!late.aborted) return failure;
       const message = `cannot ${WHAT}: no answer within ${limitMs} ms`;
@@ -112,7 +112,7 @@ export class QuietWatch {
     const [told = '', version = ''] = this.#options.reported()?.split('/') ?? [];
     if (told !== uid || !NUMBER.test(version) || !NUMBER.test(String(resourceVersion)))
       return `${told}/${version}` !== `${String(uid)}/${String(resourceVersion)}`;
-    // One of several servers may be behind itself.
+    // One of several API servers may itself lag.
     return BigInt(String(resourceVersion)) > BigInt(version);
   }
 }

@@ -41,7 +41,10 @@ export async function* readJsonLines(
   }
 }
 
-/** One buffer that grows: a list of chunks costs a hundred times their bytes when a server sends them one by one. */
+/**
+ * A single growing buffer, because a list of chunks costs a hundred times their bytes when a server sends them one by
+ * one.
+ */
 class BoundedBytes {
   #buffer = Buffer.alloc(0);
   #size = 0;
@@ -65,7 +68,7 @@ class BoundedBytes {
   take(): Buffer {
     const bytes = this.#buffer.subarray(0, this.#size);
     this.#size = 0;
-    // A watch lasts for minutes, and one large plan shall not keep its memory for so long.
+    // A watch lasts for minutes, so release the memory of one large plan.
     if (this.#buffer.length > KEPT_BYTES) this.#buffer = Buffer.alloc(0);
     return bytes;
   }

@@ -5,14 +5,14 @@ import { ApiConnection } from './api-connection.js';
 import { changedObject, readSecret } from './secret-object.js';
 import { SecretWatch } from './watch-secret.js';
 
-/** How the API server is asked. */
+/** Options of requests to the API server. */
 export interface SecretStoreOptions {
   /** For back-off. That a server is silent is measured in real time. */
   readonly clock: Clock;
   /**
-   * `agentStrictTLSMode`: only the authorities of the kubeconfig are trusted, and it must name some. Without it those of the system
-   * are tried when the certificate is from none of the kubeconfig's, until a certificate was good for the first time; and when it
-   * names none.
+   * `agentStrictTLSMode`: trusts only the authorities of the kubeconfig, which must contain some. Otherwise the
+   * system's authorities are also tried when the kubeconfig has none, or when its own do not match the certificate,
+   * until a certificate was verified for the first time.
    */
   readonly strictTls: boolean;
   /** PEM of the authorities that the system trusts. Default: {@link systemRoots}. */
@@ -22,26 +22,29 @@ export interface SecretStoreOptions {
    * Default: that of the process.
    */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Something that a person should know; the store goes on. */
+  /** Receives warnings; the store continues. */
   readonly onWarning?: (message: string, error?: Error) => void;
   /** From 0 to below 1. Default: `Math.random`. */
   readonly random?: () => number;
   /** Milliseconds within which the server answers. Default: 30,000. */
   readonly answerMs?: number;
   /**
-   * Milliseconds without a byte after which the API server is asked beside the watch. Default: 20,000; with its answer, what happened to
-   * a connection on the way is known after 32 s.
+   * Milliseconds without data after which a second request checks the watch. Default: 20,000; together with its
+   * time-out, a broken connection is detected after 32 s.
    */
   readonly quietMs?: number;
-  /** Milliseconds without a byte after which a watch is dead. Default: 150,000; the server sends a bookmark each minute. */
+  /**
+   * Milliseconds without data after which a watch counts as dead. Default: 150,000; the server sends a bookmark each
+   * minute.
+   */
   readonly silenceMs?: number;
 }
 
 /** A store that can be asked about rights. */
 export interface ApiSecretStore extends SecretStore {
   /**
-   * Asks the API server whether the Secret may be written, by a write that changes nothing. That somebody else wrote meanwhile is no
-   * error: who may not write is not told of it.
+   * Checks the right to write the Secret, by a write that changes nothing. Ignores a conflict, because the API server
+   * reports it only to clients that may write.
    *
    * @throws AgentError `forbidden`, and what `write` throws.
    */
@@ -97,7 +100,7 @@ export function secretStore(
       try {
         await watch.run();
       } finally {
-        // No connection is needed after the watch, and a server might keep it for ever.
+        // Close the connection, because none is needed after the watch and a server might keep it forever.
         connection.closeIdle();
       }
     },

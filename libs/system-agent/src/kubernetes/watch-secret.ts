@@ -14,9 +14,9 @@ export interface WatchOptions {
   /** From 0 to below 1. */
   readonly random: () => number;
   readonly onContact: () => void;
-  /** Within which a first read arrives as a whole. */
+  /** Time-out for a complete first read. */
   readonly answerMs: number;
-  /** A watch on which nothing arrives for so long is looked after, and one on which nothing ever arrives is dead. */
+  /** Time without data after which a watch is checked; also the basis for detecting a dead one. */
   readonly quietMs: number;
   readonly silenceMs: number;
   readonly onSecret: (secret: Secret | undefined) => void;
@@ -25,28 +25,28 @@ export interface WatchOptions {
 }
 
 const WHAT = 'watch the Secret';
-/** Within which the API server answers beside a watch. */
+/** Time-out of a request that checks the watch. */
 const ASIDE_MS = 10_000;
-/** The shortest waits; each is up to twice as long, as those of client-go. */
+/** Minimum delays; each is extended by up to twice its length, as in client-go. */
 const BACKOFF = { initialMs: 800, maxMs: 30_000, jitter: 0 };
-/** A watch that ends sooner counts as a failure, so that a server that ends each one is not asked without a pause. */
+/** A shorter watch counts as a failure, so that a server that ends each watch at once is not queried without a pause. */
 const SHORT_WATCH_MS = 1000;
-/** After which the back-off starts over. */
+/** Duration of a watch that resets the back-off. */
 const LONG_WATCH_MS = 10_000;
 
 /** Watches one Secret until the signal aborts: the loop that client-go calls a reflector. */
 export class SecretWatch {
   readonly #options: WatchOptions;
-  /** From which to go on; undefined when the Secret must be read from the start. */
+  /** Version from which to continue; undefined when the Secret must be read from the start. */
   #version: string | undefined;
-  /** Whether the next first read is a list, and not a watch with initial events: the other one, once one of the two has failed. */
+  /** True when the next first read is a list, not a watch with initial events; toggled when one of the two fails. */
   #lists = false;
   /** The last report: `none` for no Secret, undefined for nothing yet. */
   #reported: string | undefined;
   #isConnected = false;
   #connectedAt = 0;
   #failures = 0;
-  /** Whether the Secret may be read again at once; after that, a watch or a wait has to pass first. */
+  /** True when the Secret may be read again at once; after that, a watch or a delay must come first. */
   #mayReread = true;
 
   constructor(options: WatchOptions) {
@@ -70,7 +70,7 @@ export class SecretWatch {
     }
   }
 
-  /** One connection from its start to its end. Returns undefined when the next one may begin at once. */
+  /** Handles one connection. Returns undefined when the next one may start at once. */
   async #connect(): Promise<AgentError | undefined> {
     const { connection, signal } = this.#options;
     this.#connectedAt = 0;
@@ -83,11 +83,14 @@ export class SecretWatch {
     }
   }
 
-  /** Decides how it goes on. Returns undefined when that is at once, and the failure when it is after a wait. */
+  /**
+   * Decides how to continue after a failure. Returns undefined to retry at once, and the failure to retry after a
+   * delay.
+   */
   #failed(error: AgentError): AgentError | undefined {
     const { code, refusal } = error;
     const wasRead = this.#version !== undefined;
-    // Whatever the server said no to, what it says of the Secret from the start is right; a lost connection goes on where it was.
+    // After any refusal, read the Secret from the start; after a lost connection, continue at the known version.
     if (code !== 'unreachable') this.#version = undefined;
     if (!wasRead) {
       const isOfAccount = code === 'unauthorized' || code === 'forbidden';
@@ -95,7 +98,7 @@ export class SecretWatch {
       const isAnswered = code !== 'unreachable' || this.#connectedAt !== 0;
       if (this.#lists && isAnswered && refusal.retryAfterMs === undefined) return undefined;
     } else if (code === 'expired' && this.#mayReread) {
-      // The history is gone, as it is after an outage.
+      // The server no longer has the history, as after an outage.
       this.#mayReread = false;
       return undefined;
     }
@@ -138,7 +141,7 @@ export class SecretWatch {
       ...(this.#version === undefined
         ? { resourceVersionMatch: 'NotOlderThan', sendInitialEvents: 'true' }
         : { resourceVersion: this.#version }),
-      // As the original: so that not all nodes come back at once.
+      // Random, like the original, so that not all nodes reconnect at once.
       timeoutSeconds: String(300 + Math.floor(random() * 300)),
       watch: 'true',
     });
@@ -162,7 +165,7 @@ export class SecretWatch {
     const onBytes = (): void => {
       onContact();
       quiet.heard();
-      // A first read has its time as a whole, however it trickles.
+      // The time-out covers a first read as a whole, however slowly it arrives.
       if (this.#version !== undefined) timer.refresh();
     };
     try {
@@ -211,7 +214,7 @@ export class SecretWatch {
     this.#options.onState({ kind: 'connected' });
   }
 
-  /** Reports nothing twice: a connection begins with the Secret as it is. */
+  /** Reports a change, but not the same version twice, because each connection begins with the current Secret. */
   #report(secret: Secret | undefined): void {
     const reported = secret === undefined ? 'none' : `${secret.uid}/${secret.resourceVersion}`;
     if (reported === this.#reported) return;

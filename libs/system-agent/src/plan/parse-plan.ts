@@ -17,7 +17,8 @@ export interface ParsedPlan {
 }
 
 /**
- * Reads a plan as Go does: keys in any case, the last of several wins, null is nothing. `null` and `{}` are empty plans.
+ * Parses a plan like Go: keys in any case, the last of several wins, null means absent. `null` and `{}` are empty
+ * plans.
  *
  * Neither message nor cause repeats a value of the plan, which may be a secret.
  *
@@ -35,7 +36,10 @@ export function parsePlan(text: Buffer): ParsedPlan {
   return { plan, checksum: planChecksum(text), unknownKeys: at.unknownKeys };
 }
 
-/** Lower-case hexadecimal SHA-256 of the bytes of a plan: two texts of one meaning are two plans, as they are to Rancher. */
+/**
+ * Returns the lower-case hexadecimal SHA-256 of a plan's bytes. As in Rancher, two different texts are two plans even
+ * if they mean the same.
+ */
 export function planChecksum(text: Buffer): string {
   return createHash('sha256').update(text).digest('hex');
 }
@@ -53,7 +57,7 @@ function parseJson(text: string): unknown {
 }
 
 function refuseDepth(text: string): void {
-  // No text is deeper than it has brackets that open; nearly every plan has few.
+  // Nesting cannot exceed the number of opening brackets, which is small in nearly every plan.
   if ((text.match(/[[{]/g)?.length ?? 0) <= MAX_DEPTH) return;
   let depth = 0;
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {

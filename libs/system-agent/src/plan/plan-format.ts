@@ -1,4 +1,4 @@
-/** A plan as Go's `encoding/json` reads and writes it: each type says both. */
+/** Plan format of Go's `encoding/json`: each type defines both reading and writing. */
 import { escapeText } from '@wins/base';
 import { AgentError } from '../agent-error.js';
 import { goJson, goMap, goStruct } from './go-json.js';
@@ -11,7 +11,7 @@ interface GoType<T> {
   json(value: T | undefined): string | undefined;
 }
 
-/** Where a reading is, and the paths of the keys that mean nothing. */
+/** Current position of the parser, and the paths of ignored keys. */
 export class Reading {
   readonly unknownKeys: string[] = [];
   readonly #path: (string | number)[] = [];
@@ -71,10 +71,13 @@ const flag: GoType<boolean> = {
   },
   json: (value) => (value ? 'true' : undefined),
 };
-/** A key that is known, and means nothing to an agent. */
+/** A known key that agents ignore. */
 const ignored: GoType<undefined> = { read: () => undefined, json: () => undefined };
 
-/** @param otherwise - What stands for a number that is left out; above 0 for 0 and less too, as a negative period would be over at once, for ever. */
+/**
+ * @param otherwise - Value for a missing number; if above 0, also for 0 and negative ones, because a negative period
+ * would always be due.
+ */
 function integer(otherwise = 0): GoType<number> {
   return {
     read(value, at) {
@@ -121,7 +124,7 @@ type Struct<K> = {
   >;
 };
 
-/** A key matches in any case, the last of those that match wins, and null leaves a member as it was. A struct is never left out. */
+/** Keys match in any case, the last match wins, and null keeps the previous value. A struct is never omitted. */
 function struct<K extends Keys>(keys: K): GoType<Struct<K>> {
   const all = Object.entries(keys);
   const nameOf = (key: string): string | undefined => {
@@ -169,7 +172,7 @@ export const PLAN: GoType<Plan> = struct({
     struct({
       ...{ content: text, directory: flag, uid: integer(), gid: integer(), path: required },
       ...{ permissions: text, action: text },
-      // Rancher's planner says by them which files change without the node.
+      // Rancher's planner marks by these keys which files may change without affecting the node.
       ...{ dynamic: ignored, minor: ignored },
     }),
   ),

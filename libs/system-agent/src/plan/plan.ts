@@ -7,7 +7,7 @@ export interface Plan {
   readonly probes: Readonly<Record<string, Probe>>;
 }
 
-/** A file or folder that a plan makes or removes. What the plan says is judged when it is applied, not when it is read. */
+/** A file or folder that a plan creates or removes. Its fields are validated when applied, not when parsed. */
 export interface PlanFile {
   readonly path: string;
   /** Base64; absent means an empty file. */
@@ -24,9 +24,9 @@ export interface PlanFile {
 
 /** Members that one-time and periodic instructions have in common. */
 export interface Command {
-  /** Absent or empty: its output cannot be saved, and a periodic instruction is left out. */
+  /** Absent or empty: the output is not saved, and a periodic instruction is skipped. */
   readonly name?: string;
-  /** Image that is unpacked into the folder of the execution. */
+  /** Image to unpack into the folder of the execution. */
   readonly image?: string;
   /** `NAME=value`; what has another form is handed on as it is. */
   readonly env: readonly string[];
@@ -40,14 +40,14 @@ export interface Instruction extends Command {
   readonly saveOutput: boolean;
 }
 
-/** Runs again and again. */
+/** Runs periodically. */
 export interface PeriodicInstruction extends Command {
   /** Seconds; 600 when the plan says nothing, 0 or less. */
   readonly periodSeconds: number;
   readonly saveStderrOutput: boolean;
 }
 
-/** Asks an address whether a component works. */
+/** Checks a component by an HTTP request. */
 export interface Probe {
   readonly name?: string;
   readonly initialDelaySeconds: number;

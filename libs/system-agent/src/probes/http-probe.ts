@@ -2,10 +2,10 @@ import { askStatus, type RedirectRule } from '@wins/net';
 import type { HttpGet } from '../plan/plan.js';
 import { ProbeTls } from './probe-tls.js';
 
-/** The client of the original asks ten times, and follows nothing after that. */
+/** The original's client stops after ten requests. */
 const MAX_REDIRECTS = 9;
 
-/** A component may not make us ask others. */
+/** A component must not make us send requests to other hosts. */
 const onSameHost: RedirectRule = (to, from) =>
   to.hostname === from.hostname ? undefined : 'one to the same host';
 
@@ -13,7 +13,10 @@ const onSameHost: RedirectRule = (to, from) =>
 export class Prober {
   readonly #tls = new ProbeTls();
 
-  /** Whether an address answers with a status from 200 to 299, after redirects on the same host, and without a proxy. Never rejects. */
+  /**
+   * Returns true when an address answers with a status from 200 to 299, after redirects on the same host, without a
+   * proxy. Never rejects.
+   */
   async ask(
     url: URL,
     httpGet: HttpGet,
@@ -21,7 +24,7 @@ export class Prober {
   ): Promise<{ readonly isWell: boolean; readonly fault: Error | undefined }> {
     const { trust, faults } = await this.#tls.trustFor(httpGet);
     const asked = { url, trust, redirects: onSameHost, maxRedirects: MAX_REDIRECTS };
-    // Any failure is the answer: what breaks off before it is whole is none.
+    // Any failure counts as unhealthy, including a truncated answer.
     const status = await askStatus({ ...asked, userAgent: 'kube-probe/.' }, signal);
     return { isWell: status !== undefined && status >= 200 && status <= 299, fault: faults[0] };
   }

@@ -6,18 +6,21 @@ import tls from 'node:tls';
 import type { HttpGet } from '../plan/plan.js';
 
 const MAX_PEM_BYTES = 1024 * 1024;
-/** To make one takes TLS milliseconds: it checks more than a hundred certificates of the system. */
+/**
+ * Maximum number of cached trusts. Creating one takes milliseconds, because TLS checks more than a hundred system
+ * certificates.
+ */
 const MAX_TRUSTS = 32;
 
 const ANYBODY: TlsTrust = { roots: 'anyCertificate' };
 
 export interface ProbeTrust {
   readonly trust: TlsTrust;
-  /** Certificates that cannot be used; the probe goes on without them. */
+  /** Unusable certificates; the probe continues without them. */
   readonly faults: readonly Error[];
 }
 
-/** Reads the certificates of probes each time, and keeps one trust for those that are the same. */
+/** Reads the certificates of probes each time, and shares one trust among equal ones. */
 export class ProbeTls {
   readonly #trusts = new Map<string, TlsTrust>();
   #roots: readonly string[] | undefined;

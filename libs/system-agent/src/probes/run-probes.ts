@@ -7,7 +7,7 @@ import type { Probe } from '../plan/plan.js';
 import type { Clock } from '../ports.js';
 import type { Prober } from './http-probe.js';
 
-/** For a probe whose plan gives none: one that never answers must not hold up its pass. */
+/** Time-out of a probe without its own, so that an unresponsive one does not block its pass. */
 export const DEFAULT_PROBE_TIMEOUT_MS = 10_000;
 
 const UNKNOWN: ProbeStatus = { healthy: false, successCount: 0, failureCount: 0 };
@@ -22,15 +22,15 @@ export interface ProbeSteps {
 }
 
 /**
- * Asks all probes of a plan at once, each after its delay where the pass applied, and counts. Statuses of names that the plan no longer
- * has stay.
+ * Runs all probes of a plan in parallel, each after its delay if the plan was just applied, and updates their counters.
+ * Keeps statuses of names that the plan no longer has.
  *
  * @throws the reason of the signal.
  */
 export async function runProbes(steps: ProbeSteps): Promise<Readonly<Record<string, ProbeStatus>>> {
   const { pass, signal } = steps;
   signal.throwIfAborted();
-  // Each probe listens: a signal of their own lets any number of them do so.
+  // A separate signal, because any number of probes listen to it.
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
   const onAbort = (): void => stop.abort(signal.reason);
@@ -48,7 +48,10 @@ export async function runProbes(steps: ProbeSteps): Promise<Readonly<Record<stri
   }
 }
 
-/** A timer for all probes that begin together and have the same time: one for each is a tenth of what it costs to ask. */
+/**
+ * Shares one timer among probes with the same start and time-out, because a timer each would cost a tenth of the
+ * request.
+ */
 class Deadlines implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
@@ -111,7 +114,7 @@ function counted(before: ProbeStatus, isWell: boolean, probe: Probe): ProbeStatu
   };
 }
 
-/** Undefined where the address cannot be read: that says nothing of what it names. */
+/** Undefined for an invalid address, which says nothing about the component. */
 async function ask(name: string, probe: Probe, steps: OwnSteps): Promise<boolean | undefined> {
   const { httpGet, timeoutSeconds } = probe;
   if (httpGet === undefined) return false;
