@@ -27,7 +27,7 @@ export interface WatchOptions {
 const WHAT = 'watch the Secret';
 /** Time-out of a request that checks the watch. */
 const ASIDE_MS = 10_000;
-/** Minimum delays; each is extended by up to twice its length, as in client-go. */
+/** Minimum delays; each is extended at random to at most twice its length, as in client-go. */
 const BACKOFF = { initialMs: 800, maxMs: 30_000, jitter: 0 };
 /** A shorter watch counts as a failure, so that a server that ends each watch at once is not queried without a pause. */
 const SHORT_WATCH_MS = 1000;

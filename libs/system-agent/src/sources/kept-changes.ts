@@ -25,7 +25,7 @@ const schema = z.object({
   values: z.partialRecord(z.enum(WRITTEN_KEYS), z.base64()),
 });
 
-/** The file that holds what the API server has not got yet, so that it outlives the daemon. */
+/** File with the changes not yet written to the API server, so that they survive the daemon. */
 export class KeptChanges {
   readonly #files: PlanFiles;
   readonly #folder: string;
@@ -37,7 +37,7 @@ export class KeptChanges {
     this.#state = new StateFile({
       ...{ path: join(stateDirectory, FILE), maxBytes: MAX_BYTES, parse: changesOf },
       damaged: () => {
-        // What is wrong with it may quote an output.
+        // The parser's error is dropped, because it may quote an output.
         throw new Error(`cannot read ${FILE}: found another form; wanted what the agent wrote`);
       },
       replace: (file, content) => files.writePrivateFile(file, content),

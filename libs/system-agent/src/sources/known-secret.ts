@@ -1,6 +1,6 @@
 import type { Clock, Secret, SecretStore } from '../ports.js';
 
-/** The Secret as the watch or an answer said last, whichever is newer. */
+/** The newest known version of the Secret, from the watch or an answer. */
 export class KnownSecret {
   readonly #secrets: SecretStore;
   readonly #clock: Clock;
@@ -13,12 +13,12 @@ export class KnownSecret {
     this.#clock = clock;
   }
 
-  /** Null: there is none. Undefined: nothing has been told yet. */
+  /** Null when the Secret does not exist. Undefined before the first report. */
   get current(): Secret | null | undefined {
     return this.#current;
   }
 
-  /** Something older was told: only the API server can say which one it is. */
+  /** True when an older version was reported, so that only the API server can tell which one is current. */
   get isDoubted(): boolean {
     return this.#isDoubted;
   }
@@ -32,7 +32,7 @@ export class KnownSecret {
     this.#lastContactAt = this.#clock.now();
   }
 
-  /** The watch told a version. False: it is known already. */
+  /** Adopts a version reported by the watch. Returns false when it is already known. */
   tell(told: Secret | undefined): boolean {
     this.contact();
     const known = this.#current;
@@ -42,7 +42,7 @@ export class KnownSecret {
     return true;
   }
 
-  /** An answer to us held a version. */
+  /** Adopts a version from an answer to our own request. */
   adopt(answer: Secret | undefined): void {
     this.contact();
     const known = this.#current;
@@ -54,7 +54,11 @@ export class KnownSecret {
     this.#isDoubted = true;
   }
 
-  /** Asks the API server: what it answers is true, also when it is older. @throws AgentError, as `SecretStore.read`. */
+  /**
+   * Reads the Secret from the API server, whose answer counts even if it is older.
+   *
+   * @throws AgentError, as `SecretStore.read`.
+   */
   async settle(signal: AbortSignal): Promise<void> {
     const answer = await this.#secrets.read(signal);
     this.contact();

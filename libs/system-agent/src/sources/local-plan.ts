@@ -15,7 +15,7 @@ import {
 } from './position-file.js';
 import { warnOfKeys } from './warn-of-keys.js';
 
-/** Between two looks at local plans. */
+/** Interval in milliseconds of checking local plans. */
 export const LOCAL_PERIOD_MS = 5000;
 
 const MAX_PLAN_BYTES = 1024 * 1024;
@@ -26,17 +26,20 @@ export interface LocalPlanSteps extends Required<
 > {
   readonly applier: Applier;
   readonly warnings: Warnings;
-  /** Each time that the status is another one. */
+  /** Called whenever the status changes. */
   readonly onStatus: () => void;
 }
 
-/** One plan in a folder, and what is remembered of it between two looks. */
+/** One plan in a folder, with its state between two checks. */
 export class LocalPlan {
   readonly #file: string;
   readonly #positionFile: string;
   readonly #steps: LocalPlanSteps;
   #status: PlanStatus;
-  /** Text for the `.pos` file while it cannot be written: a plan is not applied again because the disk is full. */
+  /**
+   * Text for the `.pos` file while it cannot be written, so that a full disk does not cause the plan to be applied
+   * again.
+   */
   #unwritten: string | undefined;
   #failed: { readonly checksum: string; readonly failure?: FailedInstruction } | undefined;
   #lastApplyTime: string | undefined;
@@ -55,8 +58,8 @@ export class LocalPlan {
   }
 
   /**
-   * Applies the plan if it is another one than that of the `.pos` file, and does what else is due. Every failure is reported, and tried again at
-   * the next look; only a plan that was carried out is never repeated, even if an instruction failed.
+   * Applies the plan if it differs from that of the `.pos` file, and runs other due work. Reports every failure and
+   * retries it at the next check, but never repeats a plan that was carried out, even if an instruction failed.
    *
    * @throws AgentError `closed`.
    */
@@ -69,7 +72,7 @@ export class LocalPlan {
       warnings.tell(this.#file, 'plan', undefined);
     } catch (error) {
       if (signal.aborted) throw error;
-      // It was removed since it was found.
+      // It was removed after it was found.
       if (error instanceof TrustedFileError && error.code === 'notFound') return;
       const message = `the local plan is not applied: ${messageOf(error)}`;
       warnings.tell(this.#file, 'plan', message, error);

@@ -14,13 +14,13 @@ export interface LocalPlansOptions extends Pick<
   /** Absolute. It may come later, and go. */
   readonly directory: string;
   readonly applier: Applier;
-  /** All plans that the last look found, by path; told whenever one of them changes. */
+  /** Called with all plans of the last check, by path, whenever one of them changes. */
   readonly onStatus: (plans: readonly PlanStatus[]) => void;
 }
 
 /**
- * Follows the plans of a folder: every 5 s each is applied if it changed, one after the other in the order of their paths, and what came
- * of it is kept in a `.pos` file beside it. Every failure is reported, and tried again.
+ * Follows the plans of a folder: every 5 s, applies each changed plan, one after another in the order of their paths,
+ * and stores its result in a `.pos` file beside it. Reports every failure and retries it.
  *
  * @returns when the signal aborted and nothing of it runs.
  */

@@ -23,7 +23,10 @@ const SOURCE = 'remote';
 /** For what cannot be used: the plan, a file of it, a key. The original's limiter. */
 const INVALID_RETRY_MS = [60_000, 120_000, 240_000, 300_000];
 
-/** Each of our writes is followed by a pass at once, as Rancher knows it; but a probe that never settles may not keep the node busy. */
+/**
+ * Maximum number of consecutive passes caused by our own writes. Rancher expects a pass after each write, but a probe
+ * with a changing result must not keep the node busy.
+ */
 const MAX_BURST = 10;
 
 export type RemotePlanOptions = Pick<
@@ -35,8 +38,8 @@ export type RemotePlanOptions = Pick<
 };
 
 /**
- * Follows the plan of the Secret: one loop, woken by the Secret and by time, does one pass after the other and has the Secret say what
- * came of it. Only this loop acts; the watch leaves notes for it.
+ * Follows the plan of the Secret: a single loop, woken by changes of the Secret and by time, performs one pass after
+ * another and writes the results to the Secret. Only this loop acts; the watch only wakes it.
  */
 export class RemotePlan {
   readonly #options: RemotePlanOptions;
@@ -84,7 +87,10 @@ export class RemotePlan {
     return remoteStatus(SOURCE, this.#state.current, this.#data(), this.#parsed?.plan);
   }
 
-  /** Resolves when the signal aborts and nothing of it runs any more. Rejects for what it did not expect; it may then run again. */
+  /**
+   * Resolves when the signal has aborted and everything has ended. Rejects on an unexpected failure; it may then be
+   * called again.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const ended = new AbortController();
     const running = AbortSignal.any([signal, ended.signal]);
@@ -110,7 +116,7 @@ export class RemotePlan {
       while (!signal.aborted) {
         await this.#step(signal);
         const at = this.#nextAt();
-        // What came is due, whatever a clock says that was set back.
+        // The wake-up itself shows that the time is due, even if the clock was set back.
         const came = (await this.#wakeUp.sleep(at, signal)) ? at : undefined;
         if (came && came === this.#nextPassAt) this.#nextPassAt = undefined;
         if (came && came === this.#writer.failure?.retryAt) this.#writer.hurry();
@@ -200,7 +206,7 @@ export class RemotePlan {
     const decision = decidePass(state, checksum, this.#memory, startedAt);
     if (decision.kind === 'announce') {
       const { revision } = decision;
-      // Before it is written: an answer that is lost says nothing.
+      // Remember it before writing, because the answer may be lost.
       this.#memory = { ...this.#memory, announced: { checksum, revision } };
       await this.#announce(secret, announcement(revision), signal);
       return;
@@ -220,7 +226,7 @@ export class RemotePlan {
     };
     if (applies) this.#state.enter({ kind: 'applying', checksum, attempt: decision.attempt });
     const result = await this.#options.applier.apply(pass, signal);
-    // What a pass says that was ended is not what came of the plan.
+    // The result of an aborted pass is not the result of the plan.
     signal.throwIfAborted();
     const { firstPass } = this.#memory;
     await this.#finish(secret, data, { state, checksum, decision, firstPass, startedAt, result });
@@ -242,7 +248,7 @@ export class RemotePlan {
     await this.#writer.add(secret, base, decision.kind === 'apply');
   }
 
-  /** A plan that is pending is marked before anything of it runs; the next step then applies it. */
+  /** Marks a pending plan before any part of it runs; the next step then applies it. */
   async #announce(secret: Secret, values: SecretData, signal: AbortSignal): Promise<void> {
     try {
       const written = await this.#options.secrets.write(secret, values, signal);
@@ -280,7 +286,7 @@ export class RemotePlan {
     return { ...this.#known.current?.data, ...this.#writer.values };
   }
 
-  /** The earlier of two times counts: a pass between two of them does not move the next. */
+  /** Schedules a pass; keeps an earlier scheduled one, so that a pass in between does not delay it. */
   #passAgainIn(periodMs: number): void {
     const at = new Date(this.#clock.now().getTime() + periodMs);
     if (!this.#nextPassAt || at < this.#nextPassAt) this.#nextPassAt = at;

@@ -7,7 +7,7 @@ import type { Clock, Secret, SecretStore } from '../ports.js';
 import { SOURCE_BACKOFF } from '../source-backoff.js';
 import type { Changes, KeptChanges } from './kept-changes.js';
 
-/** One after the other, without a pause. Outputs of a megabyte are cut to nothing in fewer. */
+/** Maximum number of consecutive attempts without a delay. Cutting outputs of a megabyte to nothing takes fewer. */
 const MAX_TRIES = 30;
 
 export interface SecretWriterOptions {
@@ -17,7 +17,7 @@ export interface SecretWriterOptions {
   readonly onWarning: (message: string, error?: Error) => void;
 }
 
-/** Holds what passes want in the Secret until the API server has it: over conflicts, outages and the end of the daemon. */
+/** Holds the changes of passes until the API server has them, across conflicts, outages and the end of the daemon. */
 export class SecretWriter {
   readonly #options: SecretWriterOptions;
   readonly #backOff = new Backoff(SOURCE_BACKOFF);
@@ -30,24 +30,24 @@ export class SecretWriter {
     this.#options = options;
   }
 
-  /** Why the last try failed, and when the next one is due. */
+  /** Reason of the last failed attempt, and the time of the next one. */
   get failure(): { readonly error: Error; readonly retryAt: Date } | undefined {
     return this.#failure;
   }
 
-  /** Checksum of the plan whose result waits; empty when none does. */
+  /** Checksum of the plan whose result is not yet written; empty when there is none. */
   get checksum(): string {
     return this.#changes?.checksum ?? '';
   }
 
-  /** The values that wait; they count as those of the Secret. */
+  /** Values not yet written; they override those of the Secret. */
   get values(): SecretData {
     return this.#changes?.values ?? {};
   }
 
-  /** Takes over what an earlier process left. */
+  /** Loads the changes that an earlier process left. */
   async load(): Promise<void> {
-    // A source that starts again in this process has the newer ones.
+    // After a restart within this process, the changes in memory are newer.
     if (this.#changes) return;
     try {
       this.#changes = await this.#options.kept.load();
@@ -57,7 +57,7 @@ export class SecretWriter {
     this.#onDisk = this.#changes !== undefined;
   }
 
-  /** Adds to what waits. `durable`: it is on the disk before this resolves. */
+  /** Adds changes. With `durable` they are on disk before this resolves. */
   async add(secret: Secret, changes: Omit<Changes, 'uid'>, durable: boolean): Promise<void> {
     const values = { ...this.#changes?.values, ...changes.values };
     // A state that waits replaces the one that its own pass began with.
@@ -67,13 +67,13 @@ export class SecretWriter {
     if (durable || this.#onDisk) await this.#keep();
   }
 
-  /** Leaves out what the Secret, which someone else wrote, does not want any more. */
+  /** Drops changes that the Secret, written by someone else, supersedes. */
   async rebase(secret: Secret | undefined): Promise<void> {
     const changes = this.#changes;
     if (!changes) return;
     const values = Object.entries(changes.values).filter(([key, value]) => {
       const current = secret?.data[key];
-      // Who wrote another state than the one that the pass began with wants that state.
+      // If the state differs from that at the start of the pass, someone else wrote it deliberately, so it stays.
       if (secret && key === KEY.planState && current?.toString() !== changes.planState)
         return false;
       return !current?.equals(value);
@@ -96,10 +96,10 @@ export class SecretWriter {
   }
 
   /**
-   * Writes what waits, unless the next try is not due.
+   * Writes the pending changes, unless the next attempt is not due.
    *
-   * @returns the Secret as it is then, undefined when it is gone; the one that was given when nothing came of it.
-   * @throws The reason of the signal alone.
+   * @returns the resulting Secret, undefined when it is gone; the given one when the write failed.
+   * @throws the reason of the signal only.
    */
   async flush(secret: Secret, signal: AbortSignal): Promise<Secret | undefined> {
     if (this.#failure && this.#failure.retryAt > this.#options.clock.now()) return secret;

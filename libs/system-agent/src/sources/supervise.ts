@@ -2,10 +2,13 @@ import { Backoff } from '@wins/time';
 import { SOURCE_BACKOFF } from '../source-backoff.js';
 import type { AgentOptions } from '../system-agent.js';
 
-/** A source that ran for so long starts again as if it had not failed before. */
+/** Run time in milliseconds that resets the back-off of a source. */
 const STEADY_MS = 10 * 60 * 1000;
 
-/** Runs a source until the signal aborts: reports one that ends before and starts it again; it stops nothing else. */
+/**
+ * Runs a source until the signal aborts: reports a premature end and restarts the source, without affecting anything
+ * else.
+ */
 export async function supervise(
   { source, clock, onEvent }: Pick<AgentOptions, 'clock' | 'onEvent'> & { readonly source: string },
   run: (signal: AbortSignal) => Promise<void>,

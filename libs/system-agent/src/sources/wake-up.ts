@@ -1,6 +1,9 @@
 import type { Clock } from '../ports.js';
 
-/** Lets one loop sleep until a time, or until something happens, whichever is first. What happens while it is awake is not lost. */
+/**
+ * Lets one loop sleep until a time or an event, whichever comes first. Events that occur while it is awake are not
+ * lost.
+ */
 export class WakeUp {
   readonly #clock: Clock;
   #rung = false;
@@ -16,9 +19,9 @@ export class WakeUp {
   }
 
   /**
-   * Resolves when it is rung, at the time (never, when there is none), or when the signal aborts.
+   * Resolves at a wake-up, at the time (never, when there is none), or when the signal aborts.
    *
-   * @returns whether the time came. A clock that was set back may say otherwise.
+   * @returns true when the time was reached, even if the clock was set back in the meantime.
    */
   async sleep(until: Date | undefined, signal: AbortSignal): Promise<boolean> {
     let isTime = false;

@@ -6,12 +6,12 @@ import { fetchToken, type Challenge } from './fetch-token.js';
 import type { RegistryAccess } from './registry-access.js';
 
 /**
- * One repository of one registry, asked without saying who we are until the registry wants to know: by 401, or by 403 or 404 for what it hides from
- * strangers, if it wants to know at `/v2/`.
+ * One repository of one registry. Sends no credentials until the registry requests them: by 401, or by 403 or 404, with
+ * which it hides content from anonymous clients, if it requests them at `/v2/`.
  *
- * Docker's protocol lets the registry name the server that hands out tokens, and that one is shown the credentials of the registry,
- * though it may be another host: Docker Hub works so. They leave by HTTPS alone, but for a server of the same name as a registry that is
- * itself asked by plain HTTP.
+ * Docker's protocol lets the registry name the server that issues tokens. That server receives the registry's
+ * credentials, although it may be another host, as with Docker Hub. They are sent only over HTTPS, except to a token
+ * server of the same name as a registry that is itself accessed by plain HTTP.
  */
 export class RegistrySession {
   readonly #endpoint: Endpoint;
@@ -25,7 +25,7 @@ export class RegistrySession {
     this.#access = access;
   }
 
-  /** Where the credentials are from that the registry, or its server of tokens, was shown; undefined as long as it was shown none. */
+  /** Source of the credentials that the registry, or its token server, received; undefined before any were sent. */
   get shown(): string | undefined {
     return this.#shown;
   }

@@ -8,14 +8,14 @@ const FOLDER_MODE = 0o755;
 const ALLOWED_BITS = 0o755;
 
 /**
- * The folder that layers are unpacked into, one after the other. Every path is walked step by step from the root, and a link on the way
- * is followed only to a folder below the root; what is in a file's place is removed, never written through. Nobody else writes into
- * the folder meanwhile: it is below the agent's private work folder.
+ * Folder into which layers are unpacked, one after another. Walks every path step by step from the root, and follows a
+ * link only to a folder below the root; removes an existing object in a file's place instead of writing through it.
+ * Nobody else writes into the folder, because it is below the agent's private work folder.
  */
 export class ImageFolder {
   readonly #root: string;
   readonly #onFolder: (path: string) => void;
-  /** Paths that the present layer has made or gone through: its whiteouts are about the layers below. */
+  /** Paths that the current layer created or passed through, which its whiteouts do not affect. */
   #made = new Set<string>();
 
   private constructor(root: string, onFolder: (path: string) => void) {
@@ -50,7 +50,7 @@ export class ImageFolder {
     const file = await open(place, 'wx', mode & ALLOWED_BITS);
     try {
       for await (const chunk of bytes) await file.appendFile(chunk);
-      // What the process's mask took away.
+      // Restore the bits that the process's umask removed.
       await file.chmod(mode & ALLOWED_BITS);
     } finally {
       await file.close();
@@ -58,9 +58,10 @@ export class ImageFolder {
   }
 
   /**
-   * The link is written relative and without detours, so that it leads to the same place however it is reached.
+   * Creates a link, written as a relative path without detours, so that its target does not depend on the path by which
+   * it is reached.
    *
-   * @param resolve - From the folder that the link is in, to what it leads to, both as parts below the root.
+   * @param resolve - Returns the target, as parts below the root, from those of the link's folder.
    */
   async makeLink(
     parts: readonly string[],
@@ -85,14 +86,14 @@ export class ImageFolder {
     await link(source, await this.#emptyPlace(parts));
   }
 
-  /** Removes what the layers below have made of a path. */
+  /** Removes what lower layers created at a path. */
   async remove(parts: readonly string[]): Promise<void> {
     const place = await this.#find(parts);
     if (place === undefined || place === this.#root) return;
     await this.#removeOlder(place);
   }
 
-  /** Removes what the layers below have put into a folder. */
+  /** Removes what lower layers put into a folder. */
   async empty(parts: readonly string[]): Promise<void> {
     const folder = await this.#find(parts);
     if (folder !== undefined && (await statsOf(folder))?.isDirectory() === true)
