@@ -47,16 +47,16 @@ export function askToEnd(job: Handle, { signal, event }: StopRequest): boolean {
 }
 
 /**
- * Has a process handle Ctrl-Break as if it were pressed at its console: in a new thread, at the routine at which the system begins then. So the
- * daemon needs no console, cannot hit itself, and reaches no process but this. System libraries are at one address in all processes of a
- * boot, but in those of 32 bits, which are not asked.
+ * Makes a process handle Ctrl-Break as if it were pressed at its console: starts a thread in it at the system's own
+ * control routine. The daemon therefore needs no console, cannot hit itself, and reaches no other process. System
+ * libraries have the same address in all processes of a boot, except in 32-bit ones, which are skipped.
  */
 function breakOff(pid: number, job: Handle): boolean {
   const asked = unlessFails(() =>
     withProcess(pid, MAY_START_THREAD, (process) => {
       const isWow64: [number] = [0];
       call('cannot query the kind of a process', kernel32.IsWow64Process, process, isWow64);
-      // Its number may be another's by now.
+      // Check the job, because the PID may have been reused.
       if (isWow64[0] !== 0 || !isInJob(process, job)) return false;
       const routine = addressOfFunction('kernelbase.dll', 'CtrlRoutine');
       const { CreateRemoteThread } = kernel32;

@@ -28,19 +28,19 @@ const handlerRoutine = lazily(() => {
 /** Listens to a console. The caller closes it. */
 export interface ConsoleEvents {
   /**
-   * Gives the events back to Node, unless the process is ending already; nothing is heard from here on. Idempotent. The system
-   * forgets the listener some instants later, which the process does not end before.
+   * Returns the events to Node, unless the process is already ending; no event is reported from then on. Idempotent.
+   * The system removes the listener a moment later, and the process does not end before.
    */
   close(): void;
 }
 
 /**
- * Hears what ends a program at a console: Ctrl-C, Ctrl-Break, a console that is closed, a user who logs off, and the
- * shutdown of the system, which is also what stopping a Windows container is. Node tells nothing of the last two.
+ * Listens to events that end a console program: Ctrl-C, Ctrl-Break, a closed console, a log-off, and a system shutdown,
+ * which is also how a Windows container is stopped. Node reports neither of the last two.
  *
- * After the last three the process ends by itself, or is ended by the system: after 5 s for a console, later for a container.
- * Until then the program has its time, because the system is kept waiting. Windows documents that programs with user32
- * loaded, as Node has, may hear nothing of a log-off or a shutdown of a session.
+ * After a close, log-off or shutdown, the process must end by itself or is ended by the system: after 5 s for a
+ * console, later for a container. The listener blocks the system for that time. Windows documents that programs with
+ * user32 loaded, such as Node, may miss a log-off or a shutdown of a session.
  *
  * @throws WindowsError `unavailable`.
  */

@@ -36,8 +36,8 @@ import {
 const ONLY_OURS = "that only administrators and the daemon's account can change";
 
 /**
- * Makes the process host of Windows: one job object per program, which ends with its run and with this process, however that
- * ends. Nothing leaves its job but what a command with `mayBreakAway` starts outside of it on purpose.
+ * Creates the process host of Windows: one job object per program, which ends with its run and with this process, for
+ * any reason. Only a command with `mayBreakAway` can start processes outside its job.
  *
  * @throws WindowsError `unavailable` on other systems.
  */
@@ -114,9 +114,9 @@ function rejecting<A, T>(act: (argument: A) => T): (argument: A) => Promise<T> {
 type FoundLeftover = ProcessIdentity & Omit<Leftover, keyof ProcessTree>;
 
 /**
- * Picks the processes of earlier daemons. Pure. A dead daemon's jobs are closed and what was in them has ended, so what is left
- * is what left its job, or had none. A process that is still in a job and whose parent still runs is claimed.
- * Neither this process nor its ancestors are ever picked.
+ * Selects the leftover processes of dead daemons. Pure. The jobs of a dead daemon are closed and their processes ended,
+ * so only processes outside a job remain. A process that is in a job and whose parent still runs is claimed. Never
+ * selects this process or its ancestors.
  */
 export function pickLeftovers(
   processes: ReadonlyMap<number, ProcessEntry>,

@@ -103,8 +103,8 @@ export class JobObjectProcess implements HostProcess {
   }
 
   /**
-   * Asks the tree to end as its command says, or ends everything in it at once: by force, when the command says nothing, and when
-   * nothing of it can be asked.
+   * Asks the tree to end as its command specifies, or kills it: with `force`, when the command specifies nothing, and
+   * when no process can be asked.
    */
   terminate(mode: 'graceful' | 'force'): Promise<void> {
     const ask = (): boolean => mode === 'graceful' && askToEnd(this.#job.value, this.#stop);
@@ -112,7 +112,7 @@ export class JobObjectProcess implements HostProcess {
     return Promise.resolve();
   }
 
-  /** Gives everything back, and ends what still runs. Idempotent. */
+  /** Releases all handles, and kills running processes. Idempotent. */
   close(): void {
     this.#closed = true;
     this.#job.close();

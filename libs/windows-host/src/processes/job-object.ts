@@ -100,8 +100,9 @@ export interface JobOptions {
 }
 
 /**
- * Makes a tree of processes that ends with its handle: what is in the job, and everything that those start, is ended when the last
- * handle is closed, and the system closes it however this process ends. The handle is not inheritable; the caller closes it.
+ * Creates a job object that ends with its handle: its processes, and all that they start, are killed when the last
+ * handle is closed, which the system does however this process ends. The handle is not inheritable; the caller closes
+ * it.
  *
  * @throws WindowsError `unavailable` when the system does not keep one of the limits.
  */
@@ -151,8 +152,8 @@ function limitsOf(job: Handle) {
 }
 
 /**
- * Whether a job came to its limit of memory. The system refuses memory then, and tells nobody that keeps no queue of all that happens in
- * the job: so near to the limit is taken for it.
+ * Returns true when a job reached its memory limit. The system then refuses memory, but reports it only through a
+ * completion port, so usage close to the limit counts as reached.
  *
  * @throws WindowsError
  */

@@ -15,7 +15,10 @@ export interface NamedEvent {
   readonly name: string;
   /** Access to the event, as SDDL. */
   readonly sddl: string;
-  /** Called for each signal, one call at a time: signals that come while one goes on are one more. `failed` gets its rejections. */
+  /**
+   * Called for each signal, one call at a time; signals during a call lead to one more call. `failed` receives its
+   * rejections.
+   */
   readonly signalled: () => Promise<void>;
   /** Called with the reason why a call failed, or why waiting for the event is no longer possible. */
   readonly failed: (error: unknown) => void;
@@ -28,7 +31,7 @@ export interface EventListener {
 }
 
 /**
- * Makes an event that resets itself, and listens to it. No thread waits for it, and it keeps no process alive.
+ * Creates an auto-reset event and listens to it. Uses no thread, and does not keep the process alive.
  * https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-createeventw
  *
  * @throws WindowsError `alreadyExists` when something has the name: who made it may open it, whatever `sddl` says.

@@ -14,14 +14,14 @@ const BUFFER_BYTES = 65_536;
 export interface OutputPipe {
   /** Output of the child; the caller destroys it. */
   readonly stream: Socket;
-  /** Inheritable; to be closed once the child has it, for otherwise the stream never ends. */
+  /** Inheritable end for the child; close it once the child has it, because otherwise the stream never ends. */
   readonly childEnd: OwnedHandle;
 }
 
 /**
- * Makes a pipe from a child to this process. Windows has pipes that can be read without a waiting thread by name only: the name
- * holds 128 random bits, has one instance, and opens for this account, SYSTEM and administrators on this machine alone; the one
- * connection that it takes is made here.
+ * Creates a pipe from a child to this process. On Windows only named pipes can be read without a blocked thread: the
+ * name contains 128 random bits, has one instance, and only this account, SYSTEM and administrators on this machine may
+ * open it; this function makes its only connection.
  *
  * @throws WindowsError
  */

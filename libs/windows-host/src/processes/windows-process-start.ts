@@ -22,7 +22,7 @@ export function windowsCommandLine(argv0: string, args: readonly string[]): stri
   const refuse = (found: string) => new WindowsError('invalidArgument', `${tried}: ${found}`);
   const tooLong = (length: number) =>
     refuse(`it has ${length} characters; wanted at most ${MAX_CHARACTERS}`);
-  // Before anything is built of it, because a client may send far more.
+  // Check the length first, because a client may send far more.
   const least = args.reduce((sum, argument) => sum + argument.length + 1, argv0.length);
   if (least > MAX_CHARACTERS) throw tooLong(least);
   if (argv0 === '') throw refuse('the name of the program is empty');
@@ -33,7 +33,7 @@ export function windowsCommandLine(argv0: string, args: readonly string[]): stri
   return line;
 }
 
-// Backslashes mean themselves but before a quotation mark, the closing one among them, where two mean one.
+// Backslashes are literal except before a quotation mark, including the closing one, where each must be doubled.
 function quoted(argument: string): string {
   if (!/[\s"]/.test(argument) && argument !== '') return argument;
   const parts = argument.split('"').map((part) => part + '\\'.repeat(backslashesAtEnd(part)));
@@ -72,8 +72,8 @@ function foldAscii(name: string): string {
 }
 
 /**
- * The environment of a program that we start. `SystemRoot` is added when it is missing, because little works without it;
- * programs that are named without a folder are never looked for in the working directory, which a client chose.
+ * Returns the environment of a program to start. Adds `SystemRoot` when it is missing, because little works without it,
+ * and prevents the search for programs in the working directory, which a client chose.
  */
 export function programEnvironment(
   environment: Readonly<Record<string, string>>,
@@ -195,8 +195,8 @@ const DETACHED_PROCESS = 0x8;
 const CREATE_BREAKAWAY_FROM_JOB = 0x100_0000;
 
 /**
- * Starts a program that outlives this process and its run: outside of the job, without a console, without input and output. For
- * the helper of an upgrade, which goes on while the daemon is replaced. Nothing is to be closed.
+ * Starts a program that outlives this process and its run: outside the job, without console, input and output. For the
+ * upgrade helper, which continues while the daemon is replaced.
  *
  * @throws WindowsError `accessDenied` when the job of this process does not let it: only a run whose rule allows it may.
  */
@@ -205,7 +205,7 @@ export function startDetachedProcess(program: Program): ProcessIdentity {
 }
 
 /**
- * The same with an output that is read here: the caller destroys it.
+ * Starts a program in the same way, with an output to read; the caller destroys the output.
  *
  * @throws WindowsError as {@link startDetachedProcess}.
  */
@@ -234,8 +234,8 @@ function startApart(program: Program, stdout?: Handle): ProcessIdentity {
   });
   using started = handle;
   const identity = { pid, created: creationTime(started.value) };
-  // Node puts a process that starts others into a job of its own, which lets go of everything. Then the system starts the
-  // program inside of the job around that one, without an error.
+  // When Node starts processes, it puts itself into a job that allows breakaway. The system then starts the program
+  // inside the job around that one, without an error.
   if (!isInJob(started.value)) return identity;
   endProcess(identity);
   const tried = `cannot start ${quoteText(program.file)} outside the job of this process`;

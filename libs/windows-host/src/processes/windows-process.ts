@@ -54,7 +54,7 @@ export function processStartedAt(pid: number): number | undefined {
 }
 
 /**
- * Whether exactly this process runs. One that may not be asked counts as running.
+ * Returns true when exactly this process runs. A process that may not be queried counts as running.
  *
  * @throws WindowsError when the system does not tell.
  */
@@ -127,8 +127,8 @@ export function withProcess<T>(
 }
 
 /**
- * Resolves with the exit code of a process, 0 to 2^32-1, when it ends; never rejects. Takes the handle over and closes it then.
- * No thread of Node's pool waits: the system's own pool does. The event loop is kept alive until the process ends.
+ * Resolves with the exit code of a process, 0 to 2^32-1, when it ends; never rejects. Takes ownership of the handle and
+ * closes it then. Waits in the system's thread pool, not in Node's. Keeps the event loop alive until the process ends.
  *
  * @throws WindowsError when the system cannot wait; the handle is still the caller's.
  */
@@ -176,8 +176,8 @@ export function listProcesses(): ReadonlyMap<number, ProcessEntry> {
 }
 
 /**
- * When the oldest process of a session was created, which tells it from another of the same number: the system gives numbers again. Its
- * first processes live as long as it does.
+ * Returns the creation time of the oldest process of a session, which distinguishes the session from a later one with
+ * the same number. A session's first processes live as long as the session.
  *
  * @returns As {@link ProcessIdentity} has it; undefined when no process of it can be looked at.
  * @throws WindowsError when the system does not list the processes.
@@ -240,7 +240,7 @@ function askAbout(pid: number): Omit<ProcessEntry, 'pid' | 'parentPid'> | undefi
   );
 }
 
-/** A process and those that started it, itself or by others, as far as they run, by number. */
+/** Returns the PIDs of a process and of its running ancestors. */
 export function ancestry(processes: ReadonlyMap<number, ProcessEntry>, pid: number): Set<number> {
   const pids = new Set([pid]);
   for (let at = processes.get(pid); at !== undefined; at = parentOf(processes, at)) {
@@ -249,7 +249,7 @@ export function ancestry(processes: ReadonlyMap<number, ProcessEntry>, pid: numb
   return pids;
 }
 
-/** A parent is older: what has its number and is younger is another process. */
+/** Returns the parent if it is older: a younger process with its PID is another one. */
 export function parentOf(
   processes: ReadonlyMap<number, ProcessEntry>,
   { pid, parentPid, created }: ProcessEntry,

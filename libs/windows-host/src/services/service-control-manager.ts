@@ -35,7 +35,7 @@ import { systemError, unlessFails } from '../windows-error.js';
 /** Outcome of a registration. */
 export interface Registration {
   readonly outcome: 'created' | 'updated';
-  /** It runs as it was set up before; what is new counts from its next start. */
+  /** True when the service runs with its previous settings; the new ones apply from its next start. */
   readonly needsRestart: boolean;
   /** Settings that this system does not know. */
   readonly ignored: readonly string[];
@@ -56,15 +56,15 @@ export interface ServiceControlManager {
   /** @throws WindowsError `notFound`, `accessDenied`. */
   config(name: string): ServiceConfig;
   /**
-   * Creates a service, or changes the one of that name to be as described; its account stays. One that cannot be created
-   * in full is not created.
+   * Creates a service, or changes the existing one to match the definition, except for its account. If a setting of a
+   * new service fails, the service is not created.
    *
    * @throws WindowsError `accessDenied`; `busy` while an earlier one of that name is being removed.
    */
   register(definition: ServiceDefinition): Registration;
   /**
-   * Changes what a service runs and nothing else, durably: whenever the power fails, it has the old command line or the new one.
-   * What runs already goes on.
+   * Changes only the command of a service, durably: after a loss of power, it has the old command line or the new one.
+   * A running process continues.
    *
    * @param command - The program, by its absolute path, and its arguments.
    * @throws WindowsError `notFound`, `accessDenied`, `invalidArgument`.
@@ -77,20 +77,23 @@ export interface ServiceControlManager {
    */
   change(name: string, change: ServiceChange): void;
   /**
-   * Starts a service and waits until it runs. One that runs is left alone. The start goes on when the caller gives up before the
-   * service control manager has answered, which takes up to 30 s for a program that never connects to it.
+   * Starts a service and waits until it runs. Does nothing when it runs already. The start continues when the caller
+   * aborts before the service control manager has answered, which takes up to 30 s for a program that never connects to
+   * it.
    *
    * @throws WindowsError `notFound`, `accessDenied`, `timeout`; `unknown` when it ended instead, with its exit code.
    */
   start(name: string, options?: WaitOptions): Promise<ServiceStatus>;
   /**
-   * Stops a service and waits until it has stopped. One that is stopped is left alone; one that takes no request right now is asked again.
+   * Stops a service and waits until it has stopped. Does nothing when it is stopped; retries while it cannot take the
+   * request.
    *
    * @throws WindowsError `notFound`, `accessDenied`, `timeout`; `busy` when services that depend on it run.
    */
   stop(name: string, options?: WaitOptions): Promise<ServiceStatus>;
   /**
-   * Removes a service. It is gone when it has stopped and no program holds it open, which is not waited for.
+   * Removes a service. It disappears once it has stopped and no program holds it open; this call does not wait for
+   * that.
    *
    * @returns Whether there was one.
    * @throws WindowsError `accessDenied`.
@@ -228,7 +231,7 @@ function register(definition: ServiceDefinition): Registration {
       });
     });
   const updated = unlessFails(update, 'notFound');
-  // When creating fails because it is there, someone else was faster.
+  // If it exists when created, another process created it in the meantime.
   return updated ?? unlessFails(create, 'alreadyExists') ?? update();
 }
 

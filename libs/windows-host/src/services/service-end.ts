@@ -36,8 +36,9 @@ export async function startServiceProcess(name: string): Promise<void> {
 }
 
 /**
- * Stops a service, from any state, and resolves when its process is gone: one that takes too long is ended by its handle. A service says
- * that it has stopped a moment before its process is gone and its program free, and some live on.
+ * Stops a service, from any state, and resolves when its process is gone; kills it after the time limits. A service
+ * reports that it has stopped a moment before its process ends and releases its program file, and some processes never
+ * end.
  *
  * @throws WindowsError `notFound`, `accessDenied`; `busy` when services that depend on it run; `timeout` when its process does not end.
  */
@@ -72,7 +73,7 @@ export async function endProcessWithin(running: ProcessIdentity, ms: number): Pr
   throw new WindowsError('timeout', message);
 }
 
-/** The service manager learns of an end by force in its own time; what counts is that no process of the service is left. */
+/** Waits briefly for the service manager to notice the killed process; only the end of the process matters. */
 async function noticeEnd(name: string, { pid }: ProcessIdentity): Promise<void> {
   const services = serviceControlManager();
   try {

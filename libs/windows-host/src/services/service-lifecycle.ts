@@ -30,8 +30,8 @@ const PROGRESS_EVERY_MS = 2000;
 const WAIT_HINT_MS = 10_000;
 
 /**
- * The one writer of a service's phase. While a phase is pending it tells progress, as long as the event loop turns. When the
- * time of the phase is up the service counts as ended with an error, so that its failure actions follow instead of a hang.
+ * The only writer of a service's phase. Reports progress during a pending phase, as long as the event loop runs. At the
+ * time limit of the phase, the service counts as failed, so that its failure actions follow instead of a hang.
  */
 export class ServiceLifecycle {
   #phase: ServicePhase = { kind: 'startPending', checkpoint: 1 };

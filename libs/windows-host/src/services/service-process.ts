@@ -31,8 +31,8 @@ export interface ServiceOptions {
   /** Its usual name; used until the service control manager has given the real one. */
   readonly name: string;
   /**
-   * The service itself. It tells when it is ready, and returns its exit code when it is done: 0, or one that makes the
-   * failure actions follow. It must not throw; if it does, the exit code is 1.
+   * Body of the service. It calls `ready`, and returns its exit code when it is done: 0, or one that triggers the
+   * failure actions. It must not throw; if it does, the exit code is 1.
    */
   readonly run: (service: RunningService) => Promise<number>;
   /** How long it may take to stop; then it counts as ended, with exit code 1. Default: 40,000. */
@@ -42,9 +42,9 @@ export interface ServiceOptions {
 }
 
 /**
- * Runs a program as a service if the service control manager has started it as one, which it finds out by asking; no flag
- * is needed. Only a program whose parent could be the service control manager asks: any other one might wait for the answer as long as
- * some service takes to start.
+ * Runs a program as a service if the service control manager started it, which this detects without a flag. Queries the
+ * service control manager only when it may be the parent process, because the answer may otherwise take as long as the
+ * start of some other service.
  *
  * @returns The exit code, already reported to the service control manager and meant for the process, which should end now; or
  *   `undefined` when this is no service, and `run` was not called.

@@ -15,11 +15,11 @@ const waitCallback = lazily(() => {
 });
 
 /**
- * Tells JavaScript when objects such as events and processes are signalled, without a thread per object.
+ * Notifies JavaScript when objects such as events and processes are signalled, without a thread per object.
  *
- * A thread of the system calls back, and waits until JavaScript has run the call. To wait for that thread from within the call,
- * or before the call, would be to wait for oneself: so a wait is only undone after its call has returned, and every wait
- * must have come to its end before `close`. To give up, a caller sets the event; it cannot undo the wait.
+ * A system thread calls back, and blocks until JavaScript has run the call. Waiting for that thread from within the
+ * call, or before it, would deadlock: so a wait is unregistered only after its call has returned, and every wait must
+ * have ended before `close`. To cancel, a caller sets the event.
  */
 export class EventWaits {
   readonly #pending = new Map<number, () => void>();
