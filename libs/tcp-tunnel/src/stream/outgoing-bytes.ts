@@ -4,7 +4,7 @@ export interface WaitingBytes {
   waitingBytes: number;
 }
 
-/** Chunks that wait to be sent, taken out in pieces of another size, and the write that waits with them. */
+/** Queue of chunks to send, read in pieces of another size, with the pending write's callback. */
 export class OutgoingBytes {
   readonly #ofSession: WaitingBytes;
   /** The chunk that is taken from, and how much of it is gone. */
@@ -24,8 +24,8 @@ export class OutgoingBytes {
   }
 
   /**
-   * Takes over the chunks of a write. {@link settle} calls `done` once no more than `mayWaitBytes` are left of all; there is no other
-   * write before that.
+   * Queues the chunks of a write. {@link settle} calls `done` once at most `mayWaitBytes` are left in total; no other
+   * write happens before that.
    */
   put(chunks: readonly Buffer[], mayWaitBytes: number, done: () => void): void {
     for (const chunk of chunks) {
@@ -55,7 +55,7 @@ export class OutgoingBytes {
     return views;
   }
 
-  /** Says that the write is over when no more is left than may be. */
+  /** Completes the write when no more than the permitted bytes are left. */
   settle(): void {
     if (this.#length > this.#mayWaitBytes || this.#done === undefined) return;
     const done = this.#done;

@@ -19,8 +19,8 @@ type StreamEnd =
   | { readonly reason: 'failed'; readonly error: TunnelError };
 
 /**
- * Where a stream is on the wire. `local-ended` has `told` false while the peer cannot be told about the half-close: an
- * Error "EOF", all that older peers know, would end the answer too.
+ * State of a stream on the wire. In `local-ended`, `told` is false while the peer cannot learn of the half-close: an
+ * Error "EOF", all that older peers support, would also end the answer.
  */
 export type StreamState =
   | { readonly kind: 'open' }
@@ -70,7 +70,7 @@ const CHUNK_OVERHEAD_BYTES = 256;
 const SEND_AHEAD_BYTES = 64 * 1024;
 /** A shorter chunk is copied to its header, and to others that wait. */
 const LEAST_VIEW_BYTES = 4 * 1024;
-/** An end that comes after the answer began is held back for as long as the answer goes on; this long after its last bytes. */
+/** Delay of a stream's end after the last bytes of the answer, if the answer has begun. */
 const HELD_AFTER_ANSWER_MS = 1_000;
 /** A view that its reader may take at once is copied when it would keep alive more than this many times its length. */
 const MOST_PINNED = 4;
@@ -83,7 +83,10 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   queued = false;
   bytesRead = 0;
   bytesWritten = 0;
-  /** Nobody changes what was written here, not even after the write is over: it is sent later, and without a copy. */
+  /**
+   * True when the writer never changes written buffers, even after the write completes, so that they are sent later
+   * without a copy.
+   */
   keepsWritten = false;
   onTick: (() => void) | undefined;
 
@@ -234,7 +237,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     this.failAfterHeld(new TunnelError(code, `${found}: ${peerText}`, fields));
   }
 
-  /** The stream is over without a word to the peer, which knows; what it sent before is delivered first. */
+  /** Fails the stream without notifying the peer, which already knows; delivers received data first. */
   failAfterHeld(error: TunnelError): void {
     this.#failure = error;
     this.#close({ reason: 'failed', error });
@@ -266,7 +269,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     if (this.#state.kind === 'local-ended' && !this.#state.told) this.#tellEnd();
   }
 
-  /** The peer knows no half-close and waits no longer: the end is that of the whole stream. */
+  /** Ends the whole stream, because the peer does not support half-close and the delay is over. */
   tellHeldEnd(): void {
     if (this.#state.kind === 'local-ended' && !this.#state.told) this.#endAsAWhole();
   }
@@ -385,7 +388,10 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     else if (this.bytesRead > 0) this.#tellEndAfterAnswer();
   }
 
-  /** Most writers that end once they have an answer are gone as a whole, and TCP tells no difference. */
+  /**
+   * Ends the stream after the answer, because most writers that end once they have an answer are gone entirely, and TCP
+   * shows no difference.
+   */
   #tellEndAfterAnswer(): void {
     const { bytesRead } = this;
     this.#link.later(HELD_AFTER_ANSWER_MS, () => {

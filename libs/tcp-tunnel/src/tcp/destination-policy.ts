@@ -20,9 +20,9 @@ const CANONICAL_PORT = /^[1-9][0-9]{0,4}$/;
 const HIGHEST_PORT = 65_535;
 
 /**
- * Decides about the text of a Connect, such as `tcp/localhost:9796`. Allowed are only the protocol `tcp`, one of the
- * three names of the loopback, and a port of the list in its one canonical spelling. An empty list allows nothing.
- * The name takes no further part: an allowed port is dialled at a literal loopback address.
+ * Judges the text of a Connect, such as `tcp/localhost:9796`. Allows only the protocol `tcp`, one of the three names of
+ * the loopback, and a port of the list in its canonical spelling. An empty list allows nothing. The name has no further
+ * effect: an allowed port is dialled at a literal loopback address.
  *
  * @param allowedUdpPorts - Ports that `udp` may name, towards a peer that carries datagrams; absent: `udp` is not known.
  */

@@ -9,11 +9,12 @@ const NOTHING = Buffer.alloc(0);
 const UNREAD_MS = 600_000;
 
 /**
- * Carries bytes both ways between a TCP socket and a stream, or another socket, until both are gone. Each direction ends by itself; a reset on one side resets the
- * other. Once the peer of the stream is gone, what the socket still sends is discarded for up to `lingerMs`. Closing at once would destroy the
- * answer that is still on its way to the other program. A program that reads nothing of the rest loses its connection after ten minutes.
+ * Copies bytes both ways between a TCP socket and a stream, or another socket, until both are closed. Each direction
+ * ends independently; a reset on one side resets the other. After the stream's peer is gone, discards the socket's data
+ * for up to `lingerMs`, because closing at once would destroy the answer still in transit to the other program. A
+ * program that does not read the rest loses its connection after ten minutes.
  *
- * Every wait for `drain` ends with the `close` of the awaited stream, which releases both sides.
+ * Every wait for `drain` also ends at the `close` of the awaited stream, which releases both sides.
  */
 export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): void {
   let failure: Error | undefined;
@@ -75,8 +76,9 @@ export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): vo
 }
 
 /**
- * Notices the reset of a socket that is not read, because it is paused or at its end: the system reports it then only to a write. One of
- * nothing sends nothing, and fails after a reset; the `error` and `close` of the socket follow. One that waits is watched by the system.
+ * Detects the reset of a socket that is not read, because it is paused or ended: the system then reports it only to a
+ * write. An empty write sends nothing, and fails after a reset; the socket's `error` and `close` follow. The system
+ * watches a pending write by itself.
  */
 function noticeReset(socket: Socket): void {
   const isRead = !socket.isPaused() && !socket.readableEnded;
@@ -84,9 +86,9 @@ function noticeReset(socket: Socket): void {
 }
 
 /**
- * Calls `then` if the end of what a socket receives is an end, and not a reset: libuv takes a hang-up that comes with the last bytes
- * for an end (`uv__stream_io`, POLLHUP after a partial read), and the reset behind it is lost. A write of nothing fails then, and the
- * `error` and `close` of the socket follow. A socket that was ended here cannot be asked.
+ * Calls `then` if a socket's end of data is not a reset: libuv takes a hang-up that arrives with the last bytes for an
+ * end (`uv__stream_io`, POLLHUP after a partial read), and so misses the reset behind it. An empty write then fails,
+ * and the socket's `error` and `close` follow. A socket already ended here cannot be checked.
  */
 function confirmEnd(socket: Socket, then: () => void): void {
   if (socket.writableEnded) then();

@@ -40,8 +40,8 @@ interface Entry extends TrackedFlow {
 const MOST_SWEEP_MS = 5_000;
 
 /**
- * Ends flows by time, as UDP has no end of its own, and bounds their number: a flood from forged addresses ends its own flows and not
- * those that are answered and go on. It has a timer while there are flows.
+ * Ends idle flows, because UDP has no end of its own, and limits their number: a flood from forged addresses ends its
+ * own flows, not answered ones that continue. Uses a timer only while flows exist.
  */
 export class UdpTracker implements Disposable {
   readonly #most: number;

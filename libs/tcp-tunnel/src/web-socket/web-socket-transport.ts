@@ -123,9 +123,9 @@ export class WebSocketTransport implements MessageTransport {
   }
 
   /**
-   * While many streams have something to tell in the same turn of the event loop, as their programs call,
-   * answer and end, it is written together at its end: a write wakes the peer, and costs more than all
-   * else of a short message. A message that comes alone is not kept waiting.
+   * Batches short messages: while many streams have some in the same turn of the event loop, writes them together at
+   * its end, because a write wakes the peer and costs more than everything else about a short message. Sends a single
+   * message at once.
    */
   #sendShort(connection: Duplex, frame: Buffer, sent: () => void): void {
     if (this.#turn.messages === 0) setImmediate(this.#endTurn);
@@ -167,7 +167,7 @@ export class WebSocketTransport implements MessageTransport {
     connection.uncork();
   }
 
-  /** Takes the place of the WebSocket as the one who listens to its connection; what is not plain goes to it. */
+  /** Replaces ws as the connection's data listener and forwards every other frame to ws. */
   #readPlainFrames(connection: Duplex, receiver: TransportEvents): void {
     const listeners = connection.listeners('data') as ((this: Duplex, bytes: Buffer) => void)[];
     const reader = new PlainFrameReader(!this.#options.isClient, {
@@ -181,7 +181,7 @@ export class WebSocketTransport implements MessageTransport {
     const take = (bytes: Buffer): void => reader.take(bytes);
     connection.on('data', take);
     for (const listener of listeners) connection.off('data', listener);
-    // The WebSocket itself would read what is left of a paused connection, which may be in the middle of a frame.
+    // ws would read the rest of a paused connection, possibly starting in the middle of a frame.
     connection.prependListener('close', () => {
       connection.off('data', take);
       const left = connection.read() as Buffer | null;
