@@ -11,17 +11,17 @@ export interface ListenTcpOptions {
   /** 0 lets the system choose. */
   readonly port: number;
   /**
-   * The stream for one accepted connection, or a socket that allows half-open, which then belongs to it. A promise holds the connection unread meanwhile. A
-   * failure resets that connection.
+   * Returns the stream for one accepted connection, or a socket that allows half-open and is then owned by the
+   * connection. While a promise is pending, the connection is not read. A failure resets the connection.
    */
   readonly open: (connection: PendingConnection) => Duplex | Promise<Duplex>;
-  /** Connections at a time. Default 1,024; one more is closed at once. */
+  /** Maximum number of concurrent connections. Default 1,024; one more is closed at once. */
   readonly maxConnections?: number;
-  /** How long bytes from a client are thrown away after the tunnel ended its stream. Default 2,000. */
+  /** Time in milliseconds to read and discard a client's data after the tunnel ended its stream. Default 2,000. */
   readonly lingerMs?: number;
   /**
-   * A connection could not get its stream: what `open` threw, `tooManyStreams` for one above `maxConnections`,
-   * `listenFailed` when the system gave none; then the port is listened on again, until that works. It must not throw.
+   * Called when a connection got no stream: with the exception of `open`, with `tooManyStreams` above `maxConnections`,
+   * or with `listenFailed` when the system's accept failed; the listener then retries until it works. Must not throw.
    */
   readonly onRefused?: (error: unknown) => void;
 }
@@ -39,20 +39,20 @@ export interface TcpListener extends AsyncDisposable {
   readonly host: string;
   readonly port: number;
   readonly connectionCount: number;
-  /** Accepts nothing more and waits until the open connections ended. */
+  /** Accepts no more connections and waits until the open ones have ended. */
   drain(): Promise<void>;
-  /** Accepts nothing more, resets the open connections and waits until all is gone. Idempotent. */
+  /** Accepts no more connections, resets the open ones and waits until everything is closed. Idempotent. */
   close(): Promise<void>;
 }
 
 const KEEP_ALIVE_MS = 30_000;
 const SOCKET_BUFFER_BYTES = 128 * 1024;
-/** Long enough that a system without descriptors is not asked all the time. */
+/** Retry delay in milliseconds, long enough not to busy-loop while the system has no descriptors. */
 const LISTEN_AGAIN_MS = 100;
 
 /**
  * Listens on a TCP port and carries each accepted connection through a stream of its own. It outlives the tunnel behind
- * `open`, so that clients can be kept while that is replaced.
+ * `open`, so that clients stay connected while the tunnel is replaced.
  *
  * @throws {TunnelError} `addressInUse`, `addressDenied`, `listenFailed`.
  */
@@ -108,7 +108,7 @@ class PublishedPort implements TcpListener {
     this.#closed = new Promise((resolve) => server.once('close', resolve));
     this.port = (server.address() as AddressInfo).port;
     server.removeAllListeners('error').on('error', (cause) => {
-      // Windows does not accept again after a failure, and elsewhere the next one would follow at once.
+      // Windows does not accept again after a failure, and on other systems the next failure would follow at once.
       if (!server.listening) return;
       server.close();
       this.#listenAgain(acceptError(host, this.port, cause));

@@ -9,19 +9,19 @@ export interface UdpTarget {
   readonly port: number;
 }
 
-/** Failures that lose one datagram and say nothing about the destination: it is too long for the way, or there is no room. */
+/** Failures that lose one datagram and say nothing about the destination: it is too long, or a buffer is full. */
 const OF_ONE_DATAGRAM: ReadonlySet<string | undefined> = new Set(['EMSGSIZE', 'ENOBUFS', 'EAGAIN']);
 
-/** A socket that looks no name up, so that it is bound and connected before the call returns. */
+/** Creates a socket that never resolves names, so that it is bound and connected before the call returns. */
 export function literalSocket(type: 'udp4' | 'udp6' = 'udp4'): Socket {
   const family = type === 'udp4' ? 4 : 6;
   return createSocket({ type, lookup: (host, _options, done) => done(null, host, family) });
 }
 
 /**
- * Opens a flow to a literal address from a connected socket of its own: the system delivers what that address and port send, and
- * nothing else. A refusal by the destination, and any other failure of the socket, ends the flow with a `TunnelError`:
- * `dialRefused`, `dialFailed`. It has no time-out of its own.
+ * Opens a flow to a literal address from a connected socket of its own, so that the system delivers datagrams only from
+ * that address and port. A refusal by the destination, and any other failure of the socket, ends the flow with a
+ * `TunnelError`: `dialRefused`, `dialFailed`. It has no time-out of its own.
  */
 export function dialUdp({ host, port }: UdpTarget, events: UdpFlowEvents): UdpFlow {
   const socket = literalSocket();
@@ -38,11 +38,11 @@ export function dialUdp({ host, port }: UdpTarget, events: UdpFlowEvents): UdpFl
   };
   socket.on('error', fail);
   socket.on('message', (datagram, from) => {
-    // Before it is connected, a bound socket takes datagrams of anybody.
+    // Before it is connected, a bound socket receives datagrams from any source.
     if (isOpen && from.port === port && from.address === host) events.onDatagram(datagram);
   });
   try {
-    // What is on the loopback alone need not have answers from elsewhere.
+    // A loopback destination only needs answers from the loopback.
     if (host.startsWith('127.')) socket.bind({ address: '127.0.0.1', port: 0, exclusive: true });
     socket.connect(port, host);
   } catch (error) {

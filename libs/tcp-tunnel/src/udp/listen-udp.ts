@@ -11,11 +11,11 @@ export interface ListenUdpOptions {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
-  /** Opens the flow of one source. A failure drops its datagram. */
+  /** Opens the flow of one source. If it throws, the datagram is dropped. */
   readonly open: (events: UdpFlowEvents) => UdpFlow;
-  /** Bounds and time-outs, which several listeners may share. Default: its own, with 1,024 flows. */
+  /** Limits and time-outs, which several listeners may share. Default: its own, with 1,024 flows. */
   readonly tracker?: UdpTracker;
-  /** A flow was not opened or ended with an error. Called for one in 500 ms at most. It must not throw. */
+  /** Called when a flow was refused or ended with an error, at most once in 500 ms. Must not throw. */
   readonly onRefused?: (error: unknown) => void;
 }
 
@@ -24,7 +24,7 @@ export interface UdpListener extends AsyncDisposable {
   readonly host: string;
   readonly port: number;
   readonly flowCount: number;
-  /** Datagrams of sources that were dropped because they got no flow. */
+  /** Number of datagrams dropped because their sources got no flow. */
   readonly dropped: number;
   /** Ends all flows, so that the next datagram of a source opens another one. */
   endFlows(): void;
@@ -32,12 +32,12 @@ export interface UdpListener extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** After a flow failed, none is opened for so long: its destination refuses, and each attempt costs the peer. */
+/** Pause in milliseconds after a failed flow, because its destination refuses and each attempt costs the peer. */
 const REST_MS = 500;
 
 /**
- * Listens on a UDP port and carries the datagrams of each source address and port through a flow of its own, and what comes back to
- * that source alone.
+ * Listens on a UDP port and carries the datagrams of each source address and port through a flow of its own; answers go
+ * only to that source.
  *
  * @throws {TunnelError} `addressInUse`, `addressDenied`, `listenFailed`.
  */

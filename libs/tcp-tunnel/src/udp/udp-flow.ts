@@ -1,9 +1,9 @@
 /**
- * Datagrams between one source and one destination, which UDP itself does not tie together. Both directions lose what there is no room
- * for: a datagram is dropped rather than queued.
+ * Datagrams between one source and one destination, which UDP itself does not associate. Both directions are lossy: at
+ * the queue limit a datagram is dropped.
  */
 export interface UdpFlow {
-  /** Sends one datagram to the destination, or drops it. Nothing once the flow has ended. */
+  /** Sends one datagram to the destination, or drops it. Does nothing after the flow has ended. */
   send(datagram: Buffer): void;
   /** Ends it; `onEnd` is not called. Idempotent. */
   close(): void;
@@ -12,9 +12,12 @@ export interface UdpFlow {
 /** Events of a flow, from its destination. They must not throw. */
 export interface UdpFlowEvents {
   readonly onDatagram: (datagram: Buffer) => void;
-  /** The flow ended by itself, with why unless it was idle. Called once at most, and never from inside of what opened it. */
+  /**
+   * Called at most once when the flow ended by itself, with an error unless it was idle; never during the call that
+   * opened the flow.
+   */
   readonly onEnd: (error?: Error) => void;
 }
 
-/** Bytes that may wait in the send queue of a socket, in bytes: beyond it datagrams are dropped. */
+/** Maximum unsent bytes in a socket's send queue: beyond it datagrams are dropped. */
 export const MOST_UNSENT_BYTES = 1024 * 1024;

@@ -1,4 +1,4 @@
-/** The rules by which a server refuses a Connect; `port-allowed` is the one that an allowed Connect passes last. */
+/** Rules by which a server decides about a Connect; an allowed one has `port-allowed`. */
 export const REFUSAL_RULES = [
   'address-length',
   'protocol-tcp',
@@ -21,8 +21,8 @@ export type Refusal =
   | { readonly code: 'connectRefused'; readonly rule: RefusalRule | undefined }
   | { readonly code: DialFailure; readonly rule?: undefined };
 
-// The protocol has one text for every failure of a stream, that of Error, of which peers read 100 bytes. Ours begins with one
-// of these, which is stable; what follows is a rule or a code. A peer in Go logs the text and reads nothing in it.
+// The protocol has one text for all failures of a stream, that of Error, of which peers read 100 bytes. Ours begins
+// with one of these stable texts, followed by a rule or a code. A Go peer only logs the text.
 const REFUSED = 'connect not allowed';
 const FAILED = 'connect failed';
 /** Beginning of what Go's dialler says (`dial tcp 127.0.0.1:80: connect: connection refused`), and earlier builds of this library. */
@@ -39,8 +39,8 @@ export function writeFailure(error: { readonly code: string; readonly message: s
 }
 
 /**
- * Reads the text of an Error: undefined when it does not say that the stream was not opened. A refusal by a rule that is not
- * known here has no rule, and a dial that failed in words of another peer is `dialFailed`: the text is all there is to show then.
+ * Parses the text of an Error; undefined when it does not report a stream that failed to open. A refusal by an unknown
+ * rule has no rule, and a failed dial in another peer's words is `dialFailed`: then only the text can be shown.
  */
 export function readRefusal(text: string): Refusal | undefined {
   const colon = text.indexOf(': ');
