@@ -52,7 +52,7 @@ export interface AgentStatus {
   readonly plans: readonly PlanStatus[];
   /** Time of the last answer or data from the API server; absent without a remote plan, or when there was none. */
   readonly lastContactAt?: Date;
-  /** As `lastContactAt`, or the start of the agent when the API server never answered; absent without a remote plan. */
+  /** Same as `lastContactAt`, or the agent's start when the API server never answered; absent without a remote plan. */
   readonly silentSince?: Date;
 }
 
