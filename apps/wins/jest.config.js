@@ -1,6 +1,6 @@
 const preset = require('../../jest.preset.js');
 
-// Some packages come as ES modules alone, which Jest does not load: they are translated like sources.
+// Some packages ship only ES modules, which Jest does not load, so they are transpiled like sources.
 module.exports = {
   preset: '../../jest.preset.js',
   displayName: 'wins',

@@ -1,10 +1,10 @@
 /**
- * The applications of wins, one bundle each beside this one, loaded when a command needs them. An import would be resolved while they
- * are built, and each start would read them all.
+ * Loads the applications of wins, each a separate bundle beside this one, when a command needs them. The bundler would include a static
+ * import, and each start would read all of them.
  */
 /* eslint-disable @typescript-eslint/no-require-imports */
 
-/** Loads what prints help, tables and YAML. */
+/** Loads the functions that print help, tables and YAML. */
 export function output() {
   return require('./wins-output.cjs') as typeof import('./output.js');
 }
@@ -14,22 +14,22 @@ export function client() {
   return require('./wins-cli.cjs') as typeof import('@wins/wins-cli');
 }
 
-/** Loads the part of the client that carries connections to the host. */
+/** Loads the part of the client that forwards connections to the host. */
 export function tunnelClient() {
   return require('./wins-cli-proxy.cjs') as typeof import('@wins/wins-cli/proxy');
 }
 
-/** Loads the daemon and what belongs to it. */
+/** Loads the daemon and its commands. */
 export function server() {
   return require('./wins-server.cjs') as typeof import('@wins/wins-server');
 }
 
-/** Loads what keeps runs that outlive the daemon. */
+/** Loads the program that keeps runs that outlive the daemon. */
 export function keeper() {
   return require('./wins-keeper.cjs') as typeof import('@wins/wins-server/keeper');
 }
 
-/** Loads the upgrade helper, and what installs a node. */
+/** Loads the upgrade helper and the commands that install a node. */
 export function upgradeHelper() {
   return require('./wins-upgrade.cjs') as typeof import('@wins/wins-upgrade');
 }

@@ -1,6 +1,4 @@
-/**
- * The program `wins`: finds the command that a command line means, and loads only the application that it belongs to.
- */
+/** The program `wins`: parses a command line and loads only the application that the command needs. */
 import { completeWords, type ValueSources } from './command-line/completion/complete-words.js';
 import { runCommandLine, type CommandOutput } from './command-line/run-command-line.js';
 import { EXIT, RUN_MARKER_VARIABLE, VERSION } from '@wins/base';
@@ -9,12 +7,12 @@ import { upIn } from './commands/up.js';
 import { client, output, server, upgradeHelper } from './load-applications.js';
 import { showAnswer } from './output/show-answer.js';
 
-/** Asked often, by programs; answered without reading anything else. */
+/** Words that request the version. Programs request it often, so it is answered without loading anything else. */
 const VERSION_WORDS = new Set(['--version', '-version', '-v', 'version']);
 
 async function run(typed: readonly string[]): Promise<number> {
-  // In a run this program is the upgrade helper, whatever the words say: a client of the pipe chose them, and the helper judges them. `up` is all that
-  // it has there.
+  // In a run this program acts as the upgrade helper and offers only `up`, because a client of the pipe chose the arguments. The helper
+  // validates them.
   if (process.env[RUN_MARKER_VARIABLE] !== undefined)
     return upgradeHelper().runInRun(typed, (words, inside) =>
       runCommandLine(rootOf([upIn(inside)]), words, printed),
@@ -41,7 +39,7 @@ const sources: ValueSources = {
   configKeys: () => server().listConfigKeys(),
 };
 
-/** Without one, what reads most command lines fails. */
+/** Returns false when the working directory is gone; the command-line parser fails without one. */
 function hasWorkingDirectory(): boolean {
   try {
     return process.cwd() !== '';
@@ -50,9 +48,9 @@ function hasWorkingDirectory(): boolean {
   }
 }
 
-// A reader that has gone (wins … | head) is no failure; writers look at the stream themselves.
+// A closed reader (wins … | head) is not a failure; writers check the stream themselves.
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
-// It ends by itself: process.exit() waits for threads of V8, and one of them for a collection that then never comes
+// Exit by itself instead of process.exit(), which waits for the threads of V8 and can hang on a garbage collection that never runs
 // (docs/adr/0053-embed-node-26.md).
 void run(process.argv.slice(2)).then((code) => (process.exitCode = code));

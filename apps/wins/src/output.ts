@@ -1,6 +1,4 @@
-/**
- * Layout of text for people: a program of its own, because it is larger than all that most commands need.
- */
+/** Layout of text for people; a separate bundle, because it is larger than the code that most commands need. */
 export { printHelp } from './command-line/print-help.js';
 export { tableOf } from './output/table.js';
 export { yamlOf } from './output/yaml.js';

@@ -1,42 +1,42 @@
 import type { CommandSurroundings } from '@wins/base';
 import type { Completed, GLOBAL_OPTIONS, Options, ValuesOf } from './option.js';
 
-/** Properties of every node of the tree of commands. */
+/** Properties of every node of the command tree. */
 interface Node {
   readonly name: string;
   readonly aliases?: readonly string[];
-  /** Accepted, but shown nowhere. */
+  /** Accepted, but not shown in help or completions. */
   readonly isHidden?: boolean;
-  /** One sentence. */
+  /** Summary in one sentence. */
   readonly summary: string;
-  /** More than the sentence says. */
+  /** Details beyond the summary. */
   readonly details?: string;
-  /** Options of the command, or in a group those of all commands below it. */
+  /** Options of the command; for a group, options of all commands below it. */
   readonly options?: Options;
   /** Page of docs/ for further reading. */
   readonly page: string;
-  /** Names and meanings. */
+  /** Environment variables as pairs of name and meaning. */
   readonly environment?: readonly (readonly [string, string])[];
-  /** Command lines without `wins`, and what they do. */
+  /** Example command lines without `wins`, each with its description. */
   readonly examples?: readonly (readonly [string, string])[];
 }
 
-/** A command that only has others below it. */
+/** Group of commands. */
 export interface Group extends Node {
   readonly commands: readonly (Group | Command)[];
 }
 
-/** Input of a handler beside the values of its options. */
+/** Input of a handler in addition to the values of its options. */
 export interface Given<Word = string | undefined> {
-  /** In the place of {@link Command.positional}; undefined for one that is optional and not there. */
+  /** Value of {@link Command.positional}; undefined when it is optional and absent. */
   readonly word: Word;
-  /** Words after `--`; undefined when nothing follows it. */
+  /** Words after `--`; undefined when there are none. */
   readonly rest: readonly string[] | undefined;
 }
 
-/** A command that does something. */
+/** Command with a handler. */
 export interface Command extends Node {
-  /** A word after the command. */
+  /** Positional argument of the command. */
   readonly positional?: {
     readonly name: string;
     readonly describe: string;
@@ -44,13 +44,17 @@ export interface Command extends Node {
     readonly completes?: Completed;
     readonly choices?: readonly string[];
   };
-  /** Stands in a usage line for the words after `--`; without this they are like others. */
+  /** Placeholder in the usage line for the words after `--`; without it, those words are read like any others. */
   readonly rest?: string;
   /** The exit code after an invalid command line. Default: 64. */
   readonly usageExitCode?: number;
-  /** @throws UsageError for options that do not go together. */
+  /**
+   * Checks the options in combination.
+   *
+   * @throws UsageError for options that exclude each other.
+   */
   readonly check?: (values: Readonly<Record<string, unknown>>) => void;
-  /** A method, so that it may want the values of its own options, which are those that it gets. */
+  /** Declared as a method so that a handler may declare the narrower type of its own options. */
   run(
     values: Readonly<Record<string, unknown>>,
     given: Given,
@@ -58,12 +62,12 @@ export interface Command extends Node {
   ): Promise<number>;
 }
 
-/** The options that every command has. */
+/** Values of the options that every command has. */
 export type GlobalValues = ValuesOf<Pick<typeof GLOBAL_OPTIONS, 'debug' | 'quiet'>>;
 
 /**
- * Makes a command; its handler gets the values of its own options, of `Inherited` ones, which a group above has, and of those that
- * every command has.
+ * Defines a command. Its handler receives the values of its own options, of the `Inherited` options of its group, and of the global
+ * options.
  */
 export function command<
   Own extends Options,
@@ -86,7 +90,7 @@ export function command<
   return node;
 }
 
-/** Whether a node of the tree only has others below it. */
+/** Returns true when a node is a group. */
 export function isGroup(node: Group | Command): node is Group {
   return 'commands' in node;
 }

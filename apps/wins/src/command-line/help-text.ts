@@ -2,7 +2,7 @@ import { VERSION } from '@wins/base';
 import { isGroup, type Command, type Group } from './command.js';
 import { optionsAt } from './read-words.js';
 
-/** `wins cli prc run --path FILE [options] [-- ARGUMENT…]` */
+/** Returns a usage line, such as `wins cli prc run --path FILE [options] [-- ARGUMENT…]`. */
 export function usageLine(path: readonly (Group | Command)[]): string {
   const at = path.at(-1);
   const words = ['wins', ...path.slice(1).map(({ name }) => name)];
@@ -19,7 +19,7 @@ export function usageLine(path: readonly (Group | Command)[]): string {
   return words.join(' ');
 }
 
-/** Returns the end of a help text: variables of the environment, other words, and the page for further reading. */
+/** Returns the end of a help text: environment variables, alternative words, and the page for further reading. */
 export function epilogue(path: readonly (Group | Command)[]): string {
   const at = path.at(-1);
   if (at === undefined) return '';
@@ -31,12 +31,12 @@ export function epilogue(path: readonly (Group | Command)[]): string {
     parts.push(['Environment:', ...lines].join('\n'));
   }
   if (isGroup(at)) parts.push(`${helpWords(path)} COMMAND prints the help of a command.`);
-  // A node has no copy of the pages, and the program does not know where its sources are published.
+  // Nodes have no copy of the pages, and the program does not know where its sources are published.
   parts.push(`Documentation: docs/${at.page} in the sources of ${VERSION}`);
   return parts.join('\n\n');
 }
 
-/** `wins help cli prc` */
+/** Returns the command line that prints this help, such as `wins help cli prc`. */
 export function helpWords(path: readonly (Group | Command)[]): string {
   return ['wins help', ...path.slice(1).map(({ name }) => name)].join(' ');
 }

@@ -10,28 +10,32 @@ import {
 /** Completions that a shell offers for a value. */
 export type Completed = 'files' | 'folders' | 'runs' | 'adapters' | 'configKeys' | 'nothing';
 
-/** An option of a command; `Value` is what the handler gets. */
+/** Option of a command; `Value` is the type that the handler receives. */
 export interface Option<Value = unknown> {
   readonly kind: 'switch' | 'text' | 'list';
   readonly describe: string;
-  /** Stands for the value in a usage line. Default: `TEXT`. */
+  /** Placeholder for the value in a usage line. Default: `TEXT`. */
   readonly placeholder?: string;
   readonly short?: string;
   readonly byDefault?: string;
   readonly choices?: readonly string[];
-  /** Description of the wanted value, for the error when the option is missing; without this the option may be left out. */
+  /** Describes the value in the error for a missing option. Without this, the option may be omitted. */
   readonly wanted?: string;
-  /** Accepted, but shown nowhere. */
+  /** Accepted, but not shown in help or completions. */
   readonly isHidden?: boolean;
   readonly completes?: Completed;
-  /** @throws UsageError for a value that cannot be. */
+  /**
+   * Parses the value.
+   *
+   * @throws UsageError for an invalid value.
+   */
   readonly read?: (text: string) => Value;
 }
 
-/** Options by name. */
+/** Options, keyed by name. */
 export type Options = Readonly<Record<string, Option>>;
 
-/** Values that the handler of a command with these options gets. */
+/** Values that the handler of a command with these options receives. */
 export type ValuesOf<Given extends Options> = {
   readonly [Name in keyof Given]: Given[Name] extends Option<infer Value> ? Value : never;
 };
@@ -42,27 +46,27 @@ type More = Partial<
 
 const LONGEST_WAIT_MS = 24 * 3_600_000;
 
-/** An option that takes no value. */
+/** Defines an option without a value. */
 export function switchOption(describe: string, more: More = {}): Option<boolean> {
   return { kind: 'switch', describe, ...more };
 }
 
-/** A text that may be left out. */
+/** Defines an optional text option. */
 export function textOption(describe: string, more: More = {}): Option<string | undefined> {
   return { kind: 'text', describe, ...more };
 }
 
-/** A text that may be given more than once. */
+/** Defines a text option that may be repeated. */
 export function listOption(describe: string, more: More = {}): Option<readonly string[]> {
   return { kind: 'list', describe, ...more };
 }
 
-/** A text that must be there. */
+/** Defines a required text option. */
 export function requiredOption(describe: string, wanted: string, more: More = {}): Option<string> {
   return { kind: 'text', describe, wanted, ...more };
 }
 
-/** A text that is read by a function; undefined when it is not there. */
+/** Defines an option whose text is parsed by a function; undefined when omitted. */
 export function readOption<Value>(
   describe: string,
   read: (text: string) => Value,
@@ -71,7 +75,7 @@ export function readOption<Value>(
   return { kind: 'text', describe, read, ...more };
 }
 
-/** One of some words. */
+/** Defines an option with a fixed set of values. */
 export function choiceOption<Choice extends string>(
   name: string,
   choices: readonly Choice[],
@@ -81,7 +85,7 @@ export function choiceOption<Choice extends string>(
   return { kind: 'text', describe, choices, read: readChoice(name, choices), ...more };
 }
 
-/** Some of some words; it may be given more than once. */
+/** Defines a repeatable option with a fixed set of values. */
 export function choicesOption<Choice extends string>(
   name: string,
   choices: readonly Choice[],
@@ -89,7 +93,7 @@ export function choicesOption<Choice extends string>(
   more: More = {},
 ): Option<readonly Choice[]> {
   const option = { kind: 'list', describe, choices, read: readChoice(name, choices), ...more };
-  // What reads one word of a list gives one of its values.
+  // `read` of a list option parses one element.
   return option as unknown as Option<readonly Choice[]>;
 }
 
@@ -101,13 +105,13 @@ function readChoice<Choice extends string>(name: string, choices: readonly Choic
   };
 }
 
-/** `a, b or c` */
+/** Joins words as `a, b or c`. */
 export function oneOf(words: readonly string[]): string {
   const last = words.at(-1) ?? '';
   return words.length > 1 ? `${words.slice(0, -1).join(', ')} or ${last}` : last;
 }
 
-/** A duration of up to a day, in milliseconds. */
+/** Defines a duration of at most one day, in milliseconds. */
 export function durationOption(
   name: string,
   byDefault: string,
@@ -118,7 +122,7 @@ export function durationOption(
   return { kind: 'text', placeholder: 'TIME', byDefault, describe, read };
 }
 
-/** A duration of at least a millisecond, in milliseconds; undefined when it is not there. */
+/** Defines a duration of at least 1 ms, in milliseconds; undefined when omitted. */
 export function limitOption(
   name: string,
   describe: string,
@@ -138,7 +142,7 @@ function readDuration(name: string, limits: DurationLimits) {
   };
 }
 
-/** A SHA-256 digest, in lower case. */
+/** Defines a SHA-256 digest, converted to lower case. */
 export function digestOption(name: string, describe: string): Option<string | undefined> {
   const read = (text: string): string => {
     if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
@@ -147,7 +151,7 @@ export function digestOption(name: string, describe: string): Option<string | un
   return { kind: 'text', placeholder: 'DIGEST', describe, read };
 }
 
-/** A number that a message between two programs can hold; whether it is a port is judged elsewhere. */
+/** Defines a number that fits into a protocol message. Whether it is a valid port is checked elsewhere. */
 export function numberOption(name: string, describe: string): Option<number | undefined> {
   const read = (text: string): number => {
     if (/^\d{1,10}$/.test(text) && Number(text) < 2 ** 32) return Number(text);
@@ -156,7 +160,7 @@ export function numberOption(name: string, describe: string): Option<number | un
   return { kind: 'text', placeholder: 'NUMBER', describe, read, completes: 'nothing' };
 }
 
-/** A number of bytes; undefined when it is not there. */
+/** Defines a number of bytes; undefined when omitted. */
 export function sizeOption(name: string, describe: string): Option<number | undefined> {
   const read = (text: string): number => {
     try {
@@ -168,7 +172,7 @@ export function sizeOption(name: string, describe: string): Option<number | unde
   return { kind: 'text', placeholder: 'SIZE', describe, read, completes: 'nothing' };
 }
 
-/** A number of processors, to a hundredth; undefined when it is not there. */
+/** Defines a number of processors with up to two decimals; undefined when omitted. */
 export function processorsOption(name: string, describe: string): Option<number | undefined> {
   const read = (text: string): number => {
     if (/^\d{1,4}(?:\.\d{1,2})?$/.test(text) && Number(text) > 0) return Number(text);
@@ -179,7 +183,7 @@ export function processorsOption(name: string, describe: string): Option<number 
   return { kind: 'text', placeholder: 'NUMBER', describe, read, completes: 'nothing' };
 }
 
-/** Options that every command takes. */
+/** Options of every command. */
 export const GLOBAL_OPTIONS = {
   debug: switchOption('Print details of what the command does'),
   quiet: switchOption('Print no messages: no progress, no log, no errors'),

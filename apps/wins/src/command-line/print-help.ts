@@ -4,16 +4,16 @@ import { isGroup, type Command, type Group } from './command.js';
 import { epilogue, usageLine } from './help-text.js';
 import { GLOBAL_OPTIONS, type Option, type Options } from './option.js';
 
-/** Wider lines are hard to read. */
+/** Maximum line width, because wider lines are hard to read. */
 const WIDEST = 100;
 
-/** Prints the help of the last node of a path, on standard output. yargs lays it out; it reads nothing that was typed. */
+/** Prints the help of the last node of a path to standard output. yargs does the layout only; it does not parse the typed words. */
 export async function printHelp(path: readonly [Group, ...(Group | Command)[]]): Promise<void> {
   const [root, ...below] = path;
   const { help, version, ...more } = GLOBAL_OPTIONS;
   const parser = yargs();
   parser
-    // The words of the environment that choose a language would choose a file to be read.
+    // Locale detection would let an environment variable choose a file for yargs to read.
     .detectLocale(false)
     .scriptName('wins')
     .parserConfiguration({ 'camel-case-expansion': false, 'dot-notation': false })
@@ -38,7 +38,7 @@ function addNode(parser: Argv, path: readonly [Group, ...(Group | Command)[]]): 
   if (!isGroup(at)) return;
   for (const node of at.commands) {
     const position = 'positional' in node ? positionalOf(node) : '';
-    // For yargs `false` is a command that no help lists; its types do not know it for one with aliases.
+    // yargs hides a command whose description is `false`, but its types do not allow this for a command with aliases.
     const summary = (node.isHidden === true ? false : node.summary) as string;
     parser.command([`${node.name}${position}`, ...(node.aliases ?? [])], summary, (below) => {
       addNode(below, [...path, node]);

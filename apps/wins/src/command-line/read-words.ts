@@ -3,18 +3,20 @@ import { isGroup, type Command, type Group } from './command.js';
 import { GLOBAL_OPTIONS, oneOf, type Option, type Options } from './option.js';
 import { suggest, suggestCommand } from './suggest.js';
 
-/** From the root to the command that is meant. */
+/** Path from the root to the selected command. */
 export type WordPath = [Group, ...(Group | Command)[]];
 
-/** A command line, as the tree of commands understands it. */
+/** Parsed command line. */
 export interface ReadWords {
   readonly path: Readonly<WordPath>;
-  /** By the names of options; a switch that is on has `true`. The last one counts, but of a list. */
+  /**
+   * Option values, keyed by option name; an active switch has `true`. When an option that is not a list is repeated, the last value counts.
+   */
   readonly options: ReadonlyMap<string, readonly string[]>;
   readonly words: readonly string[];
-  /** Words after `--`, if there are any and the command takes them. */
+  /** Words after `--`; undefined when there are none or the command does not accept them. */
   readonly rest: readonly string[] | undefined;
-  /** Values for the handler, by the names of all options; empty for a group, and when help or the version was requested. */
+  /** Values for the handler, keyed by option name; empty for a group, and when help or the version was requested. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
@@ -22,17 +24,17 @@ const YES = /^(?:1|t|true)$/i;
 const NO = /^(?:0|f|false)$/i;
 
 /**
- * Reads the words after `wins`. As with the programs of Go, one dash is as good as two, and an option takes the next word whatever that
- * looks like: `--args -v` passes `-v`. Nothing is accepted that is not in the tree.
+ * Reads the words after `wins`. As in Go programs, one dash is equivalent to two, and an option takes the next word as its value even when
+ * that word looks like an option: `--args -v` passes `-v`. Words that are not in the tree are rejected.
  *
- * @param path - The root; gets each group and the command that the words name, also when the others make no sense.
- * @throws UsageError with what was meant perhaps.
+ * @param path - Starts as the root only; receives each group and the command that the words name, even when other words are invalid.
+ * @throws UsageError, with a suggestion where there is one.
  */
 export function readWords(path: WordPath, argv: readonly string[]): ReadWords {
   return new WordReader(path, argv).read();
 }
 
-/** The options that may stand behind the words of a path. */
+/** Returns the options that are valid after the words of a path. */
 export function optionsAt(path: readonly (Group | Command)[]): Options {
   return Object.assign({}, GLOBAL_OPTIONS, ...path.map(({ options }) => options)) as Options;
 }
@@ -111,7 +113,7 @@ class WordReader {
     if (dashes === '-') {
       const found = Object.entries(this.#known).find(([, { short }]) => short === name.charAt(0));
       const isAlone = name.length === 1;
-      // -ojson
+      // For example `-ojson`.
       if (found !== undefined && (isAlone || found[1].kind === 'text')) {
         this.#give(...found, isAlone ? value : word.slice(2));
         return;
@@ -143,7 +145,7 @@ class WordReader {
     else this.#options.delete(name);
   }
 
-  /** `--json` is an older word for `--output=json`. */
+  /** Translates `--json`, the earlier form of `--output=json`. */
   #giveJson(value = 'true'): void {
     if (this.#isOn('json', value)) this.#options.set('output', ['json']);
   }

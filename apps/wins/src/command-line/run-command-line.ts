@@ -3,15 +3,13 @@ import { isGroup, type Command, type Group } from './command.js';
 import { helpWords } from './help-text.js';
 import { readWords, type ReadWords, type WordPath } from './read-words.js';
 
-/**
- * Prints an answer in the form that `--output` names, or in the usual one; false when the reader has gone.
- */
+/** Prints an answer in the format of `--output`, or in the default format; returns false when the reader has closed the stream. */
 export type ShowAnswer = (answer: Answer, form: unknown) => Promise<boolean>;
 
-/** How a command line is answered. */
+/** Output functions of a command line. */
 export interface CommandOutput {
   readonly showAnswer: ShowAnswer;
-  /** Prints the help of the last node of a path: that of the door `help`, which a program may load when it is needed. */
+  /** Prints the help of the last node of a path; loaded only when needed. */
   readonly printHelp: (path: readonly [Group, ...(Group | Command)[]]) => Promise<void>;
 }
 
@@ -19,7 +17,7 @@ export interface CommandOutput {
  * Runs a command line.
  *
  * @param argv - The words after `wins`, as they were typed.
- * @returns The exit code: that of the command, or one that says that the words make no sense, which a line on standard error explains.
+ * @returns The exit code of the command, or the code for an invalid command line, which a line on standard error explains.
  */
 export async function runCommandLine(
   root: Group,

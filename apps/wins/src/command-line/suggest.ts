@@ -2,10 +2,10 @@ import { quoteText } from '@wins/base';
 import { closestMatch } from 'leven';
 import { isGroup, type Command, type Group } from './command.js';
 
-/** The longest word of ours is much shorter: to compare others would take long and find nothing. */
+/** Longest word to compare. All known words are much shorter, so a longer word cannot match and would only take time. */
 const LONGEST_WORD = 40;
 
-/** Words of other programs, and the commands here that do the same. */
+/** Words of other programs, mapped to the commands of wins with the same purpose. */
 const SAME_MEANING: ReadonlyMap<string, string> = new Map([
   ['bundle', 'support-bundle'],
   ['diagnose', 'doctor'],
@@ -25,7 +25,7 @@ const SAME_MEANING: ReadonlyMap<string, string> = new Map([
   ['validate', 'srv config check'],
 ]);
 
-/** `; did you mean "run"?`, or nothing when no known word is similar. */
+/** Returns `; did you mean "run"?`, or an empty string when no known word is similar. */
 export function suggest(word: string, known: readonly string[]): string {
   if (word.length > LONGEST_WORD) return '';
   const maxDistance = Math.min(2, Math.ceil(word.length / 2));
@@ -33,8 +33,8 @@ export function suggest(word: string, known: readonly string[]): string {
 }
 
 /**
- * The command that an unknown word may mean: what the word means elsewhere, then a command of that name below `at` or anywhere in the
- * tree, then one of `at` that is spelled like it. A similar spelling alone would answer "top" with "up".
+ * Returns the command that an unknown word may mean. It tries the meaning of the word in other programs first, then a command of that name
+ * below `at` or anywhere in the tree, then a command of `at` with a similar spelling. Similar spelling alone would suggest "up" for "top".
  */
 export function suggestCommand(word: string, root: Group, at: Group): string {
   const named = SAME_MEANING.get(word) ?? pathTo(word, at) ?? pathTo(word, root);
@@ -45,7 +45,7 @@ export function suggestCommand(word: string, root: Group, at: Group): string {
   return suggest(word, known);
 }
 
-/** The words of the first command of that name, those nearer to the group first. */
+/** Returns the words of the first command of that name; commands nearer to the group come first. */
 function pathTo(word: string, group: Group): string | undefined {
   let level: readonly (readonly [string, Group | Command])[] = [['', group]];
   while (level.length > 0) {

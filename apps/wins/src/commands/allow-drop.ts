@@ -1,7 +1,7 @@
 import { GUARDED_KEYS } from '@wins/base';
 import { choicesOption } from '../command-line/option.js';
 
-/** The keys that a config may drop; may be given more than once. */
+/** Option with the keys that a config may drop; may be repeated. */
 export const allowDropOption = choicesOption(
   'allow-drop',
   GUARDED_KEYS,

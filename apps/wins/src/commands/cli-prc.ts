@@ -73,7 +73,7 @@ const run = command({
     ...daemonOptions(),
   },
   rest: 'ARGUMENT…',
-  // As with docker: all other codes may be the program's.
+  // As in docker, any other code may be the program's own.
   usageExitCode: EXIT.client.failed,
   examples: [
     ['cli prc run --path c:/etc/nginx/nginx.exe', 'run it in the folder of the program'],

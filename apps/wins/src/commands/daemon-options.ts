@@ -1,7 +1,7 @@
 import { DEFAULT_PIPE_NAME, UsageError } from '@wins/base';
 import { choiceOption, durationOption, limitOption, textOption } from '../command-line/option.js';
 
-/** The forms of data. */
+/** Formats for data. */
 const DATA_FORMS = ['json', 'yaml', 'table', 'name'] as const;
 
 /** Description of `--output`. */
@@ -29,13 +29,13 @@ export function waitTimeoutOption(byDefault = '0s', whatFor = 'a daemon that is 
   return durationOption('wait-timeout', byDefault, describe);
 }
 
-/** `--output` for data that was always JSON in the original, on a terminal too. */
+/** `--output` for data that the original prints as JSON even on a terminal. */
 export const outputOfOriginal = {
   ...choiceOption('output', DATA_FORMS, FORMS, { short: 'o', placeholder: 'FORM' }),
   byDefault: 'json',
 };
 
-/** `--output` of data. */
+/** `--output` for data. */
 export const dataOutput = choiceOption(
   'output',
   DATA_FORMS,
@@ -43,7 +43,7 @@ export const dataOutput = choiceOption(
   { short: 'o', placeholder: 'FORM' },
 );
 
-/** `--output` of what is a sentence for people and data for programs. */
+/** `--output` for answers that are a sentence for people and data for programs. */
 export const verdictOutput = choiceOption(
   'output',
   ['text', ...DATA_FORMS] as const,
@@ -51,7 +51,7 @@ export const verdictOutput = choiceOption(
   { short: 'o', placeholder: 'FORM' },
 );
 
-/** `--output` of what people read first. */
+/** `--output` for answers that are mainly read by people. */
 export const textOutput = {
   ...choiceOption('output', ['text', ...DATA_FORMS] as const, FORMS, {
     short: 'o',
@@ -60,20 +60,20 @@ export const textOutput = {
   byDefault: 'text',
 };
 
-/** `--config` of a file that may be absent at its usual place alone. */
+/** `--config`, for commands that accept a missing file only at the default path. */
 export const configOption = textOption(
   'Config file; it must exist if it is named (default: c:/etc/rancher/wins/config on Windows, /etc/rancher/wins/config elsewhere)',
   { placeholder: 'FILE', completes: 'files' },
 );
 
-/** `--since` of records. */
+/** `--since` for records. */
 export const sinceOption = (what: string) =>
   textOption(`Only ${what} since this time: 90s, 2h30m or 7d ago, or 2026-03-01T12:00Z`, {
     placeholder: 'TIME',
     completes: 'nothing',
   });
 
-/** `--output` of records, one after the other. */
+/** `--output` for a sequence of records. */
 export const recordsOutput = {
   ...choiceOption('output', ['table', 'json', 'yaml', 'name'] as const, FORMS, {
     short: 'o',
@@ -82,7 +82,7 @@ export const recordsOutput = {
   byDefault: 'table',
 };
 
-/** Variables that say where the daemon's pipe is. */
+/** Environment variables that locate the daemon's pipe. */
 export const PIPE_ENVIRONMENT = [
   [
     'WINS_RUNTIME_DIR',
@@ -90,7 +90,7 @@ export const PIPE_ENVIRONMENT = [
   ],
 ] as const;
 
-/** For {@link UsageError}: two options that exclude each other. */
+/** Throws {@link UsageError} when both of two options that exclude each other are given. */
 export function refuseBoth(values: Readonly<Record<string, unknown>>, one: string, other: string) {
   if (values[one] && values[other])
     throw new UsageError(`--${one} and --${other} cannot be combined`);

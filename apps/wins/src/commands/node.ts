@@ -181,7 +181,7 @@ export const sucCommand = command({
   run: async (values, _given, more) => (await upgradeHelper().nodeCommands()).runSuc(values, more),
 });
 
-/** The commands about a node. */
+/** Commands that manage this node. */
 export const nodeCommands = [
   installCommand,
   joinCommand,

@@ -28,7 +28,7 @@ const version = command({
   },
 });
 
-/** The root of a tree that has these commands. */
+/** Returns the root of a tree with these commands. */
 export const rootOf = (commands: Group['commands']): Group => ({
   name: 'wins',
   summary: 'Operates the Windows host from inside a Windows container.',

@@ -3,7 +3,7 @@ import { numberOption } from '../command-line/option.js';
 import { server } from '../load-applications.js';
 import { textOutput } from './daemon-options.js';
 
-/** `wins stackdump`, as the original has it; `wins srv debug stacks` says more. */
+/** `wins stackdump`, for compatibility with the original; `wins srv debug stacks` reports more. */
 export const stackdump = command({
   name: 'stackdump',
   isHidden: true,

@@ -21,10 +21,10 @@ function matching(name: string, pattern: RegExp, wanted: string) {
   };
 }
 
-/** Facts that `wins up` knows about the run that it is in. */
+/** Facts about the run that contains this `wins up` process. */
 export type Inside = Parameters<Parameters<ReturnType<typeof upgradeHelper>['runInRun']>[1]>[1];
 
-/** `wins up`, in a run of a daemon or, as mostly, in none. */
+/** `wins up`; usually outside of a run. */
 export const upIn = (inside?: Inside) =>
   command({
     name: 'up',
@@ -67,7 +67,7 @@ export const upIn = (inside?: Inside) =>
         { placeholder: 'NAME', completes: 'nothing' },
       ),
       output: textOutput,
-      // What helpers say to each other.
+      // Internal option, passed from one helper process to another.
       apart: switchOption('', { isHidden: true }),
       sweep: switchOption('', { isHidden: true }),
       'asked-by': textOption('', { isHidden: true }),

@@ -1,7 +1,4 @@
-/**
- * JSON as Go's encoding/json writes it: `<`, `>` and `&` and the two line separators of JavaScript
- * are escaped.
- */
+/** Returns JSON as Go's encoding/json writes it: escapes `<`, `>`, `&` and the two line separators of JavaScript. */
 export function goJson(value: unknown, isIndented = false): string {
   return JSON.stringify(value, null, isIndented ? 2 : 0).replace(
     /[<>&\u2028\u2029]/g,

@@ -3,14 +3,15 @@ const CLEAR_LINE = '\u001b[K';
 const CLEAR_BELOW = '\u001b[J';
 
 /**
- * Returns text that draws lines over the screen of a terminal, from its first row on, as `docker stats` does.
+ * Returns text that redraws the terminal from its first row, as `docker stats` does.
  *
- * @param text - Lines, each with its end.
- * @param rows - The height of the terminal: what is longer ends with a row that counts what is left out. 0 or absent: not known, so all lines.
+ * @param text - Lines, each with its line end.
+ * @param rows - Height of the terminal; longer text ends with a row that counts the omitted lines. 0 or absent: unknown, so all lines are
+ * drawn.
  */
 export function redrawn(text: string, rows = 0): string {
   const lines = text.split('\n').slice(0, -1);
-  // The last row stays empty: a line feed there would move everything up.
+  // Leaves the last row empty, because a line feed there would scroll the screen.
   const shown = rows === 0 || lines.length < rows ? lines : lines.slice(0, Math.max(0, rows - 2));
   const left = lines.length - shown.length;
   if (left > 0) shown.push(`… and ${left} more`);

@@ -6,24 +6,24 @@ import { redrawn } from './redrawn.js';
 /** Functions that draw tables and write YAML. */
 type Layouts = Pick<ReturnType<typeof output>, 'tableOf' | 'yamlOf'>;
 
-/** Where an answer goes. */
+/** Terminal for an answer. */
 export type AnswerTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'rows'>;
 
 /**
- * Prints an answer on standard output.
+ * Prints an answer to standard output.
  *
- * @param form - `json`, `yaml`, `table`, `name` or `text`; anything else for a table, or the text if there is no table, at a terminal and
- * JSON in a pipe.
- * @returns False when the reader has gone.
+ * @param form - `json`, `yaml`, `table`, `name` or `text`. Any other value selects a table, or text if there is no table, at a terminal,
+ * and JSON in a pipe.
+ * @returns False when the reader has closed the stream.
  */
 export function showAnswer(answer: Answer, form: unknown): Promise<boolean> {
   return write(render(answer, form, process.stdout));
 }
 
 /**
- * The text of an answer, for a terminal or for a program.
+ * Returns the text of an answer, for a terminal or for a program.
  *
- * @param layouts - Loads what is not needed for JSON. Default: the program beside this one.
+ * @param layouts - Loads the functions that JSON does not need. Default: the bundle beside this one.
  */
 export function render(
   answer: Answer,
@@ -61,7 +61,7 @@ export function render(
   }
 }
 
-/** The table of an answer; its text if it has no table, or if it is a row of one; else the fields of its value. */
+/** Returns the table of an answer. Without a table, returns the text of one answer of many, else a table with the fields of the value. */
 function inColumns(
   { table, text, value, isOneOfMany = false }: Answer,
   layouts: () => Layouts,
@@ -73,7 +73,7 @@ function inColumns(
     : tableOf(table.headings, table.rows);
 }
 
-/** Each value within a value, with its path: `problems[0].key`. */
+/** Returns each leaf of a value with its path, such as `problems[0].key`. */
 function fieldsOf(value: unknown, path = ''): string[][] {
   if (typeof value !== 'object' || value === null)
     return value === undefined || path === ''
@@ -90,7 +90,7 @@ function json(value: unknown, isIndented: boolean): string {
   return `${escapeJson(goJson(value, isIndented))}\n`;
 }
 
-/** Writes, and waits until it is written or cannot be. */
+/** Writes, and waits until the write succeeds or fails. */
 async function write(text: string): Promise<boolean> {
   const { stdout } = process;
   if (stdout.destroyed || stdout.errored) return false;

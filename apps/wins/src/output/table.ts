@@ -1,7 +1,7 @@
 import { escapeText } from '@wins/base';
 import stringWidth from 'string-width';
 
-/** Rows under headings, columns padded with two blanks between them; some characters take two places of a line. */
+/** Returns rows under headings, with columns separated by two blanks. Wide characters count as two columns. */
 export function tableOf(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [headings, ...rows].map((row) =>
     row.map((cell) => {

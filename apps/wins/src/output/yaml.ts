@@ -1,9 +1,9 @@
 import { escapeJson } from '@wins/base';
 import { stringify } from 'yaml';
 
-/** A value as YAML, each text of it in double quotes, where what a terminal would obey can be escaped. */
+/** Returns a value as YAML. All strings are in double quotes, so that terminal control characters are escaped. */
 export function yamlOf(value: unknown): string {
-  // What JSON leaves out, and makes of a date, is not said here either.
+  // The conversion through JSON drops undefined fields and turns dates into strings, as the JSON output does.
   const plain: unknown = JSON.parse(JSON.stringify(value));
   return escapeJson(
     stringify(plain, {

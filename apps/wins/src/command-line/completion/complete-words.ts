@@ -4,34 +4,34 @@ import { optionsAt } from '../read-words.js';
 
 /** Request of our completion scripts: `--get-completions=COUNT wins WORD…`, the last word being typed. */
 const REQUEST = /^--get-completions(?:=(\d{1,3}))?$/;
-/** Request of the scripts of earlier releases, which know words alone. */
+/** Request of the completion scripts of earlier releases, which send only the words. */
 const EARLIER_REQUEST = '--get-yargs-completions';
-/** A person waits for the completion: names that the daemon sends later than this are left out. */
+/** Time limit for names from the daemon, because a person waits for the completion; later answers are left out. */
 const ANSWER_LIMIT_MS = 1000;
-/** Text that no shell can take for more than a word. */
+/** Characters that every shell reads as one plain word. */
 const PLAIN = /^[\w.+@-]{1,200}$/;
 
-/** Where values come from that only others know. */
+/** Sources of option values that are not known in advance. */
 export interface ValueSources {
-  /** The names of the runs of the daemon at an address, by default its usual one. */
+  /** Names of the runs of the daemon at an address, by default the usual address. */
   readonly runs: (server: string | undefined, signal: AbortSignal) => Promise<readonly string[]>;
-  /** The keys of the config file, and what each means. */
+  /** Keys of the config file, each with its meaning. */
   readonly configKeys: () => Promise<Completions['words']>;
 }
 
-/** Possible continuations, and whether a shell looks for files itself. */
+/** Possible continuations, and whether the shell completes files itself. */
 export interface Completions {
   readonly kind: 'words' | 'files' | 'folders';
-  /** Words and what they are. */
+  /** Words, each with its description. */
   readonly words: readonly (readonly [string, string])[];
 }
 
 const NOTHING: Completions = { kind: 'words', words: [] };
 
 /**
- * Answers the script of a shell: a line `:words`, `:files` or `:folders`, and then each word, a tab and what it is.
+ * Answers a completion script: prints a line `:words`, `:files` or `:folders`, then each word, a tab and its description.
  *
- * @returns False when this is no such question.
+ * @returns False when the command line is not a completion request.
  */
 export async function completeWords(
   root: Group,
@@ -41,7 +41,7 @@ export async function completeWords(
   const [request = '', _program, ...typed] = argv;
   const [asked, count] = REQUEST.exec(request) ?? [];
   if (asked === undefined && request !== EARLIER_REQUEST) return false;
-  // Windows PowerShell does not pass an empty word.
+  // Windows PowerShell drops an empty last word.
   const whole = count !== undefined && typed.length + 1 < Number(count) ? [...typed, ''] : typed;
   const words = whole.length > 1 && whole[0] === 'help' ? whole.slice(1) : whole;
   const { kind, words: found } = await completionsOf(root, words, sources);
@@ -49,7 +49,7 @@ export async function completeWords(
     asked === undefined
       ? found.map(([word]) => word)
       : [`:${kind}`, ...found.map(([word, what]) => `${word}\t${what}`)];
-  // A daemon that does not answer must not keep the shell waiting.
+  // Exit at once, so that a daemon that does not answer cannot block the shell.
   process.stdout.write(lines.map((line) => `${line}\n`).join(''), () => process.exit(0));
   return true;
 }
@@ -66,7 +66,7 @@ export async function completionsOf(
   const positionals: string[] = [];
   for (const word of words.slice(0, -1)) {
     const at = path.at(-1) ?? root;
-    // bash makes three words of --config=file.
+    // bash splits --config=file into three words.
     if (awaited !== undefined && word === '=') continue;
     if (awaited !== undefined) {
       given.set(awaited[0], word);
@@ -138,7 +138,7 @@ async function valuesOf(
   return NOTHING;
 }
 
-/** The names of what the daemon runs, as long as it answers soon. What else is wrong is no matter for a shell. */
+/** Returns the names of the daemon's runs. On a time-out or any error it returns none, because a shell cannot show errors. */
 async function runs(
   sources: ValueSources,
   server: string | undefined,
@@ -151,7 +151,7 @@ async function runs(
   }
 }
 
-/** On the host itself these are the adapters of the host. */
+/** Lists the adapters of the host when the program runs on the host itself. */
 async function adapters(): Promise<[string, string][]> {
   const { networkInterfaces } = await import('node:os');
   return Object.entries(networkInterfaces()).map(([name, addresses = []]) => [

@@ -1,4 +1,4 @@
-/** The shells that there is a script for. */
+/** Shells with a completion script. */
 export const SHELLS = ['bash', 'zsh', 'powershell'] as const;
 
 const BASH = `# Install: wins completion bash > /etc/bash_completion.d/wins
@@ -59,7 +59,7 @@ Register-ArgumentCompleter -Native -CommandName wins, wins.exe -ScriptBlock {
 `;
 
 /**
- * A script that makes a shell complete what `wins` takes.
+ * Returns the script that completes `wins` commands in a shell.
  *
  * @param shell - A name or path of a shell: `bash`, `/bin/zsh`, `powershell`, `pwsh`.
  * @returns The script, or undefined when there is none for that shell.

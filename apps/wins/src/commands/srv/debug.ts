@@ -7,7 +7,7 @@ import { inherits, ofDaemon } from './options.js';
 
 const page = 'observability.md';
 
-/** For how long something is recorded. */
+/** Option with the duration of a recording. */
 function secondsOption(byDefault: string) {
   const read = (text: string): number => {
     const seconds = /^\d{1,3}(\.\d{1,3})?$/.test(text) ? Number(text) : NaN;

@@ -47,7 +47,7 @@ const run = command({
       placeholder: 'NUMBER',
       completes: 'nothing',
     }),
-    // Ignored without --register: a service of an earlier release may be started with any of them.
+    // Accepted but ignored without --register, because a service that an earlier release registered may pass any of them.
     'delayed-start': switchOption(
       'With --register: start the service with a delay after the system',
     ),
@@ -74,7 +74,7 @@ const run = command({
   run: (values, _given, more) => server().runApp(values, more),
 });
 
-/** Started by a daemon for its detached runs. */
+/** Command that a daemon starts to keep its detached runs. */
 const keep = command({
   name: 'keep',
   isHidden: true,
