@@ -1,6 +1,6 @@
 import { escapeJson, escapeText } from '@wins/base';
 
-/** The forms of the lines: `pretty` for people, `json` for programs. */
+/** Formats of log lines: `pretty` for people, `json` for programs. */
 export type LogFormat = 'pretty' | 'json';
 
 /** Form and level of the log. */
@@ -11,22 +11,21 @@ export interface ClientLogOptions {
   readonly 'log-format'?: LogFormat | undefined;
 }
 
-/** Facts beside a message, for programs. */
+/** Structured fields of a log line, for programs. */
 export type Fields = Readonly<Record<string, unknown>>;
 type Level = 'debug' | 'info' | 'warn' | 'fatal';
 
 /**
- * Log of the client's own work, on standard error. The words of a daemon or of a person are escaped. With `json` a line is an
- * object with `level`, `time`, `msg` and its fields; with `pretty` it is `wins: ` and the message. Only lines of `--debug` have their
- * time and fields there.
+ * Log of the client itself, on standard error. Text from a daemon or a person is escaped. With `json`, a line is an object with `level`,
+ * `time`, `msg` and its fields; with `pretty`, it is `wins: ` and the message, and only lines of `--debug` show time and fields.
  */
 export class ClientLog {
-  /** Whether `debug` does anything: ask before you build its fields. */
+  /** True when `debug` writes lines; check it before building expensive fields. */
   readonly isDebug: boolean;
   readonly #options: ClientLogOptions;
   readonly #write: (line: string) => void;
 
-  /** @param write - Gets each line with its end. Default: standard error. */
+  /** @param write - Writes a line, including its line end. Default: standard error. */
   constructor(
     options: ClientLogOptions = {},
     write: (line: string) => void = (line) => void process.stderr.write(line),

@@ -1,6 +1,6 @@
 import { EXIT } from '@wins/base';
 
-/** A command that cannot go on: one line for people and the exit code for programs. */
+/** Error that ends a command, with one line for people and an exit code for programs. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 

@@ -3,10 +3,10 @@ import { EXIT } from '@wins/base';
 import { constants } from 'node:os';
 
 /**
- * The exit status that stands for how a process ended: its own code, or 128 + n for signal n.
+ * Returns the exit status for the end of a process: its own code, or 128 + n for signal n.
  *
- * Outside Windows a status has 8 bits; a wider code (0xC0000005 of a Windows process) becomes 255
- * rather than its low byte, which could read as success.
+ * Outside Windows a status has 8 bits, so a wider code (0xC0000005 of a Windows process) becomes 255 rather than its low byte, which could
+ * read as success.
  */
 export function exitStatusOf(exit: ProcessExit, platform: NodeJS.Platform): number {
   if (exit.Signal !== '') {
@@ -17,14 +17,14 @@ export function exitStatusOf(exit: ProcessExit, platform: NodeJS.Platform): numb
   return exit.Code > EXIT.client.wide ? EXIT.client.wide : exit.Code;
 }
 
-/** Explanations of reasons that do not speak for themselves. */
+/** Explanations for reasons that need one. */
 const REMARKS: Readonly<Record<string, string | undefined>> = {
   replaced: ' (a newer run replaced it)',
   outOfMemory: ' (it reached its memory limit)',
   daemonStopping: ' (the daemon was stopped, restarted or upgraded)',
 };
 
-/** The reason for which a run did not end by itself, for people; undefined for one that did. */
+/** Returns why a run was stopped, for people; undefined for a run that ended by itself. */
 export function whyStopped({ Reason }: ProcessExit): string | undefined {
   return Reason === 'exited' ? undefined : `${Reason}${REMARKS[Reason] ?? ''}`;
 }

@@ -10,8 +10,8 @@ export interface Verbosity {
 }
 
 /**
- * Makes a command of a function: what it throws becomes a line on standard error and an exit code. Only a `UsageError` is left to
- * the reader of the command line.
+ * Wraps a function as a command: an error becomes a line on standard error and an exit code. Only a `UsageError` passes through, to the
+ * command-line parser.
  */
 export function guard<Options>(
   command: CommandHandler<Options>,

@@ -1,13 +1,13 @@
 import { EXIT } from '@wins/base';
 import { loadWindowsClient } from './daemon/load-windows-client.js';
 
-/** On Windows these are Ctrl-C, Ctrl-Break and a console that is closed. */
+/** Signals that interrupt this program; on Windows they stand for Ctrl-C, Ctrl-Break and a closed console. */
 const SIGNALS: readonly NodeJS.Signals[] =
   process.platform === 'win32' ? ['SIGINT', 'SIGBREAK', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
 
 /**
- * Hears that this program is to end; stopping a Windows container too, of which Node tells nothing. The first time `onFirst` is called, for an
- * orderly end; the second time `onSecond`, by default the end of this process; the third time it ends whatever happens.
+ * Listens for requests to end this program, including the stop of a Windows container, which Node does not report. The first request calls
+ * `onFirst` for an orderly end; the second calls `onSecond`, by default the exit of this process; the third always exits.
  */
 export function listenForInterruptions(
   onFirst: () => void,
@@ -31,7 +31,7 @@ export function listenForInterruptions(
   };
 }
 
-/** Ends this process without waiting for anything. */
+/** Exits this process without waiting for anything. */
 export function leaveAtOnce(): never {
   process.exit(EXIT.client.interrupted);
 }

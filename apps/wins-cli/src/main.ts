@@ -1,6 +1,4 @@
-/**
- * The commands of the client that ask the daemon, and run programs of the host: all of `wins cli` but `proxy`.
- */
+/** Client commands that call the daemon and run programs of the host: all of `wins cli` except `proxy`. */
 import { showInfo as info } from './commands/app-info.js';
 import { deliver as deliverFile } from './commands/deliver.js';
 import { explain as explainVerdict } from './commands/explain.js';

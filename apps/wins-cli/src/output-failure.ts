@@ -1,13 +1,13 @@
 import { errnoOf } from '@wins/base';
 
-/** Learns why a stream could not be written. That its reader has left is no failure: `wins … | head`. */
+/** Records why a stream could not be written. A reader that closed the stream is not a failure: `wins … | head`. */
 export class OutputFailure {
   readonly #stream: NodeJS.WriteStream;
   #error: Error | undefined;
 
   constructor(stream: NodeJS.WriteStream) {
     this.#stream = stream;
-    // The stream itself forgets it.
+    // Streams do not remember their error.
     stream.on('error', (error: Error) => (this.#error ??= error));
   }
 

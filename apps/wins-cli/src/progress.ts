@@ -1,27 +1,27 @@
 import { escapeText } from '@wins/base';
 
-/** Terminal for a line of progress. */
+/** Terminal for a progress line. */
 export type ProgressTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'write'>;
 
 /** How progress is shown. */
 export interface ProgressOptions {
-  /** For how long nothing is shown. */
+  /** Delay before the first progress line. */
   readonly afterMs: number;
-  /** Shows nothing at all. */
+  /** Suppresses all progress. */
   readonly quiet: boolean;
   /** Default: standard error. */
   readonly terminal?: ProgressTerminal;
 }
 
 const EVERY_MS = 1000;
-/** Back to the first column, and what is there is taken away. */
+/** Returns to the first column and clears the line. */
 const CLEAR = '\r\u001b[K';
 
 /**
- * Says what takes long, and for how long it has: one line of a terminal, written again each second until it is disposed, which
- * takes the line away. Elsewhere than on a terminal nothing is written.
+ * Shows a pending operation and its duration: one terminal line, rewritten each second until disposal clears it. Without a terminal nothing
+ * is written.
  *
- * @param text - What is waited for; foreign text in it is escaped.
+ * @param text - Name of the pending operation; foreign text in it is escaped.
  */
 export function showProgress(
   text: string,
@@ -34,7 +34,7 @@ export function showProgress(
     isShown = true;
     const seconds = Math.round((performance.now() - begunMs) / 1000);
     const line = `wins: ${escapeText(text)} (${seconds} s; Ctrl-C cancels)`;
-    // A line that wraps could not be taken away.
+    // A line that wraps could not be cleared.
     terminal.write(`${CLEAR}${line.slice(0, Math.max(1, (terminal.columns || 80) - 1))}`);
   };
   let every: NodeJS.Timeout | undefined;

@@ -1,6 +1,6 @@
 /**
- * `wins cli proxy`, which carries connections to ports of the host: a program of its own, because no other command has a tunnel, and this
- * one makes no calls.
+ * `wins cli proxy`, which forwards connections to ports of the host; a separate bundle, because no other command has a tunnel and this one
+ * makes no calls.
  */
 import { proxyPorts as proxy } from './commands/proxy.js';
 import { guard } from './guard.js';

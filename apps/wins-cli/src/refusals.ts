@@ -2,13 +2,13 @@ import { TunnelError, type TunnelErrorCode } from '@wins/tcp-tunnel';
 import type { Fields } from './client-log.js';
 
 const HERE: ReadonlySet<TunnelErrorCode> = new Set(['tooManyStreams', 'listenFailed'] as const);
-/** Why the daemon reached nothing on its port. */
+/** Explanations for a port of the daemon's host that could not be reached. */
 const NOT_REACHED: Readonly<Partial<Record<TunnelErrorCode, string>>> = {
   dialRefused: 'nothing listens there',
   dialTimeout: 'no answer in time',
 };
 
-/** Says once for each tunnel and port why connections to it fail. */
+/** Reports once per tunnel and port why its connections fail. */
 export class Refusals {
   readonly #said = new Set<string>();
   readonly #say: (text: string, fields: Fields) => void;
@@ -17,12 +17,12 @@ export class Refusals {
     this.#say = say;
   }
 
-  /** Another tunnel may lead to another config: what it refuses is said again. */
+  /** Forgets reported refusals, because the next tunnel may be served with another config. */
   forget(): void {
     this.#said.clear();
   }
 
-  /** Looks whether an error of a stream, or of a flow of UDP, says that the daemon did not open it. */
+  /** Reports an error of a stream or UDP flow when the daemon refused to open it. */
   look(port: number, error: unknown, protocol: 'TCP' | 'UDP' = 'TCP'): void {
     if (!(error instanceof TunnelError)) return;
     const name = protocol === 'TCP' ? `host port ${port}` : `host UDP port ${port}`;
@@ -32,7 +32,7 @@ export class Refusals {
     if (text !== undefined) this.#once(`host ${name}`, text, { hostPort: port, code, rule });
   }
 
-  /** Looks whether a connection to a published port was refused by this client. Elsewhere the user reads that there is no tunnel. */
+  /** Reports a connection to a published port that this client refused. Any other local failure is already reported as a missing tunnel. */
   lookHere(port: number, error: unknown): void {
     if (!(error instanceof TunnelError) || !HERE.has(error.code)) return;
     const text = `refused a connection to port ${port}: ${error.message}`;

@@ -1,6 +1,6 @@
 import { listenToConsole, WindowsError, type ConsoleEvents } from '@wins/windows-host';
 
-/** Hears what happens to the console of Windows; where there is no such console, what Node hears is all. */
+/** Listens for events of the Windows console. Without such a console, returns undefined and the signals of Node must suffice. */
 export function hearConsole(onEvent: () => void): ConsoleEvents | undefined {
   try {
     return listenToConsole(onEvent);

@@ -1,4 +1,4 @@
-/** Writes and waits while the reader is slow; false when the reader has gone. */
+/** Writes bytes and waits while the reader is slow; resolves with false when the reader has closed the stream. */
 export async function writeAll(stream: NodeJS.WriteStream, bytes: Buffer): Promise<boolean> {
   if (stream.destroyed || stream.errored) return false;
   if (stream.write(bytes)) return true;

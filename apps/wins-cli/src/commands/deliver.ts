@@ -11,12 +11,12 @@ export interface DeliverOptions {
   readonly from: string;
   readonly to: string;
   readonly sha256?: string | undefined;
-  /** Whether the file is a config whose keys are put into the one of the node. */
+  /** Whether the file is a config whose keys are merged into the config of the node. */
   readonly merge: boolean;
-  /** Where the config of the node is as long as there is none at `to`. */
+  /** Path of the node's config while there is no file at `to`. */
   readonly base?: string | undefined;
   readonly 'allow-drop': readonly string[];
-  /** Loads what reads configs. */
+  /** Loads the functions that read configs. */
   readonly configs: () => DeliveredConfigs;
   readonly 'wait-timeout': number;
   readonly settle: number;
@@ -26,8 +26,8 @@ export interface DeliverOptions {
 const SHOW_AFTER_MS = 1000;
 
 /**
- * `wins cli deliver`: brings one file from the container to a folder of the host that is mounted here, or puts the keys of a config into that
- * of the host.
+ * `wins cli deliver`: copies one file from the container to a mounted folder of the host, or merges the keys of a config into the host's
+ * config.
  */
 export async function deliver(
   options: DeliverOptions,
@@ -41,7 +41,7 @@ export async function deliver(
       '--sha256 cannot be combined with --merge: the merged file differs on each node',
     );
   using delivering = showProgress(`delivering ${to}`, { afterMs: SHOW_AFTER_MS, quiet });
-  // A first file takes nothing away, unless it takes the place of another.
+  // The first file at a path removes nothing, unless it supersedes the file at `base`.
   const isFirst = !merge && ![to, base ?? to].some((file) => existsSync(file));
   const judged = isFirst
     ? undefined
@@ -58,7 +58,7 @@ export async function deliver(
       isFirst && allowDrop.length === 0
         ? undefined
         : (digest) => configs().permitDrops(to, digest, allowDrop),
-    // A Go daemon serves with it until it is started again, as by an upgrade that is undone.
+    // A Go daemon serves with the replaced config until it restarts, for example when an upgrade is rolled back.
     beforeReplace: isConfig ? () => configs().keepReplaced(to) : undefined,
   });
   delivering[Symbol.dispose]();

@@ -4,17 +4,17 @@ import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
 /** The options of `wins cli explain`. */
 export interface ExplainOptions extends DaemonOptions {
-  /** A program of the host: may this client run it? */
+  /** Program of the host to check. */
   readonly path?: string | undefined;
-  /** With `path`: the SHA-256 digest that this client sees. */
+  /** With `path`: the SHA-256 digest of the program as this client sees it. */
   readonly sha256?: string | undefined;
-  /** A port of the host: may this client reach it? */
+  /** Port of the host to check. */
   readonly port?: number | undefined;
 }
 
 /**
- * `wins cli explain`: whether the daemon would let this client run a program or reach a port, and why not; nothing is tried. Ends
- * with 126 when it would refuse. Of a port that is the verdict about TCP; UDP has its own beside it.
+ * `wins cli explain`: reports whether the daemon would let this client run a program or reach a port, and why not, without trying it. Exits
+ * with 126 when the daemon would refuse. For a port the exit code is the verdict about TCP; the verdict about UDP is reported beside it.
  */
 export async function explain(
   options: ExplainOptions,
@@ -50,7 +50,7 @@ export async function explain(
   return allowed ? EXIT.client.ok : EXIT.client.refused;
 }
 
-/** The daemon says which entry it is to administrators of its host. */
+/** The daemon names the matching entry only to administrators of its host. */
 function entryOf(entry: ConfigVerdict['entry']) {
   if (entry === undefined) return {};
   const { key, file, line } = entry;

@@ -11,11 +11,11 @@ import { CommandError } from '../command-error.js';
 
 const BETWEEN_MS = 200;
 
-/** A run that its client holds, and what it writes. */
+/** Run that ends when this client releases it, with its output. */
 export interface HeldRun {
-  /** Lets go: the run is asked to end. Resolves when the daemon has answered. */
+  /** Ends the lease, so that the daemon ends the run. Resolves when the daemon has answered. */
   end(): Promise<void>;
-  /** Its output and how it ended. Iterate it once. */
+  /** Output and exit of the run. Iterate it once. */
   readonly output: AsyncIterable<ProcessWaitResponse>;
 }
 
@@ -26,8 +26,8 @@ export function holdRun(client: WinsClient, name: ProcessName): HeldRun {
 }
 
 /**
- * Holds a run through one daemon and the next, each of which is waited for until the run has to end without its client. Each goes on with the
- * output where the one before it was: nothing is missing, and nothing comes twice.
+ * Holds a run across restarts of the daemon. Waits for the next daemon until the run would end without its client. Output resumes where it
+ * stopped, without gaps or duplicates.
  */
 export function holdThroughDaemons(
   client: WinsClient,
@@ -67,7 +67,7 @@ export function holdThroughDaemons(
         if (!mayComeBack(error)) throw lost === undefined ? error : endedUnseen(name, error);
         if (wasThere(error)) deadline = Infinity;
         lost = error;
-        // A daemon that ends waits for its calls.
+        // A daemon that shuts down waits for its calls, so this one is aborted.
         call.abort();
       }
       deadline = Math.min(deadline, performance.now() + leaseMs);
@@ -81,17 +81,17 @@ export function holdThroughDaemons(
   return { end, output: read() };
 }
 
-/** An error of a call would have the run started again. */
+/** Returns a CommandError, because the caller would retry the start after an error of a call. */
 function endedUnseen({ Value }: ProcessName, cause: unknown): CommandError {
   const details = cause instanceof WinsClientError ? cause.details : messageOf(cause);
-  // The daemon quotes the name that it did not find, which is the secret id of the run.
+  // The daemon quotes the name that it did not find, but that name is the secret id of the run.
   const isUnknown = cause instanceof WinsClientError && cause.code === 'notFound';
   const found = isUnknown ? 'the next one does not have it' : details;
   const message = `the daemon ended, and how ${Value} ended is unknown: ${found}`;
   return new CommandError(message, EXIT.client.failed, { cause });
 }
 
-/** Ends with a lease that is lost with its daemon: who reads on without it would see the run end. */
+/** Returns a controller that aborts when the lease is lost, because a reader without a lease would only see the run end. */
 function abortedWith(lease: KeepAliveHandle): AbortController {
   const gone = new AbortController();
   lease.closed.catch((error: unknown) => {
@@ -100,18 +100,18 @@ function abortedWith(lease: KeepAliveHandle): AbortController {
   return gone;
 }
 
-/** Whether a daemon ends, or has ended: then there may be another one soon. */
+/** Returns true when the daemon is shutting down or gone, so that another one may start soon. */
 function mayComeBack(error: unknown): boolean {
   return causeOf(error)?.code === 'unavailable';
 }
 
-/** Whether there was a daemon until now. */
+/** Returns true when a daemon served this call until now. */
 export function wasThere(error: unknown): boolean {
   const cause = causeOf(error);
   return cause?.connectionLost === true || cause?.reason === 'shuttingDown';
 }
 
-/** A call that ended with the lease has the reason of that. */
+/** Returns the cause of an error; for a call that was aborted with the lease, the cause of the lost lease. */
 function causeOf(error: unknown): WinsClientError | undefined {
   if (!(error instanceof WinsClientError)) return undefined;
   return error.code === 'aborted' ? causeOf(error.cause) : error;

@@ -25,7 +25,7 @@ export interface RouteOptions extends DaemonOptions {
   readonly addresses: string;
 }
 
-/** `wins cli hst get-version`: which release of the system the host has. */
+/** `wins cli hst get-version`: prints the Windows build of the host. */
 export const showVersion = showing(HOST_VERSION, 'buildLabEx', (client) => client.host.version());
 
 /** `wins cli net get`: one network adapter. */
@@ -41,10 +41,10 @@ export const showHnsNetwork = showing(HNS_NETWORK, 'id', (client, options: Choic
   return client.host.hnsNetwork(which);
 });
 
-/** `wins cli route add`: leads addresses through the gateway of the default adapter. */
+/** `wins cli route add`: routes addresses through the gateway of the default adapter. */
 export const addRoutes = changingRoutes((host, destinations) => host.addRoutes(destinations));
 
-/** `wins cli route rm`: takes away what `route add` made. */
+/** `wins cli route rm`: removes routes that `route add` created. */
 export const removeRoutes = changingRoutes((host, destinations) => host.removeRoutes(destinations));
 
 /** `wins cli route ls`: the routing table. */
@@ -64,13 +64,13 @@ export async function listRoutes(
   return EXIT.client.ok;
 }
 
-/** An empty text counts as none, as with the Go client. */
+/** Returns the selector; an empty name or address counts as absent, as in the Go client. */
 function choiceOf({ name, address }: ChoiceOptions): NetworkSelector | undefined {
   if (name) return { name };
   return address ? { address } : undefined;
 }
 
-/** Go daemons take networks alone, so an address becomes a network of one. */
+/** Returns destinations as networks, because Go daemons accept no single addresses. */
 function destinationsOf(text: string): string[] {
   const words = text.split(/\s+/).filter((word) => word !== '');
   if (words.length === 0) {
@@ -86,7 +86,7 @@ function destinationsOf(text: string): string[] {
   });
 }
 
-/** A command that shows what the Go client shows too, in its names and order. */
+/** Defines a command that the Go client has too, with the field names and order of that client. */
 function showing<Message extends object, Options extends DaemonOptions = DaemonOptions>(
   names: OriginalNames<Message>,
   name: keyof Message,

@@ -1,6 +1,6 @@
 /**
- * The commands about detached runs, which outlive this program and the daemon: `wins cli prc logs`, `attach`, `wait`, `rm` and the list of
- * `prc ls --detached`.
+ * Commands for detached runs, which outlive this program and the daemon: `wins cli prc logs`, `attach`, `wait`, `rm`, and the list of `prc
+ * ls --detached`.
  */
 import { WinsClientError, type WinsClient } from '@wins/wins-api';
 import {
@@ -18,10 +18,10 @@ import { exitStatusOf, whyStopped } from '../exit-status-of.js';
 import { writeAll } from '../write-all.js';
 import { wasThere } from './held-run.js';
 
-/** How long the next daemon is waited for, once one had answered: an upgrade takes less. */
+/** Time to wait for the next daemon after one has answered; an upgrade takes less. */
 const RECONNECT_MS = 60_000;
 const BETWEEN_MS = 200;
-/** Behind all output: the end of the run alone is wanted. */
+/** Offset after all output, for callers that only wait for the exit. */
 const END_OF_OUTPUT = BigInt(Number.MAX_SAFE_INTEGER);
 
 export interface NamedRunOptions extends DaemonOptions {
@@ -30,13 +30,13 @@ export interface NamedRunOptions extends DaemonOptions {
 
 export interface LogsOptions extends NamedRunOptions {
   readonly follow: boolean;
-  /** How long ago the oldest output that is wanted was written, in milliseconds. */
+  /** Maximum age of output to print, in milliseconds. */
   readonly since?: number | undefined;
   readonly offset?: string | undefined;
   readonly tail?: number | undefined;
 }
 
-/** `wins cli prc logs NAME`: the output that is kept of a run. */
+/** `wins cli prc logs NAME`: prints the stored output of a run. */
 export async function showRunLogs(options: LogsOptions): Promise<number> {
   const { follow, since, offset, tail } = options;
   if (offset !== undefined && !/^\d{1,15}$/.test(offset))
@@ -50,7 +50,7 @@ export async function showRunLogs(options: LogsOptions): Promise<number> {
   return EXIT.client.ok;
 }
 
-/** `wins cli prc attach NAME`: the output from now on, and the exit code of the program. */
+/** `wins cli prc attach NAME`: prints output from now on, and exits with the exit code of the program. */
 export async function attachRun(options: NamedRunOptions): Promise<number> {
   return statusOf(
     await readRun(options, { Offset: 0n, SinceMs: 0n, TailLines: 0, Follow: true }),
@@ -58,7 +58,7 @@ export async function attachRun(options: NamedRunOptions): Promise<number> {
   );
 }
 
-/** `wins cli prc wait NAME`: the exit code of the program, once it has ended. */
+/** `wins cli prc wait NAME`: waits for the program to end, and exits with its exit code. */
 export async function waitForRun(options: NamedRunOptions): Promise<number> {
   return statusOf(
     await readRun(options, {
@@ -68,7 +68,7 @@ export async function waitForRun(options: NamedRunOptions): Promise<number> {
   );
 }
 
-/** `wins cli prc rm NAME`: ends a run, if it lives, and forgets it. */
+/** `wins cli prc rm NAME`: ends a run if it is alive, and deletes its record. */
 export async function removeRun(options: NamedRunOptions): Promise<number> {
   await withDaemon(options, (client) =>
     client.call(lastingRunsDefinition.remove, { Name: options.name }),
@@ -76,7 +76,7 @@ export async function removeRun(options: NamedRunOptions): Promise<number> {
   return EXIT.client.ok;
 }
 
-/** The detached runs that are kept for this client, living and ended ones. */
+/** Lists the detached runs of this client, including ended ones. */
 export async function listDetached(client: WinsClient, signal?: AbortSignal): Promise<Answer> {
   const { Runs } = await client.call(lastingRunsDefinition.list, {}, signal && { signal });
   const runs = Runs.map(({ Name, Process, Path, PID, StartedAtMs, End, ...more }) => ({
@@ -105,14 +105,14 @@ export async function listDetached(client: WinsClient, signal?: AbortSignal): Pr
   };
 }
 
-/** `7`, `SIGTERM`, or the cause where nobody asked for the end. */
+/** Returns the exit as text: `7`, `SIGTERM`, or the reason when no user requested the end. */
 function exitText(exit: { code: number; signal: string; reason: string } | null): string {
   if (exit === null) return '';
   if (exit.reason === 'outOfMemory') return exit.reason;
   return exit.signal || String(exit.code);
 }
 
-/** The words of the daemon's metrics. */
+/** Returns the state in the words of the daemon's metrics. */
 function stateOf(
   end: LastingEnd | undefined,
   { RestartAtMs, GaveUp }: Pick<LastingSummary, 'RestartAtMs' | 'GaveUp'>,
@@ -122,20 +122,20 @@ function stateOf(
   return RestartAtMs > 0n ? 'waiting' : 'ended';
 }
 
-/** How far a reader has come. */
+/** Progress of a reader. */
 interface ReadState {
-  /** The first byte that has not been printed; undefined before the first. */
+  /** Offset of the first byte that has not been printed; undefined before the first answer. */
   next?: bigint;
   end?: LastingEnd;
-  /** Until when the next daemon is waited for. */
+  /** Deadline for the next daemon. */
   deadline: number;
   isAnswered: boolean;
   isReaderGone: boolean;
 }
 
 /**
- * Prints output, and gives how the run ended when it was followed. When the daemon goes away, the next one goes on where this
- * one was: nothing is missing, and nothing comes twice.
+ * Prints output; when following, returns how the run ended. When the daemon goes away, reading resumes at the next daemon, without gaps or
+ * duplicates.
  */
 async function readRun(
   options: NamedRunOptions,
@@ -172,7 +172,7 @@ async function readRun(
           case 'End':
             state.end = part.value;
             break;
-          case undefined: // where the last lines begin
+          case undefined: // position of the last lines
             state.next = Offset;
             break;
         }
@@ -180,7 +180,7 @@ async function readRun(
     } catch (error) {
       const nowMs = performance.now();
       if (!wanted.Follow || !wasThere(error) || nowMs > state.deadline) throw error;
-      // The next one is waited for from now on, and not from when this one came.
+      // The deadline for the next daemon counts from now, not from the start of this connection.
       state.isAnswered = true;
       state.deadline = Math.min(state.deadline, nowMs + RECONNECT_MS);
     }
@@ -199,7 +199,7 @@ async function readRun(
   }
 }
 
-/** Whether a daemon ends, or has ended: then there may be another one soon. */
+/** Returns true when the daemon is shutting down or gone, so that another one may start soon. */
 function isDaemonGone(error: unknown): boolean {
   if (!(error instanceof CommandError)) return false;
   const { cause } = error;

@@ -6,7 +6,7 @@ import type {
   NetworkAdapter,
 } from '@wins/wins-api';
 
-/** The names that the Go client gives to fields, in the order of their numbers, in which it writes them. */
+/** Field names of the Go client, in the order of the field numbers, which is the order of its output. */
 export type OriginalNames<Value> = Readonly<Record<keyof Value, string>>;
 
 export const BUILD: OriginalNames<ApplicationInfo> = {
@@ -46,8 +46,8 @@ const SUBNET: OriginalNames<HnsSubnet> = {
 };
 
 /**
- * The JSON of the Go client, which scripts read: `cli app info`, `cli hst get-version`, `cli net get` and `cli hns get-network` print it,
- * and every other command camelCase. Empty fields are left out.
+ * Returns the JSON of the Go client, which scripts parse. `cli app info`, `cli hst get-version`, `cli net get` and `cli hns get-network`
+ * print this form; every other command prints camelCase. Empty fields are omitted.
  */
 export function originalJson<Value extends object>(
   names: OriginalNames<Value>,

@@ -6,13 +6,13 @@ import { listDetached } from './lasting-runs.js';
 import { watchAnswer } from './watch-answer.js';
 
 export interface ListOptions extends DaemonOptions {
-  /** Shows the list again whenever it has changed, until this program is interrupted. */
+  /** Prints the list again after each change, until this program is interrupted. */
   readonly watch: boolean;
-  /** Shows the detached runs that are kept instead, ended ones too. */
+  /** Lists detached runs instead, including ended ones. */
   readonly detached: boolean;
 }
 
-/** `wins cli prc ls`: the processes that the daemon runs now. */
+/** `wins cli prc ls`: lists the processes that the daemon runs now. */
 export async function listProcesses(
   options: ListOptions,
   { show }: CommandSurroundings,
@@ -48,7 +48,7 @@ function answerOf(runs: readonly ListedRun[]): Answer {
   };
 }
 
-/** The limits of a run in data; null where there is none. */
+/** Returns the limits of a run as data; null for an absent limit. */
 export function limitFigures(limits: EnforcedLimits | undefined) {
   return {
     memoryLimitBytes: limits?.memoryBytes ?? null,
@@ -58,7 +58,7 @@ export function limitFigures(limits: EnforcedLimits | undefined) {
   };
 }
 
-/** `64.0 MiB, 0.5 cpus, 8 pids by cgroup`; empty without any. */
+/** Returns the limits as text, such as `64.0 MiB, 0.5 cpus, 8 pids by cgroup`; empty without limits. */
 function limitsText(limits: EnforcedLimits | undefined): string {
   if (limits === undefined) return '';
   const { memoryBytes, cpus, pids, means } = limits;

@@ -1,6 +1,6 @@
 /**
- * `wins cli prc run`. It does not use `runProcess` of the client library, which hides the run's name: a second Ctrl-C forces the end of
- * the run by it, and the messages about its end and about dropped output name it.
+ * `wins cli prc run`. It does not use `runProcess` of the client library, because that function hides the name of the run. The name is
+ * needed to force the end of the run at a second Ctrl-C, and for messages about its end and about dropped output.
  */
 import {
   type ProcessExit,
@@ -31,27 +31,27 @@ export interface RunOptions extends DaemonOptions {
   readonly exposes?: string | undefined;
   readonly envs?: string | undefined;
   readonly dir?: string | undefined;
-  /** Bytes. */
+  /** Memory limit in bytes. */
   readonly memory?: number | undefined;
   readonly cpus?: number | undefined;
   readonly pids?: number | undefined;
-  /** `PATH=NAME`: files whose content the run gets, and their changes. */
+  /** Files as `PATH=NAME`; the run receives their content and later changes. */
   readonly 'mount-file'?: readonly string[];
-  /** Takes the name of a run of the same program, which is asked to end. */
+  /** Replaces a run of the same program: asks it to end and takes over its name. */
   readonly replace?: boolean;
   /** Words after `--`. */
   readonly rest?: readonly string[] | undefined;
-  /** Starts it so that it outlives this program and the daemon, and ends at once. */
+  /** Starts a run that outlives this program and the daemon, and returns at once. */
   readonly detach: boolean;
-  /** By which a detached run is found. Default: the daemon chooses. */
+  /** Name of a detached run. Default: the daemon chooses. */
   readonly name?: string | undefined;
-  /** When a detached run is started again after its end. Default: never. */
+  /** Restart policy of a detached run. Default: never restarted. */
   readonly restart?: string | undefined;
 }
 
-/** How long a daemon asks a run to end before it makes it. */
+/** Time that a daemon gives a run to end before it kills the run. */
 const GRACE = '10 s';
-/** How long a second interruption waits for a daemon to force the end: it may be frozen, or know no force. */
+/** Time that a second interruption waits for the daemon to force the end, because the daemon may be frozen or may not support force. */
 const FORCED_WITHIN_MS = 2000;
 
 function readList<T>(option: string, text: string | undefined, read: (entries: string[]) => T): T {
@@ -62,14 +62,14 @@ function readList<T>(option: string, text: string | undefined, read: (entries: s
   }
 }
 
-/** Absent when the user gives none: then any daemon will do. */
+/** Returns the limits. Absent when the user sets none, so that daemons without support for limits work too. */
 function limitsOf({ memory = 0, cpus = 0, pids = 0 }: RunOptions): { Limits?: RunLimitsMessage } {
   if (memory === 0 && cpus === 0 && pids === 0) return {};
   const CpuMillis = Math.round(cpus * 1000);
   return { Limits: { MemoryBytes: BigInt(memory), CpuMillis, Pids: pids, Means: '' } };
 }
 
-/** On Windows a path without an ending also names its .exe file, as with the original. */
+/** Resolves the program. On Windows a path without an extension also names its .exe file, as in the original. */
 function programAt(file: string): string {
   if (process.platform !== 'win32' || path.extname(file) !== '' || existsSync(file)) return file;
   const program = `${file}.exe`;
@@ -104,7 +104,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
       : readList('args', options.args, (entries) => entries),
     Exposes: readList('exposes', options.exposes, parseExposes),
     Envs: readList('envs', options.envs, (entries) => entries),
-    // As with the Go client, an empty folder is none.
+    // As in the Go client, an empty folder counts as absent.
     Replace: options.replace === true,
     ...limitsOf(options),
     Dir: options.dir ? path.resolve(options.dir) : path.dirname(program),
@@ -139,7 +139,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
   });
 }
 
-/** Copies the output until the process has ended; a signal to us, or a reader that left, stops it. */
+/** Copies the output until the process has ended. A signal, or a reader that closes the stream, stops the process. */
 async function follow(
   client: WinsClient,
   name: ProcessName,
@@ -168,7 +168,7 @@ async function follow(
     client.stopProcess(name, { force: true }).catch(() => isOver || leaveAtOnce());
     setTimeout(leaveAtOnce, FORCED_WITHIN_MS).unref();
   };
-  // The first stops the process and reports how it ended, and so does the second, at once.
+  // Both interruptions stop the process and report how it ended; the second one forces the end.
   using _interruptions = listenForInterruptions(asked, forced);
   process.stdout.once('close', readerLeft);
   try {
@@ -187,15 +187,16 @@ async function follow(
         case 'Exit':
           exit = message.value;
           break;
-        case undefined: // an arm that a newer daemon knows
+        case undefined: // message type of a newer daemon
           break;
       }
     }
-    // The program has ended: how its lease ends changes nothing of that.
+    // The program has ended, so a failing end of the lease does not change its exit.
     const notCleanedUp = await run.end().catch((error: unknown) => error);
     if (reader.gone) return readerGone(name, failure.found);
     if (exit === undefined) {
-      // The Go daemon does not say how a process ended: the end of its output counts as success. It cleans up at the end of the lease.
+      // The Go daemon does not report how a process ended, so the end of its output counts as success. It cleans up at the end of the
+      // lease.
       if (notCleanedUp !== undefined) say(cleanUpFailure(name, notCleanedUp));
       return EXIT.client.ok;
     }
@@ -208,7 +209,7 @@ async function follow(
   }
 }
 
-/** Firewall rules are removed, and what the program started is ended, by the clean-up of a Go daemon. */
+/** Returns the error for a failed clean-up of a Go daemon, which removes firewall rules and ends child processes of the run. */
 function cleanUpFailure({ Value }: ProcessName, error: unknown): string {
   const found = error instanceof WinsClientError ? error.details : messageOf(error);
   return (
@@ -217,7 +218,7 @@ function cleanUpFailure({ Value }: ProcessName, error: unknown): string {
   );
 }
 
-/** A reader that has left is nothing to tell; output that cannot be written is. */
+/** Returns the exit code when output cannot be written. A reader that closed the stream is not reported; a write error is. */
 function readerGone({ Value }: ProcessName, error: Error | undefined): number {
   if (error === undefined) return EXIT.client.readerGone;
   throw outputError(`the output of ${Value}, which was stopped`, error);

@@ -9,20 +9,20 @@ import { watchAnswer } from './watch-answer.js';
 
 /** The options of `wins cli prc stats`. */
 export interface StatsOptions extends DaemonOptions {
-  /** The run that is measured. Absent: all that this client may see. */
+  /** Run to measure. Absent: all runs that are visible to this client. */
   readonly name?: string | undefined;
-  /** Measures again and again, until this program is interrupted or the run has ended. */
+  /** Repeats the measurement until this program is interrupted or the run has ended. */
   readonly watch: boolean;
-  /** Draws processor time and memory as bars, too. */
+  /** Also draws processor time and memory as bars. */
   readonly bars?: boolean;
 }
 
-/** The daemon measures once a second. */
+/** Interval between measurements; the daemon measures once a second. */
 const BETWEEN_MS = 1000;
-/** An answer may be the one before still: another client had asked for it. */
+/** Delay before a repeated request, because an answer may repeat the previous measurement when another client had requested it. */
 const AGAIN_MS = 100;
 
-/** `wins cli prc stats`: what the runs of this client use, and those of all clients for an administrator of the host. */
+/** `wins cli prc stats`: prints resource use of this client's runs, or of all runs for an administrator of the host. */
 export async function showStats(
   options: StatsOptions,
   { show }: CommandSurroundings,
@@ -55,7 +55,7 @@ export async function showStats(
   return EXIT.client.ok;
 }
 
-/** Whether the run that was measured before is there no more. */
+/** Returns true when the previously measured run no longer exists. */
 function hasEnded(error: unknown): boolean {
   return error instanceof WinsClientError && error.code === 'notFound';
 }
@@ -64,12 +64,12 @@ const HEADINGS = ['NAME', 'STATE', 'CPU %', 'MEMORY', 'PROCESSES', 'STDOUT', 'ST
 const UNKNOWN = '-';
 const BAR_CELLS = 10;
 
-/** `12.0 MiB / 64.0 MiB`, or without a limit the figure alone. */
+/** Returns `12.0 MiB / 64.0 MiB`, or only the figure when there is no limit. */
 function within(figure: string | undefined, limit: string | number | null): string {
   return limit === null ? (figure ?? UNKNOWN) : `${figure ?? UNKNOWN} / ${limit}`;
 }
 
-/** Without a limit of the run, of processor time a full bar is one processor, of memory the largest run. */
+/** Draws a bar. When a run has no limit, a full bar is one processor, or the memory of the largest run. */
 function bar(share: number): string {
   const full = Math.round(Math.min(1, share) * BAR_CELLS);
   return '█'.repeat(full).padEnd(BAR_CELLS, '·');

@@ -31,18 +31,18 @@ export interface ProxyOptions {
   readonly quiet: boolean;
 }
 
-/** A connection that arrives while the tunnel is down waits so long; a restart of the daemon is shorter. */
+/** Maximum time that a connection waits while the tunnel is down; a restart of the daemon takes less. */
 const HELD_MS = 10_000;
-/** How long open connections may go on after a signal. */
+/** Time that open connections may continue after a signal. */
 const DRAIN_MS = 5000;
 const SHOW_AFTER_MS = 2000;
 const SHOWN_PORTS = 16;
 const TOO_OLD =
   'cannot publish UDP ports: the daemon is too old to carry UDP. Upgrade it, or publish only TCP ports';
-/** The most that a daemon allows, so that its config decides. */
+/** Maximum that any daemon allows, so that the daemon's config decides. */
 const MOST_STREAMS = 16_384;
 
-/** `wins cli proxy`: carries connections and datagrams to ports of this container to ports of the host. */
+/** `wins cli proxy`: forwards connections and datagrams from ports of this container to ports of the host. */
 export async function proxyPorts(options: ProxyOptions): Promise<number> {
   const log = new ClientLog(options);
   try {
@@ -59,14 +59,14 @@ export async function proxyPorts(options: ProxyOptions): Promise<number> {
 async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
   const ports = readPublished(options.publish);
   const address = readAddress(options['listen-address']);
-  // What is no name of a pipe is not waited for.
+  // Fails at once for an invalid pipe name instead of waiting for it.
   resolvePipePath(options.proxy);
   const readyFile = new ReadyFile(options['ready-file'], (text) => log.warn(text));
   const refusals = new Refusals((text, fields) => log.warn(text, fields));
   const attempt = {
     ...{ pipe: options.proxy, log },
     timeoutMs: options.timeout ?? CONNECT_TIMEOUT_MS,
-    // Later nothing is asked of this program that it did not do already.
+    // Checked at the first tunnel only, because a later tunnel does nothing that the first one did not do.
     judge: (hasOwnNetwork: boolean): void => {
       if (isFirst && hasOwnNetwork) assertNoLoop(ports, address);
     },
@@ -135,20 +135,20 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
   } finally {
     await Promise.all([...listeners, ...udpListeners].map((listener) => listener.close()));
     await keeper.close();
-    // Last: until the keeper is closed it may say that the tunnel is back.
+    // Last, because the keeper may report a new tunnel until it is closed.
     readyFile.remove();
   }
 }
 
 interface TunnelAttempt extends TunnelPipe {
   readonly log: ClientLog;
-  /** Called with whether the daemon shares the network of this process; an error that it throws ends the tunnel. */
+  /** Receives whether the daemon shares the network of this process; an error that it throws ends the tunnel. */
   readonly judge: (hasOwnNetwork: boolean) => void;
-  /** Whether a daemon that carries no datagrams is of no use. */
+  /** Returns true when a daemon without datagrams is of no use. */
   readonly needsUdp: () => boolean;
 }
 
-/** One attempt: the way to the pipe, the handshake, the tunnel, and a sign of life through it. */
+/** Makes one attempt: connects to the pipe, shakes hands, opens the tunnel, and waits for a probe through it. */
 async function openTracedTunnel(attempt: TunnelAttempt) {
   const { pipe, timeoutMs, signal, log, judge, needsUdp } = attempt;
   const beganAt = performance.now();
@@ -228,7 +228,7 @@ function describeEnd(end: TunnelEnd): string {
   }
 }
 
-/** Waits for what is going on, but not for longer; undefined when that was too short. */
+/** Waits for a task for at most `limitMs`; undefined when the limit is reached first. */
 async function within<T>(limitMs: number, task: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
@@ -239,7 +239,7 @@ async function within<T>(limitMs: number, task: Promise<T>): Promise<T | undefin
   return first;
 }
 
-/** The first signal asks for an orderly end, the second does not wait for it. */
+/** Listens for signals: the first requests an orderly end, the second ends the program at once. */
 function listenForSignals(): Disposable & { readonly requested: Promise<void> } {
   let request: () => void = () => undefined;
   const requested = new Promise<void>((resolve) => (request = resolve));

@@ -1,13 +1,13 @@
 import type { RunFigures } from '@wins/wins-api';
 
-/** Tells one run from the next of its name. */
+/** Returns a key that distinguishes a run from a later run of the same name. */
 export function runKey({ name, startedAtMs }: Pick<RunFigures, 'name' | 'startedAtMs'>): string {
   return `${name} ${startedAtMs}`;
 }
 
 /**
- * How much of one processor a run used between two measurements, in percent, with one decimal: more than 100 on several. Null for a run
- * that was not in both, or that the system does not measure.
+ * Returns the processor use of a run between two measurements, in percent of one processor, with one decimal; above 100 on several
+ * processors. Null when a measurement lacks the run, or the system does not measure processor time.
  */
 export function cpuPercentOf(
   earlier: Pick<RunFigures, 'usage'> | undefined,

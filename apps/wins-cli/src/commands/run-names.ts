@@ -6,15 +6,15 @@ import { clientName } from '../daemon/client-label.js';
 import { connectTrustedPipe } from '../daemon/trusted-pipe.js';
 
 /**
- * The names of what the daemon runs.
+ * Returns the names of the daemon's runs.
  *
- * @throws When there is no answer before the signal, or another than the names.
+ * @throws Error when no valid answer arrives before the signal aborts.
  */
 export async function runNames(
   server = DEFAULT_PIPE_NAME,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  // A shell completes a word meanwhile.
+  // Suppresses the log, because a shell is completing a word on this terminal.
   routeGrpcLog(() => undefined);
   const client = createWinsClient({
     address: resolvePipePath(server).address,

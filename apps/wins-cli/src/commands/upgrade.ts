@@ -1,4 +1,4 @@
-// Longer than most files because it is one conversation: asking for the upgrade, and waiting for what came of it while the daemon goes and comes back.
+// Longer than most files because it is one protocol: it requests the upgrade, and waits for the result while the daemon is replaced.
 import { WinsClientError, type WinsClient } from '@wins/wins-api';
 import {
   escapeText,
@@ -26,17 +26,17 @@ export interface UpgradeOptions extends DaemonOptions {
   readonly once?: string | undefined;
   readonly config?: string | undefined;
   readonly 'allow-drop': readonly string[];
-  /** Loads what reads configs. */
+  /** Loads the functions that read configs. */
   readonly configs: () => DeliveredConfigs;
   readonly output?: string | undefined;
 }
 
-/** The helper's own words, as far as they are understood here. */
+/** Report of the helper; only the fields that this client uses. */
 interface UpgradeReport {
   readonly id?: string;
   readonly outcome: string;
   readonly reason: string;
-  /** Whether it was undone without a fault of the release: the power failed, or the helper was killed. */
+  /** True when the upgrade was rolled back for a reason outside the release: a power failure or a killed helper. */
   readonly interrupted: boolean;
 }
 
@@ -44,14 +44,14 @@ interface Program extends ProgramDigests {
   readonly path: string;
 }
 
-/** More than any report has. */
+/** Larger than any report. */
 const LONGEST_REPORT = 64 * 1024;
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 5000;
-/** How long a daemon that was just proven may take to say what it is. */
+/** Time limit for the version request to a daemon that has just proven itself. */
 const INFO_LIMIT_MS = 10_000;
 const SHOW_AFTER_MS = 1000;
-/** How often an upgrade of one name is tried that is interrupted each time: the release may be the reason. */
+/** Maximum number of attempts for an upgrade of one name that is interrupted each time, because the release may be the cause. */
 const ATTEMPTS = 3;
 const SHOW_RESULT = ['up', '--show-result'];
 const EXIT_OF = new Map<string, number>([
@@ -61,8 +61,8 @@ const EXIT_OF = new Map<string, number>([
 ]);
 
 /**
- * `wins cli upgrade`: hands a helper over to the daemon, waits while the daemon is replaced, and asks the daemon that is there then
- * how it ended. That the connection ends in between is no sign of anything.
+ * `wins cli upgrade`: hands a helper to the daemon, waits while the daemon is replaced, and requests the result from the daemon that serves
+ * then. A connection that ends in between is expected.
  */
 export async function upgradeDaemon(
   options: UpgradeOptions,
@@ -105,8 +105,8 @@ export async function upgradeDaemon(
 }
 
 /**
- * In a run the helper is not told what a config may drop: who may open the pipe would decide it. Here the config itself is at hand, and
- * who may write beside it may write it as well.
+ * Records the keys that the config may drop. The helper in a run does not accept them as arguments, because any client of the pipe could
+ * then choose them. This process can write the config's folder, so it could change the config itself.
  */
 async function permitDrops({ config, configs, ...options }: UpgradeOptions): Promise<void> {
   const keys = options['allow-drop'];
@@ -117,10 +117,9 @@ async function permitDrops({ config, configs, ...options }: UpgradeOptions): Pro
 }
 
 /**
- * Counts the tries, because each one stops the daemon that serves, and a client may ask for ever.
+ * Counts the attempts, because each attempt stops the serving daemon and a client may repeat it without end.
  *
- * @returns The number of this try; or the result of an earlier one of the same name, if that is the latest and was rolled back for
- * good.
+ * @returns The number of this attempt; or the earlier result of the same name, if it is the latest and was rolled back for good.
  */
 async function nextAttempt(
   options: UpgradeOptions,
@@ -132,7 +131,7 @@ async function nextAttempt(
   try {
     found = await ask(options, endMs, program, SHOW_RESULT);
   } catch {
-    // There is no result, or the upgrade itself will meet the same.
+    // There is no result, or the upgrade itself will fail in the same way.
   }
   const [, name, attempt] = /^(.*)-(\d)x[^-]*$/.exec(found?.id ?? '') ?? [];
   if (name !== options.once || found?.outcome !== 'rolledBack') return 1;
@@ -140,7 +139,7 @@ async function nextAttempt(
   return { ...found, reason: `${found.reason}; not retried as ${options.once}` };
 }
 
-/** Asks for the result until it is that of this upgrade. Meanwhile the daemon goes, and another comes. */
+/** Polls until the result is that of this upgrade. Meanwhile the daemon is replaced. */
 async function result(
   options: UpgradeOptions,
   endMs: number,
@@ -165,19 +164,22 @@ async function result(
   );
 }
 
-/** Daemons of the original rename the programs that they run, and the next one has to find the helper at its path again. */
+/**
+ * Restores the helper at its original path, because Go daemons rename the programs that they run and the next daemon needs the helper
+ * there.
+ */
 async function putBack({ from }: UpgradeOptions, file: string, sha256?: string): Promise<void> {
   if (existsSync(file)) return;
   const renamed = path.join(path.dirname(file), `rancher-wins-${path.basename(file)}`);
   const source = from === undefined ? renamed : path.resolve(from);
-  // What was renamed counts by the digest of what was handed over.
+  // A renamed file counts as the helper when it has the helper's digest.
   if (from === undefined && (sha256 === undefined || !existsSync(renamed))) return;
   await deliverFile({ from: source, to: file, sha256, waitTimeoutMs: 0 });
 }
 
 /**
- * Arguments for the helper about the config. A daemon of ours registers for a client nothing else than is registered, so there the helper
- * only compares. One of the original has no health service, does not mark what it runs, and its service may still get this config.
+ * Returns the config arguments of the helper. A daemon of this release never lets a client change the registration, so the helper only
+ * compares it. A Go daemon has no health service and does not mark its runs, so its service may still get this config.
  */
 async function configWords(options: UpgradeOptions, endMs: number): Promise<readonly string[]> {
   const { config } = options;
@@ -199,7 +201,7 @@ async function configWords(options: UpgradeOptions, endMs: number): Promise<read
   return isOriginal ? [`--wins-args=${winsArgs(config)}`] : [`--expect-config=${config}`];
 }
 
-/** Another daemon may serve than the one that the result speaks of. */
+/** Compares the serving daemon with the requested program, because the result may concern an earlier daemon. */
 async function compare(options: UpgradeOptions, program: Program): Promise<void> {
   const patience = { waitTimeoutMs: 0, answerTimeoutMs: INFO_LIMIT_MS };
   const info = await withDaemon(options, (client) => client.info(), patience);
@@ -214,7 +216,7 @@ function winsArgs(config: string): string {
   throw new UsageError(`--config ${config}: the path has a quote in it`);
 }
 
-/** The words for people about an upgrade that did not go well are an error's, on standard error. */
+/** Reports the result. A failed upgrade is described in an error on standard error. */
 async function report(
   { id, outcome, reason }: UpgradeReport,
   { output }: UpgradeOptions,
@@ -234,8 +236,8 @@ async function report(
 /**
  * Runs the helper through the daemon.
  *
- * @returns What it reported; undefined when the daemon went away before it did.
- * @throws CommandError when there is no answer by then.
+ * @returns The report of the helper; undefined when the daemon went away before the report.
+ * @throws CommandError when there is no answer before the deadline.
  */
 async function ask(
   options: UpgradeOptions,

@@ -3,14 +3,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { listenForInterruptions } from '../interruptions.js';
 
-/** The pause between an answer and the next request. */
+/** Pause between an answer and the next request. */
 const EVERY_MS = 1000;
 
 /**
- * Shows an answer at once, and again whenever it has changed, until this program is interrupted or the reader has gone. It asks again
- * and again, as `docker stats` does: daemons of earlier releases know no call that announces a change.
+ * Prints an answer at once, and again after each change, until this program is interrupted or the reader closes the stream. It polls, as
+ * `docker stats` does, because earlier daemons have no call that reports changes.
  *
- * @throws What `ask` throws.
+ * @throws Any error of `ask`.
  */
 export async function watchAnswer(
   ask: (signal: AbortSignal) => Promise<Answer>,

@@ -16,48 +16,48 @@ import { ASK_DOCTOR, pipeFailure } from './pipe-failure.js';
 import { traceCalls } from './trace-calls.js';
 import { connectTrustedPipe } from './trusted-pipe.js';
 
-/** How long a pipe that is served, but by no one who takes a call, is left alone before it is asked again. */
+/** Delay before another attempt when a pipe is served but no call is accepted. */
 const AGAIN_DELAY_MS = 200;
-/** Calls about a process that was started: what they say of the daemon is no reason to start it again. */
+/** Calls about a process that was already started. An error of these calls is no reason to start the process again. */
 const FOLLOWING: ReadonlySet<string> = new Set(['Wait', 'KeepAlive']);
 
 const FROZEN = `it may be frozen or busy. Wait longer with --timeout, or ${ASK_DOCTOR}`;
-/** Waiting time after which the user is informed. */
+/** Waiting time after which progress is shown. */
 const TELL_AFTER_MS = 2000;
 
-/** A daemon that works accepts within milliseconds, and within seconds on a host whose processors are all busy. */
+/** Connect time-out. A working daemon accepts within milliseconds, or within seconds on a fully loaded host. */
 export const CONNECT_TIMEOUT_MS = 10_000;
-/** More than an answer takes: that of a stop comes once the program was asked for 10 s, and made to end. */
+/** Longer than any answer takes: a stop answers after a grace period of 10 s and a forced end. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
 /** The options of every command that calls the daemon, as they were read. */
 export interface DaemonOptions extends ClientLogOptions {
   /** Name or path of the daemon's pipe. */
   readonly server: string;
-  /** How long to wait for a pipe that does not exist yet, or for the next daemon while one ends. 0: not at all. */
+  /** Time to wait for a pipe that does not exist yet, or for the next daemon while one shuts down. 0: no waiting. */
   readonly 'wait-timeout': number;
-  /** How long a pipe that is served may take to speak HTTP/2, and an answer to come; undefined when it was not given. */
+  /** Time limit for the HTTP/2 handshake on a served pipe, and for an answer; undefined when not given. */
   readonly timeout?: number | undefined;
   readonly quiet: boolean;
 }
 
-/** The limits of a task that waits by itself, in the place of those of the options: nothing on the terminal tells of it. */
+/** Limits of a task that does its own waiting; they replace those of the options, and no progress is shown. */
 export interface Patience {
   readonly waitTimeoutMs: number;
-  /** Default: as long as it takes. */
+  /** Default: no limit. */
   readonly answerTimeoutMs?: number;
 }
 
-/** A task for a client; it may say that it was answered, when it takes longer than that. */
+/** Task for a client. A long task calls `answered` once the daemon has answered. */
 export type Task<T> = (client: WinsClient, answered: () => void) => Promise<T>;
 
 /**
- * Runs a task with a client of the daemon that is made for it, and closes the client soon after, however the task ends. The task is run
- * again when the daemon has not taken its first call, because it ends or is not there, and there is time left to wait for the next one.
+ * Runs a task with a new client of the daemon, and closes the client when the task ends. Runs the task again when the daemon did not accept
+ * the first call, because it is shutting down or absent, and time is left to wait for the next one.
  *
- * A terminal shows that the daemon is waited for, from 2 s on, until the task has ended or said that it was answered.
+ * From 2 s on, a terminal shows that the command waits for the daemon, until the task ends or reports an answer.
  *
- * When there is no daemon the pipe itself is asked: it waits while it is busy, or absent if told to, and knows why it
+ * When there is no daemon, `connectPipe` is used directly, because it waits for a busy or (on request) absent pipe, and knows why a pipe
  * cannot be reached.
  */
 export async function withDaemon<T>(
@@ -72,10 +72,10 @@ export async function withDaemon<T>(
     answerTimeoutMs: timeout ?? ANSWER_TIMEOUT_MS,
   };
   const log = new ClientLog(options);
-  // What is no name of a pipe is not waited for.
+  // Fails at once for an invalid pipe name instead of waiting for it.
   const pipe = resolvePipePath(server).address;
   const deadline = performance.now() + waitTimeoutMs;
-  // By itself grpc-js would print what the other end of the pipe sends, as it came.
+  // Without this, grpc-js would print text from the other end of the pipe unescaped.
   routeGrpcLog((line) => process.stderr.write(`wins: gRPC: ${line}\n`));
   const leftMs = (): number => Math.max(0, Math.ceil(deadline - performance.now()));
   using waiting = showProgress(`waiting for the daemon on pipe "${server}"`, {
@@ -96,7 +96,7 @@ export async function withDaemon<T>(
       try {
         return await withClient(clientOptions, (client) => task(client, answered));
       } catch (error) {
-        // A pipe that was busy, or not there yet, deserves one more attempt; a daemon that ends, or is silent, does not.
+        // A pipe that was busy or absent gets one more attempt; a daemon that is shutting down or silent does not.
         const mayTryAgain = leftMs() > 0 || (attempt === 0 && !isEnding(error) && !isSilent(error));
         if (!isNotTaken(error) || !mayTryAgain) throw error;
       }
@@ -110,8 +110,8 @@ export async function withDaemon<T>(
 }
 
 /**
- * Runs a task as {@link withDaemon}, on the pipe of administrators, which knows one in any session of Windows. The main pipe is for who may
- * not open that, and for daemons that do not have it, or not for this call.
+ * Runs a task as {@link withDaemon} does, on the administrators' pipe, which recognises administrators in any session of Windows. Falls
+ * back to the main pipe for users without access to that pipe, and for daemons that lack the pipe or this call.
  */
 export async function withDaemonOfAdministrators<T>(
   options: DaemonOptions,
@@ -126,14 +126,19 @@ export async function withDaemonOfAdministrators<T>(
   }
 }
 
-/** Whether nothing was asked, or what was asked is not known there. Another server of the name is an error. */
+/**
+ * Returns true when the administrators' pipe was not reached or does not know the call. A foreign server on that pipe is an error instead.
+ */
 function isOfOthers(error: unknown): boolean {
   const cause = error instanceof CommandError ? error.cause : undefined;
   if (cause instanceof WinsClientError) return cause.code === 'unimplemented';
   return cause instanceof PipeError && ['notFound', 'accessDenied'].includes(cause.code);
 }
 
-/** Closes the client, however the task ends: after what the command has to say. A process that has ended by then has closed it, too. */
+/**
+ * Runs a task and closes the client afterwards. The close happens after the output of the command; a process that exits earlier closes it
+ * anyway.
+ */
 async function withClient<T>(
   options: WinsClientOptions,
   task: (client: WinsClient) => Promise<T>,
@@ -146,7 +151,7 @@ async function withClient<T>(
   }
 }
 
-/** Whether nothing was done: the daemon refused because it ends, or there was no connection. */
+/** Returns true when the call was not executed: the daemon refused it while shutting down, or there was no connection. */
 function isNotTaken(error: unknown): boolean {
   return (
     error instanceof WinsClientError &&
@@ -160,7 +165,7 @@ function isEnding(error: unknown): boolean {
   return error instanceof WinsClientError && error.reason === 'shuttingDown';
 }
 
-/** Whether a pipe was served, and no one spoke in time: gRPC, which has a code for all else, was not asked. */
+/** Returns true when the pipe was served but the server did not speak in time. Errors of gRPC have a code and are excluded. */
 function isSilent(error: unknown): boolean {
   return (
     error instanceof WinsClientError &&
@@ -170,14 +175,14 @@ function isSilent(error: unknown): boolean {
   );
 }
 
-/** The daemon that was asked, and how long an answer was waited for. */
+/** Address of the called daemon, and the time-out of its answer. */
 interface Asked {
   readonly server: string;
   readonly timeoutMs: number;
   readonly answerTimeoutMs: number | undefined;
 }
 
-/** The one line for people and the exit code, for whatever a library said. */
+/** Converts an error of a library into one line for people and an exit code. */
 function explain(error: unknown, asked: Asked): unknown {
   if (error instanceof PipeError) return pipeFailure(error);
   if (!(error instanceof WinsClientError)) return error;
@@ -212,7 +217,7 @@ function explain(error: unknown, asked: Asked): unknown {
           : `${daemon} cancelled the call: ${details}; ${ASK_DOCTOR}`,
       );
     case 'refused':
-      // "invalid path" is for clients of the original, which know a refusal by it.
+      // Clients of the original recognise a refusal by the text "invalid path".
       return failure(
         `the daemon refused: ${error.reason === undefined ? details : details.replace(/^invalid path: /, '')}`,
         EXIT.client.refused,
@@ -222,7 +227,7 @@ function explain(error: unknown, asked: Asked): unknown {
     case 'unimplemented':
       return failure(`${daemon} does not know this call: ${details}; it may be an older release`);
     case 'internal':
-      // One with a reason is worded by the daemon.
+      // A failure with a reason is worded by the daemon.
       return failure(
         error.reason === undefined ? `${daemon} failed: ${details}; see its log` : details,
       );

@@ -1,6 +1,6 @@
 /* eslint-disable @typescript-eslint/no-require-imports */
 
-/** Loads what the client needs of Windows; other systems never evaluate it. */
+/** Loads the Windows-specific part of the client; never called on other systems. */
 export function loadWindowsClient() {
   return require('./windows-client.js') as typeof import('./windows-client.js');
 }

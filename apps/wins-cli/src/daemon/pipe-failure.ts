@@ -5,7 +5,7 @@ import { CommandError } from '../command-error.js';
 /** The next step for a user whose client cannot reach a daemon. */
 export const ASK_DOCTOR = 'run "wins doctor" on the host to see why';
 
-/** The one line for people of a pipe that cannot be opened. */
+/** Returns the one-line error for a pipe that cannot be opened. */
 export function pipeFailure(error: PipeError): CommandError {
   const waits = error.code === 'notFound' ? '--wait-timeout waits for it; ' : '';
   return new CommandError(`${error.message} (${waits}${ASK_DOCTOR})`, EXIT.client.failed, {

@@ -1,7 +1,7 @@
 import type { CallEvent } from '@wins/wins-api';
 import type { ClientLog } from '../client-log.js';
 
-/** Says on the lines of `--debug` what a client does. */
+/** Returns a listener that writes the client's calls to the `--debug` log. */
 export function traceCalls(log: ClientLog, address: string): (event: CallEvent) => void {
   return (event) => {
     switch (event.kind) {

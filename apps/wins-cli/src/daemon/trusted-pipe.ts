@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { loadWindowsClient } from './load-windows-client.js';
 
 /**
- * Connects to a pipe of the daemon; on Windows only to one whose server is the service or runs with privileges: the first
- * process to claim a pipe's name has it.
+ * Connects to a pipe of the daemon. On Windows the server must be the service or a privileged process, because the first process to claim a
+ * pipe's name gets it.
  *
  * @throws PipeError as `connectPipe` does.
  */

@@ -1,5 +1,3 @@
-/**
- * The parts of Windows that the client needs: a program of its own beside the others, which other systems never read.
- */
+/** Windows-specific part of the client; a separate bundle that other systems never load. */
 export { hearConsole } from '../windows-console.js';
 export { windowsPipeCheck } from './windows-pipe-check.js';

@@ -14,47 +14,51 @@ import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { CommandError } from '../command-error.js';
 
-/** A file that is to be at another place. */
+/** File to copy to another path. */
 export interface Delivery {
-  /** A plain file, or links that lead to one. */
+  /** Source: a regular file, or links that lead to one. */
   readonly from: string;
-  /** A path in a folder that is there; a plain file, or nothing yet. */
+  /** Target path in an existing folder; a regular file or absent. */
   readonly to: string;
-  /** The digest that it must have: 64 hexadecimal digits. */
+  /** Required digest: 64 hexadecimal digits. */
   readonly sha256?: string | undefined;
-  /** How long to wait while another process has the target open. */
+  /** Time to wait while another process has the target open. */
   readonly waitTimeoutMs: number;
   /** Content that replaces the bytes of the source; the digest does not apply to it. Default: those bytes. */
   readonly content?: Buffer | undefined;
-  /** Called with the digest of what is to be there, before it is. */
+  /** Called with the digest of the new content before it is written. */
   readonly permit?: ((sha256: string) => Promise<void>) | undefined;
   /** Called before each attempt to replace a file; an error leaves that file in place. */
   readonly beforeReplace?: (() => Promise<void>) | undefined;
-  /** The digest of the target, for which this was decided; undefined for none yet. Without this member the target may be any. */
+  /**
+   * Digest of the target that the decision was based on; undefined when the target was absent. Without this member, any target is accepted.
+   */
   readonly decidedFor?: { readonly sha256: string | undefined };
 }
 
 /** Outcome of a delivery. */
 export interface Delivered {
-  /** False when the target had the same bytes already. */
+  /** False when the target already had the same bytes. */
   readonly changed: boolean;
   readonly sha256: string;
 }
 
-/** More than any release has. */
+/** Larger than any release. */
 const LIMITS = { maxBytes: 512 * 1024 * 1024 };
-/** A file that another delivery writes now is younger; what a killed delivery left becomes older. */
+/**
+ * Age after which a temporary file counts as abandoned. The file of a running delivery is younger; the file of a killed one grows older.
+ */
 const ABANDONED_AFTER_MS = 10 * 60_000;
 
 /**
- * Copies a file to another place as one act: a process that opens the target, after a power failure too, finds the old bytes or
- * the new ones. Nothing is written when they are the same.
+ * Copies a file to another path atomically: a process that opens the target, even after a power failure, finds either the old bytes or the
+ * new ones. Nothing is written when both are equal.
  *
- * On Windows a new file has the access list that its folder gives; elsewhere the mode of the file that it replaces, else that of the
- * source, without write permission for others. The folder is not made: the owner of the host decides who may use it.
+ * On Windows a new file gets the inherited access list of its folder. Elsewhere it gets the mode of the file that it replaces, else that of
+ * the source, without write permission for others. The folder is not created, because the owner of the host decides who may use it.
  *
- * @throws CommandError 127: no such source, or no folder for the target. 126: another digest than wanted, a source above 512 MiB,
- *   or a source or target that is no plain file. 125: everything else. The target is untouched then.
+ * @throws CommandError 127: source or target folder is missing. 126: wrong digest, a source above 512 MiB, or a source or target that is
+ * not a regular file. 125: any other error. The target is untouched in all cases.
  */
 export async function deliverFile(delivery: Delivery): Promise<Delivered> {
   const { from, to } = delivery;
@@ -93,7 +97,7 @@ async function openSource(from: string): Promise<OpenFile> {
   }
 }
 
-/** @returns Undefined when there is nothing yet. */
+/** @returns Undefined when the target is absent. */
 async function lookAt(to: string): Promise<{ readonly mode: number } | undefined> {
   try {
     const stats = await lstat(to);
@@ -109,7 +113,7 @@ async function hasDigest(file: string, sha256: string): Promise<boolean> {
   try {
     return (await hashFile(file, ['sha256'], LIMITS)).sha256 === sha256;
   } catch {
-    // What cannot be compared is replaced.
+    // A target that cannot be compared is replaced.
     return false;
   }
 }

@@ -13,16 +13,16 @@ export interface DeliveredConfigs {
         readonly kind: 'accepted';
         /** Content that replaces the bytes of the file; absent to keep them. */
         readonly merged?: Buffer;
-        /** Keys of the node that a merge leaves as they are. */
+        /** Keys of the node's config that a merge leaves unchanged. */
         readonly kept: readonly string[];
-        /** Whether a config is replaced, or what replaces a file is one. */
+        /** Whether the replaced file or its replacement is a config. */
         readonly isConfig: boolean;
-        /** SHA-256 of the file that was judged; absent when there is none. */
+        /** SHA-256 of the existing file that was judged; absent when there is none. */
         readonly replaces?: string;
       }
   >;
-  /** Permits a content of a config file to drop guarded keys; without keys, none does any more. */
+  /** Permits a config file with this content to drop guarded keys; an empty list revokes the permission. */
   permitDrops(file: string, sha256: string, keys: readonly string[]): Promise<void>;
-  /** Keeps a config that is about to be replaced, as long as no daemon of the node keeps one. */
+  /** Keeps a copy of a config that is about to be replaced, while no daemon of the node keeps one. */
   keepReplaced(file: string): Promise<void>;
 }

@@ -6,11 +6,11 @@ import { watch } from 'node:fs';
 import path from 'node:path';
 import { CommandError } from '../command-error.js';
 
-/** The most that an entry can grant: more need not be read. */
+/** Maximum size that an entry can grant; larger files need not be read. */
 const MAX_FILE_BYTES = 768 * 1024;
-/** How long nothing changes in a folder before its files are read: kubelet writes some files and then swaps one link. */
+/** Quiet period of a folder before its files are read, because kubelet writes several files and then swaps one link. */
 const QUIET_MS = 250;
-/** A folder that was swapped as a whole tells nothing to who watches the one before. */
+/** Polling interval, because a watcher of the old folder sees no events after the whole folder was swapped. */
 const LOOK_EVERY_MS = 60_000;
 const RETRY_MS = 2000;
 
@@ -21,7 +21,11 @@ export interface MountedFile {
   readonly name: string;
 }
 
-/** @throws UsageError for a word that is no `PATH=NAME`. Whether a name can be is for the daemon to say. */
+/**
+ * Parses `PATH=NAME` words.
+ *
+ * @throws UsageError for a word that is not `PATH=NAME`. The daemon validates the names.
+ */
 export function readMounts(words: readonly string[] = []): readonly MountedFile[] {
   return words.map((word) => {
     const at = word.lastIndexOf('=');
@@ -31,7 +35,7 @@ export function readMounts(words: readonly string[] = []): readonly MountedFile[
   });
 }
 
-/** The files as they are now. @throws CommandError (127) for one that cannot be read. */
+/** Reads the current content of the files. @throws CommandError (127) for a file that cannot be read. */
 export async function readFiles(mounts: readonly MountedFile[]): Promise<RunFile[]> {
   return Promise.all(
     mounts.map(async ({ path: file, name }) => {
@@ -47,10 +51,10 @@ export async function readFiles(mounts: readonly MountedFile[]): Promise<RunFile
 }
 
 /**
- * Sends each later content of the files, until it is disposed. A file that is gone, and one that the daemon refuses, leaves its last content
- * with the run; `say` gets why, once.
+ * Sends each later content of the files until it is disposed. When a file is missing or the daemon refuses it, the run keeps the last
+ * content, and `say` receives the reason once.
  *
- * @param files - The contents that the run has been started with.
+ * @param files - Contents that the run was started with.
  */
 export function followFiles(
   client: Pick<WinsClient, 'call'>,
@@ -69,7 +73,7 @@ export function followFiles(
     if (said.get(name) !== text && !signal.aborted) say(text);
     said.set(name, text);
   };
-  /** @returns whether the daemon wants to be asked again. */
+  /** @returns true when the daemon wants a retry. */
   const send = async ({ path: file, name }: MountedFile): Promise<boolean> => {
     let Content: Buffer;
     try {
@@ -89,7 +93,7 @@ export function followFiles(
     } catch (error) {
       if (!(error instanceof WinsClientError)) throw error;
       if (error.reason === 'tooManyChanges') return true;
-      // The reader of its output reports how the run ends.
+      // The reader of the output reports how the run ended.
       const isGone = error.code === 'unavailable' || error.code === 'notFound';
       if (!isGone)
         sayOnce(name, `cannot update ${file}: ${error.details}; the run keeps its last content`);
@@ -116,14 +120,14 @@ export function followFiles(
   const watches = [...folders].flatMap((folder) => {
     try {
       const watching = watch(folder, { persistent: false }, () => lookAfter(QUIET_MS));
-      // A folder that goes, or a host without more watches: the looks go on.
+      // The folder may disappear, or the host may have no more watches; polling continues.
       return [watching.on('error', () => undefined)];
     } catch {
       return [];
     }
   });
   const looking = setInterval(() => lookAfter(0), LOOK_EVERY_MS).unref();
-  // What changed before the folders were watched.
+  // Picks up changes from before the folders were watched.
   lookAfter(0);
   return {
     [Symbol.dispose]: () => {
@@ -135,7 +139,7 @@ export function followFiles(
   };
 }
 
-/** Links are followed: kubelet leads to the content by two. */
+/** Reads a mounted file; follows links, because kubelet points to the content through two links. */
 function readMounted(file: string): Promise<Buffer> {
   return readBytes(file, { followLinks: true, maxBytes: MAX_FILE_BYTES });
 }

@@ -2,18 +2,17 @@ import { hashFile, TrustedFileError } from '@wins/trusted-files';
 import { errnoOf, EXIT } from '@wins/base';
 import { CommandError } from '../command-error.js';
 
-/** Digests of the program that the client sees, for the daemon to compare with the host's file. */
+/** Digests of the program as this client sees it; the daemon compares them with the host's file. */
 export interface ProgramDigests {
   readonly sha1: string;
   readonly sha256: string;
 }
 
 /**
- * Digests of a program as it is seen from here. The daemon runs the program only when the host has
- * the same bytes under the same path.
+ * Computes the digests of a program in this container. The daemon runs the program only when the host has the same bytes at the same path.
  *
- * @param option - The option that named it.
- * @throws CommandError (127) when there is no such file, or it cannot be read.
+ * @param option - Option that named the program.
+ * @throws CommandError (127) when the file is missing or cannot be read.
  */
 export async function digestProgram(path: string, option = '--path'): Promise<ProgramDigests> {
   try {

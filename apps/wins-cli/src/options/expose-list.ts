@@ -3,10 +3,9 @@ import { UsageError } from '@wins/base';
 import { parsePort } from '../tunnel/parse-port.js';
 
 /**
- * Reads the entries of `--exposes`: `TCP:80`, `UDP:4789-4790`. The protocol is `TCP` or `UDP` in
- * any case; a range counts both its ends.
+ * Parses the entries of `--exposes`: `TCP:80`, `UDP:4789-4790`. The protocol is `TCP` or `UDP` in any case; a range includes both ends.
  *
- * @throws UsageError that names the entry and what is wrong with it.
+ * @throws UsageError that names the entry and its fault.
  */
 export function parseExposes(entries: readonly string[]): ProcessExpose[] {
   const exposes = new Map<string, ProcessExpose>();

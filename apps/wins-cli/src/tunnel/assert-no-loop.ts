@@ -1,17 +1,17 @@
 import { CommandError } from '../command-error.js';
 import type { PublishedPort } from './publish-list.js';
 
-/** The listeners that a daemon reaches when it dials its loopback. */
+/** Listen addresses that the daemon reaches when it dials its loopback. */
 const REACHED_BY_LOOPBACK: ReadonlySet<string | undefined> = new Set([
   ...[undefined, '::', '0.0.0.0', '127.0.0.1', '::1'],
 ]);
 
 /**
- * Refuses ports that would lead to this very program: the daemon dials the loopback of its host, and on that host this is where
- * they are published. Each connection would come back as a new one, until no stream is left.
+ * Refuses ports that would lead back to this program: the daemon dials the loopback of its host, and on the same host this program listens
+ * there. Each connection would return as a new one until no stream is left.
  *
- * @param address - Where they are published; undefined means everywhere.
- * @throws CommandError that names the first of them and says what to do.
+ * @param address - Listen address of the published ports; undefined means all addresses.
+ * @throws CommandError that names the first such port and a remedy.
  */
 export function assertNoLoop(ports: readonly PublishedPort[], address: string | undefined): void {
   if (!REACHED_BY_LOOPBACK.has(address)) return;

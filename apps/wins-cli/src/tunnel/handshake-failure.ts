@@ -4,8 +4,8 @@ import { ASK_DOCTOR } from '../daemon/pipe-failure.js';
 const OTHER_PIPE = `check that it is the tunnel pipe (--proxy ${DEFAULT_PROXY_PIPE_NAME}) and not the main one, or ${ASK_DOCTOR}`;
 
 /**
- * Explains why a pipe was opened and no tunnel followed. What ws and Node say of that is about HTTP, which no one chose
- * here; it stays the `cause`.
+ * Explains why a pipe was opened but no tunnel followed. The errors of ws and Node mention HTTP, which the user never chose; they stay the
+ * `cause`.
  */
 export function handshakeFailure(pipe: string, cause: unknown, timeoutMs: number): Error {
   if (cause instanceof Error && cause.name === 'TimeoutError')
@@ -13,7 +13,7 @@ export function handshakeFailure(pipe: string, cause: unknown, timeoutMs: number
   return new Error(`no tunnel on pipe "${pipe}": ${foundIn(cause)}`, { cause });
 }
 
-/** The error for a pipe whose server shook no hands in time. */
+/** Returns the error for a pipe whose server did not complete the handshake in time. */
 export function handshakeTimeout(pipe: string, timeoutMs: number): Error {
   const found = `no answer within ${formatDuration(timeoutMs)}`;
   return new Error(

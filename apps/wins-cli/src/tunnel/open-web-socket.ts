@@ -3,20 +3,20 @@ import { networkIdentity } from '@wins/base';
 import { connectTrustedPipe } from '../daemon/trusted-pipe.js';
 import { handshakeFailure } from './handshake-failure.js';
 
-/** Where the tunnel pipe is. */
+/** Address of the tunnel pipe. */
 export interface TunnelPipe {
   /** Name or path of the pipe. */
   readonly pipe: string;
-  /** How long the connection may take, and how long the handshake on it. */
+  /** Time limit for the connection, and again for the handshake on it. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * Connects to the tunnel pipe and shakes hands.
+ * Connects to the tunnel pipe and performs the handshake.
  *
- * @throws PipeError when there is no way to the pipe; Error when the other side does not shake hands; the reason of the signal; what `opened`
- *   throws.
+ * @throws PipeError when the pipe cannot be reached; Error when the server does not complete the handshake; the reason of the signal; any
+ * error of `opened`.
  */
 export async function openWebSocket<T>(
   { pipe, timeoutMs, signal }: TunnelPipe,

@@ -3,10 +3,10 @@ import { UsageError } from '@wins/base';
 const HIGHEST_PORT = 65535;
 
 /**
- * Reads a port of a list option: 1 to 65535, in digits alone.
+ * Parses a port of a list option: 1 to 65535, digits only.
  *
- * @param entry - The entry of the list that it stands in, for the error.
- * @throws UsageError that names the entry and what was found.
+ * @param entry - List entry that contains the port, for the error.
+ * @throws UsageError that names the entry and the invalid port.
  */
 export function parsePort(text: string, entry: string): number {
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : 0;

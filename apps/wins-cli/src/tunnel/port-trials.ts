@@ -1,16 +1,19 @@
 import { TunnelError, type ClientTunnel, type TunnelStream } from '@wins/tcp-tunnel';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A daemon that answers in its other session acts on a Connect within milliseconds, and within seconds on a busy host. */
+/**
+ * Time limit for a verdict. A daemon that answers in its other session handles a Connect within milliseconds, or within seconds on a busy
+ * host.
+ */
 const VERDICT_MS = 5_000;
-/** Ports that are tried at a time; each has a session of its own. */
+/** Maximum number of concurrent trials; each has its own session. */
 const MOST_TRIALS = 16;
 
 /** Parts of {@link PortTrials}. */
 export interface PortTrialsOptions {
-  /** Opens another tunnel to the daemon, which has answered by then. */
+  /** Opens another tunnel to the daemon; resolves once the daemon has answered. */
   readonly open: () => Promise<ClientTunnel>;
-  /** The daemon does not allow a port. It must not throw. */
+  /** Called when the daemon does not allow a port. It must not throw. */
   readonly onRefused: (port: number, error: TunnelError) => void;
 }
 
@@ -18,9 +21,9 @@ export interface PortTrialsOptions {
 type Verdicts = Map<number, 'allowed' | 'refused' | Promise<void>>;
 
 /**
- * Finds out which ports a daemon allows that ends a whole session at one that it does not, as every Go release does: the first
- * connection to a port gets a session of its own, and only what is allowed goes through the one that all share. A Go daemon reads its
- * config at its start alone, so a verdict holds until it is another process, for which `forget` is called.
+ * Finds the allowed ports of a daemon that ends the whole session at a forbidden port, as every Go release does. The first connection to a
+ * port gets its own session; only allowed ports use the shared session. A Go daemon reads its config only at its start, so a verdict holds
+ * until the process changes and `forget` is called.
  */
 export class PortTrials {
   readonly #options: PortTrialsOptions;
@@ -33,21 +36,21 @@ export class PortTrials {
     this.#options = options;
   }
 
-  /** The daemon may be another one. */
+  /** Forgets all verdicts, because the daemon may be another process. */
   forget(): void {
     this.#verdicts = new Map();
   }
 
   /**
-   * A stream to a port, through `shared` once the port is known to be allowed.
+   * Opens a stream to a port, through `shared` once the port is known to be allowed.
    *
-   * @throws {TunnelError} `connectRefused`; `tooManyStreams` while as many ports are tried as may be; what opening a tunnel throws.
+   * @throws {TunnelError} `connectRefused`; `tooManyStreams` while the maximum number of trials is running; any error of opening a tunnel.
    */
   connect(shared: ClientTunnel, port: number): TunnelStream | Promise<TunnelStream> {
     const verdict = this.#verdicts.get(port);
     if (verdict === 'allowed') return shared.connect(port);
     if (verdict === 'refused') throw refusal(port);
-    // Known by then, or tried again if that trial came to nothing.
+    // The verdict is known by then, or the port is tried again when that trial gave none.
     if (verdict !== undefined) return verdict.then(() => this.connect(shared, port));
     if (this.#openCount >= MOST_TRIALS) {
       const message = `cannot probe port ${port}: ${this.#openCount} probes are running (limit ${MOST_TRIALS})`;
@@ -56,12 +59,12 @@ export class PortTrials {
     return this.#try(shared, port);
   }
 
-  /** Waits until the streams of ports that were tried have ended. */
+  /** Waits until the streams of tried ports have ended. */
   async drain(): Promise<void> {
     await Promise.all([...this.#tunnels].map((tunnel) => tunnel.drain()));
   }
 
-  /** Resets the streams of ports that were tried. Idempotent. */
+  /** Resets the streams of tried ports. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#tunnels].map((tunnel) => tunnel.close()));
@@ -102,7 +105,7 @@ export class PortTrials {
     return tunnel;
   }
 
-  /** Undefined when the daemon is gone, or does not answer at all. */
+  /** Tries a port; undefined when the daemon is gone or does not answer at all. */
   async #judge(
     tunnel: ClientTunnel,
     shared: ClientTunnel,

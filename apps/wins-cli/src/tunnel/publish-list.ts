@@ -1,7 +1,7 @@
 import { UsageError } from '@wins/base';
 import { parsePort } from './parse-port.js';
 
-/** A port that is listened on here and the port of the host that it leads to. */
+/** Local listening port and the port of the host that it forwards to. */
 export interface PublishedPort {
   readonly protocol: 'TCP' | 'UDP';
   readonly containerPort: number;
@@ -41,11 +41,11 @@ function parseEntry(entry: string): PublishedPort[] {
 }
 
 /**
- * Reads the entries of `--publish`: `TCP:80`, `TCP:80-81`, `TCP:8080:9796` (container port, host
- * port), also of ranges. The protocol is `TCP` or `UDP` in any case; a range counts both its ends.
+ * Parses the entries of `--publish`: `TCP:80`, `TCP:80-81`, `TCP:8080:9796` (container port, host port), also with ranges. The protocol is
+ * `TCP` or `UDP` in any case; a range includes both ends.
  *
- * @returns At least one port, each container port of a protocol once, in the order of the entries.
- * @throws UsageError that names the entry and what is wrong with it.
+ * @returns At least one port; each container port appears once per protocol, in the order of the entries.
+ * @throws UsageError that names the entry and its fault.
  */
 export function parsePublished(entries: readonly string[]): PublishedPort[] {
   const published = new Map<string, PublishedPort>();

@@ -25,8 +25,8 @@ const ADVICE: Readonly<Partial<Record<TunnelErrorCode, string>>> = {
 /**
  * Listens on a published port.
  *
- * @param address - A literal address; undefined means all, IPv6 included where the system has it.
- * @throws CommandError that names the port and says what to do.
+ * @param address - Literal address; undefined means all addresses, including IPv6 where available.
+ * @throws CommandError that names the port and a remedy.
  */
 export async function publishPort(
   published: PublishedPort,
@@ -37,7 +37,7 @@ export async function publishPort(
   return listenAnywhere(published, address, (host) => listenTcp({ host, port, ...options }));
 }
 
-/** The same for a port of UDP. */
+/** Listens on a published UDP port. */
 export async function publishUdpPort(
   published: PublishedPort,
   address: string | undefined,

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { CommandError } from '../command-error.js';
 import { foundIn } from '../output-error.js';
 
-/** A file that exists exactly while something is ready, for probes. Without a name it does nothing. */
+/** File that exists exactly while the proxy is ready, for probes. Does nothing without a file name. */
 export class ReadyFile {
   readonly #file: string | undefined;
   readonly #report: (text: string) => void;
@@ -14,9 +14,9 @@ export class ReadyFile {
   }
 
   /**
-   * Removes what an earlier run left and makes sure that the file can be made.
+   * Removes the file of an earlier run and verifies that it can be created.
    *
-   * @throws CommandError when it cannot.
+   * @throws CommandError when it cannot be created.
    */
   prepare(): void {
     if (this.#file === undefined) return;

@@ -1,7 +1,7 @@
 import { TunnelError, type TunnelStream } from '@wins/tcp-tunnel';
 import type { ClientLog } from '../client-log.js';
 
-/** Follows one stream in the log of `--debug`: its beginning and its end, never its bytes. */
+/** Logs the start and end of a stream to the `--debug` log, never its bytes. */
 export function traceStream(log: ClientLog, stream: TunnelStream, hostPort: number): void {
   if (!log.isDebug) return;
   const which = { stream: String(stream.id), hostPort };
@@ -17,7 +17,7 @@ export function traceStream(log: ClientLog, stream: TunnelStream, hostPort: numb
   });
 }
 
-/** Milliseconds since a time of `performance.now()`, to a tenth. */
+/** Returns the milliseconds since a time of `performance.now()`, to a tenth. */
 export function msSince(beganAt: number): number {
   return Math.round((performance.now() - beganAt) * 10) / 10;
 }

@@ -12,26 +12,26 @@ import {
 } from '@wins/tcp-tunnel';
 
 /**
- * Half a second at most, so that a tunnel is up within a second of the daemon's return. Full jitter, so that clients of one daemon do not come back
- * in the same instant.
+ * At most 500 ms, so that a tunnel is up within a second of the daemon's return. Full jitter keeps clients of one daemon from reconnecting
+ * at the same instant.
  */
 const BACKOFF = { initialMs: 40, maxMs: 500, jitter: 1 };
-/** A tunnel that held for so long was a good one: the next attempt begins without delay. */
+/** Minimum age of a tunnel after which the next attempt starts without delay. */
 const GOOD_TUNNEL_MS = 5000;
 
-/** Parts of a {@link TunnelKeeper}. */
+/** Options of a {@link TunnelKeeper}. */
 export interface TunnelKeeperOptions {
-  /** Makes one attempt to open a tunnel, whose peer has answered a probe by then. */
+  /** Makes one attempt to open a tunnel; resolves once the peer has answered a probe. */
   readonly open: (signal: AbortSignal) => Promise<ClientTunnel>;
-  /** How long a connection waits for a tunnel that is down, in ms. */
+  /** Maximum time that a connection waits while the tunnel is down, in ms. */
   readonly heldMs: number;
-  /** A tunnel is up; what waited goes on. It must not throw. */
+  /** Called when a tunnel is up and waiting connections continue. It must not throw. */
   readonly onUp: () => void;
-  /** The tunnel is lost; the next attempt begins. It must not throw. */
+  /** Called when the tunnel is lost and the next attempt starts. It must not throw. */
   readonly onLost: (end: TunnelEnd) => void;
-  /** The daemon ends a session at that port of the host, and will not be asked for it again. It must not throw. */
+  /** Called when the daemon ends a session because of this host port; the port is not requested again. It must not throw. */
   readonly onRefused: (port: number, error: Error) => void;
-  /** A stream to that port of the host was opened; the callee listens for its `error`. It must not throw. */
+  /** Called when a stream to this host port was opened; the callee must listen for its `error`. It must not throw. */
   readonly onStream: (stream: TunnelStream, port: number) => void;
 }
 
@@ -40,7 +40,7 @@ type State =
   | { readonly kind: 'up'; readonly tunnel: ClientTunnel }
   | { readonly kind: 'closed' };
 
-/** Keeps one tunnel up: opens it again whenever it is lost, and lets connections wait meanwhile. */
+/** Keeps one tunnel open: reopens it after each loss, and queues connections meanwhile. */
 export class TunnelKeeper {
   #state: State = { kind: 'down' };
   readonly #waiting = new Set<() => void>();
@@ -59,10 +59,10 @@ export class TunnelKeeper {
   }
 
   /**
-   * Opens the first tunnel; from then on it is kept until `close()`.
+   * Opens the first tunnel, and keeps a tunnel open until `close()`.
    *
-   * @param waitTimeoutMs - For how long attempts are repeated; 0 makes one.
-   * @throws What the last attempt threw.
+   * @param waitTimeoutMs - Time during which failed attempts are repeated; 0 makes one attempt.
+   * @throws The error of the last attempt.
    */
   async start(waitTimeoutMs: number): Promise<void> {
     const deadline = performance.now() + waitTimeoutMs;
@@ -75,10 +75,10 @@ export class TunnelKeeper {
   }
 
   /**
-   * A stream to a port of the host, at once or when the tunnel is up again.
+   * Opens a stream to a port of the host, at once or when the tunnel is up again.
    *
-   * @throws Error when the tunnel stays down for too long, or the keeper is closed; what {@link PortTrials.connect} throws, for
-   * a daemon of a Go release.
+   * @throws Error when the tunnel stays down too long or the keeper is closed; for a Go daemon also the errors of {@link
+   * PortTrials.connect}.
    */
   connect(
     port: number,
@@ -91,23 +91,23 @@ export class TunnelKeeper {
   }
 
   /**
-   * A UDP flow to a port of the host. None waits for the tunnel, since datagrams may be lost.
+   * Opens a UDP flow to a port of the host. It does not wait for the tunnel, because datagrams may be lost.
    *
-   * @throws {TunnelError} `sessionEnded` while it is down; what `openFlow` of the tunnel throws.
+   * @throws {TunnelError} `sessionEnded` while the tunnel is down; any error of the tunnel's `openFlow`.
    */
   openFlow(port: number, events: UdpFlowEvents): UdpFlow {
     if (this.#state.kind === 'up') return this.#state.tunnel.openFlow(port, events);
     throw new TunnelError('sessionEnded', 'cannot open a flow: the tunnel is down', { port });
   }
 
-  /** Opens no more streams, and ends those whose local end is over; the tunnel ends with the last, and is not opened again. */
+  /** Opens no more streams, and ends those whose local end is closed. The tunnel ends with the last stream and is not reopened. */
   async drain(): Promise<void> {
     if (this.#state.kind !== 'up') return;
     await Promise.all([this.#state.tunnel.drain(), this.#trials.drain()]);
     await this.#following;
   }
 
-  /** Resets all streams and gives up; no event follows. Idempotent. */
+  /** Resets all streams and stops; no event follows. Idempotent. */
   async close(): Promise<void> {
     const state = this.#state;
     this.#state = { kind: 'closed' };
@@ -156,14 +156,14 @@ export class TunnelKeeper {
   async #follow(first: ClientTunnel): Promise<void> {
     let tunnel = first;
     for (let attempt = 0; !this.#isClosed(); attempt += 1) {
-      // As long as it is up the daemon is the same process.
+      // The daemon is the same process as long as the tunnel is up, so verdicts are forgotten only here.
       this.#trials.forget();
       this.#state = { kind: 'up', tunnel };
       this.#options.onUp();
       this.#wake();
       const since = performance.now();
       const end = await tunnel.closed;
-      // Drained: no other one is wanted.
+      // Drained, so no other tunnel is needed.
       if (this.#isClosed() || end.reason === 'closed') break;
       this.#state = { kind: 'down' };
       this.#options.onLost(end);
@@ -190,7 +190,7 @@ export class TunnelKeeper {
         if (!signal.aborted) return tunnel;
         await tunnel.close();
       } catch (error) {
-        // Another attempt fixes nothing that this program was asked to do.
+        // A CommandError cannot be fixed by another attempt.
         if (signal.aborted || error instanceof CommandError || !again()) throw error;
       }
       signal.throwIfAborted();
