@@ -4,16 +4,16 @@ import path from 'node:path';
 import type { UpgradeSettings } from './compose.js';
 import { isForPeople } from './console.js';
 
-/** The options of `wins up`, as they are read from a command line. */
+/** Parsed options of `wins up`. */
 export interface UpgradeOptions {
-  /** The new program. Default: this one. */
+  /** Path of the new program. Default: this program. */
   readonly path?: string | undefined;
   readonly sha256?: string | undefined;
   readonly 'wins-args'?: string | undefined;
   readonly 'expect-config'?: string | undefined;
   readonly 'allow-downgrade': boolean;
   readonly 'allow-drop': readonly string[];
-  /** Milliseconds. */
+  /** Time to wait, in milliseconds. */
   readonly wait?: number | undefined;
   readonly service?: string | undefined;
   readonly 'dry-run': boolean;
@@ -22,22 +22,22 @@ export interface UpgradeOptions {
   readonly output?: string | undefined;
   readonly debug: boolean;
   readonly quiet: boolean;
-  /** Whether this process has left the run in which the upgrade was asked for. */
+  /** True when this process has left the run in which the upgrade was requested. */
   readonly apart: boolean;
   readonly sweep: boolean;
   readonly 'asked-by'?: string | undefined;
   readonly attempt?: number | undefined;
-  /** Each a SHA-256 digest, `=` and a version. */
+  /** Known versions, each as a SHA-256 digest, `=` and a version. */
   readonly 'known-version': readonly string[];
 }
 
-/** Target of the upgrade and its requester, for the process that leaves its run. */
+/** Target and requester of the upgrade, for the process that leaves its run. */
 export interface HelperCommand extends Pick<
   UpgradeSettings,
   'service' | 'waitMs' | 'id' | 'askedBy' | 'attempt' | 'knownVersions'
 > {
   readonly wish: UpgradeWish;
-  /** The program that is offered, an absolute path; undefined for this one. */
+  /** Absolute path of the offered program; undefined for this program. */
   readonly path?: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface HelperCommand extends Pick<
 export interface UpgradeCommand
   extends HelperCommand, Pick<UpgradeOptions, 'apart' | 'debug' | 'quiet'> {
   readonly dryRun: boolean;
-  /** Whether each step that is done is a line on standard error. */
+  /** Whether each completed step is printed to standard error. */
   readonly isTicked: boolean;
 }
 
@@ -79,7 +79,7 @@ function readKnownVersion(pair: string): [string, string] {
   throw new UsageError(`--known-version: found ${quoteText(pair)}; wanted DIGEST=VERSION`);
 }
 
-/** The words with which the same command is given to the helper that left the run. */
+/** Returns the arguments that pass the same command to the helper that leaves the run. */
 export function apartArguments(command: HelperCommand): string[] {
   const { wish, waitMs, knownVersions } = command;
   const values: Readonly<Partial<Record<keyof UpgradeOptions, string | number | undefined>>> = {

@@ -1,6 +1,4 @@
-/**
- * The one place where an upgrade and a node are put together from their parts.
- */
+/** Composition root: the only place that assembles an upgrade or a node from its parts. */
 import {
   ConfigError,
   defaultConfigPath,
@@ -30,7 +28,7 @@ import { randomUUID } from 'node:crypto';
 import type { NodeParts } from './install/node-parts.js';
 import { system } from './system.js';
 
-/** Inputs of an upgrade beside those of {@link UpgradeContext}. */
+/** Settings of an upgrade in addition to those of {@link UpgradeContext}. */
 export interface UpgradeSettings
   extends
     Pick<UpgradeContext, 'log' | 'askedBy' | 'attempt' | 'knownVersions' | 'refuseDrops'>,
@@ -39,14 +37,14 @@ export interface UpgradeSettings
   readonly service?: string | undefined;
   /** Default 60,000. */
   readonly waitMs?: number | undefined;
-  /** Sees every effect. */
+  /** Observes every effect. */
   readonly around?: Around | undefined;
 }
 
 const DEFAULT_WAIT_MS = 60_000;
 const LONGEST_RUN_MS = 30_000;
 
-/** Makes the parts for this system. */
+/** Assembles an upgrade for this system. */
 export async function composeUpgrade(settings: UpgradeSettings): Promise<UpgradeContext> {
   const effects = new Effects(settings.around);
   const parts = await system.upgradeParts(settings.service, effects);
@@ -69,17 +67,17 @@ function contextOf(
     ...parts,
     ...{ id: id ?? randomUUID(), effects, log, waitMs, defaultConfig: defaultConfigPath() },
     pipeOf: (args) => pipeOf(args, parts.host),
-    // A script counts, not what runs it.
+    // For a script, the script counts and not its interpreter.
     ownFile: ownFile ?? throughLinks(process.argv[1] ?? process.execPath),
     runMs: Math.min(waitMs, LONGEST_RUN_MS),
   };
 }
 
 /**
- * Makes the parts of the node that this process runs on.
+ * Assembles the node that this process runs on.
  *
- * @param waitMs - How long the daemon may take to end, and to prove itself, in milliseconds. Default 60,000.
- * @param log - Gets lines of JSON about the replacement of the program.
+ * @param waitMs - Time limit in milliseconds for the daemon to end, and again to prove itself. Default 60,000.
+ * @param log - Receives JSON lines about the replacement of the program.
  */
 export async function composeNode(
   places: InstallPlaces,
@@ -92,16 +90,15 @@ export async function composeNode(
 }
 
 /**
- * Returns the config that a daemon keeps as the one that it serves with. For one that keeps
- * nothing, such as a Go release, that is the content that was in place when it was started: a
- * delivery may have replaced it since, and kept it.
+ * Returns the config that the daemon stored as the one that it serves with. A daemon that stores none, such as a Go release, serves with
+ * the content that was in place at its start. If a delivery replaced that file since, the copy from that delivery is used.
  */
 async function configServed(
   { command, pid }: ServiceStatus,
   host: UpgradeContext['host'],
 ): Promise<ServedConfig | undefined> {
   const file = configFileOf(command.args, defaultConfigPath());
-  // What cannot be trusted is as good as nothing: the file itself is judged by who starts with it.
+  // An untrusted copy counts as absent; the file itself is judged by the daemon that starts with it.
   const kept = await readLastGood(file, host.trust).catch(() => undefined);
   const startedMs = kept === undefined && pid !== undefined ? host.startedAt(pid) : undefined;
   const replaced =
@@ -109,11 +106,11 @@ async function configServed(
       ? undefined
       : await readReplaced(file, startedMs, host.trust).catch(() => undefined);
   if (replaced !== undefined) {
-    // A Go daemon serves with what this release may not understand.
+    // This release may not understand the config of a Go daemon.
     const pipe = await unlessWrong(() => parseConfig(replaced).config.listen);
     return { file, bytes: replaced, ...(pipe !== undefined && { pipe }) };
   }
-  // A wrong one is of no use for going back, and whether the new program takes it is judged next.
+  // An invalid config is useless for a rollback; whether the new program accepts it is judged next.
   return unlessWrong(async () => {
     const bytes = kept ?? (await loadConfig(file, { trust: host.trust })).bytes;
     return bytes && { file, bytes, pipe: parseConfig(bytes).config.listen };
@@ -121,9 +118,9 @@ async function configServed(
 }
 
 /**
- * Returns the lists of certificates that the daemon serves with, and that its config has by now. A
- * service that is not there yet has the config of its arguments. A wrong config has no list: the
- * upgrade refuses the one that the new daemon would read.
+ * Returns the certificate lists of the config that the daemon serves with and of the current config. For a service that is not registered
+ * yet, the config of its arguments counts. An invalid config has no list; the upgrade refuses an invalid config that the new daemon would
+ * read.
  */
 function signersOf(host: UpgradeContext['host']): SignersOf {
   return async (status, { winsArgs }) => {
@@ -148,7 +145,7 @@ async function unlessWrong<T>(read: () => T | Promise<T>): Promise<T | undefined
   }
 }
 
-/** Reads the config as the daemon will. */
+/** Reads the config in the same way as the daemon. */
 async function pipeOf(args: readonly string[], { trust }: UpgradeContext['host']): Promise<string> {
   const file = configFileOf(args, defaultConfigPath());
   try {

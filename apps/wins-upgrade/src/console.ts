@@ -2,17 +2,17 @@ import { escapeText, EXIT, type Answer, type Show } from '@wins/base';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Tells people on standard error what went wrong. */
+/** Prints an error message to standard error. */
 export function complain(text: string): void {
   process.stderr.write(`${printable(text)}\n`);
 }
 
-/** Tells people on standard error that a step is done; also without a terminal, a line each. */
+/** Prints a completed step to standard error, one line each, even without a terminal. */
 export function tickOff(step: string): void {
   process.stderr.write(`wins: ✓ ${escapeText(step)}\n`);
 }
 
-/** How a command says what it came to. */
+/** Output functions of a command. */
 export interface Telling {
   readonly show: Show;
   readonly output?: string | undefined;
@@ -23,7 +23,7 @@ export function isForPeople({ output = 'text' }: Pick<Telling, 'output'>): boole
   return output === 'text';
 }
 
-/** Tells programs the value, and people the text: on standard error what is no success. */
+/** Prints the result: the value for programs, the text for people. Text about a failure goes to standard error. */
 export async function tell(
   telling: Telling,
   exitCode: number,
@@ -37,7 +37,7 @@ export async function tell(
   return exitCode;
 }
 
-/** Text that may quote others, fit for a terminal line by line. */
+/** Returns text that may quote foreign input in a form that is safe for a terminal, line by line. */
 function printable(text: string): string {
   return text
     .split('\n')
@@ -45,7 +45,7 @@ function printable(text: string): string {
     .join('\n');
 }
 
-/** Takes the signals that would end this process, until it is disposed. */
+/** Intercepts the signals that would end this process, until disposal. */
 export function onSignals(listener: (signal: NodeJS.Signals) => void): Disposable {
   for (const signal of SIGNALS) process.on(signal, listener);
   return {

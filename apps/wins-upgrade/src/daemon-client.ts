@@ -8,20 +8,20 @@ import {
   type WinsClientOptions,
 } from '@wins/wins-api';
 
-/** How long a daemon may take to list its runs, in milliseconds. */
+/** Time limit for the list of a daemon's runs, in milliseconds. */
 const RUNS_MS = 5000;
 
-/** Gives what connects to a pipe and judges who serves it: is it the service? */
+/** Returns a function that connects to a pipe and verifies that the service serves it. */
 export type DialPipe = (pipe: string) => NonNullable<WinsClientOptions['dial']>;
 
-/** Calls to daemons. */
+/** Options for calls to daemons. */
 export interface Asking {
   readonly clientName: 'wins-install' | 'wins-upgrade';
-  /** Default: any server is asked. */
+  /** Default: any server is accepted. */
   readonly dialOf?: DialPipe | undefined;
 }
 
-/** A client of the daemon on a pipe, over a connection of its own: it judges the process that serves the pipe now. */
+/** Creates a client of the daemon on a pipe, over its own connection, so that the check applies to the process that serves the pipe now. */
 export function daemonClient(
   pipe: string,
   connectTimeoutMs: number,
@@ -32,9 +32,9 @@ export function daemonClient(
   return createWinsClient({ address, connectTimeoutMs, clientName, ...(dial && { dial }) });
 }
 
-/** Makes the ports by which an upgrade asks daemons; each question connects anew. */
+/** Creates the functions by which an upgrade queries daemons; each query uses a new connection. */
 export function askDaemons(dialOf?: DialPipe): Required<Pick<SystemParts, 'probe' | 'runsOf'>> {
-  // What gRPC logs may hold text of the server, which could be any process; the answers say what is wrong with the daemon.
+  // gRPC logs may contain text of the server, which could be any process. The answers report what is wrong with the daemon.
   routeGrpcLog(() => undefined);
   const ask = async <T>(
     pipe: string,
@@ -62,7 +62,7 @@ export function askDaemons(dialOf?: DialPipe): Required<Pick<SystemParts, 'probe
     runsOf: (pipe) =>
       ask(pipe, RUNS_MS, async (client, signal) => {
         const runs = await client.listProcesses({ signal });
-        // This process may be a run itself.
+        // Excludes this process, which may be a run itself.
         const others = runs.filter(({ pid }) => pid !== process.pid);
         const namesOf = (outlives: boolean): string[] =>
           others.filter((run) => run.outlivesDaemon === outlives).map(({ name }) => name);

@@ -1,30 +1,30 @@
 import { RUN_MARKER_VARIABLE, RUN_RUNTIME_DIR_VARIABLE, RUN_SERVICE_VARIABLE } from '@wins/base';
 
 /**
- * Variables that a process keeps in a run, upper case: those of the system, and the mark. All else may be a
- * client's, and would choose where pipes are looked for, which service is upgraded, or what is loaded.
+ * Environment variables that a process keeps in a run, in upper case: those of the system, and the mark. Any other variable may come from a
+ * client and could redirect pipes, the service to upgrade, or loaded code.
  */
 const KEPT: ReadonlySet<string> = new Set([
   ...[RUN_MARKER_VARIABLE, 'PATH', 'LANG', 'TZ'],
   ...['PATHEXT', 'COMSPEC', 'SYSTEMROOT', 'SYSTEMDRIVE', 'WINDIR', 'PROGRAMDATA'],
-  // Windows itself knows an account and its profile, Wine by these alone. Nothing here asks for them by name.
+  // Windows needs these for an account and its profile, and Wine relies on them; no code here reads them.
   ...['USERPROFILE', 'WINEUSERNAME'],
 ]);
 
-/** A run of a daemon, seen from within. */
+/** The daemon's run that contains this process. */
 export interface DaemonRun {
-  /** The name of the run; undefined when the mark does not say it in letters and digits. */
+  /** Name of the run; undefined when the mark is not letters and digits. */
   readonly name: string | undefined;
-  /** The service that its daemon is; undefined when the daemon does not tell. */
+  /** Service name of the daemon; undefined when the daemon does not report it. */
   readonly service: string | undefined;
 }
 
 /**
- * Finds out whether a daemon has started this process, for a client, and if so forgets what the client may have put into the
- * environment. Call it before anything reads that.
+ * Detects whether a daemon started this process for a client. If so, removes the variables that the client may have set. Call it before
+ * anything reads the environment.
  *
- * @param environment - Is changed. Default: that of this process.
- * @returns Undefined when this is no run.
+ * @param environment - Is modified. Default: that of this process.
+ * @returns Undefined outside of a run.
  */
 export function enterRun(environment: NodeJS.ProcessEnv = process.env): DaemonRun | undefined {
   const {
@@ -36,7 +36,7 @@ export function enterRun(environment: NodeJS.ProcessEnv = process.env): DaemonRu
   for (const name of Object.keys(environment)) {
     if (!KEPT.has(name.toUpperCase())) Reflect.deleteProperty(environment, name);
   }
-  // Where the pipes of that daemon are, so are those of the next.
+  // The next daemon has its pipes in the same folder as the current one.
   if (pipes !== undefined) environment['WINS_RUNTIME_DIR'] = pipes;
   const [, name] = /^([0-9A-Za-z]{1,64})(?::|$)/.exec(mark) ?? [];
   return { name, service: service === '' ? undefined : service };

@@ -1,6 +1,6 @@
 /**
- * `wins up`: replaces the program of the daemon's service, or leaves it as it was. Beside it `wins install`, `join`, `leave`, `uninstall` and
- * `suc`: a node from nothing to joined, kept up to date, to gone.
+ * `wins up`: replaces the program of the daemon's service, or leaves it unchanged. Also contains `wins install`, `join`, `leave`,
+ * `uninstall` and `suc`, which cover the life of a node from installation to removal.
  */
 import {
   findPlaces,
@@ -18,11 +18,11 @@ import { system } from './system.js';
 
 export { runInRun, runUpgrade } from './run-command.js';
 
-/** Loads the commands that install a node; the daemon and the upgrade helper do without what they are made of. */
+/** Loads the commands that install a node; the daemon and the upgrade helper do not need their code. */
 export const nodeCommands = () => import('./install/node-commands.js');
 
 export const recoverUpgrade: Upgrader['recoverUpgrade'] = async (options) => {
-  // A caller that does not await this yet must not end by its rejection.
+  // Prevents an unhandled rejection while no caller awaits this promise yet.
   options.serving.catch(() => undefined);
   const log = new UpgradeLog(options.log);
   const context = await composeUpgrade({ ...options, log, ownFile: options.runningFile });

@@ -4,8 +4,8 @@ import type { UpgradeCommand } from './command-of.js';
 import type { DaemonRun } from './enter-run.js';
 
 /**
- * The options that `wins up` takes in a run of a daemon, where any client of the pipe chooses the arguments: those that decide nothing
- * but what is printed and whether the upgrade is refused. All else is refused, also what is added one day and is not written here.
+ * Options that `wins up` accepts in a run of a daemon, where any client of the pipe chooses the arguments. These options only affect the
+ * output and whether the upgrade is refused. Every other option is refused, including future options that are missing here.
  */
 const ALLOWED: Readonly<Record<string, 'switch' | 'value'>> = {
   sha256: 'value',
@@ -20,7 +20,7 @@ const ALLOWED: Readonly<Record<string, 'switch' | 'value'>> = {
 
 const SHORT: Readonly<Record<string, string>> = { '-h': 'help', '-v': 'version' };
 
-/** Alternatives to refused words. */
+/** Alternatives to suggest for refused options. */
 const INSTEAD: Readonly<Record<string, string>> = {
   path: 'the daemon offers the program that it runs',
   'wins-args':
@@ -33,13 +33,12 @@ const INSTEAD: Readonly<Record<string, string>> = {
 };
 
 /**
- * Judges the arguments of wins in a run of a daemon: a client of the pipe may offer the bytes that the daemon runs to the service as it is
- * registered, and ask what came of it. Pure.
+ * Validates the arguments of wins in a run of a daemon. A client of the pipe may offer the program that the daemon runs as an upgrade of
+ * the registered service, and may query the result. Pure.
  *
  * @param argv - The words after `wins`, as they were typed.
- * @returns The same in words that cannot be taken for anything else: `up`, and each option with its value in one word. Nothing else may be
- * given to the parser.
- * @throws UpgradeError `refused`, which says what may be said.
+ * @returns The arguments in an unambiguous form: `up`, and each option with its value in one word. Pass only these to the parser.
+ * @throws UpgradeError `refused`, which lists the allowed options.
  */
 export function requireWordsOfRun(argv: readonly string[]): string[] {
   const commands: string[] = [];
@@ -78,9 +77,9 @@ export function requireWordsOfRun(argv: readonly string[]): string[] {
 }
 
 /**
- * Facts that the run decides and its words cannot: the service, and the requester.
+ * Returns the facts that the run determines and its arguments cannot change: the service, and the requester.
  *
- * @throws UpgradeError `refused` for a name such as a daemon gives to the upgrades that it begins by itself.
+ * @throws UpgradeError `refused` for a name that is reserved for upgrades that a daemon starts by itself.
  */
 export function decidedByRun(
   { service, name }: DaemonRun,

@@ -21,25 +21,25 @@ const EXIT_OF: Readonly<Record<UpgradeOutcome | 'handedOver', number>> = {
 };
 const EXIT_OF_ERROR: Readonly<Partial<Record<UpgradeErrorCode, number>>> = { refused, busy };
 
-/** Surroundings of `wins up`. */
+/** Dependencies of `wins up`. */
 export interface UpgradeSurroundings
   extends CommandSurroundings, Pick<UpgradeSettings, 'refuseDrops' | 'around'> {
-  /** The run that this process is in; undefined for none. */
+  /** Run that contains this process; undefined outside of a run. */
   readonly inside?: DaemonRun | undefined;
 }
 
 /**
- * Judges the words of a process that a daemon has started for a client, before anything else reads them or the environment.
+ * Validates the arguments of a process that a daemon started for a client, before anything else reads them or the environment.
  *
  * @param argv - Words after `wins`, as they were typed.
- * @param follow - Does what the judged words say.
+ * @param follow - Executes the validated arguments.
  * @returns The exit code.
  */
 export async function runInRun(
   argv: readonly string[],
   follow: (words: readonly string[], inside: DaemonRun) => Promise<number>,
 ): Promise<number> {
-  // First of all: what the environment says in a run is a client's.
+  // Must come first, because in a run the environment comes from a client.
   const inside = enterRun();
   if (inside === undefined) throw new Error('this is not a run of a daemon');
   let words: readonly string[];
@@ -55,7 +55,7 @@ export async function runInRun(
   return follow(words, inside);
 }
 
-/** `wins up`: replaces the program of the daemon's service, or leaves it as it was. */
+/** `wins up`: replaces the program of the daemon's service, or leaves it unchanged. */
 export async function runUpgrade(
   options: UpgradeOptions,
   surroundings: UpgradeSurroundings,
@@ -100,7 +100,7 @@ async function report(
   return tell({ ...options, show }, exitCode, { value: outcome, names: namesOf(outcome), text });
 }
 
-/** `wins up --show-result`: the result file. When there is none, programs and clients of a daemon get `null`, and a user reads it as text. */
+/** `wins up --show-result`: prints the result file. Without one, programs and clients of a daemon get `null`, and a user gets a message. */
 async function showResult(
   command: UpgradeCommand,
   options: UpgradeOptions,

@@ -4,11 +4,11 @@ import type { NodeOfSystem } from './install/node-parts.js';
 
 /** The parts that differ between systems. */
 export interface System {
-  /** Whether there can be an upgrade of this service, or of the default one. */
+  /** Returns true when this service, or the default one, can be upgraded. */
   hasService(name: string | undefined): boolean;
-  /** The parts of an upgrade of this service, or of the default one. @throws UpgradeError `refused`. */
+  /** Creates the dependencies for an upgrade of this service, or of the default one. @throws UpgradeError `refused`. */
   upgradeParts(service: string | undefined, effects: Effects): Promise<SystemParts>;
-  /** The parts of the node that this process runs on. @throws UpgradeError `refused`. */
+  /** Creates the dependencies for the node that this process runs on. @throws UpgradeError `refused`. */
   nodeParts(places: InstallPlaces, effects: Effects): Promise<NodeOfSystem>;
 }
 
@@ -19,8 +19,8 @@ const refuse = (tried: string) => (): Promise<never> => {
 };
 
 /**
- * The system of this process. It can be replaced before anything is done: specs have one for Linux in programs of their own
- * (docs/adr/0048-ship-no-test-doubles.md). The platform is a constant of a bundle.
+ * System of this process. Replaceable before first use: specs run their own programs with a variant for Linux
+ * (docs/adr/0048-ship-no-test-doubles.md). The platform is a constant of each bundle.
  */
 export const system: System =
   process.platform === 'win32'

@@ -49,10 +49,10 @@ export type CommandOutcome =
     };
 
 /**
- * Does what `wins up` was asked. A process that would end with the daemon leaves the upgrade to a helper.
+ * Executes `wins up`. A process that would end together with the daemon hands the upgrade to a helper.
  *
- * @param inRun - Whether a daemon has started this process, and will end it.
- * @param more - What sees every effect, and what judges configs.
+ * @param inRun - Whether a daemon started this process and will end it.
+ * @param more - Observer of effects, and judge of configs.
  */
 export async function upgrade(
   command: UpgradeCommand,
@@ -73,7 +73,7 @@ export async function upgrade(
     log.write('asked', { version: VERSION, wish: command.wish, path: command.path });
     if (command.dryRun) return await dryRun(context, places, command);
     if (inRun) return await leaveRun(context, places, command);
-    // Unlike a run of ours, one of the original is not marked, yet the daemon started it, and kills it with its tree.
+    // A Go daemon does not mark its runs, but it started this process and kills it with its tree.
     const pid = command.apart ? undefined : (await service.query())?.pid;
     return pid !== undefined && host.isBelow(pid)
       ? await leaveRun(context, places, command)
@@ -87,7 +87,8 @@ export async function upgrade(
 }
 
 /**
- * A daemon that is no service, or does not tell which, leaves the default one: there too only a daemon is replaced.
+ * Refuses unless the daemon that started this process is the service. A daemon that is not a service, or does not report its name, may only
+ * upgrade the default service, which ensures that only a daemon is replaced.
  *
  * @throws UpgradeError `refused`.
  */
@@ -126,7 +127,7 @@ async function perform(
   command: UpgradeCommand,
 ): Promise<UpgradeResult> {
   const { id, log, effects, ownFile } = context;
-  // A key, or a terminal that goes away, must not end an upgrade half-way: it comes to its own end, soon, either way.
+  // A keystroke or a closed terminal must not stop an upgrade half-way; it finishes soon in either case.
   using _signals = onSignals((signal) => log.write('goes on', { signal }));
   try {
     return await performUpgrade(context, places, command.path ?? ownFile, command.wish);
@@ -138,7 +139,7 @@ async function perform(
       ...{ target: places.target, log: places.log },
     };
     log.write('failed', { ...result });
-    // A full disk has no place for a result either.
+    // A full disk cannot store a result either.
     await writeResult(effects, places, result).catch(() => undefined);
     return result;
   }
@@ -166,8 +167,8 @@ async function dryRun(
 }
 
 /**
- * Does what a helper that left its run was started for. There is a result of this name also when the lock is not to be had: the client
- * that asked waits for one.
+ * Runs the task of a helper that left its run. Writes a result of this name even when the lock is taken, because the requesting client
+ * waits for one.
  */
 async function withLockOfHelper<T>(context: UpgradeContext, task: () => Promise<T>): Promise<T> {
   try {
@@ -182,10 +183,10 @@ async function withLockOfHelper<T>(context: UpgradeContext, task: () => Promise<
 }
 
 /**
- * The helper removes itself. A program that cannot be removed while it runs is removed by the new release, which is known to be able
- * to; after another end the next upgrade does.
+ * Removes the helper. If the system cannot remove a running program, the new release removes it; after any other outcome the next upgrade
+ * does.
  *
- * @param upgraded - The program of the service, if it is the new release now.
+ * @param upgraded - Program of the service, if it is the new release now.
  */
 async function removeHelper(
   { host, ownFile }: UpgradeContext,
@@ -201,7 +202,7 @@ async function removeHelper(
   }
 }
 
-/** Removes what helpers left, as soon as they have ended. */
+/** Removes leftover helper files as soon as the helpers have ended. */
 export async function sweepHelpers(context: UpgradeContext): Promise<void> {
   const places = await findPlaces(context.service);
   const end = performance.now() + SWEEP_LIMIT_MS;

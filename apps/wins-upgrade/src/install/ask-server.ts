@@ -17,20 +17,20 @@ import {
 import { decodeAnyway, readBytes, unlessNotFound } from '@wins/trusted-files';
 import type { Judge } from './node-task.js';
 
-/** Parts for requests to a server. */
+/** Dependencies of a request to a server. */
 export interface Asker {
   readonly settings: RancherSettings;
-  /** For how long a server is waited for. */
+  /** Time limit for an answer of the server. */
   readonly timeoutMs: number;
-  /** Asks for nothing that the server remembers: who registers a node makes a machine of it. */
+  /** Skips requests with side effects, because the registration of a node creates a machine on the server. */
   readonly isDryRun: boolean;
-  /** The connection info that the node has: in the place of what a server would give, while it is not asked for it. */
+  /** Existing connection info of the node, used when the server is not queried. */
   readonly known: string | undefined;
-  /** Gets what is known before the node is registered; rejects when nothing may come of it. */
+  /** Receives the facts that are known before the node is registered; rejects to stop the registration. */
   readonly judge: Judge;
 }
 
-/** Part of the wish that concerns a server. */
+/** The part of the desired state that concerns a server. */
 export type AskedWish = ServerWish &
   Partial<
     Pick<EnvironmentWish, 'isWorker' | 'labels' | 'taints' | 'nodeName'> &
@@ -38,7 +38,7 @@ export type AskedWish = ServerWish &
   >;
 
 /**
- * Judges the server and registers this node with it. Nothing of the node is changed.
+ * Judges the server and registers this node with it. The node itself is not changed.
  *
  * @throws NetError, RancherError
  */
@@ -54,7 +54,7 @@ export async function askServer(
   await checkHealth(trust, { timeoutMs }, { ...settings, secrets: [token] });
   const address = await resolveAddress(wish.address ?? '', settings);
   const internalAddress = await resolveAddress(wish.internalAddress ?? '', settings);
-  // Where the system vouches for the server no file of ours has to.
+  // A server that the system's certificates vouch for needs no certificate file of ours.
   const usesOwn = trust.certificates.some(({ pem }) => trust.roots.includes(pem));
   const authorities = usesOwn ? trust.caPem : null;
   const parts = { authorities, connectionInfo: new Secret(known ?? '{}'), nodeId };
@@ -70,7 +70,7 @@ export async function askServer(
 
 const MAX_BYTES = 1024 * 1024;
 
-/** The id in a file; undefined for one that no server takes. */
+/** Reads the id in a file; undefined for an id that no server accepts. */
 export async function readNodeId(file: string): Promise<string | undefined> {
   const text = await readIfThere(file);
   const verdict = text === undefined ? undefined : judgeNodeId(text);
@@ -78,9 +78,10 @@ export async function readNodeId(file: string): Promise<string | undefined> {
 }
 
 /**
- * The id of this node: the one in its file, the one given, the one that it had before an installation was undone, or a new one.
+ * Returns the id of this node: the id in its file, the given id, the id from before an undone installation, or a new one.
  *
- * @throws InstallError `refused` when the file has another valid one than was given: the server knows the node by that.
+ * @throws InstallError `refused` when the file has a different valid id than the given one, because the server knows the node by the id in
+ * the file.
  */
 export async function findNodeId(
   file: string,
@@ -97,7 +98,7 @@ export async function findNodeId(
   );
 }
 
-/** The text of a file of the node; undefined when there is none. */
+/** Reads a file of the node; undefined when it does not exist. */
 export async function readIfThere(file: string): Promise<string | undefined> {
   const bytes = await readBytes(file, { maxBytes: MAX_BYTES }).catch(unlessNotFound);
   return bytes && decodeAnyway(bytes);

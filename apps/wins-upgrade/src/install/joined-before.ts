@@ -5,8 +5,8 @@ import path from 'node:path';
 import { readIfThere, readNodeId } from './ask-server.js';
 
 /**
- * Record of the values that this node sent when it joined, in the form of variables, so that one reader judges both. The token is not among
- * them. It lies with what the agent keeps, and goes with that.
+ * File with the values that this node sent when it joined, stored as variables so that one parser handles both. The token is not included.
+ * The file lies in the agent's folder and is removed with it.
  */
 const FILE = 'joined.json';
 const NAMES = [
@@ -23,12 +23,12 @@ const NAMES = [
 
 type Joined = Readonly<Partial<Record<(typeof NAMES)[number], string>>>;
 
-/** Remembers it; a file that says the same is left alone. @throws TrustedFileError */
+/** Stores the values of the join; an unchanged file is not rewritten. @throws TrustedFileError */
 export async function rememberJoined(
   { appliedFolder }: InstallPlaces,
   wish: EnvironmentWish,
 ): Promise<void> {
-  // What is undefined is not in the text.
+  // JSON omits undefined values.
   const values: Record<keyof Joined, string | undefined> = {
     CATTLE_SERVER: wish.server,
     CATTLE_CA_CHECKSUM: wish.caChecksum,
@@ -45,7 +45,7 @@ export async function rememberJoined(
 }
 
 /**
- * The environment of a node that joins again: the values of its last join, unless a new value is given.
+ * Returns the environment for a node that joins again: the values of its last join, unless a new value is given.
  *
  * @throws InstallError `refused` when the node has not joined, or the values of its last join were not kept.
  */

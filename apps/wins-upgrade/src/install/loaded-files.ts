@@ -10,8 +10,8 @@ const LIMIT_MS = 5_000;
 const OTHER = '0'.repeat(64);
 
 /**
- * The digests of the config and the program that the daemon runs with, by path, as it tells them; undefined where none runs, or one that
- * does not tell, such as a release of Go.
+ * Returns the digests, by path, of the config and the program that the daemon runs with, as the daemon reports them; undefined when no
+ * daemon runs, or one that does not report them, such as a Go release.
  */
 export async function loadedFiles({
   upgrade,
@@ -21,7 +21,7 @@ export async function loadedFiles({
   const status = await service.query();
   if (status?.state !== 'running') return undefined;
   const pipe = await pipeOf(status.command.args).catch(() => undefined);
-  // The command that plans to change a config says why it is wrong.
+  // An invalid config is reported by the command that plans to change it.
   if (pipe === undefined) return undefined;
   const asking = { clientName: 'wins-install', dialOf } as const;
   await using admin = daemonClient(adminPipeOf(pipe), LIMIT_MS, asking);
@@ -29,7 +29,7 @@ export async function loadedFiles({
   const signal = AbortSignal.timeout(LIMIT_MS);
   try {
     const config = await admin.config.describe({ signal }).catch((error: unknown) => {
-      // A daemon of an earlier release has no pipe of administrators, and tells them on its main one.
+      // A daemon of an earlier release has no administrators' pipe and reports the digests on its main pipe.
       if (isAbsent(error)) return client.config.describe({ signal });
       throw error;
     });
@@ -37,7 +37,7 @@ export async function loadedFiles({
     if (config.sha256 !== '') loaded.set(path.resolve(config.file), config.sha256);
     const { checksum: sha1 } = await client.info({ signal });
     const program = status.command.imagePath;
-    // One that was renamed or removed is planned as any that is absent.
+    // A renamed or removed program is planned like an absent one.
     const found = await hashFile(program, ['sha1', 'sha256'], { followLinks: true }).catch(
       () => undefined,
     );

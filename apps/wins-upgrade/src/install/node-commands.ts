@@ -59,7 +59,7 @@ export interface JoinOptions extends Omit<InstallOptions, 'adopt'>, ServerOption
   readonly 'winhttp-proxy': boolean;
 }
 
-/** How a server is asked. */
+/** Options for requests to a server. */
 export interface ServerOptions {
   readonly 'allow-http': boolean;
   readonly timeout?: number | undefined;
@@ -77,7 +77,7 @@ export interface SucCommandOptions extends NodeOptions, ServerOptions {
   readonly 'rancher-compatible': boolean;
 }
 
-/** `wins install`: this node, and no server. */
+/** `wins install`: installs this node without a server. */
 export const runInstall: CommandHandler<InstallOptions> = (options, surroundings) =>
   reportNode(options, surroundings, async (task) => {
     const given = { ...process.env, ...LOCAL };
@@ -101,7 +101,7 @@ export const runJoin: CommandHandler<JoinOptions> = (options, surroundings) =>
     const wish = wishFromEnvironment(environment, { ...options, token });
     const node = await nodeOf(options, wish.places);
     const { places } = node;
-    // What an interrupted command registered is registered again, although its files are taken back first.
+    // An interrupted registration is repeated with the same id, although its files are rolled back first.
     const before = await readNodeId(places.nodeId);
     const program = await ownProgram(node);
     requireDigest(program.sha256, wish.programSha256);
@@ -136,14 +136,14 @@ export const runJoin: CommandHandler<JoinOptions> = (options, surroundings) =>
     return { ...outcome, reason: `${outcome.reason}; ${next}` };
   });
 
-/** `wins leave`: the node follows no server any more; what is installed stays. */
+/** `wins leave`: detaches the node from its server; the installation stays. */
 export const runLeave: CommandHandler<NodeOptions> = (options, surroundings) =>
   reportNode(options, surroundings, async (task) => {
     const node = await nodeOf(options, localPlaces());
     const { places } = node;
     const wish: InstallWish = {
       ...{ places, service: SERVICE_NAME, connectionInfo: null, nodeId: null, authorities: null },
-      // The next server may have no authorities of its own, and strictness about them is a matter of the server that is left.
+      // Strict verification belongs to the server that the node leaves; the next server may have no authorities of its own.
       config: {
         'systemagent.remoteEnabled': false,
         'tls-config': null,
@@ -155,7 +155,7 @@ export const runLeave: CommandHandler<NodeOptions> = (options, surroundings) =>
     return { ...outcome, outcome: 'left', reason: 'this node has left its server' };
   });
 
-/** `wins uninstall`: takes away what was installed. */
+/** `wins uninstall`: removes the installation. */
 export const runUninstall = (
   options: UninstallOptions,
   {
@@ -198,7 +198,10 @@ export const runSuc: CommandHandler<SucCommandOptions> = (options, surroundings)
 
 const LOCAL = { CATTLE_REMOTE_ENABLED: 'false', CATTLE_LOCAL_ENABLED: 'true' };
 const SERVER_MS = 900_000;
-/** The controller ends a job after 600 s. Three requests, the stop, the start and the proof fit into that, so that a failure is still reported. */
+/**
+ * Time limit for the server. The controller ends a job after 600 s; three requests, the stop, the start and the proof fit into that time,
+ * so that a failure is still reported.
+ */
 const JOB_SERVER_MS = 150_000;
 const MAX_TOKEN_BYTES = 16 * 1024;
 
@@ -213,7 +216,7 @@ function nodeOf({ wait, debug }: NodeOptions, places: InstallPlaces): Promise<No
   return composeNode(places, { waitMs: wait, log });
 }
 
-/** A node that follows a server would be cut off from it. @throws InstallError `refused`. */
+/** Refuses to continue on a node that follows a server, because the node would be cut off from it. @throws InstallError `refused`. */
 async function requireNoServer({ nodeId, connectionInfo }: InstallPlaces): Promise<void> {
   const isJoined =
     (await readNodeId(nodeId)) !== undefined && (await readIfThere(connectionInfo)) !== undefined;
@@ -224,7 +227,8 @@ async function requireNoServer({ nodeId, connectionInfo }: InstallPlaces): Promi
 }
 
 /**
- * Stages this very program for the installation, if a certificate that the node's config lists has signed it. Its digest is what is installed later.
+ * Stages this program for the installation if it is signed by a certificate from the node's config. The installed program is checked
+ * against the digest of the staged one.
  *
  * @throws InstallError `refused`.
  */
@@ -246,7 +250,7 @@ function requireDigest(found: string, wanted: string | undefined): void {
   throw new InstallError('refused', message);
 }
 
-/** Asks the server, where there is one. */
+/** Sends the request to the server, if there is one. */
 async function ask(
   { wish, nodeId, places }: { wish: AskedWish; nodeId: string; places: InstallPlaces },
   { 'allow-http': allowHttp, timeout, quiet }: ServerOptions & NodeOptions,
@@ -266,8 +270,8 @@ async function ask(
 }
 
 /**
- * The token of a file, without line breaks and blanks around it. It is not taken as a word of the command line, which every process of
- * the system can read.
+ * Reads the token from a file and trims surrounding blanks and line breaks. The token is not a command-line argument, because every process
+ * of the system can read those.
  *
  * @throws InstallError `usage`.
  */

@@ -18,10 +18,10 @@ import type { NodeLock } from './node-lock.js';
 import { proveService, type NodeParts, type Proof } from './node-parts.js';
 
 /**
- * A node as an installation needs it: its program is replaced as `wins up` does it, under the same lock.
+ * Adapts a node for an installation: its program is replaced as `wins up` does it, under the same lock.
  *
- * @param lock - Is held.
- * @param more - What the daemon must show beside that it serves.
+ * @param lock - Must be held.
+ * @param more - Proofs that the daemon must give in addition to serving.
  */
 export function nodeHost(parts: NodeParts, lock: NodeLock, more: readonly Proof[]): NodeHost {
   const { system, upgrade } = parts;
@@ -39,7 +39,7 @@ export function nodeHost(parts: NodeParts, lock: NodeLock, more: readonly Proof[
       )?.imagePath,
     versionOf: async (program) => {
       try {
-        // What others could have changed is not run, least of all as this account.
+        // A program that others could have changed is not run, particularly not with the privileges of this account.
         requireTrustedFolder(upgrade, path.dirname(program));
         return await askVersion(program, runMs);
       } catch (error) {
@@ -68,7 +68,7 @@ export function nodeHost(parts: NodeParts, lock: NodeLock, more: readonly Proof[
   };
 }
 
-/** Files, where a program is removed with what its upgrades keep beside it. */
+/** Returns the file operations; removing a program also removes the upgrade files beside it. */
 function withUpgrades({ places, system }: NodeParts, lock: NodeLock): Room<'file'> {
   const { file } = system.rooms;
   return {

@@ -1,7 +1,7 @@
 import { enterPrivateFolder, findPlaces, type UpgradeLock } from '@wins/service-upgrade';
 import type { NodeParts } from './node-parts.js';
 
-/** The right to change this node: that of the node, and that of `wins up` where there is a service. */
+/** Lock for changes to this node. Combines the lock of the node with the lock of `wins up` when there is a service. */
 export class NodeLock {
   readonly name = 'this node';
   readonly #parts: NodeParts;
@@ -11,7 +11,7 @@ export class NodeLock {
     this.#parts = parts;
   }
 
-  /** Takes both; undefined while another process has one of them. */
+  /** Acquires both locks; undefined while another process holds one of them. */
   readonly lock = async (): Promise<UpgradeLock | undefined> => {
     const { lockNode, upgrade } = this.#parts;
     const ofNode = await lockNode();
@@ -32,7 +32,7 @@ export class NodeLock {
     return undefined;
   };
 
-  /** Takes what `wins up` would take. */
+  /** Acquires the lock that `wins up` uses. */
   async #lockProgram(): Promise<UpgradeLock | undefined> {
     const { upgrade } = this.#parts;
     const lock = await upgrade.service.lock();
@@ -52,7 +52,7 @@ export class NodeLock {
     }
   }
 
-  /** Releases the lock of `wins up`, whose file would be in the way when the program is removed. The lock of the node is enough then. */
+  /** Releases the lock of `wins up`, whose file would block the removal of the program. From then on the lock of the node suffices. */
   async letGoOfProgram(): Promise<void> {
     await this.#ofProgram?.close();
     this.#ofProgram = undefined;

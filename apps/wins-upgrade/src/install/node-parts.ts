@@ -12,35 +12,35 @@ import { messageOf } from '@wins/base';
 import { setTimeout as delay } from 'node:timers/promises';
 import { daemonClient, type DialPipe } from '../daemon-client.js';
 
-/** A node that can be installed, and how its daemon is replaced. */
+/** Dependencies for the installation of a node and the replacement of its daemon. */
 export interface NodeParts {
   readonly places: InstallPlaces;
-  /** Without `signers`: what is put back is not judged. */
+  /** Has no `signers`, because a program that is put back is not judged. */
   readonly upgrade: UpgradeContext;
-  /** By whom a program must be signed that is installed. */
+  /** Certificates that must have signed an installed program. */
   readonly signers: SignersOf;
-  /** Connects to the pipe of the service alone. Absent: to whatever serves it, as the owner of the socket says. */
+  /** Connects to a pipe only if the service serves it. Absent: accepts any server, because the owner of the socket file vouches for it. */
   readonly dialOf?: DialPipe;
-  /** All that an installation needs but what {@link nodeHost} adds. */
+  /** Dependencies of an installation, except those that {@link nodeHost} adds. */
   readonly system: Pick<NodeHost, 'platform' | 'rooms' | 'strangersIn' | 'isBeingRemoved'>;
-  /** The right to change a node that may have no service yet: the lock of an upgrade lies beside a program. */
+  /** Lock for a node that may have no service yet; the lock of an upgrade lies beside a program. */
   readonly lockNode: () => Promise<UpgradeLock | undefined>;
 }
 
-/** A node, and what an upgrade of its program takes from the system. */
+/** Node, and the dependencies that an upgrade of its program takes from the system. */
 export type NodeOfSystem = Omit<NodeParts, 'upgrade' | 'signers'> & {
   readonly upgrade: SystemParts;
 };
 
-/** Proof that a started daemon serves, before an installation counts: undefined, or the finding instead. */
+/** Proves that a started daemon serves before an installation counts. Resolves with undefined on success, else with the finding. */
 export type Proof = (pipe: string, limitMs: number) => Promise<string | undefined>;
 
 const LOOK_EVERY_MS = 100;
 const ONE_ANSWER_MS = 5_000;
-/** A shorter time would be the reason in the place of the real one. */
+/** Minimum time for a last attempt; a shorter attempt would report a time-out instead of the real cause. */
 const SHORTEST_MS = 500;
 
-/** Asks the daemon of the service again and again, until all that is wanted of it is so. */
+/** Polls the daemon of the service until all proofs succeed. */
 export async function proveService(
   { service, pipeOf, probe, waitMs }: UpgradeContext,
   more: readonly Proof[],
@@ -53,12 +53,12 @@ export async function proveService(
     const status = await service.query();
     if (status !== undefined) {
       const pipe = await pipeOf(status.command.args);
-      // Whole milliseconds: a signal takes no others.
+      // Rounded up, because AbortSignal accepts only whole milliseconds.
       const leftMs = Math.ceil(end - performance.now());
       const limitMs = Math.max(SHORTEST_MS, Math.min(ONE_ANSWER_MS, leftMs));
       const answer = await probe(pipe, limitMs);
       if (answer !== undefined) found = 'a daemon that is not healthy yet';
-      // The last look may be too short for any answer, and says nothing then.
+      // The last attempt may be too short for any answer, so its failure is not reported.
       else if (limitMs === ONE_ANSWER_MS) found = `no daemon on the pipe ${pipe}`;
       if (answer !== undefined && answer.serving !== false) {
         const lacks = await firstLack(more, pipe, limitMs);
@@ -86,12 +86,12 @@ async function firstLack(
   return undefined;
 }
 
-/** Proves that the daemon's agent has reached its server. Whether a plan is in order does not concern an installation. */
+/** Returns the proof that the daemon's agent has reached its server. The state of the plans does not affect an installation. */
 export function agentProof({ dialOf }: Pick<NodeParts, 'dialOf'>): Proof {
   return async (pipe, limitMs) => {
     await using client = daemonClient(pipe, limitMs, { clientName: 'wins-install', dialOf });
     try {
-      // Every client may read the health of the daemon; on a desktop, only session 0 may read about plans.
+      // Every client may read the daemon's health. Details of plans are readable only in session 0 of a desktop system.
       const asked = { service: 'wins.PlanService.Server' };
       const signal = AbortSignal.timeout(limitMs);
       const { status } = await client.call(healthServiceDefinition.check, asked, { signal });

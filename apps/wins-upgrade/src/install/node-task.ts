@@ -43,36 +43,36 @@ export interface NodeOutcome {
     | 'rolledBack'
     | 'uninstalled';
   readonly reason: string;
-  /** Steps that were done, or would be. */
+  /** Steps that were done; in a dry run, steps that would be done. */
   readonly steps?: readonly string[];
-  /** Items that stay, or could not be removed, each with the reason. */
+  /** Items that remain or could not be removed, each with the reason. */
   readonly kept?: readonly string[];
   /** Outcome of an earlier, interrupted command. */
   readonly recovered?: 'finished' | 'undone';
-  /** Recovery that the next command does first; reported by a dry run, whose steps are for the node as it is. */
+  /** Recovery that the next command performs first. Reported by a dry run, whose steps apply to the node as it is now. */
   readonly pending?: {
     readonly outcome: 'finished' | 'undone';
     readonly steps: readonly string[];
   };
 }
 
-/** How a node is changed. */
+/** Task that changes a node. */
 export interface NodeTask {
   readonly isDryRun: boolean;
   readonly proofs: readonly Proof[];
-  /** Ends it between two steps; what was done is undone. */
+  /** Aborts between two steps; completed steps are undone. */
   readonly signal: AbortSignal;
-  /** Called after each step that is done. Default: no callback. */
+  /** Called after each completed step. Default: no callback. */
   readonly onStep?: ((step: Step) => void) | undefined;
 }
 
-/** Judges the node by its own files, before any question to a server. @throws InstallError `refused`. */
+/** Judges the node by its own files before any request to a server. @throws InstallError `refused`. */
 export type Judge = (parts: FetchedParts) => Promise<void>;
 
 /**
- * Makes the node what it is to be; `keep` changes only what the wish names.
+ * Brings the node to the desired state; `keep` limits the change to the parts that the request names.
  *
- * @param ask - Asks a server, under the lock, so that of two commands at once one alone does. Default: there is nothing to ask.
+ * @param ask - Sends the request to a server, under the lock, so that two concurrent commands do not both send one. Default: no request.
  */
 export function changeNode(
   node: NodeParts,
@@ -86,7 +86,7 @@ export function changeNode(
     const decide = async (fetched: FetchedParts) => {
       const wish = wishWith(fetched);
       const found = await readFacts(context, wish, loaded);
-      // What another program installed becomes ours too: else its service would be no one's when all is taken away.
+      // Adopt an installation of another program, so that its service is removed with the rest later.
       const taken = planAdopt(found, wish);
       const facts = taken.kind === 'adopt' ? { ...found, manifest: taken.manifest } : found;
       const planned = how === 'install' ? planInstall : planSuc;
@@ -113,20 +113,22 @@ export function changeNode(
   });
 }
 
-/** Parts that daemons leave on a node; each is taken away by their config and resolves with why it stays, if it does. */
+/**
+ * Removes parts that daemons create on a node, as their config describes. Each function resolves with the reason when something remains.
+ */
 export interface OfDaemon {
-  /** The csi-proxy that a daemon with this config keeps, and of an installation that was taken over the one that it had. */
+  /** Removes the csi-proxy of a daemon with this config; for an adopted installation, also the csi-proxy that the original installed. */
   readonly removeCsiProxy: (configFile: string, isAdopted: boolean) => Promise<string | undefined>;
-  /** Detached runs of the daemon with this config. */
+  /** Ends detached runs of the daemon with this config. */
   readonly endLastingRuns: (
     configFile: string,
     keepsOutput: boolean,
   ) => Promise<string | undefined>;
-  /** Routes and the network of containers that a daemon with this config keeps. */
+  /** Removes the routes and the container network of a daemon with this config. */
   readonly removeNetwork: (configFile: string) => Promise<string | undefined>;
 }
 
-/** Takes the installation away, or first over. */
+/** Removes the installation, after adopting it if necessary. */
 export function removeNode(
   node: NodeParts,
   wish: Pick<InstallWish, 'places' | 'service'>,
@@ -135,7 +137,7 @@ export function removeNode(
 ): Promise<NodeOutcome> {
   return withNode(node, task, async (context) => {
     if (how.adopts) {
-      // Where there is nothing to take over there may be nothing to take away either, which is what was wanted.
+      // If nothing can be adopted, there may be nothing to remove, which is the requested state.
       const taken = planAdopt(await readFacts(context, wish), wish);
       if (taken.kind === 'adopt' && task.isDryRun)
         return { outcome: 'planned', reason: 'the manifest', steps: describePlan(taken) };
@@ -155,11 +157,11 @@ export function removeNode(
     const { config } = wish.places;
     const running = await stopDaemon(context, plan.steps);
     const csiProxy = running ?? (await how.removeCsiProxy(config, isAdopted).catch(messageOf));
-    // Their program goes next, which some systems do not remove while it runs.
+    // Ends the runs before their program is removed, because some systems cannot remove a running program.
     const runs =
       running ?? (await how.endLastingRuns(config, how.keepsData === true).catch(messageOf));
     const network = running ?? (await how.removeNetwork(config).catch(messageOf));
-    // They may hold secrets, as the config does.
+    // Removes these files because they may contain secrets, as the config does.
     if (how.keepsData !== true) {
       await forgetLastGood(wish.places.config);
       await forgetReplaced(wish.places.config);
@@ -180,9 +182,9 @@ export function removeNode(
 }
 
 /**
- * Stops the daemon if these steps do: one that runs would find what it keeps gone, and make it again.
+ * Stops the daemon if these steps do, because a running daemon would re-create the files that it keeps.
  *
- * @returns Why what it left stays.
+ * @returns Why some of its files remain.
  */
 async function stopDaemon(
   { host }: InstallContext,
@@ -199,7 +201,7 @@ async function stopDaemon(
   }
 }
 
-/** Takes over what another program installed: nothing changes but the manifest. */
+/** Adopts the installation of another program; only the manifest changes. */
 export function adoptNode(
   node: NodeParts,
   wish: InstallWish,
@@ -219,7 +221,7 @@ function withoutSteps({ kind, reason }: NothingToDo | Refusal): NodeOutcome {
   return { outcome: kind === 'refusal' ? 'refused' : 'nothing', reason };
 }
 
-/** With the lock that `wins up` takes too; what an earlier command left is ended first. A dry run does neither. */
+/** Runs a task under the lock that `wins up` also takes, after completing an interrupted command. A dry run does neither. */
 async function withNode(
   node: NodeParts,
   { proofs, signal, isDryRun, onStep }: NodeTask,
@@ -228,7 +230,7 @@ async function withNode(
   const lock = new NodeLock(node);
   const host = nodeHost(node, lock, proofs);
   const context = { host, places: node.places, signal, onStep };
-  // Who only looks waits for no one, and makes no file for a lock.
+  // A dry run waits for no other process and creates no lock file.
   if (isDryRun) {
     const pending = await pendingRecovery(context);
     const outcome = await task(context);
@@ -241,7 +243,7 @@ async function withNode(
     if (recovered === undefined) return said;
     const { outcome } = recovered;
     const problem = outcome === 'undone' ? recovered.problem : undefined;
-    // What changes nothing that runs has not looked at the daemon since.
+    // A command that changed nothing has not checked the daemon yet.
     const isBad = problem !== undefined && ['adopted', 'nothing'].includes(said.outcome);
     const failure = isBad && { outcome: 'failed' as const, reason: problem };
     return { ...said, ...failure, recovered: outcome };

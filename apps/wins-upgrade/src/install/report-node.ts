@@ -14,7 +14,7 @@ const EXIT_OF: Readonly<Record<NodeOutcome['outcome'], number>> = {
 const EXIT_OF_INSTALL: Readonly<Partial<Record<InstallErrorCode, number>>> = {
   ...{ usage, refused, busy },
 };
-/** Failures by a wrong server or wrong parameters: another try gives the same. */
+/** Errors caused by a wrong server or wrong parameters; a retry would fail in the same way. */
 const REFUSED: ReadonlySet<string> = new Set<RancherErrorCode>([
   ...([
     'untrusted',
@@ -26,7 +26,7 @@ const REFUSED: ReadonlySet<string> = new Set<RancherErrorCode>([
   ...(['redirectRefused', 'digestMismatch', 'unknownAuthority', 'otherHost'] as const),
 ]);
 
-/** Options that all commands about a node have. */
+/** Options of all commands that manage a node. */
 export interface NodeOptions {
   readonly 'dry-run': boolean;
   readonly wait?: number | undefined;
@@ -35,7 +35,7 @@ export interface NodeOptions {
   readonly debug?: boolean | undefined;
 }
 
-/** Does a command about the node, says what came of it, and gives the exit code. */
+/** Runs a command for a node, reports the outcome, and returns the exit code. */
 export async function reportNode(
   options: NodeOptions,
   { show }: CommandSurroundings,
@@ -45,7 +45,7 @@ export async function reportNode(
   let exitCode: number;
   let outcome: NodeOutcome;
   try {
-    // Undone, not left half-way; a second one changes nothing.
+    // A signal causes a rollback instead of a half-done change; further signals have no effect.
     using _signals = onSignals((signal) => stop.abort(new Error(`${signal} was received`)));
     const isDryRun = options['dry-run'];
     const isTicked = isForPeople(options) && options.quiet !== true;

@@ -1,8 +1,8 @@
 import type { EnvironmentWish, WinHttpProxy } from '@wins/installation';
 
 /**
- * The proxy of WinHTTP for the proxies of the environment: without user and password, which every program of the machine could read.
- * Undefined when there is none for HTTPS, or it cannot be read.
+ * Returns the WinHTTP proxy for the proxies of the environment, without user and password, because every program of the machine could read
+ * them. Undefined when there is no proxy for HTTPS or its address cannot be parsed.
  */
 export function winHttpProxyOf(proxies: EnvironmentWish['proxies']): WinHttpProxy | undefined {
   const text = (proxies['HTTPS_PROXY'] ?? proxies['HTTP_PROXY'])?.reveal();

@@ -7,10 +7,10 @@ import { rmdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * Takes a file in a private folder of its own, which is there as long as it is taken. It lies where folders are that the system made:
- * beside a program that is not installed yet it would make those above, for everyone.
+ * Locks a file in its own private folder, which exists only while the lock is held. The folder lies in a system folder, because beside a
+ * program that is not installed yet, its parent folders would be created with access for everyone.
  *
- * @returns Undefined while another process has it.
+ * @returns Undefined while another process holds the lock.
  * @throws UpgradeError `refused` when others can use the folder.
  */
 export async function lockNode(
@@ -25,7 +25,7 @@ export async function lockNode(
     held && {
       close: async () => {
         held.close();
-        // A process that took it meanwhile has it open, and removes it.
+        // Another process may have locked the file meanwhile; that process removes it.
         await unlessTaken(() => unlink(file));
         await unlessTaken(() => rmdir(folder));
       },
@@ -33,7 +33,7 @@ export async function lockNode(
   );
 }
 
-/** The folder may go with the one who had the lock before. */
+/** Opens the lock file. The previous holder may remove the folder at the same time. */
 function takeFile(file: string): ReturnType<typeof lockFile> {
   try {
     return lockFile(file);

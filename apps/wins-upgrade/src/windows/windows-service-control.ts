@@ -25,17 +25,17 @@ import {
 } from '@wins/service-upgrade';
 import { SERVICE_NAME } from '@wins/base';
 
-/** A process that has said that it stopped, or was ended by force, is gone much sooner. */
+/** Time limit for the exit of a process that reported a stop or was killed; it normally exits much sooner. */
 const END_MS = 10_000;
 const REGISTER_MS = 30_000;
 
-/** A service of Windows. */
+/** Windows service of the daemon. */
 export class WindowsServiceControl implements ServiceControl {
   readonly #services = serviceControlManager();
   readonly #upgrade: Pick<UpgradeContext, 'effects' | 'host'>;
   readonly #defaultTarget: string | undefined;
 
-  /** @param defaultTarget - Default: where the original's installer puts it. */
+  /** @param defaultTarget - Default: path that the original's installer uses. */
   constructor(
     readonly name: string,
     upgrade: Pick<UpgradeContext, 'effects' | 'host'>,
@@ -117,12 +117,11 @@ export class WindowsServiceControl implements ServiceControl {
   }
 
   /**
-   * A file that one process at a time can have, where only administrators can have it: a name in the system's own name space
-   * could be taken by any process, which would keep upgrades from running.
+   * Locks a file that only administrators can lock. Any process could claim a name in the system's own name space and so block upgrades.
    */
   async lock(): Promise<UpgradeLock | undefined> {
     const { folder, lock } = await findPlaces(this);
-    // Others can use the folder: that is a refusal, and no failure of the service manager.
+    // When others can use the folder, this is a refusal and not a failure of the service manager.
     await ensurePrivateFolder(this.#upgrade, folder);
     const held = await this.#upgrade.effects.once('lock', () =>
       this.#attempt('lock', () => lockFile(lock)),
@@ -137,7 +136,7 @@ export class WindowsServiceControl implements ServiceControl {
     );
   }
 
-  /** A program registers itself: it knows what its service is called, when it is restarted and where it logs. */
+  /** Runs the program with its own registration command, because the program knows its service name, restart policy and log location. */
   async #register({ imagePath, args }: ServiceCommand): Promise<void> {
     if (this.name !== SERVICE_NAME)
       throw this.#failure('register', `it does not exist; only ${SERVICE_NAME} can be created`);

@@ -9,7 +9,7 @@ import { lockNode } from './lock-node.js';
 import { WindowsServiceControl } from './windows-service-control.js';
 import { createWindowsUpgradeHost } from './windows-upgrade-host.js';
 
-/** The parts of Windows for an upgrade. */
+/** Creates the Windows-specific dependencies of an upgrade. */
 export function upgradeParts(
   name: string = SERVICE_NAME,
   effects: Effects,
@@ -23,7 +23,7 @@ export function upgradeParts(
   };
 }
 
-/** The parts of Windows for an installation. */
+/** Creates the Windows-specific dependencies of an installation. */
 export function nodeParts(places: InstallPlaces, effects: Effects): NodeOfSystem {
   const upgrade = upgradeParts(SERVICE_NAME, effects, places.program);
   return {
@@ -34,7 +34,10 @@ export function nodeParts(places: InstallPlaces, effects: Effects): NodeOfSystem
   };
 }
 
-/** Connects to the pipe of a service. Any process may have taken its name before: only the service, or an account with privileges, is asked. */
+/**
+ * Returns a function that connects to the pipe of a service. Only the service or a privileged account is accepted as its server, because
+ * any process could have claimed the pipe's name first.
+ */
 function dialService(name: string): DialPipe {
   const security = securedPipeClient({ service: name });
   return (pipe) => () => connectPipe(pipe, { security });
