@@ -1,4 +1,4 @@
-/** The daemon that a command asks has not answered, or has refused. The message is what was found, and the next step if there is one. */
+/** Error of a command whose daemon did not answer or refused. The message has the finding, and the next step if there is one. */
 export class DaemonCallError extends Error {
   override readonly name = 'DaemonCallError';
   readonly exitCode: number;

@@ -11,30 +11,30 @@ import type { Feature, Kernel } from './kernel/feature.js';
 import { watchProcess } from './kernel/watch-process.js';
 import { Health } from './kernel/rpc/health.js';
 
-/** How long answers may still be on their way once all processes have ended. */
+/** Time for pending answers once all processes have ended. */
 const DRAIN_MS = 2000;
 
 export interface DaemonParts extends Omit<KernelParts, 'features' | 'onConfig'> {
-  /** Default: all of them. */
+  /** Default: all features. */
   readonly features?: readonly Feature[];
-  /** Called with each config that comes into force after the start, before it does. */
+  /** Called with each config before it takes effect after the start. */
   readonly onConfig?: KernelParts['onConfig'];
 }
 
 export interface Daemon {
   readonly address: string;
   readonly kernel: Kernel;
-  /** Starts the features that work: the daemon is ready. */
+  /** Starts the features that do work; then the daemon is ready. */
   work(): Promise<void>;
-  /** Takes no new work, ends all features, lets answers and streams out, and closes. Idempotent. */
+  /** Accepts no new work, ends all features, lets pending answers and streams finish, and closes. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * Serves the pipes and all features, or nothing.
+ * Serves the pipes and all features, or none.
  *
- * The order matters: the daemon that has the pipe is the only one of that name, so what an earlier
- * one left behind is ended after the pipe is ours and before a client is served.
+ * The order matters: the daemon that owns the pipe is the only one of that name, so leftovers of an earlier daemon are ended after this one
+ * owns the pipe and before it serves a client.
  *
  * @throws PipeError when a pipe cannot be served.
  */
@@ -44,7 +44,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     features: parts.features ?? FEATURES,
     onConfig: (next) => {
       parts.onConfig?.(next);
-      // One that could not be opened is tried again.
+      // A pipe that could not be opened is retried.
       void adminPipe.open();
     },
   });
@@ -67,13 +67,13 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   features.reportTo(health);
   ensurePipeFolder(listen, kernel.trust);
   const address = await pipe.listen();
-  // Healthy means that it takes new work, and that its acts can be recorded.
+  // Healthy means that the daemon accepts new work and can write its audit log.
   let isOpen = false;
   const updateHealth = (): void => health.set(isOpen && audit.isAvailable);
   const closeLast = async (): Promise<void> => {
     await audit.close();
     await features.closeObserving();
-    // The next daemon that has the pipe writes to the same folders.
+    // Closed last, because the next daemon that owns the pipe writes to the same folders.
     await pipe.close();
     resources[Symbol.dispose]();
   };

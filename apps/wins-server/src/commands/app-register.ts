@@ -17,11 +17,11 @@ import {
 } from '../service/windows-service-definition.js';
 
 /**
- * `wins srv app run --register`: registers the daemon as a service, or updates that service. It neither starts nor
- * stops it. A config that the service could not use is refused.
+ * `wins srv app run --register`: registers the daemon as a service, or updates that service. It neither starts nor stops the service. A
+ * config that the service could not use is refused.
  */
 export async function registerService(options: RegisterOptions): Promise<number> {
-  // A service with a config that it cannot use would not start, and say so where no one looks.
+  // A service with an unusable config would fail at its start, and report it where users rarely look.
   const { warnings } = await loadDaemonConfig(options.config);
   requireWindows('register the service');
   for (const { message } of warnings) process.stderr.write(`${message}\n`);
@@ -34,11 +34,12 @@ export async function registerService(options: RegisterOptions): Promise<number>
   return EXIT.server.ok;
 }
 
-/** A stopped service is gone at once, unless another program holds it open. */
+/** Time limit for the removal; a stopped service disappears at once unless another program holds it open. */
 const GONE_WITHIN_MS = 10_000;
 
 /**
- * `wins srv app run --unregister`: stops the service, ends what its daemons have left running, then removes it. One that does not stop is not removed.
+ * `wins srv app run --unregister`: stops the service, ends the runs that its daemons left, then removes the service. A service that does
+ * not stop is not removed.
  */
 export async function unregisterService(): Promise<number> {
   requireWindows('remove the service');
@@ -65,7 +66,7 @@ function configOfService(commandLine: string): string {
   const isFile = (file: string): boolean =>
     statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
   const args = parseServiceCommand(commandLine, isFile)?.args ?? [];
-  // The first of these words is the program.
+  // The first word is the program itself.
   return configFileOf(args.slice(wordsOf(process).length - 1), defaultConfigPath());
 }
 

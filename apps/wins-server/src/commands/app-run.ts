@@ -26,7 +26,7 @@ import { thisSystem } from '../this-system.js';
 
 const SYSTEM_ENDS: readonly string[] = ['shutdown', 'preshutdown'];
 
-/** The options, as they were typed. */
+/** Options as typed by the user. */
 export interface RunOptions extends Omit<RegisterOptions, 'log-file-size' | 'log-files'> {
   readonly register: boolean;
   readonly unregister: boolean;
@@ -35,11 +35,11 @@ export interface RunOptions extends Omit<RegisterOptions, 'log-file-size' | 'log
 }
 
 interface ServingSurroundings extends Surroundings {
-  /** Tells an upgrade that clients are answered. The service may still wait for its network. */
+  /** Reports to an upgrade that the daemon answers clients. The service may still wait for its network. */
   readonly serves: () => void;
 }
 
-/** `wins srv app run`: serves, or registers or removes the service that serves. */
+/** `wins srv app run`: serves, or registers or unregisters the service. */
 export async function runApp(typed: RunOptions): Promise<number> {
   const { 'log-file-size': size, 'log-files': files } = typed;
   const options = {
@@ -54,8 +54,7 @@ export async function runApp(typed: RunOptions): Promise<number> {
     const exitCode = await runAsWindowsService(options, (surroundings) =>
       runDaemon(options, surroundings),
     );
-    // A stopped service that hangs must not keep its process: the next one would find its pipes
-    // taken.
+    // Exits explicitly, because a stopped service that hangs would keep the pipes of the next process.
     if (exitCode !== undefined) process.exit(exitCode);
   }
   return runAtTerminal(options);
@@ -65,17 +64,20 @@ async function runAtTerminal(options: RegisterOptions): Promise<number> {
   using signals = listenForShutdown();
   const logger = await createLogger(options);
   const { requested: shutdown } = signals;
-  // Specs have a supervisor in place of the service manager of Windows: it names the service in a variable.
+  // In specs a supervisor takes the part of the Windows service manager and passes the service name in a variable.
   const service = process.platform === 'win32' ? undefined : process.env['WINS_SERVICE'];
   const ready = await readyNotice(logger);
   return await runDaemon(options, { service, folder: '.', logger, shutdown, ready });
 }
 
-/** Tells systemd that the daemon serves, where a unit of `Type=notify` started it. What the daemon starts does not learn of it. */
+/**
+ * Returns a function that notifies systemd that the daemon serves, if a unit with `Type=notify` started it. Child processes do not inherit
+ * the notification socket.
+ */
 async function readyNotice(logger: Surroundings['logger']): Promise<() => void> {
   const { NOTIFY_SOCKET: address } = process.env;
   delete process.env['NOTIFY_SOCKET'];
-  // In the bundles of an executable process.platform is a constant, so that they have the code of one system only.
+  // process.platform is a constant in the bundles of an executable, so each contains the code of one system only.
   if (process.platform === 'linux' && address !== undefined) {
     const { notifySupervisor } = await import('@wins/linux-host');
     return () => {
@@ -89,12 +91,12 @@ async function readyNotice(logger: Surroundings['logger']): Promise<() => void> 
   return () => undefined;
 }
 
-/** Serves, and first finishes or undoes an interrupted upgrade; logs what keeps it from serving. */
+/** Serves, after finishing or undoing an interrupted upgrade; logs any error that prevents serving. */
 async function runDaemon(options: RegisterOptions, surroundings: Surroundings): Promise<number> {
   const { service, logger, shutdown } = surroundings;
   const file = process.argv[1] ?? process.execPath;
   const upgrade = recoverInterruptedUpgrade(service, file, logger);
-  // A daemon on trial is moved later, so its folder is looked up now.
+  // Resolved now, because the program of a daemon on trial moves later.
   const recordsFolder = service === undefined ? undefined : upgradeFolder(file);
   try {
     const ended = Promise.race([shutdown, upgrade.restart]);
@@ -102,14 +104,14 @@ async function runDaemon(options: RegisterOptions, surroundings: Surroundings): 
     return await serve(options, within, recordsFolder);
   } catch (error) {
     await upgrade.fails(error);
-    // At a terminal, or where no log is wanted, the message appears alone.
+    // At a terminal, or with --quiet, only the message is printed.
     if (options.quiet || process.stderr.isTTY) throw error;
     logStartFailure(logger, error, configFileOf(options.config));
     return exitCodeForError(error);
   }
 }
 
-/** Serves until it is asked to end; resolves with the exit code. @throws ConfigError, PipeError. */
+/** Serves until a shutdown request; resolves with the exit code. @throws ConfigError, PipeError. */
 async function serve(
   options: RegisterOptions,
   { service, folder, logger, shutdown, ready, serves }: ServingSurroundings,
@@ -128,10 +130,10 @@ async function serve(
 
   await using _profile = await startRunProfile(options, folder, logger);
   let reload = (): Promise<unknown> => Promise.resolve();
-  // The system would end a daemon that does not listen at a hangup.
+  // Without a listener the system would end the daemon at a hangup signal.
   using _hangup = listenForReload(() => {
     logger.info('asked to reload the config');
-    // What went wrong was logged.
+    // Reload errors are already logged.
     reload().catch(() => undefined);
   });
   const system = await thisSystem();
@@ -149,10 +151,10 @@ async function serve(
     await daemon.work();
     await networkStands(kernel, shutdown);
     ready();
-    // What the start has left is given back now: V8 would do so after ten quiet seconds.
+    // Collects garbage from the start now; V8 would do so only after ten idle seconds.
     collector()();
     const request = await shutdown;
-    // Who waits for its turn to shut down is the service: keepers are ended without a word.
+    // The system is shutting down and waits for this service, so keepers are ended without further notice.
     if ('control' in request && SYSTEM_ENDS.includes(request.control))
       await kernel.of(lasting).running?.runs.endAll();
     const hasFailed = 'error' in request;

@@ -22,7 +22,7 @@ export interface ShowOptions extends AuditPlaceOptions {
   readonly since?: string | undefined;
 }
 
-/** `wins srv audit show`: the records of the audit log, the oldest first; for programs one JSON text per line, or one document of YAML each. */
+/** `wins srv audit show`: prints the records of the audit log, oldest first; for programs one JSON line or one YAML document per record. */
 export async function showAudit(
   options: ShowOptions,
   { show }: CommandSurroundings,
@@ -40,11 +40,11 @@ export async function showAudit(
 
 /** The options of `wins srv audit verify`. */
 export interface VerifyOptions extends AuditPlaceOptions {
-  /** SHA-256 digest of a line that must be there. */
+  /** SHA-256 digest of a line that the log must contain. */
   readonly expect?: string | undefined;
 }
 
-/** `wins srv audit verify`: whether the audit log is unchanged and has no gap, and what is wrong with it. */
+/** `wins srv audit verify`: reports whether the audit log is unchanged and without gaps, and any fault. */
 export async function verifyAudit(
   options: VerifyOptions,
   { show }: CommandSurroundings,
@@ -85,7 +85,7 @@ function reportOf(directory: string, verdict: AuditVerdict, isCompared: boolean)
   return `${lines.join('\n')}\n`;
 }
 
-/** The named folder, else that of the daemon of the config. @throws UsageError when it is none. */
+/** Returns the named folder, else the audit folder of the config's daemon. @throws UsageError when it is not an audit folder. */
 async function auditPlace({ config, directory }: AuditPlaceOptions): Promise<string> {
   const folder = directory ?? auditDirectoryOf((await loadDaemonConfig(config)).config);
   try {

@@ -8,14 +8,14 @@ export interface CheckOptions {
   readonly lenient: boolean;
   readonly 'content-only': boolean;
   readonly 'explain-migration': boolean;
-  /** The system of the node that the config is for. Default: this one. */
+  /** System of the node that uses the config. Default: this system. */
   readonly platform?: 'windows' | 'linux' | undefined;
 }
 
 /**
- * `wins srv config check`: the effective config with the origin of each value, or everything that is
- * wrong with the file, or what a config of an earlier release may lack. An unknown key and an entry that can never match are errors
- * here, unless the file is to be judged as the daemon judges it when it starts.
+ * `wins srv config check`: prints the effective config with the origin of each value, or all faults of the file, or keys that a config of
+ * an earlier release may lack. An unknown key or an entry that can never match is an error here, unless the file is judged as the daemon
+ * judges it at its start.
  */
 export async function checkConfig(
   options: CheckOptions,
@@ -30,7 +30,7 @@ export async function checkConfig(
       ...(platform !== undefined && { platform: platform === 'windows' ? 'win32' : platform }),
     });
   } catch (error) {
-    // The lines for people go to standard error, with the exit code of the error.
+    // Text for people goes to standard error, with the exit code of the error.
     if (error instanceof ConfigError && options.output !== 'text') {
       const file = configFileOf(options.config);
       const found = error.code !== 'notFound';

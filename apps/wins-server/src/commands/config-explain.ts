@@ -17,13 +17,13 @@ import { safeLines } from './safe-lines.js';
 
 export interface ExplainOptions {
   readonly config?: string | undefined;
-  /** A key in any spelling, or the end of its path. */
+  /** Key in any spelling, or the end of its path. */
   readonly key?: string | undefined;
   readonly path?: string | undefined;
-  /** With `path`: the SHA-256 digest that the client sees. */
+  /** With `path`: SHA-256 digest of the program as the client sees it. */
   readonly sha256?: string | undefined;
   readonly port?: number | undefined;
-  /** Asks the daemon on this pipe, rather than the file. */
+  /** Queries the daemon on this pipe instead of the file. */
   readonly server?: string | undefined;
 }
 
@@ -40,9 +40,9 @@ const NEXT_STEP: Readonly<Record<string, string>> = {
 };
 
 /**
- * `wins srv config explain`: what a key of the config means; or whether a program or a port would be allowed, by which entry in
- * which line, or why not, by the very functions that judge. Ends as `wins cli explain` does, with 126, when it would not be allowed. Of a
- * port that is the verdict about TCP; UDP has its own beside it, and so have relays.
+ * `wins srv config explain`: prints the meaning of a config key; or whether a program or a port would be allowed, by which entry and line,
+ * or why not, with the functions that the daemon itself uses. Exits with 126 when it would not be allowed, as `wins cli explain` does. For
+ * a port the exit code is the verdict about TCP; UDP and relays are reported beside it.
  */
 export async function explainConfig(
   options: ExplainOptions,
@@ -68,7 +68,7 @@ export async function explainConfig(
   return EXIT.server.ok;
 }
 
-/** The keys of the config file, each with its meaning. */
+/** Lists the keys of the config file, each with its meaning. */
 export function listConfigKeys(): Promise<readonly (readonly [string, string])[]> {
   return Promise.resolve(configKeys().map(({ key, meaning }) => [key, meaning] as const));
 }
@@ -84,7 +84,7 @@ async function verdictOf(options: ExplainOptions): Promise<Explained> {
     const subject = path === undefined ? { port } : { path, sha256 };
     const ask = (client: WinsClient, signal: AbortSignal) =>
       client.config.explain(subject, { signal });
-    // On the pipe of its clients: the verdict depends on who asks.
+    // Uses the clients' pipe, because the verdict depends on the caller.
     const { udp, ...verdict } = await askRunningDaemon(options, ask, { pipe: 'main' });
     return { ...withEntry(verdict), udp: udp && withEntry(udp) };
   }
@@ -106,7 +106,7 @@ async function showVerdict(
   show: Show,
 ): Promise<number> {
   const { allowed, code, reason, entry, udp, relays = [] } = verdict;
-  // A daemon says itself how to allow what is not listed.
+  // The daemon's reason already says how to allow an unlisted path.
   const isSaid = allowed || (isFromDaemon && code === 'pathNotAllowed');
   const nextStep = isSaid ? undefined : NEXT_STEP[code];
   const lines = [

@@ -7,8 +7,8 @@ export interface ReloadOptions extends RunningDaemonOptions {
 }
 
 /**
- * `wins srv config reload`: has the running daemon read its config again, and says what changed, what needs a restart, or what is
- * wrong; then the config that was in force stays, and the exit code is 78.
+ * `wins srv config reload`: makes the running daemon read its config again, and reports what changed and what needs a restart. If the file
+ * has faults, it reports them, the previous config stays in force, and the exit code is 78.
  */
 export async function reloadConfig(
   options: ReloadOptions,

@@ -17,7 +17,7 @@ const QUESTION: Question = {
   exitCode: (code) => (code === 'failedPrecondition' ? EXIT.upgrade.failed : undefined),
 };
 
-/** `wins srv csi-proxy status`: how far csi-proxy is. */
+/** `wins srv csi-proxy status`: prints the state of csi-proxy. */
 export async function showCsiProxy(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,
@@ -28,7 +28,10 @@ export async function showCsiProxy(
   return EXIT.server.ok;
 }
 
-/** `wins srv csi-proxy apply`: has the running daemon update csi-proxy now, or report what it would do. Ends as `wins up` does. */
+/**
+ * `wins srv csi-proxy apply`: makes the running daemon update csi-proxy now, or reports what it would do. Exit codes are those of `wins
+ * up`.
+ */
 export async function applyCsiProxy(
   options: ApplyCsiProxyOptions,
   { show }: CommandSurroundings,

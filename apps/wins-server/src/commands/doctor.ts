@@ -11,7 +11,7 @@ export interface DoctorOptions {
   readonly registries: boolean;
 }
 
-/** `wins doctor`: one report of what is well and what is not, with what to do. */
+/** `wins doctor`: prints all findings about this host, with advice for each problem. */
 export async function runDoctor(
   options: DoctorOptions,
   { show }: CommandSurroundings,

@@ -20,8 +20,8 @@ export interface EventsOptions extends RunningDaemonOptions {
 type Range = Readonly<{ since: Date | undefined; follow: boolean }>;
 
 /**
- * `wins srv events`: what happened in the daemon lately, the oldest first; for programs one JSON text per line, or one document of YAML each.
- * When no daemon answers, or one that keeps them from who asks, the files on the disk are read, if that may be.
+ * `wins srv events`: prints recent events of the daemon, oldest first; for programs one JSON line or one YAML document per event. When no
+ * daemon answers, or the daemon refuses this user, the event files are read, if this user may read them.
  */
 export async function showEvents(
   options: EventsOptions,
@@ -40,10 +40,10 @@ export async function showEvents(
 }
 
 /**
- * The events of the daemon, or of the disk when it cannot be asked.
+ * Yields the events of the daemon, or of the disk when the daemon cannot be queried.
  *
- * @param fromDisk - Called before the events of the disk, with the reason, or that there are none.
- * @throws DaemonCallError, also when the daemon refuses and the disk has none.
+ * @param fromDisk - Called before events from the disk, with the reason, or when there are none.
+ * @throws DaemonCallError, also when the daemon refuses and the disk has no events.
  */
 export async function* eventsOf(
   options: RunningDaemonOptions,
@@ -72,7 +72,7 @@ export async function* eventsOf(
       yield event;
     }
   } catch (error) {
-    // What the daemon refused matters more than that its files are for others, too.
+    // The daemon's refusal matters more than the fact that its files are not readable either.
     throw error instanceof FeatureError && isRefused(failure) ? failure : error;
   }
   if (count > 0) return;
@@ -84,7 +84,7 @@ function askPage(options: RunningDaemonOptions, { since, follow }: Range, After:
   const request = { After, Since: since?.toISOString() ?? '', Wait: follow };
   return callRunningDaemon(options, eventsServiceDefinition.read, request, {
     asker: 'wins srv events',
-    // What the daemon itself says: that it cannot read its events, or that too many follow them.
+    // Errors of the daemon itself: it cannot read its events, or too many clients follow them.
     exitCode: (code) => (code === 'refused' ? undefined : EXIT.server.unavailable),
     ...(follow && { timeoutMs: Infinity }),
   });
@@ -95,7 +95,7 @@ function eventOf({ Seq, Time: time, Type: type, Facts }: EventRecord): RingEvent
   return { seq: Number(Seq), time, type, ...facts };
 }
 
-/** Whether the files are all that is left: no daemon could tell, or it does not tell who asks. */
+/** Returns true when only the files remain: no daemon answered, or it refused this user. */
 function leavesDisk(error: unknown): error is DaemonCallError {
   if (!(error instanceof DaemonCallError) || !(error.cause instanceof WinsClientError))
     return false;

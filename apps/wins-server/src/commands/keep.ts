@@ -5,14 +5,14 @@ import { thisSystem } from '../this-system.js';
 
 /** The options of `wins srv keep`. */
 export interface KeepOptions {
-  /** The state directory of the daemons that it serves. */
+  /** State directory of the daemons that this keeper serves. */
   readonly state: string;
 }
 
-/** `wins srv keep`: keeps runs that outlive the daemon that started this process, and ends when it has none. */
+/** `wins srv keep`: keeps runs that outlive the daemon that started this process, and ends when no run is left. */
 export async function keepRuns({ state }: KeepOptions): Promise<number> {
   const system = await thisSystem();
-  // It has no log. Where clients cannot be told apart, its folder and its token are what keeps them out.
+  // The keeper has no log. Where clients cannot be identified, its private folder and its token keep them out.
   const { processHost: host, identify, adminPipe } = system.daemonParts({ warn: () => undefined });
   const program = process.argv[1] ?? process.execPath;
   const { sha1: release } = await hashFile(program, ['sha1'], { followLinks: true });
@@ -20,9 +20,9 @@ export async function keepRuns({ state }: KeepOptions): Promise<number> {
     ...{ stateDirectory: state, host, release, identify },
     ...(adminPipe && { adminPipe }),
   });
-  // The system shuts down: its runs get their time to end.
+  // SIGTERM: the system shuts down, so runs get their grace period to end.
   process.on('SIGTERM', () => keeper.endAll());
-  // A daemon that has gone reads nothing.
+  // Ignores write errors, because the daemon that reads this output may be gone.
   process.stdout.on('error', () => undefined);
   await keeper.listen();
   process.stdout.write(`${JSON.stringify(keeper.record)}\n`);

@@ -14,16 +14,16 @@ import { pipeOfConfig } from './running-daemon.js';
 export interface LogsOptions {
   readonly config?: string | undefined;
   readonly follow: boolean;
-  /** How many of the newest lines are printed first. Default: 100. */
+  /** Number of recent lines to print first. Default: 100. */
   readonly lines?: number | undefined;
 }
 
 const FIRST_LINES = 100;
-/** Limit in bytes; only the end of a larger log is read. */
+/** Maximum number of bytes; only the end of a larger log is read. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const EVERY_MS = 500;
 
-/** `wins logs`: the daemon's own log: for people at a terminal, else as it was written, a JSON text per line. */
+/** `wins logs`: prints the daemon's log: formatted at a terminal, else unchanged as JSON lines. */
 export async function showLogs(options: LogsOptions): Promise<number> {
   const files = await filesOf(options);
   const print = printer();
@@ -34,7 +34,7 @@ export async function showLogs(options: LogsOptions): Promise<number> {
   return EXIT.server.ok;
 }
 
-/** Finds the files of the log, the newest last. */
+/** Finds the log files, newest last. */
 async function filesOf({ config }: LogsOptions): Promise<() => Promise<readonly string[]>> {
   if (process.platform === 'win32') {
     const folder = serviceLogFolder();
@@ -48,7 +48,10 @@ async function filesOf({ config }: LogsOptions): Promise<() => Promise<readonly 
   return () => Promise.resolve([file]);
 }
 
-/** Elsewhere than on Windows the daemon logs to its standard error, which is a file or belongs to who started it. */
+/**
+ * Returns the path of the daemon's standard error, to which it logs on systems other than Windows. It may be a file, or belong to the
+ * process that started the daemon.
+ */
 async function standardErrorOf(listen: string): Promise<string> {
   const pid = Number(startOf(await recentEvents(listen, new Date(0)))?.['pid']);
   const { unavailable } = EXIT.server;
@@ -71,7 +74,7 @@ async function standardErrorOf(listen: string): Promise<string> {
   );
 }
 
-/** Writes lines of the log; what would steer a terminal is escaped. */
+/** Returns a function that prints log lines and escapes terminal control characters. */
 function printer(): (line: string) => void {
   const terminal = process.stdout.isTTY ? createTerminalLog(process.stdout) : undefined;
   return (line) => {
@@ -88,7 +91,7 @@ function isRecord(line: string): boolean {
   }
 }
 
-/** Prints what is added, until the reader has gone or this program is interrupted. */
+/** Prints appended lines until the reader closes the stream or this program is interrupted. */
 async function follow(files: () => Promise<readonly string[]>, print: (line: string) => void) {
   const newest = (await files()).at(-1);
   if (newest === undefined) throw new UsageError('cannot follow the log: it does not exist yet');
@@ -104,7 +107,7 @@ async function follow(files: () => Promise<readonly string[]>, print: (line: str
     for (const line of lines) if (line !== '') print(line);
     const all: readonly string[] = await files();
     const next: string | undefined = all[all.indexOf(file) + 1];
-    // The end of the file before is read once the next one is there.
+    // After log rotation, the rest of the previous file is read before the next one.
     if (next !== undefined && added.text === '') [file, offset] = [next, 0];
   }
 }

@@ -3,9 +3,9 @@ import { escapeText, EXIT, type CommandSurroundings } from '@wins/base';
 import { callRunningDaemon, type RunningDaemonOptions } from './running-daemon.js';
 
 /**
- * `wins srv metrics`: all metrics of the running daemon, in the text format of Prometheus.
+ * `wins srv metrics`: prints all metrics of the running daemon, in the text format of Prometheus.
  *
- * @throws DaemonCallError with an exit code: 69 without a daemon, or for one that keeps no metrics; 77 for who is no administrator.
+ * @throws DaemonCallError with an exit code: 69 without a daemon, or when its metrics are off; 77 when the user is not an administrator.
  */
 export async function showMetrics(
   options: RunningDaemonOptions,
@@ -14,7 +14,7 @@ export async function showMetrics(
   const question = { asker: 'wins srv metrics' };
   const { scrape } = metricsServiceDefinition;
   const { Text: text } = await callRunningDaemon(options, scrape, {}, question);
-  // Another program may serve the pipe, and a terminal obeys what it prints.
+  // Escaped for the terminal, because another program may serve the pipe.
   const shown = text.split('\n').map((line) => escapeText(line));
   await show({ value: { text }, text: shown.join('\n') });
   return EXIT.server.ok;

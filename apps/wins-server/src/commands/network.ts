@@ -13,11 +13,11 @@ export interface TeardownOptions extends RunningDaemonOptions {
 }
 
 const QUESTION: Question = { asker: 'wins srv network' };
-/** Changes of the routing table take as long as they take. */
+/** No time-out, because changes of the routing table take an unknown time. */
 const PATIENT: Question = { ...QUESTION, timeoutMs: Infinity };
 const { status, plan, apply, teardown } = hostNetworkServiceDefinition;
 
-/** `wins srv network status`: how each route that is wanted stands. */
+/** `wins srv network status`: prints the state of each desired route. */
 export async function showNetwork(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,
@@ -27,7 +27,7 @@ export async function showNetwork(
   return EXIT.server.ok;
 }
 
-/** `wins srv network plan`: what the daemon would do now. */
+/** `wins srv network plan`: prints the changes that the daemon would make now. */
 export async function planNetwork(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,
@@ -37,7 +37,7 @@ export async function planNetwork(
   return EXIT.server.ok;
 }
 
-/** `wins srv network apply`: has the daemon check and restore the routes now. */
+/** `wins srv network apply`: makes the daemon check and restore the routes now. */
 export async function applyNetwork(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,
@@ -47,7 +47,7 @@ export async function applyNetwork(
   return exitCodeFor(answer);
 }
 
-/** `wins srv network teardown`: has the daemon remove its routes and keep none, or says what that would do. */
+/** `wins srv network teardown`: makes the daemon remove its routes and keep none, or prints what that would do. */
 export async function tearDownNetwork(
   options: TeardownOptions,
   { show }: CommandSurroundings,
@@ -103,7 +103,7 @@ function sourceLines(source: HostNetworkSource): readonly string[] {
   ];
 }
 
-/** Names the things that a source tells of. */
+/** Names the items that a source reports. */
 function toldBy(source: string): string {
   return source === 'containers' ? 'published ports' : 'other hosts';
 }

@@ -11,16 +11,18 @@ export interface RegistryCheckOptions {
   readonly image: string;
 }
 
-/** For all registries together. */
+/** Time limit for all registries together. */
 const LIMIT_MS = 120_000;
 
-/** `wins srv registry check`: where an image of a plan would come from, and why not. Ends with 1 when no place has it. */
+/**
+ * `wins srv registry check`: prints from where an image of a plan would be pulled, or why not. Exits with 1 when no source has the image.
+ */
 export async function checkRegistry(
   { config, image }: RegistryCheckOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
   const loaded = await loadDaemonConfig(config);
-  // Also before the agent is turned on.
+  // The check works even while the agent is off.
   const off = { localEnabled: false, remoteEnabled: false, preserveWorkDirectory: false };
   const systemAgent = { ...off, ...loaded.config.systemAgent, localEnabled: true };
   const settings = agentSettings({ ...loaded.config, systemAgent });

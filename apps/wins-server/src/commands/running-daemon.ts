@@ -7,49 +7,49 @@ import { DaemonCallError } from '../daemon-call-error.js';
 import { loadStartConfig } from '../configuration/start-config.js';
 import { thisSystem } from '../this-system.js';
 
-/** A daemon that takes longer does not answer. */
+/** Default time limit for an answer. */
 const ANSWER_TIMEOUT_MS = 15_000;
 
 export interface RunningDaemonOptions {
   readonly config?: string | undefined;
-  /** Name or path of its main pipe; default: that of the config. */
+  /** Name or path of the daemon's main pipe; default: that of the config. */
   readonly server?: string | undefined;
 }
 
 export interface Question {
-  /** The command that asks, for the daemon's log. Default: `wins srv config`. */
+  /** Name of the calling command, for the daemon's log. Default: `wins srv config`. */
   readonly asker?: string;
-  /** How long the answer may take, in milliseconds; Infinity where it comes when something has been done. Default: 15,000. */
+  /** Time limit for the answer, in milliseconds; Infinity for a call that answers after its work is done. Default: 15,000. */
   readonly timeoutMs?: number;
   /**
-   * The only pipe to ask on. Default: that of administrators; where there is none of that name the main one, on which a daemon of an
-   * earlier release answers.
+   * The only pipe to use. Default: the administrators' pipe. If that does not exist, the main pipe, on which a daemon of an earlier release
+   * answers.
    */
   readonly pipe?: 'main' | 'admin';
-  /** Next step when no daemon answers there. */
+  /** Next step to suggest when no daemon answers. */
   readonly nextStep?: string;
-  /** Ends it before it is over. Default: nothing does but the time. */
+  /** Aborts the call. Default: only the time limit ends it. */
   readonly signal?: AbortSignal;
   /**
-   * The exit code for a failure that the daemon itself has answered, which needs no words about the pipe; undefined for one that does.
-   * That something is off is 69 in any case.
+   * Returns the exit code for an error that the daemon itself reported, whose message needs no words about the pipe; undefined for other
+   * errors. A feature that is off always has exit code 69.
    */
   readonly exitCode?: (code: WinsClientError['code']) => number | undefined;
 }
 
 interface Attempt {
   readonly pipe: string;
-  /** Pipes that were tried before, and are not there. */
+  /** Pipes that were tried before and do not exist. */
   readonly absent: readonly string[];
   readonly isOfAdministrators: boolean;
-  /** The time that is over; undefined while it is not. */
+  /** Elapsed time limit; undefined while it has not elapsed. */
   readonly lateMs: number | undefined;
 }
 
 /**
- * Asks the running daemon of this host, on its pipe of administrators if it has one.
+ * Queries the running daemon of this host, on its administrators' pipe if it has one.
  *
- * @throws DaemonCallError with an exit code: 69 when there is none, 77 when it refuses, or when something else serves its pipe.
+ * @throws DaemonCallError with an exit code: 69 without a daemon; 77 when it refuses, or when another program serves its pipe.
  */
 export async function askRunningDaemon<Answer>(
   options: RunningDaemonOptions,
@@ -88,7 +88,7 @@ async function askOn<Answer>(
   security: PipeServerCheck | undefined,
   ask: (client: WinsClient) => Promise<Answer>,
 ): Promise<Answer> {
-  // The library would print what the other end of the pipe sends; the error says what is wrong.
+  // The library would print text from the other end of the pipe; the error already describes the fault.
   routeGrpcLog(() => undefined);
   await using client = createWinsClient({
     address: resolvePipePath(pipe).address,
@@ -98,7 +98,7 @@ async function askOn<Answer>(
   return await ask(client);
 }
 
-/** Makes a call with one answer to the running daemon, as {@link askRunningDaemon} does. */
+/** Makes a unary call to the running daemon, as {@link askRunningDaemon} does. */
 export function callRunningDaemon<Request, Answer>(
   options: RunningDaemonOptions,
   method: MethodDefinition<Request, Answer>,
@@ -114,7 +114,7 @@ function exitCodeOf({ code, reason }: WinsClientError, question: Question): numb
   return reason.endsWith('Off') ? EXIT.server.unavailable : question.exitCode?.(code);
 }
 
-/** Whether nothing serves a pipe of that name, so that nothing was asked. */
+/** Returns true when no pipe of that name is served, so that the request was not sent. */
 function isNotThere({ cause }: Error): boolean {
   return cause instanceof PipeError && cause.code === 'notFound';
 }
@@ -133,7 +133,7 @@ function failure(
   };
   if (error.code === 'refused') {
     const administrator = 'run this as an administrator of the host';
-    // On the main pipe Windows does not say of other sessions than 0 whether a container has them.
+    // On the main pipe Windows does not report whether a container owns a session other than 0.
     const elsewhere = isWindows ? ', in session 0: over SSH or WinRM' : '';
     const where = isOfAdministrators ? ', outside of containers' : elsewhere;
     const [admin] = absent;
@@ -141,7 +141,7 @@ function failure(
     return failed(error.details, `${administrator}${where}${earlier}`, noPermission);
   }
   const { cause } = error;
-  // The system accepts connections for a process that is frozen.
+  // The system accepts connections on behalf of a frozen process.
   const isMute = error.code === 'unavailable' && cause === undefined && !error.connectionLost;
   if (lateMs !== undefined || isMute) {
     const within = lateMs === undefined ? '' : ` within ${lateMs / 1000} s`;
@@ -166,8 +166,8 @@ function failure(
 }
 
 /**
- * The pipe of the daemon of a config: of the one before it when it is broken, which may be why the daemon is asked, and that of the defaults
- * when nothing is known of that.
+ * Returns the pipe of the daemon of a config. For a broken config, which may be the reason for the query, it returns the pipe of the
+ * previous config, or the default pipe when none is known.
  */
 export async function pipeOfConfig(config: string | undefined): Promise<string> {
   try {

@@ -1,6 +1,6 @@
 import { escapeText } from '@wins/base';
 
-/** Lines of a text, with nothing in them that would steer a terminal. */
+/** Joins lines of a text and escapes terminal control characters. */
 export function safeLines(texts: readonly string[]): string {
   return texts.map((text) => `${escapeText(text)}\n`).join('');
 }

@@ -14,7 +14,7 @@ export interface SupportBundleOptions {
   readonly config?: string | undefined;
 }
 
-/** `wins support-bundle`: all that helps others to find out what is wrong with a node, in one private archive without secrets. */
+/** `wins support-bundle`: writes diagnostics of a node into one private archive without secrets. */
 export async function makeSupportBundle(
   options: SupportBundleOptions,
   { show }: CommandSurroundings,
@@ -23,7 +23,7 @@ export async function makeSupportBundle(
   const source = await supportSource(config, await thisDoctorHost(config));
   const clean = cleanerOf(knownSecrets(source.loaded?.config));
   const made: MadeMember[] = [];
-  // One after another: the node may be busy, and what they ask is the same daemon.
+  // One after another, because the node may be busy and all members query the same daemon.
   for (const member of supportMembers(source)) made.push(await makeMember(member, clean));
   const members = made.map(({ name, content, isCut, isFailure }) => ({
     ...{ name, bytes: content.length, isCut, isFailure },

@@ -11,8 +11,8 @@ const HOUR_MS = 3_600_000;
 const KEY = 'white_list.processPaths';
 
 /**
- * The whitelist as the process manager takes it, in the order of the file: without digests an entry is not pinned. An upgrade helper
- * (`mayBreakAway`) becomes the daemon, so that it must be signed as `upgrade.signedBy` says before it runs.
+ * Returns the whitelist in the form of the process manager, in the order of the file; an entry without digests is not pinned. An upgrade
+ * helper (`mayBreakAway`) becomes the daemon, so it must be signed as `upgrade.signedBy` requires before it runs.
  */
 export function allowedBy({
   whiteList,
@@ -31,7 +31,9 @@ function grantOf({ allow: _, maxAgeHours, ...grant }: ConfiguredRuns): LastingGr
   return { ...grant, maxAgeMs: maxAgeHours * HOUR_MS };
 }
 
-/** The next step of a client that may not run a program. Clients read it, so it tells the file and the key, and nothing that is in it. */
+/**
+ * Returns the next step for a client that may not run a program. Clients read it, so it names the file and the key but none of its content.
+ */
 export function howToAllow(file: string): string {
   const shown = escapeText(path.resolve(file));
   const option = file === defaultConfigPath() ? '' : ` --config ${shown}`;

@@ -15,7 +15,7 @@ import { missingKeys, servedNote, type ServedNote } from './served-note.js';
 
 type ConfigGuardParts = Pick<Kernel, 'logger' | 'events' | 'audit' | 'trust'>;
 
-/** The command that takes the file of a config although it drops keys. */
+/** Returns the command that accepts the config file although it drops keys. */
 export function howToDrop(file: string, keys: readonly GuardedKey[]): string {
   const option = file === defaultConfigPath() ? '' : ` --config ${quoteText(file)}`;
   const allowed = keys.map((key) => ` --allow-drop ${key}`).join('');
@@ -29,9 +29,9 @@ export function droppedIn(error: unknown): readonly GuardedKey[] {
 }
 
 /**
- * Keeps a daemon from losing guarded keys of its config by the way. A config that drops one of them does not come into force
- * while the daemon serves, unless that is allowed: by name in the request, or by `permitDrops` for its content. A start takes what is on the disk,
- * because the daemon has nothing else, and says what went since the one before.
+ * Prevents a daemon from losing guarded keys of its config by accident. While the daemon serves, a config that drops one of them takes
+ * effect only if the drop is permitted: by name in the request, or by `permitDrops` for its content. A start uses the config on the disk,
+ * because the daemon has no other, and reports the keys lost since the previous config.
  */
 export class ConfigGuard implements AsyncDisposable {
   readonly #parts: ConfigGuardParts;
@@ -46,7 +46,10 @@ export class ConfigGuard implements AsyncDisposable {
     this.#save();
   }
 
-  /** Begins with the config of the start, and says what it lacks that was served before. Never rejects for the note on the disk. */
+  /**
+   * Starts with the config of the daemon's start, and reports guarded keys that it lost since it was last served. Never rejects because of
+   * the note on the disk.
+   */
   static async begin(loaded: LoadedConfig, parts: ConfigGuardParts): Promise<ConfigGuard> {
     const { logger, trust } = parts;
     const { config } = loaded;
@@ -61,7 +64,7 @@ export class ConfigGuard implements AsyncDisposable {
     return new ConfigGuard(parts, state, withLost(note, keys));
   }
 
-  /** Judges a config before it comes into force. @throws ConfigError `invalid` for keys that it drops. */
+  /** Judges a config before it takes effect. @throws ConfigError `invalid` for dropped keys. */
   async admit(next: LoadedConfig, allowed: readonly string[]): Promise<LoadedConfig> {
     const refused = await missingKeys(this.#note.served, next, this.#parts.trust, allowed);
     return judgeValues(
@@ -80,7 +83,7 @@ export class ConfigGuard implements AsyncDisposable {
     this.#save();
   }
 
-  /** Notes that keys which went are not missed. */
+  /** Records that these lost keys are accepted. */
   accept(allowed: readonly string[]): void {
     const lost = this.#note.lost.filter((key) => !allowed.includes(key));
     if (lost.length === this.#note.lost.length) return;
@@ -88,7 +91,7 @@ export class ConfigGuard implements AsyncDisposable {
     this.#save();
   }
 
-  /** Waits until the note is on the disk, or cannot be. */
+  /** Waits until the note is on the disk, or the write has failed. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#saved;
   }
@@ -119,7 +122,7 @@ function tellLost(
   audit.note('configLost', { keys });
 }
 
-/** A key that is there again is not lost. */
+/** Returns the note with its lost keys; a key that is present again is not lost. */
 function withLost(
   { served, lost, lostAt }: ServedNote,
   added: readonly GuardedKey[] = [],

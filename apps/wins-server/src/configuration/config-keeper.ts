@@ -6,11 +6,14 @@ const LOOK_EVERY_MS = 1000;
 export interface ConfigKeeperOptions {
   readonly trust: KeepTrust;
   readonly logger: Logger;
-  /** Whether this daemon may keep a config: on trial it may be taken back, and the one before it needs the config that it had. */
+  /** Whether this daemon may store a config. A daemon on trial may be rolled back, and the previous daemon then needs its own config. */
   readonly isProven: () => boolean;
 }
 
-/** Keeps each config that takes effect, so that a start finds it when the file cannot be used. A failure is logged: the daemon serves. */
+/**
+ * Stores each config that takes effect, so that a start can use it when the file is unusable. A failure is logged and does not stop the
+ * daemon.
+ */
 export class ConfigKeeper implements AsyncDisposable {
   readonly #options: ConfigKeeperOptions;
   #wanted: LoadedConfig | undefined;
@@ -21,13 +24,13 @@ export class ConfigKeeper implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Keeps this one, as soon as this daemon may. The newest counts. */
+  /** Stores this config as soon as the daemon may; a newer config supersedes a waiting one. */
   keep(loaded: LoadedConfig): void {
     this.#wanted = loaded;
     this.#next();
   }
 
-  /** Writes what is still to be kept, unless this daemon may not. Idempotent. */
+  /** Writes a waiting config, unless this daemon may not. Idempotent. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#next();
     clearTimeout(this.#timer);
@@ -49,7 +52,7 @@ export class ConfigKeeper implements AsyncDisposable {
     const { trust, logger } = this.#options;
     try {
       await keepLastGood(wanted, trust);
-      // This daemon goes back to what it keeps; what deliveries kept was for the daemon before.
+      // This daemon falls back to the config that it stored; configs that deliveries stored were for the previous daemon.
       await forgetReplaced(wanted.path);
     } catch (err) {
       const lost = 'a start with an invalid file has nothing to fall back to';

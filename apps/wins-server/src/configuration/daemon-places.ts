@@ -7,32 +7,32 @@ import { stateDirectoryOf } from '../state-directory.js';
 
 export interface JudgingOptions {
   readonly platform: NodeJS.Platform;
-  /** Whether an entry that can never match is an error, as unknown keys are, or a warning, as for a daemon that starts. */
+  /** Whether an entry that can never match is an error, as unknown keys are; otherwise it is a warning, as at the start of the daemon. */
   readonly isStrict: boolean;
-  /** The host that it is for; absent for another one: then its content alone is judged, as far as that can be. */
+  /** Host that uses the config; absent for another host, where only the content is judged as far as possible. */
   readonly host?: JudgingHost | undefined;
 }
 
-/** Facts that only the host of a config can provide. */
+/** Facts that only the config's host can provide. */
 export interface JudgingHost {
   readonly trust: FileTrust;
-  /** Called for a config with `for` alone. */
+  /** Called only for a config with `for`. */
   readonly tellsClientsApart: () => boolean;
-  /** Why this system does not take an access list of pipes; undefined when it does, or has none. */
+  /** Returns why this system rejects an access list of pipes; undefined when it accepts the list or has no such lists. */
   readonly pipeAccessFault: (sddl: string) => string | undefined;
 }
 
 export interface DaemonPlace {
   readonly keyPath: 'listen' | 'audit.directory';
   readonly folder: string;
-  /** A noun phrase. */
+  /** Noun phrase that names the folder. */
   readonly what: string;
 }
 
-/** Where bare names are on a host of which nothing else is known, and for a user who has no such folder. */
+/** Folder of bare pipe names on an unknown host, and for a user without a runtime folder. */
 const USUAL_FOLDER = '/run/rancher-wins';
 
-/** The folder of bare pipe names. That there is none is for the start to say: it is no matter of the config. */
+/** Returns the folder of bare pipe names. A missing folder is reported at the start, not by the check of the config. */
 export function pipeFolder({ platform, host }: Pick<JudgingOptions, 'platform' | 'host'>): string {
   if (host === undefined || platform === 'win32') return USUAL_FOLDER;
   try {
@@ -43,7 +43,7 @@ export function pipeFolder({ platform, host }: Pick<JudgingOptions, 'platform' |
   }
 }
 
-/** The folders of a daemon with this config, whose pipe names are right. */
+/** Returns the folders of a daemon with this config, whose pipe names must be valid. */
 export function daemonPlaces(
   config: Pick<WinsConfig, 'listen' | 'audit'>,
   { platform, host }: Pick<JudgingOptions, 'platform' | 'host'>,

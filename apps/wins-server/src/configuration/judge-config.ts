@@ -18,8 +18,8 @@ import { judgePipes } from './judge-pipes.js';
 const NO_EFFECT = { severity: 'warning', code: 'noEffect' } as const;
 
 /**
- * Says of a config that is well-formed what the daemon cannot use, what can never match and what is doubtful: everyone who loads a
- * config for the daemon judges it by this, so that the daemon starts with what anyone of them accepts.
+ * Reports what the daemon cannot use in a well-formed config, which entries can never match, and doubtful values. All loaders of a daemon
+ * config use this function, so the daemon starts with any config that one of them accepts.
  *
  * @throws ConfigError `invalid`
  */
@@ -72,17 +72,17 @@ function judgeEntries(
       : { severity: 'warning', code: 'duplicateEntry', ...entryOf(fault) },
   );
   const asksForClients = allowed.some((entry) => entry.for !== undefined);
-  // Of another host it is not known.
+  // Unknown for another host, so assumed true.
   const tellsCallersApart = !asksForClients || (host?.tellsClientsApart() ?? true);
   const doubts = doubtAllowedExecutables(allowed, dialect, { tellsCallersApart }).map(
     (doubt): JudgedValue => ({ severity: 'warning', code: 'doubtful', ...entryOf(doubt) }),
   );
-  // The same text twice was seen when the file was read.
+  // Duplicates were already reported when the file was read.
   const isNew = ({ code, keyPath }: JudgedValue) => code !== 'duplicateEntry' || !told.has(keyPath);
   return [...faults, ...doubts].filter(isNew);
 }
 
-/** A daemon serves whatever is wrong here: it does not keep that program then. */
+/** Judges `keep`. A fault does not prevent the daemon from serving; it only skips that program. */
 function judgeKeep(
   config: WinsConfig,
   dialect: PathDialect,
@@ -103,7 +103,7 @@ function entryOf({ index, path, found, wanted }: AllowedExecutableProblem) {
   };
 }
 
-/** Returns settings that this release reads and does nothing with, and the consequences. */
+/** Returns settings that this release reads but ignores, with the consequences. */
 function judgeUnused(config: WinsConfig, platform: NodeJS.Platform): readonly JudgedValue[] {
   const unused: JudgedValue[] = [];
   const { systemAgent } = config;
@@ -123,7 +123,7 @@ function judgeUnused(config: WinsConfig, platform: NodeJS.Platform): readonly Ju
   return unused;
 }
 
-/** A daemon serves whatever is wrong here: it does not keep csi-proxy then. */
+/** Judges the csi-proxy section. A fault does not prevent the daemon from serving; it only skips csi-proxy. */
 function judgeCsiProxy(
   { config, path }: LoadedConfig,
   { platform, isStrict }: JudgingOptions,

@@ -12,13 +12,13 @@ import { judgeConfig } from './judge-config.js';
 
 export { keepReplaced, permitDrops } from '@wins/config';
 
-/** A file that is to be delivered to a node, where a config may be in its place. */
+/** File to be delivered to a node, possibly in place of a config. */
 export interface OfferedFile {
   readonly from: string;
   readonly to: string;
-  /** Where the config of the node is as long as there is no file at `to`. */
+  /** Path of the node's config while there is no file at `to`. */
   readonly base?: string | undefined;
-  /** Whether `from` is a config whose keys are put into that of the node. */
+  /** Whether `from` is a config whose keys are merged into the node's config. */
   readonly merge: boolean;
   readonly allowDrop: readonly string[];
 }
@@ -27,26 +27,26 @@ export type JudgedFile =
   | { readonly kind: 'refused'; readonly reason: string }
   | {
       readonly kind: 'accepted';
-      /** The bytes to write in place of the bytes of the file; absent for those. */
+      /** Bytes to write instead of the bytes of the file; absent to write the file unchanged. */
       readonly merged?: Buffer;
-      /** Top-level keys of the node that a merge leaves as they are. */
+      /** Top-level keys of the node's config that a merge leaves unchanged. */
       readonly kept: readonly string[];
-      /** Whether the file at `to`, or the one that takes its place, is a config. */
+      /** Whether the file at `to`, or its replacement, is a config. */
       readonly isConfig: boolean;
-      /** SHA-256 in lower-case hex of the file at `to` that was judged; absent when there is none. */
+      /** SHA-256, in lower-case hex, of the judged file at `to`; absent when there is none. */
       readonly replaces?: string;
     };
 
-/** A config has 1 MiB at most; a larger file is none. */
+/** Maximum size of a config (1 MiB); a larger file is not a config. */
 const LIMITS = { maxBytes: 1024 * 1024 };
 const NOTHING: GuardedParts = { whiteList: { processPaths: [], proxyPorts: [] } };
 
 /**
- * Judges a file before it is delivered: plans, csi-proxy and the whole whitelist do not go from a node by the way. A merged config is judged as a
- * whole, as the daemon judges it when it starts. Nothing is written.
+ * Judges a file before it is delivered, so that plans, csi-proxy or the whole whitelist are not lost by accident. A merged config is judged
+ * as a whole, as the daemon judges it at its start. Nothing is written.
  *
- * The file of the node counts as a config when it can be read as one. Where it cannot, nothing is known that could go; a daemon that
- * serves with guarded keys refuses the new file then.
+ * The existing file counts as a config when it parses as one. Otherwise no loss can be detected here, but a daemon that serves with guarded
+ * keys then refuses the new file.
  *
  * @throws TrustedFileError for a file that cannot be read.
  */
@@ -83,13 +83,13 @@ export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {
   return { kind: 'refused', reason };
 }
 
-/** Judges a config for a host of this system, of which it is not known what is on its disk. */
+/** Judges a config for a host with this system, without looking at its disk. */
 async function judgeWhole(text: string, file: string): Promise<void> {
   const loaded = { ...parseConfig(text, { fileName: file }), path: file, found: true };
   await judgeConfig(loaded, { platform: process.platform, isStrict: false });
 }
 
-/** Undefined for no file, and for what is no config: programs are delivered as well. */
+/** Parses a config; undefined for no file, and for a file that is not a config, because programs are delivered too. */
 function configOf(bytes: Uint8Array | undefined): GuardedParts | undefined {
   if (bytes === undefined) return undefined;
   try {
@@ -100,7 +100,10 @@ function configOf(bytes: Uint8Array | undefined): GuardedParts | undefined {
   }
 }
 
-/** The bytes of a file; undefined for one that is not there, is too large for a config, or is no regular file, which the delivery says. */
+/**
+ * Reads a file; undefined for one that does not exist, is too large for a config, or is not a regular file. The delivery itself reports
+ * these.
+ */
 async function readSmall(path: string): Promise<Uint8Array | undefined> {
   try {
     return await readBytes(path, { ...LIMITS, followLinks: true });

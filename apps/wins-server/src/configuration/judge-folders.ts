@@ -8,17 +8,17 @@ import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';
 import { daemonPlaces, type DaemonPlace, type JudgingOptions } from './daemon-places.js';
 import { describeDistrust } from './judge-pipes.js';
 
-/** Windows makes no folder with a longer path; what is in it needs the rest. */
+/** Maximum folder path length on Windows, which leaves space for the files in the folder. */
 const LONGEST_ON_WINDOWS = 200;
 const LONGEST_ELSEWHERE = 3800;
 const LONGEST_NAME = 255;
-/** Windows has no files of these names. https://learn.microsoft.com/windows/win32/fileio/naming-a-file */
+/** Names that Windows reserves for devices. https://learn.microsoft.com/windows/win32/fileio/naming-a-file */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])$/i;
 
-/** A disk that does not answer must not keep a daemon from starting. */
+/** Time limit for a look at the disk, so that an unresponsive disk does not block the start of the daemon. */
 const LOOK_MS = 2000;
 
-/** Says which listed programs are folders: an error for who checks, a warning for a daemon that starts. */
+/** Reports listed programs that are folders: an error in a check, a warning at the start of a daemon. */
 export async function judgeListedFolders(
   { whiteList: { processPaths } }: WinsConfig,
   isStrict: boolean,
@@ -33,7 +33,7 @@ export async function judgeListedFolders(
   }));
 }
 
-/** Says which folders of the daemon cannot be: by their paths, and on this host by what is there. Pipe names are judged before. */
+/** Reports invalid folders of the daemon: by their paths, and on this host by what exists there. Pipe names are judged before. */
 export function judgeOwnFolders(
   config: WinsConfig,
   options: JudgingOptions,
@@ -54,7 +54,7 @@ export function judgeOwnFolders(
   if (faults.some(({ keyPath }) => keyPath === 'audit.directory')) return faults;
   for (const { keyPath, folder, what } of daemonPlaces(config, options)) {
     const fault = placeFault(folder, platform);
-    // One name decides where several folders are: what is wrong with one of them is enough.
+    // One key decides several folders, so one fault per key is enough.
     if (fault === undefined || faults.some((other) => other.keyPath === keyPath)) continue;
     const value = keyPath === 'listen' ? config.listen : (directory ?? '');
     const found = `${quoteText(value, { maxLength: 80 })} cannot be ${what}: ${fault}`;
@@ -79,7 +79,7 @@ function placeFault(folder: DaemonPlace['folder'], platform: NodeJS.Platform): s
   if (names.some((name) => Buffer.byteLength(name) > LONGEST_NAME))
     return `a name in its path is longer than ${LONGEST_NAME} bytes`;
   if (!isWindows) return undefined;
-  // The first is the drive.
+  // The first element is the drive.
   const odd = names.slice(1).find((name) => DEVICE.test(name) || /[<>:"|?*]|[. ]$/.test(name));
   return odd === undefined
     ? undefined
@@ -92,17 +92,17 @@ function distrustOf(
 ): Distrust | undefined {
   try {
     const distrust = trust.distrustOfPrivateFolder(folder);
-    // The user of the daemon need not be the one who checks: whose it must be is known to the daemon alone.
+    // The checking user may differ from the daemon's user, and only the daemon knows which owner is right.
     const isOthers = distrust?.rule === 'A7 owned by another user' && process.geteuid?.() !== 0;
     return isOthers ? undefined : distrust;
   } catch (error) {
-    // What cannot be looked at is not judged: the daemon says so when it cannot write there.
+    // Unreadable folders are not judged; the daemon reports when it cannot write there.
     if (error instanceof TrustedFileError) return undefined;
     throw error;
   }
 }
 
-/** Which of the listed paths are folders, by their position; what cannot be looked at within two seconds is not. */
+/** Returns the positions of the listed paths that are folders. A path that cannot be examined within two seconds does not count as one. */
 async function listedFolders(paths: readonly string[]): Promise<readonly number[]> {
   const folders: number[] = [];
   const isOver = AbortSignal.timeout(LOOK_MS);

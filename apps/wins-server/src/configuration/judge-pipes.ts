@@ -16,7 +16,7 @@ type PipeKey = 'listen' | 'proxy';
 const KEYS = ['listen', 'proxy'] as const satisfies readonly PipeKey[];
 const NAME = 'NAME, npipe:////./pipe/NAME, \\\\.\\pipe\\NAME or the path of a socket';
 
-/** Says of the pipes of a config which names cannot be used, which of them are taken, and who may open them. */
+/** Reports which pipe names of a config are invalid or taken, and faults of their access lists. */
 export function judgePipes(config: WinsConfig, options: JudgingOptions): readonly JudgedValue[] {
   const { platform, host } = options;
   const addresses = new Map<PipeKey, string>();
@@ -74,7 +74,7 @@ function addressOf(
   }
 }
 
-/** Windows compares names without regard to case. */
+/** Compares pipe names; on Windows without regard to case. */
 function isSame(one: string, other: string, platform: NodeJS.Platform): boolean {
   return platform === 'win32' ? one.toLowerCase() === other.toLowerCase() : one === other;
 }
@@ -91,11 +91,11 @@ function nameFault(address: string): string | undefined {
   }
 }
 
-/** Why a daemon could not serve a socket in this folder. One of bare names belongs to the host, not to the config. */
+/** Returns why a daemon could not serve a socket in this folder. The folder of bare names belongs to the host, not to the config. */
 function folderFault(address: string, trust: FileTrust): string | undefined {
   const folder = path.posix.dirname(address);
   try {
-    // A daemon makes the folder of its socket, and none above it.
+    // The daemon creates the folder of its socket, but none above it.
     lstatSync(path.posix.dirname(folder));
     const isThere = lstatSync(folder, { throwIfNoEntry: false }) !== undefined;
     const distrust = isThere
@@ -109,7 +109,7 @@ function folderFault(address: string, trust: FileTrust): string | undefined {
   }
 }
 
-/** Says who else could write where, and what to do about it. */
+/** Describes who else could write where, and the remedy. */
 export function describeDistrust(distrust: Distrust): string {
   const { path: at, found, remedy } = distrust;
   return [`${quoteText(at)}: ${found}`, remedy].filter(Boolean).join('; ');

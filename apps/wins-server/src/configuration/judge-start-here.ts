@@ -5,7 +5,7 @@ import type { ProcessHost } from '@wins/base';
 import { allowedBy } from './allowed-executables.js';
 
 /**
- * Judges a start on this host by a config. Where the entry pins digests and none is given, the file at the path is the one that is judged.
+ * Judges whether a config would allow a start on this host. If the entry pins digests and none is given, the file at the path is hashed.
  *
  * @throws TrustedFileError when that file cannot be read.
  */

@@ -3,21 +3,21 @@ import { thisSystem } from '../this-system.js';
 import { judgeConfig } from './judge-config.js';
 
 export interface DaemonConfigOptions {
-  /** Whether unknown keys and entries that can never match are errors. Default: warnings, as for a daemon that starts. */
+  /** Whether unknown keys and entries that can never match are errors. Default: warnings, as at the start of the daemon. */
   readonly strict?: boolean;
   /**
-   * Whether it is a file that will be copied to its place, where another file decides who may change it: it must exist, and
-   * nothing but its content is judged. Default false.
+   * Whether the file will be copied to another path, whose permissions apply instead. The file must exist, and only its content is judged.
+   * Default false.
    */
   readonly isCopy?: boolean;
-  /** The system that the config is for. Default: this one. */
+  /** System that uses the config. Default: this system. */
   readonly platform?: NodeJS.Platform;
 }
 
 /**
- * Loads and judges the config of the daemon: a file that administrators and this user alone can change or replace.
+ * Loads and judges the config of the daemon. Only administrators and this user may be able to change or replace the file.
  *
- * @param named - The file that someone named, which must exist. Default: the one of the system, which may be absent.
+ * @param named - Explicitly named file, which must exist. Default: the system's config file, which may be absent.
  * @throws ConfigError
  */
 export async function loadDaemonConfig(
@@ -36,7 +36,7 @@ export async function loadDaemonConfig(
     : judgeForThisHost(loaded, strict);
 }
 
-/** Judges a config that is for this host. @throws ConfigError */
+/** Judges a config for use on this host. @throws ConfigError */
 export async function judgeForThisHost(
   loaded: LoadedConfig,
   isStrict = false,
@@ -46,7 +46,7 @@ export async function judgeForThisHost(
   return judgeConfig(loaded, { platform: process.platform, isStrict, host });
 }
 
-/** The config file that is meant: the one that someone named, else the one of the system. */
+/** Returns the explicitly named config file, else the system's config file. */
 export function configFileOf(named: string | undefined): string {
   return named ?? defaultConfigPath();
 }

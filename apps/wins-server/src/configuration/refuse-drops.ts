@@ -3,15 +3,16 @@ import { thisSystem } from '../this-system.js';
 import { missingKeys, servedNote } from './served-note.js';
 
 export interface ConfigOfService {
-  /** The file that the service reads now; undefined without a service. */
+  /** File that the service reads now; undefined without a service. */
   readonly before: string | undefined;
   readonly after: string;
   readonly allowDrop: readonly string[];
 }
 
 /**
- * Says why a service may not come to a config: because of guarded keys that this lacks, compared with the file that the service reads now
- * and with what its daemon serves, which may have refused that file. Undefined when it lacks none, or cannot be read: then another check says so.
+ * Returns why a service may not switch to a config: guarded keys that the config lacks, compared with the current file and with the config
+ * that the daemon serves, which may have refused that file. Undefined when no key is missing, or when the config cannot be read, which
+ * another check reports.
  */
 export async function refuseDrops(config: ConfigOfService): Promise<string | undefined> {
   const trust = (await thisSystem()).fileTrust();

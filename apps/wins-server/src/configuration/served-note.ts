@@ -5,19 +5,19 @@ import type { FileTrust } from '@wins/trusted-files';
 import path from 'node:path';
 import { stateDirectoryOf } from '../state-directory.js';
 
-/** Note of a daemon about the config that it serves with, for the next daemon and the doctor. */
+/** Note of a daemon about the config that it serves, for the next daemon and the doctor. */
 export interface ServedNote {
   readonly served: GuardedParts;
-  /** Guarded keys that went with a start, which nobody has accepted yet. */
+  /** Guarded keys that were lost at a start and not accepted since. */
   readonly lost: readonly GuardedKey[];
-  /** When the latest of them went; absent when there are none. */
+  /** Time of the latest loss; absent when no key was lost. */
   readonly lostAt?: string;
 }
 
-/** A whitelist of a config, which has 1 MiB at most. */
+/** Maximum size of the note, which contains the whitelist of a config of at most 1 MiB. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** The note of the daemon with this pipe. A damaged one is none; one that others could write is refused. */
+/** Returns the note file of the daemon with this pipe. A damaged note counts as absent; a note that others could write is refused. */
 export function servedNote(
   listen: string,
   trust: Pick<FileTrust, 'distrustOfFile'>,
@@ -39,7 +39,7 @@ function noteOf(json: unknown): ServedNote {
   return { served, lost: keys, ...(typeof lostAt === 'string' && { lostAt }) };
 }
 
-/** Guarded keys that the next config lacks, unless they may go: by name, or for its content. */
+/** Returns the guarded keys that the next config lacks without a permission by name or for its content. */
 export async function missingKeys(
   before: GuardedParts,
   { config, path, sha256 }: LoadedConfig,

@@ -5,16 +5,16 @@ import { configFileOf, judgeForThisHost, loadDaemonConfig } from './load-daemon-
 
 export interface StartConfig {
   readonly loaded: LoadedConfig;
-  /** Why it is not the file, but the config that a daemon served with before; undefined when it is the file. */
+  /** Why the file was refused and the previously served config is used instead; undefined when the file is used. */
   readonly refused?: Error;
 }
 
 /**
- * Loads the config that a daemon starts with: the file, or what a daemon served with before when the file cannot be used. An empty
- * file, which a failed copy leaves, counts as one that cannot be used where there was another before.
+ * Loads the config for the start of a daemon: the file, or the previously served config when the file is unusable. An empty file, which a
+ * failed copy leaves, counts as unusable if a config was served before.
  *
  * @param named - As for `loadDaemonConfig`.
- * @throws ConfigError when neither can be used, with the problems of both; of the file alone when nothing is kept.
+ * @throws ConfigError with the problems of both when neither is usable; with those of the file when no config is stored.
  */
 export async function loadStartConfig(named: string | undefined): Promise<StartConfig> {
   let file: LoadedConfig;
@@ -35,7 +35,7 @@ export async function loadStartConfig(named: string | undefined): Promise<StartC
   return { loaded: kept, refused: new Error(`the config file ${file.path} is empty`) };
 }
 
-/** Loads the config that a daemon served with last, judged as the file is; undefined when there is none. @throws ConfigError. */
+/** Loads the config that a daemon served last, judged like the file; undefined when there is none. @throws ConfigError. */
 export async function loadKeptConfig(named: string | undefined): Promise<LoadedConfig | undefined> {
   const file = path.resolve(configFileOf(named));
   const trust = (await thisSystem()).fileTrust();

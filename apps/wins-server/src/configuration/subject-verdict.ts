@@ -3,35 +3,35 @@ import type { StartVerdict } from '@wins/process-manager';
 import { judgeDestination } from '@wins/tcp-tunnel';
 
 export interface DecidingEntry {
-  /** Key path; empty when no entry names the subject. */
+  /** Key path; empty when no entry names the program or port. */
   readonly key: string;
   readonly file: string;
-  /** Both from 1; absent when it is not at a place in the file. */
+  /** Line and column, from 1; absent when the entry has no position in the file. */
   readonly line?: number;
   readonly column?: number;
 }
 
 export interface SubjectVerdict {
   readonly allowed: boolean;
-  /** Code with which the attempt would be refused; empty when it is allowed. */
+  /** Error code of the refusal; empty when the attempt is allowed. */
   readonly code: string;
-  /** The same as a sentence; with a verdict that is not final, what else decides. */
+  /** The verdict as a sentence; for a verdict that is not final, what else decides. */
   readonly reason: string;
   readonly entry: DecidingEntry;
 }
 
-/** The verdict about a port of TCP, with the one about the same port of UDP. */
+/** Verdict about a TCP port, with the verdict about the same UDP port. */
 export interface PortVerdict extends SubjectVerdict {
   readonly udp: SubjectVerdict;
 }
 
-/** A port of the host that the config has relayed to a container. */
+/** Port of the host that the config relays to a container. */
 export interface ExplainedRelay {
   readonly relay: string;
   readonly entry: DecidingEntry;
 }
 
-/** The verdict about a start in words, with the entry that decided. Pure. */
+/** Returns the verdict about a start in words, with the deciding entry. Pure. */
 export function programVerdict(
   { refusal, entryIndex, isPinned }: StartVerdict,
   hasDigest: boolean,
@@ -46,7 +46,7 @@ export function programVerdict(
   return { allowed: true, code: '', reason, entry };
 }
 
-/** Whether a port of the host may be reached, by the function that judges what clients of the tunnel ask for. Pure. */
+/** Judges whether a port of the host may be reached, with the function that judges requests of tunnel clients. Pure. */
 export function portVerdict(port: number, loaded: LoadedConfig): PortVerdict {
   return { ...verdictOf('tcp', port, loaded), udp: verdictOf('udp', port, loaded) };
 }
@@ -65,7 +65,7 @@ function verdictOf(protocol: 'tcp' | 'udp', port: number, loaded: LoadedConfig):
   return { allowed: false, code: verdict.rule, reason, entry };
 }
 
-/** The relays of the config that listen on a port. How they stand is known to the daemon alone. Pure. */
+/** Returns the relays of the config that listen on a port. Only the daemon knows their state. Pure. */
 export function relaysOf(port: number, loaded: LoadedConfig): readonly ExplainedRelay[] {
   const { ports = [] } = loaded.config.hostNetwork ?? {};
   return ports.flatMap(({ proto, listen, to }, index) => {

@@ -8,7 +8,7 @@ export interface SecondsOptions extends RunningDaemonOptions {
   readonly seconds: number;
 }
 
-/** Request for diagnosis to the running daemon: exit code 64 when the request is invalid, 70 when the daemon cannot answer it. */
+/** Query for diagnostics of the running daemon: exit code 64 for an invalid request, 70 when the daemon cannot answer it. */
 export const DIAGNOSIS: Question = {
   asker: 'wins srv debug',
   pipe: 'admin',
@@ -18,16 +18,16 @@ export const DIAGNOSIS: Question = {
   },
 };
 
-/** Handling of an answer that comes in pieces. */
+/** Options for an answer that is received in chunks. */
 export interface Receiver {
-  /** The rest of a larger answer is refused: one of a daemon is smaller. */
+  /** Maximum size; the rest of a larger answer is refused. Answers of a daemon are smaller. */
   readonly mostBytes: number;
   readonly take: (piece: Buffer, position: number) => Promise<void> | void;
-  /** Ends it before it is over. Default: nothing does. */
+  /** Aborts the call early. Default: no signal. */
   readonly signal?: AbortSignal;
 }
 
-/** Receives an answer in pieces; resolves with its size. @throws DaemonCallError, 70: too large. */
+/** Receives an answer in chunks; resolves with its size. @throws DaemonCallError with exit code 70 when it is too large. */
 export async function receive<Request>(
   options: RunningDaemonOptions,
   method: MethodDefinition<Request, DebugPiece>,

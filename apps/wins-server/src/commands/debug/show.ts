@@ -12,25 +12,25 @@ import { DIAGNOSIS, receive, type SecondsOptions } from './receive.js';
 
 export interface LogLevelOptions extends RunningDaemonOptions {
   readonly level: string | undefined;
-  /** In milliseconds. */
+  /** Duration in milliseconds. */
   readonly for: number;
 }
 
 const MOST_TEXT_BYTES = 16 * 1024 * 1024;
 
-/** `wins srv debug stacks`: where the daemon's thread is. */
+/** `wins srv debug stacks`: prints the current stacks of the daemon's thread. */
 export async function showStacks(
   options: SecondsOptions,
   { show }: CommandSurroundings,
 ): Promise<number> {
   const request = { Seconds: options.seconds };
   const text = await wholeText(options, debugServiceDefinition.stacks, request);
-  // The daemon has escaped what it repeats, but for its line feeds.
+  // The daemon has escaped everything except line feeds.
   await show({ value: { stacks: text }, text: safeLines(text.trimEnd().split('\n')) });
   return EXIT.server.ok;
 }
 
-/** `wins srv debug report`: the report of the runtime. */
+/** `wins srv debug report`: prints the report of the runtime. */
 export async function showReport(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,
@@ -40,7 +40,7 @@ export async function showReport(
   return EXIT.server.ok;
 }
 
-/** `wins srv debug handles`: what keeps the daemon alive. */
+/** `wins srv debug handles`: lists the handles that keep the daemon alive. */
 export const showHandles = listing(debugServiceDefinition.handles, ({ Handles }) => Handles, {
   KIND: ({ Kind }) => Kind,
   COUNT: ({ Count }) => Count,
@@ -52,7 +52,7 @@ const CLIENT = {
   CONTAINER: ({ Client }: OfClient) => Client?.Container.slice(0, 12) ?? '',
 };
 
-/** `wins srv debug connections`: who is connected. */
+/** `wins srv debug connections`: lists the open connections. */
 export const showConnections = listing(
   debugServiceDefinition.connections,
   (all) => all.Connections,
@@ -66,7 +66,7 @@ export const showConnections = listing(
   },
 );
 
-/** `wins srv debug runs`: all current runs, of any client. */
+/** `wins srv debug runs`: lists the current runs of all clients. */
 export const showRuns = listing(debugServiceDefinition.runs, ({ Runs }) => Runs, {
   NAME: ({ Name }) => Name,
   STATE: ({ State }) => State,
@@ -76,7 +76,7 @@ export const showRuns = listing(debugServiceDefinition.runs, ({ Runs }) => Runs,
   PATH: ({ Path }) => Path,
 });
 
-/** `wins srv debug streams`: the sessions of the tunnel, and how many streams each has. */
+/** `wins srv debug streams`: lists the tunnel sessions and their numbers of streams. */
 export const showStreams = listing(debugServiceDefinition.streams, ({ Sessions }) => Sessions, {
   NAME: ({ Name }) => Name,
   ...CLIENT,
@@ -87,7 +87,7 @@ export const showStreams = listing(debugServiceDefinition.streams, ({ Sessions }
   PAUSES: ({ Pauses }) => Pauses,
 });
 
-/** `wins srv debug log-level`: how much is logged, or another level for some time. */
+/** `wins srv debug log-level`: prints the log level, or changes it for some time. */
 export async function changeLogLevel(
   { level, for: forMs, ...options }: LogLevelOptions,
   { show }: CommandSurroundings,
@@ -108,7 +108,7 @@ export async function changeLogLevel(
 
 type OfClient = Pick<DebugConnection, 'Client'>;
 
-/** A command that lists what a call answers, in columns by their headings. */
+/** Defines a command that prints the answer of a call as a table. */
 function listing<Answer, Row extends object>(
   method: MethodDefinition<object, Answer>,
   rowsOf: (answer: Answer) => readonly Row[],

@@ -5,14 +5,14 @@ import { stackDumpEvent, stackDumpFile } from '../../features/diagnostics/write-
 import { serviceLogFolder } from '../../kernel/log/windows-service-log.js';
 
 export interface StackDumpOptions {
-  /** Default: that of the service, as its manager says. */
+  /** Process id. Default: that of the service, as the service manager reports it. */
   readonly pid: number | undefined;
 }
 
 /**
- * `wins stackdump`: signals the service to write its stacks. Nothing is answered: the file is there within some seconds.
+ * `wins stackdump`: signals the service to write its stacks. There is no answer; the file appears within seconds.
  *
- * @throws WindowsError `unavailable` elsewhere than on Windows, or when the service does not run; `notFound`, `accessDenied`.
+ * @throws WindowsError `unavailable` on other systems, or when the service does not run; `notFound`, `accessDenied`.
  */
 export async function requestStackDump(
   options: StackDumpOptions,

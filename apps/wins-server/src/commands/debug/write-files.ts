@@ -13,15 +13,15 @@ export interface FileAnswerOptions extends RunningDaemonOptions {
   readonly file: string;
 }
 
-/** Limit of a file in bytes; the rest of a larger answer is not written. An answer of the daemon is smaller. */
+/** Maximum file size in bytes; the rest of a larger answer is not written. Answers of the daemon are smaller. */
 const LARGEST_FILE_BYTES = 2 ** 31;
 
-/** `wins srv debug heap FILE`: all that the daemon's heap holds. */
+/** `wins srv debug heap FILE`: writes a snapshot of the daemon's heap. */
 export function writeHeap(options: FileAnswerOptions, { show }: CommandSurroundings) {
   return writeAnswer(debugServiceDefinition.heap, {}, options, show);
 }
 
-/** `wins srv debug cpu FILE`: what the daemon's thread does for some seconds. */
+/** `wins srv debug cpu FILE`: writes a CPU profile of the daemon's thread over some seconds. */
 export function writeCpu(
   options: SecondsOptions & FileAnswerOptions,
   { show }: CommandSurroundings,
@@ -29,7 +29,7 @@ export function writeCpu(
   return writeAnswer(debugServiceDefinition.cpu, { Seconds: options.seconds }, options, show);
 }
 
-/** `wins srv debug trace FILE`: what the daemon's runtime does for some seconds. */
+/** `wins srv debug trace FILE`: writes a trace of the daemon's runtime over some seconds. */
 export function writeTrace(
   options: SecondsOptions & FileAnswerOptions,
   { show }: CommandSurroundings,
@@ -37,7 +37,7 @@ export function writeTrace(
   return writeAnswer(debugServiceDefinition.trace, { Seconds: options.seconds }, options, show);
 }
 
-/** Writes an answer into a new private file; what is interrupted leaves none. */
+/** Writes an answer into a new private file; an interruption leaves no file. */
 async function writeAnswer<Request>(
   method: MethodDefinition<Request, DebugPiece>,
   request: NoInfer<Request>,

@@ -11,7 +11,7 @@ import { safeLines } from '../safe-lines.js';
 import { contentText, failureLines, probeLines } from './plan-text.js';
 import { ABOUT_PLANS } from './show.js';
 
-/** Limit of a plan in bytes: that of a request (1 MiB), less 1 KiB for the rest of the request. */
+/** Maximum size of a plan in bytes: that of a request (1 MiB), less 1 KiB for the rest of the request. */
 const MAX_PLAN_BYTES = 1024 * 1024 - 1024;
 
 export interface ApplyOptions extends RunningDaemonOptions {
@@ -19,7 +19,7 @@ export interface ApplyOptions extends RunningDaemonOptions {
   readonly 'dry-run': boolean;
 }
 
-/** `wins srv plan apply`: applies a plan once, or says what that would do. 1: an instruction failed. */
+/** `wins srv plan apply`: applies a plan once, or prints what that would do. Exit code 1: an instruction failed. */
 export async function applyPlan(
   options: ApplyOptions,
   { show }: CommandSurroundings,

@@ -45,7 +45,7 @@ export function probeLines(probes: readonly PlanProbeState[]): string[] {
   });
 }
 
-/** The instruction that failed: a line, and a line each for the end of its standard error. */
+/** Returns lines about the failed instruction, followed by the end of its standard error. */
 export function failureLines(failure: PlanFailure | undefined): string[] {
   if (failure === undefined) return [];
   const { Instruction, ExitCode, Stderr } = failure;

@@ -3,7 +3,7 @@ import { EXIT, type CommandSurroundings } from '@wins/base';
 import { callRunningDaemon, type Question, type RunningDaemonOptions } from '../running-daemon.js';
 import { contentText, statusText } from './plan-text.js';
 
-/** How the running daemon is asked about plans: 65 is for one that cannot be applied. */
+/** Query about plans to the running daemon; exit code 65 for a plan that cannot be applied. */
 export const ABOUT_PLANS: Question = {
   asker: 'wins srv plan',
   exitCode: (code) =>
@@ -12,7 +12,7 @@ export const ABOUT_PLANS: Question = {
       : undefined,
 };
 
-/** `wins srv plan status`: where each plan stands. */
+/** `wins srv plan status`: prints the state of each plan. */
 export async function showPlanStatus(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,
@@ -23,7 +23,7 @@ export async function showPlanStatus(
   return EXIT.server.ok;
 }
 
-/** `wins srv plan show`: what each plan wants. */
+/** `wins srv plan show`: prints the content of each plan. */
 export async function showPlans(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,
@@ -35,7 +35,7 @@ export async function showPlans(
   return EXIT.server.ok;
 }
 
-/** `wins srv plan history`: the plans that were applied. */
+/** `wins srv plan history`: lists the plans that were applied. */
 export async function showPlanHistory(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,
