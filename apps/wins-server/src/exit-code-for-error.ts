@@ -11,14 +11,14 @@ const DENIED: ReadonlySet<string> = new Set([
   ...['accessDenied', 'notTrusted', 'securityUnavailable', 'EACCES', 'EPERM'],
 ]);
 
-/** The exit code of a command of `wins srv` or `wins doctor` that failed. */
+/** Returns the exit code for an error of a `wins srv` or `wins doctor` command. */
 export function exitCodeForError(error: unknown): number {
   const { config, internal, noPermission, unavailable, usage } = EXIT.server;
   if (isUsageError(error)) return usage;
   if (error instanceof DaemonCallError) return error.exitCode;
   if (error instanceof ConfigError) return config;
   if (error instanceof ProcessError) {
-    // The folder of records lies beside the pipe: it is judged first, by the same rule.
+    // The records' folder lies beside the pipe and is judged first, by the same rule.
     const { cause } = error;
     return cause instanceof TrustedFileError && DENIED.has(cause.code) ? noPermission : internal;
   }

@@ -87,8 +87,8 @@ export async function upgrade(
 }
 
 /**
- * Refuses unless the daemon that started this process is the service. A daemon that is not a service, or does not report its name, may only
- * upgrade the default service, which ensures that only a daemon is replaced.
+ * Refuses unless the target service runs a daemon of wins. When the requesting daemon is not a service, or does not report its name, the
+ * target is the default service; this check ensures that only a daemon is replaced.
  *
  * @throws UpgradeError `refused`.
  */

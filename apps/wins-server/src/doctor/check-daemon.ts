@@ -6,10 +6,10 @@ import { DaemonCallError } from '../daemon-call-error.js';
 import type { Check, DoctorHost } from './doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
 
-/** The oldest Node that the sources are written for. */
+/** Oldest Node version that the sources support. */
 const OLDEST_NODE = [20, 19] as const;
 
-/** Which wins runs on which Node and system. */
+/** Reports the versions of wins, Node and the system. */
 export const checkVersions: Check = {
   name: 'versions',
   look: async (host) => {
@@ -25,7 +25,7 @@ export const checkVersions: Check = {
   },
 };
 
-/** Whether the pipes are served, who may open them, and whether the daemon is of this build and has this config. */
+/** Checks that the pipes are served, who may open them, and that the daemon has this build and this config. */
 export const checkDaemon: Check = {
   name: 'pipe',
   look: async (host, { config, path: configFile }) => {
@@ -38,7 +38,7 @@ export const checkDaemon: Check = {
   },
 };
 
-/** Beside a registered service no daemon is started by hand. */
+/** Advice to start the daemon. With a registered service, no daemon is started by hand. */
 const START_DAEMON =
   process.platform === 'win32'
     ? `start the service: sc.exe start ${SERVICE_NAME}`
@@ -91,7 +91,7 @@ async function lookAtPipe(
   return { ...served, findings };
 }
 
-/** Its access list is one that no config changes. A daemon of an earlier release has no such pipe. */
+/** Checks the administrators' pipe, whose access list does not depend on the config. A daemon of an earlier release has no such pipe. */
 async function lookAtAdminPipe(
   name: string,
   host: DoctorHost,
@@ -99,7 +99,7 @@ async function lookAtAdminPipe(
 ): Promise<readonly Finding[]> {
   const { isAbsent, findings } = await lookAtPipe(name, 'administrators', host, undefined);
   if (!isAbsent) return findings;
-  // Then the finding about the main pipe suffices.
+  // The finding about the main pipe suffices.
   if (!isMainServed) return [];
   const found = `the daemon has no pipe ${name}: its release is older, or it could not open the pipe`;
   const advice = `see its log (${host.logPlace}), or restart it with this release`;
@@ -143,7 +143,7 @@ function isSameFile(one: string, other: string): boolean {
   return process.platform === 'win32' ? a.toLowerCase() === b.toLowerCase() : a === b;
 }
 
-/** An upgrade replaces the file while the old daemon still runs. */
+/** Compares the builds, because an upgrade replaces the file while the old daemon still runs. */
 async function compareBuilds(daemon: ApplicationInfo, host: DoctorHost): Promise<Finding> {
   const { wins } = await host.versions();
   const shown = `the daemon is ${daemon.version} (${daemon.commit})`;

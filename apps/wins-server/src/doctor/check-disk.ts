@@ -4,11 +4,11 @@ import type { Check } from './doctor-host.js';
 import { ok, problem, warning, type Finding } from './finding.js';
 
 const MIB = 1024 * 1024;
-/** A disk with less is full for a daemon: its next record may not fit. */
+/** Free space below which a disk counts as full, because the daemon's next record may not fit. */
 const FULL_BYTES = MIB;
 const NEARLY_FULL_BYTES = 64 * MIB;
 
-/** Whether there is room for the records without which the daemon starts no program. */
+/** Checks that the disk has space for the records that the daemon must write before it starts a program. */
 export const checkDisk: Check = {
   name: 'disk',
   look: async (host, { config }) => {

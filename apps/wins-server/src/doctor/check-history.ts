@@ -3,10 +3,10 @@ import type { Check } from './doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
 
 const HOUR_MS = 3_600_000;
-/** An upgrade and a change of the config start a daemon twice. */
+/** Maximum normal number of starts per hour; an upgrade plus a config change causes two. */
 const MOST_STARTS_AN_HOUR = 3;
 
-/** Whether the daemon ended without an order or started again and again within a day, and whether it runs out of descriptors. */
+/** Checks the last 24 hours for unexpected ends and repeated starts of the daemon, and whether it runs out of descriptors. */
 export const checkHistory: Check = {
   name: 'history',
   look: async (host, { config }) => {
@@ -17,7 +17,7 @@ export const checkHistory: Check = {
   },
 };
 
-/** The event of the latest start. */
+/** Returns the event of the latest start. */
 export function startOf(events: readonly RingEvent[]): RingEvent | undefined {
   return events.findLast(({ type }) => type === 'started');
 }

@@ -15,28 +15,28 @@ import type { ServedNote } from '../configuration/served-note.js';
 import type { UpgradeResult } from '@wins/service-upgrade';
 import type { Finding } from './finding.js';
 
-/** Whether someone else could have put a file where it is, or could change it. */
+/** Verdict on whether someone else could have created or changed a file. */
 export type FileJudgement =
   | { readonly kind: 'trusted' }
   | { readonly kind: 'missing' }
-  /** `fault` is the reason in a few words, `message` the whole sentence. */
+  /** `fault` is the reason in a few words, `message` a full sentence. */
   | { readonly kind: 'untrusted'; readonly fault: string; readonly message: string };
 
 export type DialOutcome = 'open' | 'refused' | 'silent';
 
 /** Access rules of a pipe that is served. */
 export interface PipeAccess {
-  /** The rules as they are: `mode 600, user 0`. */
+  /** Rules in force, such as `mode 600, user 0`. */
   readonly found: string;
-  /** Which of them are wrong. */
+  /** Faults of these rules. */
   readonly faults: readonly string[];
 }
 
-/** Where the audit log is kept. */
+/** Folder of the audit log. */
 export interface AuditFolder {
   readonly path: string;
   readonly place: FileJudgement;
-  /** Others who may look into it, or the reason why this user cannot write there. */
+  /** Other users with access to the folder, or the reason why this user cannot write there. */
   readonly faults: readonly string[];
 }
 
@@ -48,91 +48,91 @@ export interface DaemonActivity {
   readonly streams: number;
 }
 
-/** Questions of the doctor about a host. Nothing here changes anything; a method that cannot look rejects. */
+/** Queries of the doctor about a host. No method changes the host; a method that cannot find its answer rejects. */
 export interface DoctorHost {
-  /** This program, the `process.versions.node` that runs it, and the system with the user who asks: others see less of it. */
+  /** Versions of this program, of Node and of the system, and the current user, whose permissions limit the findings. */
   versions(): Promise<{
     readonly wins: ApplicationInfo;
     readonly node: string;
     readonly system: string;
   }>;
-  /** The config file that is looked at. */
+  /** Config file to examine. */
   readonly configFile: string;
   /** @throws ConfigError */
   loadConfig(): Promise<LoadedConfig>;
-  /** Reads the note of the daemon with this pipe about the config that it serves with; undefined when there is none. */
+  /** Reads the note of the daemon with this pipe about the config that it serves; undefined when there is none. */
   servedNote(listen: string): Promise<ServedNote | undefined>;
-  /** Guarded keys of an earlier config that this one lacks, and may not drop. */
+  /** Returns guarded keys of an earlier config that this one lacks without permission. */
   missingKeys(before: GuardedParts, loaded: LoadedConfig): Promise<readonly GuardedKey[]>;
   /**
-   * Loads the config that the daemon served with last, which a start uses when the file cannot be used; undefined when none is kept.
+   * Loads the config that the daemon served last, which a start uses when the file is unusable; undefined when none is stored.
    *
    * @throws ConfigError
    */
   loadKeptConfig(): Promise<LoadedConfig | undefined>;
-  /** Judges the place of a file as the daemon does before it runs it. */
+  /** Judges the path of a file as the daemon does before it runs the file. */
   judgeFile(path: string): Promise<FileJudgement>;
-  /** Judges who else could put something into a folder. */
+  /** Judges whether other users could write into a folder. */
   judgeFolder(path: string): Promise<FileJudgement>;
-  /** Judges the place of a file as the daemon does before an upgrade to it. */
+  /** Judges the path of a file as the daemon does before an upgrade to it. */
   judgeWatchedFile(path: string): Promise<FileJudgement>;
   auditFolder(config: WinsConfig): Promise<AuditFolder>;
   /** Verifies the last 8 MiB of an audit log. */
   verifyAudit(directory: string): Promise<AuditVerdict>;
-  /** How the latest upgrade of the service ended; undefined when there was none. */
+  /** Returns the outcome of the service's latest upgrade; undefined when there was none. */
   latestUpgrade(): Promise<UpgradeResult | undefined>;
-  /** The phase of an upgrade without an end, as its journal says; undefined when there is none. */
+  /** Returns the phase of an unfinished upgrade according to its journal; undefined when there is none. */
   upgradeUnderWay(): Promise<string | undefined>;
   /** Judges whether a listed program would start, its pinned digests included. */
   judgeStart(path: string, config: WinsConfig): Promise<StartVerdict>;
-  /** Free bytes of the disk of a folder, which need not exist yet. */
+  /** Returns the free bytes on the disk of a folder, which need not exist yet. */
   freeBytes(folder: string): Promise<number>;
-  /** Events of the last 24 hours, the oldest first: those of the daemon, else those on the disk. @throws DaemonCallError */
+  /** Returns the events of the last 24 hours, oldest first: from the daemon, else from the disk. @throws DaemonCallError */
   recentEvents(name: string): Promise<readonly RingEvent[]>;
-  /** Descriptors of a process; undefined where the system has no such limit. */
+  /** Returns the open and maximum descriptors of a process; undefined where the system has no such limit. */
   descriptors(pid: number): Promise<{ readonly open: number; readonly most: number } | undefined>;
-  /** Connects to a port of the loopback for a second at most. */
+  /** Connects to a port of the loopback, for at most 1 s. */
   dial(port: number): Promise<DialOutcome>;
-  /** Connects to a port of another host for a second at most. `refused`: also where it cannot be reached. */
+  /** Connects to a port of another host, for at most 1 s. `refused` also covers unreachable hosts. */
   dialAt(host: string, port: number): Promise<DialOutcome>;
-  /** Addresses of IPv4 on the links of this host, each with whether it answers there; undefined where the system has no such file. */
+  /** Returns IPv4 addresses on the links of this host, each with whether it answers; undefined where the system has no such file. */
   neighbours(): Promise<ReadonlyMap<string, boolean> | undefined>;
-  /** Runs, tunnels and streams of the daemon. @throws DaemonCallError */
+  /** Returns runs, tunnels and streams of the daemon. @throws DaemonCallError */
   activity(name: string): Promise<DaemonActivity>;
-  /** Connects to a pipe and hangs up. @throws PipeError */
+  /** Connects to a pipe and closes the connection. @throws PipeError */
   reachPipe(name: string): Promise<void>;
   /** @param wanted - `pipeAccess` of the config. */
   pipeAccess(name: string, wanted?: string): Promise<PipeAccess>;
-  /** Asks the daemon behind a pipe which build it is. */
+  /** Requests the build of the daemon on a pipe. */
   daemonInfo(name: string): Promise<ApplicationInfo>;
-  /** Asks it which config file is in force, and since when it runs, as the two below on its pipe of administrators. @throws DaemonCallError */
+  /** Requests the daemon's config file and start time on its administrators' pipe. @throws DaemonCallError */
   daemonConfig(name: string): Promise<ConfigDescription>;
-  /** Reads the Secret of the node from the API server, and asks whether it may be written. @throws AgentError */
+  /** Reads the Secret of the node from the API server, and checks the permission to write it. @throws AgentError */
   reachSecret(settings: AgentSettings): Promise<'found' | 'missing'>;
-  /** Asks the registries that `registries.yaml` names whether they answer and take their logins. @throws AgentError */
+  /** Checks that the registries in `registries.yaml` answer and accept their credentials. @throws AgentError */
   checkRegistries(settings: AgentSettings): Promise<RegistriesCheck>;
-  /** Asks the daemon where its plans stand. @throws DaemonCallError */
+  /** Requests the state of the daemon's plans. @throws DaemonCallError */
   planStatus(name: string): Promise<PlanStatusResponse>;
-  /** Asks the daemon how far csi-proxy is. @throws DaemonCallError */
+  /** Requests the state of csi-proxy from the daemon. @throws DaemonCallError */
   csiProxyStatus(name: string): Promise<CsiProxyStatusResponse>;
-  /** Asks the daemon how the routes of the host stand. @throws DaemonCallError */
+  /** Requests the state of the host's routes from the daemon. @throws DaemonCallError */
   networkStatus(name: string): Promise<HostNetworkStatusResponse>;
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   now(): number;
-  /** Finds processes of runs whose daemon is dead. */
+  /** Finds processes of runs whose daemon has died. */
   orphans(config: WinsConfig): Promise<readonly RecoveredProcess[]>;
-  /** Checks that only this system has: services, firewall rules. */
+  /** Checks that exist only on this system, such as services and firewall rules. */
   readonly systemChecks: readonly Check[];
-  /** Where the log of the daemon is, for advice: a folder, or what holds it. */
+  /** Location of the daemon's log, for advice: a folder, or the program that holds it. */
   readonly logPlace: string;
 }
 
-/** One question of the doctor. What it throws becomes a warning that it could not be answered. */
+/** One check of the doctor. An error that it throws becomes a warning. */
 export interface Check {
-  /** The name in the report. */
+  /** Name in the report. */
   readonly name: string;
-  /** Whether it is about the content of the config: skipped when the file cannot be used, which is reported once. */
+  /** Whether the check depends on the content of the config. Such a check is skipped when the file is unusable, which is reported once. */
   readonly needsConfig?: boolean;
-  /** @param loaded - What the daemon would start with now; the defaults when the file cannot be used. */
+  /** @param loaded - Config that the daemon would start with now; the defaults when the file is unusable. */
   readonly look: (host: DoctorHost, loaded: LoadedConfig) => Promise<readonly Finding[]>;
 }

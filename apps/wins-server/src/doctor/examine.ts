@@ -10,13 +10,13 @@ import type { Feature } from '../kernel/feature.js';
 import type { Check, DoctorHost } from './doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
 
-/** Checks that run whatever the daemon does. */
+/** Checks that do not depend on a feature. */
 const CHECKS: readonly Check[] = [checkDaemon, checkAudit, checkDisk, checkHistory];
 
 /**
- * Examines a host, one check after another; a check that fails does not stop the others.
+ * Examines a host, one check after another; a failing check does not stop the others.
  *
- * @param features - Whose checks are asked. Default: all of this program.
+ * @param features - Features whose checks run. Default: all features of this program.
  */
 export async function examine(
   host: DoctorHost,
@@ -35,7 +35,7 @@ export async function examine(
   return all;
 }
 
-/** Asks one check; what it throws becomes a warning. */
+/** Runs one check; an error becomes a warning. */
 export async function runCheck(
   { name, look }: Check,
   host: DoctorHost,
@@ -48,7 +48,7 @@ export async function runCheck(
   }
 }
 
-/** Reads the config file; when it cannot be used, the other checks look at the defaults. */
+/** Reads the config file; when it is unusable, the other checks use the defaults. */
 export async function checkConfig(host: DoctorHost): Promise<{
   readonly loaded: LoadedConfig;
   readonly isUsable: boolean;
@@ -78,7 +78,7 @@ export async function checkConfig(host: DoctorHost): Promise<{
   }
 }
 
-/** Looks at what the daemon would start with if the file could not be used. */
+/** Looks at the config that the daemon would start with if the file were unusable. */
 async function lookAtKept(host: DoctorHost): Promise<{
   readonly loaded: LoadedConfig | undefined;
   readonly findings: readonly Finding[];
@@ -86,7 +86,7 @@ async function lookAtKept(host: DoctorHost): Promise<{
   try {
     return { loaded: await host.loadKeptConfig(), findings: [] };
   } catch (error) {
-    // It is for the daemon's user and administrators alone.
+    // Only the daemon's user and administrators may read it.
     if (error instanceof ConfigError && error.code === 'accessDenied')
       return { loaded: undefined, findings: [] };
     const advice = 'find out who changed it; a daemon that starts with a valid config replaces it';
@@ -106,11 +106,11 @@ async function judgeFile(
   }
   const findings = [ok(name, `${path} is valid, and no one else can write to it`)];
   for (const one of warnings) {
-    // The check of the whitelist says these.
+    // The whitelist check reports these.
     if (one.code === 'noWhiteList' || isAboutEntry(one)) continue;
     findings.push(warning(name, one.message, one.nextStep));
   }
-  // A user who can replace the file, or a folder above it, decides what may run.
+  // A user who can replace the file, or a folder above it, controls what may run.
   const judgement = await host.judgeFile(path);
   if (judgement.kind === 'untrusted') {
     const advice =

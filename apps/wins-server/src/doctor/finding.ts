@@ -1,31 +1,31 @@
 import { messageOf } from '@wins/base';
 import { DaemonCallError } from '../daemon-call-error.js';
 
-/** One thing that the doctor looked at. */
+/** Finding of the doctor about one subject. */
 export interface Finding {
-  /** Subject of the check: `config`, `whitelist`, `pipe`, … */
+  /** Subject of the check, such as `config`, `whitelist` or `pipe`. */
   readonly check: string;
   readonly level: 'ok' | 'warning' | 'problem';
-  /** The finding and its place. */
+  /** Finding, with its location. */
   readonly found: string;
-  /** Remedy; absent with `ok` alone. */
+  /** Remedy; absent only for `ok`. */
   readonly advice?: string;
 }
 
-/** A finding that needs no action. */
+/** Creates a finding that needs no action. */
 export function ok(check: string, found: string): Finding {
   return { check, level: 'ok', found };
 }
 
-/** A finding that may be intended. */
+/** Creates a finding that may be intended. */
 export function warning(check: string, found: string, advice: string): Finding {
   return { check, level: 'warning', found, advice };
 }
 
 /**
- * A finding that there is none.
+ * Creates a warning that a check could not be completed.
  *
- * @param what - What could not be found out: `the state of csi-proxy`. Default: all that the check is about.
+ * @param what - Fact that could not be determined, such as `the state of csi-proxy`. Default: the whole subject of the check.
  */
 export function cannotTell(check: string, error: unknown, what?: string): Finding {
   const { found = messageOf(error), nextStep = UNTOLD } =
@@ -39,7 +39,7 @@ export function cannotTell(check: string, error: unknown, what?: string): Findin
 
 const UNTOLD = 'run this as an administrator; if you did, see the cause in the message';
 
-/** A finding that is wrong. */
+/** Creates a finding about a fault. */
 export function problem(check: string, found: string, advice: string): Finding {
   return { check, level: 'problem', found, advice };
 }

@@ -8,11 +8,11 @@ import type { RingEvent } from '../kernel/events/ring-files.js';
 import type { DaemonActivity, DialOutcome, DoctorHost } from './doctor-host.js';
 
 const DAY_MS = 86_400_000;
-/** Limit of events; of more, only the newest count. */
+/** Maximum number of events; beyond it, only the newest count. */
 const MOST_EVENTS = 20_000;
 const DIAL_MS = 1000;
 
-/** Descriptors that a process has open and may have, as Linux knows them. */
+/** Returns the open and maximum descriptors of a process on Linux. */
 export async function descriptorsOf(pid: number): ReturnType<DoctorHost['descriptors']> {
   if (process.platform !== 'linux') return undefined;
   try {
@@ -21,7 +21,7 @@ export async function descriptorsOf(pid: number): ReturnType<DoctorHost['descrip
     const open = (await readdir(`/proc/${pid}/fd`)).length;
     return Number.isNaN(most) ? undefined : { open, most };
   } catch (error) {
-    // It has ended, or is of another user.
+    // The process has ended, or belongs to another user.
     if (['ENOENT', 'ESRCH', 'EACCES'].includes(errnoOf(error) ?? '')) return undefined;
     throw error;
   }
@@ -33,7 +33,7 @@ export async function dial(port: number): ReturnType<DoctorHost['dial']> {
   return first === 'refused' ? dialAt('::1', port) : first;
 }
 
-/** Connects for a second at most. */
+/** Connects to a port, for at most 1 s. */
 export function dialAt(host: string, port: number): Promise<DialOutcome> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, timeout: DIAL_MS });
@@ -48,10 +48,10 @@ export function dialAt(host: string, port: number): Promise<DialOutcome> {
   });
 }
 
-/** A line of it: address, type of hardware, flags, … A neighbour that has not answered has the flags 0x0. */
+/** Line of /proc/net/arp: address, hardware type, flags, … A neighbour that has not answered has the flags 0x0. */
 const ARP_LINE = /^(\S+) +0x\w+ +0x(\w+) /;
 
-/** Neighbours as Linux knows them. */
+/** Returns the neighbours according to Linux. */
 export async function neighbours(): ReturnType<DoctorHost['neighbours']> {
   const text = await readFile('/proc/net/arp', 'utf8').catch(() => undefined);
   const lines = text?.split('\n').slice(1) ?? [];
@@ -62,7 +62,7 @@ export async function neighbours(): ReturnType<DoctorHost['neighbours']> {
   return text === undefined ? undefined : new Map(found);
 }
 
-/** Events of the last 24 hours, or since another time, the oldest first. */
+/** Returns the events of the last 24 hours, or since a given time, oldest first. */
 export async function recentEvents(
   server: string,
   since = new Date(Date.now() - DAY_MS),

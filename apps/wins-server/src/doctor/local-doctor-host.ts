@@ -29,28 +29,28 @@ import { sparingUpgrader } from '../features/upgrade/process-hosts.js';
 import { loadUpgrader } from '../features/upgrade/upgrader.js';
 import type { AuditFolder, DoctorHost, FileJudgement, PipeAccess } from './doctor-host.js';
 
-/** A daemon that takes longer to say which build it is does not answer. */
+/** Time limit for the daemon's answer about its build. */
 const ANSWER_TIMEOUT_MS = 5000;
-/** For all registries together. */
+/** Time limit for all registries together. */
 const REGISTRIES_TIMEOUT_MS = 120_000;
 const QUESTION = {
   ...{ asker: 'wins doctor', timeoutMs: ANSWER_TIMEOUT_MS },
   nextStep: 'start the daemon, or see its log',
 };
-/** Part of the audit log that is verified, in bytes: the default size of one of its files. */
+/** Number of bytes at the end of the audit log to verify: the default size of one of its files. */
 const VERIFIED_BYTES = 8 * 1024 * 1024;
 const OTHERS = 0o077;
 
 /** Options of {@link localDoctorHost}. */
 export interface LocalDoctorHostOptions {
-  /** The config file that someone named. Default: the one of the system. */
+  /** Explicitly named config file. Default: the system's config file. */
   readonly config: string | undefined;
-  /** The file of this program. */
+  /** File of this program. */
   readonly executable: string;
   readonly system: OperatingSystem;
 }
 
-/** The host that this program runs on; what it says of pipes and systemChecks is for systems with Unix sockets. */
+/** Creates the doctor's view of this host; its parts for pipes and systemChecks are for systems with Unix sockets. */
 export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
   const { config: named, executable, system } = options;
   const security = system.pipeServerCheck?.();
@@ -152,7 +152,7 @@ async function lookInto(directory: string): Promise<Pick<AuditFolder, 'faults'>>
   return { faults };
 }
 
-/** Reports who may open a Unix socket, and who may replace it. */
+/** Reports who may open and who may replace a Unix socket. */
 async function socketAccess(address: string, trust: FileTrust): Promise<PipeAccess> {
   const socket = await lstat(address);
   const distrust = trust.distrustOfFolder(path.dirname(address));

@@ -1,14 +1,14 @@
 import { escapeText, EXIT } from '@wins/base';
 import type { Finding } from './finding.js';
 
-/** Whether what is printed is for a terminal that shows colours (https://no-color.org). */
+/** Returns true when the output is a terminal with colours (https://no-color.org). */
 function isPainted(): boolean {
   return process.stdout.isTTY && !process.env['NO_COLOR'];
 }
 
 const COLOUR = { ok: 32, warning: 33, problem: 31 } as const;
 
-/** The report for people: a line for each finding, what to do below it. */
+/** Returns the report for people: one line per finding, with its advice below. */
 export function textReport(findings: readonly Finding[], isColoured = isPainted()): string {
   const width = Math.max(...findings.map(({ check }) => check.length));
   const lines = findings.flatMap(({ check, level, found, advice }) => {
@@ -22,12 +22,12 @@ export function textReport(findings: readonly Finding[], isColoured = isPainted(
   return `${lines.join('\n')}\n\n${summary(findings)}\n`;
 }
 
-/** The report for programs. */
+/** Returns the report for programs. */
 export function reportValue(findings: readonly Finding[]) {
   return { healthy: exitCodeForFindings(findings) === EXIT.doctor.ok, findings };
 }
 
-/** 0 when all is well, 2 when something is wrong, else 1. */
+/** Returns 0 when all is well, 2 for a fault, else 1. */
 export function exitCodeForFindings(findings: readonly Finding[]): number {
   if (findings.some(({ level }) => level === 'problem')) return EXIT.doctor.problems;
   return findings.some(({ level }) => level === 'warning') ? EXIT.doctor.warnings : EXIT.doctor.ok;

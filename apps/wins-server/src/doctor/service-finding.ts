@@ -2,7 +2,7 @@ import type { ServiceStatus } from '@wins/windows-host';
 import { EXIT, SERVICE_NAME } from '@wins/base';
 import { ok, problem, type Finding } from './finding.js';
 
-/** State of the service as the service control manager knows it, and the folder of its log. */
+/** State of the service according to the service control manager, and the folder of its log. */
 export interface SeenService extends Pick<
   ServiceStatus,
   'state' | 'pid' | 'win32ExitCode' | 'serviceExitCode'
@@ -12,7 +12,7 @@ export interface SeenService extends Pick<
   readonly logFolder: string;
 }
 
-/** Whether the service runs, else how it ended and what to do. Pure. */
+/** Reports whether the service runs; if not, how it ended and the remedy. Pure. */
 export function serviceFinding(seen: SeenService): Finding {
   const { state, pid, startType, commandLine, logFolder } = seen;
   const found = `${SERVICE_NAME} is ${state}, starts ${startType}: ${commandLine}`;
@@ -25,7 +25,7 @@ export function serviceFinding(seen: SeenService): Finding {
   return problem('service', `${found}; ${lastExit(seen)}`, advice);
 }
 
-/** The service's own number where it gave one: Windows then has only a code that says so. */
+/** Returns the service-specific exit code, if there is one; the Win32 code then only refers to it. */
 function lastExit({ win32ExitCode, serviceExitCode }: SeenService): string {
   return serviceExitCode === 0
     ? `its Win32 exit code was ${win32ExitCode}`

@@ -16,7 +16,7 @@ import { ok, problem, warning, type Finding } from './finding.js';
 const SHOWN_RUNS = 5;
 const SHOWN_REFUSALS = 3;
 
-/** One screen about a node: each line is a check of the doctor, or a fact of its daemon. */
+/** Returns one screen about a node: each line is a check of the doctor or a fact of its daemon. */
 export async function statusOf(
   host: DoctorHost,
   ofDaemon: readonly Check[] = OF_DAEMON,
@@ -36,7 +36,7 @@ export async function statusOf(
   return all;
 }
 
-/** The status of the daemon in one line: since when it serves, with which config, and what it does. */
+/** Returns the daemon's status in one line: since when it serves, with which config, and its activity. */
 export async function headlineOf(host: DoctorHost): Promise<string> {
   const told = await statusOf(host, [checkInForce, checkActivity], []);
   return told.map(({ found }) => found).join('; ');
@@ -46,7 +46,7 @@ async function serves(host: DoctorHost, listen: string): Promise<readonly Findin
   try {
     await host.reachPipe(listen);
     const { version } = await host.daemonInfo(listen);
-    // Only administrators get an answer; for others its absence is no problem of the daemon.
+    // Only administrators get an answer, so a missing one is not reported as a fault of the daemon.
     const daemon = await host.daemonConfig(listen).catch(() => undefined);
     const age = daemon && ` for ${wholeSeconds(host.now() - daemon.startedAtMs)}`;
     return [ok('daemon', `serves ${version}${daemon ? `${age} (process ${daemon.pid})` : ''}`)];

@@ -3,7 +3,7 @@ import { thisSystem } from '../this-system.js';
 import type { DoctorHost } from './doctor-host.js';
 import { localDoctorHost } from './local-doctor-host.js';
 
-/** The host that this program runs on, with the config file that someone named. Default: the one of the system. */
+/** Creates the doctor's view of this host with the named config file. Default: the system's config file. */
 export async function thisDoctorHost(named: string | undefined): Promise<DoctorHost> {
   const host =
     process.platform === 'win32'

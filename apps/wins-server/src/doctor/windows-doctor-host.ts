@@ -16,7 +16,7 @@ import { localDoctorHost, type LocalDoctorHostOptions } from './local-doctor-hos
 /** Default access list of a pipe, and the only one of the administrators' pipe, in the form that the system reports. */
 const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;FA;;;BA)(A;;FA;;;SY)';
 
-/** A host with Windows: pipes with access lists, a service, and rules of the firewall. */
+/** Creates the doctor's view of a Windows host: pipes with access lists, a service, and firewall rules. */
 export function windowsDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
   return {
     ...localDoctorHost(options),
@@ -28,7 +28,7 @@ export function windowsDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
   };
 }
 
-/** A client of the pipe commands the host: those alone may be one that the config names, or the default. */
+/** Judges an access list. A client of the pipe controls the host, so only the default list or the one from the config is accepted. */
 function judgeAccess(sddl: string, wanted: string | undefined): PipeAccess {
   const same = grantsTheSame(
     parseSecurityDescriptor(sddl),

@@ -20,13 +20,13 @@ export function actDecision(act: AgentAct): Decision {
   return { action: 'planInstruction', ...plan, name, path, attempt, periodic };
 }
 
-/** A credential provider as it is recorded before it runs. */
+/** Returns the decision to record before a credential provider runs. */
 export function providerDecision({ name, file, image }: ProviderRun): Decision {
   const asked = { requester: 'plan', name, path: file, address: image };
   return { action: 'planCredentials', verdict: 'allowed', ...asked };
 }
 
-/** Writes an event of the agent to the log; its acts are there as the copies of their records. */
+/** Logs an event of the agent. Its decisions are logged as copies of their audit records. */
 export function logAgentEvent(logger: Logger, event: AgentEvent): void {
   switch (event.kind) {
     case 'file':
@@ -41,7 +41,7 @@ export function logAgentEvent(logger: Logger, event: AgentEvent): void {
     case 'instructionEnded': {
       const { kind: _kind, error: err, ...facts } = event;
       const level = event.exitCode === 0 ? 'info' : 'warn';
-      // Under any other name an error loses its message.
+      // pino prints the message of an error only under the name `err`.
       logger[level]({ ...facts, ...(err && { err }) }, 'an instruction of a plan has ended');
       return;
     }
@@ -82,7 +82,7 @@ export function publishAgentEvent(events: DaemonEvents, event: AgentEvent): void
   }
 }
 
-/** The instruction that failed, and the end of its standard error: of a fact the beginning would be kept. */
+/** Returns facts of the failed instruction with the end of its standard error, because cutting a fact would keep the beginning. */
 function failureFacts(failure: FailedInstruction | undefined): EventFacts {
   if (failure === undefined) return {};
   const { instruction, exitCode, stderrEnd } = failure;

@@ -3,7 +3,7 @@ import type { CredentialProviderPlace } from '@wins/system-agent';
 import { quoteText } from '@wins/base';
 import path from 'node:path';
 
-/** Where the agent works; every path is absolute. */
+/** Settings of the agent; all paths are absolute. */
 export interface AgentSettings {
   readonly workDirectory: string;
   readonly preserveWorkDirectory: boolean;
@@ -11,23 +11,23 @@ export interface AgentSettings {
   readonly imagesDirectory: string;
   /** Absent: no local plans. */
   readonly localPlanDirectory?: string;
-  /** Absent: no remote plan. */
+  /** Absent: no remote plan is followed. */
   readonly connectionInfoFile?: string;
-  /** Absent: the places of Rancher's distributions. */
+  /** Absent: the paths of Rancher's distributions are used. */
   readonly agentRegistriesFile?: string;
-  /** Absent: no credential provider is asked. */
+  /** Absent: no credential provider is called. */
   readonly credentialProviders?: CredentialProviderPlace;
-  /** Only the authority in the connection info is trusted. */
+  /** True when only the authority in the connection info is trusted. */
   readonly isStrict: boolean;
 }
 
-/** Why no plan is followed, and which key says so; without a key that is as it should be. */
+/** Why no plan is followed, and the key at fault; without a key the state is intended. */
 export interface AgentOff {
   readonly reason: string;
   readonly keyPath?: string;
 }
 
-/** The folder of Rancher's agent: what the config leaves out is in it. */
+/** Folder of Rancher's agent; default location for paths that the config omits. */
 const HOME = { win32: 'C:/var/lib/rancher/agent', other: '/var/lib/rancher/agent' } as const;
 const PATHS = [
   'workDirectory',

@@ -6,16 +6,16 @@ import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from '../../doctor/finding.js';
 
 const NAME = 'agent';
-/** A server that is well sends a bookmark each minute, and ends a watch after ten. */
+/** Maximum silence of a healthy server, which sends a bookmark each minute and ends a watch after ten. */
 const SILENCE_MS = 15 * 60_000;
 
-/** Whether the agent could reach its Secret and work in its folders, and where its plans stand. */
+/** Checks that the agent can reach its Secret and use its folders, and reports the state of its plans. */
 export const checkAgent: Check = {
   name: NAME,
   needsConfig: true,
   look: async (host, { config }) => {
     const settings = agentSettings(config);
-    // That it does nothing, the check of the config says.
+    // The config check reports an agent that is off.
     if (isOff(settings)) return [];
     return [
       ...(await judgeFolders(settings, host)),
@@ -68,7 +68,7 @@ async function judgeConnection(
   }
 }
 
-/** States in which the daemon and the API server do not know of each other. */
+/** States in which daemon and API server are not in contact. */
 const APART = new Set(['starting', 'disconnected', 'unregistered', 'noSecret', 'unwritten']);
 
 function judgeSource(source: PlanStatusResponse['Sources'][number]): Finding {
@@ -80,7 +80,7 @@ function judgeSource(source: PlanStatusResponse['Sources'][number]): Finding {
   return (isApart ? problem : warning)(NAME, `${Source}: ${State}: ${wrong}`, advice);
 }
 
-/** Where the plans of the node stand, as the daemon tells. */
+/** Reports the state of the node's plans according to the daemon. */
 export async function judgePlans(
   { listen }: Pick<WinsConfig, 'listen'>,
   host: Pick<DoctorHost, 'planStatus' | 'now'>,

@@ -6,7 +6,10 @@ import { agentSettings, isOff } from './agent-settings.js';
 
 const NAME = 'registries';
 
-/** Whether the registries that `registries.yaml` names answer and take their logins; asked on request, as they are servers of others. */
+/**
+ * Checks that the registries in `registries.yaml` answer and accept their credentials. Runs on request only, because these servers belong
+ * to others.
+ */
 export const checkRegistries: Check = {
   name: NAME,
   needsConfig: true,

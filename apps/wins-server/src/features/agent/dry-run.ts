@@ -6,7 +6,7 @@ import { stat } from 'node:fs/promises';
 
 export type FileEffect = 'create' | 'replace' | 'keep' | 'delete' | 'none' | '';
 
-/** Predicts the effect on each file of a plan, in its order; empty where it cannot be known. Changes nothing. */
+/** Predicts the effect of a plan on each of its files, in order; empty for an unpredictable effect. Changes nothing. */
 export async function fileEffects({ files }: Plan): Promise<readonly FileEffect[]> {
   const effects: FileEffect[] = [];
   for (const file of files)
@@ -23,7 +23,7 @@ async function effectOf(file: PlanFile): Promise<FileEffect> {
     const content = Buffer.from(file.content ?? '', 'base64');
     const found = await stat(file.path);
     if (!found.isFile() || found.size !== content.length) return 'replace';
-    // By now it may be another one, such as a pipe that no one writes to.
+    // The path may name another file by now, such as a pipe without a writer.
     const now = await readBytes(file.path, { followLinks: true, maxBytes: content.length });
     return content.equals(now) ? 'keep' : 'replace';
   } catch {

@@ -67,7 +67,7 @@ export const agent: Feature<AgentSettings, RunningAgent> = {
     },
   ],
   health: (view) => ({
-    // SERVING as well while the node is to follow none.
+    // Also SERVING while the node is configured to follow no plan.
     'wins.PlanService': isWell(view),
     'wins.PlanService.Server': isConnected(view),
   }),
@@ -75,7 +75,7 @@ export const agent: Feature<AgentSettings, RunningAgent> = {
   metrics: planMetrics,
 };
 
-/** False when it cannot start, has not reached its server yet, or cannot do what a plan wants. */
+/** Returns false when the agent cannot start, has not reached its server yet, or cannot apply a plan. */
 function isWell({ state, running }: AgentView): boolean {
   if (running === undefined) return state.kind !== 'failed';
   return running
@@ -88,7 +88,7 @@ function isWell({ state, running }: AgentView): boolean {
 
 const UNCONNECTED: ReadonlySet<string> = new Set(['starting', 'disconnected', 'unregistered']);
 
-/** Whether the server of the plans is connected; undefined while none is to be followed. */
+/** Returns whether the agent is connected to the server of the plans; undefined while no server is configured. */
 function isConnected({ settings, running }: AgentView): boolean | undefined {
   if (settings?.connectionInfoFile === undefined) return undefined;
   const plans = running?.status().plans ?? [];
@@ -102,7 +102,7 @@ function planMetrics(metrics: MetricRegistry, view: AgentView): (event: DaemonEv
     return at === undefined ? [] : [[{}, (Date.now() - at.getTime()) / 1000]];
   });
   metrics.read('wins_plan_probe_healthy', () => {
-    // Where two plans have a probe of one name, the unhealthy one is reported.
+    // When two plans have a probe of the same name, the unhealthy one is reported.
     const healthy = new Map<ProbeName, boolean>();
     for (const { probes } of status()?.plans ?? [])
       for (const [written, probe] of Object.entries(probes)) {

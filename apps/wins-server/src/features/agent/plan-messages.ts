@@ -21,7 +21,7 @@ import type {
 import { quoteText, toldAddress } from '@wins/base';
 import type { PlanOutcome } from './running-agent.js';
 
-/** Describes a plan without possible secrets: contents, arguments, values. */
+/** Describes a plan without its possible secrets: file contents, arguments and values. */
 export function contentMessage(source: string, checksum: string, plan: Plan): PlanContent {
   return {
     ...{ Source: source, Checksum: checksum },
@@ -113,13 +113,13 @@ function instructionMessage(
 ): PlanInstructionEntry {
   return {
     ...{ Name: name, Image: image, Command: command, ArgumentCount: args.length },
-    // An entry without a name is a value.
+    // An entry without a name is a bare value and may be secret.
     Variables: env.filter((entry) => entry.includes('=')).map((entry) => entry.split('=')[0] ?? ''),
     ...{ SaveOutput: savesOutput, PeriodSeconds: periodSeconds },
   };
 }
 
-/** Problem of a plan in this state; empty when there is none. */
+/** Returns the problem of a plan in this state; empty when there is none. */
 export function problemOf(state: SourceState): string {
   if (state.kind === 'noSecret') return `the server has no Secret for this node: ${JOIN_AGAIN}`;
   if (state.kind === 'unregistered') return `${state.error.message}: ${JOIN_AGAIN}`;
@@ -150,7 +150,7 @@ const SHOWN_STDERR = 200;
 
 const ENDED = new Set<string | undefined>(['succeeded', 'failed']);
 
-/** With these the turn of a plan comes by itself. */
+/** States from which a plan is applied without further action. */
 const STARTS = new Set([undefined, 'pending', 'in-progress']);
 
 function nextOf(state: SourceState): Date | undefined {

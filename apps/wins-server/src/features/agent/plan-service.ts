@@ -23,7 +23,7 @@ export interface PlanServiceParts {
   readonly audit: Pick<AuditTrail, 'decided'>;
 }
 
-/** Serves wins.PlanService, for administrators of the host alone: a plan commands the node. */
+/** Serves wins.PlanService, only for administrators of the host, because a plan controls the node. */
 export function createPlanService(parts: PlanServiceParts): PlanServiceServer {
   const { agent } = parts;
   const answer = administratorsOnly(parts.callers, 'show or apply plans', planError);
@@ -63,7 +63,7 @@ export function createPlanService(parts: PlanServiceParts): PlanServiceServer {
   };
 }
 
-/** Errors of the agent are known by their name: its code is not part of the daemon until it is on. */
+/** Recognises errors of the agent by name, because its code is not loaded while it is off. */
 function planError(error: unknown): ReturnType<typeof toRpcError> {
   if (!(error instanceof Error) || error.name !== 'AgentError') return toRpcError(error);
   const code = 'code' in error ? String(error.code) : 'unknown';

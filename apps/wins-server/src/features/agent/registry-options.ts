@@ -1,4 +1,4 @@
-/** How the agent finds images, for its plans and for the check before them. */
+/** Options by which the agent finds images, for its plans and for the registry check. */
 import { parseReference, registriesFiles, type CheckOptions } from '@wins/system-agent';
 import { systemClock } from '@wins/time';
 import type { FileTrust } from '@wins/trusted-files';
@@ -6,7 +6,7 @@ import { messageOf, onSystemDrive } from '@wins/base';
 import path from 'node:path';
 import type { AgentSettings } from './agent-settings.js';
 
-/** Names of architectures in images. */
+/** Architecture names in images, by the names of Node. */
 const ARCHITECTURES: Readonly<Partial<Record<string, string>>> = {
   x64: 'amd64',
   arm64: 'arm64',
@@ -28,7 +28,7 @@ export function registryOptions(settings: AgentSettings, trust: FileTrust): Chec
   };
 }
 
-/** Why a text cannot be the name of an image; undefined where it can. */
+/** Returns why a text is not a valid image name; undefined for a valid one. */
 export function referenceFault(image: string): string | undefined {
   try {
     parseReference(image);
@@ -38,7 +38,7 @@ export function referenceFault(image: string): string | undefined {
   }
 }
 
-/** Those of a check, for which a user waits in front of a screen. */
+/** Returns the options of a check, with short time-outs because a user waits for the result. */
 export function checkOptions(settings: AgentSettings, trust: FileTrust): CheckOptions {
   return { ...registryOptions(settings, trust), limits: { idleMs: 10_000 } };
 }

@@ -1,6 +1,4 @@
-/**
- * The agent of the daemon: where the parts of its library meet. Its code is loaded when the config turns the agent on.
- */
+/** Composition root of the daemon's agent. Loaded when the config turns the agent on. */
 import type { CommandRunner } from '@wins/process-manager';
 import {
   AgentError,
@@ -29,18 +27,18 @@ import { registryOptions } from './registry-options.js';
 
 export type FileFailure = (message: string, options: ErrorOptions) => Error;
 
-/** Files with permissions as a system has them; it gets told of files that could not be written as they should. */
+/** Creates the file operations of plans with the permissions of a system; reports files that could not be written as required. */
 export type PlanFilesOf = (failure: FileFailure, onWarning: (message: string) => void) => PlanFiles;
 
 export interface AgentParts {
   readonly settings: AgentSettings;
   readonly commands: CommandRunner;
-  /** Files with permissions as this system has them. Absent: as POSIX has them. */
+  /** File permissions of this system. Absent: those of POSIX. */
   readonly planFiles?: PlanFilesOf | undefined;
   readonly trust: FileTrust;
-  /** Resolves once the act is recorded; when it rejects, the act does not happen. */
+  /** Resolves once the action is recorded; a rejection cancels the action. */
   readonly onAct: (act: AgentAct) => Promise<void>;
-  /** The same for a credential provider. */
+  /** Resolves once the call of a credential provider is recorded; a rejection cancels the call. */
   readonly onProvider: (run: ProviderRun) => Promise<void>;
   readonly onEvent: (event: AgentEvent) => void;
 }
@@ -48,13 +46,13 @@ export interface AgentParts {
 export interface PlanOutcome {
   readonly plan: Plan;
   readonly checksum: string;
-  /** Effect on each of its files, in their order; absent when it was applied. */
+  /** Predicted effect on each file, in order; absent when the plan was applied. */
   readonly effects?: readonly FileEffect[];
   readonly result?: PassResult;
 }
 
 export interface RunningAgent extends Pick<SystemAgent, 'status' | 'history' | 'close'> {
-  /** Applies a plan once, or looks at what that would do. @throws AgentError. */
+  /** Applies a plan once, or predicts its effects. @throws AgentError. */
   apply(text: Buffer, isDryRun: boolean, signal: AbortSignal): Promise<PlanOutcome>;
 }
 
@@ -98,7 +96,7 @@ export function startAgent(parts: AgentParts): RunningAgent {
   };
 }
 
-/** Reads the Secret of the node once, and asks whether it may be written. @throws AgentError */
+/** Reads the Secret of the node once, and checks the permission to write it. @throws AgentError */
 export async function reachSecret(
   { connectionInfoFile = '', isStrict }: AgentSettings,
   trust: FileTrust,

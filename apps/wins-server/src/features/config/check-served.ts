@@ -3,7 +3,10 @@ import { howToDrop } from '../../configuration/config-guard.js';
 import type { Check } from '../../doctor/doctor-host.js';
 import { problem, warning } from '../../doctor/finding.js';
 
-/** Whether the config lacks plans, csi-proxy or the whole whitelist that the daemon serves with, or served with before its last start. */
+/**
+ * Checks whether the config lacks plans, csi-proxy or the whole whitelist of the config that the daemon serves, or served before its last
+ * start.
+ */
 export const checkServed: Check = {
   name: 'config',
   needsConfig: true,

@@ -33,8 +33,8 @@ export interface ConfigServiceParts {
 }
 
 /**
- * Serves wins.ConfigService. A client may ask whether the daemon would allow it something, and learns no more than by trying it;
- * where the config is and what it says is for administrators of the host.
+ * Serves wins.ConfigService. A client may query whether the daemon would allow an action, and learns no more than from an attempt. The path
+ * and content of the config are only for administrators of the host.
  */
 export function createConfigService(parts: ConfigServiceParts): ConfigServiceServer {
   const { config, callers, logger } = parts;
@@ -85,7 +85,7 @@ async function verdictOf(
       const question = { path, sha256, callerNames };
       const verdict = await manager().judge(question, callers.ownerOf(call));
       const told = programVerdict(verdict, sha256 !== '', loaded);
-      // That an entry pins digests is learnt by trying with other bytes, not by asking.
+      // Non-administrators must not learn from a query that an entry pins digests; an attempt with other bytes would show it.
       const { isAdministrator } = callers.clientOf(call);
       return told.allowed && !isAdministrator ? { ...told, reason: '' } : told;
     }
@@ -120,7 +120,7 @@ async function reloadAnswer(
   }
 }
 
-/** Those that matter most first, so that an answer has a size. */
+/** Returns the problems, most important first, limited in number so that the answer is bounded. */
 function problemMessages(problems: ConfigError['problems']): ConfigProblem[] {
   const errors = problems.filter(({ severity }) => severity === 'error');
   const others = problems.filter(({ severity }) => severity !== 'error');

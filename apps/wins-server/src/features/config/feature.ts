@@ -23,7 +23,7 @@ export const config: Feature<object, FollowedConfig & RunningFeature<object>> = 
         }),
     },
   ],
-  // Whether the config file is what the daemon serves with.
+  // Healthy while the daemon serves with the current config file.
   health: ({ running }) => ({ 'wins.ConfigService': running?.isGood ?? true }),
   doctor: [checkServed],
   metrics: (registry, view) => {

@@ -6,16 +6,19 @@ import { ConfigKeeper } from '../../configuration/config-keeper.js';
 import { configFileOf, loadDaemonConfig } from '../../configuration/load-daemon-config.js';
 import type { ConfigChange, Kernel } from '../../kernel/feature.js';
 
-/** For this long a change that the daemon read by itself is the answer to a reload, whose user has just written the file. */
+/**
+ * Time during which a change that the daemon loaded by itself is returned as the result of a reload, because the user has just written the
+ * file.
+ */
 const RECENT_MS = 60_000;
 
 export interface FollowedConfig {
-  /** Whether the file can be used, so that what it says is in force. */
+  /** Whether the file is usable and its content is in force. */
   readonly isGood: boolean;
   /**
-   * Loads it now. If the daemon has read the file by itself since it was written, the change is that of this reading.
+   * Loads the file now. If the daemon has loaded the file by itself since it was written, returns the change of that load.
    *
-   * @throws ConfigError, or Error for a file that has gone; nothing changes then.
+   * @throws ConfigError, or Error for a missing file; the current config then stays in force.
    */
   reload(
     allowDrop?: readonly string[],
@@ -23,7 +26,7 @@ export interface FollowedConfig {
   close(): Promise<void>;
 }
 
-/** Follows the config file: what can be used comes into force, is noted, and is kept for a start. */
+/** Follows the config file: a usable config takes effect, is noted, and is stored for the next start. */
 export async function followConfig(kernel: Kernel, changed: () => void): Promise<FollowedConfig> {
   const { config, logger, events, audit, trust, program } = kernel;
   const { named, loaded, refused, fingerprint } = config.start;
@@ -35,7 +38,7 @@ export async function followConfig(kernel: Kernel, changed: () => void): Promise
   };
   const keeper = new ConfigKeeper({
     ...{ trust, logger },
-    // The program of a daemon on trial gets another path when it is proven.
+    // The program of a daemon on trial gets another path once the daemon is proven.
     isProven: () => !isOnTrial(program) || !existsSync(program),
   });
   const guard = await ConfigGuard.begin(loaded, kernel);
@@ -88,7 +91,7 @@ export async function followConfig(kernel: Kernel, changed: () => void): Promise
   };
 }
 
-/** The code and the line of what is wrong: its words may quote a secret of the file. */
+/** Returns only the code and the line of a fault, because the message may quote a secret of the file. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof ConfigError)) return 'cannot be read';
   const first = error.problems.find(({ severity }) => severity === 'error');

@@ -9,7 +9,7 @@ export const checkCsiProxy: Check = {
   name: NAME,
   needsConfig: true,
   look: async (host, { config, path }) => {
-    // What is wrong with the section, the check of the config says.
+    // The config check reports faults of the section.
     if (csiProxySettings(config, path).kind !== 'wanted') return [];
     try {
       return [judge(await host.csiProxyStatus(config.listen))];

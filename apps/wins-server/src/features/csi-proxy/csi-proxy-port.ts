@@ -7,55 +7,58 @@ import type { CsiProxyState } from './decide/component-state.js';
 import type { ServiceCommand } from './decide/install-record.js';
 
 export interface ServiceFacts {
-  /** Its program by its absolute path, and its arguments; undefined when the words name no program. */
+  /** Absolute path and arguments of the program; undefined when the command line names no program. */
   readonly command: ServiceCommand | undefined;
-  /** Whether it runs, or is on its way to. */
+  /** Whether the service runs or is starting. */
   readonly isRunning: boolean;
-  /** Whether its manager starts it for no one. */
+  /** Whether the service is disabled. */
   readonly isDisabled: boolean;
 }
 
-/** The service manager, for the one service of csi-proxy. Nothing in it decides. */
+/** Service manager for the csi-proxy service. Implementations make no decisions. */
 export interface CsiProxyService {
   readonly name: string;
   query(): Promise<ServiceFacts | undefined>;
-  /** Registers the service: started with the system, in the name of the system. It must not exist. */
+  /** Registers the service with automatic start under the SYSTEM account. It must not exist. */
   create(command: ServiceCommand): Promise<void>;
-  /** Changes what the service runs, as one durable act. What runs already goes on. */
+  /** Changes the command of the service in one durable step. A running process continues unchanged. */
   setCommand(command: ServiceCommand): Promise<void>;
-  /** Starts it, and resolves once its process exists. Running already is no error. */
+  /** Starts the service, and resolves once its process exists. No error if it already runs. */
   start(): Promise<void>;
   /**
-   * Stops it, from any state, and resolves when its process is gone. csi-proxy reports that it has stopped and lives on: what does not end
-   * within `graceMs` is ended by its handle. Stopped already is no error.
+   * Stops the service from any state, and resolves when its process is gone. csi-proxy reports that it has stopped but keeps running, so a
+   * process that does not end within `graceMs` is killed. No error if it is already stopped.
    */
   stop(graceMs: number): Promise<void>;
-  /** Ends what still runs this program: a csi-proxy that outlived an earlier stop keeps the pipes. */
+  /** Ends processes that still run this program, because a csi-proxy that outlived an earlier stop keeps the pipes. */
   endLeftovers(program: string): Promise<void>;
-  /** Removes the registration of a stopped service. None is no error. */
+  /** Removes the registration of a stopped service. No error if there is none. */
   remove(): Promise<void>;
-  /** Whether the pipe `csi-proxy-filesystem-v1` is served by any process. */
+  /** Returns true when any process serves the pipe `csi-proxy-filesystem-v1`. */
   isServing(): Promise<boolean>;
 }
 
 export interface KeeperOptions {
-  /** Where the record of what was installed is kept: an absolute path; it is made private, or found so. */
+  /** Absolute path of the folder with the installation record; it is created with, or must have, private permissions. */
   readonly stateFolder: string;
   readonly service: CsiProxyService;
-  /** A download from servers that are verified so. @throws what keeps it from being made, such as a file of authorities that is not there. */
+  /**
+   * Creates a download that verifies servers in this way. @throws when the download cannot be created, for example because a file of
+   * authorities is missing.
+   */
   readonly downloadFor: (trust: TlsSettings) => Promise<Download>;
   readonly trust: FileTrust;
   readonly clock: Clock;
-  /** Resolves once the act is recorded; when it rejects, the act does not happen. */
+  /** Resolves once the action is recorded; a rejection cancels the action. */
   readonly onAct: (act: Decision) => Promise<void> | undefined;
   readonly onState: (state: CsiProxyState) => void;
   readonly onWarning: (message: string) => void;
-  /** Where the original installs csi-proxy: a service that runs this is taken over. Default: there is no such place. */
+  /** Program path of the original's installation; a service with this program is adopted. Default: no such path. */
   readonly goProgram?: string;
-  /** When none is wanted, also takes away a service that runs `goProgram`, and that file. Default: both stay. */
+  /** Whether removal also covers a service that runs `goProgram`, and that file. Default: both stay. */
   readonly removesGo?: boolean;
-  /** First bytes of a program. Default: `MZ`. */
+  /** Expected first bytes of a program. Default: `MZ`. */
   readonly programMagic?: Uint8Array;
-  /** How long csi-proxy, which never ends by itself, may take to. Default: 5,000 ms. */
+  /** Time after which csi-proxy, which never ends by itself, is killed. Default: 5,000 ms. */
   readonly graceMs?: number;
 }

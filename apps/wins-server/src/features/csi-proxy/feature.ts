@@ -14,7 +14,7 @@ import { createCsiProxyService, type KeptCsiProxy } from './csi-proxy-service.js
 const STATES = Object.keys(MOVES) as (keyof typeof MOVES)[];
 const NO_SECTION = { reason: 'the config has no section csi-proxy' };
 
-/** With `none`, what an earlier section has installed is taken away. */
+/** Settings of the keeper; `none` removes the installation of an earlier section. */
 export type KeptSettings = Exclude<CsiProxySettings, { readonly kind: 'invalid' }>;
 
 export function csiProxyFeature(
@@ -36,14 +36,14 @@ export function csiProxyFeature(
     },
     start: async (settings, { logger, audit, events, trust }, { changed, finished }) => {
       const { stateFolder } = settings;
-      // Of what never was there is no record, and nothing is loaded.
+      // Without a record there is nothing to remove, so nothing is loaded.
       if (settings.kind === 'none' && !hasRecord(stateFolder)) return NO_SECTION;
       let current = settings;
       const onState = ({ kind: state, ...facts }: CsiProxyState): void => {
         logger[state === 'failed' ? 'warn' : 'info']({ state, ...facts }, 'the state of csi-proxy');
         events.publish({ type: 'kept', event: 'csiProxy', facts: { state } });
         changed();
-        // Nothing is wanted, and nothing of ours is left: nothing needs to be looked at any more.
+        // Nothing is desired and nothing of ours is left, so the feature can end.
         if (current.kind === 'none' && (state === 'absent' || state === 'serving'))
           finished(current, NO_SECTION);
       };
@@ -62,11 +62,11 @@ export function csiProxyFeature(
           current = next;
           kept.want(wishOf(next));
         },
-        // The service runs on.
+        // The service keeps running.
         close: () => kept.close(),
       };
     },
-    // A change of the service that takes longer is ended by the next daemon.
+    // A longer change of the service is finished by the next daemon.
     closeWithinMs: 5_000,
     whenOff: {
       code: 'csiProxyOff',
@@ -80,7 +80,7 @@ export function csiProxyFeature(
       },
     ],
     health: ({ state, running }) => ({
-      // SERVING as well while none is wanted.
+      // Also SERVING while no csi-proxy is desired.
       'wins.CsiProxyService':
         state.kind !== 'failed' &&
         !(state.kind === 'off' && state.isFault === true) &&

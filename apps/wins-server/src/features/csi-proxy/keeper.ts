@@ -14,8 +14,8 @@ import type { CsiProxyWish } from './settings/judge-settings.js';
 const LOOK_EVERY_MS = 60_000;
 
 /**
- * Keeps csi-proxy on a node as it is wanted, until it is closed: one pass after another, each from what is really there to rest, or to a failure.
- * Whatever goes wrong becomes a state, and is tried again.
+ * Keeps csi-proxy in the desired state until it is closed. Each pass starts from the actual state of the node and ends at rest or with a
+ * failure. Every failure becomes a state and is retried.
  */
 export class Keeper implements AsyncDisposable {
   readonly #options: KeeperOptions;
@@ -26,14 +26,14 @@ export class Keeper implements AsyncDisposable {
   #wish: CsiProxyWish | undefined;
   #state: CsiProxyState = { kind: 'absent', detail: 'not examined yet' };
   #failures = 0;
-  /** Ends the wait between two passes. */
+  /** Aborts the wait between two passes. */
   #wake = new AbortController();
-  /** Ends the download of the pass that is under way. */
+  /** Aborts the download of the current pass. */
   #download = new AbortController();
-  /** Callers of `apply`: each waits for the end of a pass that begins after its call. */
+  /** Callers of `apply`; each waits for the end of a pass that starts after its call. */
   #waiting: { resolve: (state: CsiProxyState) => void; reject: (error: Error) => void }[] = [];
 
-  /** @param wish - Undefined: nothing is wanted, and what a daemon has installed is taken away. */
+  /** @param wish - Desired state; undefined removes the daemon's installation. */
   constructor(options: KeeperOptions, wish: CsiProxyWish | undefined) {
     const { stateFolder, trust, service } = options;
     const records = recordFile(stateFolder, trust);
@@ -50,12 +50,12 @@ export class Keeper implements AsyncDisposable {
     return this.#state;
   }
 
-  /** Wanted state. Its address may contain a secret. */
+  /** Desired state. Its address may contain a secret. */
   get wish(): CsiProxyWish | undefined {
     return this.#wish;
   }
 
-  /** Wants something else from now on; undefined: nothing. A download for what is not wanted any more is given up. */
+  /** Changes the desired state; undefined: nothing. Aborts a download that is no longer needed. */
   want(wish: CsiProxyWish | undefined): void {
     if (isDeepStrictEqual(wish, this.#wish)) return;
     this.#wish = wish;
@@ -64,12 +64,12 @@ export class Keeper implements AsyncDisposable {
     this.#wake.abort();
   }
 
-  /** The steps that would be taken now. @throws FeatureError `fileFailed`, `serviceFailed`. */
+  /** Returns the steps that would be taken now. @throws FeatureError `fileFailed`, `serviceFailed`. */
   async plan(): Promise<readonly Step[]> {
     return planSteps(this.#wish, await this.#look());
   }
 
-  /** Works at once, whatever is waited for, and resolves with what came of it. @throws FeatureError `closed`; the reason of the signal. */
+  /** Starts a pass at once, and resolves with its outcome. @throws FeatureError `closed`; the reason of the signal. */
   async apply(signal?: AbortSignal): Promise<CsiProxyState> {
     signal?.throwIfAborted();
     if (this.#closing.signal.aborted) throw closed();
@@ -80,7 +80,7 @@ export class Keeper implements AsyncDisposable {
     });
   }
 
-  /** Ends the work; a change of the service that was begun is ended by the next one. The service runs on. Idempotent. */
+  /** Ends the work; an unfinished change of the service is completed by the next keeper. The service keeps running. Idempotent. */
   async close(): Promise<void> {
     this.#closing.abort(closed());
     await this.#working;
@@ -106,7 +106,7 @@ export class Keeper implements AsyncDisposable {
     for (const { reject } of this.#waiting.splice(0)) reject(closed());
   }
 
-  /** @returns How long to wait for the next one. Never rejects. */
+  /** @returns The delay before the next pass. Never rejects. */
   async #pass(): Promise<number> {
     const wish = this.#wish;
     this.#download = new AbortController();

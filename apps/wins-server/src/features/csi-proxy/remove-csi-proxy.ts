@@ -5,22 +5,22 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 
-/** File that csi-proxy itself writes, beside the config. */
+/** Log file that csi-proxy writes beside the config. */
 const LOG_FILE = 'csi-proxy.log';
 
 /** Options of the removal. */
 export interface RemoveCsiProxyOptions {
   /** Default: that of this system. */
   readonly trust?: FileTrust;
-  /** Default: the program beside this one. */
+  /** Default: the bundle beside this one. */
   readonly load?: HeavyParts['csiProxy'];
 }
 
 /**
- * Takes away the csi-proxy that daemons with a config have installed; for an uninstallation, which takes the config away next.
+ * Removes the csi-proxy that daemons with this config installed, before an uninstallation removes the config.
  *
- * @param isAdopted - Whether the installation was made by the original, whose csi-proxy goes then too.
- * @returns Why it stays; undefined when it is gone, or was never there.
+ * @param isAdopted - Whether the original made the installation, so that its csi-proxy is removed too.
+ * @returns Why it stays; undefined when it is gone or was never installed.
  */
 export async function removeCsiProxy(
   configFile: string,

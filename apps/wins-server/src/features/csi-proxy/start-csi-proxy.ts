@@ -1,6 +1,4 @@
-/**
- * Composition of the parts that keep csi-proxy. Loaded when the config has such a section, or had one.
- */
+/** Composition root of the csi-proxy keeper. Loaded when the config has, or had, such a section. */
 import type { TlsSettings } from '@wins/config';
 import { readCertificates, systemRoots } from '@wins/net';
 import { createDownload, type Download } from '@wins/rancher-client';
@@ -11,20 +9,23 @@ import type { KeeperOptions } from './csi-proxy-port.js';
 import { Keeper } from './keeper.js';
 import type { CsiProxyWish } from './settings/judge-settings.js';
 
-/** Parts that the daemon gives to the keeper. */
+/** Dependencies that the daemon passes to the keeper. */
 export type CsiProxyParts = Pick<
   KeeperOptions,
   'stateFolder' | 'trust' | 'onAct' | 'onState' | 'onWarning' | 'removesGo'
 >;
 
 const MAX_AUTHORITIES_BYTES = 1024 * 1024;
-/** Time for which a download is retried before its first byte. A command should not wait for an absent server, and the keeper retries by itself. */
+/**
+ * Time during which a download is retried before its first byte; short, because a command should not wait for an absent server and the
+ * keeper retries by itself.
+ */
 const TIMEOUT_MS = 60_000;
 
-/** The service of csi-proxy, and what it runs. */
+/** The csi-proxy service and its program. */
 export type CsiProxyManager = Pick<KeeperOptions, 'service' | 'goProgram' | 'programMagic'>;
 
-/** Begins to keep csi-proxy as it is wanted. The caller closes it. */
+/** Starts to keep csi-proxy in the desired state. The caller closes the keeper. */
 export async function startCsiProxy(
   parts: CsiProxyParts,
   wish: CsiProxyWish | undefined,
@@ -46,8 +47,8 @@ async function windowsManager(): Promise<CsiProxyManager> {
 }
 
 /**
- * A download as `tls-config` wants it: the authorities of the system are trusted, with those of its file; a server with any other certificate only
- * for a file whose digest is known.
+ * Creates a download according to `tls-config`. The system's authorities are trusted, with those of its file. Any other certificate is
+ * accepted only for a file with a known digest.
  *
  * @throws Error when the file of authorities cannot be read, or can be written by others.
  */
@@ -59,7 +60,7 @@ async function downloadFor(
   const own =
     certFilePath === undefined ? [] : await readAuthorities(certFilePath, trust, onWarning);
   return createDownload({
-    // Without a digest an address of http:// is refused all the same.
+    // Without a digest an http:// address is still refused.
     ...{ allowHttp: true, anyCertificate: insecure, timeoutMs: TIMEOUT_MS },
     roots: [...systemRoots(), ...own],
     onWarning,

@@ -16,11 +16,11 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 
 const NAME = 'csiproxy';
-/** One of the pipes of every csi-proxy from v1.0.0 on. */
+/** Pipe that every csi-proxy from v1.0.0 on serves. */
 const PIPE = '\\\\.\\pipe\\csi-proxy-filesystem-v1';
 const REMOVED_MS = 10_000;
 
-/** Definition with which the original registers the service. */
+/** Service definition of the original. */
 const DEFINITION: Omit<ServiceDefinition, 'command'> = {
   name: NAME,
   displayName: 'CSI Proxy',
@@ -71,7 +71,7 @@ export class WindowsCsiService implements CsiProxyService {
 
   async stop(graceMs: number): Promise<void> {
     if (unlessFails(() => this.#services.status(NAME), 'notFound') === undefined) return;
-    // It says that it has stopped, and lives on.
+    // csi-proxy reports that it has stopped but keeps running.
     await endService(NAME, { stopMs: graceMs, exitMs: graceMs });
   }
 
@@ -94,7 +94,7 @@ export class WindowsCsiService implements CsiProxyService {
   }
 }
 
-/** Where the original unpacks csi-proxy: the folder that its service works in. */
+/** Returns the path where the original unpacks csi-proxy: the working folder of its service. */
 export function goProgram(): string {
   return path.win32.join(windowsFolder() ?? 'C:\\Windows', 'System32', 'csi-proxy.exe');
 }

@@ -5,17 +5,17 @@ import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { FeatureError } from '../../../kernel/feature-error.js';
 
-/** Name of the program in the archive, in exactly this spelling. */
+/** Name of the program in the archive; the spelling must match exactly. */
 const PROGRAM_NAME = 'csi-proxy.exe';
-/** An archive of csi-proxy has some 10 MiB, and a few entries. */
+/** Limits of an archive; one of csi-proxy has some 10 MiB and a few entries. */
 const LIMITS = { unpackedBytes: 512 * 1024 * 1024, entries: 1024 };
 
 /**
- * Hands out the bytes of the one program in a tar that is compressed with gzip. The archive is read to its end, so that a second program, or what
- * is wrong behind the first, is found: the caller uses the bytes only after this has ended well.
+ * Extracts the single program of a gzip-compressed tar. The archive is read to its end, so that a second program or a later fault is found.
+ * The caller may use the bytes only after this function has succeeded.
  *
- * @param limits - Of all that is in it, and of its files and folders; beyond them it is refused.
- * @throws FeatureError `archiveRefused`; what `sink` throws.
+ * @param limits - Limits for the unpacked size and the number of entries; a larger archive is refused.
+ * @throws FeatureError `archiveRefused`; any error of `sink`.
  */
 export async function readProgram(
   archive: AsyncIterable<Uint8Array>,
@@ -42,8 +42,8 @@ export async function readProgram(
 }
 
 /**
- * Judges an entry by its name and kind. Nothing but the program is ever written, under a name of our own. An archive with a name that
- * leads elsewhere, or with links, is hostile, and is refused as a whole.
+ * Judges an entry by its name and kind. Only the program is written, under a name of our own. An archive that contains links, or a name
+ * that leads outside, is hostile and refused as a whole.
  */
 function isProgram({ name, type }: TarEntry['header']): boolean {
   const refuse = (found: string, wanted: string): FeatureError =>
@@ -55,7 +55,7 @@ function isProgram({ name, type }: TarEntry['header']): boolean {
   const base = name.split('/').findLast((part) => part !== '' && part !== '.') ?? '';
   if (base.toLowerCase() !== PROGRAM_NAME) return false;
   if (type === 'directory') throw refuse('a folder', 'a file of that name');
-  // Two spellings are one name on Windows.
+  // On Windows both spellings name the same file.
   if (base !== PROGRAM_NAME) throw refuse('in another spelling', `${PROGRAM_NAME}, spelled so`);
   return true;
 }
@@ -65,7 +65,7 @@ async function* unpacked(
   maxBytes: number,
 ): AsyncGenerator<Buffer> {
   const decoder = createGunzip();
-  // It hands its error on to the decoder, which throws it below.
+  // The pipeline passes its error to the decoder, which throws it below.
   pipeline(Readable.from(archive), decoder, () => undefined);
   let count = 0;
   for await (const part of decoder as AsyncIterable<Buffer>) {
@@ -80,7 +80,7 @@ function refused(found: string, wanted: string, cause?: unknown): FeatureError {
   return new FeatureError('archiveRefused', message, { cause });
 }
 
-/** Whether an error is of the file system, and says nothing of the archive. */
+/** Returns true for an error of the file system, which says nothing about the archive. */
 function isOfFile(error: unknown): boolean {
   return error instanceof TrustedFileError || (error instanceof Error && 'syscall' in error);
 }

@@ -9,10 +9,10 @@ import {
 
 /** Guard against a cycle in decide(); the longest legal sequence is half of this. */
 export const MAX_STEPS = 16;
-/** Stands for what is known once the archive is here. */
+/** Placeholder for digests that are known only after the download. */
 const UNKNOWN = '0'.repeat(64);
 
-/** Predicts the facts after a step that succeeds. Pure: for a dry run, and for the proof that steps lead to rest. */
+/** Predicts the facts after a successful step, for a dry run and for the proof that the steps terminate. Pure. */
 export function afterStep(
   step: Step,
   facts: CsiProxyFacts,
@@ -66,7 +66,9 @@ export function afterStep(
   }
 }
 
-/** The steps to what is wanted, in their order, if each succeeds; the last says why there is none after it. Pure. */
+/**
+ * Returns the steps to the desired state, in order, assuming that each succeeds; the last one gives the reason why no step follows. Pure.
+ */
 export function planSteps(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): readonly Step[] {
   const steps: Step[] = [];
   let now = facts;
@@ -78,7 +80,7 @@ export function planSteps(wish: CsiProxyWish | undefined, facts: CsiProxyFacts):
   }
 }
 
-/** The record once a release is here. Pure. */
+/** Returns the record after a download. Pure. */
 export function fetched(record: InstallRecord, release: StoredRelease): InstallRecord {
   const { version, archiveSha256 } = release;
   const others = record.releases.filter(({ program }) => program !== release.program);
@@ -86,7 +88,7 @@ export function fetched(record: InstallRecord, release: StoredRelease): InstallR
   return { ...record, pins, releases: [...others, release] };
 }
 
-/** The record once a change is proven. Pure. */
+/** Returns the record after a proven change. Pure. */
 export function recorded(
   { trial: _over, ...record }: InstallRecord,
   installed: ServiceCommand,
@@ -94,7 +96,7 @@ export function recorded(
   return { ...record, installed };
 }
 
-/** The record once programs are gone. Pure. */
+/** Returns the record after the removal of programs. Pure. */
 export function tidied(
   { obsolete, ...record }: InstallRecord,
   programs: readonly string[],
@@ -106,7 +108,7 @@ export function tidied(
   };
 }
 
-/** Where the program of a release lies: a path that another release never has. Pure. */
+/** Returns the program path of a release, which no other release shares. Pure. */
 export function programPath(folder: string, version: string, archiveSha256: string): string {
   const separator = folder.includes('\\') ? '\\' : '/';
   return [folder, `${version}-${archiveSha256.slice(0, 12)}`, 'csi-proxy.exe'].join(separator);

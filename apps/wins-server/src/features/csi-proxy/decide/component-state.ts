@@ -2,26 +2,26 @@ import { backoffMs } from '@wins/time';
 import { FeatureError, type FeatureErrorCode } from '../../../kernel/feature-error.js';
 
 export type CsiProxyState =
-  /** Nothing of ours is there; `detail` says why. */
+  /** Nothing of ours is installed; `detail` has the reason. */
   | { readonly kind: 'absent'; readonly detail: string }
   | { readonly kind: 'fetching'; readonly version: string }
-  /** The program is on the disk, and the service does not run it yet. */
+  /** The program is on the disk, but the service does not run it yet. */
   | { readonly kind: 'verified'; readonly version: string }
-  /** The service was started, and its pipe is waited for. */
+  /** The service was started, but its pipe does not exist yet. */
   | { readonly kind: 'installed'; readonly version: string }
   | { readonly kind: 'serving'; readonly detail: string }
   | {
       readonly kind: 'failed';
       readonly code: FeatureErrorCode;
       readonly detail: string;
-      /** In succession. */
+      /** Number of consecutive failures. */
       readonly failures: number;
       readonly retryAt: Date;
     };
 
 type StateKind = CsiProxyState['kind'];
 
-/** Which state may follow which. A state may always be told again with another detail. */
+/** Legal state transitions. A state may always be reported again with another detail. */
 export const MOVES: Readonly<Record<StateKind, readonly StateKind[]>> = {
   absent: ['fetching', 'verified', 'serving', 'failed'],
   fetching: ['verified', 'serving', 'absent', 'failed'],
@@ -31,7 +31,10 @@ export const MOVES: Readonly<Record<StateKind, readonly StateKind[]>> = {
   failed: ['fetching', 'verified', 'serving', 'absent'],
 };
 
-/** The next state, if it may follow. @throws FeatureError `serviceFailed` for a move that is not in the table: a fault of the keeper. */
+/**
+ * Returns the next state if the transition is legal. @throws FeatureError `serviceFailed` for an illegal transition, which is a fault of
+ * the keeper.
+ */
 export function nextState(from: CsiProxyState, to: CsiProxyState): CsiProxyState {
   if (from.kind === to.kind || MOVES[from.kind].includes(to.kind)) return to;
   throw new FeatureError('serviceFailed', `cannot go from ${from.kind} to ${to.kind}`);
@@ -41,7 +44,7 @@ const MINUTE_MS = 60_000;
 const USUAL = { initialMs: 5_000, maxMs: 10 * MINUTE_MS };
 const SELDOM = { initialMs: 10 * MINUTE_MS, maxMs: 6 * 60 * MINUTE_MS };
 
-/** Failures that another try would only repeat, or that interrupt the volumes of the node; retried rarely. */
+/** Failures that a retry would only repeat, or whose retry interrupts the volumes of the node; retried rarely. */
 const COSTLY: ReadonlySet<FeatureErrorCode> = new Set([
   'archiveRefused',
   'digestMismatch',
@@ -49,11 +52,11 @@ const COSTLY: ReadonlySet<FeatureErrorCode> = new Set([
 ]);
 
 /**
- * How long to wait after a failure: 5 s, twice as long after each further one, 10 min at most; 10 min to 6 h for what is costly. Between half and
- * all of that, so that the nodes of a cluster do not ask a server at once. Pure.
+ * Returns the delay after a failure: 5 s, doubled after each further one up to 10 min; for costly failures 10 min to 6 h. The result is a
+ * random value between half and all of that, so that the nodes of a cluster do not contact a server at once. Pure.
  *
- * @param failures - In succession, from 1.
- * @param random - From 0 to 1. Default: at random.
+ * @param failures - Number of consecutive failures, from 1.
+ * @param random - Random number from 0 to 1. Default: a new one.
  */
 export function retryDelayMs(
   code: FeatureErrorCode,

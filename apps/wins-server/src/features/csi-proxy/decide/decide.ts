@@ -8,39 +8,39 @@ import {
   type StoredRelease,
 } from './install-record.js';
 
-/** Facts of the node. Paths have one spelling. */
+/** Facts of the node. Each path has exactly one spelling. */
 export interface CsiProxyFacts {
   readonly service: ServiceFacts | undefined;
   readonly record: InstallRecord;
-  /** The programs of the record that are there and have their digest. */
+  /** Recorded programs that exist with the recorded digest. */
   readonly intact: readonly string[];
   readonly isServing: boolean;
-  /** Where the original installs csi-proxy; undefined where there is no such place. */
+  /** Program path of the original's installation; undefined where there is no such path. */
   readonly goProgram: string | undefined;
-  /** Whether what the original installed goes too when none is wanted. */
+  /** Whether removal also covers the original's installation. */
   readonly removesGo?: boolean;
 }
 
-/** The next step to what is wanted, with its reason; after `rest` and `leave` there is none. */
+/** Next step to the desired state, with its reason; `rest` and `leave` are final. */
 export type Step = { readonly reason: string } & (
   | { readonly act: 'rest' }
-  /** The service is not ours to change. */
+  /** Leaves a service that is not ours unchanged. */
   | { readonly act: 'leave' }
-  /** Fetch, verify and unpack; `sha256` absent: whatever the verified server gives. */
+  /** Downloads, verifies and unpacks a release; without `sha256`, any archive from the verified server is accepted. */
   | { readonly act: 'fetch'; readonly version: string; readonly sha256?: string }
-  /** Stop what is there, have the service run `to`, prove it, else put `from` back. */
+  /** Stops the current process, switches the service to `to`, and proves it; on failure restores `from`. */
   | { readonly act: 'switch'; readonly to: ServiceCommand; readonly from?: ServiceCommand }
-  /** Have it run, and prove it. */
+  /** Starts the service, and proves it. */
   | { readonly act: 'start'; readonly command: ServiceCommand }
-  /** Write down that what runs is proven. */
+  /** Records that the running program is proven. */
   | { readonly act: 'record'; readonly installed: ServiceCommand }
-  /** Remove programs that nothing needs any more. */
+  /** Removes programs that are no longer needed. */
   | { readonly act: 'tidy'; readonly programs: readonly string[] }
-  /** Take away what the daemon has done; the service only when it is ours. */
+  /** Removes the daemon's installation; includes the service only when it is ours. */
   | { readonly act: 'remove'; readonly service: boolean }
 );
 
-/** Decides the next step. Total and pure; its steps reach a fixed point after a few, and stay there. */
+/** Decides the next step. Total and pure; its steps reach a fixed point after a few and stay there. */
 export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): Step {
   const { service, record } = facts;
   if (wish === undefined) return decideWithoutWish(facts);
@@ -64,7 +64,7 @@ export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): St
   const isOnTrial = trial !== undefined && isDeepStrictEqual(service.command, trial.to);
   const isProven = service.isRunning && facts.isServing;
   if (!isDeepStrictEqual(service.command, target)) {
-    // What is on trial and does not serve is nothing to go back to.
+    // A command on trial that does not serve is no target for a rollback.
     const from = isOnTrial && !isProven ? trial.from : service.command;
     const reason = isOfGo(facts)
       ? 'the service runs a program that an earlier release of wins installed'
@@ -92,7 +92,7 @@ export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): St
   return { act: 'rest', reason: `${wish.version} serves` };
 }
 
-/** The release that is wanted, if it is here and nobody has changed it. */
+/** Returns the desired release if it is present and unchanged. */
 function wantedRelease(
   { version, sha256, folder }: CsiProxyWish,
   { record, intact }: Pick<CsiProxyFacts, 'record' | 'intact'>,
@@ -107,7 +107,7 @@ function wantedRelease(
   );
 }
 
-/** The digest that the archive of a version had when it was seen first. */
+/** Returns the digest that a version's archive had when it was first seen. */
 function pinOf({ pins }: InstallRecord, version: string): string | undefined {
   return Object.hasOwn(pins, version) ? pins[version] : undefined;
 }
@@ -140,13 +140,13 @@ function isOurs({ service, record }: CsiProxyFacts): boolean {
   return ours.includes(program) || record.releases.some((one) => one.program === program);
 }
 
-/** Whether the service runs the program that the original installs. */
+/** Returns true when the service runs the program of the original's installation. */
 function isOfGo({ service, goProgram }: CsiProxyFacts): boolean {
   return goProgram !== undefined && service?.command?.program === goProgram;
 }
 
 function isBelow(folder: string, program: string): boolean {
-  // Windows compares names without case.
+  // Windows compares names without regard to case.
   const [above, file] = /^[a-z]:/i.test(folder)
     ? [folder.toLowerCase(), program.toLowerCase()]
     : [folder, program];

@@ -6,18 +6,18 @@ import type { InstallRecord, ServiceCommand } from '../decide/install-record.js'
 import type { RecordFile } from './record-file.js';
 import { seenProgram } from './remove-programs.js';
 
-/** How long a process may take to end by itself. */
+/** Grace period in which a process may end by itself. */
 const GRACE_MS = 5_000;
-/** A start that has not led to a pipe by then has failed. */
+/** Time limit for the pipe to appear after a start. */
 const PROVE_MS = 30_000;
-/** The pipes of a process are gone with it, or belong to another one. */
+/** Time limit for the pipe to disappear after the end of its process; a pipe that stays belongs to another process. */
 const FREE_MS = 5_000;
 const LOOK_EVERY_MS = 250;
 
 /**
- * Makes what changes the service, and proves the change or puts back what was there.
+ * Creates the functions that change the service, prove the change, and restore the previous state on failure.
  *
- * @param signal - Ends the waiting for a pipe: the change then has no end, and the next daemon gives it one.
+ * @param signal - Aborts the wait for a pipe. The change then stays unfinished, and the next daemon finishes it.
  */
 export function serviceChange(
   { service, clock, onState, goProgram, graceMs = GRACE_MS }: KeeperOptions,
@@ -77,16 +77,16 @@ export function serviceChange(
       await startAndProve(version);
       return { isDone: true, text: 'the previous release was restored and serves' };
     } catch (error) {
-      // The first cause is the one that is reported; the next try finds the trial in the record.
+      // The first cause is reported; the next attempt finds the trial in the record.
       return { isDone: false, text: `it could not be restored: ${messageOf(error)}` };
     }
   };
   return {
     /**
-     * Has the service run something else: writes down what is about to change, stops it until no process of it is left, changes its words by
-     * one durable act, starts it, and waits for its pipe. What does not serve is taken back: `from` runs again, or there is no service.
+     * Switches the command of the service: records the change, stops the service until no process of it is left, changes the command in one
+     * durable step, starts the service, and waits for its pipe. On failure `from` runs again; without `from` the service is removed.
      *
-     * @throws FeatureError `notServing` with how it was put back, `serviceFailed`, `fileFailed`; the reason of the signal.
+     * @throws FeatureError `notServing` with the outcome of the rollback, `serviceFailed`, `fileFailed`; the reason of the signal.
      */
     switch: async (
       { to, from }: { readonly to: ServiceCommand; readonly from?: ServiceCommand },
@@ -95,7 +95,7 @@ export function serviceChange(
     ): Promise<void> => {
       const isTakenOver = from !== undefined && from.program === goProgram;
       const obsolete = isTakenOver
-        ? // What cannot be read is not removed either.
+        ? // An unreadable program is not removed either.
           await seenProgram(from.program).catch(() => undefined)
         : record.obsolete;
       const trial: InstallRecord = {
@@ -115,20 +115,20 @@ export function serviceChange(
         const code = error instanceof FeatureError ? error.code : 'serviceFailed';
         throw new FeatureError(code, `${messageOf(error)}; ${back.text}`, { cause: error });
       }
-      // When this fails the trial stays in the record, and the next look finds that it is proven.
+      // If this write fails, the trial stays in the record and the next pass finds it proven.
       await records.write(recorded(trial, to));
     },
-    /** Has the service run, and waits for its pipe; one that runs without a pipe is stopped first. @throws as `switch`. */
+    /** Starts the service and waits for its pipe; a process that runs without a pipe is stopped first. @throws as `switch`. */
     start: async (command: ServiceCommand, isRunning: boolean, version: string): Promise<void> => {
       if (isRunning) {
-        // It may have been started a moment ago.
+        // The service may have been started a moment ago.
         onState({ kind: 'installed', version });
         if (await isProven()) return;
       }
       await stopAll([command]);
       await startAndProve(version);
     },
-    /** Takes the service away, with each process of it. @throws FeatureError `serviceFailed`. */
+    /** Removes the service with all its processes. @throws FeatureError `serviceFailed`. */
     remove,
   };
 }

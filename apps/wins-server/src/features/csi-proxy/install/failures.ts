@@ -3,7 +3,7 @@ import { messageOf } from '@wins/base';
 import { FeatureError } from '../../../kernel/feature-error.js';
 import type { CsiProxyService } from '../csi-proxy-port.js';
 
-/** Does something with a file of ours. @throws FeatureError `fileFailed`, with what was tried on what; a FeatureError as it is. */
+/** Runs a file operation. @throws FeatureError `fileFailed`, with the operation and its path; a FeatureError is rethrown as it is. */
 export async function withFile<Result>(
   tried: string,
   file: string,
@@ -18,7 +18,7 @@ export async function withFile<Result>(
   }
 }
 
-/** A service manager whose errors say what was tried. @throws from each call: FeatureError `serviceFailed`. */
+/** Wraps a service manager so that its errors name the failed operation. @throws from each call: FeatureError `serviceFailed`. */
 export function withReasons(service: CsiProxyService): CsiProxyService {
   const { name } = service;
   const told = async <Result>(tried: string, act: () => Promise<Result>): Promise<Result> => {

@@ -16,22 +16,23 @@ export interface FetchParts {
   readonly download: Download;
   readonly trust: FileTrust;
   readonly programMagic: Uint8Array;
-  /** Called before the program takes its place: what runs the one that is there has to end. */
+  /** Called before the existing program is replaced, because processes that run it must end. */
   readonly beforeReplacing: (program: string) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
-/** Limit of a fetched archive; one of csi-proxy has some 10 MiB. */
+/** Maximum size of an archive; one of csi-proxy has some 10 MiB. */
 const MAX_ARCHIVE_BYTES = 256 * 1024 * 1024;
 const GZIP_MAGIC = Uint8Array.of(0x1f, 0x8b);
 const PRIVATE = 0o600;
 const EXECUTABLE = 0o700;
 
 /**
- * Fetches an archive into the private folder, and only once its digest or its server vouches for it looks into it; the program gets its name
- * when all of it was written, flushed and found to be a program. What fails leaves the releases untouched.
+ * Downloads an archive into the private folder. The archive is unpacked only after its digest or its server's certificate is verified, and
+ * the program gets its final name only after it was written, flushed and recognised as a program. A failure leaves the existing releases
+ * untouched.
  *
- * @param sha256 - The digest that the archive must have; absent: the certificate of the server vouches for it.
+ * @param sha256 - Required digest of the archive; absent: the server's certificate vouches for it.
  * @throws FeatureError `downloadFailed`, `digestMismatch`, `archiveRefused`, `fileFailed`; the reason of the signal.
  */
 export async function fetchRelease(
@@ -79,7 +80,7 @@ export async function fetchRelease(
 
 type Append = (part: Uint8Array) => Promise<void>;
 
-/** @returns The digest of what was downloaded. */
+/** @returns The digest of the downloaded archive. */
 async function downloadArchive(
   download: Download,
   url: string,
@@ -97,9 +98,9 @@ async function downloadArchive(
     return got.sha256;
   } catch (cause) {
     signal.throwIfAborted();
-    // Not the network is to blame.
+    // A write error is not a failure of the network.
     await write;
-    // Who downloads may name the whole address.
+    // The query may contain credentials, so errors name the address without it, unless the caller named it.
     const { search } = new URL(url);
     const why = search === '' ? messageOf(cause) : messageOf(cause).replaceAll(search, '');
     const isOther = cause instanceof Error && 'code' in cause && cause.code === 'digestMismatch';
@@ -110,7 +111,7 @@ async function downloadArchive(
   }
 }
 
-/** Writes a file beside its place. One daemon works in the folder: a file of that name was left behind by an earlier one. */
+/** Writes a temporary file beside the target. Only one daemon works in the folder, so an existing file of that name is a leftover. */
 async function writeAside(
   target: string,
   mode: number,

@@ -4,14 +4,14 @@ import type { CsiProxyFacts } from '../decide/decide.js';
 import type { InstallRecord, StoredRelease } from '../decide/install-record.js';
 import type { RecordFile } from './record-file.js';
 
-/** Makes a look at a node, which reads a program again only when its file has changed. */
+/** Creates a function that examines a node and hashes a program again only when its file has changed. */
 export function nodeLook(
   { service, goProgram, removesGo = false, trust }: KeeperOptions,
   records: RecordFile,
 ): () => Promise<CsiProxyFacts> {
-  /** The fingerprints of programs that had their digest. */
+  /** File fingerprints of programs whose digest was verified. */
   const known = new Map<string, string>();
-  /** Whatever keeps a program from being read or trusted: it is fetched again, or that fails with the reason. */
+  /** Any error counts as not intact: the program is then fetched again, or that fails with the reason. */
   const isIntact = async ({ program, programSha256 }: StoredRelease): Promise<boolean> => {
     const state = `${programSha256} ${fileFingerprint(program)}`;
     if (known.get(program) === state) return true;
@@ -41,7 +41,7 @@ export function nodeLook(
   };
 }
 
-/** One program has one spelling: that of the record. */
+/** Returns the path in the spelling of the record, so that each program has one spelling. */
 function spelled(
   facts: ServiceFacts,
   { releases, installed, trial }: InstallRecord,

@@ -11,15 +11,15 @@ import { withFile } from './failures.js';
 const MAX_BYTES = 256 * 1024;
 const FORMAT = 1;
 
-/** The file that says what was done to a node, in a private folder. Both reject with FeatureError `fileFailed`. */
+/** Record of the installation in a private folder. Both functions reject with FeatureError `fileFailed`. */
 export interface RecordFile {
-  /** Resolves with {@link NO_RECORD} when there is none; what is no record of ours is not guessed at. */
+  /** Resolves with {@link NO_RECORD} when the file is missing; a file in another format is an error. */
   readonly read: () => Promise<InstallRecord>;
-  /** Replaces it as one durable act; a record of nothing is removed, with its folder unless something else is in it. */
+  /** Replaces the record in one durable step; an empty record is removed, with its folder unless that contains other files. */
   readonly write: (record: InstallRecord) => Promise<void>;
 }
 
-/** @param folder - Its absolute path; it is made private, or found so, before something is written. */
+/** @param folder - Absolute path; it is created with, or must have, private permissions before a write. */
 export function recordFile(folder: string, trust: FileTrust): RecordFile {
   const file = path.join(folder, 'state.json');
   const state = new StateFile<InstallRecord>({

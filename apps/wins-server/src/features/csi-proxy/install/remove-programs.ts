@@ -4,14 +4,14 @@ import { rmdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import type { InstallRecord, ObsoleteProgram } from '../decide/install-record.js';
 
-/** A scanner holds a program for a moment. */
+/** Time to retry while a virus scanner keeps a program open. */
 const HELD_MS = 5_000;
 
 /**
- * Removes programs of the record with the folders that were made for them. The program of an installation that was taken over is removed only as
- * long as it is the one that was seen then. Never rejects.
+ * Removes recorded programs with the folders that were created for them. The program of an adopted installation is removed only while it is
+ * unchanged since the adoption. Never rejects.
  *
- * @returns Those that are gone or no longer the daemon's to remove, and why others stay.
+ * @returns Programs that are gone or no longer the daemon's to remove, and why others stay.
  */
 export async function removePrograms(
   programs: readonly string[],
@@ -28,7 +28,7 @@ export async function removePrograms(
         problems.push(`${program} stays: it is not the adopted program`);
       } else {
         await whenNotHeld(() => unlinkIfThere(program), { heldFileMs: HELD_MS, signal });
-        // A folder with something else in it is not ours alone.
+        // A folder with other files in it is kept.
         if (isOwn) await rmdir(path.dirname(program)).catch(() => undefined);
       }
       done.push(program);
@@ -39,7 +39,7 @@ export async function removePrograms(
   return { done, problems };
 }
 
-/** A program that someone else has put there, as it is now; undefined when there is none. @throws TrustedFileError. */
+/** Returns the current facts of a program that someone else installed; undefined when it is missing. @throws TrustedFileError. */
 export async function seenProgram(file: string): Promise<ObsoleteProgram | undefined> {
   try {
     return { path: file, sha256: (await hashFile(file, ['sha256'])).sha256 };

@@ -13,17 +13,17 @@ import { fetchRelease } from './fetch-release.js';
 import type { RecordFile } from './record-file.js';
 import { removePrograms, seenProgram } from './remove-programs.js';
 
-/** `MZ`, as each program of Windows. */
+/** `MZ`, the first bytes of every Windows program. */
 const MZ = Uint8Array.of(0x4d, 0x5a);
 
 type StepTo<Act extends Step['act']> = Extract<Step, { readonly act: Act }>;
 
-/** Makes what does the steps that are decided. */
+/** Creates the function that executes decided steps. */
 export function stepWork(options: KeeperOptions, records: RecordFile, closing: AbortSignal) {
   const { trust, programMagic = MZ, onState, service: manager } = options;
   const change = serviceChange(options, records, closing);
 
-  /** Records what is about to be done; what cannot be recorded is not done. */
+  /** Records an action before it is executed; an action that cannot be recorded is not executed. */
   const act = async (
     action: DecidedAction,
     facts: Pick<Decision, 'path' | 'name' | 'address'> = {},
@@ -71,12 +71,12 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
     const isOfGo = goProgram !== undefined && service?.command?.program === goProgram;
     let obsolete = known;
     if (isOfGo)
-      // While the service runs what was there before, that stays.
+      // The previous program stays as long as the service runs it.
       obsolete = isOurs
         ? await withFile('read', goProgram, () => seenProgram(goProgram))
         : undefined;
     const record = { ...others, ...(obsolete && { obsolete }) };
-    // After an interruption in the middle, no service names its program.
+    // Recorded first, because after an interruption no service would name its program.
     if (obsolete !== known) await records.write(record);
     if (isOurs) await change.remove(service?.command);
     const programs = record.releases.map(({ program }) => program);
@@ -87,7 +87,7 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
     if (done.length < programs.length) throw new FeatureError('fileFailed', problems.join('; '));
   };
 
-  /** Does one step from what was found; resolves with whether this is as far as it goes for now. */
+  /** Executes one step from the examined facts; resolves with true when no further step follows for now. */
   return async (
     step: Step,
     facts: CsiProxyFacts,

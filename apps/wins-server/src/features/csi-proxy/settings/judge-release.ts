@@ -13,10 +13,10 @@ const VERSION =
   /^v?(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})(-[0-9A-Za-z]+(?:[.-][0-9A-Za-z]+)*)?$/;
 const MAX_VERSION = 64;
 const FIRST: VersionNumbers = [1, 0, 0];
-/** The first release that does not let a path become part of a command. */
+/** First release that does not allow a path to become part of a command. */
 const SAFE: VersionNumbers = [1, 1, 3];
 
-/** Judges a version. It becomes part of an address and the name of a folder: nothing but a version passes. */
+/** Judges a version. It becomes part of an address and of a folder name, so only a strict version is accepted. */
 export function judgeVersion(
   text: string,
 ): Fault | { readonly numbers: VersionNumbers; readonly doubt?: string } {
@@ -46,8 +46,8 @@ const PLACES: ReadonlySet<string> = new Set(['%s', '%v', '%[1]s']);
 const VERB = /%(?:\[\d*\])?.?/gu;
 
 /**
- * Puts a version into the template of an address, as the printf of Go does for the templates that Rancher makes. What Go would print as a
- * complaint into the address is an error here: another verb, `%2F`, a second `%s`, no place for the version.
+ * Inserts a version into an address template, like Go's printf for the templates of Rancher. Templates for which Go would print an error
+ * into the address are refused: another verb, `%2F`, a second `%s`, or no `%s`.
  */
 export function judgeUrl({ url: template, version, sha256 }: CsiProxySettings): Fault | string {
   const faults: Fault[] = [];
@@ -58,7 +58,7 @@ export function judgeUrl({ url: template, version, sha256 }: CsiProxySettings): 
     if (!PLACES.has(verb)) {
       faults.push({ found: `${JSON.stringify(verb)} at column ${column}`, wanted: VERBS });
     } else if (verb !== '%[1]s' && places > 0) {
-      // A verb without a number stands for the argument behind the last one, and there is one argument.
+      // A verb without a number takes the next argument, but there is only one.
       const found = `a second placeholder, ${verb}, at column ${column}`;
       faults.push({ found, wanted: '%[1]s there, which is the version again' });
     }
@@ -71,7 +71,7 @@ export function judgeUrl({ url: template, version, sha256 }: CsiProxySettings): 
       wanted: VERBS,
     });
   if (faults[0] !== undefined) return faults[0];
-  // It may have a password in it all the same, and would be in logs.
+  // The address may still contain a password, which would appear in logs.
   if (!URL.canParse(url)) return { found: 'not an address', wanted: 'an address' };
   const address = new URL(url);
   if (hasUser(address)) return { found: 'a user or password', wanted: 'an address without them' };
@@ -80,7 +80,7 @@ export function judgeUrl({ url: template, version, sha256 }: CsiProxySettings): 
   return { found: `the scheme ${protocol}`, wanted: 'https:, or http: with csi-proxy.sha256' };
 }
 
-/** Flags that may be added, each with the first release that knows it; csi-proxy exits at an unknown flag. */
+/** Flags that may be added, each with the first release that supports it; csi-proxy exits at an unknown flag. */
 const ALLOWED: Readonly<Partial<Record<string, VersionNumbers>>> = {
   ...{ add_dir_header: FIRST, alsologtostderr: FIRST, log_file_max_size: FIRST },
   ...{ 'metrics-bind-address': [1, 3, 0], 'require-privacy': [1, 2, 0] },
@@ -88,7 +88,7 @@ const ALLOWED: Readonly<Partial<Record<string, VersionNumbers>>> = {
   ...{ v: FIRST, vmodule: FIRST, 'working-dir': [1, 1, 0] },
 };
 
-/** Flags that the daemon sets, each with the key of the config that changes it. */
+/** Flags that the daemon sets, each with the config key that changes it. */
 const OURS: Readonly<Partial<Record<string, string>>> = {
   'windows-service': 'none: a service always has it',
   log_file: 'none: the log is beside the config',
@@ -100,7 +100,7 @@ const FLAG = /^--?([A-Za-z][A-Za-z0-9_-]*)(?:=.*)?$/su;
 const MAX_ARGUMENTS = 64;
 const MAX_ARGUMENT = 1024;
 
-/** Judges added flags: of this release, each whole (`-v=4`), none that is set here. Pure. */
+/** Judges added flags: known to this release, complete (`-v=4`), and not set by the daemon. Pure. */
 export function judgeArguments(
   added: readonly string[],
   numbers: VersionNumbers,

@@ -3,20 +3,20 @@ import { quoteText } from '@wins/base';
 import path from 'node:path';
 import { judgeArguments, judgeUrl, judgeVersion, type Fault } from './judge-release.js';
 
-/** Wanted state of a node; every path is absolute. */
+/** Desired state of a node; all paths are absolute. */
 export interface CsiProxyWish {
   readonly url: string;
   readonly version: string;
-  /** In lower case; absent: what the first download of this version had. */
+  /** Digest in lower case; absent: the digest of this version's first download. */
   readonly sha256?: string;
   readonly args: readonly string[];
-  /** Where each release has a folder of its own. */
+  /** Parent folder; each release has its own folder in it. */
   readonly folder: string;
-  /** How the server of the download is verified. */
+  /** Verification of the download server. */
   readonly trust: TlsSettings;
 }
 
-/** Error or doubt about a key as the file spells it: `csi-proxy.url`. */
+/** Fault of a key in the spelling of the file, such as `csi-proxy.url`. */
 export interface SettingFault extends Fault {
   readonly keyPath: string;
 }
@@ -29,16 +29,16 @@ export type CsiProxySettings =
       readonly wish: CsiProxyWish;
       readonly doubts: readonly SettingFault[];
     }
-  /** Nothing is done, and nothing is taken away. */
+  /** Invalid section: nothing is installed and nothing is removed. */
   | { readonly kind: 'invalid'; readonly faults: readonly SettingFault[] };
 
-/** Where the installer of Rancher keeps the config. */
+/** Config folder of Rancher's installer. */
 const CONFIG_FOLDER = { win32: 'C:\\etc\\rancher\\wins', other: '/etc/rancher/wins' } as const;
 
 /**
- * Whether csi-proxy is to be kept, and how; nothing is read from disk. Pure.
+ * Returns whether and how csi-proxy is to be kept; reads nothing from disk. Pure.
  *
- * @param file - The config file; one for another system is taken to be where that has it.
+ * @param file - Config file; for another system, the default path of that system is assumed.
  */
 export function csiProxySettings(
   { csiProxy: section, tlsConfig: trust = {} }: Pick<WinsConfig, 'csiProxy' | 'tlsConfig'>,
@@ -54,13 +54,13 @@ export function csiProxySettings(
   if (section === undefined) return { kind: 'none', stateFolder };
 
   const { kubeletPath } = section;
-  // The path of its program, which Rancher writes, says nothing.
+  // Rancher sets this to the path of the program, which does not name a folder.
   const kubeletFolder = /\.exe$/i.test(kubeletPath) ? undefined : kubeletPath;
   const { url, doubts, faults } = judgeRelease(section);
   const fault = (keyPath: string, found: string, wanted: string): void =>
     void faults.push({ keyPath, found, wanted });
   const wantAbsolute = (keyPath: string, text: string | undefined, wanted: string): void => {
-    // On Windows a path without a drive is one of whatever drive is the current one.
+    // On Windows a path without a drive letter depends on the current drive.
     const isAbsolute = isWindows ? /^[a-z]:[\\/]/i : /^\//;
     if (text !== undefined && !isAbsolute.test(text)) fault(keyPath, quoteText(text), wanted);
   };
@@ -77,7 +77,7 @@ export function csiProxySettings(
   wantAbsolute('tls-config.certFilePath', trust.certFilePath, 'an absolute path');
   if (faults.length > 0) return { kind: 'invalid', faults };
 
-  // In a fixed order: the same settings give the same words.
+  // Fixed order, so that equal settings give equal arguments.
   const args = [
     '-windows-service',
     `-log_file=${paths.join(configFolder, 'csi-proxy.log')}`,
@@ -93,7 +93,7 @@ export function csiProxySettings(
   return { kind: 'wanted', stateFolder, wish, doubts };
 }
 
-/** Judges which release is wanted, from where, and with which arguments. */
+/** Judges the release, its address and its arguments. */
 function judgeRelease(section: CsiProxySection) {
   const faults: SettingFault[] = [];
   const doubts: SettingFault[] = [];
