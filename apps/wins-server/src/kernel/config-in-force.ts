@@ -13,7 +13,7 @@ import type { DaemonEvents } from './daemon-events.js';
 import type { FeatureSet } from './feature-set.js';
 import type { ConfigChange, DaemonConfig, StartedConfig } from './feature.js';
 
-/** Keys that the kernel itself reads at the start alone. */
+/** Keys that the kernel reads only at the start. */
 const READ_AT_START = ['listen', 'pipeAccess', 'audit'] as const;
 
 export interface ConfigParts {
@@ -22,11 +22,11 @@ export interface ConfigParts {
   readonly events: DaemonEvents;
   readonly audit: Pick<AuditTrail, 'note'>;
   readonly features: () => FeatureSet;
-  /** Called with each config before the features take it. */
+  /** Called with each config before the features receive it. */
   readonly onConfig: (next: LoadedConfig) => void;
 }
 
-/** The config of a daemon: the one of its start, and each that comes into force after it. */
+/** Config of a daemon: the one of its start, and each that takes effect later. */
 export class ConfigInForce implements DaemonConfig {
   readonly start: StartedConfig;
   readonly #parts: ConfigParts;
@@ -102,7 +102,7 @@ export class ConfigInForce implements DaemonConfig {
   }
 }
 
-/** Log messages for warnings of the config; that of all others is `config`. */
+/** Log messages for warnings of the config; for all others the message is `config`. */
 const HEADLINES: Readonly<Partial<Record<ConfigProblemCode, string>>> = {
   doubtful: 'this entry is risky',
   noEffect: 'this part of the config has no effect',

@@ -1,7 +1,5 @@
 import { adminPipeOf, runtimeDirectory, TextError } from '@wins/base';
-/**
- * The parts of a daemon that are there whatever its config says: where the libraries meet.
- */
+/** Composition root of the parts that exist regardless of the config. */
 import { AdminPipe } from './admin/admin-pipe.js';
 import { AuditTrail } from './audit/audit-trail.js';
 import type { LoadedConfig } from '@wins/config';
@@ -29,16 +27,16 @@ export interface KernelParts {
   readonly system: Pick<OperatingSystem, 'daemonParts' | 'fileTrust'>;
   readonly logger: Logger;
   readonly level: LogLevel;
-  /** Default: this daemon is no service. */
+  /** Service name. Default: this daemon is no service. */
   readonly service?: string | undefined;
-  /** Default: none are looked for. */
+  /** Folder of upgrade records. Default: no records are read. */
   readonly upgradeRecords?: string | undefined;
   readonly features: readonly Feature[];
-  /** Called with each config that comes into force after the start, before it does. */
+  /** Called with each config before it takes effect after the start. */
   readonly onConfig: (next: LoadedConfig) => void;
 }
 
-/** Makes a kernel, and those parts of it that its features do not see; nothing is open yet. */
+/** Creates a kernel and its parts that features do not see; nothing is open yet. */
 export function createKernel(parts: KernelParts) {
   const { logger, level, service, upgradeRecords, onConfig } = parts;
   const { config: loaded } = parts.config.loaded;
@@ -86,7 +84,7 @@ export function createKernel(parts: KernelParts) {
       runtimeDirectory: ownRuntimeDirectory(),
     }),
     stateDirectory: stateDirectoryOf(listen),
-    // At the start: an upgrade replaces the file while the old daemon still runs.
+    // Hashed at the start, because an upgrade replaces the file while the old daemon still runs.
     checksum: hashFile(program, ['sha1'], { followLinks: true }).then(
       ({ sha1 }) => sha1,
       () => '',
@@ -98,7 +96,7 @@ export function createKernel(parts: KernelParts) {
   return { kernel, features, pipe, adminPipe, config };
 }
 
-/** Where bare names of pipes are; a daemon whose pipes are paths may have no such folder. */
+/** Returns the folder of bare pipe names; undefined where there is none, because a daemon whose pipes are paths does not need it. */
 function ownRuntimeDirectory(): string | undefined {
   if (process.platform === 'win32') return undefined;
   try {

@@ -10,21 +10,20 @@ import type { TraceContext } from '../features/tracing/trace-context.js';
 export type DaemonPipe = 'main' | 'tunnel' | 'admin';
 
 /**
- * Event in the daemon, for listeners that count or keep it. No event holds an argument, a
- * variable, output or the id of a run; paths, addresses and what clients call themselves are in
- * decisions and events of runs, as in the audit log.
+ * Event of the daemon, for listeners that count or store it. No event contains an argument, a variable, output or the id of a run. Paths,
+ * addresses and names that clients give themselves occur in decisions and events of runs, as in the audit log.
  */
 export type DaemonEvent =
-  /** A decision was recorded, or counted as one of many by the audit log. */
+  /** A decision was recorded, or counted as part of a flood. */
   | { readonly type: 'decided'; readonly decision: Decision }
   | { readonly type: 'run'; readonly event: ManagerEvent }
   | {
       readonly type: 'call';
       readonly method: ServedMethod;
-      /** The number of its gRPC status; undefined when it was broken off before there was one. */
+      /** Number of the gRPC status; undefined when the call was aborted before there was one. */
       readonly code: number | undefined;
       readonly ms: number;
-      /** The trace of its client; undefined when that sent none. */
+      /** Trace of the client; undefined when it sent none. */
       readonly trace?: TraceContext | undefined;
     }
   | {
@@ -32,14 +31,14 @@ export type DaemonEvent =
       readonly pipe: DaemonPipe;
       readonly phase: 'opened' | 'closed';
     }
-  /** A connection was ended to make room for others. */
+  /** A connection was closed to free capacity for others. */
   | {
       readonly type: 'connection';
       readonly pipe: DaemonPipe;
       readonly phase: 'refused';
       readonly rule: TurnedAway;
     }
-  /** A session of the tunnel; how many streams it has is asked of the tunnel. */
+  /** A tunnel session changed; the number of its streams is available from the tunnel. */
   | { readonly type: 'tunnel'; readonly phase: 'opened'; readonly session: string }
   | {
       readonly type: 'tunnel';
@@ -55,12 +54,9 @@ export type DaemonEvent =
       readonly port: number;
       readonly code: TunnelErrorCode;
     }
-  /** A program got bytes from a stream, and has sent none back for 15 s. */
+  /** A program received bytes from a stream and has sent none for 15 s. */
   | { readonly type: 'stream'; readonly phase: 'slow'; readonly port: number }
-  /**
-   * A stream was reset because nothing moved in it: its program reads nothing, or its client may be
-   * gone.
-   */
+  /** A stream was reset because no data moved: its program reads nothing, or its client may be gone. */
   | {
       readonly type: 'stream';
       readonly phase: 'cut';
@@ -69,48 +65,47 @@ export type DaemonEvent =
     }
   | {
       readonly type: 'configReloaded';
-      /** `lastGood`: the daemon started with the config before, as the file cannot be used. */
+      /** `lastGood`: the file is unusable, so the daemon started with the previous config. */
       readonly result: 'applied' | 'unchanged' | 'rejected' | 'lastGood';
       readonly changed: readonly string[];
-      /** Why it was rejected: the code of its first problem, and the line. */
+      /** Reason of the rejection: code and line of its first problem. */
       readonly why?: string;
-      /** Guarded keys that it was rejected for, because the file drops them. */
+      /** Guarded keys that the rejected file drops. */
       readonly dropped?: readonly GuardedKey[];
     }
-  /** The daemon started without guarded keys that the one before it served with. */
+  /** The daemon started without guarded keys that the previous daemon served with. */
   | { readonly type: 'configLost'; readonly keys: readonly GuardedKey[] }
-  /** Kept under its own name, with facts that its source has named one by one. */
+  /** Event of a feature, stored under its own name with facts that its source lists one by one. */
   | {
       readonly type: 'kept';
       readonly event: string;
       readonly facts: EventFacts;
-      /** Whether it is written at once. Default: with the next ones. */
+      /** Whether the event is written at once. Default: together with the next ones. */
       readonly isUrgent?: boolean;
     }
-  /** Records of the audit log were lost, or refused with what they were about. */
+  /** Records of the audit log were lost, or refused together with their actions. */
   | { readonly type: 'auditLost'; readonly count: number }
   | { readonly type: 'stall'; readonly lateMs: number };
 
 type Listener = (event: DaemonEvent) => void;
 
 /**
- * Publishes the events of one daemon to its listeners. A source asks {@link isCounted} before it
- * makes an event that comes with each call, connection or stream, so that a daemon without metrics
- * makes none of them. Listeners are called at once and in the order in which they came; one that
- * throws disturbs neither the source nor the others.
+ * Publishes the events of one daemon to its listeners. A source checks {@link isCounted} before it creates an event for each call,
+ * connection or stream, so that a daemon without metrics creates none of them. Listeners are called synchronously, in the order of their
+ * subscription; an exception of one affects neither the source nor the others.
  */
 export class DaemonEvents {
   readonly #failed: (error: unknown) => void;
-  // Replaced, never changed: they may be walked through just now.
+  // Replaced instead of changed, because an iteration may be in progress.
   #listeners: readonly Listener[] = [];
   #counters: readonly Listener[] = [];
 
-  /** @param failed - Gets the first error of each listener. Default: it is dropped. */
+  /** @param failed - Receives the first error of each listener. Default: errors are dropped. */
   constructor(failed: (error: unknown) => void = () => undefined) {
     this.#failed = failed;
   }
 
-  /** Whether a listener also wants routine events. */
+  /** Whether a listener wants routine events too. */
   get isCounted(): boolean {
     return this.#counters.length > 0;
   }
@@ -119,7 +114,7 @@ export class DaemonEvents {
     for (const listener of isRoutine(event) ? this.#counters : this.#listeners) listener(event);
   }
 
-  /** Calls the listener until disposed of; `routine`: also with events of each call and stream. */
+  /** Calls the listener for each event until disposal; with `routine`, also for events of each call and stream. */
   subscribe(listener: Listener, { routine = false }: { routine?: boolean } = {}): Disposable {
     let hasFailed = false;
     const guarded: Listener = (event) => {
@@ -141,7 +136,7 @@ export class DaemonEvents {
   }
 }
 
-/** Whether an event comes with each call, connection or stream. */
+/** Returns true for events that occur with each call, connection or stream. */
 function isRoutine(event: DaemonEvent): boolean {
   switch (event.type) {
     case 'call':

@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * Makes the missing folder of a pipe that is a path, for this user alone: a config is accepted before
- * its folders exist. @throws TrustedFileError.
+ * Creates the missing folder of a pipe that is a path, for this user only, because a config is accepted before its folders exist. @throws
+ * TrustedFileError.
  */
 export function ensurePipeFolder(pipe: string, trust: FileTrust): void {
   if (process.platform === 'win32') return;

@@ -1,4 +1,4 @@
-// Longer than most files because it is one thing: a queue, its turns and what they cost, which all change the same record of a client.
+// Longer than most files because the queue, its turns and their costs all change the same record of a client.
 import { TokenBucket, type Rate } from '@wins/time';
 import type { Readable } from 'node:stream';
 import type { ClientIdentity } from '@wins/base';
@@ -6,67 +6,70 @@ import { PROCESSOR, type ProcessorRow } from './resources.js';
 import { weightOf } from './shares.js';
 
 const SETTLED = Promise.resolve();
-/** Another client counts as served when it sent something within this time before a turn. */
+/** Window before a turn in which another client counts as served when it sent something. */
 const OTHERS_MS = 1000;
-/** Octets by which a quantum is divided for the cost of an octet before anything of a client was read: its first read has 4 KiB. */
+/** Divisor of the quantum for the assumed cost of an octet before a client's first read, which has 4 KiB. */
 const FIRST_READ_OCTETS = 4096;
-/** Connections of a client whose input may wait in this process; that of others waits in the system. */
+/** Maximum number of a client's connections whose input is buffered in this process; input of others stays in the system. */
 const MOST_WAITING = 8;
-/** A client owes so many of its quanta at most: a turn may be long because the system let others run. */
+/** Maximum debt of a client, in quanta. A turn can be long because the system ran other processes. */
 const MOST_OWED_QUANTA = 10;
-/** How long a client that made too much of something waits at most, before its rates are looked at again. */
+/** Maximum wait of a client above its rates before they are checked again. */
 const RETRY_MS = 50;
-/** A read has so many at least: a frame and its header. */
+/** Minimum size of a read: a frame and its header. */
 const LEAST_READ_OCTETS = 256;
 
-/** One read of a client's connection, until nothing of what it caused was left to do at once. */
+/** One read of a client's connection, until all work that it caused at once is done. */
 export interface Turn {
-  /** The pipe, or the method of the last call that it began. */
+  /** The pipe, or the method of the last call that the turn began. */
   readonly what: string;
   readonly client: ClientIdentity;
   readonly ms: number;
 }
 
-/** Reports and clock of {@link ClientTurns}. */
+/** Callbacks and clock of {@link ClientTurns}. */
 export interface ClientTurnsOptions {
   /** Called after each turn. */
   readonly ended?: (turn: Turn) => void;
-  /** Called when a client used more than its share while others were served. A hostile client can cause many of these. */
+  /** Called when a client exceeded its share while others were served. A hostile client can cause many of these calls. */
   readonly paused?: (client: ClientIdentity) => void;
-  /** Default: that of the table of resources. */
+  /** Default: the row of the resource table. */
   readonly row?: ProcessorRow;
-  /** Milliseconds of a clock that only goes forward. Default: that of the process. */
+  /** Returns milliseconds of a monotonic clock. Default: the process clock. */
   readonly now?: () => number;
-  /** Calls back after so many milliseconds, unless it is disposed. Default: a timer that keeps nothing alive. */
+  /** Calls back after a delay in milliseconds, unless disposed. Default: a timer that does not keep the process alive. */
   readonly after?: (ms: number, then: () => void) => Disposable;
 }
 
-/** A connection, and how it is read. */
+/** Connection to be read in turns. */
 export interface TurnConnection {
   readonly client: ClientIdentity;
-  /** The pipe that it came by. */
+  /** Pipe of the connection. */
   readonly what: string;
-  /** Whether it may be read now; when that changes, the connection must be resumed. Default: always. */
+  /** Returns true when the connection may be read now; resume the connection when that changes. Default: always. */
   readonly mayRead?: () => boolean;
 }
 
-/** The connections of one client, and what it has used. */
+/** Connections of one client, and the client's use so far. */
 interface Party {
   readonly client: ClientIdentity;
   readonly busy: TokenBucket;
   readonly requests: TokenBucket;
   readonly connects: TokenBucket;
-  /** Accepted connections that wait to be set up, the oldest first. */
+  /** Accepted connections that wait for their set-up, oldest first. */
   readonly arrivals: Map<Readable, () => void>;
   readonly connections: Map<Readable, TurnConnection>;
-  /** Those with input that waits, in the order of their turns. */
+  /** Connections with waiting input, in the order of their turns. */
   readonly ready: Set<Readable>;
-  /** Rest of the client's quantum, in milliseconds; below 0 when a turn took longer. */
+  /** Rest of the client's quantum, in milliseconds; negative when a turn took longer. */
   leftMs: number;
-  /** Whether its input came when none of it waited: it comes before the others while something of its quantum is left. */
+  /**
+   * Whether the input arrived while none of this client's input was waiting. Such a client is served before others while it has quantum
+   * left.
+   */
   isFresh: boolean;
   msPerOctet: number;
-  /** Whether connections without input here are not read from the system. */
+  /** Whether connections without buffered input are no longer read from the system. */
   isHeld: boolean;
   forgetting?: Disposable | undefined;
 }
@@ -80,18 +83,17 @@ interface OpenTurn {
 }
 
 /**
- * Shares the daemon's thread among clients by what they use: deficit round robin. A connection is read only in the turn of its
- * client; input of others waits in their sockets. A turn has as many octets as the client's last turns say that its quantum is good
- * for, and what it takes is charged. A client whose input waited for nothing comes first with what is left of its quantum. Administrators
- * have every second turn when they have input: that is their reserve.
+ * Shares the daemon's thread among clients by use: deficit round robin. A connection is read only in its client's turn; other input stays
+ * in the sockets. The size of a read is estimated from the client's last turns so that it fits the quantum, and the actual time is charged.
+ * A client whose input did not have to wait is served first, with the rest of its quantum. Administrators with input get every second turn
+ * as their reserve.
  *
- * A turn begins with a read and ends after the callbacks and promises that this settles: frames, headers, messages and the
- * beginning of handlers. Time that work waits for the system is not counted. The owner of the connection listens for `data`
- * as always.
+ * A turn starts with a read and ends after the callbacks and promises that the read settles: frames, headers, messages and the start of
+ * handlers. Time in which work waits for the system is not counted. The owner of the connection listens for `data` as usual.
  */
 export class ClientTurns implements Disposable {
   readonly #parties = new Map<string, Party>();
-  /** Clients with input that waits, in the order of their turns. */
+  /** Clients with waiting input, in the order of their turns. */
   readonly #administrators = new Set<Party>();
   readonly #others = new Set<Party>();
   readonly #row: ProcessorRow;
@@ -101,13 +103,13 @@ export class ClientTurns implements Disposable {
   readonly #listeners = new Map<Readable, () => void>();
   #open: OpenTurn | undefined;
   #isScheduled = false;
-  /** Whether a connection was accepted in this round of the event loop, and how many since the last turn. */
+  /** Whether a connection was accepted in this round of the event loop, and the number of accepts since the last turn. */
   #hasAccepted = false;
   #accepts = 0;
   #wasAdministrator = false;
   #retry: Disposable | undefined;
   readonly #afterPromises = (): void => process.nextTick(this.#end);
-  /** Client that was served last, and when; `#otherAt` is when a different client was served last before it. */
+  /** Last served client and its time; `#otherAt` is the time at which a different client was last served before it. */
   #last: { key: string; at: number } | undefined;
   #otherAt = -Infinity;
 
@@ -119,8 +121,8 @@ export class ClientTurns implements Disposable {
   }
 
   /**
-   * Sets up an accepted connection in a turn of its client, which pays for that and for the time since it was accepted. A client that
-   * connects more often than its rate waits; nothing is read from its connection meanwhile. One that cannot be set up is destroyed.
+   * Sets up an accepted connection in a turn of its client, which is charged for the set-up and for the time since the accept. A client
+   * above its connection rate waits, and its connection is not read meanwhile. A connection whose set-up fails is destroyed.
    */
   admit(socket: Readable, client: ClientIdentity, acceptedAt: number, setUp: () => void): void {
     const party = this.#join(client);
@@ -133,12 +135,12 @@ export class ClientTurns implements Disposable {
     this.#enqueue(party);
   }
 
-  /** Reads an open connection in turns until it closes. Call it after its processor listens for data. */
+  /** Reads an open connection in turns until it closes. Call it after the consumer listens for data. */
   watch(socket: Readable, connection: TurnConnection): void {
     const party = this.#join(connection.client);
     party.connections.set(socket, connection);
     const arrived = (): void => {
-      // A stream may tell of itself once more after it has closed.
+      // A stream may still emit an event after it has closed.
       if (!party.connections.has(socket)) return;
       if (this.#isFree(party)) {
         this.#read(party, socket);
@@ -158,14 +160,14 @@ export class ClientTurns implements Disposable {
     socket.once('close', () => this.#leave(socket, party));
   }
 
-  /** Names the present turn after a request, which it counts. */
+  /** Names the current turn after a request, and counts the request. */
   name(what: string): void {
     if (this.#open === undefined) return;
     this.#open.what = what;
     this.#open.requests += 1;
   }
 
-  /** Lets all connections flow, and measures no more. */
+  /** Lets all connections flow, and stops measuring. */
   [Symbol.dispose](): void {
     for (const [socket, arrived] of this.#listeners) {
       socket.off('readable', arrived);
@@ -208,7 +210,7 @@ export class ClientTurns implements Disposable {
     arrivals.delete(socket);
     ready.delete(socket);
     if (connections.size + arrivals.size > 0 || this.#parties.get(client.key) !== party) return;
-    // A client that comes back before that has its old accounts: connections are free to make.
+    // A client that returns before then keeps its accounts, because new connections cost nothing.
     const weight = weightOf(client);
     const rests = (['busy', 'requests', 'connects'] as const).map((name) =>
       party[name].msUntil(this.#row[name].burst * weight),
@@ -221,7 +223,10 @@ export class ClientTurns implements Disposable {
     return client.isAdministrator ? this.#administrators : this.#others;
   }
 
-  /** Whether a client may go on at once, as nobody waits: in its quantum, and for some more while no others are served. */
+  /**
+   * Returns true when no other client waits and this client may continue at once: within its quantum, and beyond it while no others are
+   * served.
+   */
   #isFree(party: Party): boolean {
     if (this.#open !== undefined || this.#administrators.size + this.#others.size > 0) return false;
     const isShared = this.#isShared(party.client.key, this.#now());
@@ -241,7 +246,7 @@ export class ClientTurns implements Disposable {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      // Node accepts one connection in each round of the event loop: others must not wait for a turn each.
+      // Node accepts one connection per round of the event loop, so further connections must not wait for a turn each.
       const isAccepting = this.#hasAccepted && this.#accepts < this.#row.acceptsPerTurn;
       this.#hasAccepted = false;
       if (isAccepting) {
@@ -253,7 +258,7 @@ export class ClientTurns implements Disposable {
     });
   }
 
-  /** The next client to be served; undefined when there is none, or all have to wait. */
+  /** Returns the next client to serve; undefined when there is none, or all have to wait. */
   #next(): Party | undefined {
     const isTheirs = this.#administrators.size > 0 && !this.#wasAdministrator;
     const [first, second] = isTheirs
@@ -267,12 +272,12 @@ export class ClientTurns implements Disposable {
   #nextOf(queue: Set<Party>): Party | undefined {
     const waiting = [...queue].filter((party) => !this.#mustWait(party));
     if (waiting.length < 2) {
-      // It owes nobody anything.
+      // A lone client pays off its debt at once.
       for (const party of waiting) party.leftMs = this.#row.quantumMs;
       return waiting[0];
     }
-    // As fq_codel's new flows (RFC 8290, section 4.2): who asks for little does not wait for those who ask all the time, and gets no more than
-    // a quantum of its own by that.
+    // Like the new flows of fq_codel (RFC 8290, section 4.2): a client with few requests does not wait for clients with constant load, and
+    // gains at most one quantum by that.
     const fresh = waiting.find((party) => party.isFresh && party.leftMs > 0);
     if (fresh !== undefined) return fresh;
     for (;;) {
@@ -280,17 +285,17 @@ export class ClientTurns implements Disposable {
         if (party.leftMs > 0) return party;
         party.leftMs += this.#row.quantumMs;
         party.isFresh = false;
-        // Behind all others.
+        // Moves the client to the end of the queue.
         queue.delete(party);
         queue.add(party);
       }
     }
   }
 
-  /** Whether a client has made more than its rates of all that it wants. */
+  /** Returns true when the client is above its rates for everything that it wants to do. */
   #mustWait(party: Party): boolean {
     if (this.#mayConnect(party)) return false;
-    // What is not read yet may be on its way.
+    // Input that is not read yet may be on its way.
     if (this.#mayRead(party) && (party.ready.size > 0 || party.arrivals.size === 0)) return false;
     this.#options.paused?.(party.client);
     this.#retry ??= this.#after(RETRY_MS, () => {
@@ -304,7 +309,7 @@ export class ClientTurns implements Disposable {
     return arrivals.size > 0 && (!isLimited(client) || !connects.isEmpty);
   }
 
-  /** A rate of requests binds while others are served. */
+  /** Returns true when the client may be read. The rate of requests applies only while others are served. */
   #mayRead({ client, requests }: Party): boolean {
     if (!isLimited(client) || !requests.isEmpty) return true;
     return !this.#isShared(client.key, this.#now());
@@ -323,13 +328,13 @@ export class ClientTurns implements Disposable {
     }
   }
 
-  /** Begins a turn with a read; false when the connection has nothing to read, which costs its client no turn. */
+  /** Begins a turn with a read; false when there is nothing to read, which does not use up the turn. */
   #read(party: Party, socket: Readable): boolean {
     const connection = party.connections.get(socket);
     if (connection === undefined || socket.destroyed) return false;
     const waiting = socket.readableLength;
     if (waiting === 0) {
-      // Finds the end, where it is one.
+      // Detects the end of the stream.
       socket.read();
       return false;
     }
@@ -337,7 +342,7 @@ export class ClientTurns implements Disposable {
     const octets = Math.min(waiting, this.#octetsFor(party));
     const { what } = connection;
     this.#begin(party, what, octets);
-    // The listeners for its data are called by this.
+    // This call emits `data` to the listeners.
     socket.read(octets < waiting ? octets : undefined);
     if (socket.readableLength > 0) party.ready.add(socket);
     else if (party.isHeld) hold(socket);
@@ -346,11 +351,11 @@ export class ClientTurns implements Disposable {
 
   #begin(party: Party, what: string, octets: number): void {
     this.#open = { what, requests: 0, party, octets, beganAt: this.#now() };
-    // For each turn, so without the object for asynchronous hooks that a microtask of Node has.
+    // Runs after each turn, so a promise avoids the async-hooks object that Node creates for a microtask.
     void SETTLED.then(this.#afterPromises);
   }
 
-  /** Begins a turn in which connections are set up, as many as the quantum is good for; false when none may be. */
+  /** Begins a turn that sets up connections, as many as fit the quantum; false when none may be set up. */
   #setUp(party: Party): boolean {
     if (!this.#mayConnect(party)) return false;
     this.#begin(party, 'connection', LEAST_READ_OCTETS);
@@ -378,7 +383,7 @@ export class ClientTurns implements Disposable {
     return Math.max(LEAST_READ_OCTETS, Math.min(most, Math.floor(quantumMs / msPerOctet)));
   }
 
-  /** A client has no more input, or goes behind all others. */
+  /** Removes a client without further input from the queue, or moves it to the end. */
   #rest(party: Party): void {
     const queue = this.#queueOf(party);
     if (party.isHeld && party.ready.size < MOST_WAITING / 2) letGo(party);
@@ -399,7 +404,7 @@ export class ClientTurns implements Disposable {
     if (this.#last !== undefined && this.#last.key !== client.key) this.#otherAt = this.#last.at;
     this.#last = { key: client.key, at: now };
     this.#charge(party, ms);
-    // What was dear once is taken to be dear again, for a while.
+    // An expensive client is assumed to stay expensive for a while.
     const seen = ms / Math.max(octets, LEAST_READ_OCTETS);
     party.msPerOctet = Math.max(seen, (party.msPerOctet + seen) / 2);
     if (requests > 0) party.requests.charge(requests, this.#row.requests.burst);
@@ -414,7 +419,7 @@ export class ClientTurns implements Disposable {
     party.busy.charge(ms, busy.burst);
   }
 
-  /** Whether another client was served a short time ago. */
+  /** Returns true when another client was served recently. */
   #isShared(key: string, now: number): boolean {
     if (this.#last === undefined) return false;
     const otherAt = this.#last.key === key ? this.#otherAt : this.#last.at;
@@ -422,7 +427,7 @@ export class ClientTurns implements Disposable {
   }
 }
 
-/** Node has no name for it: a stream that is paused still reads, into its buffer. */
+/** Handle of a socket. Node has no public API to stop reads, and a paused stream still reads into its buffer. */
 interface Handle {
   reading: boolean;
   readStart(): number;
@@ -433,7 +438,7 @@ function handleOf(socket: Readable): Handle | null | undefined {
   return (socket as unknown as { readonly _handle?: Handle | null })._handle;
 }
 
-/** Leaves the input of a connection in the system. */
+/** Stops reads, so that the input of a connection stays in the system. */
 function hold(socket: Readable): void {
   const handle = handleOf(socket);
   if (handle?.reading !== true) return;
@@ -448,7 +453,7 @@ function letGo(party: Party): void {
 
 function release(socket: Readable): void {
   const handle = handleOf(socket);
-  // What has input here is read on by its stream.
+  // A stream with buffered input continues reading by itself.
   if (handle?.reading !== false || socket.readableLength > 0) return;
   handle.reading = true;
   handle.readStart();

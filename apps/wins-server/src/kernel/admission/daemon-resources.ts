@@ -4,23 +4,23 @@ import { resourceTable, type ResourceName } from './resources.js';
 import { Shares } from './shares.js';
 import { tallyLog } from './tally.js';
 
-/** Resources that clients of one daemon share. */
+/** Resources that the clients of one daemon share. */
 export type DaemonResources = Readonly<Record<ResourceName, Shares>> & Disposable;
 
-/** Those who take these tell of them. */
+/** Resources whose holders report limits by themselves. */
 const TOLD_ELSEWHERE: ReadonlySet<string> = new Set<ResourceName>([
   ...(['connections', 'handshakes', 'adminConnections', 'adminHandshakes'] as const),
   ...(['tunnels', 'tunnelHandshakes', 'relayed'] as const),
 ]);
 
-/** Where Node has no figure: on Windows handles do not run out, and elsewhere this many are common. */
+/** Assumed number of descriptors where Node reports none: on Windows handles do not run out; elsewhere this is a common limit. */
 const USUAL_DESCRIPTORS = process.platform === 'win32' ? 65_536 : 4096;
 
 /**
- * Makes what clients share, after the table. Claims that are refused or yield are in the log, as the first of a kind and the
- * number of the others. Disposing logs what was counted.
+ * Creates the shared resources from the table. Refused claims, and claims that yielded, are logged: the first of each kind, and the number
+ * of the others. Disposal logs the remaining counts.
  *
- * @param tunnels - Sessions of the tunnel.
+ * @param tunnels - Maximum number of tunnel sessions.
  */
 export function daemonResources(logger: Logger, tunnels?: number): DaemonResources {
   const tally = tallyLog(logger, 'warn', 'a client has used its share of a resource');
@@ -37,7 +37,7 @@ export function daemonResources(logger: Logger, tunnels?: number): DaemonResourc
   };
 }
 
-/** How many descriptors this process may have open: Node raises the limit to the hard one when it starts. */
+/** Returns the maximum number of open descriptors of this process; Node raises the soft limit to the hard one when it starts. */
 function descriptorLimit(): number {
   try {
     const line = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'));

@@ -2,40 +2,40 @@ import type { Duplex } from 'node:stream';
 import type { ClientIdentity } from '@wins/base';
 import type { Claim, LimitReason, Shares } from './shares.js';
 
-/** Why a connection was ended to make room. */
+/** Why a connection was closed to free capacity. */
 export type TurnedAway =
-  /** It had not greeted yet, and another one came. */
+  /** A new connection arrived before this one had sent its preface. */
   | 'slow-greeting'
-  /** It had no call, and another one came. */
+  /** A new connection arrived while this one had no call. */
   | 'idle'
-  /** Its client has the most, and another one came. */
+  /** A new connection arrived, and this client holds the most connections. */
   | 'most-held'
-  /** Its client has as many as one may have. */
+  /** The client has reached its own limit. */
   | 'client-limit'
-  /** No place is left. */
+  /** No capacity is left. */
   | 'full';
 
 /** Options of {@link Places}. */
 export interface PlacesOptions {
-  /** Shares of connections that have not greeted. */
+  /** Shares of connections that have not sent their preface. */
   readonly handshakes: Shares;
-  /** Shares of connections that have greeted. */
+  /** Shares of connections that have sent their preface. */
   readonly connections: Shares;
-  /** Learns of each connection that is ended here. A hostile client can cause many of these. */
+  /** Called for each connection that is closed here. A hostile client can cause many of these calls. */
   readonly turnedAway: (client: ClientIdentity, why: TurnedAway) => void;
 }
 
-/** The place of one connection. It is given back when the connection closes, whatever is called afterwards. */
+/** Permission of one connection to stay open. Released automatically when the connection closes. */
 export interface Place {
-  /** The connection has greeted. False when there is no place for it: it has been ended. */
+  /** Marks the connection as established. Returns false when there is no capacity and the connection was closed. */
   settle(): boolean;
-  /** A call began: while it goes on, idle connections make room before this one. */
+  /** Marks the start of a call: until its end, idle connections are closed before this one. */
   begin(): void;
-  /** A call ended. */
+  /** Marks the end of a call. */
   end(): void;
 }
 
-/** The open connections of one pipe. */
+/** Limits the open connections of one pipe. */
 export class Places {
   readonly #options: PlacesOptions;
 
@@ -43,12 +43,12 @@ export class Places {
     this.#options = options;
   }
 
-  /** Connections that are open. */
+  /** Number of open connections. */
   get size(): number {
     return this.#options.handshakes.held + this.#options.connections.held;
   }
 
-  /** Takes in a connection that was just accepted. */
+  /** Registers a newly accepted connection. */
   enter(connection: Duplex, client: ClientIdentity): Place {
     const { handshakes, connections, turnedAway } = this.#options;
     let calls = 0;

@@ -1,21 +1,21 @@
 /**
- * The table of resources: the only place where a limit of the daemon stands that clients can come to. Each is shared by
- * `Shares`, the processor by `ClientTurns`.
+ * Table of resources: the only definition of limits that clients can reach. `Shares` divides each resource among clients, `ClientTurns` the
+ * processor.
  */
 import type { Rate } from '@wins/time';
 
 /** One resource that clients share. */
 export interface ResourceRow {
-  /** For people: in the log and in the docs. */
+  /** Description for people, in the log and in the docs. */
   readonly what: string;
   readonly total: number;
-  /** Part of the total that administrators alone may use. */
+  /** Part of the total that is reserved for administrators. */
   readonly reserve: number;
-  /** Least share of a client, however many there are. */
+  /** Minimum share of a client, regardless of the number of clients. */
   readonly floor: number;
   /**
-   * At the limit the client that holds most yields: what it does not use, the oldest first; else its largest, the newest first.
-   * Or who comes waits for its turn. Or it is refused, where nothing can be taken back.
+   * Behaviour at the limit. `yields`: the client that holds the most loses claims, idle ones first (oldest first), else its largest (newest
+   * first). `waits`: the new claim is queued. `refused`: the new claim is refused, because claims cannot be revoked.
    */
   readonly atLimit: 'yields' | 'waits' | 'refused';
 }
@@ -43,21 +43,21 @@ type ResourceOfPipe = 'connections' | 'handshakes' | 'requestOctets' | 'answerOc
 
 const MIB = 1024 * 1024;
 
-/** Row of what can be taken back. */
+/** Row of a resource whose claims can be revoked. */
 function yields(what: string, total: number, reserve: number, floor = 1): ResourceRow {
   return { what, total, reserve, floor, atLimit: 'yields' };
 }
 
-/** Row of what cannot be taken back. */
+/** Row of a resource whose claims cannot be revoked. */
 function refused(what: string, total: number, floor = 1): ResourceRow {
   return { what, total, reserve: 0, floor, atLimit: 'refused' };
 }
 
 /**
- * The table for a daemon that may have so many descriptors open. What takes descriptors takes three quarters of them together, so
- * that a daemon never lacks one for an administrator, its log or a file.
+ * Returns the table for a daemon with this descriptor limit. Resources that use descriptors get three quarters of it together, so that
+ * descriptors remain for administrators, the log and files.
  *
- * @param tunnels - Sessions of the tunnel, as the config has it.
+ * @param tunnels - Maximum number of tunnel sessions, from the config.
  */
 export function resourceTable(
   descriptors: number,
@@ -80,7 +80,7 @@ export function resourceTable(
       ...{ what: 'streams of all tunnels', total: part(16_384, 4), reserve: part(64, 128) },
       ...{ floor: 4, atLimit: 'yields' },
     },
-    // A connection has two sockets. Sources are addresses of the network: what they hold is never taken back for another one.
+    // A connection uses two sockets. Sources are network addresses, and their claims are not revoked for other sources.
     relayed: refused('connections to published ports', part(2048, 128)),
     relayedFlows: refused('UDP flows of published ports', part(2048, 64)),
     dials: { what: 'dials of all tunnels', total: 64, reserve: 4, floor: 1, atLimit: 'waits' },
@@ -102,25 +102,23 @@ export function resourceTable(
   };
 }
 
-/** How the time of the daemon's one thread is shared: by what is used, in turns. */
+/** Limits for the daemon's only thread, which clients share in turns. */
 export interface ProcessorRow {
-  /** Time that a client may use in its turn while others wait, in milliseconds. */
+  /** Time of a client's turn while others wait, in milliseconds. */
   readonly quantumMs: number;
-  /** The most octets that one read gives: while others wait, and alone. */
+  /** Maximum octets of one read, while others wait and while a client is alone. */
   readonly readOctets: { readonly shared: number; readonly alone: number };
-  /** Milliseconds of one client while others are served; beyond it the log names the client. */
+  /** Rate of milliseconds of one client while others are served; above it the log names the client. */
   readonly busy: Rate;
-  /** Requests of one client, and Connects of its tunnels, while others are served; beyond it, its input waits. */
+  /** Rate of requests and tunnel Connects of one client while others are served; above it, its input waits. */
   readonly requests: Rate;
-  /** Connections of one client that are set up; others wait, as long as they have a place. */
+  /** Rate of connection set-ups of one client; further connections wait while they hold a place. */
   readonly connects: Rate;
-  /** Connections that are accepted between two turns. */
+  /** Maximum number of connections accepted between two turns. */
   readonly acceptsPerTurn: number;
 }
 
-/**
- * A scrape is one request and a rollout a few hundred; a client that follows runs has two for each.
- */
+/** Limits of the processor. A scrape is one request and a rollout a few hundred; a client that follows runs has two per run. */
 export const PROCESSOR: ProcessorRow = {
   quantumMs: 1,
   readOctets: { shared: 16 * 1024, alone: 64 * 1024 },

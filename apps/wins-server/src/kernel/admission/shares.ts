@@ -1,29 +1,31 @@
 import { type ClientIdentity, TransientMap, UNIDENTIFIED } from '@wins/base';
 import type { ResourceRow } from './resources.js';
 
-/** Why a client does not get, or keep, something: it has its share, or there is no more and it has the most. */
+/**
+ * Why a claim is refused or revoked: `share` when the client has used its share, `full` when nothing is left and the client holds the most.
+ */
 export type LimitReason = 'share' | 'full';
 
 /** Part of a resource that a client holds. */
 export interface Claim {
   readonly held: number;
-  /** Holds so much from now on. At the limit something has to yield, which may be this claim. */
+  /** Changes the held amount. At the limit a claim is revoked, possibly this one. */
   set(amount: number): void;
-  /** Gives all back; later changes have no effect. Idempotent. */
+  /** Releases the whole amount; later changes have no effect. Idempotent. */
   release(): void;
 }
 
-/** How a claim is made. */
+/** Options of a claim. */
 export interface ClaimOptions {
-  /** Called once when the claim is refused or has to yield; it has been released by then. */
+  /** Called once when the claim is refused or revoked, after its release. */
   readonly end?: (why: LimitReason) => void;
-  /** Whether nobody misses it, so that it yields before others. Default: never. */
+  /** Returns true while the claim is idle, so that it is revoked before others. Default: never. */
   readonly isIdle?: () => boolean;
   /** Default 1. */
   readonly amount?: number;
 }
 
-/** Learns of each claim that is refused or yields. A hostile client can cause many of these. */
+/** Called for each claim that is refused or revoked. A hostile client can cause many of these calls. */
 export type ToldOfLimit = (client: ClientIdentity, why: LimitReason) => void;
 
 interface Party {
@@ -45,49 +47,49 @@ interface Waiting {
 }
 
 /**
- * Shares one resource among clients. A client may have its share: an equal part of what there is for all clients that hold some, and
- * never more than half. Clients that the system cannot identify have half a share, all together. When shares shrink because others
- * come, nobody loses anything until there is no more: then the client that holds most yields. So no client without any waits while
- * another has more than its share. Administrators have no share, and a reserve.
+ * Shares one resource among clients. The share of a client is an equal part of the total among all clients that hold some, and at most half
+ * of it. All unidentified clients together have half a share. When shares shrink because more clients arrive, claims are revoked only once
+ * the total is used up, from the client that holds the most. So no client waits without any claim while another exceeds its share.
+ * Administrators have a reserve instead of a share.
  */
 export class Shares {
   readonly row: ResourceRow;
   readonly #told: ToldOfLimit;
   readonly #parties = new Map<string, Party>();
-  /** By client; the client whose turn is next comes first. */
+  /** Waiting claims by client, in the order in which clients are served. */
   readonly #waiting = new Map<string, Waiting[]>();
   #ofAdministrators = 0;
   #ofOthers = 0;
   #opened = 0;
 
-  /** @param told - Default: nobody is. */
+  /** @param told - Called for refused and revoked claims. Default: no callback. */
   constructor(row: ResourceRow, told: ToldOfLimit = () => undefined) {
     this.row = row;
     this.#told = told;
   }
 
-  /** Amount that all clients hold. */
+  /** Amount that all clients hold together. */
   get held(): number {
     return this.#ofAdministrators + this.#ofOthers;
   }
 
-  /** Makes a claim; undefined when it is refused. */
+  /** Makes a claim; returns undefined when it is refused. */
   take(client: ClientIdentity, options: ClaimOptions = {}): Claim | undefined {
     const claim = this.#open(client, options);
     claim.set(options.amount ?? 1);
     return isHeld(claim) ? claim : undefined;
   }
 
-  /** Opens a claim of nothing, which grows as it is set. */
+  /** Opens a claim of amount 0, which is changed with `set`. */
   open(client: ClientIdentity, end: (why: LimitReason) => void): Claim {
     return this.#open(client, { end });
   }
 
   /**
-   * Makes a claim of one when it is this client's turn, which may be at once. A client that asks a
-   * thousand times delays only itself.
+   * Queues a claim of amount 1; it may be granted at once. Clients are served in rotation, so a client with a thousand requests delays only
+   * itself.
    *
-   * @returns Gives up waiting; nothing once the claim is made. Idempotent.
+   * @returns A function that cancels the wait; it has no effect once the claim is granted. Idempotent.
    */
   wait(client: ClientIdentity, granted: (claim: Claim) => void): () => void {
     if (this.#waiting.size === 0 && this.#mayTake(client)) {
@@ -153,7 +155,7 @@ export class Shares {
     this.#grant();
   }
 
-  /** Takes a claim back. */
+  /** Revokes a claim. */
   #yield(claim: OwnClaim, why: LimitReason): OwnClaim {
     this.#release(claim);
     this.#told(claim.party.client, why);
@@ -161,7 +163,7 @@ export class Shares {
     return claim;
   }
 
-  /** Reports whether the party would exceed the total. Use by administrators counts against their reserve first. */
+  /** Returns true when the party would exceed the total. Use by administrators counts against their reserve first. */
   #isOver({ client }: Party, more = 0): boolean {
     const { total, reserve } = this.row;
     if (client.isAdministrator) return this.held + more > total;
@@ -179,7 +181,7 @@ export class Shares {
     return Math.max(1, Math.floor(share * weightOf(client)));
   }
 
-  /** The party that has the most, who asks among equals. No administrator yields to others. */
+  /** Returns the party that holds the most; among equals, the requesting one. Administrators lose nothing to other clients. */
   #most(asks: Party): Party {
     let most = asks;
     for (const party of this.#parties.values()) {
@@ -189,7 +191,7 @@ export class Shares {
     return most;
   }
 
-  /** The oldest that is idle; else the newest of the largest. None where nothing can be taken back. */
+  /** Returns the claim to revoke: the oldest idle one, else the newest of the largest. Undefined where claims cannot be revoked. */
   #firstToYield({ claims }: Party): OwnClaim | undefined {
     if (this.row.atLimit !== 'yields') return undefined;
     let largest: OwnClaim | undefined;
@@ -201,13 +203,13 @@ export class Shares {
     return largest;
   }
 
-  /** Serves those who wait, client by client in turn, as far as there is something for them. */
+  /** Grants waiting claims, one client after another, as far as capacity allows. */
   #grant(): void {
     for (const [key, queue] of this.#waiting) {
       const [next] = queue;
       if (next === undefined || !this.#mayTake(next.client)) continue;
       queue.shift();
-      // Behind all others, who are visited before it.
+      // Moves the client to the end of the rotation.
       this.#waiting.delete(key);
       if (queue.length > 0) this.#waiting.set(key, queue);
       const claim = this.take(next.client);
@@ -225,12 +227,12 @@ function newParty(client: ClientIdentity): Party {
   return { client, held: 0, claims: new TransientMap() };
 }
 
-/** Whether it was not given back, nor taken back. */
+/** Returns true while a claim is neither released nor revoked. */
 function isHeld({ number, party }: OwnClaim): boolean {
   return party.claims.has(number);
 }
 
-/** Clients that the system cannot identify are one, and less than another. */
+/** Returns the weight of a client. All unidentified clients count as one client, with a lower weight. */
 export function weightOf({ key }: ClientIdentity): number {
   return key === UNIDENTIFIED ? 0.5 : 1;
 }

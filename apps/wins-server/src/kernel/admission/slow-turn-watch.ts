@@ -1,10 +1,10 @@
 import type { Turn } from './client-turns.js';
 import type { Logger } from '../log/logger.js';
 
-/** A turn that takes longer than this is one that others notice, in milliseconds. */
+/** Duration in milliseconds from which a turn is noticeable for other clients. */
 const SLOW_MS = 20;
 
-/** Logs at debug level which work for which client held up all others. */
+/** Returns a function that logs slow turns at debug level, with the client and its work. */
 export function slowTurnLog(logger: Logger): (turn: Turn) => void {
   return ({ what, client, ms }) => {
     if (ms > SLOW_MS) {
@@ -13,34 +13,37 @@ export function slowTurnLog(logger: Logger): (turn: Turn) => void {
   };
 }
 
-/** Observations of {@link watchSlowTurns} in one stretch of time. */
+/** Observations of {@link watchSlowTurns} during one period. */
 export interface SlowTurns {
-  /** Turns of the event loop that kept a look waiting for longer than the tolerance. */
+  /** Number of event-loop turns that delayed a probe beyond the tolerance. */
   readonly turns: number;
-  /** The longest wait, in milliseconds. */
+  /** Longest delay, in milliseconds. */
   readonly longestMs: number;
 }
 
-/** How {@link watchSlowTurns} looks. */
+/** Options of {@link watchSlowTurns}. */
 export interface SlowTurnOptions {
-  /** Whether reports are wanted; asked at first and after each stretch. While they are not, nothing is measured. */
+  /** Returns true while reports are wanted; called at the start and after each period. Nothing is measured otherwise. */
   readonly isWanted: () => boolean;
-  /** Called at the end of a stretch in which there were slow turns. */
+  /** Called at the end of a period with slow turns. */
   readonly tell: (seen: SlowTurns) => void;
-  /** How long a look may wait, in milliseconds. Default 20. */
+  /** Tolerated delay of a probe, in milliseconds. Default 20. */
   readonly toleranceMs?: number;
-  /** Between two looks while the loop is busy, in milliseconds. Default 10: what is longer than the two together is seen then. */
+  /**
+   * Interval of probes while the loop is busy, in milliseconds. Default 10: a turn longer than interval plus tolerance is always detected.
+   */
   readonly intervalMs?: number;
-  /** Between two questions whether it is busy, in milliseconds. Default 250. */
+  /** Interval of checks whether the loop is busy, in milliseconds. Default 250. */
   readonly restMs?: number;
-  /** How long a stretch is, in milliseconds. Default 60,000. */
+  /** Length of a period, in milliseconds. Default 60,000. */
   readonly stretchMs?: number;
 }
 
 /**
- * Counts the turns of the event loop that are so long that other clients notice. A processor that others use counts as well: this
- * cannot tell. A loop that rests holds up nobody, and a look each 10 ms would take 0.5 % of a processor: so it is looked at closely
- * only once it has worked for longer than the tolerance within a rest. Disposing ends it, without a last word; it keeps nothing alive.
+ * Counts turns of the event loop that are long enough for other clients to notice. Time that other processes use counts too, because it
+ * cannot be distinguished. Probes run only once the loop was busy for longer than the tolerance within a rest interval, because an idle
+ * loop delays nobody and a probe every 10 ms would use 0.5 % of a processor. Disposal ends the watch without a final report. The timers do
+ * not keep the process alive.
  */
 export function watchSlowTurns({
   isWanted,

@@ -1,17 +1,17 @@
-/** The log to which a tally reports; a logger of pino is one. */
+/** Log that receives the reports of a tally; a pino logger fits. */
 export interface TallyLog {
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;
 }
 
-/** Kinds that are counted separately in one period; all others are counted together. */
+/** Maximum number of kinds that are counted separately in one period; all others are counted together. */
 const MOST_KEYS = 256;
 const PERIOD_MS = 1000;
 const OTHERS = 'others';
 
 /**
- * Reports what may come in floods: the first of a kind at once, and the number of others at the end of the second. The numbers
- * are complete.
+ * Reports events that may come in floods: the first of a kind at once, the number of the others at the end of the second. The numbers are
+ * complete.
  */
 export class Tally<Facts extends object> implements Disposable {
   readonly #counts = new Map<string, { readonly facts: Facts; more: number }>();
@@ -19,12 +19,12 @@ export class Tally<Facts extends object> implements Disposable {
 
   readonly #report: (facts: Facts, times: number) => void;
 
-  /** @param report - Gets the first of a kind (`times` 1), and later the number of those that followed it. */
+  /** @param report - Receives the first event of a kind (`times` 1), and later the number of events that followed it. */
   constructor(report: (facts: Facts, times: number) => void) {
     this.#report = report;
   }
 
-  /** Counts one of a kind. Of a kind the facts are those of its first. */
+  /** Counts an event of a kind. The facts of the first event stand for its kind. */
   add(kind: string, facts: Facts): void {
     const key = this.#counts.size < MOST_KEYS || this.#counts.has(kind) ? kind : OTHERS;
     const known = this.#counts.get(key);
@@ -37,7 +37,7 @@ export class Tally<Facts extends object> implements Disposable {
     this.#report(facts, 1);
   }
 
-  /** Reports what was counted. */
+  /** Reports the remaining counts. */
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
     this.#reportCounts();
@@ -50,7 +50,7 @@ export class Tally<Facts extends object> implements Disposable {
   }
 }
 
-/** A tally whose reports are lines of a log: the facts, and `times`. */
+/** Creates a tally that reports to a log: the facts, and `times`. */
 export function tallyLog(
   logger: TallyLog,
   level: 'info' | 'warn',

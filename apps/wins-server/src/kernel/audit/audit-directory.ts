@@ -1,6 +1,6 @@
 import { keptDirectory } from '../../kept-directory.js';
 
-/** Where the daemon of a config keeps its audit log: in `audit.directory`, else as `keptDirectory` has it. */
+/** Returns the audit folder of a config's daemon: `audit.directory`, else the one of `keptDirectory`. */
 export function auditDirectoryOf(
   { listen, audit }: { readonly listen: string; readonly audit: { readonly directory?: string } },
   platform?: NodeJS.Platform,

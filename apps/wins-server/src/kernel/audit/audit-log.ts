@@ -10,46 +10,44 @@ const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 const MAX_BATCH_BYTES = 256 * 1024;
 const RETRY_MS = 1000;
 
-/** Where a log is kept, and its callbacks, which must not throw. */
+/** Location of a log, and its callbacks, which must not throw. */
 export interface AuditLogOptions extends ChainWriterOptions {
-  /** Called when records can no longer be written, with the reason, and when they can be again. */
+  /** Called with the reason when records can no longer be written, and again when they can. */
   readonly onChange?: (isAvailable: boolean, reason?: FeatureError) => void;
-  /** Called with the number of records that were lost, and of acts that were refused because of that. */
+  /** Called with the number of lost records, including those of refused actions. */
   readonly onLost?: (count: number) => void;
-  /** Called with each record that stands for many: at most one a second, and one at the end. */
+  /** Called with each record that stands for several events: at most one per second, and one at the end. */
   readonly onCounted?: (record: AuditFacts) => void;
 }
 
-/** Counts of the records since the log was opened, by outcome. */
+/** Number of records since the log was opened, by outcome. */
 export interface AuditCounts {
-  /** Flushed to the disk. */
+  /** Records flushed to the disk. */
   readonly written: number;
-  /** Not written, and what they were about may have happened. */
+  /** Records that were not written although their action may have happened. */
   readonly lost: number;
-  /** Not written, and what they were about was refused. */
+  /** Records that were not written and whose action was refused. */
   readonly refused: number;
 }
 
 interface Waiting {
-  /** Facts in the form that `encodeFacts` returned. */
+  /** Facts as returned by `encodeFacts`. */
   readonly text: string;
   readonly sizeBytes: number;
-  /** Absent for a note. */
+  /** Callback of a waiting caller; absent for a note. */
   readonly settle?: (error?: FeatureError) => void;
 }
 
-/**
- * A log of decisions: records are numbered and chained, and flushed before what they are about may happen. The caller closes it.
- */
+/** Log of decisions. Records are numbered, hash-chained, and flushed before their action may happen. The caller closes the log. */
 export class AuditLog {
   readonly #options: AuditLogOptions;
   readonly #writer: ChainWriter;
   readonly #gate = new FloodGate();
-  /** Undefined before the first write. */
+  /** Last known availability; undefined before the first write. */
   #state: boolean | undefined;
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
-  /** Not told yet by a record. */
+  /** Lost records that no record has reported yet. */
   #lost = 0;
   #refused = 0;
   readonly #counts = { written: 0, lost: 0, refused: 0 };
@@ -65,14 +63,14 @@ export class AuditLog {
     this.#writer = new ChainWriter(options);
   }
 
-  /** Opens it behind what is there already, by a first record. One that cannot be written is open as well, and is not available. */
+  /** Opens the log at the end of the existing one by writing a first record. If that fails, the log is open but not available. */
   async open(): Promise<void> {
     this.#isOpen = true;
     this.note({ kind: 'opened' });
     await this.#writing;
   }
 
-  /** Whether the latest write went well. While it is false it is tried again once a second, and by each `append`. */
+  /** Whether the latest write succeeded. After a failure, writes are retried once a second and by each `append`. */
   get isAvailable(): boolean {
     return this.#state === true;
   }
@@ -82,10 +80,10 @@ export class AuditLog {
   }
 
   /**
-   * Writes a record; what it is about may happen when this resolves, which is when it is flushed to the disk.
+   * Writes a record. The promise resolves once the record is flushed to the disk; then the action may happen.
    *
-   * @param flood - Given for what one can cause at will: beyond ten a second it is counted.
-   * @throws FeatureError `auditUnavailable` when the record cannot be written, 4,096 records or 4 MiB wait, or the log is closed.
+   * @param flood - Key for events that a client can cause at will: beyond ten per second they are only counted.
+   * @throws FeatureError `auditUnavailable` when the record cannot be written, 4,096 records or 4 MiB are queued, or the log is closed.
    */
   append(record: AuditFacts, flood?: Flood): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -105,30 +103,30 @@ export class AuditLog {
   }
 
   /**
-   * Writes a record that no one waits for. One that is lost is counted, and the number becomes a record. Never throws.
+   * Writes a record without waiting for it. Lost records are counted, and the number is recorded later. Never throws.
    *
-   * @returns False for one of a flood, of which only the number is written.
+   * @returns False for a record of a flood that was only counted.
    */
   note(record: AuditFacts, flood?: Flood): boolean {
     try {
       const encode = this.#encoder(record);
       if (this.#isCounted(record.kind, encode, flood)) return false;
-      // Half of the room is for those who wait.
+      // Only half of the queue is available to notes; the rest is for callers that wait.
       if (this.#take(encode(), 0.5)) return true;
     } catch {
-      // It is counted, and the number told: no one waits for this one.
+      // The loss is counted and reported later, because nobody waits for this record.
     }
     this.#lose({ lost: 1 });
     return true;
   }
 
-  /** Writes what was taken, and closes. Idempotent. */
+  /** Writes the queued records, and closes the log. Idempotent. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }
 
   async #close(): Promise<void> {
-    // The folder of one that was never opened may be another daemon's.
+    // The folder of a log that was never opened may belong to another daemon.
     if (!this.#isOpen) return;
     this.#isOpen = false;
     clearTimeout(this.#retry);
@@ -139,7 +137,7 @@ export class AuditLog {
     await this.#writer.close().catch(() => undefined);
   }
 
-  /** The text of a record, made when it is first wanted: of most in a flood it never is. */
+  /** Returns a lazy encoder, because most records of a flood are never encoded. */
   #encoder(record: AuditFacts): () => string {
     if (!this.#isOpen) {
       const message = `cannot record ${record.kind}: the audit log is not open`;
@@ -174,7 +172,7 @@ export class AuditLog {
     this.#options.onCounted?.(counted);
   }
 
-  /** @param share - How much of the room there is for such a record. */
+  /** @param share - Fraction of the queue that is available to such a record. */
   #take(text: string, share: number, settle?: Waiting['settle']): boolean {
     const sizeBytes = Buffer.byteLength(text);
     const isFull =
@@ -192,16 +190,16 @@ export class AuditLog {
   }
 
   async #writeAll(): Promise<void> {
-    // What is recorded in the same turn is flushed together.
+    // Records of the same event-loop turn are flushed together.
     await Promise.resolve();
     while (this.#waiting.length > 0 || this.#lost > 0 || this.#refused > 0) {
       if (!(await this.#writeSome())) break;
     }
-    // In this turn, because a callback may append the next record at once.
+    // In the same turn, because a callback may append the next record at once.
     this.#writing = undefined;
   }
 
-  /** @returns False when the disk refuses: then nothing that waits would fare better. */
+  /** @returns False when the disk refuses, so that further records would fail too. */
   async #writeSome(): Promise<boolean> {
     const batch = this.#nextBatch();
     const { lost, refused } = { lost: this.#lost, refused: this.#refused };
@@ -273,7 +271,7 @@ export class AuditLog {
   }
 }
 
-/** Returns the finding of a failure to write: for a folder that is not trusted, the step of its path and the reason. */
+/** Returns the cause of a failed write; for an untrusted folder, the element of its path and the reason. */
 function foundBy(error: unknown): string {
   if (!(error instanceof TrustedFileError)) return messageOf(error);
   return error.at === error.path ? error.found : `${quoteText(error.at)}: ${error.found}`;

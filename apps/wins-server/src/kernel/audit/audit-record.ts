@@ -3,20 +3,20 @@ import { escapeJson } from '@wins/base';
 import { hash } from 'node:crypto';
 import { FeatureError } from '../feature-error.js';
 
-/** The longest line of a log, in bytes, its end not counted. */
+/** Maximum length of a line in bytes, without its line end. */
 export const MAX_LINE_BYTES = 64 * 1024;
 /** Value of `prev` in the very first record. */
 export const NO_LINE = '0'.repeat(64);
 
-/** For the number and the chain in front of the facts. */
+/** Bytes reserved for the number and the hash before the facts. */
 const LINK_BYTES = 256;
 const SHORT_TEXT = 256;
 const SHORT_LIST = 16;
-/** How deep the facts of a cut record are nested; what lies deeper is null. */
+/** Maximum nesting of facts in a shortened record; deeper values become null. */
 const MAX_DEPTH = 8;
 const RESERVED = ['seq', 'prev', 'time'] as const;
 
-/** Content of a future record: its kind, and facts that JSON can hold, without `seq`, `prev` and `time`. */
+/** Content of a new record: its kind, and JSON facts without the keys `seq`, `prev` and `time`. */
 export interface AuditFacts {
   readonly kind: string;
   readonly [fact: string]: unknown;
@@ -24,30 +24,30 @@ export interface AuditFacts {
 
 /** One line of a log. */
 export interface AuditRecord extends AuditFacts {
-  /** From 1, over restarts and files. */
+  /** Sequence number from 1, continued across restarts and files. */
   readonly seq: number;
-  /** SHA-256 of the bytes of the line before, without its end; hexadecimal. */
+  /** SHA-256 of the previous line without its line end, in hexadecimal. */
   readonly prev: string;
-  /** When it was decided, ISO 8601. */
+  /** Time of the decision, ISO 8601. */
   readonly time: string;
 }
 
-/** The files of the log in a folder: `audit.00000001.jsonl` and so on. */
+/** Returns the log files of a folder: `audit.00000001.jsonl` and so on. */
 export function auditFiles(folder: string): NumberedFiles {
   return new NumberedFiles({ folder, prefix: 'audit', suffix: 'jsonl', digits: 8 });
 }
 
-/** Where a log stands: the last number, and what the next line names as the one before. */
+/** End of a log: its last number, and the hash of its last line. */
 export interface ChainEnd {
   readonly seq: number;
   readonly prev: string;
 }
 
 /**
- * The time and the facts as text, which {@link encodeLine} completes. Facts that are too long for a line are cut: texts at
- * 256 characters, lists at 16 entries, and `cut` says so.
+ * Encodes the time and the facts as text for {@link encodeLine}. Facts that are too long for a line are shortened: texts to 256 characters,
+ * lists to 16 entries; `cut` marks this.
  *
- * @throws FeatureError `auditUnavailable` for a reserved name, and for facts that stay too long.
+ * @throws FeatureError `auditUnavailable` for a reserved name, and for facts that are still too long.
  */
 export function encodeFacts(facts: AuditFacts, time: Date): string {
   const taken = RESERVED.find((name) => name in facts);
@@ -72,17 +72,17 @@ export function encodeFacts(facts: AuditFacts, time: Date): string {
   );
 }
 
-/** A line without its end, from what {@link encodeFacts} gave. */
+/** Returns a line without its line end, from the text of {@link encodeFacts}. */
 export function encodeLine(seq: number, prev: string, facts: string): string {
   return `{"seq":${seq},"prev":"${prev}",${facts.slice(1)}`;
 }
 
-/** The digest that the next line names. */
+/** Returns the hash of a line, which the next line contains. */
 export function hashOf(line: string | Buffer): string {
   return hash('sha256', line, 'hex');
 }
 
-/** The record of a line; undefined when the line is none. */
+/** Parses a line; undefined when the line is not a record. */
 export function decodeLine(line: string): AuditRecord | undefined {
   let value: unknown;
   try {

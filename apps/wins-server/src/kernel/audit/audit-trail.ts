@@ -4,23 +4,23 @@ import type { Logger } from '../log/logger.js';
 import type { AuditFacts } from './audit-record.js';
 import { decisionMessage, recordRule, type Decision } from './decision.js';
 
-/** The field `log` of a line of the daemon's log that is a copy of an audit record. */
+/** Value of the field `log` in lines of the daemon's log that copy an audit record. */
 export const AUDIT = 'audit';
 
-/** Where and how the trail is kept, and its listener. */
+/** Location and options of the trail, and its listener. */
 export interface AuditTrailOptions extends Omit<AuditLogOptions, 'onChange' | 'onCounted'> {
-  /** Called with each decision once it is recorded, or counted as one of a flood. It must not throw. Default: no call. */
+  /** Called with each decision once it is recorded, or counted as part of a flood. It must not throw. Default: no callback. */
   readonly onDecision?: (decision: Decision) => void;
 }
 
 /**
- * The daemon's record of what was decided: in the audit log, which is the truth, and copied to the daemon's log, which may lose
- * lines. Of a flood of what is allowed both have the first lines and then numbers; each refusal is a line there. What must not
- * happen without a record is refused while none can be written.
+ * Records the daemon's decisions: in the audit log, which is authoritative, and as copies in the daemon's log, which may lose lines. For a
+ * flood of allowed actions both contain the first lines and then numbers; each refusal is a line in the daemon's log. While no record can
+ * be written, actions that require a record are refused.
  */
 export class AuditTrail {
   readonly #log: AuditLog;
-  /** Decisions that the audit log has counted, and the daemon's log has not heard of yet. */
+  /** Decisions that the audit log has counted but the daemon's log has not reported yet. */
   #notCopied = 0;
 
   readonly #options: AuditTrailOptions;
@@ -47,10 +47,10 @@ export class AuditTrail {
   }
 
   /**
-   * Opens the log; before, nothing can be recorded. Call it once the daemon has its pipe: the daemon that has it is the only one that
-   * writes to the folder. When the log cannot be written, the daemon's log says so, and it is tried again once a second.
+   * Opens the log; nothing can be recorded before. Call it once the daemon owns its pipe, because only that daemon may write to the folder.
+   * If the log cannot be written, the daemon's log reports it, and writes are retried once a second.
    *
-   * @param onChange - Learns whether records can be written, at first and when that changes.
+   * @param onChange - Called with the availability at the start and after each change.
    */
   open(onChange: (isAvailable: boolean) => void): Promise<void> {
     this.#onChange = onChange;
@@ -60,9 +60,9 @@ export class AuditTrail {
   /**
    * Records a decision.
    *
-   * @param client - By whom floods are counted: a client, not its connections. Default: the connection.
-   * @returns A promise when its act has to wait for the record.
-   * @throws FeatureError `auditUnavailable` when its act must not happen: at once, or as the promise.
+   * @param client - Key for counting floods: a client rather than its connections. Default: the connection.
+   * @returns A promise when the action has to wait for the record.
+   * @throws FeatureError `auditUnavailable`, synchronously or as a rejection, when the action must not happen.
    */
   decided(decision: Decision, client?: string): Promise<void> | undefined {
     const { when, flood } = recordRule(decision, client);
@@ -81,18 +81,18 @@ export class AuditTrail {
     return undefined;
   }
 
-  /** Records one of a flood of refusals, which the daemon's log gets from its source as a number. */
+  /** Records a refusal of a flood; its source reports the number to the daemon's log. */
   counted(decision: Decision, client: string): void {
     this.#log.note(recordOf(decision), recordRule(decision, client).flood);
     this.#options.onDecision?.(decision);
   }
 
-  /** Records what happens in the daemon itself. */
+  /** Records an event of the daemon itself. */
   note(kind: string, facts: Readonly<Record<string, unknown>> = {}): void {
     this.#log.note({ kind, ...facts });
   }
 
-  /** Whether a decision can be recorded now, as far as is known. */
+  /** Whether a decision can probably be recorded now. */
   get isAvailable(): boolean {
     return this.#log.isAvailable;
   }
@@ -102,7 +102,7 @@ export class AuditTrail {
     return this.#log.counts;
   }
 
-  /** Writes what was recorded, and closes. Idempotent. */
+  /** Writes the queued records, and closes the log. Idempotent. */
   close(): Promise<void> {
     return this.#log.close();
   }

@@ -11,42 +11,42 @@ import {
   type ChainEnd,
 } from './audit-record.js';
 
-/** Part of a file's end that is searched for the last good line: four of the longest lines, because some may be broken. */
+/** Part at the end of a file that is searched for the last valid line: four maximum lines, because some may be damaged. */
 const TAIL = { maxLineBytes: MAX_LINE_BYTES, lastBytes: 4 * (MAX_LINE_BYTES + 1), mustExist: true };
 
-/** How a file ends, as far as its last 256 KiB say. */
+/** End of a file, as far as its last 256 KiB show. */
 interface ChainTail {
-  /** End that the next line follows; undefined when no whole line was seen. */
+  /** Chain end for the next line; undefined when no complete line was found. */
   readonly end: ChainEnd | undefined;
-  /** Lines at the end that are no records. */
+  /** Number of final lines that are not records. */
   readonly strangeLines: number;
-  /** Bytes behind the last line end: what a crash left of a line. */
+  /** Bytes after the last line end, which a crash left of a line. */
   readonly tornBytes: number;
 }
 
-/** Where a chain is written. */
+/** Location and limits of a chain. */
 export interface ChainWriterOptions {
-  /** Absolute path of a folder that is this log's alone. One log at a time may be open there. */
+  /** Absolute path of a folder that only this log uses. Only one log at a time may be open there. */
   readonly directory: string;
-  /** A file that would become larger is followed by the next. */
+  /** Maximum file size; the next file is started before a file would exceed it. */
   readonly maxFileBytes: number;
-  /** Beyond so many files the oldest is removed, and a record says so. */
+  /** Maximum number of files; beyond it the oldest file is removed, which is recorded. */
   readonly maxFiles: number;
-  /** Makes the folder, or refuses it. */
+  /** Creates the folder, or throws for an unsafe one. */
   readonly prepareDirectory: (directory: string) => void | Promise<void>;
 }
 
 /**
- * Appends records to the last file of a log, numbered, chained and flushed. It is the only writer of the folder, and
- * does one thing at a time: the caller waits for an append before the next.
+ * Appends records to the last file of a log, numbered, hash-chained and flushed. It must be the only writer of the folder, and supports one
+ * append at a time.
  */
 export class ChainWriter {
   readonly #options: ChainWriterOptions;
   readonly #files: NumberedFiles;
   readonly #file: RollingFile;
-  /** The last line that was flushed; undefined before the first opening. */
+  /** Last flushed line; undefined before the first opening. */
   #end: ChainEnd | undefined;
-  /** Problems that were found and fixed; the next append records them. */
+  /** Repaired problems, which the next append records. */
   #findings: AuditFacts[] = [];
 
   constructor(options: ChainWriterOptions) {
@@ -58,8 +58,8 @@ export class ChainWriter {
   /**
    * Writes and flushes records, all or none.
    *
-   * @param records - Each as `encodeFacts` gave it.
-   * @throws what Node throws. Nothing of the records counts then; the next call opens the file anew.
+   * @param records - Facts as encoded by `encodeFacts`.
+   * @throws any error of Node. None of the records counts then, and the next call reopens the file.
    */
   async append(records: readonly string[]): Promise<void> {
     try {
@@ -99,9 +99,9 @@ export class ChainWriter {
     this.#end = { seq, prev };
   }
 
-  /** Opens the file that is written to, unless it is open, and fixes it where it must be. @returns What the next line follows. */
+  /** Opens the current file unless it is open, and repairs it if necessary. @returns The chain end for the next line. */
   async #open(): Promise<ChainEnd> {
-    // Else someone has removed or changed it under our hands.
+    // The file may also have been removed or changed by another program.
     if (this.#end !== undefined && this.#file.isIntact()) return this.#end;
     await this.#options.prepareDirectory(this.#options.directory);
     if (this.#end === undefined) this.#end = await this.#openFirst();
@@ -109,7 +109,7 @@ export class ChainWriter {
     return this.#end;
   }
 
-  /** Goes on where another left off: behind the last whole line of the last file that has one. */
+  /** Continues the chain of an earlier writer: after the last complete line of the last file that has one. */
   async #openFirst(): Promise<ChainEnd> {
     const numbers = [...(await this.#files.numbers())].reverse();
     const findings: AuditFacts[] = [];
@@ -120,7 +120,7 @@ export class ChainWriter {
       const { strangeLines, tornBytes, ...tail } = await this.#tailOf(number);
       if (steps === 0 && this.#file.hasHalfLine) {
         if (tail.end === undefined && tornBytes < sizeBytes) {
-          // No line in all that was looked at: this is none of our files any more, and is left as it is.
+          // No valid line in the examined part, so this is not our file any more and stays as it is.
           findings.push({ kind: 'repaired', file, keptBytes: sizeBytes });
           await this.#file.open(number + 1);
           continue;
@@ -148,7 +148,7 @@ export class ChainWriter {
     return { end, strangeLines, tornBytes: 0 };
   }
 
-  /** Goes on where this writer was; the chain is what it remembers, so that a changed file shows. */
+  /** Continues after this writer's own last line. The chain end is taken from memory, so that a changed file is detected. */
   async #openAgain(): Promise<void> {
     const { number, sizeBytes: wantedBytes } = this.#file;
     const foundBytes = await this.#file.open(number);
@@ -163,7 +163,7 @@ function now(facts: AuditFacts): string {
   return encodeFacts(facts, new Date());
 }
 
-/** About as long as they will be, with number and chain. */
+/** Returns the approximate length of the records, including number and hash. */
 function lengthOf(records: readonly string[]): number {
   return records.reduce((sum, record) => sum + Buffer.byteLength(record) + 100, 0);
 }

@@ -4,16 +4,16 @@ import { escapeText, quoteText } from '@wins/base';
 import type { HostSystemErrorCode } from '../feature-error.js';
 import type { Flood } from './flood-gate.js';
 
-/** A rule by which the daemon refuses; the list is closed. */
+/** Rule by which the daemon refuses; the list is closed. */
 export type DecidingRule = ProcessRule | RefusalRule;
-/** Why it refuses or fails where no rule says it; the list is closed. */
+/** Error code of a refusal or failure without a rule; the list is closed. */
 export type DecidingCode = ProcessErrorCode | HostSystemErrorCode;
 
-/** A decision as the parts of the daemon report it. */
+/** Decision as reported by the parts of the daemon. */
 export type Decision = DecisionFacts &
   (
     | { readonly verdict: 'refused'; readonly rule?: DecidingRule }
-    /** `failed`: it was allowed, and the system could not do it. The rule is what allowed it. */
+    /** `failed`: the action was allowed by this rule, but the system could not do it. */
     | { readonly verdict: 'allowed' | 'failed'; readonly rule?: string }
   );
 
@@ -23,49 +23,49 @@ export interface DecisionFacts {
   readonly requester: string;
   readonly mark?: string;
   readonly client?: object | undefined;
-  /** Subject of the decision, as far as the part knows it. */
+  /** Subject of the decision, if the reporting part knows it. */
   readonly path?: string;
   readonly name?: string;
-  /** Entry of the whitelist by which a start was judged. */
+  /** Whitelist entry by which a start was judged. */
   readonly entry?: EntryName;
   readonly port?: number | undefined;
   readonly address?: string;
   readonly code?: DecidingCode;
-  /** The name of the variable for which it was refused. */
+  /** Name of the variable that caused the refusal. */
   readonly variable?: string;
-  /** Origin of the plan, the SHA-256 of its bytes, and the try, for an action of a plan. */
+  /** For an action of a plan: its origin, the SHA-256 of its bytes, and the attempt. */
   readonly source?: string;
   readonly checksum?: string;
   readonly attempt?: number;
   readonly periodic?: boolean;
-  /** How what was decided has ended. */
+  /** Outcome of the decided action. */
   readonly outcome?: string;
 }
 
 /**
- * How a decision is recorded. `before`: the act waits until its record is on the disk. `with`: it does not happen while no record
- * can be written, but waits for none. `after`: nothing happens that could wait.
+ * When a decision is recorded. `before`: the action waits until its record is on the disk. `with`: the action is refused while no record
+ * can be written, but does not wait. `after`: there is no action that could wait.
  */
 export interface RecordRule {
   readonly when: 'before' | 'with' | 'after';
-  /** Absent when it is always written out. */
+  /** Key for counting floods; absent when every decision is written. */
   readonly flood?: Flood;
 }
 
 type Subject = Pick<DecisionFacts, 'path' | 'name' | 'port' | 'address'>;
 type Act = readonly [
   /**
-   * How it is recorded when it is allowed. `before` is for what changes the host, or cannot come a thousand times a second, and
-   * is never counted as one of a flood; `with` for what gives a client something, and changes nothing.
+   * When an allowed action is recorded. `before` is for actions that change the host or cannot happen a thousand times a second; they are
+   * never counted as a flood. `with` is for actions that give a client something without changing the host.
    */
   when: RecordRule['when'],
-  /** Words for the wanted action, as they follow "allowed to" and "refused to". */
+  /** Words for the requested action, as they follow "allowed to" and "refused to". */
   words: string | ((about: Subject) => string),
 ];
 
 const quoted = (text: string | undefined): string => quoteText(text ?? '');
 
-/** Everything that the daemon decides about, and records. */
+/** All actions that the daemon decides about and records. */
 const ACTS = {
   start: ['before', ({ path }) => `start ${quoted(path)}`],
   wait: ['with', ({ name }) => `read the output of ${quoted(name)}`],
@@ -104,13 +104,13 @@ const ACTS = {
   debugLogLevel: ['before', ({ name }) => `set the log level of the daemon to ${quoted(name)}`],
 } satisfies Readonly<Record<string, Act>>;
 
-/** Action that was decided about; the list is closed. */
+/** Name of a decided action; the list is closed. */
 export type DecidedAction = keyof typeof ACTS;
 
 /**
- * Judges how a decision is recorded. Pure.
+ * Returns how a decision is recorded. Pure.
  *
- * @param client - By whom floods are counted.
+ * @param client - Key for counting floods.
  */
 export function recordRule(
   { action, verdict, requester, mark }: Decision,
@@ -120,18 +120,18 @@ export function recordRule(
   if (verdict !== 'allowed') return { when: 'after', flood };
   const [when] = ACTS[action];
   if (when !== 'before') return { when, flood };
-  // A run can be stopped once; a client that repeats it is counted.
+  // A run can be stopped only once; repeated requests are counted.
   return action === 'stop' ? { when, flood: { ...flood, act: mark ?? '' } } : { when };
 }
 
-/** The label of the threat model at the start of a rule: `A15 not listed`. The record keeps it, in its field `rule`. */
+/** Threat-model label at the start of a rule, as in `A15 not listed`. The record keeps it in its field `rule`. */
 const LABEL = /^A\d+ /;
 const MAX_REASON = 128;
 
-/** The words of a rule, without the label of the threat model. */
+/** Words of a rule without the threat-model label. */
 export type RuleWords<Rule> = Rule extends `A${number} ${infer Words}` ? Words : Rule;
 
-/** A rule without the label of the threat model. */
+/** Returns a rule without the threat-model label. */
 export function ruleWords<Rule extends string>(rule: Rule): RuleWords<Rule> {
   return rule.replace(LABEL, '') as RuleWords<Rule>;
 }
@@ -154,7 +154,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'A55 processes of one client': 'this client has too many runs',
 };
 
-/** Says a decision in one sentence, for people. Text of a client is quoted and cut. */
+/** Describes a decision in one sentence, for people. Text of a client is quoted and shortened. */
 export function decisionMessage(decision: Decision): string {
   const { action, verdict, code, rule, variable, outcome } = decision;
   if (outcome !== undefined) return `an upgrade has ended: ${outcome}`;
@@ -167,7 +167,7 @@ export function decisionMessage(decision: Decision): string {
   return `${verdict} to ${act}${why}${which}`;
 }
 
-/** A rule or a code as words: `A15 not listed`, `connect-rate` and `alreadyRunning` without what only programs need. */
+/** Returns a rule or a code as words: `A15 not listed`, `connect-rate` or `alreadyRunning` without the parts for programs. */
 function readable(name: string): string {
   if (LABEL.test(name)) return escapeText(ruleWords(name), { maxLength: MAX_REASON });
   return name.replace(/(?<=[a-z])-(?=[a-z])|(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();

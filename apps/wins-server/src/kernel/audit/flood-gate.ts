@@ -5,7 +5,7 @@ const WINDOW_MS = 1000;
 const FULL_PER_WINDOW = 10;
 const MAX_KEYS = 1024;
 const TOLD_GROUPS = 8;
-/** How much of the log the records that any client can cause may fill: so much at once, and so much a second. */
+/** Share of the log for records that any client can cause: a burst, and a rate per second. */
 const RATE_BYTES = { burst: 1024 * 1024, perSecond: 4_000 };
 const OTHERS = '*others';
 
@@ -13,9 +13,9 @@ const OTHERS = '*others';
 export interface Flood {
   /** Cause of the records, for example a connection. */
   readonly client: string;
-  /** How it was decided; allowed and others have a share of the log's room each. */
+  /** Verdict; allowed actions and all others each have their own share of the log. */
   readonly verdict: string;
-  /** The record stands for an act: it is counted only beyond ten a second of its own kind, client and subject. */
+  /** Subject of an action. Such a record is counted only beyond ten per second of its kind, client and subject. */
   readonly act?: string;
 }
 
@@ -28,8 +28,8 @@ interface Group {
 }
 
 /**
- * Lets through ten records a second of each client, kind and verdict, and counts the rest. Its only state is at most
- * 1,024 such groups; records of further groups are counted together.
+ * Lets ten records per second of each client, kind and verdict pass, and counts the rest. It tracks at most 1,024 such groups; records of
+ * further groups are counted together.
  */
 export class FloodGate {
   #windowStartMs = 0;
@@ -39,9 +39,9 @@ export class FloodGate {
   #nowMs = 0;
 
   /**
-   * Whether a record is to be written; else it is counted.
+   * Returns true when a record is to be written; otherwise counts it.
    *
-   * @param sizeOf - Its size in bytes; asked for only when it depends on that, so that what is counted need not be encoded.
+   * @param sizeOf - Returns the record's size in bytes; called only when needed, so that counted records need not be encoded.
    */
   admit(kind: string, sizeOf: () => number, flood: Flood, nowMs: number): boolean {
     const { client, verdict, act } = flood;
@@ -60,13 +60,13 @@ export class FloodGate {
     return false;
   }
 
-  /** How long to wait for the end of this second; undefined when nothing was counted. */
+  /** Returns the time until the end of this second; undefined when nothing was counted. */
   dueInMs(nowMs: number): number | undefined {
     if (this.#counted === 0) return undefined;
     return Math.max(0, this.#windowStartMs + WINDOW_MS - nowMs);
   }
 
-  /** Begins a second, when the last one is over or has to be. @returns What was counted in it. */
+  /** Starts a new second if the last one is over or `force` is set. @returns The counts of the last second. */
   turn(nowMs: number, force = false): AuditFacts | undefined {
     if (!force && nowMs - this.#windowStartMs < WINDOW_MS) return undefined;
     this.#windowStartMs = nowMs;
@@ -91,7 +91,7 @@ export class FloodGate {
     if (known !== undefined) return known;
     const isFull = this.#groups.size >= MAX_KEYS;
     if (isFull && !mayShare) return undefined;
-    // All for whom there is no room are one more group, named after the first of them.
+    // Groups beyond the limit are counted as one group, named after the first of them.
     const shared = isFull ? this.#groups.get(OTHERS) : undefined;
     if (shared !== undefined) return shared;
     const group = { ...facts, ...(isFull && { client: OTHERS }), seen: 0, counted: 0 };

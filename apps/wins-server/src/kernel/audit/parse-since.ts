@@ -4,12 +4,12 @@ const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]
 const LIMITS = { minMs: 0, maxMs: 36_500 * 24 * 3_600_000 };
 
 /**
- * Reads `90s`, `2h30m` or `7d` before now, at most `36500d`, or a time as in `2026-03-01` or `2026-03-01T12:00Z`; undefined for
+ * Parses a duration before now (`90s`, `2h30m` or `7d`, at most `36500d`) or a time (`2026-03-01` or `2026-03-01T12:00Z`); undefined for
  * other text.
  */
 export function parseSince(text: string, nowMs: number): Date | undefined {
   if (DATE.test(text)) return dateOf(Date.parse(text));
-  // A number without a unit would be seconds: 2026 is meant as a year.
+  // A number without a unit would mean seconds, but 2026 means a year.
   if (!/[a-z]$/.test(text)) return undefined;
   try {
     return dateOf(nowMs - parseDuration(text, LIMITS));
@@ -20,7 +20,7 @@ export function parseSince(text: string, nowMs: number): Date | undefined {
 }
 
 /**
- * The time that `--since` names; undefined when it was not given.
+ * Parses the value of `--since`; undefined when it was not given.
  *
  * @throws UsageError
  */

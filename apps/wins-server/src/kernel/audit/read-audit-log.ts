@@ -1,10 +1,10 @@
 import { auditFiles, decodeLine, MAX_LINE_BYTES, type AuditRecord } from './audit-record.js';
 
 /**
- * The records of a log, the oldest first; what is no record is left out, see `verifyAuditLog`. It may be written to meanwhile.
+ * Yields the records of a log, oldest first; invalid lines are skipped, see `verifyAuditLog`. The log may be written to meanwhile.
  *
- * @param options - `since`: only what was decided then or later.
- * @throws TrustedFileError for a file that is a link or cannot be read; what Node throws for a folder that cannot be read.
+ * @param options - `since`: only decisions of that time or later.
+ * @throws TrustedFileError for a file that is a link or cannot be read; any error of Node for a folder that cannot be read.
  */
 export async function* readAuditLog(
   directory: string,

@@ -9,42 +9,41 @@ import {
 
 const MAX_PROBLEMS = 100;
 
-/** Problem of a log, and its place. */
+/** Problem of a log, and its location. */
 export interface AuditProblem {
   readonly file: string;
-  /** From 1; 0 for the file as a whole. */
+  /** Line number from 1; 0 for the file as a whole. */
   readonly line: number;
   readonly what: string;
 }
 
 /** Result of the verification of a log. */
 export interface AuditVerdict {
-  /** Every line is the one that was written, and none is missing but those that the log itself says were removed. */
+  /** True when every line is unchanged and no line is missing, except those that the log itself reports as removed. */
   readonly ok: boolean;
   readonly records: number;
   readonly firstSeq?: number;
   readonly lastSeq?: number;
-  /** SHA-256 of the last line: kept elsewhere, it shows a log that was cut short. */
+  /** SHA-256 of the last line; stored elsewhere, it reveals a truncated log. */
   readonly lastHash?: string;
-  /** Records that the log itself says it lost. */
+  /** Number of records that the log itself reports as lost. */
   readonly lost: number;
-  /** Bytes of a last line without an end: what a crash leaves, or a writer that is writing. */
+  /** Bytes of a last line without a line end, which a crash or an active writer leaves. */
   readonly unfinishedBytes: number;
-  /** The first 100. */
+  /** The first 100 problems. */
   readonly problems: readonly AuditProblem[];
   readonly problemCount: number;
 }
 
 /**
- * Reads a whole log and checks that it is complete and unchanged. It may be written to meanwhile.
+ * Verifies that a log is complete and unchanged. It may be written to meanwhile.
  *
- * A chain without a key shows lines that were edited, removed or inserted, unless all later lines were written anew as well. Missing last
- * lines show only to a caller that knows their number or `lastHash`.
+ * A chain without a key reveals edited, removed or inserted lines, unless all later lines were rewritten too. Missing last lines are
+ * detected only with a known count or `lastHash`.
  *
- * @param options - `newestBytes`: of the newest file alone, and only so much of its end; lines then count from where reading began,
- * and what is missing before is not noticed. `expect`: SHA-256 of a line that must be
- * there, in lower case.
- * @throws TrustedFileError for a file that is a link or cannot be read; what Node throws for a folder that cannot be read.
+ * @param options - `newestBytes`: verifies only this many bytes at the end of the newest file; lines then count from the start of that
+ * part, and missing earlier lines are not detected. `expect`: SHA-256, in lower case, of a line that must exist.
+ * @throws TrustedFileError for a file that is a link or cannot be read; any error of Node for a folder that cannot be read.
  */
 export async function verifyAuditLog(
   directory: string,
@@ -56,7 +55,7 @@ export async function verifyAuditLog(
   const check = new ChainCheck(files, isPart);
   let isExpectedThere = expect === undefined;
   for (const number of numbers) {
-    // The oldest file may be removed while we read; a later one that is missing breaks the chain for another reason than an edit.
+    // The oldest file may be removed during the read. A later missing file breaks the chain for a reason other than an edit.
     const limits = { maxLineBytes: MAX_LINE_BYTES, lastBytes: newestBytes };
     for await (const line of files.lines(number, { ...limits, mustExist: !check.isEmpty })) {
       check.add(number, line, number === numbers.at(-1));
@@ -75,7 +74,7 @@ class ChainCheck {
   #hash: string | undefined;
   #lost = 0;
   #unfinishedBytes = 0;
-  /** The last file that a record says was removed. */
+  /** Number of the last file that a record reports as removed. */
   #removed = 0;
   readonly #problems: AuditProblem[] = [];
   #problemCount = 0;
@@ -83,7 +82,7 @@ class ChainCheck {
   readonly #files: NumberedFiles;
   readonly #isPart: boolean;
 
-  /** @param isPart - The log has more, which is not looked at. */
+  /** @param isPart - Whether only a part of the log is verified. */
   constructor(files: NumberedFiles, isPart: boolean) {
     this.#files = files;
     this.#isPart = isPart;
@@ -124,7 +123,7 @@ class ChainCheck {
     this.#look(record);
   }
 
-  /** The line with the digest that someone kept is not there. */
+  /** Reports that no line has the expected digest. */
   misses(file: number): void {
     this.#complain(file, 0, 'no line has the expected digest: the log was cut or replaced');
   }
@@ -147,7 +146,7 @@ class ChainCheck {
     };
   }
 
-  /** Returns `wanted` for the first line of a log that is read whole; else `found`, because earlier lines were removed or not read. */
+  /** Returns `wanted` for the first line of a completely read log; else `found`, because earlier lines were removed or not read. */
   #beginning<T>(found: T, wanted: T): T {
     return this.#firstNumber === 1 && !this.#isPart ? wanted : found;
   }

@@ -12,46 +12,47 @@ import { SegmentWriter } from './segment-writer.js';
 
 const MAX_WAITING = 2_048;
 const GATHER_MS = 100;
-/** Events of one page, at most. */
+/** Maximum number of events per page. */
 const PAGE = 500;
-/** Number of recent events in memory, of 8 KiB each at most. */
+/** Number of recent events in memory, of at most 8 KiB each. */
 const RECENT = 128;
 const RETRY_MS = 1_000;
 
-/** How a ring is opened. */
+/** Options of a ring. */
 export interface EventRingOptions {
-  /** Absolute path of a folder that is this ring's alone. One ring at a time may be open there. */
+  /** Absolute path of a folder that only this ring uses. Only one ring at a time may be open there. */
   readonly directory: string;
-  /** At least so many events are kept, unless they are longer than `maxBytes`. Default 10,000. */
+  /** Minimum number of stored events, unless they exceed `maxBytes`. Default 10,000. */
   readonly maxEvents?: number;
-  /** Limit of all files together, in bytes. Default 8 MiB. */
+  /** Maximum size of all files together, in bytes. Default 8 MiB. */
   readonly maxBytes?: number;
-  /** Makes the folder, or refuses it. */
+  /** Creates the folder, or throws for an unsafe one. */
   readonly prepareDirectory: (directory: string) => void | Promise<void>;
-  /** Called when events can no longer be written, with the reason, and when they can be again. It must not throw. */
+  /** Called with the reason when events can no longer be written, and again when they can. It must not throw. */
   readonly onChange?: (isAvailable: boolean, reason?: unknown) => void;
-  /** A clock in milliseconds that does not jump. Default: that of Node. */
+  /** Returns milliseconds of a monotonic clock. Default: that of Node. */
   readonly nowMs?: () => number;
 }
 
-/** Events of a ring, and where to go on. */
+/** Page of events, and the position of the next page. */
 export interface EventPage {
   readonly events: readonly RingEvent[];
-  /** The number of the last event that was looked at: `after` of the next page. */
+  /** Number of the last examined event: `after` of the next page. */
   readonly next: number;
-  /** Whether there are more. */
+  /** Whether more events follow. */
   readonly isPart: boolean;
 }
 
-/** Which events are read, and whether to wait for one. */
+/** Range of events, and whether to wait for one. */
 export interface PageOptions extends EventRange {
-  /** Waits as long as there is none, at most until this is aborted; then the page is empty. Default: it does not wait. */
+  /** Waits while there is no event, until this signal aborts; then the page is empty. Default: no wait. */
   readonly waitUntil?: AbortSignal;
 }
 
 /**
- * The last events of a program. Telling one costs a line in memory; they are written together, ten times a second, and not flushed to the
- * disk: what a crash of the system loses is the last moment. While the disk takes nothing 2,048 wait; what is beyond is counted, and the ring says how many.
+ * Most recent events of a program. Adding one costs a line in memory. Events are written together ten times a second and not flushed to the
+ * disk, so a crash of the system loses only the last moment. While the disk is unavailable, 2,048 events are queued; further events are
+ * counted, and the ring reports their number.
  */
 export class EventRing implements AsyncDisposable {
   readonly #writer: SegmentWriter;
@@ -60,9 +61,9 @@ export class EventRing implements AsyncDisposable {
   readonly #directory: string;
   readonly #waiters = new Set<() => void>();
   #waiting: UnnumberedEvent[] = [];
-  /** The last that were written, without a gap: who follows is not to read a file ten times a second. */
+  /** Last written events, without a gap, so that followers need not read a file ten times a second. */
   #recent: readonly RingEvent[] = [];
-  /** Not told yet by an event. */
+  /** Dropped events not yet reported. */
   #lost = 0;
   #isAvailable: boolean | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -80,9 +81,10 @@ export class EventRing implements AsyncDisposable {
   }
 
   /**
-   * Tells an event. Facts beyond 16, and text beyond 256 characters, are cut. Never throws; a closed ring ignores it.
+   * Adds an event. Facts beyond 16 are dropped, and texts are cut at 256 characters. Never throws; a closed ring ignores it.
    *
-   * @param share - Given for what others can cause at will: beyond a thousand at once, and then one a second, they are counted.
+   * @param share - Key for events that clients can cause at will: after a burst of a thousand, and then one per second, they are only
+   * counted.
    */
   tell(type: string, facts: EventFacts = {}, share?: string): void {
     if (this.#isClosed) return;
@@ -98,7 +100,7 @@ export class EventRing implements AsyncDisposable {
     this.#writeSoon(GATHER_MS);
   }
 
-  /** Reads a page of events, 500 at most, those that were just told among them. @throws FeatureError `eventsUnreadable`. */
+  /** Reads a page of at most 500 events, including those just added. @throws FeatureError `eventsUnreadable`. */
   async page({ waitUntil, ...range }: PageOptions = {}): Promise<EventPage> {
     for (;;) {
       await this.#writeNow();
@@ -110,7 +112,7 @@ export class EventRing implements AsyncDisposable {
         if (isPart) break;
         events.push(event);
       }
-      // Meanwhile more may have been written: `next` is never behind the last event that is returned.
+      // More events may have been written meanwhile, so `next` is at least the number of the last returned event.
       const lastSeq = events.at(-1)?.seq ?? 0;
       const next = isPart ? lastSeq : Math.max(written, range.after ?? 0, lastSeq);
       const isWaiting = events.length === 0 && waitUntil?.aborted === false && !this.#isClosed;
@@ -119,12 +121,12 @@ export class EventRing implements AsyncDisposable {
     }
   }
 
-  /** Writes what was told, as far as the disk takes it. Never rejects. */
+  /** Writes queued events, as far as the disk accepts them. Never rejects. */
   flush(): Promise<void> {
     return this.#writeNow();
   }
 
-  /** Writes what was told, and ends what waits for events. Idempotent; never rejects. */
+  /** Writes queued events, and ends waiting reads. Idempotent; never rejects. */
   async close(): Promise<void> {
     if (!this.#isClosed) {
       this.#isClosed = true;
@@ -147,7 +149,7 @@ export class EventRing implements AsyncDisposable {
 
   #writeCountsSoon(): void {
     if (this.#countsTimer !== undefined) return;
-    // A timer may end a moment before its time.
+    // A timer may fire slightly early.
     const waitMs = Math.max(GATHER_MS, Math.ceil(this.#shares.countsInMs) + 1);
     this.#countsTimer = setTimeout(() => {
       this.#countsTimer = undefined;
@@ -155,7 +157,7 @@ export class EventRing implements AsyncDisposable {
     }, waitMs).unref();
   }
 
-  /** Writes all that was told when it is called. One write at a time. */
+  /** Writes all events that are queued at the call. One write at a time. */
   async #writeNow(): Promise<void> {
     await this.#writing;
     if (this.#writing !== undefined) return this.#writeNow();
@@ -205,7 +207,7 @@ export class EventRing implements AsyncDisposable {
   }
 
   #addCounts(): void {
-    // Else each try on a full disk would add some.
+    // Otherwise each attempt on a full disk would add more events.
     if (this.#waiting.length >= MAX_WAITING) return;
     for (const [share, count] of this.#shares.takeCounted(this.#isClosed))
       this.#waiting.push({ ...stamp('counted'), share, count });

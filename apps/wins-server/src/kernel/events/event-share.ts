@@ -2,12 +2,12 @@ import { TokenBucket } from '@wins/time';
 
 const RATE = { burst: 1_000, perSecond: 1 };
 const MOST_SHARES = 16;
-/** Time between two reports of counts. */
+/** Interval of reports of counts. */
 const COUNTS_MS = 10_000;
 
 /**
- * How much of a ring those events may take that others can cause at will: of each share a thousand at once and then one a second, so that
- * a flood needs hours to push out what else is in the ring. What is beyond is counted, and told every ten seconds.
+ * Limits the part of a ring for events that clients can cause at will: per share a burst of a thousand and then one per second, so that a
+ * flood needs hours to displace the other events. Further events are counted and reported every ten seconds.
  */
 export class EventShares {
   readonly #nowMs: () => number;
@@ -15,12 +15,15 @@ export class EventShares {
   #counted = new Map<string, number>();
   #toldAtMs = -Infinity;
 
-  /** @param nowMs - A clock that does not jump, in milliseconds. */
+  /** @param nowMs - Monotonic clock in milliseconds. */
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
   }
 
-  /** Whether an event of this share is written; one that is not is counted. There are 16 shares, the rest has one. */
+  /**
+   * Returns true when an event of this share is written; otherwise it is counted. There are 16 shares; all further keys use one common
+   * share.
+   */
   takes(share: string): boolean {
     const name = this.#shares.has(share) || this.#shares.size < MOST_SHARES - 1 ? share : 'others';
     const bucket = this.#shares.get(name) ?? new TokenBucket(RATE, this.#nowMs);
@@ -30,15 +33,15 @@ export class EventShares {
     return false;
   }
 
-  /** In how many milliseconds counts may be told; 0 or less: now. */
+  /** Milliseconds until counts may be reported; 0 or less: now. */
   get countsInMs(): number {
     return this.#toldAtMs + COUNTS_MS - this.#nowMs();
   }
 
   /**
-   * Takes the counts since the last time, by share; empty when that is less than ten seconds ago.
+   * Takes the counts since the last report, by share; empty when that is less than ten seconds ago.
    *
-   * @param isLast - Whenever that was.
+   * @param isLast - Takes them regardless of the last report.
    */
   takeCounted(isLast: boolean): ReadonlyMap<string, number> {
     const counted = this.#counted;

@@ -2,29 +2,29 @@ import { NumberedFiles } from '@wins/files';
 import { errnoOf, escapeJson, messageOf, quoteText } from '@wins/base';
 import { FeatureError } from '../feature-error.js';
 
-/** No event is longer. */
+/** Maximum length of an event line. */
 const MAX_LINE_BYTES = 64 * 1024;
 const MAX_FACTS = 16;
 const MAX_TEXT = 256;
 const OWN = new Set(['seq', 'time', 'type']);
 
-/** Facts of an event: flat, and without any that may be long or secret. */
+/** Facts of an event: flat, and without values that may be long or secret. */
 export type EventFacts = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** An event before it is written. */
+/** Event before it is written. */
 export interface UnnumberedEvent extends EventFacts {
   /** Time in the form of RFC 3339, in UTC with milliseconds. */
   readonly time: string;
   readonly type: string;
 }
 
-/** An event as it is kept. */
+/** Stored event. */
 export interface RingEvent extends UnnumberedEvent {
-  /** Counts from 1, across restarts. */
+  /** Sequence number from 1, continued across restarts. */
   readonly seq: number;
 }
 
-/** The facts that are kept: 16 at most, texts of 256 characters at most, none named as what the ring adds. */
+/** Returns the stored facts: at most 16, texts of at most 256 characters, and no reserved names. */
 export function boundedFacts(facts: EventFacts): EventFacts {
   const kept = Object.entries(facts)
     .filter(([name, value]) => value !== undefined && !OWN.has(name))
@@ -33,17 +33,20 @@ export function boundedFacts(facts: EventFacts): EventFacts {
   return Object.fromEntries(kept) as EventFacts;
 }
 
-/** One line of JSON, with its end. */
+/** Encodes an event as one line of JSON, including its line end. */
 export function encodeEvent(event: RingEvent): string {
   return `${escapeJson(JSON.stringify(event))}\n`;
 }
 
-/** The files of the ring in a folder; the number of each is that of its first event. */
+/** Returns the files of the ring in a folder; the number of a file is that of its first event. */
 export function ringFiles(folder: string): NumberedFiles {
   return new NumberedFiles({ folder, prefix: 'events', suffix: 'jsonl', digits: 15 });
 }
 
-/** Reads the events of a file, and where the line of each ends. What is no event, or has no line end yet, is left out. @throws as `NumberedFiles.lines`. */
+/**
+ * Reads the events of a file with the end position of each line. Invalid and incomplete lines are skipped. @throws as
+ * `NumberedFiles.lines`.
+ */
 export async function* eventsOf(files: NumberedFiles, firstSeq: number) {
   const lines = files.lines(firstSeq, { maxLineBytes: MAX_LINE_BYTES });
   for await (const { isEnded, text, endBytes } of lines) {
@@ -52,22 +55,22 @@ export async function* eventsOf(files: NumberedFiles, firstSeq: number) {
   }
 }
 
-/** Which events of a ring. */
+/** Range of events. */
 export interface EventRange {
-  /** Only those with a larger number. Default 0: from the oldest. */
+  /** Only events with a larger number. Default 0: from the oldest. */
   readonly after?: number;
-  /** Only those of this time or later. Default: of any time. */
+  /** Only events of this time or later. Default: no limit. */
   readonly since?: Date;
 }
 
-/** Says which events are in a range. */
+/** Returns a predicate for the events of a range. */
 export function isIn({ after = 0, since }: EventRange): (event: RingEvent) => boolean {
   const from = since?.toISOString() ?? '';
   return ({ seq, time }) => seq > after && time >= from;
 }
 
 /**
- * The events of a ring, the oldest first; the ring may be written to meanwhile. A folder that is not there has none.
+ * Yields the events of a ring, oldest first; the ring may be written to meanwhile. A missing folder has no events.
  *
  * @throws FeatureError `eventsUnreadable`.
  */
@@ -92,7 +95,7 @@ export async function* readEvents(
   }
 }
 
-/** The event of a line; undefined when it is none. */
+/** Parses a line; undefined when it is not an event. */
 function decodeEvent(line: string): RingEvent | undefined {
   let value: unknown;
   try {

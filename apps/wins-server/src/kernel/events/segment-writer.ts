@@ -3,12 +3,12 @@ import { quoteText } from '@wins/base';
 import { stat } from 'node:fs/promises';
 import { encodeEvent, eventsOf, ringFiles, type UnnumberedEvent } from './ring-files.js';
 
-/** A ring has so many files when it is full, and one that is written to. */
+/** Number of complete files of a full ring, beside the current one. */
 const SEGMENTS = 10;
-/** A file with less room than the longest event may need is full. */
+/** Maximum length of an event; a file with less space left counts as full. */
 const MUCH_BYTES = 32 * 1024;
 
-/** Where a ring is, and how large it may become. */
+/** Location and limits of a ring. */
 export interface SegmentWriterOptions {
   readonly directory: string;
   readonly maxEvents: number;
@@ -16,7 +16,7 @@ export interface SegmentWriterOptions {
   readonly prepareDirectory: (directory: string) => void | Promise<void>;
 }
 
-/** The file that is written to. */
+/** Current file. */
 interface Current {
   readonly firstSeq: number;
   readonly sizeBytes: number;
@@ -24,8 +24,8 @@ interface Current {
 }
 
 /**
- * Writes events behind those that are there, and removes the oldest files. It is the only one that writes to the folder, and does one
- * thing at a time. No file stays open: a folder that is removed or replaced is made again by the next write.
+ * Appends events to the existing ones, and removes the oldest files. It must be the only writer of the folder, and supports one call at a
+ * time. No file stays open, so a removed or replaced folder is re-created by the next write.
  */
 export class SegmentWriter {
   readonly #options: SegmentWriterOptions;
@@ -40,15 +40,15 @@ export class SegmentWriter {
     this.#file = new RollingFile(this.#files);
   }
 
-  /** The number of the last event that was written. */
+  /** Number of the last written event. */
   get lastSeq(): number {
     return this.#lastSeq;
   }
 
   /**
-   * Finds where an earlier ring ended, and cuts off what a crash left of a line. What was found once is kept.
+   * Finds the end of an earlier ring, and removes an incomplete last line. The result is cached.
    *
-   * @throws what Node throws.
+   * @throws any error of Node.
    */
   async open(): Promise<void> {
     if (this.#current !== undefined) return;
@@ -63,7 +63,7 @@ export class SegmentWriter {
     let events = 0;
     let lastSeq = firstSeq - 1;
     try {
-      // Without what a failed append left: that is written again.
+      // Drops the remains of a failed append, because those events are written again.
       await this.#file.open(firstSeq);
       for await (const { event, endBytes } of eventsOf(this.#files, firstSeq)) {
         sizeBytes = endBytes;
@@ -79,10 +79,10 @@ export class SegmentWriter {
   }
 
   /**
-   * Writes the first of these events, those that the file has room for; their numbers follow `lastSeq`.
+   * Writes the first of these events, as many as fit into the file; their numbers follow `lastSeq`.
    *
-   * @returns How many, 1 at least.
-   * @throws what Node throws. Nothing counts as written then, and the next call looks at the folder again.
+   * @returns The number of written events, at least 1.
+   * @throws any error of Node. Nothing counts as written then, and the next call examines the folder again.
    */
   async append(events: readonly UnnumberedEvent[]): Promise<number> {
     try {
@@ -125,7 +125,7 @@ export class SegmentWriter {
     this.#current = { firstSeq, sizeBytes: sizeBytes + bytes.length, events: events + count };
   }
 
-  /** Before a new file is begun: what is neither among the last events nor within the bytes goes. */
+  /** Removes, before a new file is started, files that exceed both the number of events and the size limit. */
   async #removeOld(): Promise<void> {
     const { maxEvents, maxBytes } = this.#options;
     const starts = await this.#files.numbers();
