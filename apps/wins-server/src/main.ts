@@ -1,6 +1,6 @@
 /**
- * `wins srv` and `wins doctor`: the daemon and what belongs to it. Each command is a function of its options; what it needs is loaded
- * when it runs.
+ * `wins srv` and `wins doctor`: the daemon and its commands. Each command is a function of its options, and loads its dependencies when it
+ * runs.
  */
 import { guard, later } from './guard.js';
 
@@ -9,7 +9,7 @@ export const checkConfig = guard(() => import('./commands/config-check.js'), 'ch
 export const printSchema = guard(() => import('./commands/config-schema.js'), 'printSchema');
 const explain = () => import('./commands/config-explain.js');
 export const explainConfig = guard(explain, 'explainConfig');
-/** For completion. */
+/** For shell completion. */
 export const listConfigKeys = later(explain, 'listConfigKeys');
 export const reloadConfig = guard(() => import('./commands/config-reload.js'), 'reloadConfig');
 export const checkRegistry = guard(() => import('./commands/registry-check.js'), 'checkRegistry');
@@ -59,7 +59,7 @@ export const writeTrace = guard(debugFiles, 'writeTrace');
 const stackDump = () => import('./commands/debug/stack-dump.js');
 export const requestStackDump = guard(stackDump, 'requestStackDump');
 
-/** For `wins uninstall`, which is another application, as what follows. */
+/** These functions are for `wins uninstall`, which is another application. */
 export const removeCsiProxy = later(
   () => import('./features/csi-proxy/remove-csi-proxy.js'),
   'removeCsiProxy',

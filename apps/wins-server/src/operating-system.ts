@@ -14,52 +14,54 @@ import type { Logger } from './kernel/log/logger.js';
 export interface OperatingSystem {
   readonly processHost: () => ProcessHost;
   /**
-   * @param logger - Gets what this system cannot do.
-   * @param pipeAccess - Who may open the pipes on Windows, as SDDL. Default: administrators and SYSTEM.
+   * Creates the system-specific parts of a daemon.
+   *
+   * @param logger - Receives warnings about missing features of this system.
+   * @param pipeAccess - SDDL with the accounts that may open the pipes on Windows. Default: administrators and SYSTEM.
    * @throws WindowsError `invalidArgument` for an invalid `pipeAccess`.
    */
   readonly daemonParts: (logger: Pick<Logger, 'warn'>, pipeAccess?: string) => DaemonSystem;
-  /** Why this system does not take an access list of pipes that is SDDL; undefined when it does, or has no such lists. */
+  /** Returns why this system rejects an SDDL access list for pipes; undefined when it accepts the list or has no such lists. */
   readonly pipeAccessFault: (sddl: string) => string | undefined;
-  /** Whether `daemonParts` has `identify`. */
+  /** Returns true when `daemonParts` provides `identify`. */
   readonly tellsClientsApart: () => boolean;
-  /** Checks who serves a pipe before anything is said to it. Absent: any server is trusted. */
+  /** Checks the server of a pipe before anything is sent to it. Absent: any server is trusted. */
   readonly pipeServerCheck?: () => PipeServerCheck;
-  /** Checks who serves a pipe of administrators before anything is said to it. */
+  /** Checks the server of an administrators' pipe before anything is sent to it. */
   readonly adminServerCheck: () => PipeServerCheck;
   readonly fileTrust: () => FileTrust;
-  /** Makes an empty file for this user and administrators. Absent: by permission bits. */
+  /** Creates an empty file for this user and administrators. Absent: permission bits are used. */
   readonly createPrivateFile?: (file: string) => void;
 }
 
-/** Parts that the operating system gives to a daemon. An absent part does not exist here, or is a default of the libraries. */
+/** System-specific parts of a daemon. An absent part is unavailable here, or defaults to that of the libraries. */
 export interface DaemonSystem {
   readonly processHost: ProcessHost;
-  /** Opens pipes for those clients alone that may use them. */
+  /** Restricts pipes to permitted clients. */
   readonly pipeSecurity?: PipeSecurity;
-  /** Says which client connects. Absent: clients cannot be told apart. */
+  /** Identifies connecting clients. Absent: clients cannot be identified. */
   readonly identify?: IdentifyClient;
-  /** How the pipe of administrators is opened, whatever the config says, and who connects to it. Absent: as the others. */
+  /** Security and client identification of the administrators' pipe, independent of the config. Absent: as for the other pipes. */
   readonly adminPipe?: { readonly security: PipeSecurity; readonly identify: IdentifyClient };
   /**
-   * Tells a session of clients from another of the same number; undefined when the system does not say. Absent: the keys of
-   * clients are not given again.
+   * Returns a value that distinguishes a client session from another of the same number; undefined when the system does not report it.
+   * Absent: client keys are never reused.
    */
   readonly sessionStart?: (session: number) => string | undefined;
-  /** Gives free memory of this process back to the system. Absent: not needed, or not possible. */
+  /** Returns free memory of this process to the system. Absent: not needed, or not possible. */
   readonly trimMemory?: () => void;
-  /** Files of plans, with their permissions. Absent: as POSIX has them. */
+  /** Files of plans with permissions. Absent: POSIX permissions. */
   readonly planFiles?: PlanFilesOf;
-  /** Absent: sessions of their own, whose sockets lie in private folders. */
+  /** Starts processes apart from the daemon. Absent: in their own sessions, with sockets in private folders. */
   readonly processesApart?: ProcessesApart;
-  /** Opens ports of the host's firewall for the time of a run. */
+  /** Opens ports of the host's firewall while a run lasts. */
   readonly portOpener?: PortOpener & RecoveredPorts;
 }
 
-/** How a process that outlives the daemon is started, and known again. */
+/** Starts and recognises processes that outlive the daemon. */
 export interface ProcessesApart {
   /**
-   * Starts a program outside of the job of this process, without a window or an input.
+   * Starts a program outside the job of this process, without a window or input.
    *
    * @throws WindowsError.
    */
@@ -70,15 +72,15 @@ export interface ProcessesApart {
       env: Readonly<Record<string, string>>;
     }>,
   ): { readonly stdout: Readable; readonly kill: () => void };
-  /** Checks that one process, as `ProcessHost.daemon` names it, serves a pipe, before anything is said to it. */
+  /** Checks that one process, as `ProcessHost.daemon` names it, serves a pipe, before anything is sent to it. */
   serverCheck(process: string): PipeServerCheck;
 }
 
-/** Ports that outlive a daemon that dies. */
+/** Firewall ports that stay open after a daemon has died. */
 export interface RecoveredPorts {
   /**
-   * Closes the ports of all runs but the living ones; resolves with the marks of those runs. It looks for them before it waits
-   * for anything, so that a run that starts meanwhile is not among them.
+   * Closes the ports of all runs except the living ones; resolves with the marks of the closed runs. It lists the ports before its first
+   * wait, so that a run that starts meanwhile is not affected.
    */
   sweep(liveMarks: readonly string[]): Promise<readonly string[]>;
 }

@@ -4,7 +4,7 @@ import type { FileTrust } from '@wins/trusted-files';
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Connects to a socket whose server can only be this user or root: one of them owns it, and nobody else can put another in its place. */
+/** Connects to a socket only if its server must be this user or root: one of them owns the socket, and nobody else can replace it. */
 export function ownSocketCheck(trust: FileTrust): PipeServerCheck {
   return {
     open: async ({ address }, signal) => {

@@ -12,7 +12,7 @@ import type { Logger } from './kernel/log/logger.js';
 import type { DaemonSystem, OperatingSystem } from './operating-system.js';
 import { ownSocketCheck } from './own-socket-check.js';
 
-/** Linux, and macOS as far as it goes: there only processes are run. */
+/** Linux, and partly macOS, where only processes are supported. */
 export const posix: OperatingSystem = {
   processHost: posixProcessHost,
   fileTrust: () => posixFileTrust(),
@@ -22,7 +22,7 @@ export const posix: OperatingSystem = {
   tellsClientsApart: () => process.platform === 'linux' && canTellLinuxClients(),
 };
 
-/** A host of sessions and process groups, whose errors are those of the process manager. */
+/** Creates a process host based on sessions and process groups, with the errors of the process manager. */
 export function posixProcessHost(): ProcessHost {
   return processHostOf({
     failure: (code, message, details) => new ProcessError(code, message, details),

@@ -1,7 +1,9 @@
 import { resolvePipePath } from '@wins/pipe-transport';
 import path from 'node:path';
 
-/** Where a daemon with this pipe keeps what it must know of its processes after a crash; beside the socket where there is one. */
+/**
+ * Returns the folder in which a daemon with this pipe keeps process records for the time after a crash; for a socket, beside the socket.
+ */
 export function stateDirectoryOf(
   listen: string,
   platform: NodeJS.Platform = process.platform,
@@ -10,7 +12,7 @@ export function stateDirectoryOf(
   const { address, name } = resolvePipePath(listen, { platform, env: environment });
   if (platform !== 'win32') return `${address}.state`;
   const programData = environment['ProgramData'] ?? 'C:\\ProgramData';
-  // The name of a pipe may have characters that no file has.
+  // Pipe names may contain characters that are invalid in file names.
   const folder = name.replace(/[^A-Za-z0-9_-]/g, (char) => `%${char.codePointAt(0)?.toString(16)}`);
   return path.win32.join(programData, 'rancher', 'wins', 'state', folder);
 }

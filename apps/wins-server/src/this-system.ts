@@ -1,6 +1,6 @@
 import type { OperatingSystem } from './operating-system.js';
 
-/** The operating system that this program runs on; code for others is not loaded, and an executable does not have it. */
+/** Loads the operating system of this program. Code for other systems is not loaded, and is not part of an executable. */
 export async function thisSystem(): Promise<OperatingSystem> {
   if (process.platform === 'win32') {
     return (await import('./windows.js')).windows;

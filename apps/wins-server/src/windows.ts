@@ -46,7 +46,7 @@ function serverCheck(): PipeServerCheck {
 
 const processesApart: ProcessesApart = {
   start: ({ file, args, env }) => {
-    // A working folder cannot be removed.
+    // The current working folder of a process cannot be removed, so the root of the drive is used.
     const { root: directory } = path.win32.parse(file);
     const program = { file, argv0: file, args, env, directory };
     const { output: stdout, ...started } = startDetachedWithOutput(program);
@@ -59,7 +59,7 @@ const processesApart: ProcessesApart = {
   },
 };
 
-/** In a folder that others can change, the file that is opened need not be the one that was made. */
+/** Creates a file in a folder of this user, because in a folder that others can change, the opened file may differ from the created one. */
 function createFileInOwnFolder(file: string): void {
   const whole = path.win32.resolve(file);
   const distrust = windowsFileTrust().distrustOfFolder(path.win32.dirname(whole));
@@ -73,7 +73,7 @@ function createFileInOwnFolder(file: string): void {
   }
 }
 
-/** A host of job objects, whose errors are those of the process manager. */
+/** Creates a process host based on job objects, with the errors of the process manager. */
 function processHost(): ProcessHost {
   return jobObjectProcessHost({
     failure: (code, message, details) => new ProcessError(code, message, details),

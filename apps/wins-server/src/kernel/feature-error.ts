@@ -8,43 +8,43 @@ const HOST_CODES = {
   unknown: true,
 } as const;
 
-/** Every way in which a host system refuses or fails; the list is closed. */
+/** Error codes of a host system; the list is closed. */
 export type HostSystemErrorCode = keyof typeof HOST_CODES;
 
-/** Every way in which a feature of the daemon refuses or fails; the list is closed. */
+/** Error codes of a feature of the daemon; the list is closed. */
 export type FeatureErrorCode =
-  /** Codes of the host, and of requests to it. */
+  /** Codes of the host and of requests to it. */
   | HostSystemErrorCode
   /** The feature is off: `agentOff`. */
   | `${string}Off`
   | 'shuttingDown'
-  /** The audit log cannot take a record now, so what it is about must not happen. */
+  /** The audit log cannot take a record now, so the action must not happen. */
   | 'auditUnavailable'
-  /** Diagnosis: the same is being taken already; it would be, or has become, larger than its limit. */
+  /** Diagnostics: the same recording is already running, or its result exceeds the limit. */
   | 'busy'
   | 'tooLarge'
   /** Events. */
   | 'eventsUnreadable'
   | 'invalidSince'
   | 'tooManyFollowers'
-  /** Where metrics are served: an address that the system does not give. */
+  /** Metrics: the system refuses the listen address. */
   | 'listenFailed'
   /** csi-proxy: the archive could not be fetched. */
   | 'downloadFailed'
-  /** It has another digest than the config, or the first download of this version, had. */
+  /** The archive's digest differs from that of the config, or of this version's first download. */
   | 'digestMismatch'
-  /** It is none, is too large, or holds something else than one program. */
+  /** The file is not an archive, is too large, or contains more than one program. */
   | 'archiveRefused'
   /** A file or folder could not be read, written or trusted. */
   | 'fileFailed'
-  /** The service manager refused, or the service did not do as it was told. */
+  /** The service manager refused, or the service did not follow a command. */
   | 'serviceFailed'
-  /** The service runs, and its pipe does not appear; what was there before was put back, if there was something. */
+  /** The service runs but its pipe does not appear; the previous installation, if any, was restored. */
   | 'notServing'
-  /** It is not kept any more, or not as it was wanted. */
+  /** The feature ended, or its settings changed. */
   | 'closed';
 
-/** The one error of the daemon's features: branch on `code`, show `message`, log `cause`. */
+/** Error of the daemon's features: branch on `code`, show `message`, log `cause`. */
 export class FeatureError extends Error {
   override readonly name = 'FeatureError';
 
@@ -57,12 +57,12 @@ export class FeatureError extends Error {
   }
 }
 
-/** Whether an error is of a feature: a part in a program of its own has a class of its own, of the same name. */
+/** Returns true for an error of a feature, including one from another bundle, whose class is different but has the same name. */
 export function isFeatureError(error: unknown): error is FeatureError {
   return error instanceof Error && error.name === 'FeatureError';
 }
 
-/** The code of an error of a host system, whatever its class; undefined for any other value. */
+/** Returns the code of a host system's error, regardless of its class; undefined for any other value. */
 export function hostSystemErrorCode(error: unknown): HostSystemErrorCode | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   const { code } = error;

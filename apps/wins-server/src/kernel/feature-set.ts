@@ -13,7 +13,7 @@ import type {
   RunningFeature,
 } from './feature.js';
 
-/** The features of one daemon, each with its switch, in the order of their array. */
+/** Features of one daemon, each with its switch, in the order of their array. */
 export class FeatureSet {
   readonly #kernel: Kernel;
   readonly #switches: readonly FeatureSwitch[];
@@ -31,7 +31,7 @@ export class FeatureSet {
     return this.#switches.flatMap(({ feature }) => feature.readAtStart ?? []);
   }
 
-  /** Names of the services of the main pipe for which health answers: `wins.PlanService`. */
+  /** Names of the main pipe's services that have a health status, such as `wins.PlanService`. */
   get healthNames(): readonly string[] {
     return this.#services
       .filter(({ pipe, hasHealth = true }) => pipe !== 'admin' && hasHealth)
@@ -42,7 +42,7 @@ export class FeatureSet {
     return this.#switches.map((each) => ({ feature: each.feature, view: each }));
   }
 
-  /** A feature as others see it; one that is not among them is off. */
+  /** Returns a feature as other features see it; a feature that is not in the set is off. */
   of<Settings extends object, Running extends RunningFeature<Settings>>(
     feature: Feature<Settings, Running>,
   ): FeatureView<Settings, Running> {
@@ -71,7 +71,7 @@ export class FeatureSet {
     }
   }
 
-  /** Starts those of a stage, one after another. @throws what the start of one that serves throws. */
+  /** Starts the features of a stage, one after another. @throws the error of a feature of the stage `serves`. */
   async start(stage: FeatureStage): Promise<void> {
     for (const each of this.#of(stage)) {
       const settings = each.feature.settings(this.#kernel.config.inForce());
@@ -84,12 +84,12 @@ export class FeatureSet {
     for (const each of this.#of(stage)) each.apply(each.feature.settings(next));
   }
 
-  /** Ends those that work, one after another, the last first. Never rejects. */
+  /** Ends the features of the stage `works`, one after another, last first. Never rejects. */
   async closeWorking(): Promise<void> {
     for (const each of this.#of('works').reverse()) await each.close();
   }
 
-  /** Ends those that serve; `answered` is called once what calls are still to be answered was said. */
+  /** Ends the features of the stage `serves`; calls `answered` once the pending calls have their last answers. */
   async closeServing(answered: () => Promise<void>): Promise<void> {
     const serving = this.#of('serves');
     const close = (some: readonly FeatureSwitch[]) => Promise.all(some.map((one) => one.close()));
@@ -99,7 +99,7 @@ export class FeatureSet {
     ]);
   }
 
-  /** Ends those that observe. Never rejects. */
+  /** Ends the features of the stage `observes`. Never rejects. */
   async closeObserving(): Promise<void> {
     await Promise.all(this.#of('observes').map((each) => each.close()));
   }
@@ -109,7 +109,7 @@ export class FeatureSet {
   }
 }
 
-/** `wins.PlanService` of a service with the path `/wins.PlanService/Status`. */
+/** Returns `wins.PlanService` for a service with the path `/wins.PlanService/Status`. */
 function serviceNameOf(definition: ServiceDefinition): string {
   const [method] = Object.values(definition);
   return method?.path.split('/')[1] ?? '';

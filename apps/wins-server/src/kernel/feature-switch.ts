@@ -18,9 +18,8 @@ const NOTHING: RunningFeature<object> = { close: () => undefined };
 const RETRY = { initialMs: 1_000, maxMs: 60_000, jitter: 0 };
 
 /**
- * Turns one feature on and off: one change at a time, and the newest settings win. Whatever becomes
- * of the feature, the daemon serves: what fails is tried again after 1 s, 2 s, and so on up to a
- * minute.
+ * Turns one feature on and off: one change at a time, and the newest settings win. A failure never stops the daemon; it is retried after 1
+ * s, 2 s, and so on up to a minute.
  */
 export class FeatureSwitch<
   Settings extends object = object,
@@ -34,17 +33,17 @@ export class FeatureSwitch<
   readonly #backoff = new Backoff(RETRY);
   #state: FeatureState = { kind: 'off', ...STARTING };
   #wanted: Settings | FeatureOff = STARTING;
-  /** Set when nothing is left to do with what is wanted. */
+  /** Set when the feature has finished its work for the desired settings. */
   #finished: FeatureOff | undefined;
   #running: Running | undefined;
-  /** Counts changes that were asked for: the one under way sees whether it is still the newest. */
+  /** Number of requested changes; a running change uses it to detect a newer one. */
   #asked = 0;
   #isChanging = false;
   #change: Promise<void> = Promise.resolve();
   #retry = new AbortController();
   #isClosed = false;
 
-  /** @param clock - Times the retries. */
+  /** @param clock - Clock of the retries. */
   constructor(feature: Feature<Settings, Running>, kernel: Kernel, clock: Clock = systemClock) {
     this.feature = feature;
     this.#kernel = kernel;
@@ -75,20 +74,20 @@ export class FeatureSwitch<
     throw new FeatureError(code, message);
   }
 
-  /** Wants these settings at once. The same again change nothing, and none do after {@link close}. */
+  /** Requests these settings. Equal settings change nothing, and calls after {@link close} have no effect. */
   apply(wanted: Settings | FeatureOff): void {
     if (this.#isClosed || isDeepStrictEqual(wanted, this.#wanted)) return;
     this.#want(wanted);
   }
 
-  /** Starts the feature. @throws Whatever the start throws; it is not tried again. */
+  /** Starts the feature. @throws any error of the start, which is not retried. */
   async begin(wanted: Settings | FeatureOff): Promise<void> {
     this.#wanted = wanted;
     await this.#become(wanted);
     this.onChange();
   }
 
-  /** Turns it off for good, and waits as long as the feature wants. Idempotent; never rejects. */
+  /** Turns the feature off for good, and waits up to the feature's own limit. Idempotent; never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#want(STOPPING);
@@ -154,13 +153,13 @@ export class FeatureSwitch<
 
   async #end(): Promise<void> {
     const ending = this.#running;
-    // Calls that are under way when the daemon ends are answered by what has served them.
+    // A closing feature of the stage `serves` still answers the pending calls.
     if (!this.#isClosed || this.feature.stage !== 'serves') this.#running = undefined;
     await ending?.close();
   }
 
   #finish(settings: Settings, off: FeatureOff): void {
-    // Others are wanted by now.
+    // Newer settings were requested meanwhile.
     if (settings !== this.#wanted) return;
     this.#finished = off;
     this.#ask();

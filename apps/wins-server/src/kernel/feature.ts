@@ -1,6 +1,6 @@
 /**
- * The declaration of a feature: all that the kernel needs to know of a part of the daemon, in one
- * object. The array in `features/features.ts` is the only list of them.
+ * Declaration of a feature: one object with all facts that the kernel needs about a part of the daemon. The array in `features/features.ts`
+ * is the only list of features.
  */
 import type { ClientIdentity, ProcessHost } from '@wins/base';
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
@@ -18,25 +18,24 @@ import type { HostCallGate } from '../features/host/host-call-gate.js';
 import type { DaemonEvent, DaemonEvents } from './daemon-events.js';
 import type { ServedPipe } from './served-pipe.js';
 
-/** Why a feature does nothing. */
+/** Why a feature is off. */
 export interface FeatureOff {
-  /** A clause, for people. */
+  /** Reason as a clause, for people. */
   readonly reason: string;
-  /** Whether the config is at fault, so that the feature is not well. Default: no. */
+  /** Whether a fault of the config is the reason, so that the feature is unhealthy. Default: no. */
   readonly isFault?: boolean;
 }
 
-/** Whether settings say that a feature is off. Settings of one that is on have no key `reason`. */
+/** Returns true when the settings say that a feature is off. Settings of an active feature have no key `reason`. */
 export function isOff(settings: object): settings is FeatureOff {
   return 'reason' in settings;
 }
 
-/** A feature that has started. Its switch closes it. */
+/** Started feature. Its switch closes it. */
 export interface RunningFeature<Settings> {
   /**
-   * Puts settings in force: called with those of the start, then with each change. When it fails,
-   * the feature runs on, and it is called again later. Absent: for each change the feature is
-   * closed and started.
+   * Applies settings: called with the initial ones, then with each change. After a failure the feature keeps running, and the call is
+   * repeated later. Absent: each change closes and restarts the feature.
    */
   configure?(settings: Settings): Promise<void> | void;
   /** Idempotent. */
@@ -44,63 +43,61 @@ export interface RunningFeature<Settings> {
 }
 
 /**
- * When a feature starts and ends. Those that observe start when the daemon has its pipe, and end
- * last. Those that serve start after them, before a client is served, and the daemon does not start
- * without them. Those that work start when the daemon is ready, and end first.
+ * When a feature starts and ends. `observes`: starts when the daemon owns its pipe, and ends last. `serves`: starts next, before the first
+ * client; the daemon does not start without it. `works`: starts when the daemon is ready, and ends first.
  */
 export type FeatureStage = 'observes' | 'serves' | 'works';
 
-/** A service of gRPC. */
+/** gRPC service of a feature. */
 export interface FeatureService {
   readonly definition: ServiceDefinition;
-  /** The pipe of containers, that of administrators, or both. */
+  /** Clients' pipe, administrators' pipe, or both. */
   readonly pipe: 'main' | 'admin' | 'both';
-  /** Whether health answers for it. Default: yes, if it is on the main pipe. */
+  /** Whether the service has a health status. Default: yes, on the main pipe. */
   readonly hasHealth?: boolean;
-  /** Called once for each pipe, before a client is served. */
+  /** Called once per pipe, before the first client is served. */
   implement(callers: Callers): UntypedServiceImplementation;
 }
 
-/** How a feature that runs reports to its switch. */
+/** Callbacks of a running feature to its switch. */
 export interface FeatureReport<Settings> {
-  /** Its health may have changed. */
+  /** Reports that the feature's health may have changed. */
   readonly changed: () => void;
-  /** Nothing is left to do with these settings: the feature is off until there are others. */
+  /** Reports that the work for these settings is done: the feature is off until other settings arrive. */
   readonly finished: (settings: Settings, off: FeatureOff) => void;
 }
 
-/** A part of the daemon that the config turns on and off. */
+/** Part of the daemon that the config turns on and off. */
 export interface Feature<
   Settings extends object = object,
   Running extends RunningFeature<Settings> = RunningFeature<Settings>,
 > {
   readonly name: string;
   readonly stage: FeatureStage;
-  /** Completes the line of the log for a start that fails: `cannot …`. */
+  /** Verb phrase for the log line of a failed start: `cannot …`. */
   readonly purpose: string;
-  /** Keys of the config that are read when the daemon starts alone. Default: none. */
+  /** Config keys that are read only at the start of the daemon. Default: none. */
   readonly readAtStart?: readonly (keyof WinsConfig)[];
-  /** Takes its settings from a config, or says why it is off. Equal settings are no change. */
+  /** Returns the feature's settings from a config, or why it is off. Equal settings count as unchanged. */
   settings(loaded: LoadedConfig): Settings | FeatureOff;
   /**
-   * Starts it. An error is logged and the start tried again; that of a feature that serves ends the
-   * daemon. Absent: there is nothing to start.
+   * Starts the feature. An error is logged and the start is retried; for the stage `serves` it ends the daemon. Absent: nothing to start.
    */
   start?(
     settings: Settings,
     kernel: Kernel,
     report: FeatureReport<Settings>,
   ): Running | FeatureOff | Promise<Running | FeatureOff>;
-  /** How long the end of the daemon waits for its end, in ms. Default: as long as it takes. */
+  /** Maximum time in ms that the daemon's shutdown waits for this feature. Default: no limit. */
   readonly closeWithinMs?: number;
-  /** How a call that needs it is refused. Default: as by a daemon that is stopping. */
+  /** Refusal of calls while the feature is off. Default: the refusal of a stopping daemon. */
   readonly whenOff?: { readonly code: `${string}Off`; message(reason: string): string };
   services?(view: FeatureView<Settings, Running>, kernel: Kernel): readonly FeatureService[];
-  /** Whether each name of its health is well; undefined for one that is not known at the moment. */
+  /** Returns the health of each name; undefined while it is unknown. */
   health?(view: FeatureView<Settings, Running>): Readonly<Record<string, boolean | undefined>>;
-  /** Checks of `wins doctor`. */
+  /** Checks of `wins doctor` for this feature. */
   readonly doctor?: readonly Check[];
-  /** Has its states read at each scrape. @returns Counts an event. */
+  /** Registers the metrics that are read at each scrape. @returns A function that counts an event. */
   metrics?(
     registry: MetricRegistry,
     view: FeatureView<Settings, Running>,
@@ -108,58 +105,58 @@ export interface Feature<
   ): (event: DaemonEvent) => void;
 }
 
-/** Where a feature stands. One that has failed may run on, with settings of before. */
+/** State of a feature. A failed feature may keep running with its previous settings. */
 export type FeatureState =
   | ({ readonly kind: 'off' } & FeatureOff)
   | { readonly kind: 'starting' | 'on' }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** A feature as others see it. */
+/** Feature as other features see it. */
 export interface FeatureView<Settings, Running> {
   readonly state: FeatureState;
-  /** Settings that the config wants; undefined when the feature is to be off. */
+  /** Desired settings; undefined when the config turns the feature off. */
   readonly settings: Settings | undefined;
-  /** Undefined while it does not run. */
+  /** Undefined while the feature does not run. */
   readonly running: Running | undefined;
-  /** Why it is not on. */
+  /** Why the feature is not on. */
   readonly reason: string;
-  /** The feature that runs. @throws FeatureError */
+  /** Returns the running feature. @throws FeatureError */
   require(): Running;
 }
 
 export interface StartedConfig {
-  /** The file as it was named; undefined: that of the system. */
+  /** Explicitly named file; undefined for the system's file. */
   readonly named: string | undefined;
   readonly loaded: LoadedConfig;
-  /** Why it is the one that was in force before, if it is. */
+  /** Why the file was refused and the previous config is used, if so. */
   readonly refused: Error | undefined;
-  /** The state of the file before it was read. */
+  /** Fingerprint of the file before it was read. */
   readonly fingerprint: ReturnType<typeof configFingerprint>;
 }
 
-/** Changes by a config that came into force. */
+/** Changes made by a config that took effect. */
 export interface ConfigChange {
-  /** Lists as a whole. */
+  /** Changed keys; a list counts as one value. */
   readonly changed: readonly string[];
-  /** A line for each of them, with the values before and after as far as they may be shown. */
+  /** One line per changed key, with the values before and after if they may be shown. */
   readonly changes: readonly string[];
-  /** Settings that have other values in the file than those in force since the start. */
+  /** Keys whose values in the file differ from those in force since the start. */
   readonly needRestart: readonly string[];
 }
 
-/** The config of a daemon. */
+/** Config of a daemon. */
 export interface DaemonConfig {
   readonly start: StartedConfig;
   inForce(): LoadedConfig;
-  /** How long ago that was read, in milliseconds of a clock that does not jump. */
+  /** Age of the current config, in milliseconds of a monotonic clock. */
   ageMs(): number;
-  /** Puts another one in force, as far as that is possible without a restart. */
+  /** Applies another config, as far as possible without a restart. */
   become(next: LoadedConfig): ConfigChange;
-  /** The settings of this config that take effect at the next start of the daemon. */
+  /** Returns the keys of this config that take effect at the daemon's next start. */
   needRestart(next: LoadedConfig): readonly string[];
 }
 
-/** Parts of a daemon that features receive: they exist whatever its config says. */
+/** Parts of a daemon that features receive; they exist regardless of the config. */
 export interface Kernel {
   readonly logger: Logger;
   readonly level: LogLevel;
@@ -169,29 +166,29 @@ export interface Kernel {
   readonly resources: DaemonResources;
   readonly trust: FileTrust;
   readonly system: DaemonSystem;
-  /** Makes calls about the host for clients, those that change it one at a time. */
+  /** Makes host calls for clients; calls that change the host run one at a time. */
   readonly hostCalls: Pick<HostCallGate, 'answer'>;
-  /** Starts processes, which learn of this daemon. */
+  /** Starts processes and passes them the variables about this daemon. */
   readonly processHost: ProcessHost;
-  /** Folder of the facts about processes that must be known after a crash. */
+  /** Folder of the process records that must survive a crash. */
   readonly stateDirectory: string;
-  /** The service that this daemon is, if it is one. */
+  /** Service name of this daemon; undefined when it is not a service. */
   readonly service: string | undefined;
   /** The file of this program. */
   readonly program: string;
-  /** Where helpers leave records of upgrades; undefined for a daemon that is no service. */
+  /** Folder of upgrade records; undefined for a daemon that is not a service. */
   readonly upgradeRecords: string | undefined;
-  /** The SHA-1 of the program as it was at the start; empty when it could not be read. */
+  /** SHA-1 of the program at the start; empty when it could not be read. */
   readonly checksum: Promise<string>;
   readonly config: DaemonConfig;
   readonly pipe: Pick<ServedPipe, 'connections' | 'identify' | 'turns'>;
-  /** The client of that connection, `pipe:N` or `admin:N`; undefined when it is not open. */
+  /** Returns the client of a connection, `pipe:N` or `admin:N`; undefined when it is not open. */
   clientNamed(name: string): ClientIdentity | undefined;
-  /** Another feature of this daemon, which is off where its array does not have it. */
+  /** Returns another feature of this daemon; one that is not in the array is off. */
   of<Settings extends object, Running extends RunningFeature<Settings>>(
     feature: Feature<Settings, Running>,
   ): FeatureView<Settings, Running>;
-  /** All of them, in the order of the array. */
+  /** Returns all features, in the order of the array. */
   features(): readonly FeatureOfDaemon[];
 }
 

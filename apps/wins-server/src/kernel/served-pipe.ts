@@ -17,19 +17,19 @@ export interface PipeParts {
   readonly pipe: string;
   /** Access rules of the pipe. Default: a Unix socket of mode 0600. */
   readonly security: PipeSecurity | undefined;
-  /** Default: clients cannot be told apart, and none is an administrator. */
+  /** Identifies clients. Default: clients are not identified, and none is an administrator. */
   readonly identify: IdentifyClient | undefined;
   readonly logger: Logger;
   readonly events: DaemonEvents;
   readonly resources: DaemonResources;
-  /** Adds what is served, when the first call comes. Default: who made the pipe has added it. */
+  /** Adds the services at the first call. Default: the creator of the pipe has added them. */
   readonly addServices?: (server: Server, callers: Callers) => void;
 }
 
 /** Options that differ between the pipes of a daemon. */
 export interface ServedPipeOptions
   extends Omit<PipeParts, 'resources'>, Pick<ConnectionsOptions, 'read'> {
-  /** The pipe of containers, or that of administrators. */
+  /** Clients' pipe or administrators' pipe. */
   readonly kind: ConnectionsOptions['pipe'];
   readonly what: string;
   readonly resources: PipeResources & Pick<PlacesOptions, 'connections' | 'handshakes'>;
@@ -37,7 +37,7 @@ export interface ServedPipeOptions
   readonly turnEnded?: ClientTurnsOptions['ended'];
 }
 
-/** A pipe on which gRPC is served. Calls wait until it is opened for them. */
+/** Pipe with a gRPC server. Calls are queued until it is opened for them. */
 export class ServedPipe {
   readonly connections: Connections;
   readonly identify: IdentifyClient;
@@ -47,7 +47,7 @@ export class ServedPipe {
   readonly #turnedAway: ReturnType<typeof turnedAwayLog>;
   #calls: CallServer | undefined;
   #listener: PipeListener | undefined;
-  /** Lets in the calls that wait. */
+  /** Admits the queued calls. */
   open: () => void = () => undefined;
 
   constructor(options: ServedPipeOptions) {
@@ -70,12 +70,12 @@ export class ServedPipe {
     });
   }
 
-  /** Server to which services are added; created on first use, so that a pipe without clients has none. */
+  /** Server for the services; created on first use, so that a pipe without clients has none. */
   get server(): Server {
     return (this.#calls ??= this.#serve()).server;
   }
 
-  /** Takes connections, again when it failed; resolves with where they come. @throws PipeError. */
+  /** Starts to listen, and can be repeated after a failure; resolves with the listen address. @throws PipeError. */
   async listen(): Promise<string> {
     const { pipe, resources, security, logger, what } = this.#options;
     const { connections, handshakes } = resources;
@@ -102,14 +102,14 @@ export class ServedPipe {
     return address;
   }
 
-  /** Lets answers out for so long, and ends all connections. */
+  /** Lets pending answers finish for this time, then ends all connections. */
   async drain(graceMs: number): Promise<void> {
-    // What was sent before the end is read.
+    // Data from before the end is still read.
     this.turns[Symbol.dispose]();
     await this.connections.close(graceMs);
   }
 
-  /** Gives the pipe to who comes next, and logs what was counted and not told yet. */
+  /** Releases the pipe for the next daemon, and logs the remaining counts. */
   async close(): Promise<void> {
     await this.#listener?.close();
     this.#turnedAway[Symbol.dispose]();

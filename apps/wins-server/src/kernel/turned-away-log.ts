@@ -8,7 +8,7 @@ const NAMES: Readonly<Record<DaemonPipe, string>> = {
   ...{ main: 'gRPC', admin: 'admin', tunnel: 'tunnel' },
 };
 
-/** Tells the log and the events of connections of a pipe that were ended to make room. Disposing logs what was counted. */
+/** Reports connections that were closed to free capacity to the log and as events. Disposal logs the remaining counts. */
 export function turnedAwayLog(
   pipe: DaemonPipe,
   logger: Logger,

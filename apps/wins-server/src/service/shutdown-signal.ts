@@ -6,7 +6,7 @@ import {
   type ServiceStopReason,
 } from '@wins/windows-host';
 
-/** On Windows these are Ctrl-C, nothing, Ctrl-Break and a console that is closed, when Node hears them first. */
+/** Signals that end the daemon. On Windows they stand for Ctrl-C, Ctrl-Break and a closed console, as far as Node receives them first. */
 const SIGNALS: readonly NodeJS.Signals[] =
   process.platform === 'win32'
     ? ['SIGINT', 'SIGTERM', 'SIGBREAK', 'SIGHUP']
@@ -14,20 +14,20 @@ const SIGNALS: readonly NodeJS.Signals[] =
 
 export type ShutdownRequest =
   | { readonly signal: NodeJS.Signals }
-  /** The service control manager asks, or the console of Windows. */
+  /** Request of the service control manager or of the Windows console. */
   | { readonly control: ServiceStopReason | ConsoleEvent }
-  /** An uncaught error, which is a defect. The daemon still stops its runs in order. */
+  /** Uncaught error, which is a defect. The daemon still stops its runs in order. */
   | { readonly error: unknown };
 
 export interface ShutdownSignal extends Disposable {
-  /** Resolves with the first request; later ones change nothing. */
+  /** Resolves with the first request; later ones have no effect. */
   readonly requested: Promise<ShutdownRequest>;
 }
 
 /**
- * Listens for signals that end the daemon, and for uncaught errors, until it is disposed.
+ * Listens for signals that end the daemon, and for uncaught errors, until disposal.
  *
- * @param place - A service does not hear the console of Windows: it goes on when a user logs off.
+ * @param place - A service ignores the Windows console, so that it continues when a user logs off.
  */
 export function listenForShutdown(place: 'terminal' | 'service' = 'terminal'): ShutdownSignal {
   let request: (request: ShutdownRequest) => void = () => undefined;
@@ -50,7 +50,7 @@ export function listenForShutdown(place: 'terminal' | 'service' = 'terminal'): S
   };
 }
 
-/** Without such a console the signals of Node are all there is. */
+/** Returns undefined where there is no Windows console; then only the signals of Node count. */
 function hearConsole(onEvent: (event: ConsoleEvent) => void): ConsoleEvents | undefined {
   try {
     return listenToConsole(onEvent);

@@ -7,13 +7,13 @@ import type { LogFileOptions, LogOptions } from '../kernel/log/logger.js';
 export interface RegisterOptions extends LogOptions, LogFileOptions, ProfileOptions {
   readonly config?: string | undefined;
   readonly 'delayed-start'?: boolean | undefined;
-  /** Names with blanks or commas between them. */
+  /** Service names, separated by blanks or commas. */
   readonly 'depends-on'?: string | undefined;
 }
 
 export type Program = Pick<NodeJS.Process, 'execPath' | 'argv' | 'cwd'>;
 
-/** The service that runs this program with these options, and the config by its absolute path. */
+/** Returns the definition of the service that runs this program with these options, with the absolute path of the config. */
 export function serviceDefinition(options: RegisterOptions, program: Program): ServiceDefinition {
   const { config, debug, quiet, 'log-file-size': fileBytes, 'log-files': files } = options;
   const command = [
@@ -35,7 +35,7 @@ export function serviceDefinition(options: RegisterOptions, program: Program): S
   };
 }
 
-/** Returns the words for a profile. Like the original, the registration requests it, and each run writes one. */
+/** Returns the arguments for a profile. As in the original, the registration requests it, and each run writes one. */
 function profileWords(
   { profile = 'none', 'profile-output': output }: ProfileOptions,
   program: Program,
@@ -45,7 +45,7 @@ function profileWords(
   return ['--profile', profile, ...file.flatMap((name) => ['--profile-output', name])];
 }
 
-/** One file, or node.exe and the script that it runs. A script alone has its own path as the second word. */
+/** Returns the words of this program: one file, or node.exe and the script. In a single executable the second word repeats its own path. */
 export function wordsOf({ execPath, argv: [, script] }: Program): readonly string[] {
   const isOneFile = script === undefined || path.win32.relative(execPath, script) === '';
   return isOneFile ? [execPath] : [execPath, script];

@@ -10,29 +10,29 @@ import {
   type ServiceLog,
 } from '../kernel/log/windows-service-log.js';
 
-/** Surroundings of a daemon: a terminal, or the service control manager. */
+/** Environment of a daemon: a terminal, or the service control manager. */
 export interface Surroundings {
-  /** The service that this daemon is, if it is one. */
+  /** Service name of this daemon; undefined when it is not a service. */
   readonly service: string | undefined;
-  /** Where a file is that an option names without a folder; undefined when there is no place for one. */
+  /** Folder for files that an option names without a folder; undefined when there is none. */
   readonly folder: string | undefined;
   readonly logger: Logger;
-  /** Resolves when the daemon must end; the first request counts. */
+  /** Resolves when the daemon must end, with the first request. */
   readonly shutdown: Promise<ShutdownRequest>;
-  /** The daemon calls it once it serves. */
+  /** Called once the daemon serves. */
   readonly ready: () => void;
 }
 
 export interface WindowsServiceOptions extends LogOptions, LogFileOptions {
-  /** Makes the folder of the log files. Default: that of {@link windowsFileTrust}. */
+  /** Creates the folder of the log files. Default: that of {@link windowsFileTrust}. */
   readonly secureFolder?: SecureFolder;
 }
 
 /**
- * Runs the daemon as a Windows service if the service control manager has started it.
+ * Runs the daemon as a Windows service if the service control manager started it.
  *
- * @param serve - Serves until it is asked to end, and returns its exit code. An error is logged, and determines the exit code.
- * @returns The exit code, or `undefined` when this is not a service; then nothing was run.
+ * @param serve - Serves until a shutdown request, and returns its exit code. An error is logged, and determines the exit code.
+ * @returns The exit code; `undefined` when this process is not a service, and nothing was run.
  */
 export async function runAsWindowsService(
   {
@@ -67,7 +67,7 @@ export async function runAsWindowsService(
     onReportFailed: (err) =>
       log?.logger.error({ err }, 'cannot report to the service control manager'),
   });
-  // The daemon hangs if its log is still open: the service has stopped without it.
+  // The log is still open, so the daemon hangs although the service has stopped.
   log?.logger.fatal('the daemon did not start or stop in time');
   return exitCode;
 }

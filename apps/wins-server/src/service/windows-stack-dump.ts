@@ -2,14 +2,14 @@ import { listenToEvent } from '@wins/windows-host';
 import { stackDumpEvent, writeStackDump } from '../features/diagnostics/write-stack-dump.js';
 import type { Logger } from '../kernel/log/logger.js';
 
-/** Administrators and SYSTEM only; nothing is inherited. */
+/** Access for administrators and SYSTEM only, without inherited entries. */
 const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)';
 
 /**
- * Has the service write its stacks for each signal of `Global\stackdump-PID`, as the original does. Where something has that name already, it
- * does without, and the log says so. Disposing ends it.
+ * Writes the service's stacks at each signal of `Global\stackdump-PID`, as the original does. If that name is taken, the function is
+ * disabled and the log reports it. Disposal ends it.
  *
- * @param folder - Of the logs, which administrators alone can read.
+ * @param folder - Log folder, which only administrators can read.
  */
 export function listenForStackDump(folder: string, logger: Logger): AsyncDisposable {
   const name = stackDumpEvent(process.pid);

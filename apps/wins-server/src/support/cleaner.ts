@@ -1,38 +1,39 @@
 import type { WinsConfig } from '@wins/config';
 
 const PROXY_VARIABLES = /^(?:https?|all|no)_proxy$/i;
-/** A text that is shorter says nothing, and would be found everywhere. */
+/** Minimum length of a secret. A shorter text reveals nothing and would match everywhere. */
 const SHORTEST = 4;
 const REMOVED = '[removed]';
 /** User and password of an address, and its query. */
 const CREDENTIALS = /([a-z][a-z0-9+.-]*:\/\/)[^\s/@"'<>]+@/gi;
 const QUERY = /([a-z][a-z0-9+.-]*:\/\/[^\s?"'<>]+\?)[^\s"'<>#]+/gi;
 
-/** An address without user, password, query and fragment. */
+/** Returns an address without user, password, query and fragment. */
 export function addressWithoutSecrets(address: string): string {
   return address.replace(CREDENTIALS, '$1').replace(/[?#].*$/s, '');
 }
 
-/** Words that every bundle has of itself: to find one tells nobody that it is the value of something, and without them no line can be read. */
+/** Words that occur in every bundle. Finding one does not reveal a value, and without them no line would be readable. */
 const WORDS: ReadonlySet<string> = new Set(
   ['true', 'false', 'null', 'none'].concat('debug', 'info', 'warn', 'warning', 'error', 'fatal'),
 );
-/** A string or a number of JSON. */
+/** JSON string or number. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
 type Clean = (text: string) => string;
 
 /**
- * Takes from a text what must not be told, should it be there in spite of all: these secrets, also as JSON escapes them, and users, passwords and
- * queries of addresses by their form. Members are made without them in the first place. JSON, of the whole text or of a line, stays JSON.
+ * Creates a function that removes secrets from a text as a second line of defence: the known ones, also in JSON-escaped form, and by
+ * pattern the users, passwords and queries of addresses. Members are already created without them. JSON, as a whole text or per line, stays
+ * valid.
  *
- * @param known - Of four characters or more; what is shorter is left where it is, and so are `true`, `false`, `null`, `none` and the levels of
- * a log. A number is found as a whole number alone.
+ * @param known - Secrets of four or more characters. Shorter ones stay in the text, and so do `true`, `false`, `null`, `none` and log
+ * levels. A number matches only as a whole number.
  */
 export function cleanerOf(known: readonly string[]): (text: string) => string {
   const secrets = known
     .filter((secret) => secret.length >= SHORTEST && !WORDS.has(secret.toLowerCase()))
-    // The longest first: one may be a part of another.
+    // Longest first, because one secret may be part of another.
     .sort((one, other) => other.length - one.length)
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
     .map((text) => (/^\d+$/.test(text) ? new RegExp(`(?<!\\d)${text}(?!\\d)`, 'g') : text));
@@ -44,7 +45,7 @@ export function cleanerOf(known: readonly string[]): (text: string) => string {
   const cleanJson = (text: string): string => (isJson(text) ? cleanTokens(text, clean) : text);
   return (text) => {
     const json = isJson(text) ? cleanJson(text) : text.split('\n').map(cleanJson).join('\n');
-    // What is no JSON, and a secret that is more than one string of it.
+    // Also cleans text that is not JSON, and secrets that span several JSON strings.
     return clean(json);
   };
 }
@@ -66,7 +67,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** The secrets that this host is known to have: of its config, and of the proxies of this process. */
+/** Returns the known secrets of this host: those of its config, and of this process's proxies. */
 export function knownSecrets(
   config: WinsConfig | undefined,
   environment: NodeJS.ProcessEnv = process.env,

@@ -2,9 +2,9 @@ import { NumberedFiles } from '@wins/files';
 import { open } from 'node:fs/promises';
 
 /**
- * The files `NAME.NUMBER.log` of a log, the oldest first. What else is in the folder is left aside.
+ * Returns the files `NAME.NUMBER.log` of a log, oldest first. Other files of the folder are ignored.
  *
- * @throws what Node throws for a folder that cannot be read.
+ * @throws any error of Node for a folder that cannot be read.
  */
 export async function logFiles(folder: string, prefix: string): Promise<readonly string[]> {
   const files = new NumberedFiles({ folder, prefix, suffix: 'log', digits: 6 });
@@ -12,9 +12,9 @@ export async function logFiles(folder: string, prefix: string): Promise<readonly
 }
 
 /**
- * The newest lines of these files, the oldest first.
+ * Returns the newest lines of these files, oldest first.
  *
- * @param mostBytes - As many bytes are read at most, of the newest files.
+ * @param mostBytes - Maximum number of bytes to read, from the newest files.
  */
 export async function logTail(files: readonly string[], mostBytes: number): Promise<string> {
   const parts: Buffer[] = [];

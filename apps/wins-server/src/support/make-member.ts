@@ -1,28 +1,28 @@
 import { messageOf } from '@wins/base';
 
 export interface SupportMember {
-  /** Its name in the archive, with the ending that says what it is. */
+  /** Name in the archive, with the extension of its type. */
   readonly name: string;
-  /** Limit in bytes; a larger text is cut at its beginning, because the newest is last. */
+  /** Limit in bytes; a longer text loses its beginning, because the newest part is last. */
   readonly maxBytes: number;
-  /** Makes the text; an error that it throws becomes a text member of its own. */
+  /** Creates the text; its error becomes the text of the member instead. */
   readonly make: () => Promise<string>;
 }
 
 export interface MadeMember {
   readonly name: string;
   readonly content: Buffer;
-  /** Whether its beginning was cut off. */
+  /** Whether the beginning was cut off. */
   readonly isCut: boolean;
-  /** Whether the content says why there is none. */
+  /** Whether the content is the reason of a failure. */
   readonly isFailure: boolean;
 }
 
-/** One that takes longer has failed. */
+/** Time limit for one member. */
 const LONGEST_MS = 60_000;
 const CUT_LINE = '(the beginning was cut off)\n';
 
-/** Makes a member. Never rejects: one that fails, or takes a minute, has the reason as its text. */
+/** Creates a member. Never rejects: a failure or a time-out of one minute becomes its text. */
 export async function makeMember(
   { name, maxBytes, make }: SupportMember,
   clean: (text: string) => string,
@@ -47,7 +47,7 @@ function bounded(text: string, maxBytes: number): Pick<MadeMember, 'content' | '
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return { content: bytes, isCut: false };
   const tail = bytes.subarray(bytes.length - maxBytes + CUT_LINE.length);
-  // Whole lines only; what has none is cut anywhere.
+  // Keeps whole lines; a text without line ends is cut anywhere.
   const end = tail.indexOf(0x0a);
   return { content: Buffer.concat([Buffer.from(CUT_LINE), tail.subarray(end + 1)]), isCut: true };
 }

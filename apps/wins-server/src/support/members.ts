@@ -51,7 +51,7 @@ async function versions({ host, listen }: SupportSource): Promise<object> {
       ...{ uptimeSeconds: Math.round(os.uptime()), processors: os.availableParallelism() },
       ...{ memoryBytes: os.totalmem(), freeMemoryBytes: os.freemem() },
     },
-    // What they are set to may be a secret.
+    // Only names, because values of variables may be secret.
     variables: Object.keys(process.env).sort(),
     at: new Date().toISOString(),
   };
@@ -65,7 +65,7 @@ function config({ loaded, fault }: SupportSource): Promise<object> {
 
 async function doctor({ host, loaded }: SupportSource): Promise<object> {
   const findings = await examine(host);
-  // A finding about a file that cannot be used quotes words of that file.
+  // A finding about an unusable file quotes its content.
   const isTold = (check: string): boolean => loaded !== undefined || check !== 'config';
   return reportValue(
     findings.map((finding) =>

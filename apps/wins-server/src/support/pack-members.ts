@@ -2,7 +2,7 @@ import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
 import type { MadeMember } from './make-member.js';
 
-/** A tar of these files below one folder, compressed with gzip; modes are private. */
+/** Creates a gzip-compressed tar of these files in one folder, with private modes. */
 export async function packMembers(
   folder: string,
   files: readonly Pick<MadeMember, 'name' | 'content'>[],

@@ -1,9 +1,9 @@
 import { SERVICE_NAME } from '@wins/base';
 
-/** Options of the service whose values may be shown; of others there is the name. */
+/** Service options whose values may be shown; for others only the name is shown. */
 const SHOWN: ReadonlySet<string> = new Set(['config', 'log-file-size', 'log-files']);
 
-/** Returns the facts that the service control manager knows of the service. @throws Error elsewhere than on Windows. */
+/** Returns the service control manager's facts about the service. @throws Error on systems other than Windows. */
 export async function serviceFacts(): Promise<object> {
   if (process.platform !== 'win32')
     throw new Error('cannot query the service: this system has no Windows services');
@@ -19,14 +19,14 @@ export async function serviceFacts(): Promise<object> {
   };
 }
 
-/** A command line without the values of options that are not ours. */
+/** Returns a command line without the values of foreign options. */
 export function shownCommand(commandLine: string): string {
   let isShown = true;
   return (commandLine.match(/"[^"]*"|\S+/g) ?? [])
     .map((word) => {
       const [, option, value] = /^--?([a-z-]+)(?:=(.*))?$/s.exec(word) ?? [];
       const isHidden = option === undefined ? !isShown : value !== undefined && !SHOWN.has(option);
-      // What follows an option may be its value.
+      // A word after an option may be its value.
       if (option !== undefined) isShown = value === undefined && SHOWN.has(option);
       if (!isHidden) return word;
       return option === undefined ? '[removed]' : `--${option}=[removed]`;

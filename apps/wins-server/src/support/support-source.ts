@@ -6,17 +6,17 @@ import type { DoctorHost } from '../doctor/doctor-host.js';
 import { addressWithoutSecrets } from './cleaner.js';
 
 export interface SupportSource {
-  /** The config file that someone named. */
+  /** Explicitly named config file. */
   readonly named: string | undefined;
-  /** Config that would be in force now; undefined when the file cannot be used. */
+  /** Config that would take effect now; undefined when the file is unusable. */
   readonly loaded: LoadedConfig | undefined;
-  /** Why it cannot, without what was found in it. */
+  /** Why the file is unusable, without its content. */
   readonly fault: string | undefined;
   readonly listen: string;
   readonly host: DoctorHost;
 }
 
-/** Looks where the daemon is. Never rejects for a config that cannot be used: that may be why a bundle is wanted. */
+/** Locates the daemon. Never rejects for an unusable config, because that may be the reason for the bundle. */
 export async function supportSource(
   named: string | undefined,
   host: DoctorHost,
@@ -38,7 +38,7 @@ function faultOf(error: unknown): string {
   return [`the config cannot be used: ${error.code}`, ...places].join('\n');
 }
 
-/** A config as it may be shown to those who help: the keys of the file declare how. */
+/** Returns a config without its secrets; the declarations of the keys decide which values are shown. */
 export function maskedConfig({ config, path, found, origins, warnings }: LoadedConfig): object {
   return {
     file: path,
@@ -49,7 +49,7 @@ export function maskedConfig({ config, path, found, origins, warnings }: LoadedC
   };
 }
 
-/** Where a problem is, without what was found there. */
+/** Returns the location of a problem, without the content found there. */
 function problemPlace({ code, severity, line, column }: ConfigProblem): object {
   return { severity, code, line, column };
 }

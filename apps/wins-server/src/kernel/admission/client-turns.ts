@@ -272,7 +272,7 @@ export class ClientTurns implements Disposable {
   #nextOf(queue: Set<Party>): Party | undefined {
     const waiting = [...queue].filter((party) => !this.#mustWait(party));
     if (waiting.length < 2) {
-      // A lone client pays off its debt at once.
+      // The debt of a lone client is cancelled, because nobody else had to wait.
       for (const party of waiting) party.leftMs = this.#row.quantumMs;
       return waiting[0];
     }

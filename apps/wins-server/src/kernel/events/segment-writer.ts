@@ -5,7 +5,7 @@ import { encodeEvent, eventsOf, ringFiles, type UnnumberedEvent } from './ring-f
 
 /** Number of complete files of a full ring, beside the current one. */
 const SEGMENTS = 10;
-/** Maximum length of an event; a file with less space left counts as full. */
+/** A file with less space left than this counts as full, because the next event may not fit. */
 const MUCH_BYTES = 32 * 1024;
 
 /** Location and limits of a ring. */
@@ -125,7 +125,7 @@ export class SegmentWriter {
     this.#current = { firstSeq, sizeBytes: sizeBytes + bytes.length, events: events + count };
   }
 
-  /** Removes, before a new file is started, files that exceed both the number of events and the size limit. */
+  /** Before a new file is started: removes files beyond the number of events to keep or beyond the size limit. */
   async #removeOld(): Promise<void> {
     const { maxEvents, maxBytes } = this.#options;
     const starts = await this.#files.numbers();

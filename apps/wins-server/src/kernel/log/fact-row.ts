@@ -3,7 +3,7 @@ import { ruleWords } from '../audit/decision.js';
 
 const MAX_FACTS = 400;
 
-/** A record as a line of a table, for people: cells of these widths, then its facts. What would steer a terminal is escaped. */
+/** Returns a record as a table line for people: cells of these widths, then its facts. Terminal control characters are escaped. */
 export function factRow(
   widths: readonly number[],
   cells: readonly string[],
@@ -13,19 +13,19 @@ export function factRow(
   return rowOf(widths, cells, named.join(' '));
 }
 
-/** The head of such a table. */
+/** Returns the table heading. */
 export function factHead(widths: readonly number[], cells: readonly string[]): string {
   return rowOf(widths, cells, 'FACTS');
 }
 
-/** A text with blanks is quoted; the label of the threat model before a rule stays a field for programs. */
+/** Formats a fact; text with blanks is quoted. The threat-model label of a rule is omitted, because only programs need it. */
 function told(name: string, value: unknown): string {
   if (typeof value !== 'string') return factText(value);
   const text = name === 'rule' ? ruleWords(value) : value;
   return /[\s"]/.test(text) ? quoteText(text) : text;
 }
 
-/** A fact as text. */
+/** Returns a fact as text. */
 export function factText(value: unknown): string {
   if (value === undefined) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);

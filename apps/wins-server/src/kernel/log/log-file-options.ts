@@ -4,14 +4,14 @@ const KIB = 1024;
 const MIB = KIB * KIB;
 const UNITS: Readonly<Record<string, number>> = { '': 1, k: KIB, m: MIB, g: KIB * MIB };
 
-/** The files of a service's log: how large one may become, and how many are kept. */
+/** Default size and number of a service's log files. */
 export const LOG_FILES = {
   size: { default: 10 * MIB, min: 64 * KIB, max: KIB * MIB },
   count: { default: 5, min: 1, max: 100 },
 } as const;
 
 /**
- * Reads `--log-file-size`: bytes, or a number with a unit of 1024 as in `512KiB`, `10MiB` or `1g`.
+ * Parses `--log-file-size`: bytes, or a number with a unit of 1024 as in `512KiB`, `10MiB` or `1g`.
  *
  * @throws UsageError outside of 64 KiB to 1 GiB.
  */
@@ -26,7 +26,7 @@ export function parseLogFileSize(text: string): number {
 }
 
 /**
- * Reads `--log-files`.
+ * Parses `--log-files`.
  *
  * @throws UsageError outside of 1 to 100.
  */

@@ -1,16 +1,16 @@
 import type { Logger } from './logger.js';
 
-/** Levels that an administrator may set for some time. */
+/** Levels that an administrator may set temporarily. */
 export const SET_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
-/** How much is logged now. */
+/** Current log level. */
 export interface LevelNow {
   readonly level: string;
-  /** When it ends; undefined for the level of the config and the options. */
+  /** End of a temporary level; undefined for the level of the config and the options. */
   readonly until?: Date;
 }
 
-/** The level of a logger: that of the config and the options, but for the time for which an administrator sets another. */
+/** Controls a logger's level: that of the config and the options, except while an administrator sets a temporary one. */
 export class LogLevel implements Disposable {
   readonly #logger: Pick<Logger, 'level'>;
   #usual: string;
@@ -25,13 +25,13 @@ export class LogLevel implements Disposable {
     return this.#set?.now ?? { level: this.#usual };
   }
 
-  /** Sets the level of the config and the options, from now on. */
+  /** Changes the level of the config and the options. */
   become(usual: string): void {
     this.#usual = usual;
     this.#apply();
   }
 
-  /** Sets another level for this long; one that was set before is forgotten. */
+  /** Sets a temporary level for this time; it replaces an earlier one. */
   set(level: (typeof SET_LEVELS)[number], forMs: number): void {
     clearTimeout(this.#set?.timer);
     const timer = setTimeout(() => this.reset(), forMs).unref();
@@ -39,14 +39,14 @@ export class LogLevel implements Disposable {
     this.#apply();
   }
 
-  /** Ends what was set before its time. */
+  /** Ends the temporary level early. */
   reset(): void {
     clearTimeout(this.#set?.timer);
     this.#set = undefined;
     this.#apply();
   }
 
-  /** Ends the level that was set; the logger keeps its usual level. Idempotent. */
+  /** Ends the temporary level; the logger keeps its usual level. Idempotent. */
   [Symbol.dispose](): void {
     this.reset();
   }

@@ -3,9 +3,9 @@ import pino, { type DestinationStream, type Logger } from 'pino';
 
 export type { Logger };
 
-/** Standard error: standard output belongs to what a command answers. */
+/** Log output: standard error, because standard output is for a command's result. */
 const STDERR = 2;
-/** Limit of the text that waits for a slow reader of the log, in characters; beyond it lines are dropped, and the daemon goes on. */
+/** Maximum text queued for a slow reader of the log, in characters; further lines are dropped so that the daemon continues. */
 const LONGEST_BACKLOG = 4 * 1024 * 1024;
 
 /** How much to log. */
@@ -14,21 +14,21 @@ export interface LogOptions {
   readonly quiet: boolean;
 }
 
-/** How large the files of a service's log may become, in bytes, and how many are kept; undefined for the defaults. */
+/** Maximum size of a service's log files in bytes, and number of files; undefined for the defaults. */
 export interface LogFileOptions {
   readonly 'log-file-size'?: number | undefined;
   readonly 'log-files'?: number | undefined;
 }
 
-/** The level of a logger with these options. */
+/** Returns the level of a logger with these options. */
 export function logLevel({ debug, quiet }: LogOptions): string {
   if (quiet) return 'silent';
   return debug ? 'debug' : 'info';
 }
 
 /**
- * The daemon's log on standard error: JSON lines, or text for people on a terminal. Text of others is quoted where it stands in
- * a message; both forms escape what is invisible.
+ * Creates the daemon's log on standard error: JSON lines, or text for people on a terminal. Foreign text in messages is quoted; both forms
+ * escape invisible characters.
  */
 export async function createLogger(options: LogOptions): Promise<Logger> {
   if (process.stderr.isTTY) {
@@ -40,7 +40,7 @@ export async function createLogger(options: LogOptions): Promise<Logger> {
   return createLoggerTo(options, joinLines(destination));
 }
 
-/** Writes the lines of one turn of the event loop together: each write is a job for another thread, which costs more than its line. */
+/** Joins the lines of one event-loop turn into one write, because each write is a job for another thread and costs more than its line. */
 function joinLines(destination: ReturnType<typeof pino.destination>): DestinationStream {
   let lines = '';
   const flush = (): void => {
@@ -60,7 +60,7 @@ function joinLines(destination: ReturnType<typeof pino.destination>): Destinatio
   };
 }
 
-/** A log of JSON lines, to wherever. */
+/** Creates a log of JSON lines to any destination. */
 export function createLoggerTo(options: LogOptions, destination: DestinationStream): Logger {
   const settings = {
     level: logLevel(options),

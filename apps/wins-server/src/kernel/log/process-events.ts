@@ -1,7 +1,7 @@
 import type { ManagerEvent } from '@wins/process-manager';
 import type { Logger } from './logger.js';
 
-/** Events with a level need an operator. Clients can cause the others at will, such as a failed start. */
+/** Message of each event, with a level if an operator needs it. Clients can cause the others at will, such as a failed start. */
 const MESSAGES: Readonly<Record<ManagerEvent['type'], readonly [message: string, level?: 'warn']>> =
   {
     started: ['a run has started'],
@@ -20,7 +20,7 @@ const MESSAGES: Readonly<Record<ManagerEvent['type'], readonly [message: string,
 /** Writes an event of the process manager to the log: a problem as a warning, an error with its message. */
 export function logProcessEvent(logger: Logger, event: ManagerEvent): void {
   const [message, level = 'info'] = MESSAGES[event.type];
-  // The one name under which pino writes out what an error says.
+  // pino writes the details of an error only under the name `err`.
   const { error: err, ...facts } = { error: undefined, ...event };
   logger[level]({ ...facts, ...('error' in event && { err }) }, message);
 }

@@ -12,10 +12,10 @@ const PIPE_STEPS: Readonly<Partial<Record<PipeError['code'], string>>> = {
 };
 
 /**
- * Logs why the daemon does not serve: one line with the code, the exit code and the next step. An error that no library foresaw
- * has its stack as well, and at debug level each has.
+ * Logs why the daemon does not serve: one line with the code, the exit code and the next step. The stack is included for an unexpected
+ * error, and at debug level for every error.
  *
- * @param file - The config of the daemon.
+ * @param file - Config file of the daemon.
  */
 export function logStartFailure(logger: Logger, error: unknown, file: string): void {
   const exitCode = exitCodeForError(error);

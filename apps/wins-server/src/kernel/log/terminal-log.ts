@@ -2,16 +2,15 @@ import { escapeText } from '@wins/base';
 import pretty from 'pino-pretty';
 import { Writable } from 'node:stream';
 
-/** Where a person reads the log. */
+/** Terminal that shows the log. */
 export interface TerminalLog {
   write(line: string): void;
 }
 
 /**
- * A log for people. Text of others may hold characters that steer a terminal or turn its words
- * around; they are shown as escapes.
+ * Creates a log for people. Characters in foreign text that control a terminal or reverse its text direction are escaped.
  *
- * @param env - Without colours when `NO_COLOR` is set and not empty (https://no-color.org).
+ * @param env - Disables colours when `NO_COLOR` is set and not empty (https://no-color.org).
  */
 export function createTerminalLog(
   terminal: NodeJS.WritableStream,
@@ -31,7 +30,7 @@ export function createTerminalLog(
   };
 }
 
-/** A reviver: the line breaks of a stack are ours, all others are escaped. */
+/** JSON reviver that escapes all line breaks except those of a stack. */
 function escapeValue(key: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const lines = key === 'stack' ? value.split('\n') : [value];

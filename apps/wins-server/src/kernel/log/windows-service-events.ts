@@ -1,13 +1,13 @@
 import type { EventLog, LogEvent } from '@wins/windows-host';
 import { AUDIT } from '../audit/audit-trail.js';
 
-/** Limit per minute of our own events in the event log, and of refusals; allowed actions of clients have the next limit. */
+/** Maximum number per minute of the daemon's own events in the event log, and of refusals. */
 const EVENTS_PER_MINUTE = 60;
-/** More of these: what a client did matters more than what it could not do. */
+/** Maximum number per minute of allowed actions; higher, because they matter more than refusals. */
 const ACTS_PER_MINUTE = 600;
 const MINUTE_MS = 60_000;
 
-/** Ids as those of earlier releases; ten more for an event with fields. */
+/** Event ids, as in earlier releases; ten more for an event with fields. */
 const EVENTS: Readonly<Record<string, Pick<LogEvent, 'type' | 'id'>>> = {
   debug: { type: 'information', id: 2 },
   info: { type: 'information', id: 1 },
@@ -17,7 +17,7 @@ const EVENTS: Readonly<Record<string, Pick<LogEvent, 'type' | 'id'>>> = {
 };
 const WITH_FIELDS = 10;
 
-/** A line of the log; all unnamed keys are its fields. */
+/** Parsed line of the log; all other keys are its fields. */
 interface LogLine {
   readonly level?: string;
   readonly time?: string;
@@ -25,18 +25,18 @@ interface LogLine {
   readonly [field: string]: unknown;
 }
 
-/** Lines of information about the daemon itself, rather than about its clients. */
+/** Messages about the daemon itself rather than about its clients. */
 const LIFECYCLE = new Set(['starting', 'ready', 'stopping', 'stopped', 'config changed']);
 
 /** Actions that change the host when they are allowed. */
 const ACTS = new Set<unknown>(['start', 'upgrade', 'addRoutes', 'removeRoutes']);
 
-/** Events of one cause share what a minute may bring. */
+/** Cause of an event; events of one cause share a limit per minute. */
 type Cause = 'own' | 'refusal' | 'act';
 
 /**
- * The event for a line of the log; undefined for a line that stays in the files alone. Events are warnings, errors, the daemon's own
- * lifecycle, refusals, and allowed starts, upgrades and changes of routes.
+ * Returns the event for a log line; undefined for a line that is only written to the files. Events are warnings, errors, the daemon's own
+ * lifecycle, refusals, and allowed starts, upgrades and route changes.
  */
 export function eventOf(line: LogLine): (LogEvent & { readonly cause: Cause }) | undefined {
   const { level = 'info', time: _time, msg = '', ...fields } = line;
@@ -56,8 +56,8 @@ export function eventOf(line: LogLine): (LogEvent & { readonly cause: Cause }) |
 }
 
 /**
- * A destination of the log that writes events. Clients cannot push other events out of the log, which has a size: beyond
- * 60 in a minute (600 of allowed acts) events are counted, and the number comes with the first event of the next minute.
+ * Creates a log destination that writes events. Clients cannot displace other events in the log, whose size is limited: beyond 60 per
+ * minute (600 for allowed actions) events are counted, and the number is written with the first event of the next minute.
  */
 export function createEventDestination(log: EventLog): { write(line: string): void } {
   const causes: Readonly<Record<Cause, Minutes>> = {
@@ -92,7 +92,7 @@ class Minutes {
     this.#most = most;
   }
 
-  /** `left`: how many the minute before did without. */
+  /** `left`: number of events omitted in the previous minute. */
   take(): { readonly isFull: boolean; readonly left: number } {
     let left = 0;
     const nowMs = performance.now();

@@ -7,28 +7,27 @@ import { openRotatingLog, type RotatingLog } from '../service-runtime/log-files/
 import { createEventDestination } from './windows-service-events.js';
 
 /**
- * Makes a folder, with those above it, that only administrators and the system may write to; an existing one is changed to
- * that, or refused.
+ * Creates a folder and its parents with write access only for administrators and the system; changes an existing folder to that, or throws.
  */
 export type SecureFolder = (folder: string) => void | Promise<void>;
 
-/** The log of a service; its opener closes it. */
+/** Log of a service; its opener closes it. */
 export interface ServiceLog {
   readonly logger: Logger;
-  /** Folder of its files; undefined when others can change it or lead it elsewhere, so that nothing may be written there. */
+  /** Folder of the log files; undefined when others can change or redirect it, so that nothing may be written there. */
   readonly folder: string | undefined;
   /** Writes what is buffered. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Where a service's log files are. */
+/** Returns the folder of a service's log files. */
 export function serviceLogFolder(env: NodeJS.ProcessEnv = process.env): string {
   return path.win32.join(env['ProgramData'] ?? 'C:\\ProgramData', 'rancher', 'wins', 'log');
 }
 
 /**
- * The log of the daemon as a service: everything in files, as JSON lines, and what an operator should see in the event log. When
- * the folder of the files cannot be made, the event log says so, and the daemon goes on with that alone.
+ * Opens the log of the daemon as a service: everything as JSON lines in files, and important events in the event log. If the folder cannot
+ * be created, the event log reports it, and only the event log is used.
  */
 export async function openServiceLog(
   options: LogOptions & LogFileOptions,

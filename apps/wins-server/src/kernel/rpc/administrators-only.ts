@@ -5,18 +5,18 @@ import type { Caller, Connections } from './connections.js';
 import { respondWith, rpcError, toRpcError } from './rpc-errors.js';
 
 export interface Callers extends Pick<Connections, 'clientOf' | 'ownerOf'> {
-  /** Learns of each call that is answered because an administrator made it. */
+  /** Called for each call that is permitted only because an administrator made it. */
   readonly administered?: (caller: Caller) => void;
 }
 
-/** Answers a call of an administrator of the host, and refuses all others. */
+/** Answers a call of an administrator of the host, and refuses all other callers. */
 export type AnswerAdministrators = <Answer>(
   call: Caller,
   respond: sendUnaryData<Answer>,
   answer: () => Answer | Promise<Answer>,
 ) => void;
 
-/** A signal that ends when the client of a call has gone; grpc-js emits `cancelled` at the end of every call. */
+/** Returns a signal that aborts when the client of a call is gone; grpc-js emits `cancelled` at the end of every call. */
 export function goneSignal(call: {
   once(event: 'cancelled', listener: () => void): unknown;
 }): AbortSignal {
@@ -25,7 +25,7 @@ export function goneSignal(call: {
   return gone.signal;
 }
 
-/** Records what an administrator is about to do by a call. @throws FeatureError `auditUnavailable`: it must not happen then. */
+/** Records an administrator's action before it happens. @throws FeatureError `auditUnavailable`; the action must not happen then. */
 export async function recordAct(
   call: Caller,
   {
@@ -41,7 +41,7 @@ export async function recordAct(
   await audit.decided({ ...act, verdict: 'allowed', requester: call.getPeer(), client }, key);
 }
 
-/** Why a caller may not do `what`; undefined for an administrator. Clients not told apart are none. */
+/** Returns why a caller may not do `what`; undefined for an administrator. Unidentified clients are not administrators. */
 export function refusalOf(
   callers: Pick<Callers, 'clientOf' | 'administered'>,
   call: Caller,
@@ -55,7 +55,7 @@ export function refusalOf(
   return rpcError(status.PERMISSION_DENIED, 'notAdministrator', details);
 }
 
-/** Makes what answers the calls that are for administrators alone; `failure` is for what it throws. */
+/** Creates the function that answers calls for administrators only; `failure` converts its errors. */
 export function administratorsOnly(
   callers: Pick<Callers, 'clientOf' | 'administered'>,
   what: string,

@@ -2,43 +2,47 @@ import { Server, status } from '@grpc/grpc-js';
 import type { ServedStream, RequestHeaders } from '@wins/http2-connection';
 import { quoteText } from '@wins/base';
 
-/** Internals of grpc-js that are used beside its public interface: the entry for a stream that no session of Node's made. */
+/** Internal method of grpc-js that accepts a stream from another HTTP/2 implementation than Node's. */
 interface ServerInside {
   readonly handlers: ReadonlyMap<string, { readonly type: string }>;
   _streamHandler(interceptors: readonly unknown[], stream: ServedStream, headers: object): void;
 }
 
-/** Which messages of a client are taken; the only encoding. */
+/** Only accepted message encoding. */
 const IDENTITY = 'identity';
 const ONE_REQUEST: ReadonlySet<string> = new Set(['unary', 'serverStream']);
 
 declare const served: unique symbol;
 
-/** `package.Service/Method` of a method that is served; any other is `unknown`, since clients choose the names of those. */
+/** `package.Service/Method` of a served method; any other is `unknown`, because clients choose those names. */
 export type ServedMethod = 'unknown' | (string & { readonly [served]: true });
 
-/** Other limits are those of `@wins/http2-connection`. */
+/** Maximum request size; other limits are in `@wins/http2-connection`. */
 const LARGEST_REQUEST_OCTETS = 1024 * 1024;
 
 /** Routes calls to the services of `server`. */
 export interface CallServer {
   readonly server: Server;
   serve(stream: ServedStream, headers: RequestHeaders): void;
-  /** Whether a call by this path has one request only; one that is not served has none to wait for either. */
+  /**
+   * Returns true when a call of this path has exactly one request. True for an unknown path as well, because there is no request to wait
+   * for.
+   */
   hasOneRequest(path: string): boolean;
   methodOf(path: string): ServedMethod;
 }
 
-/** Set in each answer: grpc-js would promise to take compressed requests. */
+/** Headers of every answer; grpc-js alone would advertise compression. */
 export const ANSWER_HEADERS = { 'grpc-accept-encoding': IDENTITY } as const;
 
 /**
- * A gRPC server without a listener: grpc-js finds the handler, decodes, encodes and keeps the status; the HTTP/2 is ours.
+ * Creates a gRPC server without a listener. grpc-js finds the handler, decodes, encodes and tracks the status; the HTTP/2 implementation is
+ * ours.
  *
- * @throws Error when grpc-js no longer has the method by which streams come in.
+ * @throws Error when grpc-js no longer has the internal method that accepts streams.
  */
 export function createCallServer(): CallServer {
-  // The diagnostics of grpc-js bring a handler of their own, which is another one.
+  // The channelz diagnostics of grpc-js would replace the handler.
   const server = new Server({
     'grpc.enable_channelz': 0,
     'grpc.max_receive_message_length': LARGEST_REQUEST_OCTETS,

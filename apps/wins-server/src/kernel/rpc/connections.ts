@@ -30,7 +30,7 @@ type CallResource = 'waits' | 'watches' | 'reflections';
 type LastingCall = readonly [CallResource, code: string];
 const REFLECTION: LastingCall = ['reflections', 'tooManyReflections'];
 
-/** Calls that last, each kind of which clients share by itself, and our own code for those that are refused. */
+/** Long-lasting calls. Each kind is a separate shared resource, with its own error code for refusals. */
 const LASTING_CALLS: ReadonlyMap<string, LastingCall> = new Map<string, LastingCall>([
   ['/wins.ProcessService/Wait', ['waits', 'tooManyListeners']],
   ['/wins.LastingRuns/Read', ['waits', 'tooManyListeners']],
@@ -41,43 +41,43 @@ const LASTING_CALLS: ReadonlyMap<string, LastingCall> = new Map<string, LastingC
 
 /** Options of {@link Connections}. */
 export interface ConnectionsOptions {
-  /** Answers the calls; asked for when one comes. */
+  /** Returns the server of the calls; called when a call arrives. */
   readonly calls: () => CallServer;
   /** Calls received before this promise resolves are queued. */
   readonly opened: Promise<void>;
   readonly logger: Logger;
-  /** Receives the events of connections, and of calls that are over. */
+  /** Receives the events of connections and of finished calls. */
   readonly events: DaemonEvents;
-  /** Measures what each connection costs. The owner disposes of it. */
+  /** Measures the cost of each connection. The owner disposes of it. */
   readonly turns: ClientTurns;
-  /** Which pipe the connections are of. */
+  /** Pipe of the connections. */
   readonly pipe: 'main' | 'admin';
   readonly resources: PipeResources;
-  /** Called with the octets of each read, before they are processed. Default: nothing is. */
+  /** Called with the octets of each read before they are processed. Default: no callback. */
   readonly read?: ((octets: number) => void) | undefined;
 }
 
-/** A connection is `NAME:N`. */
+/** Prefix of connection names: a connection is `NAME:N`. */
 const NAMES: Readonly<Record<ConnectionsOptions['pipe'], string>> = {
   main: 'pipe',
   admin: 'admin',
 };
 
-/** Ends of connections that say nothing about the client. */
+/** Normal ends of connections, which reveal nothing about the client. */
 const ORDINARY_ENDS: ReadonlySet<EndReason> = new Set(['clientGone', 'closed', 'idle']);
 
-/** The part of a gRPC call that says who made it. */
+/** Part of a gRPC call that identifies its maker. */
 export interface Caller {
   getPeer(): string;
   readonly metadata: { get(key: string): readonly (string | Buffer)[] };
 }
 
-/** A connection that is open, for an administrator to look at. */
+/** Open connection, as shown to an administrator. */
 export interface OpenConnection {
   readonly name: string;
   readonly client: ClientDescription;
   readonly openedAt: Date;
-  /** Calls under way. */
+  /** Number of pending calls. */
   readonly calls: number;
   readonly receivedBytes: number;
   readonly sentBytes: number;
@@ -93,8 +93,8 @@ interface Admitted {
 }
 
 /**
- * The connections of a pipe for gRPC. Each has an identity, as `pipe:N`, to which processes belong:
- * a name can be guessed, a connection cannot.
+ * gRPC connections of a pipe. Each has an identity, such as `pipe:N`, that owns its processes, because a name can be guessed but a
+ * connection cannot.
  */
 export class Connections {
   readonly #admitted = new Map<string, Admitted>();
@@ -158,7 +158,7 @@ export class Connections {
           place?.end();
         });
         if (claims === undefined) return;
-        // What comes in the same octets as the end of this call may have what it had.
+        // Released at once, because the next request in the same octets may need these claims.
         stream.once('aborted', () => claims.forEach((claim) => claim.release()));
         place?.begin();
         admitted.calls += 1;
@@ -189,12 +189,12 @@ export class Connections {
     void connection.closed.then(() => this.#served.delete(connection));
   }
 
-  /** Connections that are open. */
+  /** Number of open connections. */
   get size(): number {
     return this.#served.size;
   }
 
-  /** Those that are open, the oldest first. */
+  /** Lists the open connections, oldest first. */
   list(): readonly OpenConnection[] {
     return [...this.#admitted].map(([name, { client, openedAtMs, socket, calls }]) => ({
       ...{ name, client: client.description, openedAt: new Date(openedAtMs), calls },
@@ -202,24 +202,24 @@ export class Connections {
     }));
   }
 
-  /** Takes no more calls; those under way have `graceMs` to end, then they are cut. */
+  /** Accepts no more calls; pending ones have `graceMs` to end before they are cut. */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     await Promise.all([...this.#served].map((connection) => connection.close({ graceMs })));
     this.#faults[Symbol.dispose]();
   }
 
-  /** The client that made a call, as the system knows it. */
+  /** Returns the client that made a call, as the system identifies it. */
   clientOf(caller: Caller): ClientIdentity {
     return this.clientNamed(caller.getPeer()) ?? EVERYBODY;
   }
 
-  /** The client of the connection of that name; undefined when it is not open. */
+  /** Returns the client of a connection; undefined when it is not open. */
   clientNamed(name: string): ClientIdentity | undefined {
     return this.#admitted.get(name)?.client;
   }
 
-  /** Returns the maker of a call, as the owner of processes. A process that starts for a connection that has gone ends at once. */
+  /** Returns the maker of a call, as the owner of processes. A process that is started for a closed connection ends at once. */
   ownerOf(caller: Caller): ProcessOwner {
     const id = caller.getPeer();
     const client = this.clientOf(caller);
@@ -235,7 +235,7 @@ export class Connections {
     };
   }
 
-  /** Claims what a call takes; undefined when its client has used its share of it, and the call is refused. */
+  /** Claims the resources of a call; returns undefined when the client has used its share, and the call is refused. */
   #claim(client: ClientIdentity, stream: ServedStream, path: string): readonly Claim[] | undefined {
     const { resources } = this.#options;
     const claims: Claim[] = [];

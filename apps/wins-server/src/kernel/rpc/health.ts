@@ -2,10 +2,10 @@ import { status, type Server } from '@grpc/grpc-js';
 import { HealthStatus, healthServiceDefinition, type HealthServer } from '@wins/wins-api/contract';
 import { rpcError } from './rpc-errors.js';
 
-/** A call of Watch. What it holds does not depend on what its client sent. */
+/** Watch call. Its memory does not depend on what its client sent. */
 interface Watcher {
   readonly service: string;
-  /** Sends a change: a few octets. */
+  /** Sends a change, which is a few octets. */
   readonly send: (status: HealthStatus) => void;
 }
 
@@ -13,11 +13,11 @@ interface Watcher {
 export class Health {
   #serving = false;
   readonly #services: readonly string[];
-  /** Health of services that have a part of their own that may fail. */
+  /** Health of services with a part that may fail separately. */
   readonly #wellness = new Map<string, boolean>();
   readonly #watchers = new Set<Watcher>();
 
-  /** @param services - The names that it always answers for; the empty one is the whole daemon. */
+  /** @param services - Names that always have a status; the empty name is the whole daemon. */
   constructor(services: readonly string[]) {
     this.#services = services;
   }
@@ -48,12 +48,12 @@ export class Health {
     server.addService(healthServiceDefinition, service);
   }
 
-  /** Sets whether new work is taken, and sends that to all watchers. */
+  /** Sets whether the daemon accepts new work, and notifies all watchers. */
   set(serving: boolean): void {
     this.#change(() => (this.#serving = serving));
   }
 
-  /** Sets whether a service is well, and tells its watchers; undefined: the name is not known any more. */
+  /** Sets the health of a service, and notifies its watchers; undefined makes the name unknown. */
   setWell(service: string, isWell: boolean | undefined): void {
     this.#change(() => {
       if (isWell === undefined) this.#wellness.delete(service);

@@ -8,8 +8,8 @@ import { clientLabel } from '../admission/client-label.js';
 import type { Logger } from '../log/logger.js';
 
 /**
- * Follows each request in the log at debug level, from the connection to the answer. It says which method was called and how that
- * ended, never what is in a message: there are arguments, variables and ids of runs. At another level it builds nothing.
+ * Logs each request at debug level, from the connection to the answer: the method and the outcome, never message content, because it
+ * contains arguments, variables and ids of runs. At other levels it does nothing.
  */
 export class RequestTrace {
   readonly #logger: Logger;
@@ -22,12 +22,12 @@ export class RequestTrace {
     if (this.#isOn) this.#logger.debug({ peer, client }, 'connection accepted');
   }
 
-  /** @param sinceMs - When the connection was accepted, by `performance.now()`. */
+  /** @param sinceMs - Time of the accept, by `performance.now()`. */
   greeted(peer: string, sinceMs: number): void {
     if (this.#isOn) this.#logger.debug({ peer, ms: msSince(sinceMs) }, 'connection greeted');
   }
 
-  /** @param trace - That of the client, so that lines can be found by its id. */
+  /** @param trace - Trace of the client, so that lines can be found by its id. */
   called(peer: string, stream: ServedStream, path: string, trace?: TraceContext): void {
     if (!this.#isOn) return;
     const ids = trace && { traceId: trace.traceId, spanId: trace.parentId };
@@ -53,7 +53,7 @@ export class RequestTrace {
   }
 }
 
-/** The status by its name, and the daemon's own code for an error. */
+/** Returns the name of the status, and the daemon's own code for an error. */
 function outcomeOf(headers: NonNullable<ServedStream['lastHeaders']>) {
   const code = headers[ERROR_METADATA_KEY];
   return {

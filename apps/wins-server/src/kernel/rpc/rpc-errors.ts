@@ -10,9 +10,8 @@ import {
 } from '../feature-error.js';
 
 /**
- * Every error of a library and the status that a client sees. The Go client knows INVALID_ARGUMENT
- * with the text "invalid path" as the refusal of the whitelist, and NOT_FOUND for a missing or
- * different binary; both keep their meaning.
+ * Status of each error code. The Go client recognises a whitelist refusal by INVALID_ARGUMENT with the text "invalid path", and a missing
+ * or different binary by NOT_FOUND; both keep their meaning.
  */
 const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
   aborted: status.CANCELLED,
@@ -49,7 +48,7 @@ const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
   unknown: status.UNKNOWN,
 };
 
-/** The errors of the host system, and the words for them that clients know from the other table. */
+/** Status and text of host system errors, with texts that clients know from the other table. */
 const HOST_STATUS: Readonly<Record<HostSystemErrorCode, readonly [status, string]>> = {
   accessDenied: [status.PERMISSION_DENIED, 'accessDenied'],
   invalidArgument: [status.INVALID_ARGUMENT, 'invalidArgument'],
@@ -60,7 +59,7 @@ const HOST_STATUS: Readonly<Record<HostSystemErrorCode, readonly [status, string
   unknown: [status.UNKNOWN, 'unknown'],
 };
 
-/** The errors of features that are no FAILED_PRECONDITION. */
+/** Status of feature errors that are not FAILED_PRECONDITION. */
 const FEATURE_STATUS: Readonly<Partial<Record<FeatureErrorCode, status>>> = {
   auditUnavailable: status.UNAVAILABLE,
   busy: status.RESOURCE_EXHAUSTED,
@@ -71,14 +70,14 @@ const FEATURE_STATUS: Readonly<Partial<Record<FeatureErrorCode, status>>> = {
 
 const INVALID_PATH: ReadonlySet<ProcessErrorCode> = new Set(['invalidPath', 'pathNotAllowed']);
 
-/** An error with a code of our own in its trailing metadata. */
+/** Creates a gRPC error with a code of our own in its trailing metadata. */
 export function rpcError(code: status, reason: string, details: string) {
   const metadata = new Metadata();
   metadata.set(ERROR_METADATA_KEY, reason);
   return { code, details, metadata };
 }
 
-/** The gRPC error for whatever a library threw; its own code travels in the trailing metadata. */
+/** Converts an error of a library into a gRPC error; its own code goes into the trailing metadata. */
 export function toRpcError(error: unknown): Partial<ServiceError> {
   if (error instanceof ProcessError) {
     const prefix = INVALID_PATH.has(error.code) ? 'invalid path: ' : '';
@@ -91,7 +90,7 @@ export function toRpcError(error: unknown): Partial<ServiceError> {
   return rpcError(FEATURE_STATUS[error.code] ?? status.FAILED_PRECONDITION, error.code, details);
 }
 
-/** Answers a call with what a promise comes to. */
+/** Answers a call with the result of a promise. */
 export function respondWith<Answer>(
   respond: sendUnaryData<Answer>,
   answer: Promise<Answer>,

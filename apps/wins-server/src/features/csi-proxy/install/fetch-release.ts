@@ -100,7 +100,7 @@ async function downloadArchive(
     signal.throwIfAborted();
     // A write error is not a failure of the network.
     await write;
-    // The query may contain credentials, so errors name the address without it, unless the caller named it.
+    // Removes the query from the message, because it may contain credentials and the downloader may quote the whole address.
     const { search } = new URL(url);
     const why = search === '' ? messageOf(cause) : messageOf(cause).replaceAll(search, '');
     const isOther = cause instanceof Error && 'code' in cause && cause.code === 'digestMismatch';

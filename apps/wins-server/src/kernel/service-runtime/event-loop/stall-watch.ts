@@ -1,8 +1,7 @@
 /**
- * Watches for a jump of the time of day, which explains times that do not fit each other, until disposed of. On Linux a host that slept has
- * jumped, too.
+ * Watches for jumps of the wall clock, which explain inconsistent times, until disposal. On Linux a suspended host causes a jump too.
  *
- * @param jumped - Gets how far it went, in milliseconds; less than 0: back.
+ * @param jumped - Receives the jump in milliseconds; negative for a jump back.
  */
 export function watchClock(
   jumped: (byMs: number) => void,
@@ -19,9 +18,9 @@ export function watchClock(
 }
 
 /**
- * Watches for a blocked event loop, which explains much of what clients saw, until disposed of.
+ * Watches for a blocked event loop, which explains many client-side delays, until disposal.
  *
- * @param toleranceMs - How late a look must be to count, in `stalled` too.
+ * @param toleranceMs - Minimum delay of a check that counts, also for `stalled`.
  */
 export function watchStalls(
   stalled: (lateMs: number) => void,

@@ -1,12 +1,12 @@
 import { NumberedFiles, RollingFile } from '@wins/files';
 
-/** Where a rotating log lies and how large it may become. */
+/** Location and size of a rotating log. */
 export interface RotatingLogOptions {
-  /** An existing folder. */
+  /** Existing folder. */
   readonly folder: string;
-  /** The files are `<name>.<number>.log`; the highest number is written to. */
+  /** Base name: files are `<name>.<number>.log`, and the highest number is the current file. */
   readonly name: string;
-  /** A file that would become larger is followed by the next. */
+  /** Maximum file size; the next file is started before a file would exceed it. */
   readonly maxFileBytes: number;
   /** The oldest files beyond this number are deleted. */
   readonly maxFiles: number;
@@ -14,20 +14,20 @@ export interface RotatingLogOptions {
   readonly onProblem?: (error: unknown) => void;
 }
 
-/** A log of bounded size that never makes its writer wait. */
+/** Log of limited size that never blocks its writer. */
 export interface RotatingLog {
-  /** Takes a line with its end. It is dropped when the disk does not take it, or is 4 Mi characters behind. */
+  /** Takes a line with its line end. The line is dropped when the disk refuses it, or when 4 Mi characters are queued. */
   write(line: string): void;
-  /** Writes what was taken, and closes the file. Idempotent; later lines are dropped. */
+  /** Writes the queued lines, and closes the file. Idempotent; later lines are dropped. */
   close(): Promise<void>;
 }
 
 const LONGEST_BACKLOG = 4 * 1024 * 1024;
 const LONGEST_WRITE = 64 * 1024;
-/** After a failure lines are dropped for so long before the disk is asked again. */
+/** Time after a failure during which lines are dropped before the next write is tried. */
 const RETRY_AFTER_MS = 1000;
 
-/** Opens a log; no file is made before the first line. */
+/** Opens a log; no file is created before the first line. */
 export function openRotatingLog(options: RotatingLogOptions): RotatingLog {
   const { folder, name: prefix } = options;
   const files = new NumberedFiles({ folder, prefix, suffix: 'log', digits: 6 });
@@ -78,7 +78,7 @@ export function openRotatingLog(options: RotatingLogOptions): RotatingLog {
   };
 }
 
-/** Takes lines from the front: as many as make one write, one at least. */
+/** Takes lines from the front, as many as fit into one write, but at least one. */
 function takeSome(
   waiting: string[],
   longest: number,
@@ -98,7 +98,7 @@ function droppedLine(lines: number): string {
   return `${JSON.stringify({ level: 'warn', time, lines, msg: 'log lines were dropped' })}\n`;
 }
 
-/** Appends text to the last of the files, or to the next one when that would become too large. */
+/** Appends text to the current file, or starts the next file if that would exceed the limit. */
 async function append(
   files: NumberedFiles,
   file: RollingFile,
@@ -116,6 +116,6 @@ async function append(
 
 async function openLast(files: NumberedFiles, file: RollingFile): Promise<void> {
   await file.open((await files.numbers()).at(-1) ?? 1);
-  // The beginning of a line is kept, for it may be the last words of a crash; the next line begins on its own.
+  // Keeps an incomplete line, because it may be the last output before a crash; the next line starts on its own.
   if (file.hasHalfLine) await file.append(Buffer.from('\n'));
 }

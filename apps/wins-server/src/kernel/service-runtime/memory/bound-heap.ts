@@ -1,21 +1,20 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * How much larger than what it holds the heap may become before all of it is marked, in percent. The least that lets output pass
- * with a heap of 11 MB is 300: V8 counts up to 32 MiB of buffers as growth before it collects young objects.
+ * Growth of the heap, in percent of its live size, before a full mark. With a heap of 11 MB, output needs at least 300, because V8 counts
+ * up to 32 MiB of buffers as growth before it collects young objects.
  */
 const GROWING_PERCENT = 320;
 
 /**
- * Bounds the heap of a daemon that has loaded its programs: how far it grows until all of it is marked, and that the place for young
- * objects does not grow. Both flags are read by V8 each time that it computes the next limit, so they may be set while a program
- * runs; a V8 that does not know one prints a line and goes on. What is loaded afterwards finds no code cache.
+ * Limits the heap of a daemon that has loaded its programs: the growth before a full mark, and the size of the young generation. V8 reads
+ * both flags each time it computes the next limit, so they may be set at run time; a V8 that does not know a flag prints a line and
+ * continues. Code that is loaded later gets no code cache.
  *
- * Growth: by its own measure V8 allows the small heap of a daemon less than the buffers that come between two collections of young
- * objects, so while output flowed it marked everything every few milliseconds. A larger growth is garbage that an attacker can make.
+ * Growth: V8's default for a small heap is less than the buffers between two collections of young objects, so it would run a full mark
+ * every few milliseconds while output flows. A larger limit would let an attacker create more garbage.
  *
- * Young objects: their place has 4 MiB by now, and would become 16 MiB under load, three times. It may become smaller again, as V8 sees
- * fit, and stays so.
+ * Young generation: it has 4 MiB by now and would grow to three times 16 MiB under load. V8 may still shrink it.
  */
 export function boundHeap(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);

@@ -3,35 +3,35 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 const LOOK_EVERY_MS = 500;
-/** While the daemon is busy: an attacker makes tens of megabytes of garbage in a second. */
+/** Interval of checks while the daemon is busy, because an attacker can create tens of megabytes of garbage in a second. */
 const LOOK_WHILE_BUSY_MS = 100;
-/** Growth that is worth a collection. */
+/** Growth that justifies a collection. */
 const GROWTH_BYTES = 8 * 1024 * 1024;
-/** Growth of old objects that is worth a collection while the daemon is busy: connections that end by the hundred become such ones. */
+/** Growth of old objects that justifies a collection while the daemon is busy; hundreds of ended connections become such objects. */
 const OLD_GROWTH_BYTES = 8 * 1024 * 1024;
-/** Largest share of the time between two looks in which the event loop of a quiet daemon did something. */
+/** Maximum busy share of the event loop for a daemon that counts as quiet. */
 const QUIET_SHARE = 0.2;
 /**
- * Between two collections. V8 makes the place for young objects small again in a collection that finds that little was allocated in
- * the five seconds before, counted from collection to collection.
+ * Pause between two collections. V8 shrinks the young generation in a collection that finds little allocation during the five seconds since
+ * the previous one.
  */
 const REST_MS = 5500;
-/** The longest rest before the next pair of collections: what steady work makes again at once is not worth more. */
+/** Maximum pause before the next pair of collections; garbage that steady work re-creates at once is not worth more. */
 const LONGEST_REST_MS = 60_000;
-/** So the first frees what was made, and the second gives up the place for it. What is left then is in use. */
+/** Collections per cycle: the first frees garbage, the second shrinks the young generation. Memory that remains is in use. */
 const COLLECTIONS = 2;
 
 export interface MemoryLook {
-  /** Any clock that only goes forward, in ms. */
+  /** Time of a monotonic clock, in ms. */
   readonly at: number;
   readonly residentBytes: number;
-  /** Memory of old objects, garbage included. */
+  /** Memory of old objects, including garbage. */
   readonly oldBytes: number;
-  /** The share of the time since the last look in which the event loop did something, 0 to 1. */
+  /** Busy share of the event loop since the last check, 0 to 1. */
   readonly busyShare: number;
 }
 
-/** Decides from one look after the other what to do about memory. */
+/** Decides after each check which memory step to take. */
 export class MemoryPolicy {
   #collectedAt = -Infinity;
   #collections = 0;
@@ -41,14 +41,14 @@ export class MemoryPolicy {
 
   #leastBytes: number;
 
-  /** @param leastBytes - What the process has in memory at the start: growth is above the least. */
+  /** @param leastBytes - Memory of the process at the start; growth is measured from the lowest value so far. */
   constructor(leastBytes: number) {
     this.#leastBytes = leastBytes;
   }
 
   look({ at, residentBytes, oldBytes, busyShare }: MemoryLook): 'wait' | 'collect' | 'trim' {
     if (this.#isToTrim) {
-      // V8 frees beside the program what it has collected: by now it has. What is left is in use.
+      // V8 frees collected memory in a background thread, which is done by now.
       this.#isToTrim = false;
       this.#leastOldBytes = oldBytes;
       return 'trim';
@@ -82,15 +82,15 @@ export class MemoryPolicy {
 }
 
 /**
- * Gives memory back that the daemon no longer needs. V8 collects when there is more to do, and the C library keeps what is freed:
- * after an attack, or much honest work, a quiet daemon would keep for days what it left. Disposing ends it; it keeps nothing alive.
+ * Returns unused memory to the system. V8 collects only when there is more to do, and the C library keeps freed memory, so a quiet daemon
+ * would keep the memory of an attack or of much work for days. Disposal ends this; its timers do not keep the process alive.
  */
 export function returnMemory({
   collect = collector(),
   trim,
 }: {
   readonly collect?: (() => void) | undefined;
-  /** Gives to the system what is free in the C library; not every system needs it. */
+  /** Returns free memory of the C library to the system; not every system needs it. */
   readonly trim?: (() => void) | undefined;
 }): Disposable {
   const policy = new MemoryPolicy(residentBytes() ?? Infinity);
@@ -108,7 +108,7 @@ export function returnMemory({
     if (action === 'collect') collect();
     else if (action === 'trim') trim?.();
   };
-  // What the start has freed is the C library's, which would keep it: 4 MiB.
+  // Returns the memory that the start has freed, about 4 MiB, which the C library would keep.
   timer = setTimeout(() => {
     trim?.();
     look();
@@ -116,7 +116,7 @@ export function returnMemory({
   return { [Symbol.dispose]: () => clearTimeout(timer) };
 }
 
-/** Undefined while the system cannot say: on Linux a file is opened for it, and there may be no descriptor left. */
+/** Returns undefined while the value is unavailable: Linux needs to open a file for it, and there may be no descriptor left. */
 function residentBytes(): number | undefined {
   try {
     return process.memoryUsage.rss();
@@ -131,15 +131,15 @@ function bytesOfOldObjects(): number {
 }
 
 /**
- * V8 of Node 22 keeps the pages that it has freed until a collection of the last resort. That of Node 20 keeps none, and would
- * take any options for a wish to collect young objects only.
+ * V8 of Node 22 keeps freed pages until a last-resort collection. V8 of Node 20 keeps none, and would treat any options as a request to
+ * collect only young objects.
  */
 const LAST_RESORT = { type: 'major', execution: 'sync', flavor: 'last-resort' } as const;
 const KNOWS_LAST_RESORT = Number.parseInt(process.versions.v8, 10) >= 12;
 
 /**
- * V8 makes its function `gc` for contexts that are made after it was asked to, and for these alone: nothing else of the program
- * sees it.
+ * Returns V8's `gc` function. V8 defines it only in contexts that are created after the flag was set, so no other part of the program can
+ * see it.
  */
 export function collector(): () => void {
   let collectNow: CollectNow | undefined;
@@ -154,10 +154,10 @@ export function collector(): () => void {
 const READ_OCTETS = 8 * 1024 * 1024;
 
 /**
- * Collects young objects each time so many octets were read. What a read leaves is a small object that holds up to 64 KiB outside
- * of the heap, so that V8 finds little reason to collect: an attacker's reads would take tens of megabytes before it does.
+ * Collects young objects each time this number of octets was read. A read leaves a small object that holds up to 64 KiB outside of the
+ * heap, so V8 sees little reason to collect: an attacker's reads would take tens of megabytes before it does.
  *
- * @returns to be called with the octets of each read.
+ * @returns A function to call with the octets of each read.
  */
 export function collectReads(collect = youngCollector()): (octets: number) => void {
   let octets = 0;
@@ -169,7 +169,7 @@ export function collectReads(collect = youngCollector()): (octets: number) => vo
   };
 }
 
-/** V8's collection of young objects: about a millisecond. */
+/** Returns V8's collection of young objects, which takes about a millisecond. */
 export function youngCollector(): () => void {
   let collectNow: CollectNow | undefined;
   return () => (collectNow ??= ownCollection())({ type: 'minor' });
