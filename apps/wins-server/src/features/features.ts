@@ -17,8 +17,8 @@ import { tunnel } from './tunnel/feature.js';
 import { upgrade } from './upgrade/feature.js';
 
 /**
- * All features of the daemon, in the order in which those of a stage start. The config is the last
- * that serves: from its start on there may be another one.
+ * All features of the daemon, in the start order of their stages. `config` is the last of the stage `serves`, because the config may change
+ * from its start on.
  */
 export const FEATURES: readonly Feature[] = [
   ...[metrics, tracing, events],

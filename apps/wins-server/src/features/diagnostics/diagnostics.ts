@@ -4,30 +4,30 @@ import { processReport } from './process-report.js';
 import { cpuProfileText, recordCpuProfile, recordTrace, type RecordOptions } from './recording.js';
 import { stacksText } from './stacks-text.js';
 
-/** How many of a kind keep the process alive. */
+/** Number of handles of one kind that keep the process alive. */
 export interface ActiveHandles {
   /** Node's name for it, such as `PipeWrap`, `Timeout` or `FSReqPromise`. */
   readonly kind: string;
   readonly count: number;
 }
 
-/** Pieces of a file; a reader that stops early ends what makes them. */
+/** Chunks of a file; a reader that stops early aborts their source. */
 export type Pieces = AsyncIterable<Buffer>;
 
 const MOST_KINDS = 64;
-/** Text about stacks. */
+/** Maximum size of a stack text. */
 const LARGEST_TEXT_BYTES = 1024 * 1024;
 
 /**
- * Answers questions about this process. One of each kind at a time; another is refused with `busy`, because two that record the same disturb
- * each other. Nothing is loaded, measured or held between two questions, and no port is opened.
+ * Runs diagnostics of this process. One recording of each kind runs at a time; another is refused with `busy`, because two would disturb
+ * each other. Nothing is loaded, measured or held between calls, and no port is opened.
  */
 export class Diagnostics {
   readonly #underWay = new Set<string>();
 
   /**
-   * Where the thread of JavaScript is, looked at each millisecond, and what it waits for by kind: text of 1 MiB at most. What waits
-   * has no stack.
+   * Samples the JavaScript thread each millisecond, and lists pending operations by kind: text of at most 1 MiB. Pending operations have no
+   * stack.
    *
    * @throws FeatureError `busy`, `invalidArgument`, `unavailable`.
    */
@@ -60,8 +60,8 @@ export class Diagnostics {
   }
 
   /**
-   * A `.heapsnapshot` file: everything in the heap, secrets included. It stops the event loop, for about 10 s for each 100 MB of small
-   * objects; of a heap above 64 MiB none is taken.
+   * Yields a `.heapsnapshot` file: everything in the heap, including secrets. It blocks the event loop for about 10 s per 100 MB of small
+   * objects; a heap above 64 MiB is refused.
    *
    * @throws FeatureError `busy`, `tooLarge`.
    */
@@ -70,13 +70,13 @@ export class Diagnostics {
     yield* heapSnapshot();
   }
 
-  /** A `.cpuprofile` file. @throws FeatureError `busy`, `invalidArgument`, `tooLarge`, `unavailable`. */
+  /** Yields a `.cpuprofile` file. @throws FeatureError `busy`, `invalidArgument`, `tooLarge`, `unavailable`. */
   async *cpu(options: RecordOptions): Pieces {
     using _turn = this.#begin('record a CPU profile');
     yield* piecesOf(cpuProfileText(await recordCpuProfile(options)));
   }
 
-  /** A file of trace events. @throws FeatureError `busy`, `invalidArgument`, `unavailable`. */
+  /** Yields a file of trace events. @throws FeatureError `busy`, `invalidArgument`, `unavailable`. */
   async *trace(options: RecordOptions): Pieces {
     using _turn = this.#begin('record a trace');
     for (const part of await recordTrace(options)) yield* piecesOf(part);

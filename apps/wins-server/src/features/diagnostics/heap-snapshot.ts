@@ -4,16 +4,16 @@ import { getHeapSnapshot, getHeapStatistics } from 'node:v8';
 import { FeatureError } from '../../kernel/feature-error.js';
 
 /**
- * The largest heap of which a snapshot is taken, in bytes that are in use. The event loop stops while it is taken: for about 10 s for
- * each 100 MB of small objects, as measured on one slow core, and for far less where the objects are large.
+ * Maximum heap in use for a snapshot, in bytes. The snapshot blocks the event loop for about 10 s per 100 MB of small objects, as measured
+ * on one slow core, and much less for large objects.
  */
 const LARGEST_HEAP_BYTES = 64 * 1024 * 1024;
-/** So many times what is in use is the most that taking a snapshot was seen to need beside it. */
+/** Observed maximum of additional memory for a snapshot, as a multiple of the heap in use. */
 const HEAP_COST = 16;
-/** For a reader of a file, bytes at a time. */
+/** Size of the chunks of a file in bytes. */
 export const PIECE_BYTES = 64 * 1024;
 
-/** Whether a snapshot can be taken without harm. Pure. @throws FeatureError `tooLarge`. */
+/** Checks that a snapshot does no harm. Pure. @throws FeatureError `tooLarge`. */
 export function requireHeapRoom({ usedBytes, availableBytes }: ReturnType<typeof roomNow>): void {
   const tried = 'cannot take a heap snapshot';
   if (usedBytes > LARGEST_HEAP_BYTES) {
@@ -27,8 +27,8 @@ export function requireHeapRoom({ usedBytes, availableBytes }: ReturnType<typeof
 }
 
 /**
- * Everything that is in the heap, secrets included, as a `.heapsnapshot` file. The event loop stops while it is taken and while its text
- * is made. The text is in memory as a whole, and given out in pieces of 64 KiB.
+ * Yields everything in the heap, including secrets, as a `.heapsnapshot` file in chunks of 64 KiB. The event loop is blocked during the
+ * snapshot and its conversion to text, which is held in memory as a whole.
  *
  * @throws FeatureError `tooLarge`.
  */
@@ -49,7 +49,7 @@ export async function* heapSnapshot(): AsyncGenerator<Buffer, void, void> {
 
 /** Measures the heap and the memory that this process may still use. */
 function roomNow() {
-  // Node 20.19 has it; the types are older than that.
+  // Available since Node 20.19; the type definitions are older.
   const { availableMemory } = process as { availableMemory?: () => number };
   return {
     usedBytes: getHeapStatistics().used_heap_size,

@@ -1,14 +1,14 @@
 import { InspectorSession } from './recording.js';
 
-/** Subject of a profile of a whole run of a program: its processor time, or the allocations on its heap. */
+/** Subject of a profile over a whole run of a program: its processor time, or its heap allocations. */
 export type LongProfileKind = 'cpu' | 'heap';
 
-/** A profile of the processor ends by itself then; its text is kept until it is finished. */
+/** Maximum duration of a CPU profile, because its samples are kept until the end. */
 const LONGEST_MS = 3600 * 1000;
 
 /**
- * Records a profile until it is finished. `cpu` looks each 10 ms, for an hour at most; `heap` samples what is made, one object for about
- * 128 KiB. Both name functions and files alone. Disposing gives it up.
+ * Records a profile until it is finished. `cpu` samples every 10 ms, for at most an hour; `heap` samples one allocation per 128 KiB or so.
+ * Both contain only names of functions and files. Disposal discards it.
  *
  * @throws FeatureError `unavailable`.
  */
@@ -19,11 +19,11 @@ export async function startLongProfile(kind: LongProfileKind) {
   try {
     if (isCpu) {
       await session.ask('Profiler.enable');
-      // Less often than for a profile of seconds: this one may last, and each look is kept until the end.
+      // Longer interval than for short profiles, because this one may last long and keeps each sample until the end.
       await session.ask('Profiler.setSamplingInterval', { interval: 10_000 });
       await session.ask('Profiler.start');
     } else {
-      // One object is remembered for about so many bytes that are made.
+      // Average number of allocated bytes per sample.
       await session.ask('HeapProfiler.startSampling', { samplingInterval: 128 * 1024 });
     }
   } catch (error) {
@@ -35,7 +35,7 @@ export async function startLongProfile(kind: LongProfileKind) {
   const early = (): void => void end().catch(() => undefined);
   const limit = isCpu ? setTimeout(early, LONGEST_MS).unref() : undefined;
   return {
-    /** Ends it and gives its text, a `.cpuprofile` or `.heapprofile`. Once. @throws FeatureError `unavailable`. */
+    /** Ends the profile and returns its text, a `.cpuprofile` or `.heapprofile`. Call it once. @throws FeatureError `unavailable`. */
     finish: async () => {
       clearTimeout(limit);
       return JSON.stringify((await end()).profile);

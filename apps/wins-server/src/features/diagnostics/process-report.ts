@@ -1,7 +1,7 @@
 import { FeatureError } from '../../kernel/feature-error.js';
 
 /**
- * Allow-list of the sections of Node's report; the environment, command line, network and modules of the host are not.
+ * Allow-list of sections in Node's report. Excluded: environment, command line, network, and modules of the host.
  * https://nodejs.org/api/report.html
  */
 const SECTIONS = [
@@ -21,8 +21,8 @@ const HANDLE = [
 type Section = Readonly<Record<string, unknown>>;
 
 /**
- * Node's report about this process, without what may hold a secret. It stops the event loop for some milliseconds, on Windows for some
- * tens: names of the network are not looked up.
+ * Returns Node's report about this process without possible secrets. It blocks the event loop for some milliseconds, on Windows for some
+ * tens of them; network names are not looked up.
  *
  * @throws FeatureError `unavailable`.
  */
@@ -31,7 +31,7 @@ export function processReport(): Section {
   if (report === undefined) {
     throw new FeatureError('unavailable', 'cannot take a report: this Node does not support it');
   }
-  // Otherwise each address of a socket is looked up by name, one after the other, while everything waits.
+  // Otherwise Node looks up the name of each socket address, one after the other, while the event loop is blocked.
   const settings = report as { excludeNetwork?: boolean };
   const before = settings.excludeNetwork;
   settings.excludeNetwork = true;
@@ -42,7 +42,7 @@ export function processReport(): Section {
   }
 }
 
-/** Keeps what is on the list. Pure. */
+/** Keeps only the sections and fields of the allow-list. Pure. */
 export function withoutSecrets(report: Section): Section {
   const { header, libuv } = report;
   const sections = pick(report, SECTIONS);

@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { FeatureError } from '../../kernel/feature-error.js';
 
 /**
- * A session with the inspector of this process: no port is opened, and nobody else can join it. Disposing ends it, and with it whatever
- * was recorded.
+ * Session with the inspector of this process. No port is opened, and nobody else can join. Disposal ends the session and discards its
+ * recording.
  * https://chromedevtools.github.io/devtools-protocol/v8/
  */
 export class InspectorSession implements Disposable {
@@ -28,7 +28,7 @@ export class InspectorSession implements Disposable {
     });
   }
 
-  /** Hears an event of the inspector until the session ends. */
+  /** Listens for an event of the inspector until the session ends. */
   on(event: string, told: (parameters: unknown) => void): void {
     this.#session.on(event, (message: { readonly params: unknown }) => told(message.params));
   }
@@ -40,7 +40,7 @@ export class InspectorSession implements Disposable {
   }
 
   #failure(method: string, cause: unknown): FeatureError {
-    // The inspector answers with an object that is no error.
+    // The inspector reports failures as plain objects, not as errors.
     const said =
       cause instanceof Error || typeof cause !== 'object' || cause === null || !('message' in cause)
         ? messageOf(cause)
@@ -50,24 +50,24 @@ export class InspectorSession implements Disposable {
   }
 }
 
-/** For how long something is recorded. */
+/** Duration of a recording, and its abort signal. */
 export interface RecordOptions {
-  /** From more than 0 to 60. */
+  /** More than 0, at most 60. */
   readonly seconds: number;
-  /** Ends it before its time, without a result. */
+  /** Aborts the recording without a result. */
   readonly signal?: AbortSignal | undefined;
 }
 
 const LONGEST_SECONDS = 60;
-/** The largest recording, as text. */
+/** Maximum size of a recording as text. */
 const LARGEST_BYTES = 32 * 1024 * 1024;
 
 /**
- * Records with a session of the inspector, which ends with the recording.
+ * Records with an inspector session that ends with the recording.
  *
- * @param tried - For the message of an error: `record a profile`.
- * @param record - Waits with the function that it is given: until the time is over, or the signal says that there is enough.
- * @throws FeatureError `invalidArgument` for a time that is not within the limits, `unavailable`; the reason of the signal.
+ * @param tried - Description for error messages, such as `record a profile`.
+ * @param record - Waits by the function that it receives: until the time is over, or its signal reports enough data.
+ * @throws FeatureError `invalidArgument` for a duration outside the limits, `unavailable`; the reason of the signal.
  */
 async function recorded<Result>(
   tried: string,
@@ -92,14 +92,14 @@ async function recorded<Result>(
   });
 }
 
-/** Samples of the profiler in the form of `.cpuprofile` files. Names of functions and files alone: no argument, no text. */
+/** CPU profile in the format of `.cpuprofile` files. It contains only names of functions and files, no arguments or strings. */
 export interface CpuProfile {
   readonly nodes: readonly CpuProfileNode[];
   /** Ids of nodes. */
   readonly samples?: readonly number[];
 }
 
-/** One call frame with one way of getting there. */
+/** Call frame on one call path. */
 export interface CpuProfileNode {
   readonly id: number;
   readonly callFrame: {
@@ -112,12 +112,12 @@ export interface CpuProfileNode {
   readonly children?: readonly number[];
 }
 
-/** Between two looks, in microseconds. */
+/** Sampling interval in microseconds. */
 const INTERVAL_US = 1000;
 
 /**
- * Looks where the thread of JavaScript is, each millisecond, which takes a few percent of it. Starting and ending stop the event loop for
- * some tens of milliseconds, the end of a long and busy recording for some hundreds.
+ * Samples the JavaScript thread each millisecond, which costs a few percent of it. Start and end block the event loop for some tens of
+ * milliseconds, the end of a long and busy recording for some hundreds.
  *
  * @throws FeatureError `invalidArgument`, `unavailable`; the reason of the signal.
  */
@@ -139,17 +139,20 @@ export function cpuProfileText(profile: CpuProfile): Buffer {
   throw new FeatureError('tooLarge', message);
 }
 
-/** Trace categories: work of the runtime beside JavaScript, and garbage collection. Those of each promise would slow everything down. */
+/**
+ * Trace categories: runtime work beside JavaScript, and garbage collection. Promise events are excluded because they would slow everything
+ * down.
+ */
 const CATEGORIES = [
   ...['v8', 'node.perf', 'node.fs.sync', 'node.fs.async', 'node.net.native', 'node.dns.native'],
   ...['node.promises.rejections', 'node.threadpoolwork.sync', 'node.threadpoolwork.async'],
 ];
 
 /**
- * Records the events of Node and V8 as a file of trace events (JSON, for Perfetto or chrome://tracing). It costs some microseconds an
- * event; when there are 32 MiB of them it ends before its time, and its metadata say so.
+ * Records events of Node and V8 as a trace file (JSON, for Perfetto or chrome://tracing). Each event costs some microseconds. At 32 MiB the
+ * recording ends early, and its metadata say so.
  *
- * @throws FeatureError `invalidArgument`, `unavailable`, as while another trace is recorded; the reason of the signal.
+ * @throws FeatureError `invalidArgument`; `unavailable`, for example while another trace is recorded; the reason of the signal.
  */
 export function recordTrace(options: RecordOptions): Promise<Buffer[]> {
   return recorded('record a trace', options, async (session, wait) => {

@@ -15,10 +15,10 @@ export interface ProfileOptions {
 }
 
 /**
- * Records the requested profile until it is disposed of: then it is written, in place of the one of the run before. A kind that this
- * runtime has not, and a profile that cannot be recorded or written, are lines of the log: the daemon serves without.
+ * Records the requested profile until disposal, which writes it over the previous one. If the runtime does not support the kind, or the
+ * profile cannot be recorded or written, the log reports it and the daemon continues without it.
  *
- * @param folder - Where a relative name is; a service does not run in a folder of its own. Undefined when there is no place for one.
+ * @param folder - Folder for a relative file name, because a service has no useful working folder. Undefined when there is none.
  */
 export async function startRunProfile(
   { profile: kind = 'none', 'profile-output': output }: ProfileOptions,

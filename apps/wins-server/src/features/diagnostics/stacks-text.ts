@@ -3,10 +3,10 @@ import type { CpuProfile, CpuProfileNode } from './recording.js';
 
 const MOST_STACKS = 32;
 const MOST_FRAMES = 64;
-/** Where the profiler says that no function runs. */
+/** Pseudo-functions of the profiler while no function runs. */
 const NOWHERE = new Set(['(root)', '(program)', '(idle)', '(garbage collector)']);
 
-/** The stacks of a profile, the one that was seen most often first, with the share of the looks that saw it. Pure. */
+/** Returns the stacks of a profile, most frequent first, each with its share of the samples. Pure. */
 export function stacksText({ nodes, samples = [] }: CpuProfile): string {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const parents = new Map(

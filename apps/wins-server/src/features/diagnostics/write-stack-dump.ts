@@ -3,27 +3,26 @@ import { replaceFile } from '@wins/trusted-files';
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-/** The event that makes the service with this process write its stacks: as the original calls it. */
+/** Returns the event name that makes the service of this process write its stacks, as in the original. */
 export function stackDumpEvent(pid: number): string {
   return `Global\\stackdump-${pid}`;
 }
 
-/** The file, in the folder of the service's logs. */
+/** Returns the path of the stack file, in the folder of the service's logs. */
 export function stackDumpFile(pid: number): string {
   return `rancher-wins.${pid}.stacks.log`;
 }
 
-/** Files of stacks that are kept, that of this process included. */
+/** Maximum number of stack files, including that of this process. */
 const MOST_FILES = 8;
 const LONGEST_PART = 1024 * 1024;
 const STACK_FILE = /^rancher-wins\.\d{1,10}\.stacks\.log$/;
 
 /**
- * Writes where the thread is, what is waited for, and the report of the runtime, over the file of
- * this process: 2 MiB at most. Of older processes seven files are kept.
+ * Writes the stacks of the thread, the pending operations and the report of the runtime into this process's file, at most 2 MiB. Seven
+ * files of older processes are kept.
  *
- * @param seconds - How long the thread is looked at.
- * @throws TrustedFileError, FeatureError.
+ * @param seconds - Duration of the sampling.
  */
 export async function writeStackDump(
   diagnostics: Diagnostics,

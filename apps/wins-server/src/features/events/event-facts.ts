@@ -4,19 +4,18 @@ import type { DaemonEvent } from '../../kernel/daemon-events.js';
 export interface KeptEvent {
   readonly type: string;
   readonly facts: EventFacts;
-  /** Given for what clients can cause at will. */
+  /** Key for events that clients can cause at will. */
   readonly share?: string;
 }
 
-/** Requester, when it was a client. */
+/** Matches a requester that is a client. */
 const CLIENT = /^(?:pipe|tunnel):/;
-/** Actions that each run causes besides its start and end, and its changed files; allowed ones are only counted. */
+/** Actions that every run causes besides its start and end; allowed ones are only counted. */
 const ROUTINE: ReadonlySet<string> = new Set(['keepAlive', 'wait', 'updateFile']);
 
 /**
- * Returns the kept facts of an event; undefined for an event that is only counted. Every fact is named here, or by the
- * source of what is kept as it is: an argument, a variable, output or an address with a query
- * cannot come in by a new field of an event.
+ * Returns the stored facts of an event; undefined for an event that is only counted. All facts are listed here or by their source, so that
+ * a new field of an event cannot add an argument, a variable, output or an address with a query.
  */
 export function keptEvent(event: DaemonEvent): KeptEvent | undefined {
   switch (event.type) {
@@ -63,7 +62,7 @@ export function keptEvent(event: DaemonEvent): KeptEvent | undefined {
 
 function decision({ decision }: Extract<DaemonEvent, { type: 'decided' }>): KeptEvent | undefined {
   const { action, verdict } = decision;
-  // Each connection of a tunnel comes here.
+  // Allowed connects of a tunnel would otherwise be stored one by one.
   if (verdict === 'allowed' && ROUTINE.has(action)) return undefined;
   const { requester, mark, path, name, port, code, rule, outcome } = decision;
   const { source, checksum, attempt } = decision;
@@ -72,10 +71,10 @@ function decision({ decision }: Extract<DaemonEvent, { type: 'decided' }>): Kept
   return { type: 'decided', facts, ...(CLIENT.test(requester) && { share: verdict }) };
 }
 
-/** Text of each client description. A description does not change while its connection lives, so its text is made once. */
+/** Cached text of each client description, which does not change during its connection. */
 const clientTexts = new WeakMap<object, string>();
 
-/** A client as the system knows it: user, process, container. */
+/** Describes a client as the system identifies it: user, process, container. */
 function clientText(client: object | undefined): string | undefined {
   if (client === undefined) return undefined;
   const known = clientTexts.get(client);

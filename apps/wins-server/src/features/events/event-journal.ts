@@ -7,10 +7,7 @@ export function eventsDirectoryOf(listen: string): string {
   return keptDirectory({ what: 'events', listen });
 }
 
-/**
- * The daemon's memory of what happened: it listens to its events and keeps them in a ring on disk. No file is touched before the first event, which
- * comes when the daemon has its pipe.
- */
+/** Stores the daemon's events in a ring on disk. No file is touched before the first event, which occurs once the daemon owns its pipe. */
 export class EventJournal {
   readonly #ring: EventRing;
   readonly #subscription: Disposable;
@@ -38,7 +35,7 @@ export class EventJournal {
     return this.#ring.page(options);
   }
 
-  /** Writes what was told; what waits for events is answered. Idempotent; never rejects. */
+  /** Writes queued events, and answers waiting calls. Idempotent; never rejects. */
   async close(): Promise<void> {
     this.#subscription[Symbol.dispose]();
     await this.#ring.close();

@@ -18,7 +18,7 @@ const LONGEST_WAIT_MS = 30_000;
 export interface EventsServiceParts {
   readonly journal: Pick<EventJournal, 'page'>;
   readonly callers: Pick<Callers, 'clientOf' | 'administered'>;
-  /** Calls that wait. */
+  /** Shares of waiting calls. */
   readonly followers: Shares;
 }
 
@@ -27,7 +27,7 @@ type ReadCall = Caller & {
   once(event: 'cancelled', listener: () => void): unknown;
 };
 
-/** Serves wins.EventsService, for administrators of the host alone: it tells what all clients did. */
+/** Serves wins.EventsService, only for administrators of the host, because it shows the actions of all clients. */
 export function createEventsService({
   journal,
   callers,

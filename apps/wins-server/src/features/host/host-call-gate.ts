@@ -6,12 +6,12 @@ import { FeatureError, hostSystemErrorCode } from '../../kernel/feature-error.js
 import type { Caller, Connections } from '../../kernel/rpc/connections.js';
 import { respondWith } from '../../kernel/rpc/rpc-errors.js';
 
-/** Subjects in a record, and characters of each. */
+/** Maximum number of subjects in a record, and of characters in each. */
 const AUDITED = 64;
 
-/** One decision about a host call, for the audit log; `failed`: it was allowed, and the system could not do it. */
+/** Decision about a host call, for the audit log. `failed`: the call was allowed, but the system could not do it. */
 export type HostDecision = Decision & {
-  /** Name that the client gives itself; proof of nothing. */
+  /** Name that the client gives itself; not verified. */
   readonly clientSays?: string;
   /** Subject of the call: the first 64 addresses, or a name; texts of the client are cut at 64 characters. */
   readonly subject: readonly string[];
@@ -24,17 +24,17 @@ export type HostAction = Extract<
   'getVersion' | 'getAdapter' | 'getHnsNetwork' | 'listRoutes' | 'addRoutes' | 'removeRoutes'
 >;
 
-/** Asks the system, once the call is allowed. */
+/** Calls the system once the call is allowed. */
 type Ask<Answer> = (host: HostSystem) => Promise<Answer>;
 
-/** A call as one of the services describes it. */
+/** Host call as described by a service. */
 export interface HostCall<Answer> {
   readonly action: HostAction;
-  /** Subject of the call, as the client wrote it. */
+  /** Subject of the call as written by the client. */
   readonly subject: readonly string[];
-  /** Whether it changes the host: one at a time does, in the order of their coming. Default: it does not. */
+  /** Whether the call changes the host. Such calls run one at a time, in order of arrival. Default: no. */
   readonly changes?: boolean;
-  /** Checks the request and says what to ask of the system. @throws FeatureError `invalidArgument`, `notGranted` */
+  /** Validates the request and returns the system call. @throws FeatureError `invalidArgument`, `notGranted` */
   readonly plan: (host: HostSystem) => Ask<Answer> | Promise<Ask<Answer>>;
 }
 
@@ -47,13 +47,13 @@ type Call = Caller & {
 export interface HostCallGateParts {
   readonly host: HostSystem;
   readonly connections: Pick<Connections, 'clientOf' | 'ownerOf'>;
-  /** Those under way, each of which may cost a walk through tables, or processes; more wait. */
+  /** Shares of running calls, each of which may cost a walk through tables, or processes; further calls are queued. */
   readonly calls: Shares;
-  /** Records a decision. A throw or a rejection refuses the call. */
+  /** Records a decision. An exception or a rejection refuses the call. */
   readonly audit: (decision: HostDecision, client?: string) => Promise<void> | undefined;
 }
 
-/** Answers calls about the host: bounded, audited before they are made, and never with more than an error. */
+/** Executes host calls of clients: limits them, records each before it runs, and converts every failure into an error answer. */
 export class HostCallGate {
   #lastChange: Promise<unknown> = Promise.resolve();
   readonly #parts: HostCallGateParts;
@@ -78,7 +78,7 @@ export class HostCallGate {
   #make<Answer>(call: Call, hostCall: HostCall<Answer>): Promise<Answer> {
     if (hostCall.changes !== true) return this.#judgeAndAsk(call, hostCall);
     const turn = this.#lastChange.then(() => {
-      // The client may have left while others were served.
+      // The client may have left while this call was queued.
       if (!call.cancelled) return this.#judgeAndAsk(call, hostCall);
       const error = new Error('the client has cancelled the call');
       void this.#record(call, hostCall, 'failed', error);

@@ -68,17 +68,17 @@ export function hostServices(calls: Pick<HostCallGate, 'answer'>) {
   return { host, network, hns };
 }
 
-/** The client's own words for a choice. */
+/** Returns the selector in the client's own words. */
 function wordsOf(choice: ChoiceMessage): readonly string[] {
   return choice === undefined ? [] : [choice.value];
 }
 
 /**
- * Reads the choice of a client: a name, or an address in its canonical form, with its prefix where one is given. Go
- * clients send an empty text for no choice.
+ * Parses the selector of a client: a name, or an address in canonical form, with a prefix if given. Go clients send an empty text for no
+ * selector.
  *
- * @throws FeatureError `invalidArgument` for a name of more than 256 characters or with control characters, and for a
- *   text that is not an address.
+ * @throws FeatureError `invalidArgument` for a name that is longer than 256 characters or has control characters, and for an invalid
+ * address.
  */
 function readChoice(choice: ChoiceMessage): NetworkSelector | undefined {
   if (choice === undefined || choice.value === '') return undefined;

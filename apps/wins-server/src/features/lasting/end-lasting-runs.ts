@@ -14,23 +14,23 @@ import { removeCopies } from './keeper/keeper-program.js';
 import { readKeeperRecords } from './keeper/keeper-records.js';
 import { RunFolders } from './run-folders.js';
 
-/** Why runs that last are ended without their daemon. */
+/** Options for ending detached runs without their daemon. */
 export interface EndOptions {
   readonly reason: 'uninstalled' | 'unregistered';
-  /** Whether what is kept of runs stays, until a daemon forgets it. */
+  /** Whether the stored output stays until a daemon removes it. */
   readonly keepsOutput: boolean;
 }
 
 /**
- * Ends all runs that last of the daemon of a config, which has stopped, and their keepers; the audit log of that daemon says so.
+ * Ends all detached runs and keepers of a config's daemon, which has stopped, and records this in its audit log.
  *
- * @returns Why some live on; undefined when none does.
+ * @returns Why some are still alive; undefined when none is.
  */
 export async function endLastingRuns(
   configFile: string,
   { reason, keepsOutput }: EndOptions,
 ): Promise<string | undefined> {
-  // That of the system may be absent, and one that an interrupted uninstallation has removed ended them before.
+  // The system's config may be absent. If an interrupted uninstallation removed another one, it had ended the runs before.
   const isAbsent = configFile === defaultConfigPath() || !existsSync(configFile);
   const named = isAbsent ? undefined : configFile;
   const loaded = await loadStartConfig(named).catch((error: unknown) => {
@@ -43,7 +43,7 @@ export async function endLastingRuns(
   if (!existsSync(folders.folder)) return undefined;
   const system = await thisSystem();
   const trust = system.fileTrust();
-  // Others could have written which processes are to be ended, or put a link where a folder is removed.
+  // In an unsafe folder, others could choose the processes to end, or redirect the removal through a link.
   const distrust = trust.distrustOfPrivateFolder(folders.folder);
   if (distrust !== undefined)
     return distrusted('read what is kept of runs in', folders.folder, distrust).message;
@@ -65,7 +65,7 @@ export async function endLastingRuns(
     if (left > 0) return `${left} of their processes do not end, not even by force`;
   }
   if (keepsOutput) await removeCopies(folders.folder);
-  // A program that has just ended may be held for a moment.
+  // A program that has just ended may stay open for a moment.
   else await rm(folders.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   return undefined;
 }

@@ -15,7 +15,7 @@ export interface Lasting extends RunningFeature<LastingSettings> {
   readonly runs: LastingRuns;
 }
 
-/** Runs that outlive their client and the daemon. It is on whatever the config says: runs of an earlier config are kept. */
+/** Runs that outlive their client and the daemon. Always on, because runs of an earlier config must be kept. */
 export const lasting: Feature<LastingSettings, Lasting> = {
   name: 'lasting',
   stage: 'serves',

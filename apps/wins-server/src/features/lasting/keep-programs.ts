@@ -4,43 +4,43 @@ import { lastEndOf, type Entry } from './kept-run.js';
 
 /** Parts of {@link KeptPrograms}. */
 export interface KeptProgramsParts {
-  /** All runs that last, by their labels. */
+  /** All detached runs, by label. */
   readonly entries: ReadonlyMap<string, Entry>;
   readonly logger: Pick<Logger, 'error'>;
-  /** Nothing is started once it is aborted. */
+  /** Prevents further starts once it is aborted. */
   readonly closing: AbortSignal;
   readonly begin: (program: WantedProgram) => void;
   readonly remove: (entry: Entry) => Promise<unknown>;
 }
 
-/** Has the programs run that the config keeps, and no others: one that has changed is replaced. */
+/** Keeps exactly the programs of the config running; a changed program is replaced. */
 export class KeptPrograms {
   readonly #parts: KeptProgramsParts;
   #wanted: ReadonlyMap<string, WantedProgram> = new Map();
-  /** The changes to them, one after the other; undefined before the first. */
+  /** Queue of changes, one at a time; undefined before the first. */
   #changes: Promise<void> | undefined;
 
   constructor(parts: KeptProgramsParts) {
     this.#parts = parts;
   }
 
-  /** Resolves when nothing is being changed. Never rejects. */
+  /** Resolves when no change is in progress. Never rejects. */
   get settled(): Promise<void> {
     return this.#changes ?? Promise.resolve();
   }
 
-  /** The entry that lets one be started; undefined for other runs. */
+  /** Returns the entry that permits a program's start; undefined for other runs. */
   grantOf(label: string): WantedProgram['grantedBy'] | undefined {
     return this.#wanted.get(label)?.grantedBy;
   }
 
-  /** Wants these from now on, or from {@link begin} on. */
+  /** Sets the desired programs; takes effect at once, or at {@link begin}. */
   want(programs: readonly WantedProgram[]): void {
     this.#wanted = new Map(programs.map((program) => [program.label, program]));
     this.#changes = this.#changes?.then(() => this.#reconcile(false));
   }
 
-  /** Begins, once what earlier daemons left is known. What ended before this one came is worth another try. */
+  /** Starts the programs, once the runs of earlier daemons are known. A program that ended before this daemon gets another attempt. */
   begin(): void {
     this.#changes = this.#reconcile(true);
   }
@@ -56,7 +56,7 @@ export class KeptPrograms {
       const isOver = entry !== undefined && lastEndOf(entry) !== undefined;
       if (isSame && !(startsEnded && isOver)) return;
       if (entry !== undefined) await remove(entry);
-      // It may be another one by now.
+      // The desired program may have changed meanwhile.
       const next = this.#wanted.get(label);
       if (next !== undefined && !closing.aborted) begin(next);
     });

@@ -12,7 +12,7 @@ import type { Shares } from '../../kernel/admission/shares.js';
 import { lostEnd, newEntry, ownerFacts, type Entry } from './kept-run.js';
 import { newPlan, type RestartPlan } from './restart-plan.js';
 
-/** No client's label has a colon. */
+/** Prefix of the labels; a client's label cannot contain a colon. */
 const PREFIX = 'keep:';
 const GRANT: LastingGrant = {
   ...{ maxRuns: 1, restart: true },
@@ -20,29 +20,29 @@ const GRANT: LastingGrant = {
   maxAgeMs: Number.MAX_SAFE_INTEGER,
 };
 
-/** The owner of programs that the config keeps: no client has its key. */
+/** Owner of programs that the config keeps; no client has its key. */
 const HOST: ClientIdentity = {
   ...{ key: 'host', isAdministrator: true, isEverybody: false },
   ...{ description: {}, names: ['administrators'] },
 };
 
-/** A program that the config keeps, as a run. */
+/** Program that the config keeps, as a run. */
 export interface WantedProgram {
   readonly label: string;
   readonly plan: RestartPlan;
-  /** The config is the administrator's word: it allows what it wants, and nothing else. */
+  /** Permission by the config itself, which covers exactly this program. */
   readonly grantedBy: AllowedExecutable;
   readonly grant: LastingGrant;
 }
 
-/** A mistake in an entry of `keep`, which is not kept then. */
+/** Fault in an entry of `keep`; such a program is not kept. */
 export interface KeepFault {
   readonly index: number;
   readonly found: string;
   readonly wanted: string;
 }
 
-/** The programs that a config keeps; those with a fault are left out. */
+/** Returns the programs that a config keeps, without those that have a fault. */
 export function wantedPrograms(
   { keep }: Pick<WinsConfig, 'keep'>,
   dialect: PathDialect,
@@ -117,12 +117,12 @@ function fileName({ path }: KeptProgram): string {
   return path.split(/[\\/]/).at(-1) ?? path;
 }
 
-/** Whether a label is that of a program that a config keeps. */
+/** Returns true for a label of a program that a config keeps. */
 export function isKept(label: string): boolean {
   return label.startsWith(PREFIX);
 }
 
-/** A program that the config keeps before its first attempt, which is to be started now. */
+/** Creates the entry of a kept program before its first attempt, to be started now. */
 export function newKept(
   { label, plan, grantedBy, grant }: WantedProgram,
   spools: Pick<Shares, 'take'>,

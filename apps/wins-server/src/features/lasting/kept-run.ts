@@ -1,4 +1,4 @@
-/** A run that lasts as a daemon knows it, over all its attempts. */
+/** Detached run over all its attempts, as a daemon sees it. */
 import type { ClientIdentity } from '@wins/base';
 import type { ManagedProcess, ProcessError } from '@wins/process-manager';
 import type { EventEmitter } from 'node:events';
@@ -6,22 +6,22 @@ import type { Claim } from '../../kernel/admission/shares.js';
 import type { RestartPlan } from './restart-plan.js';
 import type { KeptEnd, KeptRun } from './run-folders.js';
 
-/** A run that is kept. */
+/** Detached run. */
 export interface Kept {
   readonly label: string;
   /** Facts of the newest attempt. */
   readonly facts: KeptRun;
   /** Undefined once it has ended. */
   readonly process: ManagedProcess | undefined;
-  /** How the newest attempt ended. */
+  /** Exit of the newest attempt. */
   readonly end: KeptEnd | undefined;
-  /** Undefined for a run that is started once. */
+  /** Restart plan; undefined for a run without restarts. */
   readonly plan: RestartPlan | undefined;
-  /** Why the last start was refused, if it was. */
+  /** Error of the last start, if it was refused. */
   readonly refused: ProcessError | undefined;
 }
 
-/** How a run ended that is not started again; undefined for others. */
+/** Returns the final exit of a run; undefined while it runs or will be started again. */
 export function lastEndOf({ end, plan }: Kept): KeptEnd | undefined {
   return plan?.next.kind === 'again' ? undefined : end;
 }
@@ -34,7 +34,7 @@ export function stateOf(run: Kept): 'running' | 'waiting' | 'gaveUp' | 'ended' {
   return kind === 'again' ? 'waiting' : 'ended';
 }
 
-/** An event of a run that is started again. */
+/** Event of a run with restarts. */
 export type LastingEvent =
   | {
       readonly type: 'runRestarts';
@@ -49,7 +49,7 @@ export type LastingEvent =
       readonly next: Extract<RestartPlan['next'], { readonly kind: 'gaveUp' }>;
     };
 
-/** A run that is kept, with what a daemon does about it. */
+/** Detached run, with the state that a daemon needs to manage it. */
 export interface Entry extends Kept {
   facts: KeptRun;
   process: ManagedProcess | undefined;
@@ -57,21 +57,21 @@ export interface Entry extends Kept {
   plan: RestartPlan | undefined;
   refused: ProcessError | undefined;
   readonly claim: Claim | undefined;
-  /** Aborted when it is removed. */
+  /** Aborted when the run is removed. */
   readonly leaving: AbortController;
-  /** Resolves when it is started again, or is not. */
+  /** Resolves when the restart is done or cancelled. */
   restarting: Promise<void>;
   readonly changes: EventEmitter;
-  /** Resolves when it has ended and that is known here. */
+  /** Resolves when the run has ended and this daemon has recorded it. */
   over: Promise<void>;
 }
 
-/** Whether a client holds it, or is to. */
+/** Returns true when a client holds the run, or may reconnect to it. */
 export function isHeld({ facts }: Entry): boolean {
   return facts.leaseMs !== undefined;
 }
 
-/** Whether it is not known here how a run is: its keeper lives, and has not answered yet. */
+/** Returns true while the state of a run is unknown, because its living keeper has not answered yet. */
 export function isWaiting({ process, end }: Entry): boolean {
   return process === undefined && end === undefined;
 }
@@ -85,7 +85,7 @@ export function isSeenBy(
   return known !== undefined && owner.key === known.key && owner.since === known.since;
 }
 
-/** Whether there is, or was, an attempt: a program that the config keeps may have been refused each time. */
+/** Returns true when an attempt was made; a kept program may have been refused each time. */
 export function isBegun({ facts }: Kept): boolean {
   return facts.pid !== 0;
 }

@@ -7,7 +7,7 @@ interface LastingOwner extends ProcessOwner {
   readonly [clients]: ClientIdentity;
 }
 
-/** The owner of a run that lasts: a client, whether it is connected or not. */
+/** Creates the owner of a detached run: a client, connected or not. */
 export function lastingOwner(
   label: string,
   client: ClientIdentity,
@@ -24,7 +24,7 @@ export function lastingOwner(
   return owner;
 }
 
-/** The client of a run that lasts; undefined for another owner. */
+/** Returns the client of a detached run; undefined for another owner. */
 export function lastingClientOf(owner: ProcessOwner): ClientIdentity | undefined {
   return (owner as Partial<LastingOwner>)[clients];
 }

@@ -1,6 +1,6 @@
 /**
- * The runs that last, as a daemon knows them: those that live, in keepers, and those that have ended, on the disk. One file, longer than most,
- * because each way in which a run comes and goes changes the same list: it starts, is adopted, ends, is started again, and is forgotten.
+ * Detached runs as a daemon sees them: living ones in keepers, ended ones on the disk. One file, longer than most, because starts,
+ * adoptions, ends, restarts and removals all change the same list.
  */
 import { messageOf, quoteText, UNIDENTIFIED, type ClientIdentity } from '@wins/base';
 import { systemClock, type Clock } from '@wins/time';
@@ -51,19 +51,19 @@ import { readSpool, tailOffset, type SpoolPart } from './spool/spool-reader.js';
 /** Names that a client may give to a run. */
 const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const SWEEP_EACH_MS = 10 * 60_000;
-/** How long a run that a client holds lives without a daemon: more than an upgrade takes, and as long as clients wait for the next one. */
+/** Time that a held run survives without a daemon: longer than an upgrade, and as long as clients wait for the next daemon. */
 const LEASE_MS = 60_000;
-/** How refusals here begin. */
+/** Beginning of refusal messages. */
 const REFUSED = /^cannot start a [a-z ]*run: /;
 
 /** Parts of {@link LastingRuns} that have defaults. */
 export interface LastingRunsOptions {
   readonly onEvent?: (event: LastingEvent) => void;
-  /** When runs are started again. Default: the time of this system. */
+  /** Clock for restarts. Default: the system clock. */
   readonly clock?: Clock;
-  /** Shortens waits, as `Backoff` has it. */
+  /** Random source for `Backoff`. */
   readonly random?: () => number;
-  /** Default: a process of this program. */
+  /** Default: starts a process of this program. */
   readonly startKeeper?: typeof startKeeper;
 }
 
@@ -75,13 +75,13 @@ export interface LastingRead {
   readonly signal: AbortSignal;
 }
 
-/** Facts of a run that are chosen before it starts. */
+/** Facts of a run that are chosen before its start. */
 type Keeping = Omit<KeptRun, 'version' | 'run' | 'keeper' | 'pid' | 'startToken' | 'startedAtMs'>;
 
 /** How an attempt at a run is started. */
 interface Launch extends Pick<Entry, 'plan' | 'changes'> {
   readonly signal: AbortSignal;
-  /** Its client holds it. Default false. */
+  /** Whether a client holds the run. Default false. */
   readonly isHeld?: boolean;
 }
 
@@ -90,7 +90,7 @@ type LastingKernel = Pick<
   'stateDirectory' | 'processHost' | 'system' | 'program' | 'checksum' | 'resources' | 'logger'
 > & { readonly audit: Pick<Kernel['audit'], 'note'> };
 
-/** Starts, finds, reads and forgets runs that last. */
+/** Starts, finds, reads and removes detached runs. */
 export class LastingRuns {
   readonly #kernel: LastingKernel;
   readonly #manager: ProcessManager;
@@ -98,16 +98,16 @@ export class LastingRuns {
   readonly #entries = new Map<string, Entry>();
   readonly #programs: KeptPrograms;
   readonly #keepers: Keepers;
-  /** Labels of starts under way. */
+  /** Labels of starts in progress. */
   readonly #labels = new Set<string>();
   readonly #closing = new AbortController();
-  /** Aborted when the system shuts down: the next daemon starts runs again. */
+  /** Aborted when the system shuts down; the next daemon restarts the runs. */
   readonly #shutdown = new AbortController();
   readonly #options: LastingRunsOptions;
   readonly #clock: Clock;
-  /** Everything that earlier daemons left is known, but for the runs of keepers that are busy. */
+  /** True once all runs of earlier daemons are known, except those of busy keepers. */
   #isAdopted = false;
-  /** Starts under way. */
+  /** Number of starts in progress. */
   #starts = 0;
   #sweeping: NodeJS.Timeout | undefined;
 
@@ -128,24 +128,24 @@ export class LastingRuns {
   }
 
   /**
-   * Keeps these programs from now on, once what earlier daemons left is known: one that is not among them any more is ended, one that has
-   * changed is replaced, others are left alone. Returns at once.
+   * Sets the programs to keep, once the runs of earlier daemons are known: a removed program is ended, a changed one replaced, others are
+   * left alone. Returns at once.
    */
   keep(programs: readonly WantedProgram[]): void {
     this.#programs.want(programs);
   }
 
-  /** Takes over what earlier daemons left: keepers that live, and what is on the disk. */
+  /** Takes over the runs of earlier daemons: living keepers, and records on the disk. */
   async adopt(): Promise<void> {
     const { folder: all } = this.#folders;
-    // Nothing is believed that others could have written.
+    // Refuses records that others could have written.
     if (existsSync(all)) this.#kernel.processHost.ensurePrivateDirectory(all);
     const hasKeeper = await this.#keepers.adopt((keeper) => this.#reached(keeper));
     for (const folder of await this.#folders.marks()) {
       try {
         await this.#adoptRun(folder, hasKeeper);
       } catch (err) {
-        // The others, and all else that the daemon does, matter more.
+        // One unreadable run must not stop the other runs or the daemon.
         this.#kernel.logger.error({ err, folder }, 'cannot read what is kept of a run');
       }
     }
@@ -156,7 +156,7 @@ export class LastingRuns {
     this.#sweeping = setInterval(() => void this.#sweep(), SWEEP_EACH_MS).unref();
   }
 
-  /** Takes over the runs that waited for a keeper. */
+  /** Takes over runs that were waiting for their keeper. */
   async #reached(keeper: KeeperConnection): Promise<void> {
     for (const entry of [...this.#entries.values()])
       if (isWaiting(entry) && entry.facts.keeper === keeper.record.keeper)
@@ -165,11 +165,10 @@ export class LastingRuns {
   }
 
   /**
-   * Starts a run, and gives the label by which it is found.
+   * Starts a run, and returns its label.
    *
-   * @param label - Chosen here when empty.
-   * @param restart - A policy as {@link newPlan} reads it.
-   * @throws ProcessError.
+   * @param label - Chosen by the daemon when empty.
+   * @param restart - Policy in the form of {@link newPlan}.
    */
   async start(
     request: Omit<StartRequest, 'owner' | 'lasting'>,
@@ -225,8 +224,8 @@ export class LastingRuns {
   }
 
   /**
-   * Starts a run that its client holds: it ends with the client, and waits for it when the daemon goes away. Where it cannot be kept it is a run
-   * like any other, and the warning says why, if its entry grants more.
+   * Starts a run that its client holds: it ends with the client, and waits for it while the daemon is replaced. If it cannot be kept, it
+   * becomes an ordinary run; the warning has the reason if its entry grants more.
    *
    * @throws ProcessError.
    */
@@ -267,14 +266,14 @@ export class LastingRuns {
     }
   }
 
-  /** Starts a program that the config keeps, now or when that can be. */
+  /** Starts a program of the config, now or as soon as possible. */
   #begin(program: WantedProgram): void {
     const entry = newKept(program, this.#kernel.resources.spools, this.#clock.now().getTime());
     this.#entries.set(entry.label, entry);
     entry.restarting = this.#restart(entry);
   }
 
-  /** Starts an attempt at a run by a keeper; without one if `about` gives no facts. @throws ProcessError. */
+  /** Starts an attempt by a keeper, or without one if `about` returns no facts. @throws ProcessError. */
   async #launch(
     request: Omit<StartRequest, 'lasting'>,
     about: (run: LastingRun, grant: LastingGrant) => Promise<Keeping | undefined>,
@@ -317,7 +316,7 @@ export class LastingRuns {
     return [...this.#entries.values()];
   }
 
-  /** The runs that a client may see, the oldest first. */
+  /** Lists the runs that a client may see, oldest first. */
   list(client: ClientIdentity): readonly Kept[] {
     const known = this.#knownOwner(client);
     return [...this.#entries.values()].filter(
@@ -330,12 +329,12 @@ export class LastingRuns {
     return this.#entryOf(label, client);
   }
 
-  /** Where the last so many lines of a run begin. */
+  /** Returns the offset of the last `lines` lines of a run. */
   tailOffset({ facts }: Kept, lines: number): Promise<number> {
     return tailOffset(this.#folders.folderOf(folderNameOf(facts)), lines);
   }
 
-  /** Reads output; a follower gets more, until the run has ended and is not started again. */
+  /** Reads output; a follower receives more until the final end of the run. */
   async *read({ label }: Kept, options: LastingRead): AsyncGenerator<SpoolPart> {
     const entry = this.#entries.get(label);
     if (entry === undefined) return;
@@ -353,7 +352,7 @@ export class LastingRuns {
     });
     for await (const part of parts) {
       yield part;
-      // What follows was asked for, so this was taken.
+      // The next part is requested only after this one was consumed.
       const bytes = part.kind === 'output' ? part.bytes.length : part.bytes;
       if (part.offset + bytes - told < entry.facts.spoolBytes / 32) continue;
       told = part.offset + bytes;
@@ -361,7 +360,7 @@ export class LastingRuns {
     }
   }
 
-  /** Ends a run, if it lives, and forgets it. @throws ProcessError `notFound`. */
+  /** Ends a run if it is alive, and removes its record. @throws ProcessError `notFound`. */
   async remove(
     label: string,
     client: ClientIdentity,
@@ -383,25 +382,25 @@ export class LastingRuns {
       await process.stop(requester, { runId: process.runId });
       await entry.over;
     }
-    // Who follows it is to wait for nothing more.
+    // Ends the wait of followers for another attempt.
     if (entry.plan !== undefined) entry.plan = { ...entry.plan, next: { kind: 'none' } };
     entry.changes.emit('more');
     await this.#forget(entry);
     return entry.end;
   }
 
-  /** Whether it has been closed: who follows output then gets no more of it. */
+  /** Whether the object was closed, so that followers receive no more output. */
   get isClosed(): boolean {
     return this.#closing.signal.aborted;
   }
 
-  /** Ends all runs in good order, for a system that shuts down. Never rejects. */
+  /** Ends all runs with their grace period when the system shuts down. Never rejects. */
   async endAll(): Promise<void> {
     this.#shutdown.abort();
     await this.#keepers.endAll(AbortSignal.timeout(GENTLE_MS));
   }
 
-  /** Leaves what lives to its keepers. */
+  /** Leaves living runs to their keepers. */
   async close(): Promise<void> {
     for (const entry of this.#entries.values()) if (isHeld(entry)) entry.process?.leave();
     this.#closing.abort();
@@ -411,7 +410,7 @@ export class LastingRuns {
     this.#keepers.close();
   }
 
-  /** The owner of a run that outlives its daemon. @throws ProcessError. */
+  /** Returns the owner of a detached run. @throws ProcessError. */
   #ownerOf(
     { exposes = [], files = [] }: Pick<StartRequest, 'exposes' | 'files'>,
     client: ClientIdentity,
@@ -427,11 +426,11 @@ export class LastingRuns {
     return known;
   }
 
-  /** Facts that are kept of a client that the system identifies; undefined for another. */
+  /** Returns the stored facts of an identified client; undefined for others. */
   #knownOwner(client: ClientIdentity): KeptRun['owner'] | undefined {
     const { sessionStart } = this.#kernel.system;
     const { session } = client.description;
-    // The accounts of the host's services are its own.
+    // Session 0 contains the host's own services.
     const isOfHost = sessionStart === undefined || session === 0;
     if (client.isEverybody || client.key === UNIDENTIFIED) return undefined;
     if (isOfHost) return client.names.length === 0 ? undefined : ownerFacts(client);
@@ -441,7 +440,7 @@ export class LastingRuns {
 
   #entryOf(label: string, client: ClientIdentity): Entry {
     const named = this.#entries.get(label);
-    // Who holds a run has its id, and nobody else does.
+    // A held run is found by its id, which only its holder knows.
     const entry = named === undefined || isHeld(named) ? this.#heldEntry(label) : named;
     if (entry !== undefined && isSeenBy(entry, client, this.#knownOwner(client))) return entry;
     const message = `cannot find ${quoteText(label)}: no detached run of this client has that name; "wins cli prc ls --detached" lists them`;
@@ -457,13 +456,13 @@ export class LastingRuns {
     const { logger, resources, processHost } = this.#kernel;
     const facts = await this.#folders.run(folder).read();
     if (facts === undefined || folderNameOf(facts) !== folder) {
-      // Of a start that never came, or nothing that we wrote; a keeper may be starting it just now.
+      // Remains of a start that never happened, or a foreign folder; but a keeper may be starting the run right now.
       if (!hasKeeper) await this.#folders.remove(folder);
       return;
     }
     const { owner, spoolBytes: amount } = facts;
     const { mark } = facts.run;
-    // Two daemons with one state directory may have chosen the same.
+    // Two daemons with one state directory may have chosen the same label.
     const label = this.#entries.has(facts.label)
       ? `${facts.label}-${mark.slice(0, 8)}`
       : facts.label;
@@ -479,7 +478,7 @@ export class LastingRuns {
     } else await this.#takeOver(entry, keeper);
   }
 
-  /** Takes over a run whose keeper is known to be there, or not. */
+  /** Takes over a run, with or without its keeper. */
   async #takeOver(entry: Entry, keeper: KeeperConnection | undefined): Promise<void> {
     const { logger } = this.#kernel;
     const { facts, label, changes } = entry;
@@ -517,7 +516,7 @@ export class LastingRuns {
     this.#entries.set(entry.label, entry);
     entry.over = process.ended.then(async ({ reason }) => {
       await this.#ended(entry, reason);
-      // Its client has taken what it wants of it when it has gone; who is still to come gets it until a sweep.
+      // A client that has disconnected needs the exit no more; a client that may reconnect gets it until a sweep.
       const { disconnected } = process.owner;
       const forget = (): void => {
         if (this.isClosed) return;
@@ -529,13 +528,13 @@ export class LastingRuns {
     });
   }
 
-  /** @param reason - As this daemon knows it. */
+  /** @param reason - Reason according to this daemon. */
   async #ended(entry: Entry, reason: ProcessExit['reason']): Promise<void> {
     let end: KeptEnd;
     try {
       end = (await this.#folders.endOf(entry.facts)) ?? (await this.#recordLost(entry));
       await this.#setTold(entry, end);
-      // Its keeper knows only that it was told to end it.
+      // The keeper only knows that it was requested to end the run.
       if (isHeld(entry) && end.reason === 'stopped' && reason !== 'exited')
         end = { ...end, reason };
     } catch (err) {
@@ -548,7 +547,7 @@ export class LastingRuns {
     this.#leaveIdle();
   }
 
-  /** Decides what follows the end of an attempt. */
+  /** Decides what happens after the end of an attempt. */
   async #settle(entry: Entry, end: KeptEnd): Promise<void> {
     const { facts, plan } = entry;
     if (plan !== undefined && plan.counted !== end.mark && !entry.leaving.signal.aborted) {
@@ -560,7 +559,7 @@ export class LastingRuns {
     entry.restarting = this.#restart(entry);
   }
 
-  /** Starts a run again when its time has come. Never rejects. */
+  /** Restarts a run after its delay. Never rejects. */
   async #restart(entry: Entry): Promise<void> {
     const ends = [this.#closing, this.#shutdown, entry.leaving].map((end) => end.signal);
     const signal = AbortSignal.any(ends);
@@ -586,12 +585,12 @@ export class LastingRuns {
         );
       }
     }
-    // Who follows it learns that it has ended.
+    // Informs followers that the run has ended.
     entry.changes.emit('more');
     this.#leaveIdle();
   }
 
-  /** Reports the end of a run that no daemon has seen, once. */
+  /** Reports once the end of a run that happened while no daemon was connected. */
   async #tell(entry: Entry, end: KeptEnd): Promise<void> {
     const { run } = entry.facts;
     const { code, signal, reason, figures } = end;
@@ -603,13 +602,13 @@ export class LastingRuns {
     await this.#setTold(entry, end);
   }
 
-  /** A full disk has it told again. */
+  /** Marks an end as reported. If the disk is full, it will be reported again. */
   async #setTold({ facts }: Entry, end: KeptEnd): Promise<void> {
     const file = this.#folders.end(folderNameOf(facts));
     await file.write({ ...end, isTold: true }).catch(() => undefined);
   }
 
-  /** The next attempt, which is judged as the first was, by what is in force now. @throws ProcessError. */
+  /** Starts the next attempt, judged like the first one but by the current config. @throws ProcessError. */
   async #startAgain(entry: Entry, plan: RestartPlan): Promise<void> {
     const { label, facts, changes, leaving, end } = entry;
     const { owner, spoolBytes, maxAgeMs } = facts;
@@ -628,7 +627,7 @@ export class LastingRuns {
     changes.emit('more');
   }
 
-  /** Writes down what follows, and tells it. A disk that is full does not stop it. */
+  /** Stores and reports the next step. A full disk does not prevent the step. */
   async #plan(entry: Entry, plan: RestartPlan, refused?: ProcessError): Promise<void> {
     const { next } = (entry.plan = plan);
     entry.refused = refused;
@@ -644,7 +643,7 @@ export class LastingRuns {
     onEvent?.({ type: 'runRestarts', run: entry, waitMs, ...(refused && { refused }) });
   }
 
-  /** Records the end of a run whose keeper has died: nobody knows how it ended. */
+  /** Records the end of a run whose keeper died, so that its exit is unknown. */
   async #recordLost({ facts }: Entry): Promise<KeptEnd> {
     const { mark } = facts.run;
     const folder = folderNameOf(facts);
@@ -658,7 +657,7 @@ export class LastingRuns {
     return end;
   }
 
-  /** Leaves keepers that keep nothing, which end then; not while a start is under way, or soon will be. */
+  /** Disconnects from keepers without runs, which end then; not while a start is in progress or imminent. */
   #leaveIdle(): void {
     if (!this.#isAdopted || this.#starts > 0) return;
     const keepsOwn = [...this.#entries.values()].some(({ plan }) => plan?.next.kind === 'again');
@@ -666,9 +665,9 @@ export class LastingRuns {
   }
 
   /**
-   * Takes the place of one more run on the disk; runs that have ended yield, the first that ended first.
+   * Reserves disk capacity for one more run; ended runs are removed, oldest end first.
    *
-   * @param mayYield - Which of them may. Default: all.
+   * @param mayYield - Which of them may be removed. Default: all.
    */
   async #makeRoom(
     program: string,
@@ -705,7 +704,7 @@ export class LastingRuns {
 
   async #sweep(): Promise<void> {
     const { logger } = this.#kernel;
-    // Of one that is being started it is not held yet.
+    // A keeper that is being started does not hold the run yet.
     if (!this.#keepers.hasOwn)
       await removeCopies(this.#folders.folder).catch((error: unknown) => {
         logger.warn({ problem: messageOf(error) }, 'cannot remove the program of a keeper');

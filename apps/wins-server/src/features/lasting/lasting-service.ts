@@ -25,7 +25,7 @@ import type { LastingRuns } from './lasting-runs.js';
 import type { KeptEnd } from './run-folders.js';
 import type { SpoolPart } from './spool/spool-reader.js';
 
-/** The service as it is served: a request to start decodes only as far as it can be granted, and with nothing that this daemon does not know. */
+/** Definition as served: a start request is decoded only up to the limits, and unknown fields are refused. */
 export const servedLastingDefinition: typeof lastingRunsDefinition = {
   ...lastingRunsDefinition,
   start: { ...lastingRunsDefinition.start, requestDeserialize: decodeExactly },
@@ -37,14 +37,14 @@ export function createLastingService(
   callers: Callers,
   audit: Kernel['audit'],
 ): LastingRunsServer {
-  /** Finds a run for who asks, and records that. */
+  /** Finds a run for the caller, and records the access. */
   const find = (label: string, caller: Caller, action: 'wait' | 'stop'): Kept => {
     const client = callers.clientOf(caller);
     const asked = { action, requester: callers.ownerOf(caller).id, client: client.description };
     try {
       const kept = runs().find(label, client);
       const { mark, path, name } = kept.facts.run;
-      // The end of one that lives is recorded by its manager.
+      // The manager records the end of a living run.
       if (action === 'wait' || kept.process === undefined)
         void audit.decided({ ...asked, mark, path, name, verdict: 'allowed' }, client.key);
       return kept;
@@ -102,7 +102,7 @@ export function createLastingService(
   };
 }
 
-/** Streams output as fast as the client takes it, then how the run ended, if it has. */
+/** Streams output as fast as the client reads it, then the exit of the run if it has ended. */
 async function sendOutput(
   runs: LastingRuns,
   kept: Kept,
@@ -145,7 +145,7 @@ async function sendOutput(
   call.end();
 }
 
-/** The end of a program that the config keeps and no daemon could start. */
+/** Returns the error for a kept program that no daemon could start. */
 function neverStarted({ label, refused }: Kept): ProcessError {
   const why = refused?.message ?? 'the config does not keep it any more';
   const message = `cannot follow ${quoteText(label)}: it was never started: ${why}`;

@@ -4,32 +4,32 @@ import { backoffMs } from '@wins/time';
 import path from 'node:path';
 import * as z from 'zod/mini';
 
-/** The wait after the first failure, and the longest. */
+/** Delay after the first failure, and the maximum delay. */
 const BACKOFF = { initialMs: 1000, maxMs: 5 * 60_000 };
-/** An attempt that lives so long is healthy: failures before it do not count any more. */
+/** Minimum life of a healthy attempt, after which earlier failures no longer count. */
 const HEALTHY_MS = 10 * 60_000;
-/** So many attempts in succession, each of which has lived for less than so long, are the last. */
+/** Number of consecutive attempts with a shorter life than this, after which the run is given up. */
 const BURST = { attempts: 5, ms: 10_000 };
-/** A request is kept as JSON, on the disk and in memory, for as long as its run is. */
+/** Maximum size of a request, which is kept as JSON on disk and in memory as long as its run. */
 const MAX_REQUEST_BYTES = 256 * 1024;
 const MAX_PLAN_BYTES = 2 * MAX_REQUEST_BYTES;
-/** Refusals that may be others the next time. After any other, nothing is tried again. */
+/** Refusals that may pass; after any other refusal there is no retry. */
 const PASSING: readonly ProcessErrorCode[] = [
   ...(['alreadyRunning', 'tooManyProcesses', 'notFound', 'directoryNotFound'] as const),
   ...(['stagingFailed', 'spawnFailed', 'auditUnavailable', 'stateUnavailable', 'unknown'] as const),
 ];
 
-/** Reasons of an end that nobody asked for, or that the end of the system has brought. */
+/** Ends that nobody requested, or that the end of the system caused. */
 const OWN_ENDS: readonly string[] = ['exited', 'outOfMemory', 'hostFailed', 'daemonStopping'];
 
 const text = z.string();
 const count = z.int().check(z.minimum(0));
 
-/** A run that may be started again, and where that stands. It has arguments and variables: its file is as secret as they are. */
+/** Restart plan of a run. Its file is secret because it contains arguments and variables. */
 const restartPlan = z.object({
   version: z.literal(1),
   when: z.enum(['always', 'onFailure', 'never']),
-  /** Failures in succession after which it is started again. Absent: any number. */
+  /** Maximum number of consecutive failures with a restart. Absent: no limit. */
   most: z.exactOptional(count.check(z.minimum(1))),
   request: z.object({
     ...{ path: text, args: z.array(text), envs: z.array(text), directory: z.exactOptional(text) },
@@ -41,18 +41,18 @@ const restartPlan = z.object({
       }),
     ),
   }),
-  /** The digest of what the config wants, for a program that it keeps. */
+  /** Digest of the config entry, for a program that the config keeps. */
   kept: z.exactOptional(text),
-  /** How often it was started again. */
+  /** Number of restarts. */
   restarts: count,
-  /** Ends and refused starts since it was healthy. */
+  /** Failed attempts and refused starts since the last healthy attempt. */
   failures: count,
-  /** Short lives in succession. */
+  /** Number of consecutive short lives. */
   shortLives: count,
-  /** The mark of the attempt whose end is counted; empty before the first end. */
+  /** Mark of the attempt that was counted last; empty before the first end. */
   counted: text,
   next: z.discriminatedUnion('kind', [
-    /** The newest attempt lives, or is the last. */
+    /** The newest attempt is alive, or the last one. */
     z.object({ kind: z.literal('none') }),
     z.object({ kind: z.literal('again'), atMs: count }),
     z.object({
@@ -64,7 +64,7 @@ const restartPlan = z.object({
 
 export type RestartPlan = z.infer<typeof restartPlan>;
 
-/** The file of a plan, in the folder of its run. A file that we did not write counts as none. */
+/** Returns the plan file in the folder of a run. A file that this program did not write counts as absent. */
 export function planFile(folder: string): StateFile<RestartPlan> {
   return new StateFile({
     path: path.join(folder, 'restart.json'),
@@ -74,7 +74,7 @@ export function planFile(folder: string): StateFile<RestartPlan> {
   });
 }
 
-/** How an attempt ended. */
+/** End of an attempt. */
 export interface AttemptEnd {
   readonly mark: string;
   readonly code: number;
@@ -84,11 +84,11 @@ export interface AttemptEnd {
 }
 
 /**
- * The plan of a run that begins.
+ * Creates the plan of a new run.
  *
- * @param policy - `always`, `on-failure` or `on-failure:N`; empty or `no` for a run that is started once.
- * @param kept - Of a program that the config keeps, which has a plan in any case.
- * @returns Undefined for a run that is started once.
+ * @param policy - `always`, `on-failure` or `on-failure:N`; empty or `no` for a run without restarts.
+ * @param kept - Digest for a program that the config keeps, which always has a plan.
+ * @returns Undefined for a run without restarts.
  * @throws ProcessError `invalidArgument`.
  */
 export function newPlan(
@@ -112,7 +112,7 @@ export function newPlan(
   };
 }
 
-/** The plan after the end of an attempt. Pure but for `random`. */
+/** Returns the plan after the end of an attempt. Pure except for `random`. */
 export function afterEnd(
   plan: RestartPlan,
   { mark, code, reason, livedMs, endedAtMs }: AttemptEnd,
@@ -130,7 +130,7 @@ export function afterEnd(
   };
 }
 
-/** The plan after a start that was refused, or failed. Pure but for `random`. */
+/** Returns the plan after a refused or failed start. Pure except for `random`. */
 export function afterRefusal(
   plan: RestartPlan,
   { code, message }: ProcessError,

@@ -2,10 +2,10 @@ import { StateFile } from '@wins/files';
 import { errnoOf } from '@wins/base';
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-// The small form of it: the keeper has 3 MB less.
+// The smaller variant of zod saves the keeper 3 MB.
 import * as z from 'zod/mini';
 
-/** Arguments are not kept, so this is mostly paths. */
+/** Maximum size of a run's record; arguments are not included, so it is mostly paths. */
 const MAX_STATE_BYTES = 64 * 1024;
 const MARK = /^[0-9a-f]{32}$/;
 
@@ -19,12 +19,12 @@ export const treeLimits = z.object({
   cpus: z.exactOptional(z.number().check(z.positive())),
 });
 
-/** Facts of a run that a daemon needs when it did not start it. */
+/** Facts of a run that a daemon needs when another daemon started it. */
 export const keptRun = z.object({
   version: z.literal(1),
-  /** By which clients find it. */
+  /** Label by which clients find the run. */
   label: text,
-  /** The process that keeps it, as `ProcessHost.daemon` names one. */
+  /** Process that keeps the run, named as by `ProcessHost.daemon`. */
   keeper: someText,
   pid: count.check(z.minimum(1)),
   startToken: someText,
@@ -36,19 +36,19 @@ export const keptRun = z.object({
       z.extend(treeLimits, { means: z.enum(['jobObject', 'cgroup', 'rlimit']) }),
     ),
   }),
-  /** The client that started it. */
+  /** Client that started the run. */
   owner: z.object({
     ...{ key: someText, isAdministrator: z.boolean(), isEverybody: z.boolean() },
     description: z.record(text, z.union([text, z.number()])),
     names: z.array(text).check(z.maxLength(256)),
-    /** Tells its session from a later one of the same number. */
+    /** Distinguishes the client's session from a later one of the same number. */
     since: z.exactOptional(text),
   }),
   spoolBytes: count,
   maxAgeMs: count,
-  /** Where the run before it was kept, of which it is another attempt, and how much output there was. */
+  /** Folder and amount of output of the first attempt, which this attempt continues. */
   continues: z.exactOptional(z.object({ folder: text.check(z.regex(MARK)), outputBytes: count })),
-  /** How long a run that its client holds lives without a daemon, in milliseconds. Its output is not dropped before it is read. */
+  /** Time in milliseconds that a held run survives without a daemon. Its output is not dropped before it is read. */
   leaseMs: z.exactOptional(count),
 });
 
@@ -64,7 +64,7 @@ export const keptFigures = z.object({
 
 export type KeptFigures = z.infer<typeof keptFigures>;
 
-/** Reasons of a keeper, and those of daemons for the end of a run that its client holds. */
+/** Reasons from a keeper, and reasons from daemons for the end of a held run. */
 const END_REASONS = [
   ...(['exited', 'outOfMemory', 'stopped', 'hostFailed', 'daemonStopping'] as const),
   ...(['leaseEnded', 'leaseNeverHeld', 'ownerDisconnected', 'replaced', 'yielded'] as const),
@@ -73,35 +73,35 @@ const END_REASONS = [
 /** How a run ended. */
 export const keptEnd = z.object({
   version: z.literal(1),
-  /** The attempt that ended. */
+  /** Mark of the ended attempt. */
   mark: text.check(z.regex(MARK)),
   code: count,
   signal: z.exactOptional(text),
   reason: z.enum(END_REASONS),
   endedAtMs: count,
-  /** Bytes of both outputs, lost ones too. */
+  /** Bytes of both outputs, including lost ones. */
   outputBytes: count,
-  /** Absent when its keeper died. */
+  /** Absent when the keeper died. */
   figures: z.exactOptional(keptFigures),
-  /** A daemon has reported it. */
+  /** True once a daemon has reported the end. */
   isTold: z.exactOptional(z.literal(true)),
 });
 
 export type KeptEnd = z.infer<typeof keptEnd>;
 
-/** The name of the folder in which a run is kept: the mark of its first attempt. */
+/** Returns the folder name of a run: the mark of its first attempt. */
 export function folderNameOf({ continues, run }: Pick<KeptRun, 'continues' | 'run'>): string {
   return continues?.folder ?? run.mark;
 }
 
 /**
- * The folders of runs that last, one each, named by the marks of their first attempts: a file about the newest attempt, one about its end,
- * one about more attempts, and one spool.
+ * Folders of detached runs, one per run, named by the mark of its first attempt. Each contains the record of the newest attempt, its end,
+ * the restart plan, and one spool.
  */
 export class RunFolders {
   readonly #folder: string;
 
-  /** @param stateDirectory - Of the daemons that share them. */
+  /** @param stateDirectory - State directory of the daemons that share the runs. */
   constructor(stateDirectory: string) {
     this.#folder = path.join(stateDirectory, 'lasting');
   }
@@ -114,23 +114,23 @@ export class RunFolders {
     return path.join(this.#folder, name);
   }
 
-  /** About a run; a file that we did not write counts as none. */
+  /** Returns the record of a run; a file that this program did not write counts as absent. */
   run(name: string): StateFile<KeptRun> {
     return this.#file(name, 'run.json', keptRun);
   }
 
-  /** About an end, which may be that of the attempt before. There is none if its keeper died before it. */
+  /** Returns the recorded end, possibly that of the previous attempt. Absent if the keeper died first. */
   end(name: string): StateFile<KeptEnd> {
     return this.#file(name, 'end.json', keptEnd);
   }
 
-  /** The recorded end of an attempt, and none of one before. */
+  /** Returns the recorded end of this attempt, ignoring that of an earlier one. */
   async endOf(attempt: KeptRun): Promise<KeptEnd | undefined> {
     const end = await this.end(folderNameOf(attempt)).read();
     return end?.mark === attempt.run.mark ? end : undefined;
   }
 
-  /** The names of all that there are. */
+  /** Returns the names of all run folders. */
   async marks(): Promise<readonly string[]> {
     try {
       return (await readdir(this.#folder)).filter((name) => MARK.test(name));
@@ -140,7 +140,7 @@ export class RunFolders {
     }
   }
 
-  /** The runs whose end is not written down. */
+  /** Returns the runs without a recorded end. */
   async living(): Promise<readonly KeptRun[]> {
     const runs: KeptRun[] = [];
     for (const name of await this.marks()) {
@@ -154,7 +154,7 @@ export class RunFolders {
     return runs;
   }
 
-  /** Forgets a run and its output. */
+  /** Removes a run and its output. */
   async remove(name: string): Promise<void> {
     await rm(this.folderOf(name), { recursive: true, force: true });
   }

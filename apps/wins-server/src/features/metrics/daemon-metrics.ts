@@ -8,7 +8,7 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import type { Kernel } from '../../kernel/feature.js';
 
-/** Refusals that are counted from the start of the daemon on, so that the first of them shows. */
+/** Refusals that are counted from zero at the daemon's start, so that the first one shows as an increase. */
 const USUAL_REFUSALS = {
   start: [
     ...(['not listed', 'nothing is allowed', 'digest not pinned', 'checksum differs'] as const),
@@ -19,12 +19,12 @@ const USUAL_REFUSALS = {
   connect: ['port-allowed', 'connect-rate', 'stream-limit'],
 } as const;
 
-/** How long the delays of the event loop are kept at least. */
+/** Minimum time for which event-loop delays are kept. */
 const DELAY_WINDOW_MS = 10_000;
 
 /**
- * Turns what happens in the daemon, and what it is doing, into its metrics: those of the kernel
- * here, those of each feature as its declaration says. Disposing ends it.
+ * Converts events and states of the daemon into metrics: those of the kernel here, those of each feature by its declaration. Disposal ends
+ * it.
  */
 export function keepMetrics(metrics: MetricRegistry, kernel: Kernel): Disposable {
   for (const action of ['start', 'connect'] as const)
@@ -113,10 +113,7 @@ function readStates(metrics: MetricRegistry, { audit, config, stateDirectory }: 
   metrics.read('process_start_time_seconds', () => one(performance.timeOrigin / 1000));
 }
 
-/**
- * A timer of Node's own measures; what it has seen is forgotten now and then, so that one bad
- * minute is not told for a year.
- */
+/** Reads event-loop delays from Node's own histogram, which is reset regularly so that one bad minute is not reported for a year. */
 function readDelays(metrics: MetricRegistry): Disposable {
   const resolutionMs = 20;
   const seen = monitorEventLoopDelay({ resolution: resolutionMs });

@@ -8,10 +8,10 @@ import {
   type MetricName,
 } from './metric-table.js';
 
-/** Between two collections, in milliseconds. */
+/** Minimum interval of collections, in milliseconds. */
 const REST_MS = 100;
 
-/** Present values of a metric; values with equal labels are added. */
+/** Current values of a metric; values with equal labels are added. */
 export type Samples<Name extends MetricName> = Iterable<
   readonly [labels: LabelsOf<Name>, value: number]
 >;
@@ -22,9 +22,7 @@ type OfType<Type> = {
   [Name in MetricName]: (typeof METRICS)[Name]['type'] extends Type ? Name : never;
 }[MetricName];
 
-/**
- * The numbers of all metrics of {@link METRICS}. What a label may be is a type there, so that nobody can make series by what they send.
- */
+/** Values of all {@link METRICS}. Label values are typed, so that clients cannot create series through their input. */
 export class MetricRegistry {
   readonly #registry = new Registry();
   readonly #counters = new Map<MetricName, Counter>();
@@ -39,12 +37,12 @@ export class MetricRegistry {
       this.#define(name, definition);
   }
 
-  /** The type of what {@link text} gives. */
+  /** Content type of {@link text}. */
   get contentType(): string {
     return this.#registry.contentType;
   }
 
-  /** Counts what has happened. */
+  /** Increments a counter. */
   count<Name extends OfType<'counter'>>(
     name: Name,
     ...[labels]: string extends keyof LabelsOf<Name> ? [] : [labels: LabelsOf<Name>]
@@ -52,12 +50,12 @@ export class MetricRegistry {
     this.#counters.get(name)?.inc(labels ?? {});
   }
 
-  /** Has a series from now on: what increases from nothing to 1 is no increase for Prometheus. */
+  /** Creates a series at zero, because Prometheus does not treat the appearance of a series as an increase. */
   begin<Name extends OfType<'counter'>>(name: Name, labels: LabelsOf<Name>): void {
     this.#counters.get(name)?.inc(labels, 0);
   }
 
-  /** Adds how long something took. */
+  /** Records a duration. */
   observe<Name extends OfType<'histogram'>>(
     name: Name,
     labels: LabelsOf<Name>,
@@ -67,21 +65,21 @@ export class MetricRegistry {
   }
 
   /**
-   * Asks for the samples of a metric whenever it is scraped; One that throws, or gives
-   * what is no number, has no samples in that scrape.
+   * Registers a function that returns the samples of a metric at each scrape. If it throws or returns a value that is not a number, the
+   * metric has no samples in that scrape.
    */
   read<Name extends OfType<'counter' | 'gauge'>>(name: Name, samples: () => Samples<Name>): void {
     this.#readers.set(name, samples);
   }
 
-  /** Waits for this before each collection, for samples that take a moment. It must not reject. */
+  /** Registers a function that each collection waits for, for samples that take a moment. It must not reject. */
   refresh(before: () => Promise<void>): void {
     this.#refreshes.push(before);
   }
 
   /**
-   * All metrics in the text format of Prometheus, as they are after the call. Collections are 100 ms apart, and all who ask in between
-   * get the next one: however many ask, the work is the same.
+   * Returns all metrics in the text format of Prometheus, as of a time after the call. Collections are at least 100 ms apart, and all calls
+   * in between share the next one, so that the load does not depend on the number of calls.
    */
   text(): Promise<string> {
     return (this.#collecting ??= this.#collect());
@@ -109,7 +107,7 @@ export class MetricRegistry {
         };
         const counter = new Counter({ ...definition, collect });
         this.#counters.set(name, counter);
-        // What increases from nothing to 1 is no increase for Prometheus.
+        // Starts at zero, because Prometheus does not treat the appearance of a series as an increase.
         for (const each of closedLabels(labels)) counter.inc(each, 0);
         return;
       }
@@ -118,7 +116,7 @@ export class MetricRegistry {
           const now = samples();
           if (now === undefined) return;
           this.reset();
-          // Without labels a reset is a zero, and what cannot be told must be absent.
+          // A reset would set a metric without labels to zero, but an unknown value must be absent.
           if (now.length === 0 && definition.labelNames.length === 0) this.remove();
           for (const [each, value] of now) this.inc(each, value);
         };
@@ -141,7 +139,7 @@ export class MetricRegistry {
   }
 }
 
-/** Every combination of labels whose values are all listed; none when some are not. */
+/** Returns all combinations of labels if all their values are listed; otherwise none. */
 function closedLabels(labels: MetricDefinition['labels']): readonly Labels[] {
   let combinations: readonly Labels[] = [{}];
   for (const [name, values] of Object.entries(labels)) {

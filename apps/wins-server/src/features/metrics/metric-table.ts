@@ -10,19 +10,19 @@ import type { ServedMethod } from '../../kernel/rpc/call-server.js';
 /** Kinds of metrics, as Prometheus names them. */
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 
-/** Values that are not listed here, but by a type which no text of a client has. */
+/** Label values that are limited by a type instead of a list; no text of a client has this type. */
 export interface TypedValues<Value extends string = string> {
-  /** For the docs. */
+  /** Description for the docs. */
   readonly what: string;
   readonly value?: Value;
 }
 
-/** The values that a label may have. There are no others: the compiler refuses them. */
+/** Allowed values of a label, which the compiler enforces. */
 export type LabelValues = readonly string[] | TypedValues;
 
 type Labelled = Readonly<Record<string, LabelValues>>;
 
-/** One metric. Its name has its unit. */
+/** Definition of one metric. Its name includes the unit. */
 export interface MetricDefinition<
   Type extends MetricType = MetricType,
   Labels extends Labelled = Labelled,
@@ -43,20 +43,20 @@ const gauge = metricOf('gauge');
 const histogram = metricOf('histogram');
 const typed = <Value extends string>(what: string): TypedValues<Value> => ({ what });
 
-/** The name of a probe of a plan: its server chose it. */
+/** Name of a plan's probe, chosen by the plan's server. */
 export type ProbeName = string & { readonly [planned]: true };
-/** A text of the release itself. */
+/** Text that is part of the release. */
 export type BuildText = string & { readonly [built]: true };
 declare const planned: unique symbol;
 declare const built: unique symbol;
 
 const PIPE = ['main', 'tunnel'] as const;
-/** Label of a program that no entry names. */
+/** Label of a program without an entry. */
 export const NO_ENTRY = 'other';
 const ENTRY = typed<EntryName | typeof NO_ENTRY>('programs of the whitelist, `other`');
 const METHOD = typed<ServedMethod>('methods that are served, `unknown`');
 const BUILD = typed<BuildText>('of this release');
-/** The names of the statuses of gRPC, and that of a call that ended without one. */
+/** Names of gRPC statuses, and of a call without a status. */
 export const CODE = [
   ...['OK', 'CANCELLED', 'UNKNOWN', 'INVALID_ARGUMENT', 'DEADLINE_EXCEEDED', 'NOT_FOUND'],
   ...['ALREADY_EXISTS', 'PERMISSION_DENIED', 'RESOURCE_EXHAUSTED', 'FAILED_PRECONDITION'],
@@ -68,13 +68,13 @@ const END_REASON = [
   ...['replaced', 'yielded', 'daemonStopping', 'hostFailed'],
 ] as const satisfies readonly ExitReason[];
 
-/** `other`: its record was changed. */
+/** `other`: the record was changed. */
 export const UPGRADE_OUTCOMES = ['upgraded', 'rolledBack', 'failed', 'other'] as const;
 
-/** The upper ends of the buckets of a histogram, in seconds. */
+/** Upper bounds of histogram buckets, in seconds. */
 export const BUCKETS_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10] as const;
 
-/** Every metric of the daemon, in the order in which they are shown. */
+/** All metrics of the daemon, in display order. */
 export const METRICS = {
   wins_build_info: gauge('The running release; always 1.', { version: BUILD, commit: BUILD }),
   wins_connections: gauge('Open connections, also before their handshake.', {
@@ -88,7 +88,7 @@ export const METRICS = {
     method: METHOD,
     code: CODE,
   }),
-  // Each is nine for Prometheus.
+  // Each histogram has nine series in Prometheus.
   wins_call_duration_seconds: histogram(
     'Duration of calls. The lease and the output of a run last as long as the run.',
     { method: METHOD },

@@ -3,38 +3,38 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import { FeatureError } from '../../kernel/feature-error.js';
 
-/** Connections at a time; one more takes the place of the oldest that waits for nothing, or is cut. */
+/** Maximum number of connections; a new one replaces the oldest idle one, or is closed if none is idle. */
 const MOST_CONNECTIONS = 16;
 const HEADER_BYTES = 8 * 1024;
 const HEADERS_MS = 5_000;
-/** Prometheus keeps its connection between scrapes. */
+/** Idle time-out; Prometheus keeps its connection between scrapes. */
 const IDLE_MS = 90_000;
 const REQUESTS_OF_CONNECTION = 10_000;
 
-/** Source and address of the metrics. */
+/** Source and listen address of the metrics. */
 export interface ServeMetricsOptions {
-  /** `127.0.0.1:9797` or `[::1]:9797`, as the config was judged; port 0 lets the system choose. */
+  /** Listen address such as `127.0.0.1:9797` or `[::1]:9797`, already validated; port 0 lets the system choose. */
   readonly listen: string;
   readonly contentType: string;
-  /** Makes the text of an answer. It must bound its own work: it is called for each request. */
+  /** Creates the text of an answer. It must limit its own work, because it is called for each request. */
   readonly scrape: () => Promise<string>;
-  /** From a request to the last byte of its answer, as the system takes it, in milliseconds; then it is cut. Default 10,000. */
+  /** Maximum time from a request to the last byte of its answer, in milliseconds, before the connection is closed. Default 10,000. */
   readonly answerMs?: number;
 }
 
-/** A listener for scrapes. Its creator closes it. */
+/** Listener for scrapes. Its creator closes it. */
 export interface MetricsListener extends AsyncDisposable {
-  /** Where it listens, such as `127.0.0.1:9797`. */
+  /** Listen address, such as `127.0.0.1:9797`. */
   readonly address: string;
   readonly port: number;
-  /** Listens no more and cuts what is open. Idempotent. */
+  /** Stops listening and closes open connections. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * Serves `GET /metrics` over HTTP/1.1, and nothing else: other paths are 404, other methods 405. Who connects is not asked, which is why
- * the config wants the loopback unless it says otherwise. 16 connections at a time; headers within 5 s and 8 KiB; an answer that is not taken within 10 s
- * is cut, and so is a connection without a request for 90 s.
+ * Serves only `GET /metrics` over HTTP/1.1: other paths get 404, other methods 405. Clients are not authenticated, so the config requires
+ * the loopback unless it says otherwise. Limits: 16 connections; headers within 5 s and 8 KiB; an answer must be read within 10 s; a
+ * connection without a request is closed after 90 s.
  *
  * @throws FeatureError `listenFailed`.
  */
@@ -50,7 +50,7 @@ export async function serveMetrics(options: ServeMetricsOptions): Promise<Metric
     },
     (request, response) => {
       room.busy(request.socket, response);
-      // What cannot even be refused is cut: nothing here may end the program.
+      // A connection that cannot even be refused is closed, so that no error ends the program.
       answer(request, response, options).catch(() => response.destroy());
     },
   );
@@ -92,7 +92,7 @@ async function answer(
   response: ServerResponse,
   { scrape, contentType, answerMs = 10_000 }: ServeMetricsOptions,
 ): Promise<void> {
-  // What comes with a request is thrown away.
+  // The body of a request is discarded.
   request.resume();
   const deadline = setTimeout(() => response.destroy(), answerMs).unref();
   response.once('close', () => clearTimeout(deadline));
@@ -124,9 +124,9 @@ function refuse(response: ServerResponse, status: number, text: string): void {
   response.end(`${text}\n`);
 }
 
-/** Keeps connections few: an idle connection yields to a new one. */
+/** Limits open connections: closes an idle one to admit a new one. */
 class ConnectionRoom {
-  /** In the order in which they were last used. */
+  /** Idle connections, least recently used first. */
   readonly #idle = new Set<Socket>();
   readonly #busy = new Set<Socket>();
 

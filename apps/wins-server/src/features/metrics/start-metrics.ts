@@ -1,20 +1,17 @@
-/**
- * The metrics of the daemon: where the parts of their library meet. A bundle of its own, loaded
- * when the config turns metrics on.
- */
+/** Composition root of the metrics. A separate bundle, loaded when the config turns metrics on. */
 import type { MetricsSettings } from '@wins/config';
 import type { Kernel, RunningFeature } from '../../kernel/feature.js';
 import { keepMetrics } from './daemon-metrics.js';
 import { MetricRegistry } from './metric-registry.js';
 import { serveMetrics, type MetricsListener } from './serve-metrics.js';
 
-/** Metrics that are kept until they are closed. */
+/** Metrics that are collected until they are closed. */
 export interface RunningMetrics extends RunningFeature<MetricsSettings> {
-  /** All of them in the text format of Prometheus. */
+  /** Returns all metrics in the text format of Prometheus. */
   scrape(): Promise<string>;
 }
 
-/** Begins to count; nothing listens yet. */
+/** Starts to count; nothing listens yet. */
 export function startMetrics(kernel: Kernel): RunningMetrics {
   const { logger } = kernel;
   const metrics = new MetricRegistry();
@@ -28,8 +25,7 @@ export function startMetrics(kernel: Kernel): RunningMetrics {
   };
   return {
     scrape,
-    // What was counted stays when the listener moves, and the pipe answers when its address is
-    // taken.
+    // Counters survive a change of the listen address, and the pipe still answers when the address is taken.
     configure: async (settings) => {
       await end();
       listener = await serveMetrics({ ...settings, contentType: metrics.contentType, scrape });

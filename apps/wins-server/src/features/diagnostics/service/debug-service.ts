@@ -28,7 +28,7 @@ import type { OpenSession } from '../../tunnel/tunnel-endpoint.js';
 import type { Diagnostics } from '../diagnostics.js';
 
 export interface DebugSources {
-  /** @throws FeatureError while the config does not want diagnosis, which may change at any time. */
+  /** @throws FeatureError while the config turns diagnostics off, which may change at any time. */
   readonly requireOn: () => void;
   readonly audit: Pick<AuditTrail, 'decided'>;
   readonly level: Pick<LogLevel, 'now' | 'set' | 'reset'>;
@@ -37,10 +37,10 @@ export interface DebugSources {
   readonly runs: () => readonly ManagedProcess[];
 }
 
-/** Completes "cannot …" in refusals. */
+/** Verb phrase for "cannot …" in refusals. */
 export const WHAT = 'diagnose the daemon';
 const MOST_ROWS = 1024;
-/** How long a level may stay: a day. */
+/** Maximum duration of a temporary log level: a day. */
 const LONGEST_LEVEL_SECONDS = 86_400;
 
 type Call = ServerWritableStream<unknown, DebugPiece>;
@@ -50,8 +50,8 @@ type Make = (
 ) => AsyncIterable<Buffer> | Iterable<Buffer>;
 
 /**
- * Serves wins.DebugService while the config wants it. The pipe is open to administrators alone; whom the system shows to be in a container,
- * or to be someone else, is refused as well, should the pipe have been given to him. What diagnoses is loaded by the first question.
+ * Serves wins.DebugService while the config enables it. The pipe is open only to administrators; a client that the system identifies as a
+ * container or another user is refused too, in case the pipe was handed to it. The diagnostics code is loaded by the first call.
  */
 export function createDebugService(
   callers: Pick<Callers, 'clientOf'>,
@@ -67,7 +67,7 @@ export function createDebugService(
       requireOn();
       return make();
     });
-  /** Sends pieces as fast as the client takes them, then ends the call; a broken call ends the pieces. */
+  /** Sends chunks as fast as the client reads them, then ends the call; an aborted call stops the source. */
   const sendPieces = async (call: Call, make: Make, act?: 'debugHeap'): Promise<void> => {
     const refusal = refusalOf(callers, call, WHAT);
     if (refusal !== undefined) {
@@ -149,14 +149,14 @@ function requireLevel(wanted: string, seconds: number): void {
     throw refused(`${seconds} s`, `more than 0 and at most ${LONGEST_LEVEL_SECONDS} s`);
 }
 
-/** Translates errors; a part that this Node lacks is no fault of the host's system. */
+/** Converts errors; a feature that this Node lacks is not a fault of the host's system. */
 function debugError(error: unknown): ReturnType<typeof toRpcError> {
   return error instanceof FeatureError && error.code === 'unavailable'
     ? rpcError(status.FAILED_PRECONDITION, error.code, error.message)
     : toRpcError(error);
 }
 
-/** A connection, as an administrator sees it. */
+/** Returns a connection as shown to an administrator. */
 function connectionMessage(connection: OpenConnection): DebugConnection {
   const { name, client, openedAt, calls, receivedBytes, sentBytes } = connection;
   return {
@@ -174,7 +174,7 @@ function sessionMessage({ name, client, openedAt, streams, traffic }: OpenSessio
   };
 }
 
-/** A run, as an administrator sees it: without its id, arguments and variables. */
+/** Returns a run as shown to an administrator, without its id, arguments and variables. */
 function runMessage(run: ManagedProcess): DebugRun {
   const { name, mark, path, pid, state, startedAtMs, owner } = run;
   return {

@@ -5,9 +5,9 @@ import type { RunFolders } from '../run-folders.js';
 import { KeeperConnection } from './keeper-connection.js';
 import type { KeeperRecord } from './keeper-messages.js';
 
-/** Grace period of a run, and some time for the keeper to write down how it ended. */
+/** Grace period of a run, plus time for the keeper to record the exit. */
 export const GENTLE_MS = 15_000;
-/** Processes ended by force are gone much sooner. */
+/** Time limit for killed processes to disappear. */
 const FORCED_MS = 10_000;
 const NO_MARK = '0'.repeat(32);
 
@@ -19,9 +19,9 @@ export interface EndParts {
 }
 
 /**
- * Ends keepers and their runs for good, when no daemon will come: first as a keeper does it, then by force.
+ * Ends keepers and their runs permanently, when no daemon will return: first in the keeper's own way, then by force.
  *
- * @returns How many processes are left nevertheless.
+ * @returns The number of processes that are still alive.
  */
 export async function endKeepers(
   records: readonly KeeperRecord[],

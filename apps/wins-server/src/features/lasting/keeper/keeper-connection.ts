@@ -1,6 +1,4 @@
-/**
- * A connection to a keeper and the runs that are reached by it. One file, longer than most, because the end of one is that of the others.
- */
+/** Connection to a keeper, and its runs. One file, longer than most, because they end together. */
 import { connectPipe, PipeError } from '@wins/pipe-transport';
 import {
   messageOf,
@@ -28,7 +26,7 @@ import {
   type MessageEnd,
 } from './keeper-messages.js';
 
-/** Exit of a run that ended with its keeper, whose pipes it had. */
+/** Exit of a run that ended with its keeper, which held its pipes. */
 const LOST: HostExit = { code: 137, signal: 'SIGKILL' };
 const CODES: readonly ProcessErrorCode[] = [
   ...(['spawnFailed', 'invalidArgument', 'notFound', 'limitsUnavailable'] as const),
@@ -44,13 +42,13 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** A run in the messages to its keeper, and in its answers. */
+/** Callbacks of a run. */
 export interface KeptRunListener {
-  /** There may be more of its output. */
+  /** Called when there may be more output. */
   readonly written: () => void;
 }
 
-/** The daemon's end of the pipe to one keeper. */
+/** Daemon's end of the pipe to one keeper. */
 export class KeeperConnection {
   readonly record: KeeperRecord;
   readonly #host: ProcessHost;
@@ -59,7 +57,7 @@ export class KeeperConnection {
   #end: MessageEnd<DaemonMessage> | undefined;
   #lastId = 0;
   #isClosed = false;
-  /** Runs that the keeper had when this daemon came. */
+  /** Runs that the keeper had when this daemon connected. */
   #runs: readonly string[] = [];
   #starting = 0;
   #isLost = false;
@@ -67,7 +65,7 @@ export class KeeperConnection {
   readonly #events = new EventEmitter();
   #isEnding = false;
   #isRefused = false;
-  /** Messages about runs that arrived before these were known here. */
+  /** Messages about runs that arrived before this daemon knew them. */
   readonly #early: RunMessage[] = [];
 
   private constructor(record: KeeperRecord, host: ProcessHost) {
@@ -76,11 +74,11 @@ export class KeeperConnection {
   }
 
   /**
-   * Connects, and waits for its turn: the daemon before this one may be ending, and the keeper may be frozen. The runs of one that dies
-   * meanwhile are lost, and so are those of one whose pipe another process serves.
+   * Connects to a keeper, and waits while the previous daemon is ending or the keeper is frozen. If the keeper dies meanwhile, or another
+   * process serves its pipe, its runs are lost.
    *
-   * @param security - Checks that the recorded process serves the pipe. Default: that of a private folder does.
-   * @throws ProcessError `stateUnavailable` when it refuses; the reason of the signal.
+   * @param security - Checks that the recorded process serves the pipe. Default: the socket's private folder is the proof.
+   * @throws ProcessError `stateUnavailable` when the keeper refuses; the reason of the signal.
    */
   static async open(
     record: KeeperRecord,
@@ -111,27 +109,27 @@ export class KeeperConnection {
     }
   }
 
-  /** Why its pipe is not trusted; undefined when it is. */
+  /** Why the keeper's pipe is not trusted; undefined when it is. */
   get distrust(): string | undefined {
     return this.#distrust;
   }
 
-  /** Whether it has nothing to keep. */
+  /** True while the keeper has no runs. */
   get isIdle(): boolean {
     return this.#processes.size === 0 && this.#starting === 0;
   }
 
-  /** Whether it may start a run. */
+  /** True while the keeper may start a run. */
   get isOpen(): boolean {
     return !this.#isClosed && !this.#isLost && !this.#isEnding;
   }
 
-  /** Whether it had a run when this daemon came. Nobody knows what a dead one had. */
+  /** Returns whether the keeper had a run when this daemon connected. Unknown for a dead keeper. */
   has(mark: string): boolean {
     return this.#isLost || this.#runs.includes(mark);
   }
 
-  /** Starts a run; undefined when another keeper has to, because this one ends. @throws ProcessError. */
+  /** Starts a run; undefined when another keeper must do so, because this one is ending. @throws ProcessError. */
   async start(
     command: HostCommand,
     run: Extract<DaemonMessage, { readonly kind: 'start' }>['run'],
@@ -156,12 +154,12 @@ export class KeeperConnection {
     }
   }
 
-  /** Tells how far the output of a run was read. */
+  /** Reports up to which offset the output of a run was read. */
   read(mark: string, offset: number): void {
     this.#end?.send({ kind: 'read', mark, offset });
   }
 
-  /** A run that this daemon did not start. */
+  /** Adopts a run that another daemon started. */
   adopt(facts: KeptRun, listener: KeptRunListener): KeptProcess {
     const { run, pid, startToken, startedAtMs } = facts;
     return this.#add({ mark: run.mark, pid, startToken, startedAtMs }, listener);
@@ -176,19 +174,19 @@ export class KeeperConnection {
     await this.#ask({ kind: 'terminate', mark, mode }).catch(() => undefined);
   }
 
-  /** Ends all runs in good order, and then the keeper. @throws the reason of the signal when that comes first. */
+  /** Ends all runs with their grace period, and then the keeper. @throws the reason of the signal when it aborts first. */
   async endAll(signal: AbortSignal): Promise<void> {
     this.#end?.send({ kind: 'end' });
     if (!this.#isLost) await once(this.#events, 'lost', { signal });
   }
 
-  /** Leaves the keeper and its runs alone. */
+  /** Disconnects; the keeper and its runs continue. */
   close(): void {
     this.#isClosed = true;
     this.#end?.close();
   }
 
-  /** Gives why it is not welcome. @throws PipeError. */
+  /** Handshakes; returns the reason of a refusal. @throws PipeError. */
   async #greet(
     signal: AbortSignal,
     security: PipeServerCheck | undefined,
@@ -244,7 +242,7 @@ export class KeeperConnection {
     if (!('mark' in message)) return;
     const process = this.#processes.get(message.mark);
     if (process === undefined) {
-      // Once of each kind is enough.
+      // Only one early message of each kind is needed.
       const isKnown = this.#early.some(
         ({ kind, mark }) => kind === message.kind && mark === message.mark,
       );
@@ -280,7 +278,7 @@ export class KeeperConnection {
   }
 }
 
-/** A run that a keeper has. Its output is in its spool: its streams end when that is complete. */
+/** Run of a keeper. Its output is in a spool; the streams end when the spool is complete. */
 class ProcessOfKeeper implements KeptProcess {
   readonly keeper: string;
   readonly pid: number;
@@ -353,7 +351,7 @@ class ProcessOfKeeper implements KeptProcess {
     this.listener.written();
   }
 
-  /** The keeper has died, or hung up: what is left of the run is found as that of a dead daemon is. */
+  /** The keeper has died or disconnected; the remains of the run are recovered like those of a dead daemon. */
   lose(): void {
     this.#state = 'lost';
     for (const output of [this.stdout, this.stderr]) output.push(null);
@@ -365,7 +363,7 @@ class ProcessOfKeeper implements KeptProcess {
     try {
       return await this.#host.findLeftovers({ executables: [], remembered });
     } catch {
-      // Unknown: the caller asks again.
+      // Unknown; the caller asks again.
       return undefined;
     }
   }

@@ -1,20 +1,20 @@
 /**
- * The protocol between a daemon and a keeper: JSON messages, each behind its length in four bytes. The daemon speaks first, with the
- * token and the protocol's version; a keeper of one release serves the daemons of that release and of the next. New fields are ignored by who
- * does not know them; a change that is more than that gets a new version, which a daemon offers last.
+ * Protocol between a daemon and a keeper: JSON messages, each prefixed with its length in four bytes. The daemon speaks first, with the
+ * token and the protocol version. A keeper serves the daemons of its own release and of the next. Unknown fields are ignored; a larger
+ * change gets a new version, which a daemon offers last.
  */
 import { STOP_SIGNALS } from '@wins/base';
 import type { Socket } from 'node:net';
 import * as z from 'zod/mini';
 import { keptFigures, keptRun, treeLimits } from '../run-folders.js';
 
-/** The version that this release speaks. */
+/** Protocol version of this release. */
 export const KEEPER_PROTOCOL = 1;
-/** Why a keeper refuses a daemon while it serves one. */
+/** Refusal while the keeper serves another daemon. */
 export const ANOTHER_DAEMON = 'another daemon is connected';
-/** Why a keeper refuses one that comes too late. */
+/** Refusal while the keeper is ending. */
 export const ENDING = 'it ends';
-/** More than a request of a client can have, whose octets JSON may double. */
+/** Maximum message size; larger than any client request, whose octets JSON may double. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 const LENGTH_BYTES = 4;
 
@@ -40,7 +40,7 @@ const command = z.object({
   ),
 });
 
-/** Messages of a daemon. */
+/** Messages from a daemon. */
 export const daemonMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('hello'), protocol: z.int(), token: text }),
   z.object({
@@ -50,21 +50,24 @@ export const daemonMessage = z.discriminatedUnion('kind', [
   /** Ends all runs, and then the keeper. */
   z.object({ kind: z.literal('end') }),
   z.object({ kind: z.literal('terminate'), id, mark, mode: z.enum(['graceful', 'force']) }),
-  /** Asks for what `isGone` and `usage` of a process tell. */
+  /** Requests `isGone` and `usage` of a process. */
   z.object({ kind: z.literal('look'), id, mark }),
-  /** Output before this was read: it may go. For a run that a client holds, with 0 at its adoption: that stops the clock of its lease. */
+  /**
+   * Output before this offset was read and may be removed. For a run that a client holds, offset 0 at its adoption stops the time limit of
+   * its lease.
+   */
   z.object({ kind: z.literal('read'), mark, offset: z.int().check(z.minimum(0)) }),
 ]);
 
 export type DaemonMessage = z.infer<typeof daemonMessage>;
 
-/** Messages of a keeper. */
+/** Messages from a keeper. */
 export const keeperMessage = z.discriminatedUnion('kind', [
-  /** Another daemon may be connected, which it serves alone. */
+  /** Accepts the daemon. Not sent while another daemon is connected, because a keeper serves one at a time. */
   z.object({ kind: z.literal('welcome'), protocol: z.int(), runs: z.array(mark) }),
   z.object({ kind: z.literal('refused'), why: text }),
   z.object({ kind: z.literal('started'), id, pid: z.int(), startToken: text }),
-  /** Nothing was started: another keeper has to. */
+  /** Nothing was started; another keeper must do so. */
   z.object({ kind: z.literal('ending'), id }),
   z.object({ kind: z.literal('done'), id }),
   z.object({ kind: z.literal('failed'), id, code: text, message: text }),
@@ -75,19 +78,19 @@ export const keeperMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('exited'), mark, exit: hostExit }),
   /** There is more of the output. */
   z.object({ kind: z.literal('written'), mark }),
-  /** Nothing of it runs, and how it ended is written down. */
+  /** No process of the run is left, and its exit is recorded. */
   z.object({ kind: z.literal('settled'), mark, figures: keptFigures }),
 ]);
 
 export type KeeperMessage = z.infer<typeof keeperMessage>;
 
-/** Where a keeper is found; a private file holds it, and it is the first line that a keeper prints. */
+/** Address of a keeper, stored in a private file and printed as the keeper's first line. */
 export const keeperRecord = z.object({
   version: z.literal(1),
   keeper: text.check(z.minLength(1)),
   socket: text,
   token: text.check(z.minLength(32)),
-  /** SHA-1 of the program that it runs: a daemon starts runs by a keeper of its own release. */
+  /** SHA-1 of the keeper's program; a daemon starts runs only by a keeper of its own release. */
   release: text,
 });
 
@@ -101,9 +104,9 @@ export interface MessageEnd<Sent> {
 }
 
 /**
- * Speaks the protocol on a socket, which is closed at the first message that is too long or is none.
+ * Exchanges messages on a socket, which is closed at the first message that is too long or invalid.
  *
- * @param received - Takes each message, in order.
+ * @param received - Called with each message, in order.
  * @param closed - Called once.
  */
 export function speakMessages<Received, Sent extends object>(

@@ -7,17 +7,17 @@ import path from 'node:path';
 
 const COPY = /^keeper-[0-9a-f]{40}\.exe$/;
 
-/** The file of this executable: an upgrade moves one on trial to its place once it is proven. */
+/** Returns the file of this executable. An upgrade moves a file on trial to its final path once it is proven. */
 export function ownExecutable(file = process.execPath): string {
   return existsSync(file) || !isOnTrial(file) ? file : targetOf(file);
 }
 
 /**
- * Makes a copy of this executable for a keeper, where the system lets no one replace or remove a program that runs: upgrades go on.
+ * Copies this executable for a keeper on systems that do not allow a running program to be replaced or removed, so that upgrades still
+ * work.
  *
- * @param folder - Private.
- * @param release - SHA-1 that the copy must have.
- * @throws ProcessError `stateUnavailable`.
+ * @param folder - Must be private.
+ * @param release - Required SHA-1 of the copy.
  */
 export async function copyForKeeper(folder: string, release: string): Promise<string> {
   await removeCopies(folder);
@@ -30,7 +30,7 @@ export async function copyForKeeper(folder: string, release: string): Promise<st
   throw new ProcessError('stateUnavailable', `cannot start a keeper: ${found}`);
 }
 
-/** Removes the copies that no keeper runs. */
+/** Removes copies that no keeper runs. */
 export async function removeCopies(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((each) => COPY.test(each))) {

@@ -17,13 +17,13 @@ function recordFile(file: string): StateFile<KeeperRecord> {
   });
 }
 
-/** The record of a keeper in the folder of runs that last. Who reads it may start programs. */
+/** Returns the record file of a keeper. Any process that can read it may start programs. */
 export function keeperRecordFile(folder: string, keeper: string): StateFile<KeeperRecord> {
   const name = createHash('sha256').update(keeper).digest('hex').slice(0, 16);
   return recordFile(path.join(folder, `keeper.${name}.json`));
 }
 
-/** All records that can be read, those of dead keepers too. @throws what Node throws for a folder that cannot be read. */
+/** Returns all readable records, including those of dead keepers. @throws any error of Node for a folder that cannot be read. */
 export async function readKeeperRecords(folder: string): Promise<readonly KeeperRecord[]> {
   let names: readonly string[];
   try {

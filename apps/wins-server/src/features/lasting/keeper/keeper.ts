@@ -1,6 +1,4 @@
-/**
- * The keeper and its runs. One file, longer than most, because a keeper ends by what its runs, its starts and its daemon do.
- */
+/** Keeper and its runs. One file, longer than most, because the end of a keeper depends on its runs, starts and daemon. */
 import { Backoff } from '@wins/time';
 import {
   errnoOf,
@@ -40,29 +38,29 @@ import { keeperRecordFile } from './keeper-records.js';
 
 /** Grace period, the same as the manager's for a run whose leader has ended. */
 const GRACE_MS = 10_000;
-/** How long a keeper without runs waits for the daemon that started it. */
+/** Time that a keeper without runs waits for the daemon that started it. */
 const UNUSED_MS = 30_000;
-/** The shortest time between two messages to followers about output. */
+/** Minimum interval of messages to followers about output. */
 const TELL_MS = 20;
 
 type StartMessage = Extract<DaemonMessage, { readonly kind: 'start' }>;
 
 /** Parts of a keeper. */
 export interface KeeperOptions {
-  /** Absolute; of the daemons that it serves. */
+  /** Absolute path; the state directory of the daemons that this keeper serves. */
   readonly stateDirectory: string;
   readonly host: ProcessHost;
   /** SHA-1 of the program. */
   readonly release: string;
-  /** Says who connects, where the system tells: then only administrators are served. */
+  /** Identifies clients where the system can; then only administrators are served. */
   readonly identify: IdentifyClient | undefined;
-  /** How its pipe is opened where it is no file, and who connects to it. Default: it is a socket in the state folder. */
+  /** Opens and identifies the pipe where it is not a file. Default: a socket in the state folder. */
   readonly adminPipe?: DaemonSystem['adminPipe'];
 }
 
 /**
- * Owns programs that outlive the daemon: their processes, their pipes and what they write. It serves one daemon at a time, decides
- * nothing, and is over when it has no run and no daemon.
+ * Owns programs that outlive the daemon: their processes, pipes and output. It serves one daemon at a time, makes no decisions, and ends
+ * when it has neither a run nor a daemon.
  */
 export class Keeper {
   readonly record: KeeperRecord;
@@ -98,7 +96,7 @@ export class Keeper {
     };
   }
 
-  /** Serves daemons from now on. @throws PipeError, TrustedFileError. */
+  /** Starts to serve daemons. @throws PipeError, TrustedFileError. */
   async listen(): Promise<void> {
     const { host, stateDirectory, adminPipe } = this.#options;
     const { security, identify = this.#options.identify } = adminPipe ?? {};
@@ -108,7 +106,7 @@ export class Keeper {
       ...{ security, identify },
       maxConnections: 8,
       onConnection: (socket, client) => {
-        // The folder is private and the token is in it: this is the third lock.
+        // Third barrier, after the private folder and the token in it.
         if (identify !== undefined && !client.isAdministrator) socket.destroy();
         else this.#serve(socket);
       },
@@ -117,14 +115,14 @@ export class Keeper {
     this.#unused = setTimeout(() => this.#endIfIdle(), UNUSED_MS);
   }
 
-  /** Ends all runs and then itself, for a system that shuts down or a program that is removed. */
+  /** Ends all runs and then the keeper, when the system shuts down or the program is removed. */
   endAll(): void {
     this.#isEnding = true;
     this.#endIfIdle();
     for (const run of this.#runs.values()) run.stop();
   }
 
-  /** Gives up what others see of it. */
+  /** Removes everything that others see of the keeper. */
   async close(): Promise<void> {
     clearTimeout(this.#unused);
     await keeperRecordFile(this.#folders.folder, this.record.keeper).remove();
@@ -228,7 +226,7 @@ export class Keeper {
       try {
         await this.#folders.run(folderNameOf(whole)).write(whole);
       } catch (error) {
-        // No daemon could find it again.
+        // Without a record no daemon could find the process again, so it is ended.
         await endProcessTree(process, 0);
         throw error;
       }
@@ -243,7 +241,7 @@ export class Keeper {
     }
   }
 
-  /** Another cgroup than the daemon's may enforce less than the client was told. */
+  /** Refuses limits that this cgroup cannot enforce, because the client was told what the daemon's cgroup enforces. */
   #assertMeans({ limits }: StartMessage['command'], run: KeptRun['run']): void {
     if (limits === undefined) return;
     const means = this.#options.host.limitMeans?.(limits);
@@ -266,7 +264,7 @@ interface RunListener {
   readonly settled: (figures: KeptFigures) => void;
 }
 
-/** A run, from its start until how it ended is on the disk. */
+/** Run, from its start until its exit is stored on disk. */
 class RunOfKeeper {
   readonly process: HostProcess;
   readonly #run: KeptRun;
@@ -295,7 +293,7 @@ class RunOfKeeper {
     void this.#follow();
   }
 
-  /** Its cost so far. */
+  /** Returns the resource use so far. */
   async measure(): Promise<KeptFigures> {
     const usage = await this.process.usage();
     return { ...(usage && { usage }), output: { ...this.#output } };
@@ -306,19 +304,19 @@ class RunOfKeeper {
     return this.process.terminate(mode);
   }
 
-  /** Ends it in good order, though nobody asked for its end. */
+  /** Ends the run with its grace period, without a request by a client. */
   stop(): void {
     if (this.#exit === undefined) this.#reason = 'daemonStopping';
     void endProcessTree(this.process, GRACE_MS);
   }
 
-  /** A run that a client holds ends when no daemon adopts it to which the client could come. */
+  /** Starts the time limit of a held run, which ends unless a daemon adopts it before. */
   daemonLeft(): void {
     const { leaseMs } = this.#run;
     if (leaseMs !== undefined) this.#lease = setTimeout(() => this.stop(), leaseMs);
   }
 
-  /** Output before this is not needed any more. Only a daemon that knows of leases says so. */
+  /** Records that output before this offset was read. Only a daemon with support for leases sends this. */
   readTo(offset: number): void {
     clearTimeout(this.#lease);
     this.#readTo = Math.max(this.#readTo, offset);
@@ -337,7 +335,7 @@ class RunOfKeeper {
     if (!this.#mustWait) [stdout, stderr].forEach((output) => output.resume());
   }
 
-  /** Tells a daemon that did not see it how the leader ended. */
+  /** Reports the exit of the leader to a daemon that did not see it. */
   tellExit(): void {
     const { mark } = this.#run.run;
     if (this.#exit !== undefined) this.#listener.tell({ kind: 'exited', mark, exit: this.#exit });
@@ -354,7 +352,7 @@ class RunOfKeeper {
         if (!output.isPaused()) this.#output.pauses += 1;
         [stdout, stderr].forEach((each) => each.pause());
       });
-      // A pipe that fails is a pipe that ended: 'close' follows.
+      // A failed pipe counts as ended; 'close' follows.
       output.on('error', () => undefined);
       return new Promise((resolve) => output.once('close', resolve));
     });
@@ -364,11 +362,11 @@ class RunOfKeeper {
     this.#goOn();
     this.tellExit();
     await endProcessTree(this.process, GRACE_MS);
-    // A stranger may keep a pipe open.
+    // A foreign process may keep a pipe open.
     const late = setTimeout(() => this.process.close(), GRACE_MS);
     await Promise.all(outputs);
     clearTimeout(late);
-    // Before the handles go by which the system tells it.
+    // Measured before the process handles are closed.
     const figures = await this.measure();
     this.process.close();
     await this.#spool.close();
@@ -387,7 +385,7 @@ class RunOfKeeper {
     this.#listener.settled(figures);
   }
 
-  /** A disk that is full gets old output in exchange; one that fails is asked again for as long as it fails. */
+  /** Records the exit. On a full disk, old output is removed to make space; other disk errors are retried until the write succeeds. */
   async #record(end: KeptEnd): Promise<void> {
     const again = new Backoff({ initialMs: 100, maxMs: 60_000 });
     for (;;) {
@@ -395,7 +393,7 @@ class RunOfKeeper {
         await this.#folders.end(folderNameOf(this.#run)).write(end);
         return;
       } catch (error) {
-        // It was removed meanwhile.
+        // The run was removed meanwhile.
         if (errnoOf(error) === 'notFound') return;
         if (!(await this.#spool.yieldSpace())) await again.wait();
       }

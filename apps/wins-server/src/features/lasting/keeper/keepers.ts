@@ -8,7 +8,7 @@ import type { KeeperRecord } from './keeper-messages.js';
 import { keeperRecordFile, readKeeperRecords } from './keeper-records.js';
 import { startKeeper } from './start-keeper.js';
 
-/** How long the start of a daemon waits for a keeper that is busy, or still has the daemon before. */
+/** Time that a daemon's start waits for a keeper that is busy or still connected to the previous daemon. */
 const BUSY_MS = 5000;
 
 /** Parts of {@link Keepers}. */
@@ -17,15 +17,15 @@ export interface KeepersParts {
     Kernel,
     'stateDirectory' | 'processHost' | 'system' | 'program' | 'checksum' | 'logger'
   >;
-  /** The folder of runs that last. */
+  /** Folder of detached runs. */
   readonly folder: string;
-  /** Ends all waiting for keepers. */
+  /** Aborts all waits for keepers. */
   readonly closing: AbortSignal;
   /** Default: a process of this program. */
   readonly start: typeof startKeeper | undefined;
 }
 
-/** The keepers that a daemon is connected to: that of its own release, which it starts when it needs one, and those of others. */
+/** Keepers of a daemon: the one of its own release, which it starts on demand, and those of other releases. */
 export class Keepers {
   readonly #parts: KeepersParts;
   readonly #connections = new Set<KeeperConnection>();
@@ -36,21 +36,21 @@ export class Keepers {
     this.#parts = parts;
   }
 
-  /** Whether there is one of this release, or will be. */
+  /** Whether a keeper of this release exists or is starting. */
   get hasOwn(): boolean {
     return this.#own !== undefined;
   }
 
-  /** The connection to a keeper, as `ProcessHost.daemon` names one. */
+  /** Returns the connection to a keeper, named as by `ProcessHost.daemon`. */
   find(keeper: string): KeeperConnection | undefined {
     return [...this.#connections].find(({ record }) => record.keeper === keeper);
   }
 
   /**
-   * Connects to those that live, and forgets the dead ones. It waits for a busy one in the background.
+   * Connects to living keepers, and removes the records of dead ones. Busy keepers are awaited in the background.
    *
-   * @param reached - Takes over the runs of each.
-   * @returns Whether one lives.
+   * @param reached - Takes over the runs of each keeper.
+   * @returns Whether a keeper is alive.
    */
   async adopt(reached: (keeper: KeeperConnection) => Promise<void>): Promise<boolean> {
     const { kernel, folder } = this.#parts;
@@ -71,7 +71,7 @@ export class Keepers {
     return reaching.length > 0;
   }
 
-  /** Starts a run by the keeper of this release, or by a new one where that ends. @throws ProcessError. */
+  /** Starts a run by the keeper of this release, or by a new one while that is ending. @throws ProcessError. */
   async start(...given: Parameters<KeeperConnection['start']>): Promise<KeptProcess> {
     for (;;) {
       const keeper = await this.own();
@@ -80,7 +80,7 @@ export class Keepers {
     }
   }
 
-  /** The keeper of this release, which is started if there is none. @throws ProcessError. */
+  /** Returns the keeper of this release, and starts it if necessary. @throws ProcessError. */
   async own(): Promise<KeeperConnection> {
     for (;;) {
       const own = (this.#own ??= this.#start());
@@ -94,7 +94,7 @@ export class Keepers {
     }
   }
 
-  /** Leaves those that keep nothing, which end then. */
+  /** Disconnects from keepers without runs, which end then. */
   leaveIdle({ keepsOwn }: { readonly keepsOwn: boolean }): void {
     for (const keeper of [...this.#connections].filter(({ isIdle }) => isIdle)) {
       if (keepsOwn && keeper.record.release === this.#release) continue;
@@ -106,17 +106,17 @@ export class Keepers {
     }
   }
 
-  /** Has all end their runs and themselves. Never rejects. */
+  /** Ends all keepers with their runs. Never rejects. */
   async endAll(signal: AbortSignal): Promise<void> {
     await Promise.allSettled([...this.#connections].map((keeper) => keeper.endAll(signal)));
   }
 
-  /** Leaves them and their runs alone. */
+  /** Disconnects; keepers and runs continue. */
   close(): void {
     for (const keeper of this.#connections) keeper.close();
   }
 
-  /** Connects to a keeper, however long that takes. Never rejects. */
+  /** Connects to a keeper without a time limit. Never rejects. */
   async #reach(
     record: KeeperRecord,
     isOfThisRelease: boolean,

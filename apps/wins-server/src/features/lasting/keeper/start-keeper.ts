@@ -7,7 +7,7 @@ import { RunFolders } from '../run-folders.js';
 import { copyForKeeper, ownExecutable } from './keeper-program.js';
 import { keeperRecord, type KeeperRecord } from './keeper-messages.js';
 
-/** A Node program starts within a second, and within several on a host whose processors are all busy. */
+/** Time limit for the start. A Node program starts within a second, or several on a fully loaded host. */
 const START_MS = 20_000;
 const MAX_LINE_BYTES = 4096;
 /** Variables of the daemon's environment that a keeper receives. Its runs get theirs with their commands. */
@@ -19,9 +19,9 @@ export interface KeeperStart {
   readonly program: string;
   /** Its SHA-1. */
   readonly release: string;
-  /** Is private already. */
+  /** Must be private already. */
   readonly stateDirectory: string;
-  /** Starts it. Default: a session of its own. */
+  /** Starts the process. Default: in its own session. */
   readonly apart: Pick<ProcessesApart, 'start'> | undefined;
 }
 

@@ -1,30 +1,30 @@
 import { crc32 } from 'node:zlib';
 
-/** Bytes of output that one frame has at most. */
+/** Maximum number of output bytes per frame. */
 export const MAX_FRAME_BYTES = 64 * 1024;
-/** CRC-32 of what follows it, length and stream, offset, time. */
+/** Header: CRC-32 of the rest of the frame, length and stream, offset, time. */
 export const HEADER_BYTES = 24;
 
 const CRC_BYTES = 4;
 const STREAMS = ['stdout', 'stderr'] as const;
 
-/** A piece of the output of a run, as it was read from the program. */
+/** Piece of a run's output, as it was read from the program. */
 export interface SpoolFrame {
   readonly stream: (typeof STREAMS)[number];
-  /** Bytes of both outputs before it. */
+  /** Number of bytes of both outputs before this piece. */
   readonly offset: number;
-  /** When it was written, in milliseconds since 1970. */
+  /** Time of the write, in milliseconds since 1970. */
   readonly timeMs: number;
   /** 1 to {@link MAX_FRAME_BYTES}. */
   readonly bytes: Buffer;
 }
 
 /**
- * Encodes pieces of output: each byte is copied once. What follows a piece of the same stream and time fills up its frame, because each
- * frame costs its readers the same whatever is in it.
+ * Encodes pieces of output; each byte is copied once. Consecutive pieces of the same stream and time share frames, because each frame costs
+ * its readers the same regardless of its size.
  *
- * @param pieces - Each begins where the one before ends.
- * @param into - Takes the frames if it is large enough, and may be used again once they are written.
+ * @param pieces - Consecutive pieces without gaps.
+ * @param into - Buffer for the frames if it is large enough; reusable once they are written.
  */
 export function encodeFrames(
   pieces: readonly SpoolFrame[],
@@ -62,8 +62,8 @@ export function encodeFrames(
 }
 
 /**
- * Decodes the frame that begins at `at`. The bytes may be anything: a frame is never longer than its limit, and its digest has to
- * match. `torn` means that the bytes end within it.
+ * Decodes the frame at `at`. The bytes may be arbitrary: a frame never exceeds its limit, and its checksum must match. `torn` means that
+ * the bytes end within the frame.
  */
 export function decodeFrame(bytes: Buffer, at: number): SpoolFrame | 'torn' | 'damaged' {
   if (bytes.length - at < HEADER_BYTES) return 'torn';

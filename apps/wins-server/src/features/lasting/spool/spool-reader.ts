@@ -4,31 +4,31 @@ import { errnoOf } from '@wins/base';
 import { decodeFrame, HEADER_BYTES, MAX_FRAME_BYTES, type SpoolFrame } from './spool-frame.js';
 import { spoolFiles } from './spool-files.js';
 
-/** Size of the first read of a file, and of one behind a read that was full: several frames, at least one of them whole. */
+/** Size of the first read of a file, and of the next after a full one; fits at least one whole frame. */
 const READ_BYTES = 2 * (HEADER_BYTES + MAX_FRAME_BYTES);
 const NEXT_READ_BYTES = 16 * (HEADER_BYTES + MAX_FRAME_BYTES);
 const LINE_END = 0x0a;
 
-/** A piece of output, or how much of it is not kept. */
+/** Piece of output, or the size of a missing part. */
 export type SpoolPart =
   | ({ readonly kind: 'output' } & SpoolFrame)
   | { readonly kind: 'skipped'; readonly offset: number; readonly bytes: number };
 
-/** From where a spool is read. */
+/** Range of a read. */
 export interface SpoolReadOptions {
-  /** The first byte that is wanted. Default 0. */
+  /** Offset of the first byte. Default 0. */
   readonly offset?: number;
-  /** Only what was written then or later, in milliseconds since 1970. Default: all. */
+  /** Returns only output from this time on, in milliseconds since 1970. Default: all. */
   readonly sinceMs?: number;
-  /** Bytes of output in all, once no more will be written; undefined before. Default: what lies there is all. */
+  /** Returns the total size of the output once it is complete; undefined before. Default: the existing output is complete. */
   readonly end?: () => number | undefined;
-  /** Resolves when there may be more than at the call before. Absent: reading ends with what lies there. */
+  /** Resolves when there may be more output than at the previous call. Absent: reading ends with the existing output. */
   readonly more?: () => Promise<unknown>;
 }
 
 /**
- * Reads a spool while it may be written to. Its files may hold anything, and the oldest may go at any moment: what is missing is told,
- * and so is what was lost at the end. Memory is bounded by a few MiB.
+ * Reads a spool that may be written to meanwhile. Its files may contain anything, and the oldest may disappear at any time: missing parts,
+ * including those at the end, are reported. Memory is limited to a few MiB.
  *
  * @throws TrustedFileError for a link, or a file that cannot be read.
  */
@@ -37,13 +37,13 @@ export async function* readSpool(
   { offset, sinceMs = 0, end = () => 0, more }: SpoolReadOptions,
 ): AsyncGenerator<SpoolPart> {
   const files = spoolFiles(folder);
-  // With a time alone, what is older is not missed.
+  // With only a start time, older output does not count as missing.
   let at = offset ?? (sinceMs > 0 ? undefined : 0);
   let place: Place | undefined;
   for (;;) {
     const total = end();
     const next = more?.();
-    // Of one that is not awaited, too.
+    // Prevents an unhandled rejection when the promise is not awaited.
     next?.catch(() => undefined);
     for await (const found of framesFrom(files, place, at ?? 0)) {
       place = found.place;
@@ -69,7 +69,7 @@ export async function* readSpool(
   }
 }
 
-/** The offset at which the last so many lines of a spool begin, over both outputs. Its memory does not grow with the lines. */
+/** Returns the offset of the last `lines` lines of a spool, over both outputs. Its memory does not grow with the number of lines. */
 export async function tailOffset(folder: string, lines: number): Promise<number> {
   const files = spoolFiles(folder);
   let skip: number | undefined;
@@ -83,7 +83,7 @@ export async function tailOffset(folder: string, lines: number): Promise<number>
     }
     if (last === undefined) continue;
     start = number;
-    // The end of the last line begins no other.
+    // The line end of the last line does not start another line.
     skip ??= (last.bytes.at(-1) === LINE_END ? 0 : 1) - lines;
     skip += lineEnds;
     if (lines === 0) return last.offset + last.bytes.length;
@@ -109,7 +109,7 @@ function skipped(from: number, to: number): SpoolPart {
   return { kind: 'skipped', offset: from, bytes: to - from };
 }
 
-/** A frame begins here. */
+/** Position of a frame. */
 interface Place {
   readonly number: number;
   readonly bytes: number;
@@ -117,7 +117,7 @@ interface Place {
 
 interface Found {
   readonly frame: SpoolFrame;
-  /** Behind the frame. */
+  /** Position after the frame. */
   readonly place: Place;
 }
 
@@ -134,7 +134,7 @@ async function* framesFrom(
   }
 }
 
-/** The frames of a file from a place on, up to the first that is not whole: a crash tears one, or it is being written. */
+/** Yields the frames of a file from a position to the first incomplete one, which a crash or an active write leaves. */
 async function* framesOf(files: NumberedFiles, from: Place): AsyncGenerator<Found> {
   let { bytes: at } = from;
   const opened = await openRegularFile(files.pathOf(from.number)).catch(unlessGone);
@@ -165,7 +165,7 @@ async function numbersOf(files: NumberedFiles): Promise<readonly number[]> {
   try {
     return await files.numbers();
   } catch (error) {
-    // It was removed while it was read.
+    // The file was removed during the read.
     if (errnoOf(error) === 'ENOENT') return [];
     throw error;
   }

@@ -3,36 +3,36 @@ import { stat } from 'node:fs/promises';
 import { encodeFrames, HEADER_BYTES, MAX_FRAME_BYTES, type SpoolFrame } from './spool-frame.js';
 import { FILES_OF_SPOOL, spoolFiles } from './spool-files.js';
 
-/** Output that waits for the disk; with more, the program should wait. */
+/** Maximum amount of output queued for the disk; above it the program should wait. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
-/** Each attempt at a run begins a file, so that many short ones are bounded by their number. */
+/** Maximum number of files. Each attempt at a run starts a file, so this limits many short ones. */
 const MAX_FILES = 4 * FILES_OF_SPOOL;
-/** Files of output that is to be kept; what waits for the disk comes on top. */
+/** Files of unread output from which the spool counts as full; output queued for the disk comes on top. */
 const FULL_FILES = 12;
-/** Output is gathered so long, or up to so much, because each write costs the same whatever it writes. */
+/** Maximum time for gathering output, because each write costs the same regardless of its size. */
 const GATHER_MS = 2;
 const GATHER_BYTES = 512 * 1024;
-/** How long a disk that has just failed is not asked again, so that a full one costs next to nothing. */
+/** Pause after a disk error, so that a full disk costs next to nothing. */
 const LEFT_ALONE_MS = 100;
 const NOTHING: Buffer = Buffer.alloc(0);
 
 /** How a spool is written. */
 export interface SpoolWriterOptions {
-  /** Exists, and belongs to this process alone. */
+  /** Existing folder that only this process uses. */
   readonly folder: string;
-  /** Bytes of the spool that is in it, which this one goes on. Default 0: there is none. */
+  /** Size of the existing spool to continue. Default 0: there is none. */
   readonly from?: number;
-  /** The most that lies on the disk, headers included. Then the oldest file goes, a sixteenth of it. */
+  /** Maximum size on disk, including headers; at the limit the oldest file, a sixteenth of it, is removed. */
   readonly maxBytes: number;
-  /** Called when more can be read than before. */
+  /** Called when more output can be read. */
   readonly onWritten?: () => void;
-  /** Called when `isBehind` has become false. */
+  /** Called when `isBehind` becomes false. */
   readonly onCaughtUp?: () => void;
 }
 
 /**
- * Writes the output of one run to numbered files. It is lossless within its bound and never waits for a reader. What a disk that is full
- * does not take is lost, and the offsets of what follows tell how much; nothing ever throws.
+ * Writes the output of one run to numbered files. Within its size limit it loses nothing and never waits for a reader. Output that a full
+ * disk refuses is lost; the offsets of later output show how much. Never throws.
  */
 export class SpoolWriter {
   readonly #options: SpoolWriterOptions;
@@ -45,9 +45,9 @@ export class SpoolWriter {
   #offset: number;
   #isBegun = false;
   #pumping: Promise<void> | undefined;
-  /** Memory of the bytes written last, which the next ones use again: new memory costs more than a copy. */
+  /** Buffer of the last write, which is reused because allocation costs more than a copy. */
   #space = NOTHING;
-  /** Ends the gathering, while there is one. */
+  /** Ends the current gathering early, if any. */
   #gathered: (() => void) | undefined;
   #isClosing = false;
   #wasBehind = false;
@@ -64,17 +64,17 @@ export class SpoolWriter {
     );
   }
 
-  /** Bytes of output in all, lost ones too. */
+  /** Total bytes of output, including lost ones. */
   get offset(): number {
     return this.#offset;
   }
 
-  /** Whether so much waits for the disk that the program should wait, too. */
+  /** Whether the queue for the disk is so long that the program should wait. */
   get isBehind(): boolean {
     return this.#waitingBytes > MAX_WAITING_BYTES;
   }
 
-  /** Whether the output from an offset on takes so much of the bound that more could make some of it go. */
+  /** Returns true when the output from an offset on uses so much of the limit that more output could displace it. */
   isFullFrom(offset: number): boolean {
     const { maxBytes } = this.#options;
     let sizeBytes = this.#waitingBytes + HEADER_BYTES * this.#waiting.length;
@@ -96,7 +96,7 @@ export class SpoolWriter {
     this.#pumping ??= this.#pump();
   }
 
-  /** Removes the oldest file, unless it is the last one: for what matters more than old output. */
+  /** Removes the oldest file, except the last one, to free space for more important data. */
   async yieldSpace(): Promise<boolean> {
     const [oldest] = this.#sizes.keys();
     if (oldest === undefined || this.#sizes.size < 2) return false;
@@ -105,7 +105,7 @@ export class SpoolWriter {
     return true;
   }
 
-  /** Resolves when all that was appended is written or lost. */
+  /** Resolves when all appended output is written or lost. */
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#gathered?.();
@@ -139,7 +139,7 @@ export class SpoolWriter {
     });
   }
 
-  /** Takes as many frames as one file may grow by. */
+  /** Takes as many frames as fit into one file. */
   #takeBatch(): readonly SpoolFrame[] {
     let sizeBytes = 0;
     const tooMany = this.#waiting.findIndex(({ bytes }) => {
@@ -183,7 +183,7 @@ export class SpoolWriter {
     }
     const isFull = (this.#sizes.get(number) ?? 0) + bytes.length > this.#fileBytes;
     const next = isFull && this.#sizes.has(number) ? start : number;
-    // What is in a file that is new here is a frame that an earlier attempt did not end.
+    // In a new file, existing content is an incomplete frame of an earlier attempt.
     const keptBytes = this.#isBegun ? Infinity : 0;
     if (!this.#sizes.has(next) || !this.#file.isIntact()) await this.#file.open(next, keptBytes);
     this.#isBegun = true;
