@@ -2,7 +2,7 @@ import { errnoOf } from '@wins/base';
 import { statfs } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Free bytes of the disk of a folder, or of the nearest one above it that exists. */
+/** Returns the free bytes on the disk of a folder, or of its nearest existing parent. */
 export async function freeBytes(folder: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(folder);

@@ -5,7 +5,7 @@ type Asynchronous<Loaded> = Loaded extends (...given: infer Given) => Promise<in
   ? (...given: Given) => Promise<Result>
   : never;
 
-/** A command as the reader of the command line calls it. */
+/** Command as called by the command-line parser. */
 type Guarded<Loaded> = Loaded extends (options: infer Options, ...more: never) => unknown
   ? (
       options: Options & { readonly debug: boolean },
@@ -13,7 +13,7 @@ type Guarded<Loaded> = Loaded extends (options: infer Options, ...more: never) =
     ) => Promise<number>
   : never;
 
-/** Makes a function of the one of that name in what is loaded when it is called. */
+/** Returns a function that loads its implementation at each call. */
 export function later<Loaded, Name extends keyof Loaded>(
   load: () => Promise<Loaded>,
   name: Name,
@@ -24,8 +24,8 @@ export function later<Loaded, Name extends keyof Loaded>(
 }
 
 /**
- * Makes a command of a function that is loaded when it runs: what it throws becomes lines on standard error and an exit code. Only
- * a `UsageError` is left to the caller that read the command line.
+ * Wraps a lazily loaded function as a command: errors become lines on standard error and an exit code. Only a `UsageError` passes through,
+ * to the command-line parser.
  */
 export function guard<Loaded, Name extends keyof Loaded>(
   load: () => Promise<Loaded>,
@@ -45,7 +45,7 @@ export function guard<Loaded, Name extends keyof Loaded>(
   return run as Guarded<Loaded[Name]>;
 }
 
-/** Only the line feeds are ours: each line may repeat foreign text. */
+/** Writes lines; each is escaped because it may contain foreign text. */
 function writeLines(text: string, prefix = 'wins: '): void {
   const lines = text.split('\n').map((line) => escapeText(line));
   process.stderr.write(`${prefix}${lines.join('\n')}\n`);

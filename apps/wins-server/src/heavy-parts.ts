@@ -1,6 +1,6 @@
 /**
- * Heavy parts, which a config or a command turns on: a program beside the daemon, so that a daemon
- * without any of it holds none of it. Each part is loaded on first use.
+ * Heavy parts that a config or a command turns on. A separate bundle, so that a daemon without them does not load them; each part is loaded
+ * on first use.
  */
 /* eslint-disable @typescript-eslint/no-require-imports */
 

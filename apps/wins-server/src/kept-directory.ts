@@ -4,13 +4,13 @@ import path from 'node:path';
 export interface KeptPlace {
   readonly what: 'audit' | 'events';
   readonly listen: string;
-  /** The folder that the config names for it; a place of the system otherwise. */
+  /** Parent folder from the config; default: a folder of the system. */
   readonly parent?: string | undefined;
 }
 
 /**
- * Where a daemon keeps what outlives a restart of the system. Two daemons never share it: the folder is named after the pipe, which one
- * of them has. For a socket outside the run directory of root it is beside the socket.
+ * Returns the folder for a daemon's data that survives a restart of the system. It is named after the pipe, so that no two daemons share
+ * it. For a socket outside root's run directory it lies beside the socket.
  */
 export function keptDirectory(
   { what, listen, parent }: KeptPlace,
@@ -19,7 +19,7 @@ export function keptDirectory(
 ): string {
   const { address, name } = resolvePipePath(listen, { platform, env: environment });
   const paths = platform === 'win32' ? path.win32 : path.posix;
-  // The name of a pipe may have characters that no file has; no two names become one.
+  // Pipe names may contain characters that are invalid in file names; the encoding is unique.
   const folder = name.replace(/[^a-z0-9_-]/gu, (char) => `%${char.codePointAt(0)?.toString(16)};`);
   if (parent !== undefined) return paths.join(parent, folder);
   if (platform === 'win32') {

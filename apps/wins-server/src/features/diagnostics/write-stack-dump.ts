@@ -23,6 +23,7 @@ const STACK_FILE = /^rancher-wins\.\d{1,10}\.stacks\.log$/;
  * files of older processes are kept.
  *
  * @param seconds - Duration of the sampling.
+ * @throws TrustedFileError, FeatureError.
  */
 export async function writeStackDump(
   diagnostics: Diagnostics,

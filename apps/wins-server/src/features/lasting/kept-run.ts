@@ -66,7 +66,7 @@ export interface Entry extends Kept {
   over: Promise<void>;
 }
 
-/** Returns true when a client holds the run, or may reconnect to it. */
+/** Returns true when a client holds the run, or will hold it. */
 export function isHeld({ facts }: Entry): boolean {
   return facts.leaseMs !== undefined;
 }

@@ -169,6 +169,7 @@ export class LastingRuns {
    *
    * @param label - Chosen by the daemon when empty.
    * @param restart - Policy in the form of {@link newPlan}.
+   * @throws ProcessError.
    */
   async start(
     request: Omit<StartRequest, 'owner' | 'lasting'>,

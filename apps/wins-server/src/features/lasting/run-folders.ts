@@ -46,7 +46,7 @@ export const keptRun = z.object({
   }),
   spoolBytes: count,
   maxAgeMs: count,
-  /** Folder and amount of output of the first attempt, which this attempt continues. */
+  /** Folder of the run that this attempt continues, and the size of its output so far. */
   continues: z.exactOptional(z.object({ folder: text.check(z.regex(MARK)), outputBytes: count })),
   /** Time in milliseconds that a held run survives without a daemon. Its output is not dropped before it is read. */
   leaseMs: z.exactOptional(count),

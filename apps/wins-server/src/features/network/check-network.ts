@@ -5,7 +5,7 @@ import { networkSettings, wantsNothing } from './network-settings.js';
 
 const NAME = 'host network';
 const TOLD = 3;
-/** Limit of the hosts that are dialled: each may take a second. */
+/** Maximum number of hosts to dial, because each may take a second. */
 const MOST_PROBED = 64;
 const ROUTED = new Set(['applied', 'foreign']);
 
@@ -106,7 +106,7 @@ function judgeSources({ Sources }: HostNetworkStatusResponse): readonly Finding[
   });
 }
 
-/** Whether other hosts with a route answer on the link, and at the port that the config names. */
+/** Checks whether hosts with a route answer on the link, and at the port that the config names. */
 async function probePeers(
   { Routes }: HostNetworkStatusResponse,
   port: number | undefined,
@@ -121,7 +121,7 @@ async function probePeers(
       return outcome === 'open' ? [] : [`${Peer}: ${Gateway} port ${port}: ${outcome}`];
     }),
   );
-  // Afterwards, as dialling makes the system look for the neighbour.
+  // Read after dialling, because dialling makes the system look for the neighbour.
   const links = await host.neighbours();
   const absent = peers
     .filter(({ Gateway }) => links?.get(Gateway) === false)

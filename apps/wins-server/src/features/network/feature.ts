@@ -19,12 +19,12 @@ const STATES = [
   ...['applied', 'foreign', 'planned', 'waiting'],
   ...['conflict', 'rejected', 'failed'],
 ] as const;
-/** An audit record is one line, and tells the first destinations alone. */
+/** Maximum number of destinations in an audit record, which is one line. */
 const TOLD_DESTINATIONS = 8;
 const SOURCE_TEXT = 'a source of other hosts';
 const NO_SECTION = { reason: 'the config has no section hostNetwork' };
 
-/** Keeps routes and a network of containers on the host. Nothing waits for it, and both stay when the daemon ends. */
+/** Keeps routes and a container network on the host. Other features do not wait for it, and both stay when the daemon ends. */
 export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> & KeptNetwork> = {
   name: 'network',
   stage: 'works',
@@ -33,7 +33,7 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
   start: async (settings, kernel, { changed, finished }) => {
     const { logger, audit, events, trust, stateDirectory } = kernel;
     const recordFile = recordFileIn(stateDirectory);
-    // Of what never was there is no record, and nothing is loaded.
+    // Without a record there is nothing to remove, so nothing is loaded.
     if (wantsNothing(settings) && !existsSync(recordFile)) return NO_SECTION;
     const { startNetwork } = heavyParts().network();
     let current = settings;
@@ -77,7 +77,7 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
       close: () => started[Symbol.asyncDispose](),
     };
   },
-  // A change of the routing table that takes longer is found by the next daemon.
+  // A longer change of the routing table is detected by the next daemon.
   closeWithinMs: 5_000,
   whenOff: {
     code: 'networkOff',
@@ -98,7 +98,7 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
     },
   ],
   health: ({ state, running }) => ({
-    // SERVING as well while nothing is wanted.
+    // Also SERVING while nothing is desired.
     'wins.HostNetworkService':
       state.kind !== 'failed' &&
       (running === undefined || (isWell(running.kept.status) && isInTouch(running.sources))),
@@ -128,7 +128,7 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
   },
 };
 
-/** Whether nothing has failed, and nothing that is wanted is refused. What waits is well. */
+/** Returns true when nothing has failed and no desired item is refused. Pending items count as healthy. */
 function isWell({ kind, standings }: HostNetworkStatus): boolean {
   return (
     (kind === 'starting' || kind === 'settled') &&
@@ -136,7 +136,7 @@ function isWell({ kind, standings }: HostNetworkStatus): boolean {
   );
 }
 
-/** Whether no source is silent for long. Most start after this daemon: in containers that an agent starts. */
+/** Returns true unless a source has been silent for long. Most sources start after this daemon, in containers that an agent starts. */
 function isInTouch({ statuses }: KeptNetwork['sources']): boolean {
   return statuses.every(({ state }) => state !== 'degraded');
 }

@@ -21,10 +21,10 @@ export interface KeptNetwork {
   readonly sources: Pick<StartedNetwork['sources'], 'statuses'>;
 }
 
-/** Relays of ports as far as this service needs them. */
+/** Part of the port relays that this service needs. */
 export interface KeptPorts {
   readonly relays: Pick<PortRelays, 'standings' | 'setDown'>;
-  /** Sources that tell of ports, without the config. */
+  /** Sources that report ports, without the config. */
   readonly sources: readonly NamedStatus[];
 }
 
@@ -37,7 +37,7 @@ export interface NetworkServiceParts {
   readonly audit: Pick<AuditTrail, 'decided'>;
 }
 
-/** Serves wins.HostNetworkService, for administrators of the host alone. */
+/** Serves wins.HostNetworkService, only for administrators of the host. */
 export function createNetworkService(parts: NetworkServiceParts): HostNetworkServiceServer {
   const { network, ports, callers } = parts;
   const withPorts = (answer: HostNetworkStatusResponse): HostNetworkStatusResponse => ({
@@ -50,7 +50,7 @@ export function createNetworkService(parts: NetworkServiceParts): HostNetworkSer
   });
   const offMessage = () =>
     HostNetworkStatusResponse.fromPartial({ On: false, Reason: network.reason });
-  /** Changes the ports, and the rest if that is on: at least one of them is. */
+  /** Changes the ports, and the routes if their feature is on; at least one of the two features is. */
   const change = async (
     isDown: boolean,
     act: (kept: KeptNetwork['kept']) => Promise<HostNetworkStatus>,

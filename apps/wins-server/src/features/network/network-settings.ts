@@ -4,23 +4,23 @@ import type { Cloud, DesiredNetwork, DesiredRoute } from '@wins/host-network';
 import path from 'node:path';
 import { agentSettings, isOff } from '../agent/agent-settings.js';
 
-/** The record of what is ours, in the state folder of the daemon. */
+/** Returns the path of the record of wins' own items, in the daemon's state folder. */
 export function recordFileIn(stateDirectory: string): string {
   return path.join(stateDirectory, 'host-network.json');
 }
 
-/** The network that the host should have; what wins made for an earlier section and this one does not want is removed. */
+/** Desired network of the host. Items that wins created for an earlier section, and that this one lacks, are removed. */
 export interface NetworkSettings extends DesiredNetwork {
   readonly keep: readonly Cloud[];
-  /** Absent: Rancher's metadata service is not asked. */
+  /** Absent: Rancher's metadata service is not queried. */
   readonly metadata?: Omit<HostMetadataSettings, 'ports'>;
-  /** Absent: no API server is asked. Without a file there is none. */
+  /** Absent: no API server is queried. Without a file there is no server. */
   readonly nodes?: { readonly connectionInfoFile?: string; readonly isStrict: boolean };
 }
 
 type NetworkConfig = Pick<WinsConfig, 'hostNetwork' | 'systemAgent' | 'agentStrictTlsMode'>;
 
-/** Reads what the section wants, in one form for what is written in several. */
+/** Normalises the section's alternative forms into one. */
 export function networkSettings(config: NetworkConfig): NetworkSettings {
   const { hostNetwork } = config;
   const { subnet, gateway, cluster, peers = [], keep = [] } = hostNetwork ?? {};
@@ -56,7 +56,7 @@ function connectionOf(config: NetworkConfig): NonNullable<NetworkSettings['nodes
   return { isStrict, ...(connectionInfoFile !== undefined && { connectionInfoFile }) };
 }
 
-/** Published ports are relayed by another feature: of them this one knows nothing. */
+/** Removes the published ports, because another feature relays them. */
 function withoutPorts({ ports: _ports, ...service }: HostMetadataSettings) {
   return service;
 }

@@ -3,13 +3,13 @@ import type { Kernel } from '../../kernel/feature.js';
 import { network } from './feature.js';
 import { wantsNothing } from './network-settings.js';
 
-/** So long a service may be starting for its network: a fault in it must not keep the daemon from being there. */
+/** Maximum time that a service's start waits for its network, so that a network fault cannot block the daemon. */
 const WITHIN_MS = 15_000;
 const LOOK_EVERY_MS = 50;
 
 /**
- * Resolves once the network of the host is as the config wants it, after 15 s at the latest, and at once where nothing is wanted. Sources of
- * other hosts are not waited for: they run in containers that an agent starts after this.
+ * Resolves once the host network has the desired state, after 15 s at the latest, or at once where nothing is desired. It does not wait for
+ * sources of other hosts, because they run in containers that an agent starts later.
  */
 export async function networkStands(
   kernel: Pick<Kernel, 'of'>,

@@ -1,4 +1,4 @@
-/** Composition of the sources that tell of other hosts: each on by a key of the config, with a private file for what it told last. */
+/** Composition of the sources of other hosts. Each has a config key, and a private file with its last report. */
 import {
   lastGood,
   metadataFeed,
@@ -19,7 +19,7 @@ import type { NetworkSettings } from './network-settings.js';
 
 export type SourceSettings = Pick<NetworkSettings, 'metadata' | 'nodes' | 'own'>;
 
-/** Where the peers of a source come from. */
+/** Name of a source of peers. */
 export type SourceName = 'metadata' | 'nodes';
 
 export interface NamedSourceStatus extends SourceStatus {
@@ -27,12 +27,12 @@ export interface NamedSourceStatus extends SourceStatus {
 }
 
 export interface PeerSourcesParts {
-  /** Where the files of sources are; private. */
+  /** Private folder of the sources' files. */
   readonly folder: string;
   readonly trust: FileTrust;
-  /** Default: those of this host that others can reach. */
+  /** Default: addresses of this host that others can reach. */
   readonly ownAddresses?: () => ReadonlySet<string>;
-  /** Called when a source has other peers or another state. */
+  /** Called when the peers or the state of a source change. */
   readonly onChange: (status: NamedSourceStatus) => void;
   readonly onWarning: (problem: string) => void;
 }
@@ -44,7 +44,7 @@ interface Running {
 
 const NAMES: readonly SourceName[] = ['metadata', 'nodes'];
 
-/** The sources that the config wants. */
+/** Sources that the config enables. */
 export class PeerSources implements AsyncDisposable {
   readonly #parts: PeerSourcesParts;
   readonly #running = new Map<SourceName, Running>();
@@ -55,12 +55,12 @@ export class PeerSources implements AsyncDisposable {
     this.configure(settings);
   }
 
-  /** The peers of all sources. */
+  /** Peers of all sources. */
   get peers(): readonly DesiredPeer[] {
     return this.statuses.flatMap(({ items }) => items);
   }
 
-  /** Whether a source has told nothing yet since it was turned on. */
+  /** Whether a source has not reported anything since it was turned on. */
   get holds(): boolean {
     return [...this.#running.values()].some(({ source }) => !source.hasSpoken);
   }
@@ -69,7 +69,7 @@ export class PeerSources implements AsyncDisposable {
     return [...this.#running].map(([name, { source }]) => ({ ...source.status, source: name }));
   }
 
-  /** Turns sources on and off. One whose settings are others begins anew. */
+  /** Turns sources on and off. A source with changed settings starts anew. */
   configure(settings: SourceSettings): void {
     for (const name of NAMES) {
       const wanted = settings[name] && { ...settings[name], ...ownSubnet(settings) };
@@ -77,7 +77,7 @@ export class PeerSources implements AsyncDisposable {
       if (running !== undefined && isDeepStrictEqual(running.settings, wanted)) continue;
       this.#running.delete(name);
       this.#end(running, async () => {
-        // What it told must not count when it is turned on again some day.
+        // Its last report must not count when it is turned on again.
         if (wanted === undefined) await rm(this.#fileOf(name), { force: true });
       });
       if (wanted !== undefined)
@@ -148,7 +148,7 @@ function feedOf(
   return { feed: nodeFeed({ connect, ownAddresses, ...subnet }), origin: connectionInfoFile ?? '' };
 }
 
-/** The subnet that a source must know of this host. */
+/** Returns the subnet of this host that a source must report. */
 function ownSubnet({ own }: SourceSettings): { readonly subnet?: string } {
   return own === undefined ? {} : { subnet: own.subnet };
 }

@@ -6,11 +6,11 @@ import { thisSystem } from '../../this-system.js';
 import { recordFileIn } from './network-settings.js';
 
 /**
- * Takes away what a daemon with this config has made of the network of the host; for an uninstallation, whose daemon has stopped.
+ * Removes all changes of a config's daemon to the host network, for an uninstallation after the daemon has stopped.
  *
- * @param load - Default: the program beside this one.
- * @returns Why some of it stays; undefined when all is gone, or never was there.
- * @throws ConfigError when the config cannot be read: it says where the record is.
+ * @param load - Default: the bundle beside this one.
+ * @returns Why some of it stays; undefined when all is gone or never existed.
+ * @throws ConfigError when the config cannot be read, because it locates the record.
  */
 export async function removeNetwork(
   configFile: string,

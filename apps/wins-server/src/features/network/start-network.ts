@@ -1,4 +1,4 @@
-/** Composition of the parts that keep the network of the host. Loaded when the config wants routes, or wanted some. */
+/** Composition root of the host network. Loaded when the config has, or had, routes. */
 import type { HostRoutes } from '@wins/base';
 import { getServers } from 'node:dns';
 import {
@@ -15,14 +15,14 @@ import { FeatureError } from '../../kernel/feature-error.js';
 import type { NetworkSettings } from './network-settings.js';
 import { PeerSources, type NamedSourceStatus } from './peer-sources.js';
 
-/** Parts that the daemon gives to it. */
+/** Dependencies that the daemon passes to the feature. */
 export interface NetworkParts extends Pick<
   HostNetworkOptions,
   'beforeSteps' | 'onStatus' | 'onWarning'
 > {
   readonly recordFile: string;
   readonly trust: FileTrust;
-  /** Called when a source has other peers or another state. */
+  /** Called when the peers or the state of a source change. */
   readonly onSource: (status: NamedSourceStatus) => void;
 }
 
@@ -33,7 +33,7 @@ export interface StartedNetwork {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Begins to keep the network of the host. The caller closes it. @throws FeatureError `unavailable` on another system. */
+/** Starts to keep the host network in the desired state. The caller closes it. @throws FeatureError `unavailable` on other systems. */
 export async function startNetwork(
   { recordFile, trust, onSource, ...parts }: NetworkParts,
   settings: NetworkSettings,
@@ -77,12 +77,15 @@ export async function startNetwork(
   };
 }
 
-/** A host that two tell of is there once; the config goes before sources. */
+/** Removes duplicate hosts; the config takes precedence over sources. */
 function withoutRepeats(peers: readonly DesiredPeer[]): readonly DesiredPeer[] {
   return [...new Map(peers.map((one) => [`${one.subnet} ${one.nextHop}`, one])).values()];
 }
 
-/** A route of the config goes before one of a cloud to the same address. Nobody takes over a resolver of the host. */
+/**
+ * Returns the desired network. A route of the config takes precedence over a cloud route to the same address, and no route may redirect a
+ * resolver of the host.
+ */
 function desiredBy(settings: NetworkSettings): DesiredNetwork {
   const { keep, metadata: _metadata, nodes: _nodes, ...wanted } = settings;
   return {
@@ -93,7 +96,7 @@ function desiredBy(settings: NetworkSettings): DesiredNetwork {
 }
 
 async function hostRoutes(): Promise<HostRoutes> {
-  // In the bundles of an executable process.platform is a constant, so that they have the code of one system only.
+  // process.platform is a constant in the bundles of an executable, so each contains the code of one system only.
   if (process.platform === 'win32') {
     return (await import('@wins/windows-host')).windowsHostRoutes();
   } else if (process.platform === 'linux') {

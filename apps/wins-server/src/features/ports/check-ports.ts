@@ -8,7 +8,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   rejected: 'correct hostNetwork.ports in the config',
 };
 
-/** Whether the ports that the config has lead to containers. */
+/** Checks that the config's ports lead to containers. */
 export const checkHostPorts: Check = {
   name: NAME,
   needsConfig: true,

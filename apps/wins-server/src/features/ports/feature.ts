@@ -16,7 +16,7 @@ import type { PortRelay } from './port-relay.js';
 const CHANGE_EVENT = 'hostPort';
 const BACKOFF = { initialMs: 1_000, maxMs: 60_000 };
 const SOURCE_TEXT = 'a source of published ports';
-/** An audit record is one line, and tells the first ports alone. */
+/** Maximum number of ports in an audit record, which is one line. */
 const TOLD_PORTS = 8;
 const STATES = ['listening', 'starting', 'busy', 'failed', 'rejected', 'down'] as const;
 const PROTOCOLS = ['tcp', 'udp'] as const;
@@ -25,19 +25,19 @@ export interface PortsSettings {
   readonly ports: readonly HostPortSettings[];
   /** TCP ports of the daemon itself. */
   readonly ownPorts: readonly number[];
-  /** The network of this host's containers, outside of which no port leads. Absent: it is not known. */
+  /** Container network of this host; ports lead only into it. Absent: unknown. */
   readonly own?: DesiredSubnet;
-  /** Rancher's metadata service, whose containers publish ports. Absent: none do. */
+  /** Rancher's metadata service, which reports published ports. Absent: no published ports. */
   readonly containers?: HostMetadataSettings;
 }
 
 type Running = RunningFeature<PortsSettings> & {
   readonly relays: PortRelays;
-  /** Sources that tell of ports, without the config. */
+  /** Sources that report ports, without the config. */
   readonly sources: readonly (SourceStatus<DesiredPort> & { readonly source: 'containers' })[];
 };
 
-/** Relays ports of the host to containers. Nothing waits for it; connections end with the daemon. */
+/** Relays ports of the host to containers. Other features do not wait for it; connections end with the daemon. */
 export const ports: Feature<PortsSettings, Running> = {
   name: 'ports',
   stage: 'works',
@@ -81,7 +81,7 @@ export const ports: Feature<PortsSettings, Running> = {
         ...{ action: 'hostNetworkChange', verdict: 'allowed', requester, name: changeText(wanted) },
       });
       const { ownPorts, own } = current;
-      // The gateway is this host as well, also while nothing has its address.
+      // The gateway is this host too, even while no adapter has its address.
       const addresses = [...ownAddresses(), ...(own === undefined ? [] : [own.gateway])];
       relays.want(wanted, { ownPorts, ownAddresses: addresses, subnet: own?.subnet });
       const known = new Set(
@@ -123,7 +123,7 @@ export const ports: Feature<PortsSettings, Running> = {
       return done;
     };
     const closing = new AbortController();
-    /** Until it is recorded: nobody tells of the same ports again. */
+    /** Repeats the change until it is recorded, because the same ports are not reported again. */
     const keepPutting = async (): Promise<void> => {
       const backoff = new Backoff(BACKOFF);
       while (!closing.signal.aborted) {

@@ -8,7 +8,7 @@ export interface PortFacts {
   readonly ownAddresses: readonly string[];
   /** TCP ports on which this daemon listens itself. */
   readonly ownPorts: readonly number[];
-  /** The network of this host's containers: 192.168.100.0/24. Absent: it is not known. */
+  /** Container network of this host, such as 192.168.100.0/24. Absent: unknown. */
   readonly subnet?: string | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface Endpoint {
   readonly port: number;
 }
 
-/** A port as it is wanted, and why it is refused. */
+/** Desired port, and why it is refused. */
 export interface JudgedPort {
   readonly wanted: HostPortSettings;
   readonly listen: Endpoint;
@@ -28,7 +28,7 @@ export interface JudgedPort {
 
 type Place = Pick<HostPortSettings, 'proto' | 'listen' | 'to'>;
 
-/** First and last port of what services of hosts listen on: SSH, DNS, RPC, SMB, container engines, RDP, WinRM, Rancher. */
+/** Port ranges of host services: SSH, DNS, RPC, SMB, container engines, RDP, WinRM, Rancher. */
 const RESERVED: readonly (readonly [number, number])[] = [
   ...([
     [22, 22],
@@ -44,15 +44,15 @@ const RESERVED: readonly (readonly [number, number])[] = [
     [9345, 9345],
   ] as const),
 ];
-/** Where Rancher's metadata service is published on each host. */
+/** Address of Rancher's metadata service on each host. */
 const METADATA: Endpoint = { host: '169.254.169.250', port: 80 };
 const ANY = '0.0.0.0';
 const LOOPBACK = networkOfText('127.0.0.0/8');
-/** Where no container is: this host without an address, link-local with the metadata of clouds, multicast and reserved. */
+/** Networks without containers: unspecified, link-local (with cloud metadata), multicast and reserved. */
 const NEVER = ['0.0.0.0/8', '169.254.0.0/16', '224.0.0.0/3'].map(networkOfText);
 
 /**
- * Decides which of the wanted ports are relayed, each for itself. Of two that listen at the same place the first is. Pure.
+ * Decides separately for each desired port whether it is relayed. Of two ports with the same listen address, the first is relayed. Pure.
  */
 export function judgePorts(
   ports: readonly HostPortSettings[],
@@ -78,8 +78,8 @@ export function judgePorts(
 }
 
 /**
- * Published ports in the order of who has them: of two that claim one, first that which is relayed, then the one of the container with the
- * lower uuid. Nothing is allowed to them. Pure.
+ * Orders published ports. When two containers claim a port, the relayed one comes first, then the one with the lower uuid. Published ports
+ * get no special permissions. Pure.
  */
 export function publishedPorts(
   published: readonly DesiredPort[],
@@ -99,7 +99,7 @@ function judgeListen(
   { host, port }: Endpoint,
   { ownPorts }: PortFacts,
 ): string | undefined {
-  // The two cannot listen beside each other, whatever is allowed.
+  // Both cannot listen on one port, regardless of permissions.
   if (proto === 'tcp' && ownPorts.includes(port)) return 'the daemon itself listens on this port';
   if (allowReserved) return undefined;
   const isReserved =
@@ -124,7 +124,7 @@ function judgeTarget(
   return isEnd(network, address) ? `${host} is not an address of a container` : undefined;
 }
 
-/** Whether an address is the first or the last one of a network, which are the network itself and all of its hosts. */
+/** Returns true for the first and last address of a network, which mean the network itself and its broadcast. */
 function isEnd({ bytes, prefix }: IpNetwork, { bytes: address }: IpNetwork): boolean {
   const most = 2 ** (32 - prefix) - 1;
   const at = Buffer.from(address).readUInt32BE() - Buffer.from(bytes).readUInt32BE();
@@ -136,7 +136,7 @@ function endpointOf(text: string): Endpoint {
   return { host, port: Number(port) };
 }
 
-/** A network whose text was checked before. */
+/** Parses a network that was validated before. */
 function networkOfText(text: string): IpNetwork {
   const network = parseNetwork(text);
   if (network === undefined) throw new TypeError(`${text} is not a network`);

@@ -15,18 +15,18 @@ import type { Socket } from 'node:net';
 import type { Shares } from '../../kernel/admission/shares.js';
 import type { Endpoint } from './judge-ports.js';
 
-/** Parts that all relays share. */
+/** Dependencies that all relays share. */
 export interface RelayParts {
-  /** Connections of all relays, by the addresses that they come from. */
+  /** Shares of the connections of all relays, by source address. */
   readonly connections: Pick<Shares, 'take' | 'row'>;
   /** UDP flows of all relays. */
   readonly flows: UdpTracker;
   readonly onChange: (relay: PortRelay) => void;
-  /** A connection, or a datagram, did not get through. It must not throw. */
+  /** Called when a connection or a datagram was not relayed. It must not throw. */
   readonly onRefused: (relay: PortRelay, error: unknown) => void;
 }
 
-/** Where a relay stands. `busy`: another program listens there. `busy` and `failed` are tried again after 1 to 60 s. */
+/** State of a relay. `busy`: another program listens there. `busy` and `failed` are retried after 1 to 60 s. */
 export type RelayState = 'starting' | 'listening' | 'busy' | 'failed';
 
 interface Listener {
@@ -38,7 +38,7 @@ interface Listener {
 const BACKOFF = { initialMs: 1_000, maxMs: 60_000 };
 const DIAL_TIMEOUT_MS = 10_000;
 
-/** A port of the host that leads to a container, from now until it is closed. */
+/** Port of the host that leads to a container until it is closed. */
 export class PortRelay {
   readonly protocol: 'tcp' | 'udp';
   readonly listen: Endpoint;
@@ -50,7 +50,7 @@ export class PortRelay {
   #listener: Listener | undefined;
   #state: RelayState = 'starting';
   #detail = '';
-  /** Ends the wait between two attempts. */
+  /** Aborts the wait between two attempts. */
   #wake = new AbortController();
 
   constructor(protocol: 'tcp' | 'udp', listen: Endpoint, to: Endpoint, parts: RelayParts) {
@@ -69,29 +69,29 @@ export class PortRelay {
     return this.#state;
   }
 
-  /** Why it does not listen; empty while it does. */
+  /** Why the relay does not listen; empty while it does. */
   get detail(): string {
     return this.#detail;
   }
 
-  /** Connections or flows that are open. */
+  /** Number of open connections or flows. */
   get openCount(): number {
     return this.#listener?.openCount() ?? 0;
   }
 
-  /** Leads elsewhere from now on. Connections that are open stay where they are; flows begin anew. */
+  /** Changes the target. Open connections keep their target; flows start anew. */
   leadTo(to: Endpoint): void {
     this.#to = to;
     this.#listener?.endFlows?.();
     this.#parts.onChange(this);
   }
 
-  /** Tries at once what waits for its next attempt. */
+  /** Retries at once instead of waiting for the next attempt. */
   retry(): void {
     this.#wake.abort();
   }
 
-  /** Resets what is open and waits until the port is free. Idempotent. */
+  /** Resets open connections and waits until the port is free. Idempotent. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#working;
@@ -166,7 +166,7 @@ export class PortRelay {
   }
 }
 
-/** An address of the network as one that shares resources: it is no client of the pipes. */
+/** Represents a network address as a client that shares resources, although it is no client of the pipes. */
 function sourceOf(address: string): ClientIdentity {
   return {
     ...{ key: `address ${address}`, isAdministrator: false, isEverybody: false },

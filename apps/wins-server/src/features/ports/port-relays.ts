@@ -4,15 +4,15 @@ import type { ResourceRow } from '../../kernel/admission/resources.js';
 import { judgePorts, type JudgedPort, type PortFacts } from './judge-ports.js';
 import { PortRelay, type RelayParts, type RelayState } from './port-relay.js';
 
-/** How a port stands that is wanted. `rejected`: it may not be relayed. `down`: it was taken down by hand. */
+/** State of a desired port. `rejected`: it may not be relayed. `down`: an administrator has closed it. */
 export interface PortStanding {
   readonly proto: 'tcp' | 'udp';
   readonly listen: string;
   readonly to: string;
   readonly state: RelayState | 'rejected' | 'down';
-  /** Why; empty when there is nothing to say. */
+  /** Explanation; may be empty. */
   readonly detail: string;
-  /** Connections or flows that are open. */
+  /** Number of open connections or flows. */
   readonly open: number;
 }
 
@@ -21,19 +21,19 @@ export interface PortRelaysOptions extends Omit<RelayParts, 'flows'> {
   readonly flows: Pick<ResourceRow, 'total'>;
 }
 
-/** Ports of the host that lead to containers, as they are wanted. Its opener closes it. */
+/** Desired ports of the host that lead to containers. Its opener closes it. */
 export class PortRelays implements AsyncDisposable {
   readonly #parts: RelayParts;
-  /** By protocol and where it listens: one owner of each port. */
+  /** Relays by protocol and listen address, so that each port has one owner. */
   readonly #relays = new Map<string, PortRelay>();
   readonly #closing = new Set<Promise<void>>();
-  /** Connections, and attempts to begin flows, that did not get through. */
+  /** Number of connections and flow attempts that were not relayed. */
   readonly refusals = { tcp: 0, udp: 0 };
   #judged: readonly JudgedPort[] = [];
   #isDown = false;
 
   constructor({ flows: { total }, ...parts }: PortRelaysOptions) {
-    // A quarter of them for one address, so that it does not have the place of all others.
+    // A quarter for one address, so that it cannot use the whole capacity.
     this.#parts = {
       ...{ ...parts, flows: new UdpTracker({ most: total, mostOfSource: total / 4 }) },
       onRefused: (relay, error) => {
@@ -43,7 +43,7 @@ export class PortRelays implements AsyncDisposable {
     };
   }
 
-  /** Each port that is wanted, in the order of the config. */
+  /** State of each desired port, in the order of the config. */
   get standings(): readonly PortStanding[] {
     return this.#judged.map(({ wanted, refusal }) => {
       const { proto, listen, to } = wanted;
@@ -58,13 +58,13 @@ export class PortRelays implements AsyncDisposable {
     });
   }
 
-  /** Wants these ports from now on. Those that are wanted already are not touched; of one that leads elsewhere the rest stays. */
+  /** Sets the desired ports. Unchanged ports are not touched; a port with a new target keeps its listener. */
   want(ports: readonly HostPortSettings[], facts: PortFacts): void {
     this.#judged = judgePorts(ports, facts);
     this.#reconcile();
   }
 
-  /** Closes every port until it is called again, or has them listen again: at once, whatever is waited for. */
+  /** Closes all ports until the next call, or reopens them at once. */
   setDown(isDown: boolean): void {
     this.#isDown = isDown;
     this.#reconcile();

@@ -1,8 +1,11 @@
-/** The source of ports that containers publish. Loaded when the config has them relayed. */
+/** Source of ports that containers publish. Loaded when the config relays them. */
 import { containerFeed, Source, type DesiredPort, type SourceOptions } from '@wins/host-network';
 import type { HostMetadataSettings } from '@wins/config';
 
-/** Follows the containers of this host. The caller closes it. Nothing that was told before a start counts: an address may be another's. */
+/**
+ * Follows the containers of this host. The caller closes it. Reports from before a start do not count, because an address may have a new
+ * owner.
+ */
 export function followContainers(
   settings: HostMetadataSettings,
   listener: Pick<SourceOptions, 'onChange' | 'onWarning'>,

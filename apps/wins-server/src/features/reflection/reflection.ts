@@ -11,23 +11,23 @@ import { toRpcError } from '../../kernel/rpc/rpc-errors.js';
 
 type Exchange = ServerDuplexStream<Buffer, Buffer>;
 type Definition = MethodDefinition<unknown, unknown>;
-/** Answers a request; both are encoded. */
+/** Answers an encoded request with an encoded answer. */
 type Answerer = (request: Buffer) => Buffer;
 
 const PATHS = ['v1', 'v1alpha'].map(
   (version) => `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`,
 );
-/** Is in the descriptors, and served on another pipe. */
+/** Services that are in the descriptors but served on another pipe. */
 const ELSEWHERE: ReadonlySet<string> = new Set(['wins.DebugService']);
-/** The longest request that makes sense, in octets: the name of a file, or of something in one. */
+/** Maximum length of a valid request in octets: the name of a file or of a symbol. */
 const MAX_REQUEST_BYTES = 1024;
 
 /**
- * Lets generic clients discover the services of the daemon and call them. The library is loaded by the first call: few make one, and it would be a
- * tenth of the idle daemon.
+ * Lets generic clients discover and call the services of the daemon. The library is loaded by the first call, because few clients make one
+ * and it would be a tenth of the idle daemon.
  *
- * The library answers each request at once, even when the client does not read. Here a stream has one answer under way: the next
- * request is read when the client has taken the answer before.
+ * The library answers each request at once, even when the client does not read. Here a stream has one pending answer: the next request is
+ * read after the client has read the previous answer.
  */
 export function createReflection(): {
   readonly definition: ServiceDefinition;
@@ -59,7 +59,7 @@ export function createReflection(): {
   };
 }
 
-/** A method whose messages stay encoded, so that the library is not needed for them. */
+/** Defines a method with encoded messages, so that it does not need the library. */
 function encodedMethod(path: string): MethodDefinition<Buffer, Buffer> {
   const asItIs = (bytes: Buffer): Buffer => bytes;
   return {
@@ -98,7 +98,7 @@ function loadAnswerers(): ReadonlyMap<string, Answerer> {
   return answerers;
 }
 
-/** A handler of the library as a function: it writes its answer while it is given the request. */
+/** Turns a handler of the library into a function; the handler writes its answer synchronously. */
 function answererOf(definition: Definition, handler: UntypedHandleCall): Answerer {
   let answer: unknown;
   const stream = Object.assign(new EventEmitter(), {

@@ -13,15 +13,15 @@ import { networkInterfaces } from 'node:os';
 import { FeatureError } from '../../kernel/feature-error.js';
 
 export interface Destination {
-  /** The shortest canonical form: a host as its address alone, a network as `10.1.0.0/16`. */
+  /** Shortest canonical form: a host as its address, a network as `10.1.0.0/16`. */
   readonly text: string;
-  /** Always with the prefix: `8.8.8.8/32`. */
+  /** Form with a prefix: `8.8.8.8/32`. */
   readonly cidr: string;
   readonly network: IpNetwork;
 }
 
 /**
- * Reads destinations of routes and gives each once, bits below the prefix left out. At most 256.
+ * Parses the destinations of routes, without duplicates and with bits below the prefix cleared. At most 256.
  *
  * @throws FeatureError `invalidArgument` for what `readRouteDestinations` of `@wins/base` refuses: none, too many, a text
  *   that is not an address, the default route, loopback, multicast, networks of link-local addresses.
@@ -41,18 +41,18 @@ function withoutHostBits(text: string): string {
   return network === undefined ? text : formatNetwork(networkOf(network));
 }
 
-/** Networks and addresses around the host that no client may lead elsewhere. */
+/** Networks and addresses of the host that clients may not redirect. */
 export interface OwnNetworks {
   /**
-   * The networks that its adapters are in. Of a link-local one the adapter's own address alone: an adapter that found no DHCP server is
-   * in 169.254.0.0/16, where the metadata of a cloud is too, and that is not behind this adapter.
+   * Networks of the host's adapters. For a link-local network only the adapter's own address counts: an adapter without a DHCP server is in
+   * 169.254.0.0/16, which also contains the cloud metadata address, and that is not behind this adapter.
    */
   readonly networks: readonly IpNetwork[];
-  /** The next hops that its routes lead to. */
+  /** Next hops of the host's routes. */
   readonly gateways: readonly IpNetwork[];
 }
 
-/** The host's own networks, as its adapters and its routing table have them now. */
+/** Returns the host's current networks, from its adapters and routing table. */
 export function ownNetworks(
   routes: readonly RouteEntry[],
   adapters: ReturnType<typeof networkInterfaces> = networkInterfaces(),
@@ -72,12 +72,11 @@ function networkNamed(text: string): readonly IpNetwork[] {
 }
 
 /**
- * Judges whether routes to these destinations may be added or removed: each must lie within one granted network, and have
- * nothing in common with the host's own networks and gateways, wherever these lie. A link-local address, such as the metadata of a
- * cloud, needs a grant of exactly itself.
+ * Judges whether routes to these destinations may be added or removed. Each must lie within one granted network and must not overlap the
+ * host's own networks and gateways. A link-local address, such as a cloud's metadata, needs a grant of exactly that address.
  *
  * @param granted - `routes.allow` of the config.
- * @throws FeatureError `notGranted` for the first that may not.
+ * @throws FeatureError `notGranted` for the first refused destination.
  */
 export function assertGranted(
   destinations: readonly Destination[],

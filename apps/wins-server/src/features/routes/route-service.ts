@@ -3,7 +3,7 @@ import type { RouteServiceServer } from '@wins/wins-api/contract';
 import type { HostCallGate } from '../host/host-call-gate.js';
 import { assertGranted, ownNetworks, parseDestinations } from './judge-routes.js';
 
-/** Serves wins.RouteService, into the networks that the config grants at the time of a call. */
+/** Serves wins.RouteService for networks that the config grants at the time of a call. */
 export function createRouteService(
   calls: Pick<HostCallGate, 'answer'>,
   granted: () => readonly string[],

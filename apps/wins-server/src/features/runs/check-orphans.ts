@@ -1,7 +1,7 @@
 import type { Check } from '../../doctor/doctor-host.js';
 import { ok, problem } from '../../doctor/finding.js';
 
-/** Processes that a daemon started which is dead by now. */
+/** Finds processes whose daemon has died. */
 export const checkOrphans: Check = {
   name: 'orphans',
   look: async (host, { config }) => {

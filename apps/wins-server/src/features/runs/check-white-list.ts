@@ -3,10 +3,10 @@ import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
 import { ok, problem, warning, type Finding } from '../../doctor/finding.js';
 
 const ENTRY = 'white_list.processPaths[';
-/** The reasons of both systems for a link in a path. */
+/** Reasons of both systems for a link in a path. */
 const LINKS: ReadonlySet<string> = new Set(['symbolic link', 'link or junction', 'another path']);
 
-/** Whether every listed program can run, and whether someone else could have put it there. */
+/** Checks that every listed program can run, and that nobody else could have put it there. */
 export const checkWhiteList: Check = {
   name: 'whitelist',
   needsConfig: true,
@@ -31,7 +31,7 @@ export const checkWhiteList: Check = {
   },
 };
 
-/** Whether a warning of the config is about a program, so that the check of the whitelist tells it. */
+/** Returns true when a config warning is about a program, so that the whitelist check reports it. */
 export function isAboutEntry({ keyPath }: ConfigProblem): boolean {
   return keyPath.startsWith(ENTRY);
 }

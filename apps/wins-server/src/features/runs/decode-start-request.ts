@@ -2,7 +2,7 @@ import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { START_LIMITS } from '@wins/process-manager';
 import { ProcessStartRequest, UNKNOWN_PARTS } from '@wins/wins-api/contract';
 
-/** The most entries of each list that are decoded, by field number: one more than may be, so that the manager refuses it. */
+/** Maximum number of decoded entries of each list, by field number: one above the limit, so that the manager refuses the request. */
 const DECODED: ReadonlyMap<number, number> = new Map([
   [3, START_LIMITS.arguments + 1],
   [4, START_LIMITS.exposes + 1],
@@ -10,12 +10,12 @@ const DECODED: ReadonlyMap<number, number> = new Map([
   [14, START_LIMITS.files + 1],
 ]);
 
-/** The fields that hold messages: exposed ports, limits and files. */
+/** Fields that contain messages: exposed ports, limits and files. */
 const MESSAGES: ReadonlySet<number> = new Set([4, 8, 14]);
 
 /**
- * Decodes a Start request. What follows an entry that is one too many is not decoded: 200,000 entries of four octets would
- * take the event loop 80 ms, and the answer is known.
+ * Decodes a Start request. Entries far above the limit are not decoded: 200,000 entries of four octets would block the event loop for 80 ms
+ * although the request is refused anyway.
  *
  * @throws Error when the message is malformed.
  */
@@ -28,7 +28,7 @@ export function decodeStartRequest(message: Buffer): ProcessStartRequest {
 }
 
 /**
- * Decodes a request and refuses what this daemon does not know of it, which would be left out, and with it perhaps a limit.
+ * Decodes a request and refuses unknown fields, because ignoring them could drop a limit.
  *
  * @throws Error when the message is malformed, or has something unknown.
  */
@@ -56,8 +56,8 @@ function endOfDecoded(message: Buffer): number {
 }
 
 /**
- * The generated decoder does not stop at the end of a message within the request: what reaches beyond it, or ends before it, makes the decoder
- * take all that follows for something else than what was counted here.
+ * Skips a field that must lie within its message. The generated decoder does not stop at the end of an embedded message, so a field that
+ * overruns it would be decoded differently from the count here.
  */
 function skipWhole(reader: BinaryReader): void {
   const sizeBytes = reader.uint32();

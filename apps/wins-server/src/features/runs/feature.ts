@@ -31,11 +31,11 @@ export interface RunsSettings {
 
 export interface Runs extends RunningFeature<RunsSettings> {
   readonly manager: ProcessManager;
-  /** Starts what outlives this daemon; undefined: nothing does. */
+  /** Starts runs that outlive this daemon; undefined when that is unavailable. */
   readonly startHeld: StartHeld | undefined;
-  /** Has such runs started from now on. */
+  /** Sets the function that starts such runs. */
   readonly startHeldBy: (start: StartHeld) => void;
-  /** For commands of the node's own administrator: those that plans have. */
+  /** Runs commands of the node's own administrator, as plans have them. */
   readonly commands: CommandRunner;
 }
 
@@ -52,7 +52,7 @@ export const runs: Feature<RunsSettings, Runs> = {
     const manager = createManager(settings, kernel);
     const recovered = await manager.recover();
     logger.debug({ ended: recovered.length }, 'checked for processes of earlier daemons');
-    // Not awaited: a firewall that hangs must not delay the daemon.
+    // Not awaited, because a hanging firewall must not delay the daemon.
     void sweepPorts(kernel);
     const commands = createCommandRunner({ host, stateDirectory });
     let startHeld: StartHeld | undefined;
@@ -140,7 +140,7 @@ function createManager(
   });
 }
 
-/** Closes the ports of runs that are gone; the node needs its daemon in any case. Never rejects. */
+/** Closes the ports of ended runs. Never rejects, because the node needs its daemon in any case. */
 async function sweepPorts({ system, logger }: Kernel): Promise<void> {
   try {
     const marks = (await system.portOpener?.sweep([])) ?? [];

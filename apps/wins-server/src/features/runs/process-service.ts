@@ -32,14 +32,14 @@ import { lastingClientOf } from '../lasting/lasting-owner.js';
 import { decodeExactly, decodeStartRequest } from './decode-start-request.js';
 import { fileOf, startRequestOf } from './start-request-of.js';
 
-/** The service as it is served: a request decodes only as far as it can be granted. */
+/** Definition as served: a request is decoded only up to the limits. */
 export const servedProcessDefinition: typeof processServiceDefinition = {
   ...processServiceDefinition,
   start: { ...processServiceDefinition.start, requestDeserialize: decodeStartRequest },
   startExactly: { ...processServiceDefinition.startExactly, requestDeserialize: decodeExactly },
 };
 
-/** The part of it for the pipe of administrators: nothing starts there, or lasts. */
+/** Part for the administrators' pipe, on which no run can be started or followed. */
 export const stopDefinition: Pick<typeof processServiceDefinition, 'stop'> = {
   stop: servedProcessDefinition.stop,
 };
@@ -52,16 +52,16 @@ export function warningsAbout(limits: ManagedProcess['limits']): readonly string
   ];
 }
 
-/** A run that its client holds through one daemon and the next. */
+/** Run that its client holds across restarts of the daemon. */
 export interface HeldStart {
   readonly run: ManagedProcess;
-  /** How long it waits for its client when the daemon goes away. 0: it ends with the daemon. */
+  /** Time that the run waits for its client while the daemon is replaced. 0: it ends with the daemon. */
   readonly leaseMs: number;
-  /** Why it ends with the daemon. */
+  /** Why the run ends with the daemon. */
   readonly warning: string | undefined;
 }
 
-/** Starts such a run. */
+/** Starts a held run. */
 export type StartHeld = (
   request: Omit<StartRequest, 'owner'>,
   from: { readonly owner: ProcessOwner; readonly client: ClientIdentity },
@@ -93,7 +93,7 @@ export function createProcessService(
   };
 
   const start: ProcessServiceServer['start'] = (call, respond) => {
-    // After the answer it has no effect.
+    // Has no effect after the answer.
     const started = begin(call.request, call, goneSignal(call)).then(
       ({ run, leaseMs: LeaseMs, warning }) => {
         const { ports, limits } = run;
@@ -137,7 +137,7 @@ export function createProcessService(
         try {
           const run = find(Data);
           const owner = connections.ownerOf(call);
-          // Its client, whose connection was to the daemon before this one.
+          // The client's earlier connection was to the previous daemon.
           if (lastingClientOf(run.owner)?.key === connections.clientOf(call).key)
             run.giveTo(owner, Data?.RunID ?? '');
           lease = run.holdLease(owner.id);
@@ -194,7 +194,7 @@ export function limitsMessage({ limits }: Pick<ManagedProcess, 'limits'>): {
   return { Limits: { MemoryBytes: BigInt(memoryBytes), CpuMillis, Pids: pids, Means: means } };
 }
 
-/** Streams output as fast as the client takes it, then the exit; a busy client gets large chunks. */
+/** Streams output as fast as the client reads it, then the exit; a slow client gets large chunks. */
 function sendOutput(
   process: ManagedProcess,
   ownerId: string,
@@ -248,7 +248,7 @@ function nameOf(process: ManagedProcess): ProcessName {
   return { Value: process.name, RunID: process.runId };
 }
 
-/** The id of a run lets its holder follow the run, so only the owner gets it. */
+/** Returns the summary of a run. Only its owner gets the id, because the id allows its holder to follow the run. */
 function summaryOf(process: ManagedProcess, askedBy: string): ProcessSummary {
   const isOwner = process.owner.id === askedBy;
   return {

@@ -13,14 +13,14 @@ import { RunTotals } from './run-totals.js';
 
 const STATES = ['running', 'stopping', 'killing', 'draining', 'ended'] as const;
 
-/** Has the metrics of runs read. @returns Counts an event. */
+/** Registers the metrics of runs. @returns A function that counts an event. */
 export function runMetrics(
   metrics: MetricRegistry,
   manager: () => Pick<ProcessManager, 'list' | 'measure'>,
   entries: () => readonly EntryName[],
 ): (event: DaemonEvent) => void {
   const totals = new RunTotals();
-  // The first run of an entry shows as an increase when its series were there before.
+  // Creates the series of each entry in advance, so that its first run shows as an increase.
   metrics.refresh(() => {
     for (const entry of entries()) beginEntry(metrics, entry);
     return Promise.resolve();

@@ -11,8 +11,8 @@ import { respondWith } from '../../kernel/rpc/rpc-errors.js';
 import { limitsMessage } from './process-service.js';
 
 /**
- * Serves wins.RunStats. A client sees what its own runs use, an administrator of the host all: how much another one computes and
- * writes, and when, is no business of a container. Those that the system cannot identify are one client.
+ * Serves wins.RunStats. A client sees the resource use of its own runs, an administrator of the host that of all, because the activity of
+ * other clients is private. All unidentified clients count as one.
  */
 export function createRunStatsService(
   manager: () => Pick<ProcessManager, 'find' | 'measure'>,

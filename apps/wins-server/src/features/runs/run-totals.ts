@@ -11,10 +11,10 @@ interface Totals {
 
 type Part = keyof Totals;
 
-/** Sums what runs cost by the names of their entries: of those that have ended by their events, of the others as they were measured. */
+/** Sums the resource use of runs by entry name: ended runs by their events, the others by their measurements. */
 export class RunTotals {
   readonly #ended = new Map<EntryName, Totals>();
-  /** Last reported totals. Prometheus takes a counter that falls for a moment for one that restarted. */
+  /** Last reported totals, because Prometheus takes a counter that decreases for a restart. */
   readonly #told = new Map<EntryName, Totals>();
   #memoryBytes = new Map<EntryName, number>();
 
@@ -26,7 +26,7 @@ export class RunTotals {
     const now = new Map([...this.#ended].map(([entry, totals]) => [entry, { ...totals }]));
     this.#memoryBytes = new Map();
     for (const { run, figures } of runs) {
-      // It is counted, or will be within this turn.
+      // An ended run is already counted, or will be in this turn.
       if (run.state.kind === 'ended') continue;
       const { entry } = run;
       add(totalsIn(now, entry), figures);
@@ -36,7 +36,7 @@ export class RunTotals {
     for (const [entry, totals] of now) raise(totalsIn(this.#told, entry), totals);
   }
 
-  /** @param scale - How many of the unit one of the metric's is. */
+  /** @param scale - Source units per unit of the metric. */
   *samples(part: Part, scale = 1): Samples<'wins_run_cpu_seconds_total'> {
     for (const [entry, totals] of this.#told) yield [{ entry }, totals[part] / scale];
   }

@@ -3,7 +3,7 @@ import type { RunFile, StartRequest } from '@wins/process-manager';
 import { RunExposeProtocol, type RunFile as FileMessage } from '@wins/wins-api';
 import type { ProcessStartRequest, RunLimits } from '@wins/wins-api/contract';
 
-/** Reads a request to start, whole, for each call that starts runs: a part that one of them left out might be a limit. */
+/** Converts a complete start request, for all calls that start runs, because an omitted field could be a limit. */
 export function startRequestOf(message: ProcessStartRequest): Omit<StartRequest, 'owner'> {
   const { Path, Args, Envs, Dir, Exposes, Checksum, ChecksumSHA256 } = message;
   const { Limits, Replace, Files } = message;
@@ -26,7 +26,7 @@ export function fileOf({ Name, Content }: FileMessage): RunFile {
   return { name: Name, content: Content };
 }
 
-/** No limit of a field is 0. */
+/** Converts limits; 0 means no limit. */
 function limitsOf({ MemoryBytes, CpuMillis, Pids }: RunLimits): TreeLimits {
   return {
     ...(MemoryBytes !== 0n && { memoryBytes: Number(MemoryBytes) }),

@@ -14,7 +14,7 @@ import { hostname } from 'node:os';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
 import type { Kernel, RunningFeature } from '../../kernel/feature.js';
 
-/** Where collectors take spans (OTLP specification, "OTLP/HTTP Request"). */
+/** Path at which collectors accept spans (OTLP specification, "OTLP/HTTP Request"). */
 const PATH = '/v1/traces';
 const MOST_WAITING = 2_048;
 const MOST_AT_ONCE = 256;
@@ -24,11 +24,11 @@ const MOST_ANSWER_BYTES = 64 * 1024;
 const CLOSE_MS = 2_000;
 
 /**
- * Sends a span for each call whose client records a trace, by OTLP/HTTP in JSON, until it is closed: what waits then is sent, for 2 s at most. Nobody
- * waits for it: 2,048 spans wait at most, those beyond are dropped, and a collector that does not answer within 5 s has not taken them. The
- * library keeps nothing global.
+ * Sends a span for each call whose client records a trace, by OTLP/HTTP in JSON. Closing sends the queued spans, for at most 2 s. Calls
+ * never wait for it: at most 2,048 spans are queued, further ones are dropped, and a request without an answer within 5 s has failed. The
+ * library keeps no global state.
  *
- * @param gatherMs - How long spans are gathered, in milliseconds. Default 1,000.
+ * @param gatherMs - Time for gathering spans, in milliseconds. Default 1,000.
  */
 export function startTracing(
   { endpoint }: TracingSettings,
@@ -64,14 +64,14 @@ export function startTracing(
   );
   const end = async (): Promise<void> => {
     subscription[Symbol.dispose]();
-    // A collector that takes nothing is not waited for.
+    // A failing collector is not awaited.
     if (isTaken) {
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, CLOSE_MS)));
       await Promise.race([late, provider.forceFlush().catch(() => undefined)]);
       clearTimeout(timer);
     }
-    // What is still on its way ends now, and what waits is not sent.
+    // Aborts pending requests and drops queued spans.
     await exporter.shutdown();
     await provider.shutdown().catch(() => undefined);
     logger.info('spans are no longer sent');
@@ -81,14 +81,14 @@ export function startTracing(
   return { close: () => (ending ??= end()) };
 }
 
-/** An endpoint without a path gets that of the standard. */
+/** Returns the address of an endpoint; without a path, the path of the standard is used. */
 function addressOf(endpoint: string): URL {
   const url = new URL(endpoint);
   if (url.pathname === '/') url.pathname = PATH;
   return url;
 }
 
-/** The attributes are those of the semantic conventions for gRPC; nothing in them is of a client. */
+/** Sends a span with the attributes of the gRPC semantic conventions; none contains client data. */
 function send(tracer: Tracer, event: Extract<DaemonEvent, { type: 'call' }>): void {
   const { method: name, code, ms, trace: context } = event;
   if (context?.isSampled !== true) return;
@@ -107,8 +107,8 @@ function send(tracer: Tracer, event: Extract<DaemonEvent, { type: 'call' }>): vo
 }
 
 /**
- * Posts batches of spans, each once: a batch that is not taken is dropped, and the next one tries again. The exporter of OpenTelemetry loads its HTTP by
- * `import()`, which the packaged executables refuse, and follows variables of the environment.
+ * Posts batches of spans, each once; a refused batch is dropped. OpenTelemetry's own exporter loads its HTTP code by `import()`, which the
+ * packaged executables refuse, and follows environment variables.
  */
 function spanPoster(url: URL, onChange: (isTaken: boolean, reason?: Error) => void): SpanExporter {
   const closed = new AbortController();
@@ -120,7 +120,7 @@ function spanPoster(url: URL, onChange: (isTaken: boolean, reason?: Error) => vo
     ...{ url, method: 'POST', headers: { 'content-type': 'application/json' } },
     ...{ isDirect: true, redirects: 'none' },
     trust: { roots: url.protocol === 'https:' ? publicRoots() : [] },
-    // For a connection that the collector has closed meanwhile: a span that comes twice has the same id.
+    // Allows a retry when the collector has closed the connection meanwhile; a duplicate span has the same id.
     isRepeatable: true,
   };
   let wasTaken: boolean | undefined;

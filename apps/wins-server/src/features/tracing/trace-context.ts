@@ -1,4 +1,4 @@
-/** Where in a trace a call is, as its client says. */
+/** Position of a call in a trace, according to its client. */
 export interface TraceContext {
   /** 32 hexadecimal digits, not all 0. */
   readonly traceId: string;
@@ -14,7 +14,7 @@ const NOTHING = /^0+$/;
 const LONGEST = 256;
 const SAMPLED = 1;
 
-/** The context of a `traceparent`; undefined for a text that is none, which is then ignored, as the standard wants it. */
+/** Parses a `traceparent`; undefined for an invalid one, which the standard says to ignore. */
 export function parseTraceparent(text: string | undefined): TraceContext | undefined {
   if (text === undefined || text.length > LONGEST) return undefined;
   const [, version, traceId = '', parentId = '', flags = '', more] = TRACEPARENT.exec(text) ?? [];

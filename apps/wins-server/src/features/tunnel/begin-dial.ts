@@ -3,10 +3,9 @@ import type { ClientIdentity } from '@wins/base';
 import type { Claim, Shares } from '../../kernel/admission/shares.js';
 
 /**
- * Begins a dial when it is the turn of its client, which may be at once. One runs for every stream, so
- * it takes neither a promise nor a signal.
+ * Starts a dial when its client's share allows, possibly at once. It runs for every stream, so it uses neither a promise nor a signal.
  *
- * @returns Takes it back, also while it waits. Idempotent.
+ * @returns A function that cancels the dial, also while it is queued. Idempotent.
  */
 export function beginDialOf(
   dials: Pick<Shares, 'wait'>,

@@ -23,14 +23,14 @@ import { beginDialOf } from './begin-dial.js';
 import { traceStream } from './trace-stream.js';
 import { WebSocketHandshakes, type Guest } from './web-socket-handshakes.js';
 
-/** How long streams may go on once the daemon ends. */
+/** Time that streams may continue after the daemon's end begins. */
 const DRAIN_MS = 2000;
 
 export interface TunnelEndpointOptions {
   readonly pipe: string;
   /** Ports of the host's loopback that clients may reach; an empty list allows none. */
   readonly allowedPorts: readonly number[];
-  /** The same of UDP. */
+  /** UDP ports that clients may reach; an empty list allows none. */
   readonly allowedUdpPorts: readonly number[];
   readonly limits: TunnelLimits;
   readonly security: PipeSecurity | undefined;
@@ -43,7 +43,7 @@ export interface TunnelEndpointOptions {
   readonly events: DaemonEvents;
 }
 
-/** A session that is open, for an administrator to look at. */
+/** Open session, as shown to an administrator. */
 export interface OpenSession {
   readonly name: string;
   readonly client: ClientDescription;
@@ -53,7 +53,7 @@ export interface OpenSession {
 }
 
 export interface TunnelFigures {
-  /** Connections of the pipe, those included whose handshake goes on. */
+  /** Number of connections of the pipe, including those in the handshake. */
   readonly connections: number;
   readonly sessions: number;
   readonly streams: number;
@@ -63,15 +63,15 @@ export interface TunnelFigures {
   readonly traffic: Readonly<TunnelTraffic>;
 }
 
-/** A tunnel pipe that is served; its opener closes it. */
+/** Served tunnel pipe; its opener closes it. */
 export interface TunnelEndpoint {
   readonly address: string;
   figures(): TunnelFigures;
   /** The sessions that are open, the oldest first. */
   list(): readonly OpenSession[];
-  /** Replaces the allowed ports for streams to come; those that are open stay. */
+  /** Replaces the allowed ports for new streams; open streams continue. */
   allowPorts(ports: readonly number[], udpPorts: readonly number[]): void;
-  /** Takes no new clients and streams, lets streams end for 2 s, and closes. Idempotent. */
+  /** Accepts no new clients and streams, lets streams end for 2 s, and closes. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -152,7 +152,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
             const about = { requester, clientSays, client: description, rule, address, port };
             void audit.decided({ action: 'connect', verdict, ...about }, client.key);
           } else {
-            // A flood is recorded as its client and the number.
+            // A flood is recorded as the client and the number of connects.
             const flood = { action: 'connect', verdict, ...who, rule: 'connect-rate' } as const;
             audit.counted(flood, client.key);
             overRate.add(client.key, { log: AUDIT, ...flood });

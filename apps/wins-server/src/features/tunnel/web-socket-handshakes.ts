@@ -20,7 +20,7 @@ export interface Guest {
   readonly place: Place;
 }
 
-/** Takes each accepted connection to an open WebSocket, or ends it. */
+/** Upgrades each accepted connection to a WebSocket, or closes it. */
 export class WebSocketHandshakes {
   readonly #http = createServer({ maxHeaderSize: HEADER_BYTES, keepAlive: false });
   readonly #webSockets = new WebSocketServer({
@@ -33,7 +33,7 @@ export class WebSocketHandshakes {
   readonly #opened: (webSocket: WebSocket, socket: Duplex, guest: Guest, label: string) => void;
   #isRefusing = false;
 
-  /** @param timeoutMs - For the whole handshake. */
+  /** @param timeoutMs - Time limit for the whole handshake. */
   constructor(
     timeoutMs: number,
     opened: (webSocket: WebSocket, socket: Duplex, guest: Guest, label: string) => void,
@@ -43,7 +43,7 @@ export class WebSocketHandshakes {
     this.#http.maxHeadersCount = MOST_HEADERS;
     this.#webSockets.on('headers', (answered, { headers }) => {
       const asked = headers[TUNNEL_NETWORK_HEADER];
-      // A client learns whether it shares the network of the daemon, for its ports would lead back to it then; and nothing else.
+      // Tells a client only whether it shares the daemon's network, because its ports would then lead back to itself.
       if (asked === undefined || asked !== networkIdentity()) return;
       answered.push(`${TUNNEL_NETWORK_HEADER}: same`);
     });
@@ -84,10 +84,10 @@ export class WebSocketHandshakes {
 }
 
 /**
- * Destroys a connection whose handshake is not complete within a time. After a stall of this process timers run before the bytes
- * that came meanwhile are read; an immediate runs after them, so that the client does not pay for our delay.
+ * Destroys a connection whose handshake is not complete in time. After a stall of this process, timers run before buffered input is read;
+ * the additional immediate runs after it, so that the client is not punished for our delay.
  *
- * @returns Ends the deadline, as the end of the connection does. Idempotent.
+ * @returns A function that cancels the deadline, as the end of the connection does. Idempotent.
  */
 function startDeadline(connection: Duplex, timeoutMs: number): () => void {
   let last: NodeJS.Immediate | undefined;

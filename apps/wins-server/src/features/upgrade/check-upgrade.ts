@@ -3,7 +3,7 @@ import { watchedPath } from '@wins/service-upgrade';
 import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
 import { ok, problem, warning, type Finding } from '../../doctor/finding.js';
 
-/** Whether an upgrade to the watched file would begin, how the latest upgrade ended, and whether one was interrupted. */
+/** Checks whether an upgrade to the watched file would start, how the latest upgrade ended, and whether one was interrupted. */
 export const checkUpgrade: Check = {
   name: 'upgrade',
   look: async (host, loaded) => {
@@ -15,7 +15,7 @@ export const checkUpgrade: Check = {
   },
 };
 
-/** How the latest upgrade ended, unless one is under way or was interrupted: that is what counts then. */
+/** Reports the outcome of the latest upgrade, unless one is in progress or was interrupted, which is then reported instead. */
 export async function judgeUpgrades(
   host: Pick<DoctorHost, 'latestUpgrade' | 'upgradeUnderWay'>,
   { config }: Pick<LoadedConfig, 'config'>,
@@ -50,7 +50,7 @@ function reportUpgrade(
   const { outcome, reason, to } = latest;
   const target = to?.version === undefined ? '' : ` to ${to.version}`;
   const found = `the latest upgrade${target}: ${outcome}: ${reason}`;
-  // Who typed it was told that it was refused; nobody was told of a watched program.
+  // A refused manual upgrade was already reported to its user; one of a watched file was not.
   if (outcome === 'upgraded' || outcome === 'nothing' || (outcome === 'refused' && !isWatched))
     return [ok('upgrade', found)];
   const advice =

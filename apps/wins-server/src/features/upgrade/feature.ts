@@ -11,13 +11,13 @@ import { checkUpgrade } from './check-upgrade.js';
 import { loadUpgrader } from './upgrader.js';
 
 export interface UpgradeSettings {
-  /** A file that becomes the program of the daemon; undefined: none is watched. */
+  /** File whose content becomes the daemon's program; undefined: none is watched. */
   readonly watched: string | undefined;
 }
 
 const EVENT = 'upgrade';
 
-/** Upgrades the daemon to a file that is watched, and records how upgrades ended. */
+/** Upgrades the daemon to a watched file, and records the outcomes of upgrades. */
 export const upgrade: Feature<UpgradeSettings, RunningFeature<UpgradeSettings>> = {
   name: 'upgrade',
   stage: 'works',

@@ -5,20 +5,20 @@ import type { ShutdownRequest } from '../../service/shutdown-signal.js';
 import { isOnTrial, upgradeFolder } from '@wins/service-upgrade';
 import { loadUpgrader } from './upgrader.js';
 
-/** An upgrade without an end, as the daemon that starts after it sees it. */
+/** Unfinished upgrade, as seen by the daemon that starts after it. */
 export interface InterruptedUpgrade {
-  /** Resolves when this daemon is the wrong one and must end with an error, so that the right one is started; else never. */
+  /** Resolves when this daemon is the wrong one and must end with an error, so that the right one is started; otherwise never. */
   readonly restart: Promise<ShutdownRequest>;
   readonly serves: () => void;
-  /** This daemon will not serve. Resolves when what can be put back is put back. */
+  /** Reports that this daemon will not serve. Resolves when the rollback is done as far as possible. */
   readonly fails: (error: unknown) => Promise<void>;
 }
 
 /**
- * Begins to finish or undo an interrupted upgrade while the daemon starts. Loads the code for that
- * only when a journal lies beside the program, or the program is on trial.
+ * Starts to finish or undo an interrupted upgrade while the daemon starts. The code is loaded only when a journal lies beside the program,
+ * or the program is on trial.
  *
- * @param service - Undefined: nothing is looked for.
+ * @param service - Service name. Undefined: no upgrade is looked for.
  */
 export function recoverInterruptedUpgrade(
   service: string | undefined,

@@ -3,8 +3,8 @@ import type { FileTrust } from '@wins/trusted-files';
 import { RUN_RUNTIME_DIR_VARIABLE, RUN_SERVICE_VARIABLE, type ProcessHost } from '@wins/base';
 
 /**
- * A host whose runs learn from two variables where their daemon is, for the helper of an upgrade. They replace what the client sets:
- * it must not choose the service that is upgraded.
+ * Wraps a host so that its runs get two variables that locate their daemon, for an upgrade helper. They override variables of the client,
+ * which must not choose the upgraded service.
  */
 export function withDaemonVariables(
   host: ProcessHost,
@@ -12,9 +12,9 @@ export function withDaemonVariables(
     service,
     runtimeDirectory,
   }: {
-    /** The service that the daemon is, if it is one. */
+    /** Service name of the daemon; undefined when it is not a service. */
     readonly service: string | undefined;
-    /** The folder of pipes that have a bare name, where they are files. */
+    /** Folder of bare pipe names, where pipes are files. */
     readonly runtimeDirectory: string | undefined;
   },
 ): ProcessHost {
@@ -36,10 +36,10 @@ export function withDaemonVariables(
 }
 
 /**
- * A host that never takes for a leftover what upgrades this daemon: that process may run a verified copy, without a mark, and the daemon
- * that started it is dead because the upgrade has stopped it.
+ * Wraps a host so that it never treats this daemon's upgrade helper as a leftover. The helper may run a verified copy without a mark, and
+ * the daemon that started it is gone because the upgrade stopped it.
  *
- * @param runningFile - The program of this daemon.
+ * @param runningFile - Program of this daemon.
  */
 export function sparingUpgrader(
   host: ProcessHost,

@@ -1,6 +1,6 @@
 import type { Upgrader } from '@wins/service-upgrade';
 
-/** Loads the program of upgrades, which few daemons ever need. */
+/** Loads the bundle of upgrades, which few daemons need. */
 export function loadUpgrader(): Upgrader {
   // Beside this file once everything is bundled; an import would be resolved while it is built.
   // eslint-disable-next-line @typescript-eslint/no-require-imports

@@ -1,7 +1,7 @@
 import type { ClientIdentity } from '@wins/base';
 import { ServedPipe, type PipeParts } from '../served-pipe.js';
 
-/** The pipe of administrators. The daemon serves without it: one that cannot be opened is an error in the log. */
+/** Administrators' pipe. The daemon serves without it: a failure to open it is logged. */
 export class AdminPipe implements AsyncDisposable {
   readonly #parts: PipeParts;
   readonly #served: ServedPipe;
@@ -25,19 +25,19 @@ export class AdminPipe implements AsyncDisposable {
     this.#served.open();
   }
 
-  /** Opens it, if it is not open; resolves when that was tried, and never rejects. Called again it tries again what failed. */
+  /** Opens the pipe if it is not open; resolves after the attempt, and never rejects. Another call retries a failed one. */
   async open(): Promise<void> {
     if (this.#isClosing) return;
     const opening = (this.#opening ??= this.#tryToOpen());
     if (!(await opening) && this.#opening === opening) this.#opening = undefined;
   }
 
-  /** The client of the connection of that name; undefined when it is not open. */
+  /** Returns the client of a connection; undefined when it is not open. */
   clientNamed(name: string): ClientIdentity | undefined {
     return this.#served.connections.clientNamed(name);
   }
 
-  /** Breaks off what is under way, and closes it for good. Idempotent. */
+  /** Aborts pending calls, and closes the pipe for good. Idempotent. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosing = true;
     await this.#opening;

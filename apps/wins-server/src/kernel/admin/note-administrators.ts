@@ -2,10 +2,10 @@ import type { Logger } from '../log/logger.js';
 import type { Connections } from '../rpc/connections.js';
 import type { Callers } from '../rpc/administrators-only.js';
 
-/** Administrators choose the names of their clients; at most so many are logged. */
+/** Maximum number of logged client names, because administrators choose them freely. */
 const MOST_CLIENTS = 32;
 
-/** The callers of the main pipe: a client is logged once that an administrator, deprecated, asks by. */
+/** Wraps the callers of the main pipe to log once per client that an administrator used this pipe, which is deprecated. */
 export function noteAdministrators(
   connections: Pick<Connections, 'clientOf' | 'ownerOf'>,
   logger: Logger,

@@ -18,6 +18,7 @@ export function ownExecutable(file = process.execPath): string {
  *
  * @param folder - Must be private.
  * @param release - Required SHA-1 of the copy.
+ * @throws ProcessError `stateUnavailable`.
  */
 export async function copyForKeeper(folder: string, release: string): Promise<string> {
   await removeCopies(folder);
