@@ -26,7 +26,7 @@ try {
     problems.push(`libs/${library} is not built: npm run build`);
   const built = libraries.filter((each) => existsSync(entryPoint(each)));
   const configs = built.map(configOf);
-  // One program for all libraries: each of its own would read the types of Node and of the others again.
+  // One program for all libraries, because separate ones would each parse the types of Node and of the other libraries again.
   const compilerState = CompilerState.create(configs[0], {
     additionalEntryPoints: built.slice(1).map(entryPoint),
   });
@@ -56,7 +56,7 @@ function configOf(library) {
       projectFolder,
       mainEntryPointFilePath: entryPoint(library),
       compiler: {
-        // Other libraries are seen as they were built: the condition that leads to sources is not set.
+        // Uses the built form of other libraries: the condition that selects sources is not set.
         overrideTsconfig: {
           extends: path.join(root, 'tsconfig.base.json'),
           compilerOptions: {
@@ -91,7 +91,7 @@ function report(library, config, compilerState) {
   const { apiReportChanged } = Extractor.invoke(config, {
     compilerState,
     localBuild: !isCheck,
-    // What it prints beyond errors is about its own files.
+    // Suppresses messages other than errors, because they concern API Extractor's own files.
     messageCallback: (message) => {
       message.handled = true;
       if (message.logLevel === 'error') problems.push(`libs/${library}: ${message.text}`);

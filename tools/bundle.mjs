@@ -93,7 +93,7 @@ const withoutServer = {
   },
 };
 
-// What OpenTelemetry brings to find the id of a machine runs programs by their names. Nobody asks for it.
+// OpenTelemetry's machine-id detection runs programs by name, and nothing uses it.
 const withoutMachineId = {
   name: 'without-machine-id',
   setup({ onLoad }) {
@@ -116,13 +116,13 @@ for (const [name, entry] of Object.entries(entries)) {
     metafile: true,
     entryPoints: [path.join(project, entry)],
     outfile: path.join(out, `${name}.cjs`),
-    // Bundles name their files from here on, wherever this was called.
+    // Paths in bundles are relative to this folder, regardless of the working directory.
     absWorkingDir: root,
     bundle: true,
     platform: 'node',
     target: 'node20.19',
     format: 'cjs',
-    // An executable has no import(): what is loaded later is required.
+    // An executable has no import(), so lazy loads use require.
     supported: { 'dynamic-import': false },
     conditions: ['@wins/source'],
     // Programs require each other when they run. grpc-js loads the other only to serve diagnostics that nobody turns on.
@@ -161,7 +161,7 @@ for (const [name, entry] of Object.entries(entries)) {
     for (const [file, { bytesInOutput }] of Object.entries(output.inputs))
       if (bytesInOutput > 0) bundled.add(file);
 }
-// A double that a program ships could be used in place of the part that protects something.
+// A shipped test double could replace the code that protects something.
 const doubles = [...bundled].filter((file) =>
   /^(?:apps|libs)\/(?:.*\/)?testing\/|^apps\/wins-e2e\//.test(file),
 );
@@ -169,7 +169,7 @@ if (doubles.length > 0 && !flags['stand-ins'])
   throw new Error(`a product bundle holds test code: ${doubles.join(', ')}`);
 if (inputs !== undefined) writeFileSync(inputs, JSON.stringify([...bundled].sort()));
 
-// The daemon on Linux learns by it who connects; where it is not there, clients are not told apart.
+// The daemon on Linux identifies clients by it; without it, clients are not identified.
 const linuxAddon = path.join(root, 'node_modules/@koromix/koffi-linux-x64/linux_x64/koffi.node');
 if (platform === undefined && manifest.dependencies['@wins/linux-host'] && existsSync(linuxAddon))
   placeFile(linuxAddon, path.join(out, 'koffi-linux-x64.node'));

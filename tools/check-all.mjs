@@ -16,7 +16,7 @@ import { runSuite } from './suite/run-suite.mjs';
 
 const { values } = parseArgs({ options: { changed: { type: 'boolean', default: false } } });
 const changed = values.changed ? changedFiles() : undefined;
-// CI asks for it by this variable: there nothing may be skipped.
+// CI sets this variable so that no check may be skipped.
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
 /** Option of Node for programs that build large trees from many files: without it they spend a quarter of their time on garbage collection. */
 const YOUNG = '--max-semi-space-size=128';
@@ -48,7 +48,7 @@ async function checkSources() {
   const there = changed?.filter((file) => existsSync(path.join(root, file)));
   const format = [binOf('prettier', 'bin/prettier.cjs'), '--check', '--log-level=warn'];
   await over(there ?? ['.'], 'format', YOUNG, ...format, '--ignore-unknown');
-  // By one process, for the reason that libraries are built by one. A rule asks Nx for the projects.
+  // One process, for the same reason as for the build of the libraries. One rule queries Nx for the projects.
   const linted = there?.filter((file) => LINTED.test(file)) ?? ['libs', 'apps', 'tools'];
   await over(linted, 'lint', YOUNG, binOf('eslint', 'bin/eslint.js'), '--no-warn-ignored');
 }

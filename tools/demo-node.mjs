@@ -34,7 +34,7 @@ function expect(what, found, wanted) {
   console.log(`    ✓ ${what}: ${found}`);
 }
 
-/** Waits for what has no event. */
+/** Polls a condition that has no event. */
 async function until(what, condition) {
   const end = performance.now() + LIMIT_MS;
   while (!condition()) {
@@ -52,7 +52,7 @@ if (!process.argv.includes('--built')) {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
 }
-// The built programs with what stands for a service manager.
+// Prepares the built programs with the stand-in for a service manager.
 prepare('stand-ins');
 const { startRancher } = await import('@wins/rancher-client/testing');
 const { startApiServer } = await import('@wins/system-agent/testing');

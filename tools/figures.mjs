@@ -16,7 +16,7 @@ const args = ['ls-files', '--cached', '--others', '--exclude-standard', 'libs/*.
 const files = execFileSync('git', args, { cwd: root, encoding: 'utf8' })
   .split('\n')
   .filter((file) => file.includes('/src/') && existsSync(path.join(root, file)))
-  // One tool makes generated code, and fixtures are what specs read.
+  // Generated code comes from one tool, and fixtures are input of specs.
   .filter((file) => !/\/(gen|fixtures)\//.test(file))
   .map((file) => ({ file, text: read(file), project: file.split('/', 2).join('/') }));
 

@@ -77,14 +77,14 @@ const NEEDS = {
 };
 
 /**
- * Why something cannot be made here; undefined when it can be.
+ * Returns why something cannot be made here; undefined when it can.
  *
  * @param {string} need
  */
 export const whyNot = (need) => needed(need).missing;
 
 /**
- * Makes something unless it is made of what is there now. The programs must be built.
+ * Makes something unless it is up to date. The programs must be built.
  *
  * @param {string} need
  */

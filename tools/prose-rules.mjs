@@ -1,4 +1,4 @@
-/** Longer sentences are read twice. */
+/** Maximum number of words of a sentence. */
 const MOST_WORDS = 35;
 /** Limit of a table cell, in characters; longer content is a section, or data. */
 const MOST_IN_CELL = 200;

@@ -25,9 +25,9 @@ const INSTRUCTION = 'Secret to instruction';
 
 export const agentRows = [MEMORY, IDLE, PLAN_OF_FILES, INSTRUCTION, PROBED, AT_DEBUG];
 
-/** @param floor - The process id of a daemon without an agent that has nothing to do. */
+/** @param floor - Process id of an idle daemon without an agent. */
 export async function measureAgent({ run, programs, wins, folder, floor }) {
-  // Built by now: the module is read when it is wanted.
+  // Imported late, because the library must be built first.
   const { startApiServer } = await import('@wins/system-agent/testing');
   const { createWinsClient } = await import('@wins/wins-api');
   const { planServiceDefinition } = await import('@wins/wins-api/contract');
@@ -116,7 +116,7 @@ async function measureProbes({ run, api, pids }) {
   component.closeAllConnections();
 }
 
-/** A daemon that has nothing to do takes 0.1 % more of a processor at most when it logs at debug level. */
+/** Measures an idle daemon with debug logging, which may use at most 0.1 % more of a processor. */
 async function measureDebug({ run, programs, wins, folder, floor }) {
   const config = path.join(folder, 'at-debug');
   const audit = { directory: path.join(folder, 'audit-at-debug') };
@@ -159,7 +159,7 @@ async function applied(api, before) {
   }
 }
 
-/** Measures the processor time of several processes in a minute, in ms, all at the same time. */
+/** Measures the processor time of several processes during the same minute, in ms. */
 export async function idleRounds(pids, share) {
   const ways = Object.keys(pids).map((name) => ({ name, rounds: noRounds() }));
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -175,7 +175,7 @@ export async function idleRounds(pids, share) {
 
 let folders = 0;
 
-/** How long it takes to write the files of a new folder, in ms. */
+/** Returns the time to write the files of a new folder, in ms. */
 async function timeOf(folder, write) {
   const place = path.join(folder, `files-${(folders += 1)}`);
   mkdirSync(place);
@@ -188,7 +188,7 @@ async function writeBare(files) {
   for (const file of files) await writeFile(file, 'x', { mode: 0o600 });
 }
 
-/** How long it takes until a file is there that a program was asked to make, in ms. */
+/** Returns the time until a program has created the requested file, in ms. */
 async function untilMade(folder, ask) {
   const place = path.join(folder, `made-${(folders += 1)}`);
   mkdirSync(place);

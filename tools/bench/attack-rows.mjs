@@ -1,4 +1,4 @@
-// The rows of npm run bench:attack: what a daemon of its own suffers while one attack is played at it, and afterwards.
+// Rows of npm run bench:attack: the effect of one attack on its own daemon, during the attack and afterwards.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
@@ -7,12 +7,12 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const ATTACK_MS = 4000;
-/** After the attack, until memory is looked at again. */
+/** Pause after the attack before memory is measured. */
 const REST_MS = 10_000;
-/** Between two calls of the other client: enough that it is no attack itself. */
+/** Interval of the other client's calls, long enough that it is no attack itself. */
 const CALL_EVERY_MS = 4;
 const WARM_CALLS = 300;
-/** Connections that must find a place at once when the attacker has gone. */
+/** Number of connections that must be admitted at once after the attack. */
 const NEWCOMERS = 64;
 const PLACES_LIMIT_MS = 30_000;
 const UNSHARE = '/usr/bin/unshare';
@@ -20,7 +20,7 @@ const UNSHARE = '/usr/bin/unshare';
 /** Limits of what an attacker may cause, beyond the values of the idle daemon. */
 export const TARGET = {
   ...{ p99Ms: 50, duringMib: 64, afterMib: 20, placesMs: 5000 },
-  // Of another container.
+  // For a client in another container.
   ...{ firstMs: 250, containedP99Ms: 100 },
 };
 
@@ -136,7 +136,7 @@ export async function measureAttack(
   };
 }
 
-/** Starts an attacker, in a container where one can be made, and resolves once he is at it. */
+/** Starts an attacker, in a container where possible, and resolves once the attack is in progress. */
 async function play(program, started) {
   const child = spawnContained(program);
   started(child);
@@ -155,7 +155,7 @@ function spawnContained(program) {
   return spawn(file, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
-/** Returns the observations of a client in a container of its own meanwhile. */
+/** Returns the measurements of a client in another container during the attack. */
 async function observe(address) {
   const program = path.join(import.meta.dirname, 'attacks', 'observer.mjs');
   const child = spawnContained([program, address, ATTACK_MS]);
@@ -176,7 +176,7 @@ async function callFor(durationMs, call) {
   return times;
 }
 
-/** How long until new connections are served on both pipes, in ms; infinite if they are not. */
+/** Returns the time until new connections are served on both pipes, in ms; infinite if they are not. */
 async function untilPlaces({ address, tunnelAddress }, createWinsClient) {
   const start = performance.now();
   while (performance.now() - start < PLACES_LIMIT_MS) {
@@ -222,6 +222,6 @@ function grown(mebibytes) {
 
 function quantile(values, part) {
   const sorted = [...values].sort((a, b) => a - b);
-  // Of no calls, as the first one took all the time.
+  // Infinity without calls, because the first one took all the time.
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Infinity;
 }

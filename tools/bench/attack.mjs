@@ -37,7 +37,7 @@ const web = createServer((socket) => socket.on('error', () => undefined).resume(
 await once(web.listen(0, '127.0.0.1'), 'listening');
 const port = portOf(web);
 
-/** A daemon whose log goes to a file; resolves when it is ready. */
+/** Starts a daemon whose log goes to a file; resolves when it is ready. */
 async function start(own) {
   const program = path.join(own, 'program');
   writeFileSync(program, '#!/bin/sh\nexec sleep 1000\n');

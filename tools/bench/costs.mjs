@@ -75,11 +75,11 @@ export function beginProcessorTime(roles) {
   return async () => mapValues(read(), (after, name) => ({ cpuMs: after - before[name] }));
 }
 
-/** Like {@link beginProcessorTime}, of what is counted. */
+/** Like {@link beginProcessorTime}, for counted costs. */
 export async function beginCounts(roles) {
   const running = Object.entries(roles).filter(([, role]) => typeof role === 'number');
   const ofNew = Object.entries(roles).filter(([, role]) => typeof role !== 'number');
-  // This program comes last, and ends first: what it does to count others is none of its work.
+  // This program comes last and stops first, so that counting the others is not part of its own work.
   running.sort(([, a], [, b]) => Number(a === process.pid) - Number(b === process.pid));
   const counters = running.map(([name, pid]) => ({ name, pid, perf: attachPerf(pid) }));
   for (const { pid } of counters) await heapReport(pid);
@@ -105,7 +105,7 @@ async function heapReport(pid) {
   return text;
 }
 
-/** Counts system calls of a program, not of its children, once `tell('enable')` asks for it. */
+/** Counts the system calls of a program, without its children, from `tell('enable')` on. */
 function attachPerf(pid) {
   if (!hasPerf) return undefined;
   const args = [...PERF, '--no-inherit', '--delay=-1', '--control=fd:3,4', `--pid=${pid}`];

@@ -17,14 +17,14 @@ const RUNS = 10;
 const WHERE = ', Wine';
 const IDLE_DAEMON = 'executable, idle daemon';
 const NAME = 'wins_bench_executable';
-/** Until a daemon that has just started has settled. */
+/** Time until a newly started daemon is idle. */
 const IDLE_MS = 3000;
 const QUIET = /** @type {const} */ ({ stdio: 'ignore' });
 
 /** Measured starts: the words, and the time limit as a multiple of that of a Node that does nothing. */
 const STARTS = /** @type {const} */ ([
   ['cli --version', 1.3],
-  // It reads the whole executable for its digest.
+  // Reads the whole executable for its digest.
   ['cli app info', 8],
 ]);
 
@@ -58,8 +58,8 @@ async function measure(run, node, wins) {
   writeFileSync(config, JSON.stringify({ listen: NAME, proxy: `${NAME}_proxy` }), { mode: 0o600 });
   const programs = new Programs({ ...process.env, WINS_RUNTIME_DIR: path.join(folder, 'run') });
   const isLinux = process.platform === 'linux';
-  // Pages that were just written are mapped in larger pieces: then more of the file counts as memory than is used, and a start takes 5 ms
-  // less. Both files are read anew, as they are mapped.
+  // Recently written pages are mapped in larger pieces: more of the file counts as memory than is used, and a start takes 5 ms less. Both
+  // files are read anew, so that they are mapped in the same way.
   for (const file of isLinux ? [node, wins] : [])
     execFileSync('sh', ['-c', 'sync "$0"; dd if="$0" iflag=nocache count=0', file], QUIET);
   const daemon = spawn(wins, ['srv', 'app', 'run', '--config', config], {

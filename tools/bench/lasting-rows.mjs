@@ -6,7 +6,7 @@ import path from 'node:path';
 import { ownMebibytes } from './costs.mjs';
 
 const RUNS = 100;
-/** A spool holds it whole, so that the reader misses nothing. */
+/** Amount of output that fits into a spool, so that the reader misses nothing. */
 const BYTES = 400 * 1000 * 1000;
 
 const MEMORY = 'keeper, memory of its own';
@@ -24,7 +24,7 @@ export async function measureLasting({ run, programs, wins, folder }) {
     chmodSync(file, 0o755);
     return file;
   };
-  // Without a grant, for the figure beside it.
+  // Started without a grant, for comparison.
   const [direct, writer] = ['attached-writer', 'lasting-writer'].map((name) =>
     program(name, 'exec head -c "$1" /dev/zero'),
   );

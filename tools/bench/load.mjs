@@ -50,7 +50,7 @@ async function target() {
         } else if (kind === 'k') {
           let left = first.readDoubleLE(1) - (first.length - 9);
           const count = (chunk) => {
-            // More than was wanted may come; a second answer would be a write after the end, which resets the connection.
+            // More data than requested may arrive; a second answer would be a write after the end and reset the connection.
             if (left <= 0) return;
             left -= chunk.length;
             if (left <= 0) socket.end('k');
@@ -106,7 +106,7 @@ async function boundPort(socket) {
   return socket.address().port;
 }
 
-/** Reads without end, so that who measures beside it has a process of its own. */
+/** Reads without end, in its own process so that it does not disturb the measurement. */
 async function reader(port) {
   const bulk = flood(port).resume();
   await once(bulk, 'data');
@@ -125,7 +125,7 @@ async function relay(from, to) {
   answerMemory();
 }
 
-/** MB/s of a transfer that is split over streams. */
+/** Returns the MB/s of a transfer that is split over streams. */
 export async function rate(bytes, streams, way, transfer) {
   const began = performance.now();
   await Promise.all(Array.from({ length: streams }, () => transfer(way, bytes / streams)));
@@ -243,7 +243,7 @@ export function quantile(values, q) {
   return sorted[Math.floor((sorted.length - 1) * q)];
 }
 
-/** A stream of which more comes without end; nobody reads it yet. */
+/** Opens a stream with endless incoming data that nobody reads yet. */
 export function flood(port) {
   const socket = connect(port, '127.0.0.1').on('error', () => undefined);
   socket.write('f');

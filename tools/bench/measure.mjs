@@ -15,7 +15,7 @@ import { median } from './summary.mjs';
 export const ROUNDS = 5;
 const WARM_CALLS = 200;
 const CALLS = 2000;
-/** How much of the work is done again to count what it takes, and before everything to warm up. */
+/** Fraction of the work that is repeated for counting, and run first as warm-up. */
 const COUNTED_SHARE = 0.1;
 
 /**
@@ -39,7 +39,7 @@ export class Programs {
     this.#running.push(...children);
   }
 
-  /** Resolves with the first line that says that the program is ready. */
+  /** Starts a program; resolves with the first line that reports that it is ready. */
   start(args, isReady) {
     const child = spawn(process.execPath, [...(canCount ? MEASURED : []), ...args], {
       env: this.environment,
@@ -56,7 +56,7 @@ export class Programs {
     });
   }
 
-  /** Wall time in ms of a command whose output nobody keeps. */
+  /** Returns the wall time in ms of a command whose output is discarded. */
   async time(args, { file = process.execPath, isNode = true } = {}) {
     const counted = this.#counts && countedCommand(file, args, isNode);
     const [program, ...rest] = counted?.command ?? [file, ...args];
@@ -79,7 +79,7 @@ export class Programs {
       const counts = this.#counts;
       this.#counts = undefined;
       const sum = (key) => counts.reduce((total, each) => total + each[key], 0);
-      // One that is not known makes the sum no number.
+      // One unknown value makes the sum NaN.
       return { systemCalls: sum('systemCalls'), heapBytes: sum('heapBytes') };
     };
   }
@@ -96,7 +96,7 @@ export class Programs {
 export class Run {
   rows = [];
 
-  /** @param wants - Says of a name whether that row is wanted. */
+  /** @param wants - Returns true for the name of a requested row. */
   constructor({ quick, wants }) {
     this.wants = wants;
     this.share = quick ? COUNTED_SHARE : 1;
@@ -119,14 +119,14 @@ export class Run {
     this.add(row, results);
   }
 
-  /** A row that was measured in its own manner: `ways` are names with their rounds. */
+  /** Adds a row that was measured separately: `ways` are names with their rounds. */
   add(row, ways) {
     if (!this.wants(row.name)) return;
     this.rows.push({ ...row, ways });
     process.stderr.write(`measured: ${row.name}\n`);
   }
 
-  /** A row of one round. */
+  /** Adds a row with one round. */
   addOnce(row, values) {
     this.add(
       row,
@@ -150,7 +150,7 @@ function rolesOf({ client, daemon }) {
   return { ...(client && { client }), ...(daemon && { daemon }) };
 }
 
-/** Does the work, and tells what the programs of its roles took for a unit of it. */
+/** Does the work, and returns the costs of each role's programs per unit of work. */
 async function take({ work, less }, share, begin) {
   const run = async (act) => {
     const end = await begin();

@@ -19,7 +19,7 @@ const mayMakeNetwork = spawnSync('unshare', [...OPTIONS, 'true']).status === 0;
 
 export const networkRows = [PLANNED, ...(mayMakeNetwork ? [APPLIED] : [])];
 
-/** So many hosts, each with a subnet. */
+/** Returns this number of hosts, each with a subnet. */
 export function peers(count) {
   return Array.from({ length: count }, (_, index) => ({
     id: String(index),
@@ -32,11 +32,11 @@ export async function measureNetwork({ run }) {
   const { plan } = await import('@wins/host-network');
   const desired = { routes: [], peers: peers(1000) };
   const uplink = { id: 'e0', name: 'eth0', metric: 0, addresses: ['172.16.0.1/16'] };
-  // Nothing is there yet: that takes most.
+  // Starts without any routes, which takes the most work.
   const look = () => plan(desired, { interfaces: [uplink], routes: [] }, []);
   for (let count = 0; count < ROUNDS; count += 1) look();
   value(run, PLANNED, 50, () => {
-    // It waits for nothing: what it takes besides is the work of others.
+    // The plan never waits, so processor time excludes the work of other processes.
     const before = process.cpuUsage();
     look();
     const { user, system } = process.cpuUsage(before);

@@ -1,6 +1,6 @@
-// What the rounds of a row come to, and whether two runs differ.
+// Summarises the rounds of a row, and compares two runs.
 
-/** Counts differ by less without spread, depending on what the programs did before. */
+/** Minimum change of a count; smaller differences without spread depend on earlier work of the programs. */
 const SMALLEST_CHANGE = 0.02;
 const MORE_IS_BETTER = new Set(['MB/s', 'per s']);
 
@@ -45,7 +45,7 @@ export function figureOf(row) {
   return summaryOf(winsOf(row).rounds.map(({ value }, index) => of(value, floor[index].value)));
 }
 
-/** Whether the figure is what it should be; of a figure without a target nothing is said. */
+/** Returns whether the figure meets its target; undefined without a target. */
 export function isMet(row) {
   const { atLeast, atMost } = row.figure;
   const figure = figureOf(row).median;
@@ -68,7 +68,7 @@ function processorTimes({ rounds }) {
   });
 }
 
-/** Everything about wins in a row that can be compared with another run, by a name. */
+/** Returns all numbers of wins in a row that can be compared with another run, by name. */
 function numbersOf(row) {
   const { is } = row.figure;
   const moreIsBetter = MORE_IS_BETTER.has(row.unit);
@@ -76,7 +76,7 @@ function numbersOf(row) {
   const numbers = [
     ['value', valuesOf(winsOf(row)), moreIsBetter],
     [is, figureOf(row), moreIsBetter],
-    // What else the machine does moves processor times too, and those of the floor as well.
+    // Other load on the machine changes processor times, but those of the floor as well.
     ['cpuRatio', summary(processorTimes(winsOf(row)).map((ms, index) => ms / floor[index])), false],
     ...ROLES.flatMap((role) =>
       COSTS.map((cost) => [`${role} ${cost}`, costOf(winsOf(row), role, cost), false]),

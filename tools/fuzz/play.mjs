@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Random } from './random.mjs';
 
-/** A case that takes longer never ends. Far more than any needs on a busy machine. */
+/** Time limit for a case, far above what any case needs on a busy machine. */
 const ENDLESS_MS = 60_000;
 const MOST_ATTEMPTS_TO_SHRINK = 300;
 const CORPUS = path.join(import.meta.dirname, 'corpus');
@@ -27,9 +27,9 @@ export function corpusOf(name) {
 }
 
 /**
- * Plays the corpus, then cases until so many are done or so many seconds are over.
+ * Plays the corpus, then generated cases until their number or the time limit is reached.
  *
- * @returns How many cases were played, how long the slowest took, and the first failure, shortened.
+ * @returns The number of played cases, the duration of the slowest, and the first failure, shortened.
  */
 export async function play(target, { cases, seconds, seed }) {
   const begun = performance.now();
@@ -78,7 +78,7 @@ async function attempt(target, given) {
   }
 }
 
-/** Leaves out steps for as long as it fails nevertheless. */
+/** Removes steps as long as the case still fails. */
 async function shrink(target, given) {
   let least = given;
   let attempts = 0;

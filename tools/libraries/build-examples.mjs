@@ -39,7 +39,7 @@ if (install) {
   const files = readdirSync(path.join(project, packages)).map((file) => `./${packages}/${file}`);
   const system = ['--os=win32', '--cpu=x64', '--offline', '--ignore-scripts', '--no-audit'];
   runNpm(['install', ...system, ...files], { cwd: project, stdio: 'ignore' });
-  // Native code is beside bundles, never in them.
+  // Native code is placed beside bundles, never in them.
   const native = path.join(project, 'node_modules/@wins/windows-host/node_modules');
   cpSync(native, path.join(project, 'built/node_modules'), { recursive: true });
 }
@@ -50,7 +50,7 @@ for (const name of names) {
   const compiled = (text, format) =>
     transformSync(text, { loader: 'ts', format, platform: 'node', target: 'node20.19' }).code;
   writeFileSync(path.join(into('es-module'), `${name}.mjs`), compiled(source, 'esm'));
-  // CommonJS cannot wait at its top level: what follows the imports is in a function.
+  // CommonJS has no top-level await, so the code after the imports is wrapped in a function.
   const [, imports = '', rest = ''] = /^((?:import[^;]+;\n)+)(.*)$/s.exec(source) ?? [];
   const inFunction = `${imports}void (async () => {\n${rest}})();\n`;
   writeFileSync(path.join(into('commonjs'), `${name}.cjs`), compiled(inFunction, 'cjs'));

@@ -16,7 +16,7 @@ import { faultsOfPanels } from './layout.mjs';
 import { startPrometheus } from './prometheus.mjs';
 import { missing, PROMTOOL } from './prometheus-programs.mjs';
 
-/** A bound for what hangs, not a measure. */
+/** Time limit for a hanging check, not a target. */
 const LIMIT_MS = 120_000;
 /** Panels whose data the load does not produce. */
 const WITHOUT_DATA = new Set([
@@ -55,7 +55,7 @@ function checkByPromtool() {
   promtool('test', 'rules', path.join(import.meta.dirname, 'wins-rules.test.yaml'));
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-queries-'));
   try {
-    // It takes expressions as rules only.
+    // promtool accepts expressions only as rules.
     const rules = panelQueries().map(({ expr }, at) => ({ record: `panel:query:${at}`, expr }));
     const file = path.join(folder, 'queries.yaml');
     writeFileSync(file, JSON.stringify({ groups: [{ name: 'panels', rules }] }));
@@ -99,7 +99,7 @@ async function evaluate(prometheus, signal) {
   for (const { where, expr } of queries) {
     const { length } = await prometheus.query(expr);
     if (length > 0 || WITHOUT_DATA.has(where)) continue;
-    // A scrape may have come too late on a machine that is busy: what was there before has gone then until the next one.
+    // A scrape may be late on a busy machine, and earlier data disappears until the next scrape.
     await found(prometheus, expr, signal, `${where} has no data, though the load concerns it`);
   }
   const rules = await prometheus.rules(signal);

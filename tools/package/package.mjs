@@ -34,7 +34,7 @@ const { values } = parseArgs({
 const signer = signerOf(values);
 const release = values.release ? prepareRelease() : undefined;
 process.on('exit', () => release?.close());
-// Now, since a release has changed where they look.
+// Imported here, because a release build has changed the paths that these modules use.
 const { applications, bundleFor, root, version } = await import('./programs.mjs');
 const { checkSums } = await import('./checked-node.mjs');
 if (values['check-sums'] !== undefined) {

@@ -60,7 +60,7 @@ export function signerOf(values) {
   };
 }
 
-/** Signs an executable in its place. When that fails, there is none: nothing unsigned lies where a signed one is meant to be. */
+/** Signs an executable in place. On failure the file is removed, so that no unsigned file remains where a signed one is expected. */
 export async function signExecutable(file, { words, password, ca, signedBy }) {
   const signed = `${file}.signed`;
   try {
@@ -84,7 +84,7 @@ export async function signExecutable(file, { words, password, ca, signedBy }) {
   }
 }
 
-/** The password goes through standard input: others can read a command line. */
+/** Runs osslsigncode with the password on standard input, because others can read a command line. */
 function osslsigncode(words, password) {
   const input = `${password}\n`;
   const { error, status, ...said } = spawnSync('osslsigncode', words, { input, encoding: 'utf8' });
@@ -92,7 +92,7 @@ function osslsigncode(words, password) {
     throw new Error('there is no osslsigncode: apt-get install osslsigncode', { cause: error });
   if (status === 0) return;
   const text = `${said.stdout}${said.stderr}`.trim();
-  // What it says must not repeat the password.
+  // Removes the password from the output.
   const shown = password === '' ? text : text.replaceAll(password, '…');
   throw new Error(`osslsigncode ${words[0]} failed: ${shown}`);
 }

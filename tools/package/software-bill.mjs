@@ -80,7 +80,7 @@ function component(fullName, version, { integrity, license = undefined, type = '
 
 const hexadecimal = (base64) => Buffer.from(base64, 'base64').toString('hex');
 
-/** A bill has its time from the commit: builds of one commit are the same. */
+/** Returns the time of the commit, so that builds of one commit have the same bill. */
 function commitTime() {
   const given = process.env.SOURCE_DATE_EPOCH;
   const git = ['log', '-1', '--format=%ct'];

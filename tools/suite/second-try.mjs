@@ -1,4 +1,4 @@
-/** More failed files than this are not for want of steadiness. */
+/** Maximum number of failed files to run again; more failures have another cause than unsteady tests. */
 const MOST_FILES = 8;
 
 /**

@@ -1,5 +1,5 @@
-// What the hostile programs share. Each is run as `node PROGRAM ADDRESS PORT FILE` (the pipe, a port and a program that are listed),
-// prints "attacking" once it does, and goes on until it is killed. The connections that the daemon ends are made again.
+// Shared code of the attack programs. Each is run as `node PROGRAM ADDRESS PORT FILE` (the pipe, a listed port and a listed program),
+// prints "attacking" once the attack is in progress, and continues until it is killed. Connections that the daemon closes are reopened.
 import { frame, FRAME, FrameClient } from '@wins/http2-connection/testing';
 import { connect } from 'node:net';
 
@@ -24,7 +24,7 @@ export function gone(socket) {
   });
 }
 
-/** Resolves once what is written has left this process, or the connection is gone. */
+/** Resolves once the written data has left this process, or the connection is closed. */
 export function written(socket, octets) {
   return new Promise((resolve) => {
     const done = () => {
@@ -36,14 +36,14 @@ export function written(socket, octets) {
   });
 }
 
-/** Says that the attack is under way, the first time. */
+/** Reports that the attack is in progress, at the first call. */
 export function attacking() {
   if (!said) process.stdout.write('attacking\n');
   said = true;
 }
 let said = false;
 
-/** Plays an attack on so many connections at a time, over and over; whatever ends one begins the next. */
+/** Repeats an attack on this number of concurrent connections; each closed connection is replaced. */
 export function forever(connections, attack) {
   for (let index = 0; index < connections; index += 1) void again(attack);
 }
@@ -56,7 +56,7 @@ async function again(attack) {
       await client.greet();
       await attack(client);
     } catch {
-      // It was ended, which is what it had to be.
+      // The daemon has closed the connection, as expected.
     }
     client?.[Symbol.dispose]();
     await nextTurn();

@@ -19,7 +19,7 @@ const Exposes = Array.from({ length: 256 }, (_, index) => ({
   Protocol: RunExposeProtocol.TCP,
 }));
 const client = createWinsClient({ address });
-// Where no port can be opened it is refused with them, and the List is short.
+// Where ports cannot be opened the start is refused, and the List is short.
 await client
   .startProcess({ Path: file, ChecksumSHA256: digest, Exposes })
   .catch(() => client.startProcess({ Path: file, ChecksumSHA256: digest }));
@@ -31,7 +31,7 @@ function ask(frames, id, block) {
   frames.send(FRAME.data, FLAG.endStream, id, empty);
 }
 forever(1, async (frames) => {
-  // All windows open, and nothing taken out of the socket.
+  // Opens all flow-control windows, but reads nothing from the socket.
   const windows = [
     settingsFrame([[SETTING.initialWindowSize, LARGEST_WINDOW]]),
     frameOfNumbers(FRAME.windowUpdate, 0, LARGEST_WINDOW - 65_535),

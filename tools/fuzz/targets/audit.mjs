@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 const RECORDS = 24;
-/** So that the log has three files. */
+/** Size of facts, chosen so that the log has three files. */
 const FACT_OCTETS = 6000;
 
-/** A log in which anything but the last line was changed never verifies, and a damaged one is read and goes on nevertheless. */
+/** A changed log must never verify, except for changes in its last line; a damaged log must still be readable and accept new records. */
 export async function openAudit({
   AuditLog,
   auditPlace,

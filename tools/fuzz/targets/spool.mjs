@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 const MIB = 1024 * 1024;
-/** So that the spool has several files. */
+/** Number of chunks, chosen so that the spool has several files. */
 const CHUNKS = 20;
 const CHUNK_BYTES = 30_000;
 

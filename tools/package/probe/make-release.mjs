@@ -20,7 +20,7 @@ const replace = (from, to) => (text) => {
   return text.replaceAll(from, to);
 };
 
-/** A daemon as those of the original are, in place of ours. */
+/** Replaces our daemon by one that behaves like the original. */
 async function goService() {
   const { outputFiles } = await build({
     entryPoints: [inPrograms('go-service.cjs')],
@@ -37,18 +37,18 @@ async function goService() {
 
 /** Flaws of a release: which program is changed, and how. */
 const FLAWS = {
-  /** It ends when it is to be the daemon. */
+  /** The program exits when it is started as the daemon. */
   crashes: ['wins.cjs', asDaemon('process.exit(7);')],
-  /** Its daemon does nothing at all, not even for the service manager. */
+  /** The daemon does nothing at all, not even for the service manager. */
   hangs: ['wins.cjs', asDaemon('setInterval(() => undefined, 1e9); return;')],
-  /** Its daemon says to the service manager that it starts, and never serves. */
+  /** The daemon reports to the service manager that it is starting, and never serves. */
   idles: [
     'wins-server.cjs',
     replace('await startDaemon(', 'await new Promise(() => undefined) ?? startDaemon('),
   ],
-  /** Its daemon says that it is yet another release. */
+  /** The daemon reports another release. */
   lies: ['wins-server.cjs', replace(`"${version}"`, '"v9.9.9"')],
-  /** It reacts to nothing while there is a file `deaf` beside it. */
+  /** The daemon ignores everything while a file `deaf` lies beside it. */
   'turns deaf': [
     'wins.cjs',
     asDaemon(`setInterval(() => {
@@ -56,16 +56,16 @@ const FLAWS = {
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     }, 50).unref();`),
   ],
-  /** It is a daemon of the original. */
+  /** The daemon behaves like the original. */
   'is original': ['wins-server.cjs', goService],
-  /** Its upgrades die at the act that is named. */
+  /** Upgrades exit at the named effect. */
   'upgrades and dies': [
     'wins-upgrade.cjs',
     (text) => `${text}\n${readFileSync(inPrograms('die-at-act.cjs'), 'utf8')}`,
   ],
-  /** Its commands die at a change of the node that is named. */
+  /** Commands exit at the named change of the node. */
   dies: ['wins.cjs', (text) => `${readFileSync(DEADLY, 'utf8')}\n${text}`],
-  /** For the service manager, its daemon is paused when it serves. */
+  /** The service manager sees the serving daemon as paused. */
   pauses: [
     'wins-server.cjs',
     replace('stateNumber(phase.kind)', '(phase.kind === "running" ? 7 : stateNumber(phase.kind))'),
