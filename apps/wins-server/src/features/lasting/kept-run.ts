@@ -26,7 +26,7 @@ export function lastEndOf({ end, plan }: Kept): KeptEnd | undefined {
   return plan?.next.kind === 'again' ? undefined : end;
 }
 
-/** Where a run stands. */
+/** Returns the state of a run. */
 export function stateOf(run: Kept): 'running' | 'waiting' | 'gaveUp' | 'ended' {
   if (run.end === undefined) return 'running';
   const { kind } = run.plan?.next ?? {};
