@@ -35,7 +35,7 @@ it('wins suc links rke2 to the daemon, and lifts that for as long as the daemon 
 
   const skip = { CATTLE_WINS_SKIP_BINARY_UPGRADE: 'true' };
   const refused = await world.say(['uninstall']);
-  expect([refused.code, refused.reason]).toEqual([65, expect.stringContaining('rke2 runs')]);
+  expect([refused.code, refused.reason]).toEqual([65, expect.stringContaining('rke2 is running')]);
   const freed = await ask({ ...skip, CATTLE_ENABLE_WINS_SERVICE_DEPENDENCY: 'false' });
   expect([freed.outcome, rke2.dependencies]).toEqual(['installed', []]);
   await ask({ ...skip, CATTLE_ENABLE_WINS_SERVICE_DEPENDENCY: 'true' });

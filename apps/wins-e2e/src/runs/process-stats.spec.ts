@@ -70,7 +70,9 @@ describe('wins cli prc stats', () => {
     const one = await startInContainer([...words, 'rancher-wins-idle'], workspace.environment)
       .outcome;
     expect(one.code).toBe(127);
-    expect(one.stderr).toMatch(/^wins: cannot measure "rancher-wins-idle": this client has no running program of that name\n$/);
+    expect(one.stderr).toMatch(
+      /^wins: cannot measure "rancher-wins-idle": this client has no running program of that name\n$/,
+    );
     run.child.kill();
     await run.outcome;
   });

@@ -170,8 +170,8 @@ export function checkAllowedExecutables(
 }
 
 /**
- * Returns entries that probably allow more than intended (any variable, or any arguments for a program that runs code
- * from its arguments) or less (callers that this host cannot identify), so that a daemon can report them at start.
+ * Returns entries that a daemon should report at its start. Some probably allow more than intended: any variable, or any
+ * arguments for a program that runs code from its arguments. Others allow less: callers that this host cannot identify.
  * Never throws.
  */
 export function doubtAllowedExecutables(
@@ -227,7 +227,7 @@ function parseExecutable(path: string, dialect: PathDialect): ParsedPath | PathR
 }
 
 function faultOf(entry: AllowedExecutable, dialect: PathDialect): string | undefined {
-  // POSIX allows such file names, but whoever writes a wildcard expects it to match several files.
+  // POSIX allows such file names, but the author of a wildcard expects it to match several files.
   if (/[*?]/.test(entry.path)) return 'it has a wildcard; wanted the path of one program';
   if (entry.sha256?.length === 0) return 'its "sha256" is empty; wanted a digest, or no "sha256"';
   if (entry.sha256?.some((digest) => !/^[0-9a-f]{64}$/i.test(digest)) === true) {

@@ -43,7 +43,7 @@ export function hasFailed(state: SecretState, checksum: string): boolean {
   return state.failedChecksum === checksum && state.failureCount !== 0;
 }
 
-/** Decides by the Secret alone, whoever wrote it: `in-progress` means a run without a result. */
+/** Decides by the Secret alone, regardless of its writer: `in-progress` means a run without a result. */
 function decideByPlanState(
   { planState, planRevision, failureCount }: SecretState,
   checksum: string,

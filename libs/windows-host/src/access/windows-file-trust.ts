@@ -63,9 +63,9 @@ function translated<T>(tried: string, place: string, act: () => T): T {
 }
 
 /**
- * Returns a reason for distrust when anyone except SYSTEM, administrators, TrustedInstaller and this account could have
- * put a file there or can change it, when its path contains a link, or when its path resolves to another file;
- * otherwise undefined.
+ * Returns a reason for distrust, or undefined. A file is distrusted when anyone except SYSTEM, administrators,
+ * TrustedInstaller and this account could have put it there or can change it. So is one whose path contains a link or
+ * resolves to another file.
  *
  * The walk goes down from the drive, so that each step is read through folders already known to be safe, and its
  * findings stay true.
