@@ -166,7 +166,7 @@ describe('the commands of the chart', () => {
     const old = readFileSync(oldConfig, 'utf8');
     const words = ['up', '--wins-args', `--config "${newConfig}"`];
     const own = await run(target, ...words);
-    assert.deepEqual([own.code, /wanted a copy of it elsewhere/.test(own.stderr)], [65, true]);
+    assert.deepEqual([own.code, /Run a copy of it in another folder/.test(own.stderr)], [65, true]);
     const copy = workspace.path('copy.exe');
     copyFileSync(target, copy);
     const led = await run(copy, ...words);

@@ -13,7 +13,7 @@ tryEveryCommand('as the service', ({ upgrader, start, commands }) => {
   it('is an upgrade helper by another name: it says what there is, and upgrades when told up', async () => {
     const bare = await start(upgrader).outcome;
     assert.deepEqual([bare.code, bare.stderr], [0, '']);
-    assert.match(String(bare.stdout), /^ {2}wins up +Replace the program/m);
+    assert.match(String(bare.stdout), /^ {2}wins up +Upgrade the service/m);
     const told = await start(upgrader, 'up').outcome;
     assert.deepEqual([told.code, String(told.stdout)], [65, '']);
     assert.match(told.stderr, /^wins: refused: there is no service[^\n]*\n$/);

@@ -117,8 +117,8 @@ describe('the arguments of a service', () => {
   });
 
   for (const [winsArgs, found] of [
-    ['srv app run --register', /found --register/],
-    ['--config c -unregister', /found --unregister/],
+    ['srv app run --register', /omit --register/],
+    ['--config c -unregister', /omit --unregister/],
     ['--config', /found --config without its value/],
     ['cli prc run', /wanted options of srv app run/],
   ] as const) {
