@@ -1,4 +1,7 @@
-/** Sections that Rancher writes to configure a node. This program reads them so that configs of earlier releases stay valid. */
+/**
+ * Sections of the config that configure a node; those that Rancher writes are read as earlier releases did. Longer than most files because
+ * each section stands here once, with its keys, defaults and rules, and several of these rules are shared.
+ */
 import {
   isPlainAddress,
   overlap,

@@ -93,7 +93,7 @@ describe('the network of own containers on Windows', () => {
       one.name === 'Ethernet' ? { ...one, name: CONTAINER_NETWORK } : one,
     );
     carrying.adapters = carrying.adapters.filter(({ guid }) => guid !== '{L}');
-    expect((await keep(carrying, wants())).problems.join()).toMatch(/has 192\.0\.2\.2\/24/);
+    expect((await keep(carrying, wants())).problems.join()).toMatch(/carries 192\.0\.2\.2\/24/);
     expect([...carrying.forwarding.values()]).not.toContain(true);
   });
 

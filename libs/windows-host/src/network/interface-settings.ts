@@ -36,7 +36,7 @@ export function isForwarding(interfaceIndex: number): boolean | undefined {
 
 /** Changes nothing else of the interface. @throws WindowsError */
 export function setForwarding(interfaceIndex: number, isOn: boolean): void {
-  const tried = `turned forwarding ${isOn ? 'on' : 'off'}`;
+  const tried = `cannot turn forwarding ${isOn ? 'on' : 'off'}`;
   const row = interfaceRow(interfaceIndex);
   if (row === undefined) {
     checkStatus(tried, 'GetIpInterfaceEntry', ERROR_NOT_FOUND);

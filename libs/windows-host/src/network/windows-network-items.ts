@@ -153,10 +153,17 @@ async function addBridge(
   // HNS takes the adapter away from the host, so it must not be the one that carries the host's traffic.
   const adapter = calls.adapters().find(({ name }) => name === key);
   const wanted = `wanted a loopback adapter with the name ${key}`;
-  if (adapter === undefined) throw new WindowsError('notFound', `it is not there; ${wanted}`);
+  if (adapter === undefined)
+    throw new WindowsError(
+      'notFound',
+      `cannot make the network: there is no such adapter; ${wanted}`,
+    );
   const own = adapter.addresses.find((one) => one.bytes.length === 4 && !overlap(one, LINK_LOCAL));
   if (own !== undefined)
-    throw new WindowsError('busy', `the adapter has ${formatNetwork(own)}; ${wanted}`);
+    throw new WindowsError(
+      'busy',
+      `cannot make the network: its adapter carries ${formatNetwork(own)} of the host; ${wanted}`,
+    );
   await calls.createNetwork(networkId(), networkSettings(value));
   for (let looks = 0; looks < INTERFACE_LOOKS; looks += 1) {
     if (calls.adapters().some(({ name }) => name === HOST_INTERFACE)) return true;
