@@ -45,29 +45,33 @@ function lineAbout(text: string, config: string, key: string): string | undefine
   return from === -1 || line?.includes(` ${key}: found `) !== true ? undefined : line;
 }
 
-it.each(REFUSED)('%s is refused alike by all who judge a config', async (keysOf, key, words) => {
-  using workspace = place();
-  const config = workspace.config(['/bin/true'], keysOf(workspace));
-  const ask = (...args: string[]) => runWins([...args, '--config', config], workspace.environment);
-  const { code, stderr } = await ask('srv', 'config', 'check');
-  const line = lineAbout(stderr, config, key);
-  expect({ code, line }).toEqual({ code: 78, line: expect.stringMatching(words) as string });
-  expect(line).toMatch(/:\d+:\d+: /);
-  const all = [
-    [78, 'srv', 'config', 'check', '--lenient'],
-    [78, 'srv', 'app', 'run', '--register'],
-    [78, 'srv', 'app', 'run'],
-    [2, 'doctor'],
-  ] as const;
-  const outcomes = await Promise.all(all.map(([, ...args]) => ask(...args)));
-  for (const [index, [expected, ...args]] of all.entries()) {
-    const { code: ended, stdout, stderr: said } = outcomes[index] ?? { stderr: '' };
-    // The log is JSON, and escapes what a terminal shows as it is.
-    const text = `${stdout?.toString()}${said}`.replaceAll('\\', '');
-    const [words] = (line ?? '').replaceAll('\\', '').split('; ');
-    expect([args, ended, text]).toEqual([args, expected, expect.stringContaining(words ?? '')]);
-  }
-});
+it.each(REFUSED.map(([keysOf, key, words]) => ({ keysOf, key, words })))(
+  '$key is refused alike by all that judge a config: $words',
+  async ({ keysOf, key, words }) => {
+    using workspace = place();
+    const config = workspace.config(['/bin/true'], keysOf(workspace));
+    const ask = (...args: string[]) =>
+      runWins([...args, '--config', config], workspace.environment);
+    const { code, stderr } = await ask('srv', 'config', 'check');
+    const line = lineAbout(stderr, config, key);
+    expect({ code, line }).toEqual({ code: 78, line: expect.stringMatching(words) as string });
+    expect(line).toMatch(/:\d+:\d+: /);
+    const all = [
+      [78, 'srv', 'config', 'check', '--lenient'],
+      [78, 'srv', 'app', 'run', '--register'],
+      [78, 'srv', 'app', 'run'],
+      [2, 'doctor'],
+    ] as const;
+    const outcomes = await Promise.all(all.map(([, ...args]) => ask(...args)));
+    for (const [index, [expected, ...args]] of all.entries()) {
+      const { code: ended, stdout, stderr: said } = outcomes[index] ?? { stderr: '' };
+      // The log is JSON, and escapes what a terminal shows as it is.
+      const text = `${stdout?.toString()}${said}`.replaceAll('\\', '');
+      const [words] = (line ?? '').replaceAll('\\', '').split('; ');
+      expect([args, ended, text]).toEqual([args, expected, expect.stringContaining(words ?? '')]);
+    }
+  },
+);
 
 it('the reload refuses each of them with these words, and the config in force stays', async () => {
   using workspace = place();

@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { startProgram, type RunningProgram } from '../testing/built-program.js';
 import { EVERY_COMMAND, type CommandHost } from '../testing/every-command.js';
 import { namedCommands, type NamedCommand } from '../testing/named-commands.js';
+import { sampleOf } from '../testing/sample.js';
 import { HostProgram } from '../testing/tunnel/tunnel.js';
 import { ROOT } from '../testing/workspace.js';
 import { until, WindowsWorkspace } from './windows-workspace.js';
@@ -15,6 +16,8 @@ const NAME = 'rancher-wins';
 const PACKAGE = path.join(ROOT, 'dist', 'package');
 /** Where a service keeps its records. Wine gives services another folder than programs at a terminal. */
 const PROGRAM_DATA = [process.env['ProgramData'] ?? 'C:\\ProgramData', 'C:\\users\\Public'];
+
+const AT_TERMINAL = 12;
 
 /** Packaged program under test. */
 export interface PackagedProgram {
@@ -25,7 +28,10 @@ export interface PackagedProgram {
   readonly commands: () => readonly NamedCommand[];
 }
 
-/** Tries every command of the packaged program with a daemon of the same file, and what `more` adds. */
+/**
+ * Tries the commands of the packaged program with a daemon of the same file, and what `more` adds: every command with the service, and a
+ * sample at a terminal, where only the daemon's place differs.
+ */
 export function tryEveryCommand(
   how: 'at a terminal' | 'as the service',
   more: (world: PackagedProgram) => void = () => undefined,
@@ -113,7 +119,8 @@ export function tryEveryCommand(
         }
       });
 
-      for (const [name, check] of Object.entries(EVERY_COMMAND)) {
+      const all = Object.entries(EVERY_COMMAND);
+      for (const [name, check] of isService ? all : sampleOf(all, AT_TERMINAL)) {
         void it(`does what it should: wins ${name}`, () => check(host));
       }
     });
