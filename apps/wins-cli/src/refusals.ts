@@ -59,9 +59,8 @@ function explain(
       return `cannot reach ${name}: ${reason}; start the program that serves it`;
     }
     case 'connectRefused': {
-      if (rule === 'port-allowed') {
+      if (rule === 'port-allowed')
         return `the daemon refuses ${name}: add it to white_list.${key} of its config`;
-      }
       const found = rule ?? peerText;
       return `the daemon refuses ${name}${found === undefined ? '' : `: ${found}`}; see its log`;
     }

@@ -59,9 +59,8 @@ function entryOf(entry: ConfigVerdict['entry']) {
 
 function subjectOf({ path, sha256, port }: ExplainOptions): ConfigSubject {
   if (path !== undefined && port === undefined) return { path, sha256 };
-  if (port === undefined || path !== undefined || sha256 !== undefined) {
+  if (port === undefined || path !== undefined || sha256 !== undefined)
     throw new UsageError('wanted either --path PROGRAM [--sha256 DIGEST] or --port N');
-  }
   if (Number.isInteger(port) && port > 0 && port < 2 ** 16) return { port };
   throw new UsageError(`--port ${port} is not a port; wanted 1 to 65535`);
 }

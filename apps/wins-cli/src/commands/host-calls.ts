@@ -73,15 +73,12 @@ function choiceOf({ name, address }: ChoiceOptions): NetworkSelector | undefined
 /** Returns destinations as networks, because Go daemons accept no single addresses. */
 function destinationsOf(text: string): string[] {
   const words = text.split(/\s+/).filter((word) => word !== '');
-  if (words.length === 0) {
+  if (words.length === 0)
     throw new UsageError('--addresses is empty; wanted addresses such as "8.8.8.8 2001:db8::1"');
-  }
   return words.map((word) => {
     const slash = word.indexOf('/');
     const version = isIP(slash < 0 ? word : word.slice(0, slash));
-    if (version === 0) {
-      throw new UsageError(`--addresses: ${quoteText(word)} is not an IP address`);
-    }
+    if (version === 0) throw new UsageError(`--addresses: ${quoteText(word)} is not an IP address`);
     return slash < 0 ? `${word}/${version === 4 ? 32 : 128}` : word;
   });
 }

@@ -87,16 +87,14 @@ export async function runProcess(options: RunOptions): Promise<number> {
       `--restart: found "${options.restart}"; wanted no, always, on-failure or on-failure:N`,
     );
   const mounts = readMounts(options['mount-file']);
-  if (mounts.length > 0 && options.detach) {
+  if (mounts.length > 0 && options.detach)
     throw new UsageError(
       '--mount-file cannot be combined with --detach: no client would renew the files',
     );
-  }
   const program = programAt(path.resolve(options.path));
   const exactArguments = options.rest;
-  if (exactArguments !== undefined && options.args !== undefined) {
+  if (exactArguments !== undefined && options.args !== undefined)
     throw new UsageError('--args cannot be combined with arguments after --');
-  }
   const request = {
     Path: program,
     Args: exactArguments

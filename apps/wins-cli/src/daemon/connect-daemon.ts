@@ -192,19 +192,16 @@ function explain(error: unknown, asked: Asked): unknown {
     new CommandError(message, exitCode, { cause: error });
   switch (error.code) {
     case 'unavailable':
-      if (isEnding(error)) {
+      if (isEnding(error))
         return failure(
           `${daemon} is stopping: ${details} (--wait-timeout waits for the next daemon)`,
         );
-      }
-      if (error.reason !== undefined) {
+      if (error.reason !== undefined)
         return failure(`${daemon} accepts no calls now: ${details}; ${ASK_DOCTOR}`);
-      }
-      if (error.connectionLost) {
+      if (error.connectionLost)
         return failure(
           `the connection to ${daemon} was lost before the answer. See the daemon's log, or ${ASK_DOCTOR}`,
         );
-      }
       return failure(
         isSilent(error)
           ? `${daemon} ${silence(asked.timeoutMs)} although it accepted the connection; ${FROZEN}`

@@ -65,9 +65,8 @@ export async function deliverFile(delivery: Delivery): Promise<Delivered> {
   const source = await openSource(from);
   try {
     const found = (await hashFile(source, ['sha256'], LIMITS)).sha256;
-    if (delivery.sha256 !== undefined && delivery.sha256.toLowerCase() !== found) {
+    if (delivery.sha256 !== undefined && delivery.sha256.toLowerCase() !== found)
       throw refuse(`${from} has the SHA-256 ${found}; wanted ${delivery.sha256.toLowerCase()}`);
-    }
     const { content } = delivery;
     const sha256 =
       content === undefined ? found : createHash('sha256').update(content).digest('hex');
@@ -163,15 +162,12 @@ function refuse(found: string): CommandError {
 function failure({ from, to }: Delivery, cause: unknown): CommandError {
   const tried = `cannot deliver ${from} to ${to}`;
   const error = fileSystemError(cause, 'write', to);
-  if (error instanceof CommandError) {
+  if (error instanceof CommandError)
     return new CommandError(`${tried}: ${error.message}`, error.exitCode, { cause });
-  }
-  if (!(error instanceof TrustedFileError)) {
+  if (!(error instanceof TrustedFileError))
     return new CommandError(`${tried}: ${messageOf(error)}`, EXIT.client.failed, { cause });
-  }
-  if (error.code === 'tooLarge') {
+  if (error.code === 'tooLarge')
     return new CommandError(`${tried}: ${from}: ${error.found}`, EXIT.client.refused, { cause });
-  }
   if (error.code === 'notFound') {
     const found = `the folder ${path.dirname(to)} does not exist. Create it first`;
     return new CommandError(`${tried}: ${found}`, EXIT.client.notFound, { cause });

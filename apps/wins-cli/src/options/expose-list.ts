@@ -14,20 +14,17 @@ export function parseExposes(entries: readonly string[]): ProcessExpose[] {
     const protocol = { TCP: RunExposeProtocol.TCP, UDP: RunExposeProtocol.UDP }[
       protocolName.toUpperCase()
     ];
-    if (protocol === undefined || range === '' || rest.length > 0) {
+    if (protocol === undefined || range === '' || rest.length > 0)
       throw new UsageError(
         `"${entry}" is not a port to expose; wanted TCP:port, UDP:port or a range such as TCP:80-81`,
       );
-    }
     const [lowText = '', highText, ...more] = range.split('-');
     const low = parsePort(lowText, entry);
     const high = highText === undefined ? low : parsePort(highText, entry);
-    if (more.length > 0 || high < low) {
+    if (more.length > 0 || high < low)
       throw new UsageError(`"${entry}": the range must rise from its first port to its last`);
-    }
-    for (let port = low; port <= high; port += 1) {
+    for (let port = low; port <= high; port += 1)
       exposes.set(`${protocol}:${port}`, { Port: port, Protocol: protocol });
-    }
   }
   return [...exposes.values()];
 }

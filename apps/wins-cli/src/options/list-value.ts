@@ -20,9 +20,7 @@ export function splitListValue(value: string): string[] {
     else if (character === quote) quote = '';
     entry += character;
   }
-  if (quote !== '') {
-    throw new UsageError(`the quote ${quote} in ${quoteText(value)} is not closed`);
-  }
+  if (quote !== '') throw new UsageError(`the quote ${quote} in ${quoteText(value)} is not closed`);
   if (entry !== '') entries.push(entry);
   return entries;
 }

@@ -10,10 +10,9 @@ const HIGHEST_PORT = 65535;
  */
 export function parsePort(text: string, entry: string): number {
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : 0;
-  if (port < 1 || port > HIGHEST_PORT) {
+  if (port < 1 || port > HIGHEST_PORT)
     throw new UsageError(
       `"${entry}": "${text}" is not a port; wanted a number from 1 to ${HIGHEST_PORT}`,
     );
-  }
   return port;
 }

@@ -15,9 +15,8 @@ function parseRange(text: string, entry: string): { first: number; last: number 
   const [firstText = '', lastText, ...more] = text.split('-');
   const first = parsePort(firstText, entry);
   const last = lastText === undefined ? first : parsePort(lastText, entry);
-  if (more.length > 0 || last < first) {
+  if (more.length > 0 || last < first)
     throw new UsageError(`"${entry}": the range must rise from its first port to its last`);
-  }
   return { first, last };
 }
 
@@ -25,14 +24,12 @@ function parseEntry(entry: string): PublishedPort[] {
   const [name = '', containerText = '', hostText = containerText, ...more] = entry.split(':');
   const protocol = name.toUpperCase();
   const isKnown = protocol === 'TCP' || protocol === 'UDP';
-  if (!isKnown || containerText === '' || more.length > 0) {
+  if (!isKnown || containerText === '' || more.length > 0)
     throw new UsageError(`"${entry}" is not a port to publish; ${WANTED}`);
-  }
   const container = parseRange(containerText, entry);
   const host = parseRange(hostText, entry);
-  if (host.last - host.first !== container.last - container.first) {
+  if (host.last - host.first !== container.last - container.first)
     throw new UsageError(`"${entry}": both ranges must have the same number of ports`);
-  }
   return Array.from({ length: container.last - container.first + 1 }, (_, index) => ({
     protocol,
     containerPort: container.first + index,
@@ -53,12 +50,11 @@ export function parsePublished(entries: readonly string[]): PublishedPort[] {
     for (const port of parseEntry(entry)) {
       const key = `${port.protocol} ${port.containerPort}`;
       const earlier = published.get(key);
-      if (earlier !== undefined && earlier.hostPort !== port.hostPort) {
+      if (earlier !== undefined && earlier.hostPort !== port.hostPort)
         throw new UsageError(
           `"${entry}": port ${port.containerPort} already forwards to host port ${earlier.hostPort}; ` +
             'wanted one host port for each',
         );
-      }
       published.set(key, port);
     }
   }

@@ -84,9 +84,8 @@ export class TunnelKeeper {
     port: number,
     connection: Pick<PendingConnection, 'signal'>,
   ): TunnelStream | Promise<TunnelStream> {
-    if (this.#state.kind === 'up' && this.#state.tunnel.state === 'open') {
+    if (this.#state.kind === 'up' && this.#state.tunnel.state === 'open')
       return this.#openStream(this.#state.tunnel, port);
-    }
     return this.#held(port, connection.signal);
   }
 

@@ -50,12 +50,9 @@ export async function explainConfig(
 ): Promise<number> {
   const { key, path, sha256, port, server } = options;
   const chosen = [key, path, port].filter((choice) => choice !== undefined);
-  if (chosen.length > 1) {
-    throw new UsageError('wanted only one of KEY, --path and --port');
-  }
-  if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 2 ** 16)) {
+  if (chosen.length > 1) throw new UsageError('wanted only one of KEY, --path and --port');
+  if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 2 ** 16))
     throw new UsageError(`--port ${port} is not a port; wanted 1 to 65535`);
-  }
   if (path !== undefined || port !== undefined) {
     const what = path ?? `port ${port}`;
     return showVerdict(what, await verdictOf(options), server !== undefined, show);

@@ -143,9 +143,8 @@ async function judgementOf(check: Promise<void>): Promise<FileJudgement> {
 async function lookInto(directory: string): Promise<Pick<AuditFolder, 'faults'>> {
   const faults: string[] = [];
   const mode = (await stat(directory)).mode & 0o7777;
-  if (process.platform !== 'win32' && (mode & OTHERS) !== 0) {
+  if (process.platform !== 'win32' && (mode & OTHERS) !== 0)
     faults.push(`it has mode ${mode.toString(8)}; wanted 700`);
-  }
   await access(directory, constants.W_OK).catch((error: unknown) =>
     faults.push(`it is not writable: ${messageOf(error)}`),
   );
@@ -160,11 +159,9 @@ async function socketAccess(address: string, trust: FileTrust): Promise<PipeAcce
   if (!socket.isSocket()) faults.push('it is not a socket');
   if ((socket.mode & OTHERS) !== 0)
     faults.push('users other than its owner can open it; wanted mode 600');
-  if (socket.uid !== 0 && socket.uid !== process.geteuid?.()) {
+  if (socket.uid !== 0 && socket.uid !== process.geteuid?.())
     faults.push(`user ${socket.uid} owns it; wanted root or this user`);
-  }
-  if (distrust !== undefined) {
+  if (distrust !== undefined)
     faults.push(`others can replace it: ${quoteText(distrust.path)}: ${distrust.found}`);
-  }
   return { found: `mode ${(socket.mode & 0o777).toString(8)}, user ${socket.uid}`, faults };
 }

@@ -115,10 +115,8 @@ function reportWarnings({ config, warnings }: LoadedConfig, logger: Logger): voi
     const facts = { problem: message, code, file, line, key: keyPath, nextStep };
     logger.warn(facts, HEADLINES[code] ?? 'config');
   }
-  if (config.whiteList.processPaths.length === 0) {
+  if (config.whiteList.processPaths.length === 0)
     logger.warn({ key: 'white_list.processPaths' }, 'no program may run: the whitelist is empty');
-  }
-  if (config.whiteList.proxyPorts.length + config.whiteList.proxyUdpPorts.length === 0) {
+  if (config.whiteList.proxyPorts.length + config.whiteList.proxyUdpPorts.length === 0)
     logger.info({ key: 'white_list.proxyPorts' }, 'no port may be reached: the whitelist is empty');
-  }
 }

@@ -9,13 +9,12 @@ export const PASS_EVENT = 'plan';
 export function actDecision(act: AgentAct): Decision {
   const { source, checksum } = act;
   const plan = { verdict: 'allowed', requester: 'plan', source, checksum } as const;
-  if (act.kind === 'file') {
+  if (act.kind === 'file')
     return {
       action: act.action === 'delete' ? 'planDelete' : 'planWrite',
       ...plan,
       path: act.path,
     };
-  }
   const { instruction: name, command: path, attempt, periodic } = act;
   return { action: 'planInstruction', ...plan, name, path, attempt, periodic };
 }

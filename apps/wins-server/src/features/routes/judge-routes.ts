@@ -85,9 +85,8 @@ export function assertGranted(
 ): void {
   for (const destination of destinations) {
     const reason = refusal(destination, granted, own);
-    if (reason !== undefined) {
+    if (reason !== undefined)
       throw new FeatureError('notGranted', `${destination.cidr} cannot be routed: ${reason}`);
-    }
   }
 }
 

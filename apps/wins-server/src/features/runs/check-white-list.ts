@@ -14,16 +14,14 @@ export const checkWhiteList: Check = {
     const name = 'whitelist';
     const { processPaths, proxyPorts, proxyUdpPorts } = config.whiteList;
     const findings: Finding[] = [];
-    if (processPaths.length === 0) {
+    if (processPaths.length === 0)
       findings.push(warning(name, 'no program may run', 'list some in white_list.processPaths'));
-    }
     const isFault = ({ code }: ConfigProblem): boolean => code === 'wrongValue';
     for (const [index, { path }] of processPaths.entries()) {
       const told = warnings.filter(({ keyPath }) => keyPath === `${ENTRY}${index}]`);
       if (!told.some(isFault)) findings.push(await judgeProgram(path, host, config));
-      for (const one of told) {
+      for (const one of told)
         findings.push((isFault(one) ? problem : warning)(name, one.message, one.nextStep));
-      }
     }
     const ports = [...proxyPorts, ...proxyUdpPorts.map((port) => `${port} (UDP)`)];
     const told = ports.length === 0 ? 'none' : ports.join(', ');
@@ -43,16 +41,13 @@ async function judgeProgram(path: string, host: DoctorHost, config: WinsConfig):
     if (refusal === undefined) return ok('whitelist', `${path} may run`);
     return problem('whitelist', refusal.message, 'the daemon refuses it until then');
   }
-  if (judgement.kind === 'missing') {
+  if (judgement.kind === 'missing')
     return warning('whitelist', `${path} does not exist`, 'install it, or remove it from the list');
-  }
   const { fault, message } = judgement;
-  if (LINKS.has(fault)) {
+  if (LINKS.has(fault))
     return problem('whitelist', message, 'list the target of the link: links are refused');
-  }
-  if (fault === 'not a regular file') {
+  if (fault === 'not a regular file')
     return problem('whitelist', message, 'list the path of a program');
-  }
   const advice =
     'make it and the folders above it writable by administrators only: the daemon refuses it';
   return problem('whitelist', message, advice);

@@ -33,9 +33,8 @@ async function judgeWatched(written: string, host: DoctorHost): Promise<Finding>
   // A config with a path that is not absolute was refused.
   const path = watchedPath(written, process.platform) ?? written;
   const judgement = await host.judgeWatchedFile(path);
-  if (judgement.kind === 'trusted') {
+  if (judgement.kind === 'trusted')
     return ok('upgrade', `${path} is watched: the daemon is upgraded to what is there`);
-  }
   if (judgement.kind === 'missing') return ok('upgrade', `${path} is watched, and does not exist`);
   const advice =
     'make it, its folder and those above writable by administrators only: the daemon refuses it';

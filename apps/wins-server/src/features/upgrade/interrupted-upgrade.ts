@@ -26,9 +26,8 @@ export function recoverInterruptedUpgrade(
   logger: Logger,
 ): InterruptedUpgrade {
   const never = new Promise<never>(() => undefined);
-  if (service === undefined || !mayBeInterrupted(runningFile)) {
+  if (service === undefined || !mayBeInterrupted(runningFile))
     return { restart: never, serves: () => undefined, fails: () => Promise.resolve() };
-  }
   let serves: () => void = () => undefined;
   let reject: (reason: unknown) => void = () => undefined;
   const serving = new Promise<void>((...settle) => {

@@ -7,9 +7,8 @@ const SLOW_MS = 20;
 /** Returns a function that logs slow turns at debug level, with the client and its work. */
 export function slowTurnLog(logger: Logger): (turn: Turn) => void {
   return ({ what, client, ms }) => {
-    if (ms > SLOW_MS) {
+    if (ms > SLOW_MS)
       logger.debug({ what, client: client.description, ms: Math.round(ms) }, 'slow turn');
-    }
   };
 }
 

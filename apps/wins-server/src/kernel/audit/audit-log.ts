@@ -154,12 +154,11 @@ export class AuditLog {
     this.#tellCounted(false, nowMs);
     if (this.#gate.admit(kind, () => encode().length, flood, nowMs)) return false;
     const waitMs = this.#gate.dueInMs(nowMs);
-    if (waitMs !== undefined && this.#turn === undefined) {
+    if (waitMs !== undefined && this.#turn === undefined)
       this.#turn = setTimeout(() => {
         this.#turn = undefined;
         this.#tellCounted(true);
       }, waitMs).unref();
-    }
     return true;
   }
 

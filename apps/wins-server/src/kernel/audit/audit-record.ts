@@ -51,12 +51,11 @@ export interface ChainEnd {
  */
 export function encodeFacts(facts: AuditFacts, time: Date): string {
   const taken = RESERVED.find((name) => name in facts);
-  if (taken !== undefined) {
+  if (taken !== undefined)
     throw new FeatureError(
       'auditUnavailable',
       `cannot record a fact named ${taken}: the name is reserved`,
     );
-  }
   const { kind, ...rest } = facts;
   const encode = (fields: object): string =>
     escapeJson(JSON.stringify({ time: time.toISOString(), kind, ...fields }));
@@ -104,9 +103,8 @@ function shorten(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return value.slice(0, SHORT_TEXT);
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= MAX_DEPTH) return null;
-  if (Array.isArray(value)) {
+  if (Array.isArray(value))
     return value.slice(0, SHORT_LIST).map((entry) => shorten(entry, depth + 1));
-  }
   const entries = Object.entries(value).map(([key, entry]) => [key, shorten(entry, depth + 1)]);
   return Object.fromEntries(entries) as unknown;
 }

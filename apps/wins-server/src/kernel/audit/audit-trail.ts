@@ -67,12 +67,9 @@ export class AuditTrail {
   decided(decision: Decision, client?: string): Promise<void> | undefined {
     const { when, flood } = recordRule(decision, client);
     const record = recordOf(decision);
-    if (when === 'before') {
-      return this.#log.append(record, flood).then(() => this.#copy(decision));
-    }
-    if (when === 'with' && !this.isAvailable) {
+    if (when === 'before') return this.#log.append(record, flood).then(() => this.#copy(decision));
+    if (when === 'with' && !this.isAvailable)
       throw new FeatureError('auditUnavailable', 'the audit log cannot be written now');
-    }
     const isWritten = this.#log.note(record, flood);
     if (!isWritten && decision.verdict === 'allowed') {
       this.#notCopied += 1;

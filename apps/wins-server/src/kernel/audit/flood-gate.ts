@@ -52,9 +52,8 @@ export class FloodGate {
     if (group === undefined) return true;
     group.seen += 1;
     const isFew = group.client !== OTHERS && group.seen <= FULL_PER_WINDOW;
-    if (isFew && (act !== undefined || this.#take(verdict === 'allowed', sizeOf(), nowMs))) {
+    if (isFew && (act !== undefined || this.#take(verdict === 'allowed', sizeOf(), nowMs)))
       return true;
-    }
     group.counted += 1;
     this.#counted += 1;
     return false;

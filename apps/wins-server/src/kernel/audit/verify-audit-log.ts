@@ -113,12 +113,9 @@ class ChainCheck {
     this.#records += 1;
     this.#firstSeq ??= record.seq;
     const wantedSeq = isFirst ? this.#beginning(record.seq, 1) : (this.#lastSeq ?? 0) + 1;
-    if (record.seq !== wantedSeq) {
-      complain(`the number is ${record.seq}; wanted ${wantedSeq}`);
-    }
-    if (record.prev !== (before ?? this.#beginning(record.prev, NO_LINE))) {
+    if (record.seq !== wantedSeq) complain(`the number is ${record.seq}; wanted ${wantedSeq}`);
+    if (record.prev !== (before ?? this.#beginning(record.prev, NO_LINE)))
       complain('it does not follow the previous line, which was edited or removed');
-    }
     this.#lastSeq = record.seq;
     this.#look(record);
   }
@@ -130,9 +127,8 @@ class ChainCheck {
 
   verdict(): AuditVerdict {
     const first = this.#firstNumber ?? 1;
-    if (!this.#isPart && first > this.#removed + 1) {
+    if (!this.#isPart && first > this.#removed + 1)
       this.#complain(first, 0, 'the earlier files are missing, and no record says why');
-    }
     return {
       ok: this.#problemCount === 0,
       records: this.#records,

@@ -49,9 +49,8 @@ export function createCallServer(): CallServer {
   });
   const inside = server as unknown as Partial<ServerInside>;
   const { handlers } = inside;
-  if (typeof inside._streamHandler !== 'function' || !(handlers instanceof Map)) {
+  if (typeof inside._streamHandler !== 'function' || !(handlers instanceof Map))
     throw new Error('grpc-js has no _streamHandler and handlers to give calls to');
-  }
   const entrance = inside as ServerInside;
   return {
     server,
