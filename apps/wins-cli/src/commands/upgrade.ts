@@ -303,9 +303,7 @@ function parseReport(stdout: string, stderr: string): UpgradeReport | undefined 
     throw new CommandError(
       `the helper printed ${found}; wanted a JSON report`,
       EXIT.client.failed,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
   if (typeof value !== 'object' || value === null) return undefined;

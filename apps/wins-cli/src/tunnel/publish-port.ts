@@ -68,9 +68,7 @@ async function listenAnywhere<Listener>(
     throw new CommandError(
       `cannot publish port ${port}: ${error.message}${end}`,
       EXIT.client.failed,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
 }

@@ -68,9 +68,7 @@ async function standardErrorOf(listen: string): Promise<string> {
   throw new DaemonCallError(
     `cannot read the log: the daemon (process ${pid}) ${where}`,
     unavailable,
-    {
-      nextStep: `if systemd started it: journalctl -f _PID=${pid}`,
-    },
+    { nextStep: `if systemd started it: journalctl -f _PID=${pid}` },
   );
 }
 

@@ -79,10 +79,9 @@ export async function checkConfig(host: DoctorHost): Promise<{
 }
 
 /** Looks at the config that the daemon would start with if the file were unusable. */
-async function lookAtKept(host: DoctorHost): Promise<{
-  readonly loaded: LoadedConfig | undefined;
-  readonly findings: readonly Finding[];
-}> {
+async function lookAtKept(
+  host: DoctorHost,
+): Promise<{ readonly loaded: LoadedConfig | undefined; readonly findings: readonly Finding[] }> {
   try {
     return { loaded: await host.loadKeptConfig(), findings: [] };
   } catch (error) {

@@ -43,10 +43,7 @@ function judgeAccess(sddl: string, wanted: string | undefined): PipeAccess {
   return { found: sddl, faults: others.length === 0 ? [changed] : faults };
 }
 
-const checkService: Check = {
-  name: 'service',
-  look: () => Promise.resolve([lookAtService()]),
-};
+const checkService: Check = { name: 'service', look: () => Promise.resolve([lookAtService()]) };
 
 function lookAtService(): Finding {
   const services = serviceControlManager();

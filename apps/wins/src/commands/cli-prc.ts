@@ -35,10 +35,7 @@ const run = command({
     ),
     exposes: textOption(
       'Ports that the firewall opens while the program runs: "TCP:80-81 UDP:53"',
-      {
-        placeholder: 'PORTS',
-        completes: 'nothing',
-      },
+      { placeholder: 'PORTS', completes: 'nothing' },
     ),
     envs: textOption('Environment variables to add: "NAME=value OTHER=value"', {
       placeholder: 'ENVS',
@@ -121,11 +118,7 @@ const stop = command({
   details:
     'Asks the run to end, and kills it after 10 s. Only the client that started the run and administrators of the host may kill it at once ' +
     'with --now.',
-  options: {
-    now: switchOption('Kill it at once'),
-    output: dataOutput,
-    ...daemonOptions(),
-  },
+  options: { now: switchOption('Kill it at once'), output: dataOutput, ...daemonOptions() },
   examples: [
     ['cli prc stop rancher-wins-nginx', 'stop it, whichever client started it'],
     ['cli prc stop --now rancher-wins-nginx', 'kill it at once'],

@@ -25,10 +25,7 @@ export const proxy = command({
     },
     'listen-address': textOption(
       'Address to listen on (default: all addresses of this container)',
-      {
-        placeholder: 'ADDRESS',
-        completes: 'nothing',
-      },
+      { placeholder: 'ADDRESS', completes: 'nothing' },
     ),
     'ready-file': textOption('File that exists while the tunnel is up, for readiness probes', {
       placeholder: 'FILE',

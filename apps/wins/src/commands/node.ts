@@ -82,16 +82,11 @@ export const joinCommand = command({
     }),
     worker: switchOption('Give the node the worker role'),
     label: listOption('Label of the node, KEY=VALUE; repeatable', { placeholder: 'LABEL' }),
-    taint: listOption('Taint of the node, KEY=VALUE:EFFECT; repeatable', {
-      placeholder: 'TAINT',
-    }),
+    taint: listOption('Taint of the node, KEY=VALUE:EFFECT; repeatable', { placeholder: 'TAINT' }),
     'node-name': textOption('Name of the node', { placeholder: 'NAME', completes: 'nothing' }),
     address: textOption(
       'Address of the node, an adapter name, or a keyword such as awspublic; two separated by a comma',
-      {
-        placeholder: 'ADDRESS',
-        completes: 'adapters',
-      },
+      { placeholder: 'ADDRESS', completes: 'adapters' },
     ),
     'internal-address': textOption('Address of the node in its private network', {
       placeholder: 'ADDRESS',

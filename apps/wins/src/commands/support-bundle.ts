@@ -9,15 +9,8 @@ export const supportBundle = command({
   details:
     'Contains config, log, findings of the doctor, events, versions, service, network and pipes. A member that cannot be collected holds the reason instead. The file must not exist; only administrators can read it.',
   page: 'observability.md',
-  positional: {
-    name: 'file',
-    describe: 'the archive to write, a .tar.gz',
-    completes: 'files',
-  },
-  options: {
-    config: configOption,
-    output: textOutput,
-  },
+  positional: { name: 'file', describe: 'the archive to write, a .tar.gz', completes: 'files' },
+  options: { config: configOption, output: textOutput },
   examples: [['support-bundle node-7.tar.gz', 'the node of this host']],
   run: (values, { word }, more) => server().makeSupportBundle({ ...values, file: word }, more),
 });

@@ -74,9 +74,7 @@ export const upIn = (inside?: Inside) =>
       attempt: readOption(
         '',
         (text) => Number(matching('attempt', /^\d{1,3}$/, 'a number')(text)),
-        {
-          isHidden: true,
-        },
+        { isHidden: true },
       ),
       'known-version': listOption('', { isHidden: true }),
     },

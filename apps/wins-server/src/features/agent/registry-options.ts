@@ -7,10 +7,7 @@ import path from 'node:path';
 import type { AgentSettings } from './agent-settings.js';
 
 /** Architecture names in images, by the names of Node. */
-const ARCHITECTURES: Readonly<Partial<Record<string, string>>> = {
-  x64: 'amd64',
-  arm64: 'arm64',
-};
+const ARCHITECTURES: Readonly<Partial<Record<string, string>>> = { x64: 'amd64', arm64: 'arm64' };
 
 export function registryOptions(settings: AgentSettings, trust: FileTrust): CheckOptions {
   const { imagesDirectory, agentRegistriesFile, credentialProviders } = settings;

@@ -37,10 +37,7 @@ export class WindowsCsiService implements CsiProxyService {
 
   async query(): Promise<ServiceFacts | undefined> {
     const found = unlessFails(
-      () => ({
-        ...this.#services.status(NAME),
-        ...this.#services.config(NAME),
-      }),
+      () => ({ ...this.#services.status(NAME), ...this.#services.config(NAME) }),
       'notFound',
     );
     if (found === undefined) return Promise.resolve(undefined);

@@ -41,10 +41,7 @@ export function createEventsService({
       const message = 'cannot show events: "Since" is not a time; wanted RFC 3339';
       throw new FeatureError('invalidSince', message);
     }
-    const range = {
-      after: Number(after),
-      ...(time !== undefined && { since: new Date(time) }),
-    };
+    const range = { after: Number(after), ...(time !== undefined && { since: new Date(time) }) };
     if (!wait) return message(await journal.page(range));
     const gone = new AbortController();
     const claim = followers.take(callers.clientOf(call), { end: () => gone.abort() });

@@ -77,17 +77,12 @@ export const BUCKETS_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10] as const;
 /** All metrics of the daemon, in display order. */
 export const METRICS = {
   wins_build_info: gauge('The running release; always 1.', { version: BUILD, commit: BUILD }),
-  wins_connections: gauge('Open connections, also before their handshake.', {
-    pipe: PIPE,
-  }),
+  wins_connections: gauge('Open connections, also before their handshake.', { pipe: PIPE }),
   wins_connections_total: counter('Connections opened, closed, or ended to admit others.', {
     pipe: [...PIPE, 'admin'],
     outcome: ['opened', 'closed', 'refused'],
   }),
-  wins_calls_total: counter('Ended calls, by status.', {
-    method: METHOD,
-    code: CODE,
-  }),
+  wins_calls_total: counter('Ended calls, by status.', { method: METHOD, code: CODE }),
   // Each histogram has nine series in Prometheus.
   wins_call_duration_seconds: histogram(
     'Duration of calls. The lease and the output of a run last as long as the run.',
@@ -119,18 +114,14 @@ export const METRICS = {
   }),
   wins_run_output_pauses_total: counter(
     'Pauses of runs to wait for their client to read their output.',
-    {
-      entry: ENTRY,
-    },
+    { entry: ENTRY },
   ),
   wins_run_cpu_seconds_total: counter('Processor time of the processes of runs.', { entry: ENTRY }),
   wins_run_memory_bytes: gauge('Memory of the processes of runs.', { entry: ENTRY }),
   wins_lasting_runs: gauge('Detached runs that are kept. Waiting ones are started again.', {
     state: ['running', 'waiting', 'gaveUp', 'ended'],
   }),
-  wins_run_restarts_total: counter('Restarts of detached runs.', {
-    entry: ENTRY,
-  }),
+  wins_run_restarts_total: counter('Restarts of detached runs.', { entry: ENTRY }),
   wins_tunnel_sessions: gauge('Open tunnels.'),
   wins_tunnel_sessions_total: counter('Ended tunnels, by reason.', {
     reason: ['closed', 'aborted', 'peer-closed', 'failed'],
@@ -163,9 +154,7 @@ export const METRICS = {
     'Ended upgrades of this service that the daemon found, by outcome.',
     { outcome: UPGRADE_OUTCOMES },
   ),
-  wins_plan_applies_total: counter('Ended passes of plans.', {
-    result: ['applied', 'failed'],
-  }),
+  wins_plan_applies_total: counter('Ended passes of plans.', { result: ['applied', 'failed'] }),
   wins_plan_last_contact_seconds: gauge(
     'Time since the last answer of the API server, or since the start of the agent if there was none; absent when no server sends plans.',
   ),
@@ -193,9 +182,7 @@ export const METRICS = {
   }),
   wins_host_route_changes_total: counter(
     'Changes of routes and parts of the network of containers, tried or done.',
-    {
-      op: ['add', 'remove'],
-    },
+    { op: ['add', 'remove'] },
   ),
   wins_audit_records_total: counter('Audit records on the disk.'),
   wins_audit_records_lost_total: counter('Audit records that could not be written.'),

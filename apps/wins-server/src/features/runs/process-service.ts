@@ -185,9 +185,7 @@ export function createProcessService(
 }
 
 /** The limits of a run as answers tell them. */
-export function limitsMessage({ limits }: Pick<ManagedProcess, 'limits'>): {
-  Limits?: RunLimits;
-} {
+export function limitsMessage({ limits }: Pick<ManagedProcess, 'limits'>): { Limits?: RunLimits } {
   if (limits === undefined) return {};
   const { memoryBytes = 0, cpus = 0, pids = 0, means } = limits;
   const CpuMillis = Math.round(cpus * 1000);

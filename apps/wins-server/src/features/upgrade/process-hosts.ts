@@ -18,10 +18,7 @@ export function withDaemonVariables(
     readonly runtimeDirectory: string | undefined;
   },
 ): ProcessHost {
-  const own = {
-    [RUN_SERVICE_VARIABLE]: service,
-    [RUN_RUNTIME_DIR_VARIABLE]: runtimeDirectory,
-  };
+  const own = { [RUN_SERVICE_VARIABLE]: service, [RUN_RUNTIME_DIR_VARIABLE]: runtimeDirectory };
   return {
     ...host,
     start: ({ env, ...command }) => {

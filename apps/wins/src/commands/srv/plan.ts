@@ -29,10 +29,7 @@ const history = command({
   summary: 'List the applied plans, newest first',
   page: 'system-agent.md',
   inherits,
-  options: {
-    ...ofDaemon,
-    output: dataOutput,
-  },
+  options: { ...ofDaemon, output: dataOutput },
   examples: [['srv plan history', 'up to 64 plans']],
   run: (values, _given, more) => server().showPlanHistory(values, more),
 });

@@ -174,11 +174,7 @@ const reload = command({
     'the old config stays in force, and the exit code is 78. --allow-drop accepts the loss.',
   page: 'config.md',
   inherits,
-  options: {
-    ...ofDaemon,
-    'allow-drop': allowDropOption,
-    output: textOutput,
-  },
+  options: { ...ofDaemon, 'allow-drop': allowDropOption, output: textOutput },
   examples: [
     ['srv config reload', 'the daemon of this host'],
     ['srv config reload --allow-drop csi-proxy', 'a config without csi-proxy'],
@@ -196,11 +192,7 @@ const show = command({
   summary: 'Print the records of the audit log, oldest first',
   page: 'architecture.md',
   inherits,
-  options: {
-    directory,
-    since: sinceOption('records'),
-    output: recordsOutput,
-  },
+  options: { directory, since: sinceOption('records'), output: recordsOutput },
   examples: [
     ['srv audit show --since 2h', 'the decisions of the last two hours'],
     ['srv audit show -o json', 'one JSON object per line'],
